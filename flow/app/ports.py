@@ -1,0 +1,209 @@
+"""What the sequences need from outside, as small interfaces.
+
+Two of them carry Flow's promise. :class:`TurnLedger` is all that an evaluation gets: the only status it
+can hand over is a ``NonTerminal``. :class:`Ledger`, which the doors of SPEC section 2 get, can also
+close a goal.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from flow.core.boundary import Baseline, Snapshot
+    from flow.core.evidence import Evidence, Outcome
+    from flow.core.goal import Goal
+    from flow.core.lifecycle import NonTerminal, Status, Terminal
+    from flow.core.verdict import Result
+
+
+class Seen(NamedTuple):
+    """What a writer saw of a goal; a write is refused when any of it has moved (compare-and-set)."""
+
+    status: str
+    contract: str | None = None
+    turns_evaluated: int | None = None
+
+
+class LoadedGoal(NamedTuple):
+    """A goal as it is on disk, with its contract's digest and the reader's warnings."""
+
+    goal: Goal
+    contract: str
+    warnings: tuple[str, ...]
+    file: str
+
+    @property
+    def seen(self) -> Seen:
+        """What a write after this reading compares with."""
+        return Seen(self.goal.status, self.contract, self.goal.turns_evaluated)
+
+
+class Artifact(NamedTuple):
+    """One entry for a decision journal. ``fields`` are the type's own, in order."""
+
+    type: str
+    fields: Mapping[str, Any]
+
+
+class CriterionUpdate(NamedTuple):
+    """A criterion's result fields after an evaluation. None leaves a field as it is."""
+
+    id: str
+    status: str
+    evidence_ref: str | None = None
+    last_evaluated_at: str | None = None
+    last_result: str | None = None
+
+
+class LastEvaluation(NamedTuple):
+    """``lifecycle.last_evaluation``."""
+
+    result: Result
+    reason: str
+    at: str
+
+
+class Turn(NamedTuple):
+    """Everything one evaluation writes to its goal. It has no way to name a terminal status."""
+
+    status: NonTerminal
+    turns_evaluated: int
+    last_evaluation: LastEvaluation
+    criteria: tuple[CriterionUpdate, ...]
+    artifact: Artifact
+    event: Mapping[str, Any]
+    proposal: Mapping[str, Any] | None
+    """The proposal to keep live from now on; None withdraws one that was live."""
+
+
+class Move(NamedTuple):
+    """A change of status outside an evaluation: resume, pause, activate."""
+
+    to: NonTerminal
+    reason: str
+    artifact: Artifact
+    event: Mapping[str, Any]
+    scope: Mapping[str, Any] = {}
+    """Keys of ``scope`` to write (``run_id``, ``base_commit``)."""
+
+
+class Closing(NamedTuple):
+    """A terminal status through one of the doors of SPEC section 2."""
+
+    to: Terminal
+    reason: str
+    artifact: Artifact
+    event: Mapping[str, Any]
+    proposal_id: str | None = None
+    """The proposal this uses up; it must be the live one."""
+
+
+class RawOutput(NamedTuple):
+    """Output that is already on disk, to be published beside its sidecar. The source is consumed."""
+
+    path: str
+    sha256: str
+    size: int
+
+
+class TurnLedger(Protocol):
+    """The writing side that an evaluation gets."""
+
+    def record_evidence(
+        self, document: Mapping[str, Any], raw: RawOutput | None = None, *, suffix: bool = False
+    ) -> tuple[str, str]:
+        """Publish a sidecar (and its output first). Returns (evidence id, sidecar path).
+
+        With ``suffix`` a taken id gets ``-2``, ``-3`` ...; without, it is refused.
+        """
+
+    def write_turn(self, goal_id: str, run_id: str, seen: Seen, turn: Turn) -> Status:
+        """Write one evaluation, all or nothing; returns the status now on disk."""
+
+    def move(self, goal_id: str, run_id: str, seen: Seen, move: Move) -> None:
+        """Write a non-terminal status."""
+
+    def append_event(self, run_id: str, goal_id: str, type: str, fields: Mapping[str, Any]) -> int:
+        """Append one event line; returns its ``seq``."""
+
+    def finish(self, goal_id: str) -> bool:
+        """Complete what an earlier process began and did not finish; True where there was any."""
+
+
+class Ledger(TurnLedger, Protocol):
+    """The whole writing side; only callers that have a person's word get it."""
+
+    def close(self, goal_id: str, run_id: str, seen: Seen, closing: Closing) -> None:
+        """Write a terminal status."""
+
+
+class Records(Protocol):
+    """The reading side of a checkout's ledger."""
+
+    def goal(self, goal_id: str) -> LoadedGoal: ...
+
+    def evidence(self, run_id: str) -> tuple[tuple[Evidence, ...], tuple[str, ...]]:
+        """The run's sidecars in order of creation, and what could not be read, as warnings."""
+
+    def evidence_named(self, run_id: str, evidence_id: str) -> Evidence | None:
+        """One sidecar; None where it is absent or unreadable."""
+
+    def previous_verdict(self, run_id: str) -> Mapping[str, Any] | None:
+        """``last-verdict.json``; None where it is missing or unreadable."""
+
+    def proposal(self, run_id: str) -> Mapping[str, Any] | None:
+        """The live proposal; None where there is none."""
+
+    def baseline(self, run_id: str) -> Baseline | None:
+        """What was recorded at activation; None where it is missing or unreadable."""
+
+
+class Check(NamedTuple):
+    """A command to run for a criterion."""
+
+    criterion_id: str
+    command: str
+    cwd: str
+    """Relative to the top level; ``""`` is the top level itself."""
+    timeout_seconds: float
+    serial: bool = False
+
+
+class CheckResult(NamedTuple):
+    """What running a command came to. ``result`` is the goal file's ``last_result`` text."""
+
+    outcome: Outcome
+    exit_code: int | None
+    result: str
+    reason: str
+    duration_seconds: float
+    output: RawOutput | None
+    output_bytes: int
+    truncated_bytes: int
+    environment_removed: tuple[str, ...]
+    limitations: tuple[str, ...]
+
+
+class RunChecks(Protocol):
+    """Runs commands; calls back in this thread as each one starts and ends, in time order."""
+
+    def __call__(
+        self,
+        checks: Sequence[Check],
+        *,
+        jobs: int,
+        started: Callable[[Check], None],
+        ended: Callable[[Check, CheckResult], None],
+    ) -> None: ...
+
+
+class TakeSnapshot(Protocol):
+    """Compares the checkout with a pinned base."""
+
+    def __call__(self, baseline: Baseline, denied: Sequence[str]) -> Snapshot: ...
+
+
+Trigger = Literal["manual", "command", "stop-hook"]

@@ -1,0 +1,1 @@
+"""Values and decisions only: no files, no clock, no processes, no randomness."""

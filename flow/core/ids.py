@@ -1,0 +1,57 @@
+"""Allow-lists for the names that become file names (SPEC section 1)."""
+
+from __future__ import annotations
+
+import re
+
+from flow.errors import InputError
+
+GOAL_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
+RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,127}")
+EVIDENCE_ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,199}")
+CRITERION_ID = re.compile(r"[A-Z]+[0-9]+")
+
+
+def _check(pattern: re.Pattern[str], value: object, what: str, shape: str) -> str:
+    if isinstance(value, str) and pattern.fullmatch(value) and ".." not in value:
+        return value
+    raise InputError(
+        f"{value!r:.80} is not a {what}",
+        code="invalid_id",
+        key=what,
+        value=value,
+        remedy=f"use {shape}",
+    )
+
+
+def goal_id(value: object) -> str:
+    """Return ``value`` if it is a goal id; raise :class:`InputError` otherwise."""
+    return _check(
+        GOAL_ID, value, "goal id", "lower-case letters, digits and hyphens, at most 64 characters"
+    )
+
+
+def run_id(value: object) -> str:
+    """Return ``value`` if it is a run id; raise :class:`InputError` otherwise."""
+    return _check(
+        RUN_ID,
+        value,
+        "run id",
+        "letters, digits, '_', '.' and '-', starting with a letter or digit, without '..', "
+        "at most 128 characters",
+    )
+
+
+def evidence_id(value: object) -> str:
+    """Return ``value`` if it is an evidence id; raise :class:`InputError` otherwise."""
+    return _check(
+        EVIDENCE_ID,
+        value,
+        "evidence id",
+        "lower-case letters, digits, '_' and '-', at most 200 characters",
+    )
+
+
+def criterion_id(value: object) -> str:
+    """Return ``value`` if it is a criterion id; raise :class:`InputError` otherwise."""
+    return _check(CRITERION_ID, value, "criterion id", "an upper-case prefix and a number, like AC2")

@@ -1,0 +1,88 @@
+"""Where Flow's files lie (SPEC section 1). Pure strings; every path is relative to the top level."""
+
+from __future__ import annotations
+
+GOALS = ".flow/goals"
+RUNS = ".flow/runs"
+RUBRICS = ".flow/rubrics"
+JOURNAL_DIR = ".decisions"
+LOCKS = f"{RUNS}/.locks"
+PENDING = f"{RUNS}/.pending"
+GOAL_SUFFIX = ".goal.yaml"
+EVIDENCE_SUFFIX = ".evidence.yaml"
+
+
+def goal_file(goal_id: str) -> str:
+    """The goal's contract and status."""
+    return f"{GOALS}/{goal_id}{GOAL_SUFFIX}"
+
+
+def run_dir(run_id: str) -> str:
+    """The folder of one run."""
+    return f"{RUNS}/{run_id}"
+
+
+def evidence_dir(run_id: str) -> str:
+    """The folder of a run's sidecars and raw outputs."""
+    return f"{RUNS}/{run_id}/evidence"
+
+
+def evidence_file(run_id: str, evidence_id: str) -> str:
+    """One sidecar."""
+    return f"{RUNS}/{run_id}/evidence/{evidence_id}{EVIDENCE_SUFFIX}"
+
+
+def output_file(run_id: str, evidence_id: str) -> str:
+    """The raw output that a sidecar names."""
+    return f"{RUNS}/{run_id}/evidence/{evidence_id}.txt"
+
+
+def verdict_file(run_id: str) -> str:
+    """The newest verdict of a run."""
+    return f"{RUNS}/{run_id}/last-verdict.json"
+
+
+def events_file(run_id: str) -> str:
+    """One line for each event of a run."""
+    return f"{RUNS}/{run_id}/events.jsonl"
+
+
+def baseline_file(run_id: str) -> str:
+    """What was there at activation."""
+    return f"{RUNS}/{run_id}/baseline.json"
+
+
+def proposal_file(run_id: str) -> str:
+    """The live proposal."""
+    return f"{RUNS}/{run_id}/proposal.json"
+
+
+def goal_lock(goal_id: str) -> str:
+    """The lock that every write to a goal holds."""
+    return f"{LOCKS}/goal-{goal_id}.lock"
+
+
+def run_lock(run_id: str) -> str:
+    """The lock that every append to a run's events holds."""
+    return f"{LOCKS}/run-{run_id}.lock"
+
+
+def journal_lock(name: str) -> str:
+    """The lock that every write to a journal file holds. ``name`` is the file's base name."""
+    return f"{LOCKS}/journal-{name}.lock"
+
+
+def pending_file(goal_id: str) -> str:
+    """A goal change that is decided and not yet written everywhere."""
+    return f"{PENDING}/{goal_id}.json"
+
+
+def journal_file(issue: int | None, today: str, folder: str = JOURNAL_DIR) -> str:
+    """The journal of an issue, else of the day. ``today`` is ``YYYY-MM-DD``."""
+    name = f"issue-{issue}.md" if issue is not None else f"session-{today}.md"
+    return f"{folder}/{name}"
+
+
+def run_id_for(goal_id: str, now: str) -> str:
+    """The run id Flow makes. ``now`` is ``YYYY-MM-DDTHH:MM:SSZ``."""
+    return f"{now.replace(':', '')}-{goal_id}"

@@ -1,0 +1,139 @@
+"""The states of a goal and the moves between them (SPEC section 2).
+
+``TABLE`` is the only place that says which move is allowed. :func:`check_move` reads it directly;
+:class:`Lifecycle` is the same table as a ``transitions`` machine, which the commands that are not in a
+hurry use and which the diagram in the docs is drawn from. A test holds the two equal in every cell.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, get_args
+
+from flow.errors import StateError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Terminal = Literal["achieved", "failed", "cancelled"]
+"""Final states. Only a person, or a door a person opened, writes one."""
+
+Waiting = Literal["waiting_for_user", "waiting_for_ci"]
+NonTerminal = Literal["active", "waiting_for_user", "waiting_for_ci", "blocked"]
+"""What an evaluation may write by itself."""
+
+Status = Literal[
+    "draft",
+    "active",
+    "waiting_for_user",
+    "waiting_for_ci",
+    "blocked",
+    "achieved",
+    "failed",
+    "cancelled",
+]
+
+STATUSES: tuple[Status, ...] = get_args(Status)
+TERMINAL: frozenset[str] = frozenset(get_args(Terminal))
+NON_TERMINAL: frozenset[str] = frozenset(get_args(NonTerminal))
+EVALUABLE: frozenset[str] = NON_TERMINAL
+"""States in which a goal can be evaluated; all but ``active`` are resumed first."""
+
+TABLE: Mapping[Status, tuple[Status, ...]] = {
+    "draft": ("active", "cancelled"),
+    "active": (
+        "waiting_for_user",
+        "waiting_for_ci",
+        "blocked",
+        "achieved",
+        "failed",
+        "cancelled",
+    ),
+    "waiting_for_user": ("active", "cancelled"),
+    "waiting_for_ci": ("active", "cancelled"),
+    "blocked": ("active", "failed", "cancelled"),
+    "achieved": (),
+    "failed": (),
+    "cancelled": (),
+}
+
+
+def allowed(source: str, target: str) -> bool:
+    """Whether ``source → target`` is in the table, or repeats a non-terminal status."""
+    if source == target:
+        return source in TABLE and source not in TERMINAL
+    return target in TABLE.get(source, ())  # type: ignore[call-overload]
+
+
+def check_move(source: str, target: str, *, goal: str) -> None:
+    """Raise :class:`StateError` unless ``goal`` may go from ``source`` to ``target``."""
+    if allowed(source, target):
+        return
+    choices = [*TABLE.get(source, ())]  # type: ignore[call-overload]
+    if source in TERMINAL:
+        remedy = f"a closed goal stays closed; start anew: flow goal create NEW --from {goal}"
+    else:
+        remedy = f"from {source} it can go to {', '.join(choices)}"
+    raise StateError(
+        f"goal {goal} is {source} and cannot become {target}",
+        code="refused_transition",
+        key="lifecycle.status",
+        value=target,
+        remedy=remedy,
+    )
+
+
+class Lifecycle:
+    """One goal's status as a ``transitions`` machine.
+
+    >>> state = Lifecycle("issue-4", "active")
+    >>> state.move("blocked")
+    >>> state.status
+    'blocked'
+
+    ``move`` raises :class:`StateError` for a cell the table does not have.
+    """
+
+    status: Status
+
+    def __init__(self, goal: str, status: Status) -> None:
+        from transitions import Machine
+
+        self.goal = goal
+        self._machine = Machine(
+            model=self,
+            model_attribute="status",
+            states=list(STATUSES),
+            transitions=[
+                {"trigger": trigger_name(target), "source": source, "dest": target}
+                for source, targets in TABLE.items()
+                for target in (*targets, *(() if source in TERMINAL else (source,)))
+            ],
+            initial=status,
+            auto_transitions=False,
+            send_event=False,
+        )
+
+    def move(self, target: Status) -> None:
+        """Go to ``target``; raise :class:`StateError` where the table has no such move."""
+        from transitions import MachineError
+
+        try:
+            self.trigger(trigger_name(target))  # type: ignore[attr-defined]
+        except (MachineError, AttributeError):
+            check_move(self.status, target, goal=self.goal)
+            raise  # the machine refuses what the table allows: a defect, never hidden
+
+
+def trigger_name(target: str) -> str:
+    """The machine's trigger for a move to ``target``."""
+    return f"become_{target}"
+
+
+def mermaid() -> str:
+    """The table as a mermaid state diagram, for the docs."""
+    lines = ["stateDiagram-v2", "    [*] --> draft", "    [*] --> active"]
+    for source, targets in TABLE.items():
+        lines += [f"    {source} --> {target}" for target in targets]
+        if source in TERMINAL:
+            lines.append(f"    {source} --> [*]")
+    return "\n".join(lines) + "\n"

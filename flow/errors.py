@@ -1,0 +1,186 @@
+"""The errors Flow raises, and the exit status each one stands for.
+
+::
+
+    FlowError
+    ├── InputError        wrong call or malformed value          exit 2, helpers 1
+    │   └── ContractError a file that breaks its format; one Fault for each place
+    ├── StateError        the goal's state does not allow it      exit 2, helpers 1
+    │   └── StaleProposal the proposal is used, replaced or moved
+    ├── RefusedError      unsafe path, id taken, broken journal   exit 2, helpers 2
+    ├── OutsideError      disk, git, lock                         exit 5, helpers 2
+    │   ├── StorageError
+    │   ├── GitError
+    │   └── LockTimeout
+    ├── PersonNeeded      only a person can go on from here       exit 4, helpers 1
+    └── Interrupted       the user or a signal ended it           exit 130, helpers 130
+
+An error names the file, the key, the value and what to do. ``code`` is a stable word for programs;
+``exit_code`` is what ``flow`` exits with, ``helper_code`` what the helpers in ``bin/`` exit with.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class Fault:
+    """One place where a value breaks its format."""
+
+    __slots__ = ("file", "key", "message", "remedy", "value")
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        file: str | None = None,
+        key: str | None = None,
+        value: object = None,
+        remedy: str | None = None,
+    ) -> None:
+        self.message = message
+        self.file = file
+        self.key = key
+        self.value = value
+        self.remedy = remedy
+
+    def __str__(self) -> str:
+        place = ": ".join(part for part in (self.file, self.key) if part)
+        text = f"{place}: {self.message}" if place else self.message
+        return f"{text} ({self.remedy})" if self.remedy else text
+
+    def to_dict(self) -> dict[str, object]:
+        """The fault as the JSON error object holds it."""
+        return {
+            "message": self.message,
+            "file": self.file,
+            "key": self.key,
+            "value": None if self.value is None else str(self.value)[:200],
+            "remedy": self.remedy,
+        }
+
+
+class FlowError(Exception):
+    """Base of everything Flow raises on purpose."""
+
+    code = "error"
+    exit_code = 2
+    helper_code = 1
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        code: str | None = None,
+        file: str | None = None,
+        key: str | None = None,
+        value: object = None,
+        remedy: str | None = None,
+    ) -> None:
+        self.fault = Fault(message, file=file, key=key, value=value, remedy=remedy)
+        if code is not None:
+            self.code = code
+        super().__init__(message)
+
+    @property
+    def faults(self) -> tuple[Fault, ...]:
+        """Every fault behind this error, the first one first."""
+        return (self.fault,)
+
+    def __str__(self) -> str:
+        return "\n".join(str(fault) for fault in self.faults)
+
+    def to_dict(self) -> dict[str, object]:
+        """The ``error`` object of ``--json``."""
+        error: dict[str, object] = {"code": self.code, **self.fault.to_dict()}
+        if len(self.faults) > 1:
+            error["faults"] = [fault.to_dict() for fault in self.faults]
+        return error
+
+
+class InputError(FlowError):
+    """A wrong call or a malformed value."""
+
+    code = "invalid_input"
+
+
+class ContractError(InputError):
+    """A file that breaks its format; ``faults`` names every place at once."""
+
+    code = "invalid_file"
+
+    def __init__(self, faults: Sequence[Fault]) -> None:
+        if not faults:
+            raise ValueError("a ContractError needs at least one fault")
+        self._faults = tuple(faults)
+        first = self._faults[0]
+        super().__init__(
+            first.message, file=first.file, key=first.key, value=first.value, remedy=first.remedy
+        )
+
+    @property
+    def faults(self) -> tuple[Fault, ...]:
+        """Every fault of the file, in the order of the text."""
+        return self._faults
+
+
+class StateError(FlowError):
+    """The goal's state does not allow what was asked."""
+
+    code = "wrong_state"
+
+
+class StaleProposal(StateError):
+    """The proposal is unknown, used, replaced, or what it was made on has moved."""
+
+    code = "stale_proposal"
+
+
+class RefusedError(FlowError):
+    """Flow will not touch this: an unsafe path, an id that is taken, a broken journal."""
+
+    code = "refused"
+    helper_code = 2
+
+
+class OutsideError(FlowError):
+    """Something outside Flow failed."""
+
+    code = "outside"
+    exit_code = 5
+    helper_code = 2
+
+
+class StorageError(OutsideError):
+    """Reading or writing a file failed."""
+
+    code = "storage"
+
+
+class GitError(OutsideError):
+    """git could not answer."""
+
+    code = "git"
+
+
+class LockTimeout(OutsideError):
+    """Another process holds the lock for longer than Flow waits."""
+
+    code = "locked"
+
+
+class PersonNeeded(FlowError):
+    """Only a person can go on from here, and none can be asked."""
+
+    code = "person_needed"
+    exit_code = 4
+
+
+class Interrupted(FlowError):
+    """The user or a signal ended it."""
+
+    code = "interrupted"
+    exit_code = 130
+    helper_code = 130
