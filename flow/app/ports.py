@@ -77,6 +77,8 @@ class Turn(NamedTuple):
     event: Mapping[str, Any]
     proposal: Mapping[str, Any] | None
     """The proposal to keep live from now on; None withdraws one that was live."""
+    scope: Mapping[str, Any] = {}
+    """Keys of ``scope`` to write (``run_id``)."""
 
 
 class Move(NamedTuple):
@@ -99,6 +101,14 @@ class Closing(NamedTuple):
     event: Mapping[str, Any]
     proposal_id: str | None = None
     """The proposal this uses up; it must be the live one."""
+
+
+class Approval(NamedTuple):
+    """What a person's approval writes to the goal. ``criterion`` is None for approved guards."""
+
+    criterion: CriterionUpdate | None
+    artifact: Artifact
+    event: Mapping[str, Any]
 
 
 class RawOutput(NamedTuple):
@@ -139,6 +149,9 @@ class Ledger(TurnLedger, Protocol):
     def close(self, goal_id: str, run_id: str, seen: Seen, closing: Closing) -> None:
         """Write a terminal status."""
 
+    def approve(self, goal_id: str, run_id: str, seen: Seen, approval: Approval) -> None:
+        """Write what a person's approval changes in the goal, its journal and its events."""
+
 
 class Records(Protocol):
     """The reading side of a checkout's ledger."""
@@ -150,6 +163,12 @@ class Records(Protocol):
 
     def evidence_named(self, run_id: str, evidence_id: str) -> Evidence | None:
         """One sidecar; None where it is absent or unreadable."""
+
+    def counted(self, evidence_ref: str) -> Evidence | None:
+        """The sidecar at this path if Flow itself wrote it and it is as Flow wrote it, else None."""
+
+    def counted_last(self, run_id: str, event_type: str) -> Evidence | None:
+        """The counted sidecar that the newest event of this type names."""
 
     def previous_verdict(self, run_id: str) -> Mapping[str, Any] | None:
         """``last-verdict.json``; None where it is missing or unreadable."""
@@ -198,6 +217,16 @@ class RunChecks(Protocol):
         started: Callable[[Check], None],
         ended: Callable[[Check, CheckResult], None],
     ) -> None: ...
+
+
+class Watch(Protocol):
+    """Notices changes to HEAD, the goal and Flow's files that Flow's ledger does not account for."""
+
+    def settle(self) -> None:
+        """Take the present state as accounted for, after a write of one's own."""
+
+    def changed(self) -> tuple[str, ...]:
+        """What changed since the last ``settle`` without an account, as names for people."""
 
 
 class TakeSnapshot(Protocol):

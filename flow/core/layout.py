@@ -62,6 +62,11 @@ def goal_lock(goal_id: str) -> str:
     return f"{LOCKS}/goal-{goal_id}.lock"
 
 
+def evaluation_lock(goal_id: str) -> str:
+    """The lock that one evaluation of a goal holds while it measures; other writes go on."""
+    return f"{LOCKS}/evaluate-{goal_id}.lock"
+
+
 def run_lock(run_id: str) -> str:
     """The lock that every append to a run's events holds."""
     return f"{LOCKS}/run-{run_id}.lock"

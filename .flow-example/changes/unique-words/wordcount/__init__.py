@@ -1,0 +1,11 @@
+"""Counts what is in a text."""
+
+
+def unique(text: str) -> int:
+    """How many different words ``text`` has."""
+    return len(set(text.split()))
+
+
+def words(text: str) -> int:
+    """How many words ``text`` has; a word is what stands between white space."""
+    return len(text.split())

@@ -1,0 +1,529 @@
+"""What is measured: each scene yields its figures as they are ready."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+import place
+import timing
+from place import PYTHON, program
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from place import Place
+
+
+class Figure(NamedTuple):
+    """One line of the table. ``value`` is compared with ``limit``; None: nothing is aimed at."""
+
+    scene: str
+    name: str
+    measured: str
+    base: str
+    value: float
+    shown: str
+    spread: str = ""
+    aim: str = ""
+    limit: float | None = None
+
+    @property
+    def met(self) -> str:
+        """Whether the aim is met."""
+        if self.limit is None:
+            return ""
+        return "yes" if self.value <= self.limit else "NO"
+
+
+class Scale(NamedTuple):
+    """How much is measured."""
+
+    rounds: int
+    sidecars: tuple[int, ...]
+    files: int
+    changed: int
+    outputs_mb: tuple[int, ...]
+
+
+FULL = Scale(21, (10, 1_000, 100_000), 50_000, 500, (1, 100, 300))
+QUICK = Scale(5, (10, 1_000, 5_000), 2_000, 20, (1, 30))
+
+
+def ms(seconds: float) -> str:
+    """Milliseconds for people."""
+    return f"{seconds * 1000:.1f} ms"
+
+
+def starts(here: Place, scale: Scale) -> Iterator[Figure]:
+    """A cold start of each command, against the bare interpreter."""
+    repository = here.repository("starts", ["true"])
+    here.flow(repository, "goal", "evaluate", "bench")
+    os.chdir(repository)
+    one = here.repository("one", ["true"])
+    files = _inputs(here, repository)
+    helper = {name: program(f"{name}.sh") for name in HELPERS}
+    commands: dict[str, tuple[list[str], float | None]] = {
+        "flow goal status": ([program("flow"), "goal", "status"], 9),
+        "flow-record-verdict.sh": (
+            [
+                helper["flow-record-verdict"],
+                "--run-id",
+                "bench-run",
+                "--verdict-file",
+                files["verdict"],
+            ],
+            6,
+        ),
+        "flow-active-goal.sh": ([helper["flow-active-goal"]], 6),
+        "flow-record-evidence.sh": (
+            [
+                helper["flow-record-evidence"],
+                "--run-id",
+                "bench-run",
+                "--evidence-file",
+                files["evidence"],
+            ],
+            9,
+        ),
+        "flow-goal-record.sh --update-lifecycle": (
+            [
+                helper["flow-goal-record"],
+                *(
+                    "--update-lifecycle",
+                    "--goal-id",
+                    "bench",
+                    "--lifecycle-file",
+                    files["lifecycle"],
+                ),
+                "--merge",
+            ],
+            12,
+        ),
+        "journal-record.sh": (
+            [
+                helper["journal-record"],
+                "--issue",
+                "7",
+                "--type",
+                "note",
+                "--metadata",
+                "text=measured",
+            ],
+            None,
+        ),
+        "flow-goal-trust.sh check": (
+            [
+                *(helper["flow-goal-trust"], "check"),
+                *("--goal-file", ".flow/goals/bench.goal.yaml"),
+            ],
+            None,
+        ),
+        "flow goal evaluate, one criterion `true`": (
+            [program("flow"), "goal", "evaluate", "bench", "--no-input"],
+            16,
+        ),
+    }
+
+    def start(name: str, argv: list[str]) -> float:
+        if name == "flow-record-evidence.sh":
+            _next_evidence(files["evidence"])
+        if name.startswith("flow goal evaluate"):
+            os.chdir(one)
+        try:
+            return timing.spawn(argv, here.env).seconds
+        finally:
+            os.chdir(repository)
+
+    bare = [PYTHON, "-I", "-S", "-c", "pass"]
+    contestants: dict[str, Callable[[], float]] = {
+        "bare": lambda: timing.spawn(bare, here.env).seconds
+    }
+    for name, (argv, _) in commands.items():
+        contestants[name] = lambda name=name, argv=argv: start(name, argv)  # type: ignore[misc]
+    times = timing.in_turns(contestants, scale.rounds)
+    for name, (_, aim) in commands.items():
+        yield _ratio("cold start", name, times[name], times["bare"], "python3 -I -S -c pass", aim)
+
+
+HELPERS = (
+    "flow-record-verdict",
+    "flow-active-goal",
+    "flow-record-evidence",
+    "flow-goal-record",
+    "journal-record",
+    "flow-goal-trust",
+)
+
+
+def criteria(here: Place, scale: Scale) -> Iterator[Figure]:
+    """Evaluating 1, 10 and 100 criteria of ``true``, against a bare shell loop of the same."""
+    bash = "/bin/bash"
+    mean: dict[int, tuple[float, float]] = {}
+    for count in (1, 10, 100):
+        repository = here.repository(f"criteria-{count}", ["true"] * count)
+        os.chdir(repository)
+        once = "bash --noprofile --norc -o pipefail -c true </dev/null >/dev/null 2>&1"
+        loop = f"for ((i = 0; i < {count}; i++)); do {once}; done"
+        evaluate = [program("flow"), "goal", "evaluate", "bench", "--no-input"]
+        times = timing.in_turns(
+            {
+                "flow": lambda argv=evaluate: timing.spawn(argv, here.env).seconds,  # type: ignore[misc]
+                "loop": lambda loop=loop: (
+                    timing.spawn(  # type: ignore[misc]
+                        [bash, "--noprofile", "--norc", "-c", loop], here.env
+                    ).seconds
+                ),
+            },
+            max(scale.rounds // 2, 3),
+        )
+        mean[count] = (timing.median(times["flow"]), timing.median(times["loop"]))
+        name = f"evaluate {count} criteria of `true`"
+        yield _ratio(
+            "criteria", name, times["flow"], times["loop"], "the same in a shell loop", None
+        )
+    flow_each = (mean[100][0] - mean[1][0]) / 99
+    loop_each = (mean[100][1] - mean[1][1]) / 99
+    sync = _sync_of_one(here, scale)
+    own = flow_each - loop_each - sync
+    yield Figure(
+        "criteria",
+        "overhead of one criterion besides the sync",
+        ms(flow_each),
+        f"shell {ms(loop_each)} + sync {ms(sync)}",
+        own * 1000,
+        ms(own),
+        aim="under 10 ms",
+        limit=10,
+    )
+
+
+def jobs(here: Place, scale: Scale) -> Iterator[Figure]:
+    """100 criteria of ``sleep 0.05`` with ``--jobs 8``, against the ideal and against xargs."""
+    repository = here.repository("jobs", ["sleep 0.05"] * 100)
+    os.chdir(repository)
+    ideal = math.ceil(100 / 8) * 0.05
+    each = "bash --noprofile --norc -o pipefail -c 'sleep 0.05'"
+    xargs = f"seq 100 | xargs -P 8 -I_ {each}"
+    times = timing.in_turns(
+        {
+            "flow": lambda: (
+                timing.spawn(
+                    [program("flow"), "goal", "evaluate", "bench", "--no-input", "--jobs", "8"],
+                    here.env,
+                ).seconds
+            ),
+            "xargs": lambda: timing.spawn(["/bin/bash", "-c", xargs], here.env).seconds,
+        },
+        max(scale.rounds // 3, 3),
+    )
+    name = "100 criteria of `sleep 0.05`, --jobs 8"
+    flat = [ideal] * len(times["flow"])
+    yield _ratio("jobs", name, times["flow"], flat, "the ideal, 13 x 0.05 s", None)
+    yield _ratio("jobs", name, times["flow"], times["xargs"], "xargs -P 8", None)
+
+
+def evidence(here: Place, scale: Scale) -> Iterator[Figure]:
+    """Recording evidence with its output, against plain write and fsync of the same bytes."""
+    rates: dict[int, float] = {}
+    for count in scale.sidecars:
+        times = _record_beside(here, count, max(scale.rounds, 5))
+        rates[count] = 1 / timing.median(times["flow"])
+        name = f"one record beside {count:,} sidecars ({rates[count]:,.0f} a second)"
+        what = "plain write+fsync of both files"
+        yield _ratio("evidence", name, times["flow"], times["plain"], what, None)
+    low, high = min(rates), max(rates)
+    growth = rates[low] / rates[high]
+    yield Figure(
+        "evidence",
+        f"the time for one record beside {high:,} sidecars, against {low:,}",
+        f"{rates[high]:,.0f} a second",
+        f"{rates[low]:,.0f} a second",
+        growth,
+        f"{growth:.2f}x",
+        aim="does not grow (1.25x at most)",
+        limit=1.25,
+    )
+
+
+def _record_beside(here: Place, count: int, rounds: int) -> dict[str, list[float]]:
+    """Seconds for one record, by Flow and plainly, in a run that has ``count`` sidecars already."""
+    from flow.adapters.ledger import FileLedger
+    from flow.app.ports import RawOutput
+    from flow.core import layout
+
+    block = 20
+    repository = here.repository(f"evidence-{count}", ["true"])
+    ledger = FileLedger(repository, now=lambda: "2026-01-05T09:00:00Z")
+    folder = os.path.join(repository, layout.evidence_dir("bench-run"))
+    document, output = _record(created_by="flow-evaluator"), b"all 12 tests passed\n" * 20
+    text, digest = json.dumps(document, indent=1).encode(), _sha256(output)
+    plain = os.path.join(here.folder, f"plain-{count}")
+    os.mkdir(plain)
+    _fill(folder, count, document)
+    numbers = iter(range(10**9))
+
+    def recorded() -> float:
+        spent = 0.0
+        for _ in range(block):
+            number = next(numbers)
+            one = _record(f"evidence-new-{number}", created_by="flow-evaluator")
+            source = os.path.join(folder, f".flow-tmp-bench-{number}")
+            start = time.perf_counter()
+            _write_synced(source, output)  # as the runner leaves it: on disk already
+            ledger.record_evidence(one, RawOutput(source, digest, len(output)))
+            spent += time.perf_counter() - start
+        return spent / block
+
+    def written() -> float:
+        start = time.perf_counter()
+        for _ in range(block):
+            number = next(numbers)
+            _write_synced(os.path.join(plain, f"{number}.txt"), output)
+            _write_synced(os.path.join(plain, f"{number}.yaml"), text)
+        return (time.perf_counter() - start) / block
+
+    try:
+        return timing.in_turns({"flow": recorded, "plain": written}, rounds)
+    finally:
+        here.remove(repository)
+        here.remove(plain)
+
+
+def _write_synced(path: str, data: bytes) -> None:
+    with open(path, "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def boundary(here: Place, scale: Scale) -> Iterator[Figure]:
+    """The path boundary on a large repository, against ``git status``."""
+    from flow.wiring import Checkout
+
+    repository = here.repository("boundary")
+    _grow(here, repository, scale)
+    here.goal(repository, ["true"])
+    _touch(repository, scale)
+    checkout = Checkout(repository, here.env)
+    goal = checkout.load("bench").goal
+    baseline = checkout.records.baseline("bench-run")
+    if baseline is None:
+        raise SystemExit("the goal has no baseline")
+    os.chdir(repository)
+    status = ["/usr/bin/env", "git", "status", "--porcelain"]
+
+    def look() -> float:
+        start = time.perf_counter()
+        found = checkout._snapshot(baseline, checkout._denied(goal))
+        seconds = time.perf_counter() - start
+        if found.problems or len(found.changes) < scale.changed:
+            raise SystemExit(f"the boundary saw {len(found.changes)} changes, {found.problems}")
+        return seconds
+
+    first = look()
+    times = timing.in_turns(
+        {
+            "flow": look,
+            "git": lambda: timing.spawn(status, here.env).seconds,
+            "dry": lambda: (
+                timing.spawn(
+                    [program("flow"), "goal", "evaluate", "bench", "--dry-run", "--no-input"],
+                    here.env,
+                    expected=1,
+                ).seconds
+            ),
+        },
+        max(scale.rounds // 3, 3),
+        warm=2,
+    )
+    what = f"{scale.files:,} files, {scale.changed} changed"
+    yield _ratio(
+        "boundary", f"{what}: change set, warm", times["flow"], times["git"], "git status", 3
+    )
+    yield _ratio(
+        "boundary",
+        f"{what}: evaluate --dry-run, whole",
+        times["dry"],
+        times["git"],
+        "git status",
+        None,
+    )
+    yield _ratio(
+        "boundary",
+        f"{what}: change set, the first time",
+        [first],
+        times["git"][:1],
+        "git status",
+        None,
+    )
+    here.remove(repository)
+
+
+def memory(here: Place, scale: Scale) -> Iterator[Figure]:
+    """Peak memory of an evaluation whose command prints much."""
+    peaks: dict[int, int] = {}
+    for size in scale.outputs_mb:
+        command = f"head -c {size}000000 /dev/zero | tr '\\0' x"
+        repository = here.repository(f"memory-{size}", [command])
+        os.chdir(repository)
+        argv = [program("flow"), "goal", "evaluate", "bench", "--no-input"]
+        runs = [timing.spawn(argv, here.env) for _ in range(3)]
+        peaks[size] = min(run.peak_kib for run in runs)
+        ratio = peaks[size] / peaks[scale.outputs_mb[0]]
+        yield Figure(
+            "memory",
+            f"peak memory, a command that prints {size} MB",
+            f"{peaks[size] / 1024:.1f} MiB",
+            f"{scale.outputs_mb[0]} MB of output: {peaks[scale.outputs_mb[0]] / 1024:.1f} MiB",
+            ratio,
+            f"{ratio:.2f}x",
+            aim="flat (1.10x at most)",
+            limit=1.10,
+        )
+
+
+SCENES = {
+    "starts": starts,
+    "criteria": criteria,
+    "jobs": jobs,
+    "evidence": evidence,
+    "boundary": boundary,
+    "memory": memory,
+}
+
+
+def _ratio(
+    scene: str, name: str, times: list[float], base: list[float], what: str, aim: float | None
+) -> Figure:
+    value = timing.ratio(times, base)
+    return Figure(
+        scene,
+        name,
+        ms(timing.median(times)),
+        f"{what}: {ms(timing.median(base))}",
+        value,
+        f"{value:.2f}x",
+        timing.spread(times, base) if len(times) > 1 else "",
+        f"under {aim:g}x" if aim is not None else "",
+        aim,
+    )
+
+
+def _inputs(here: Place, repository: str) -> dict[str, str]:
+    """The files that the helpers are given."""
+    with open(os.path.join(repository, ".flow/runs/bench-run/last-verdict.json"), "rb") as file:
+        verdict = json.load(file)
+    lifecycle = {"status": "active", "current_phase": "measuring"}
+    files = {}
+    for name, document in (("verdict", verdict), ("lifecycle", lifecycle), ("evidence", _record())):
+        files[name] = os.path.join(here.folder, f"input-{name}.json")
+        with open(files[name], "w", encoding="utf-8") as file:
+            json.dump(document, file)
+    return files
+
+
+def _next_evidence(path: str) -> None:
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(_record(f"evidence-helper-{time.monotonic_ns()}"), file)
+
+
+def _record(evidence_id: str = "evidence-bench", **metadata: str) -> dict[str, object]:
+    return {
+        "apiVersion": "flow.synapti.ai/v1",
+        "kind": "FlowEvidence",
+        "metadata": {
+            "id": evidence_id,
+            "goal": "bench",
+            "run_id": "bench-run",
+            "created_at": "2026-01-05T09:00:00Z",
+            **metadata,
+        },
+        "evidence": {
+            "type": "test_result",
+            "command": "make test",
+            "exit_code": 0,
+            "proves": ["AC1"],
+            "limitations": ["Unit tests only, on one platform."],
+        },
+    }
+
+
+def _sha256(data: bytes) -> str:
+    import hashlib
+
+    return hashlib.sha256(data).hexdigest()
+
+
+def _fill(folder: str, count: int, document: dict[str, object]) -> None:
+    """Put ``count`` sidecars there, and their events beside the folder, without syncs."""
+    os.makedirs(folder, exist_ok=True)
+    metadata = document["metadata"]
+    events = os.path.join(os.path.dirname(folder), "events.jsonl")
+    with open(events, "a", encoding="ascii") as log:
+        for number in range(count):
+            name = f"evidence-old-{number}"
+            text = json.dumps({**document, "metadata": {**metadata, "id": name}})  # type: ignore[dict-item]
+            with open(os.path.join(folder, f"{name}.evidence.yaml"), "w", encoding="ascii") as file:
+                file.write(text)
+            event = {"seq": number + 100, "type": "evidence", "evidence_id": name}
+            log.write(json.dumps(event, separators=(",", ":")) + "\n")
+
+
+def _sync_of_one(here: Place, scale: Scale) -> float:
+    """Seconds that plain write+fsync of one criterion's two files, and of their folder, takes."""
+    folder = os.path.join(here.folder, "sync")
+    os.mkdir(folder)
+    directory = os.open(folder, os.O_RDONLY)
+    sidecar = json.dumps(_record(), indent=1).encode() * 2
+    times = []
+    for number in range(scale.rounds * 5):
+        start = time.perf_counter()
+        for name, data in (("txt", b""), ("yaml", sidecar)):
+            _write_synced(os.path.join(folder, f"{number}.{name}"), data)
+            os.fsync(directory)
+        times.append(time.perf_counter() - start)
+    os.close(directory)
+    return timing.median(times)
+
+
+def _grow(here: Place, repository: str, scale: Scale) -> None:
+    for number in range(scale.files):
+        folder = os.path.join(repository, f"part{number // 1000}", f"f{number // 100 % 10}")
+        if number % 100 == 0:
+            os.makedirs(folder, exist_ok=True)
+        with open(os.path.join(folder, f"{number}.txt"), "w", encoding="ascii") as file:
+            file.write(f"file {number}\n" * 20)
+    here.git(repository, "add", "-A")
+    here.git(repository, "commit", "-q", "-m", "many files")
+
+
+def _touch(repository: str, scale: Scale) -> None:
+    """Change nine tenths of the files in place, add the rest as new ones."""
+    added = scale.changed // 10
+    step = scale.files // (scale.changed - added)
+    for index in range(scale.changed - added):
+        number = index * step
+        path = f"part{number // 1000}/f{number // 100 % 10}/{number}.txt"
+        with open(os.path.join(repository, path), "a", encoding="ascii") as file:
+            file.write("changed\n")
+    for number in range(added):
+        with open(os.path.join(repository, "part0", f"new-{number}.txt"), "w") as file:
+            file.write("new\n")
+
+
+def prepared() -> None:
+    """Make sure that ``bin/flow`` has its interpreter ready."""
+    subprocess.run([program("flow"), "--version"], check=True, stdout=subprocess.DEVNULL)
+    if not os.access(PYTHON, os.X_OK):
+        raise SystemExit(f"{PYTHON} is missing: run this in a checkout that can be written")
+
+
+def import_flow() -> None:
+    """Make this checkout's Flow importable."""
+    sys.path.insert(0, place.ROOT)

@@ -1,0 +1,96 @@
+"""Run one of Flow's entries, isolated. Not a command; _start.py calls it.
+
+The command line is ``_start.py VENV NAME ARGUMENT...``. VENV is the virtual environment, ready or
+not; empty: the interpreter has the packages itself. What only a first start needs: _prepare.py.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+
+def main() -> int:
+    """Put Flow and its packages on the path, and call the entry. Returns its exit status."""
+    venv, name, arguments = sys.argv[1], sys.argv[2], sys.argv[3:]
+    here = os.path.dirname(os.path.realpath(__file__))
+    root = os.path.dirname(here)
+    venv = venv and os.path.realpath(venv)
+    packages = ready(root, venv)
+    if packages is None:
+        return prepare_and_restart(here, root, name)
+    # `flow` is found once; then its folder leaves the path, so that nothing beside it is imported.
+    sys.path[-1] = root
+    import flow  # noqa: F401
+
+    del sys.path[-1]
+    if not venv:
+        lacking = use_own_packages(here, root)
+        if lacking:
+            why = f"FLOW_PYTHON={sys.executable} lacks {', '.join(lacking)}; install them there"
+            return cannot_start(name, why)
+    elif not venv.startswith(root + "/"):  # a read-only checkout
+        sys.pycache_prefix = os.path.dirname(venv) + "/pycache"
+    sys.path += packages
+    sys.argv[:] = [name, *arguments]
+    if name == "flow":
+        from flow.__main__ import main as flow_main
+
+        return flow_main()
+    from flow.helpers import main as helper_main
+
+    return helper_main(name, arguments)
+
+
+def ready(root: str, venv: str) -> list[str] | None:
+    """The folders of the packages; None where they are not what pyproject.toml asks for.
+
+    The note in the environment is those folders, an empty line, and a copy of pyproject.toml.
+    """
+    if not venv:
+        return []
+    try:
+        with open(f"{venv}/ready-{sys.implementation.cache_tag}", "rb") as file:
+            folders, _, copy = file.read().partition(b"\n\n")
+        with open(f"{root}/pyproject.toml", "rb") as file:
+            if file.read() != copy:
+                return None
+    except OSError:
+        return None
+    return [os.path.join(venv, os.fsdecode(folder)) for folder in folders.split(b"\n")]
+
+
+def prepare_and_restart(here: str, root: str, name: str) -> int:
+    """Make the environment and start again in it; returns only where that fails."""
+    import _prepare
+
+    try:
+        venv = _prepare.prepare(root, name)
+        python = f"{venv}/bin/python"
+        options = ["-I", "-S", "-X", "utf8", os.path.join(here, "_start.py")]
+        os.execv(python, [python, *options, venv, *sys.argv[2:]])
+    except _prepare.CannotPrepare as error:
+        return cannot_start(name, str(error))
+    except OSError as error:
+        return cannot_start(name, f"{error.filename}: {error.strerror}")
+    except KeyboardInterrupt:
+        return 130
+
+
+def use_own_packages(here: str, root: str) -> list[str]:
+    """Put the packages of $FLOW_PYTHON itself on the path; the requirements they do not meet."""
+    import site
+
+    sys.path.append(here)
+    import _prepare
+
+    sys.path.remove(here)
+    site.main()
+    with open(f"{root}/pyproject.toml", "rb") as file:
+        return _prepare.missing(_prepare.requirements(file.read()), sys.path)
+
+
+def cannot_start(name: str, why: str) -> int:
+    """Say why in one line; the status for "something outside failed"."""
+    sys.stderr.write(f"{name}: cannot start: {why}\n")
+    return 5 if name == "flow" else 2

@@ -1,0 +1,13 @@
+"""What _start.bash starts, with the arguments VENV NAME ARGUMENT... Not a command."""
+
+import sys
+
+if sys.version_info < (3, 11):  # a $FLOW_PYTHON; nothing newer than Python 3.6 up to here
+    name, found = sys.argv[2], f"{sys.executable} is Python {sys.version.split()[0]}"
+    sys.stderr.write(f"{name}: cannot start: {found}; Flow needs 3.11 or newer\n")
+    sys.exit(5 if name == "flow" else 2)
+
+sys.path.append(__file__.rpartition("/")[0])
+import _launch  # compiled once, unlike this file
+
+sys.exit(_launch.main())

@@ -1,0 +1,11 @@
+#!/bin/bash -p
+# A helper for shells and coding agents; `flow-record-verdict.sh --help` tells what it does.
+self=${BASH_SOURCE[0]}
+while [[ -L $self ]]; do
+    link=$(readlink "$self")
+    [[ $link == /* || $self != */* ]] || link=${self%/*}/$link
+    self=$link
+done
+[[ $self == /* ]] || self=./$self
+. "${self%/*}/_start.bash"
+flow_start flow-record-verdict "$@"

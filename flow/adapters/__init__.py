@@ -1,0 +1,1 @@
+"""Everything outside of values: one module for each thing Flow touches."""

@@ -1,0 +1,198 @@
+"""Running a goal's commands (SPEC section 3, step 2): the order, the callbacks, the results.
+
+The work is done in other processes (``process_warden``, ``process_supervisor``); here one thread
+starts them in the goal's order, waits for what they report and calls back. However the run ends, by
+its own end, an exception in a callback, a signal or a kill, no process of it is left.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+from flow.adapters.files import TEMP_PREFIX
+from flow.adapters.process_environment import clean_environment, find_program
+from flow.app.ports import CheckResult, RawOutput
+from flow.errors import Interrupted, RefusedError, StorageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from flow.adapters.process_supervisor import Plan
+    from flow.adapters.process_warden import Warden
+    from flow.app.ports import Check
+
+OUTPUT_LIMIT = 10 << 20
+GRACE = 2.0
+TICK = 0.1
+
+
+class CommandRunner:
+    """Runs checks below ``top``; a :class:`flow.app.ports.RunChecks`.
+
+    ``work_dir`` is the folder, relative to ``top``, in which outputs grow; ``ended`` must take a
+    result's ``output`` from there (rename or link it), since what it leaves is removed. ``environ`` is
+    the user's environment. ``output_limit`` is in bytes, ``grace`` (between SIGTERM and SIGKILL) in
+    seconds. ``tick`` is called about every ``tick_seconds`` while something runs, and after each
+    start and end. ``follow`` does without what only Linux has; it is for tests.
+    """
+
+    def __init__(
+        self,
+        top: str,
+        work_dir: str,
+        *,
+        environ: Mapping[str, str],
+        output_limit: int = OUTPUT_LIMIT,
+        grace: float = GRACE,
+        tick: Callable[[], None] | None = None,
+        tick_seconds: float = TICK,
+        follow: bool = False,
+    ) -> None:
+        self._top = os.path.realpath(top)
+        self._work_dir = work_dir
+        self._environ = environ
+        self._limit = max(output_limit, 1)
+        self._grace = grace
+        self._tick = tick
+        self._tick_seconds = tick_seconds
+        self._follow = follow
+
+    def __call__(
+        self,
+        checks: Sequence[Check],
+        *,
+        jobs: int,
+        started: Callable[[Check], None],
+        ended: Callable[[Check, CheckResult], None],
+    ) -> None:
+        """Run ``checks``, at most ``jobs`` at once, each ``serial`` one alone.
+
+        Both callbacks are called in this thread, in the order of events; an exception from one ends
+        everything that runs and goes through. Raises :class:`StorageError` where an output cannot be
+        recorded, :class:`Interrupted` on SIGINT, SIGTERM or SIGHUP.
+        """
+        if not checks:
+            return
+        env, removed = clean_environment(self._environ)
+        bash = find_program("bash", self._environ.get("PATH"), outside=self._top)
+        run = _Run(
+            checks,
+            self._plans(checks, bash or "/bin/bash", env),
+            max(jobs, 1),
+            removed,
+            self._follow,
+        )
+        run.loop(started, ended, self._tick, self._tick_seconds)
+
+    def _plans(self, checks: Sequence[Check], bash: str, env: dict[str, str]) -> list[Plan]:
+        from flow.adapters.process_supervisor import Plan
+
+        return [
+            Plan(
+                top=self._top,
+                work_file=f"{self._work_dir}/{TEMP_PREFIX}{os.urandom(9).hex()}",
+                command=check.command,
+                cwd=check.cwd,
+                timeout=check.timeout_seconds,
+                grace=self._grace,
+                limit=self._limit,
+                bash=bash,
+                env=env,
+            )
+            for check in checks
+        ]
+
+
+class _Run:
+    """One call of a runner."""
+
+    def __init__(
+        self,
+        checks: Sequence[Check],
+        plans: Sequence[Plan],
+        jobs: int,
+        removed: tuple[str, ...],
+        follow: bool,
+    ) -> None:
+        self.checks, self.plans, self.jobs = checks, plans, jobs
+        self.removed, self.follow = removed, follow
+        self.waiting = deque(range(len(checks)))
+        self.running: set[int] = set()
+        self.warden: Warden | None = None
+
+    def loop(
+        self,
+        started: Callable[[Check], None],
+        ended: Callable[[Check, CheckResult], None],
+        tick: Callable[[], None] | None,
+        tick_seconds: float,
+    ) -> None:
+        """Start, wait, hand over, until nothing is left."""
+        from flow.adapters.process_interrupt import Interrupts
+
+        with Interrupts() as interrupts:
+            try:
+                while self.waiting or self.running:
+                    while self.waiting and self._may_start():
+                        interrupts.check()
+                        index = self.waiting.popleft()
+                        self.running.add(index)
+                        started(self.checks[index])
+                        self._start(index)
+                    if tick:
+                        tick()
+                    for report in self._reports(tick_seconds, interrupts.fd):
+                        interrupts.check()
+                        index = report["i"]
+                        result = self._result(index, report)
+                        self.running.discard(index)
+                        ended(self.checks[index], result)
+                    interrupts.check()
+            except KeyboardInterrupt:
+                raise Interrupted("interrupted", remedy="evaluate again when ready") from None
+            finally:
+                self._close()
+
+    def _may_start(self) -> bool:
+        if not self.running:
+            return True
+        alone = any(self.checks[i].serial for i in (self.waiting[0], *self.running))
+        return not alone and len(self.running) < self.jobs
+
+    def _start(self, index: int) -> None:
+        if self.warden is None:
+            from flow.adapters.process_warden import Warden
+
+            try:
+                self.warden = Warden(self.plans, follow=self.follow)
+            except OSError as error:
+                raise StorageError(
+                    f"cannot start a process: {error.strerror}",
+                    code="no_process",
+                    remedy="too many processes or open files; close some, then run it again",
+                ) from error
+        self.warden.start(index)
+
+    def _reports(self, seconds: float, wake: int) -> list[dict[str, Any]]:
+        assert self.warden is not None
+        found = self.warden.reports(seconds, wake)
+        if found is not None:
+            return found
+        self.warden.close()  # somebody killed it; the next command gets a new one
+        self.warden = None
+        return [{"i": index, "kind": "lost", "signal": 9} for index in sorted(self.running)]
+
+    def _result(self, index: int, report: dict[str, Any]) -> CheckResult:
+        return result_of(self.checks[index], self.plans[index], report, self.removed)
+
+    def _close(self) -> None:
+        try:
+            if self.warden is not None:
+                self.warden.close()
+        finally:
+            from flow.adapters.process_output import discard
+
+            for plan in self.plans:
+                discard(plan.top, plan.work_file)

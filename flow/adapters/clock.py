@@ -1,0 +1,24 @@
+"""The time, as text (SPEC section 1): UTC, ISO-8601, second resolution, ending in ``Z``.
+
+``time`` alone does it; importing ``datetime`` would cost more than the rest of a helper. No
+variable of the environment changes what these functions answer.
+"""
+
+from __future__ import annotations
+
+import time
+
+
+def now() -> str:
+    """The present moment as ``YYYY-MM-DDTHH:MM:SSZ``."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+
+
+def today() -> str:
+    """The present day, in UTC, as ``YYYY-MM-DD``."""
+    return time.strftime("%Y-%m-%d", time.gmtime())
+
+
+def monotonic() -> float:
+    """Seconds on a clock that never steps back; only differences mean anything (CASES H94)."""
+    return time.monotonic()

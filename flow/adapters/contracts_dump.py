@@ -1,0 +1,173 @@
+"""New YAML files: readable block style that YAML 1.1 and 1.2 readers understand alike.
+
+No YAML library is needed for it. Strings are written plain only where no reader could take them for
+something else; a test holds the text equal under PyYAML's own (1.1) loader and Flow's reader.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from flow.errors import InputError
+
+DEPTH = 32
+LARGEST = 1 << 53
+LONGEST_KEY = 1000
+"""Characters; YAML looks no further than 1,024 for the colon after a key."""
+
+_PLAIN = re.compile(r"[^\W\d_][^\x00-\x1f]*|(?:\./?|_|/)[A-Za-z_][^\x00-\x1f]*")
+"""Starts with a letter (or like a path): so it is no number, date, indicator or quote."""
+_UNSAFE = re.compile(r": |:$| #|\s$|\s\s|[\"'`\\]|=$")
+_UNSAFE_IN_FLOW = re.compile(r"[,\[\]{}:]")
+_WORDS = frozenset(
+    ("null", "true", "false", "yes", "no", "on", "off", "y", "n", ".inf", ".nan", "inf", "nan")
+)
+_ESCAPES = {"\n": "\\n", "\t": "\\t", "\r": "\\r", '"': '\\"', "\\": "\\\\"}
+_SURROGATE = re.compile("[\x00\ud800-\udfff]")
+
+
+def dump(document: Any) -> str:
+    """The document as YAML text; raises :class:`InputError` for what the format cannot hold."""
+    document = plain_types(document)
+    if isinstance(document, (dict, list)) and document:
+        return "".join(f"{line}\n" for line in block(document, ""))
+    return f"{flow(document)}\n"
+
+
+def plain_types(value: Any, depth: int = 1) -> Any:
+    """``value`` as dicts, lists, strings, numbers, booleans and None; raises :class:`InputError`."""
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        return _writable(str(value))
+    if isinstance(value, int):
+        if -LARGEST <= value <= LARGEST:
+            return int(value)
+        raise InputError(f"{value:.3e} is not within -2^53 and 2^53", remedy="write it as text")
+    if isinstance(value, float):
+        if value - value == 0:
+            return float(value)
+        raise InputError(f"{value} is not a finite number", remedy="leave it out, or write it as text")
+    if depth > DEPTH:
+        raise InputError(f"nests deeper than {DEPTH} levels", remedy="make it flatter")
+    if isinstance(value, Mapping):
+        return {_key(key): plain_types(item, depth + 1) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain_types(item, depth + 1) for item in value]
+    raise InputError(f"a {type(value).__name__} cannot be written as YAML", remedy="use plain types")
+
+
+def _writable(text: str) -> str:
+    if _SURROGATE.search(text):
+        raise InputError(
+            f"{text!r:.80} holds a NUL or half a character", value=repr(text), remedy="escape it first"
+        )
+    return text
+
+
+def _key(key: object) -> str:
+    if not isinstance(key, str) or len(key) > LONGEST_KEY or len(_double(key)) > LONGEST_KEY:
+        raise InputError(f"{key!r:.80} is no key for YAML", remedy="use a short text as key")
+    return _writable(str(key))
+
+
+def block(value: dict[str, Any] | list[Any], indent: str) -> list[str]:
+    """The lines of a mapping or list that is not empty, in block style, each with ``indent``."""
+    lines: list[str] = []
+    if isinstance(value, dict):
+        for key, item in value.items():
+            lines += entry(f"{indent}{scalar(key)}:", item, indent)
+        return lines
+    for item in value:
+        if isinstance(item, (dict, list)) and item:
+            first, *rest = block(item, f"{indent}  ")
+            lines += [f"{indent}- {first[len(indent) + 2 :]}", *rest]
+        else:
+            lines += entry(f"{indent}-", item, indent)
+    return lines
+
+
+def entry(head: str, value: Any, indent: str) -> list[str]:
+    """The lines of one value after ``head`` (``key:`` or ``-``), which stands at ``indent``."""
+    if isinstance(value, (dict, list)) and value:
+        return [head, *block(value, f"{indent}  ")]
+    if isinstance(value, str) and "\n" in value:
+        mark = _literal_mark(value)
+        if mark:
+            lines = value.removesuffix("\n").split("\n")
+            return [f"{head} {mark}", *(f"{indent}  {line}" if line else "" for line in lines)]
+    return [f"{head} {flow(value)}"]
+
+
+def _literal_mark(text: str) -> str | None:
+    """``|`` or ``|-`` where a literal block gives exactly ``text``, else None."""
+    body = text.removesuffix("\n")
+    lines = body.split("\n")
+    if not lines[0] or lines[0][0] in " \t" or not lines[-1].strip():
+        return None
+    if not all(line.replace("\t", "").isprintable() for line in lines):
+        return None
+    return "|" if body != text else "|-"
+
+
+def flow(value: Any) -> str:
+    """A value on one line, as it may stand inside ``{}`` and ``[]`` too."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{scalar(k, inside=True)}: {_in(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(_in(item) for item in value) + "]"
+    return scalar(value)
+
+
+def _in(value: Any) -> str:
+    return flow(value) if isinstance(value, (dict, list)) else scalar(value, inside=True)
+
+
+def scalar(value: Any, *, inside: bool = False, style: str | None = None) -> str:
+    """A scalar on one line. ``inside``: of a flow collection; ``style``: the quotes to prefer."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, float):
+        text = repr(value)
+        # YAML 1.1 knows exponents only after a decimal point.
+        return text if "." in text or "e" not in text else text.replace("e", ".0e", 1)
+    if style == '"':
+        return _double(value)
+    if style == "'" and value.isprintable():
+        return _single(value)
+    if _is_plain(value, inside):
+        return str(value)
+    if value.isprintable() and ('"' in value or "\\" in value) and "'" not in value:
+        return _single(value)
+    return _double(value)
+
+
+def _is_plain(text: str, inside: bool) -> bool:
+    return (
+        _PLAIN.fullmatch(text) is not None
+        and text.isprintable()
+        and not _UNSAFE.search(text)
+        and not (inside and _UNSAFE_IN_FLOW.search(text))
+        and text.lower() not in _WORDS
+    )
+
+
+def _single(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _double(text: str) -> str:
+    return '"' + "".join(_ESCAPES.get(c) or (c if c.isprintable() else _escape(c)) for c in text) + '"'
+
+
+def _escape(char: str) -> str:
+    code = ord(char)
+    if code < 0x100:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

@@ -1,0 +1,110 @@
+"""What the schemas cannot say: rules over several values, over bytes, and over path patterns.
+
+They run on every document, also on one that the schema refuses, so that all faults are named at once;
+hence every look at a value asks for its type first.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from flow.adapters.contracts_text import dotted, show
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from flow.adapters.contracts_text import Path
+
+    Problem = tuple[Path, str, str | None, object]
+    """Where, what is wrong, what to do, and the value."""
+
+COMMAND_LIMIT = 131_072
+"""Bytes at which Linux refuses one argument (MAX_ARG_STRLEN)."""
+
+API = re.compile(r"flow\.synapti\.ai/v([0-9]{1,9})")
+THIS_API = 1
+FUZZY_ONLY = ("rubric", "scorecard", "debate", "evidence_command", "evidence_paths")
+_GLOBS = ("allowed_paths", "denied_paths", "protected_paths")
+_CLEAR = re.compile(r"[A-Za-z0-9_*][A-Za-z0-9_*/-]*(?:\.[A-Za-z0-9_*/-]+)*")
+"""Patterns that nothing can be wrong with; the others are looked at closely."""
+
+
+def newer(document: object) -> str | None:
+    """The document's ``apiVersion`` where a newer Flow wrote it."""
+    version = document.get("apiVersion") if isinstance(document, dict) else None
+    found = API.fullmatch(version) if isinstance(version, str) else None
+    return version if found and int(found[1]) > THIS_API else None
+
+
+def faults(kind: str, document: Mapping[str, Any]) -> Iterator[Problem]:
+    """Every rule that the document breaks."""
+    if kind != "goal":
+        return
+    first: dict[str, int] = {}
+    for place, criterion in criteria(document):
+        path: Path = ("objective", "acceptance_criteria", place)
+        name = criterion.get("id")
+        if isinstance(name, str):
+            if name in first:
+                before = f"objective.acceptance_criteria[{first[name]}]"
+                yield (*path, "id"), f"{show(name)} is {before}'s id too", "ids are unique", name
+            first.setdefault(name, place)
+        for key in ("verification_command", "evidence_command"):
+            yield from _command((*path, key), criterion.get(key))
+        yield from _patterns((*path, "evidence_paths"), criterion.get("evidence_paths"))
+    constraints = document.get("constraints")
+    if isinstance(constraints, dict):
+        for key in _GLOBS:
+            yield from _patterns(("constraints", key), constraints.get(key))
+
+
+def remarks(kind: str, document: Mapping[str, Any]) -> Iterator[Problem]:
+    """What is allowed and probably not meant."""
+    if kind != "goal":
+        return
+    for place, criterion in criteria(document):
+        if isinstance(criterion.get("verification_command"), str):
+            for key in FUZZY_ONLY:
+                if criterion.get(key) is not None:
+                    yield (
+                        ("objective", "acceptance_criteria", place, key),
+                        "is for criteria without a verification_command, and does nothing here",
+                        "the command alone decides; take one of the two out",
+                        None,
+                    )
+
+
+def criteria(document: Mapping[str, Any]) -> list[tuple[int, dict[str, Any]]]:
+    """The criteria that are mappings, with their places."""
+    objective = document.get("objective")
+    found = objective.get("acceptance_criteria") if isinstance(objective, dict) else None
+    items = found if isinstance(found, list) else []
+    return [(place, item) for place, item in enumerate(items) if isinstance(item, dict)]
+
+
+def _command(path: Path, value: object) -> Iterator[Problem]:
+    # In characters the schema says it already; a character has up to four bytes.
+    if isinstance(value, str) and len(value) < COMMAND_LIMIT <= len(value) * 4:
+        size = len(value.encode("utf-8", "surrogatepass"))
+        if size >= COMMAND_LIMIT:
+            yield (
+                path,
+                f"has {size} bytes, {COMMAND_LIMIT} or more",
+                "put it in a script, and call that",
+                value,
+            )
+
+
+def _patterns(path: Path, value: object) -> Iterator[Problem]:
+    if not isinstance(value, list) or all(
+        isinstance(item, str) and _CLEAR.fullmatch(item) for item in value
+    ):
+        return
+    from flow.core.boundary import check_patterns
+
+    for place, item in enumerate(value):
+        if isinstance(item, str):
+            here = (*path, place)
+            for fault in check_patterns([item], dotted(path)):
+                yield here, fault.message, fault.remedy, item

@@ -1,0 +1,73 @@
+"""What the readers share: key paths, values as people read them, and the encoding."""
+
+from __future__ import annotations
+
+import re
+
+from flow.errors import ContractError, Fault
+
+Path = tuple[str | int, ...]
+"""Where a value stands: keys of mappings and places in lists, from the document's top."""
+
+NEWLINE = b"\n"
+_SIMPLE = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
+
+
+def dotted(path: Path) -> str:
+    """``objective.acceptance_criteria[1].id``; keys that are no simple words are quoted."""
+    text = ""
+    for step in path:
+        if isinstance(step, int):
+            text += f"[{step}]"
+        else:
+            name = step if _SIMPLE.fullmatch(step) and len(step) <= 80 else show(step)
+            text += f".{name}" if text else name
+    return text
+
+
+def show(value: object, most: int = 80) -> str:
+    """A value on one line, escaped and cut, as a message holds it."""
+    if value is None:
+        return "nothing"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return repr(value if len(value) <= most else value[: most - 1] + "…")
+    if isinstance(value, list):
+        return "a list"
+    if isinstance(value, dict):
+        return "a mapping"
+    return repr(value)
+
+
+def refuse_encoding(data: bytes, *, file: str, what: str, limit: int) -> None:
+    """Raise :class:`ContractError` for bytes that are too many or not UTF-8 without a mark."""
+    fault = _encoding_fault(data, file, what, limit)
+    if fault is not None:
+        raise ContractError([fault])
+
+
+def _encoding_fault(data: bytes, file: str, what: str, limit: int) -> Fault | None:
+    if len(data) > limit:
+        return Fault(
+            f"not a {what}: it has {len(data)} bytes, more than {limit}", file=file, remedy="shorten it"
+        )
+    if data.startswith((b"\xff\xfe", b"\xfe\xff", b"\0")) or data[1:2] == b"\0":
+        return Fault(f"not a {what}: it is UTF-16 or UTF-32", file=file, remedy="save it as UTF-8")
+    if data.startswith(b"\xef\xbb\xbf"):
+        return Fault(
+            f"not a {what}: it starts with a byte order mark",
+            file=file,
+            remedy="save it as UTF-8 without a byte order mark",
+        )
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return Fault(
+            f"not a {what}: byte 0x{data[error.start]:02x} is not UTF-8",
+            file=file,
+            key=f"line {data.count(NEWLINE, 0, error.start) + 1}",
+            remedy="save it as UTF-8",
+        )
+    return None
+

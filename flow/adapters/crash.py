@@ -1,0 +1,68 @@
+"""What happens to an error nobody expected: a log in the user's state folder, one line for the user."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from flow.errors import FlowError, OutsideError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+LOG = "error.log"
+LOG_LIMIT = 1 << 20
+"""Bytes; a log that has grown beyond this is started anew."""
+
+
+def report(error: BaseException, environ: Mapping[str, str]) -> OutsideError:
+    """Write ``error`` with its traceback to the log; return the one line about it."""
+    import time
+    import traceback
+
+    from flow import __version__
+
+    text = "".join(traceback.format_exception(error))
+    stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    data = f"{stamp} flow {__version__}\n{text}\n".encode("utf-8", "backslashreplace")
+    where = _write(data, environ)
+    name = type(error).__name__
+    return OutsideError(
+        f"internal error ({name}); details are in {where}"
+        if where
+        else f"internal error ({name}: {str(error)[:200]}); no log could be written",
+        code="internal",
+        file=where,
+        remedy="please report it with that file",
+    )
+
+
+def _write(data: bytes, environ: Mapping[str, str]) -> str | None:
+    try:
+        from flow.adapters import state
+
+        folder = state.state_dir(environ, environ.get("HOME"), None)
+        state.ensure_state_dir(folder)
+        path = os.path.join(folder, LOG)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+        fd = os.open(path, flags, 0o600)
+        try:
+            if os.fstat(fd).st_size > LOG_LIMIT:
+                os.ftruncate(fd, 0)
+            os.write(fd, data)
+        finally:
+            os.close(fd)
+        return path
+    except (OSError, FlowError):
+        pass
+    try:
+        import tempfile
+
+        fd, path = tempfile.mkstemp(prefix="flow-error-", suffix=".log")  # mode 0600
+        try:
+            os.write(fd, data)
+        finally:
+            os.close(fd)
+        return path
+    except OSError:
+        return None

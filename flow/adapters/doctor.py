@@ -1,0 +1,332 @@
+"""``flow doctor``: every look at the set-up, one after the other. Each finding says why it matters.
+
+Nothing is changed without ``fix``, and then only temporary files that an ended process left and writes
+that one began. The probes of the file system are made in a folder of their own and removed.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from flow.adapters import files, state
+from flow.core import layout
+from flow.errors import FlowError, LockTimeout
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from flow.wiring import Checkout
+
+OLDEST_PYTHON = (3, 11)
+JOURNALS = 1000
+
+
+class Fact(NamedTuple):
+    """Something that is so."""
+
+    what: str
+    value: str
+
+
+class Finding(NamedTuple):
+    """Something that is wrong, why it matters, and what to do about it."""
+
+    what: str
+    why: str
+    do: str
+
+
+class Report:
+    """What was looked at so far."""
+
+    def __init__(self) -> None:
+        self.facts: list[Fact] = []
+        self.findings: list[Finding] = []
+        self.fixed: list[str] = []
+
+    def fact(self, what: str, value: str) -> None:
+        """Note something that is so."""
+        self.facts.append(Fact(what, value))
+
+    def found(self, what: str, why: str, do: str) -> None:
+        """Note something that is wrong."""
+        self.findings.append(Finding(what, why, do))
+
+    def failed(self, error: FlowError, why: str) -> None:
+        """Note every fault of an error."""
+        for fault in error.faults:
+            place = ": ".join(part for part in (fault.file, fault.key) if part)
+            text = f"{place}: {fault.message}" if place else fault.message
+            self.found(text, why, fault.remedy or "correct it, then run flow doctor again")
+
+    def to_document(self) -> dict[str, Any]:
+        """As ``--json`` prints it."""
+        return {
+            "facts": [fact._asdict() for fact in self.facts],
+            "findings": [finding._asdict() for finding in self.findings],
+            "fixed": list(self.fixed),
+        }
+
+
+def examine(
+    open_checkout: Callable[[], Checkout], environ: Mapping[str, str], *, fix: bool
+) -> Report:
+    """Look at everything; ``open_checkout`` may raise where there is no repository."""
+    report = Report()
+    _interpreter(report)
+    _packages(report)
+    try:
+        checkout: Checkout | None = open_checkout()
+    except FlowError as error:
+        checkout = None
+        report.failed(error, "goals live in a repository")
+    from flow.adapters import doctor_disk, doctor_git
+
+    doctor_git.program(report, checkout.top if checkout else os.path.abspath(os.sep))
+    _state_folder(report, environ, checkout)
+    if checkout is None:
+        return report
+    report.fact("checkout", checkout.top)
+    doctor_git.repository(report, checkout.repo)
+    _settings(report, checkout)
+    if not os.path.isdir(os.path.join(checkout.top, ".flow")):
+        report.found(
+            "there is no .flow folder here", "goals and evidence live in it", "run flow init"
+        )
+        return report
+    doctor_disk.abilities(report, checkout.top)
+    _ignored(report, checkout)
+    _host(report, checkout)
+    _goals(report, checkout)
+    _journals(report, checkout)
+    _unfinished(report, checkout, fix=fix)
+    _leftovers(report, checkout, fix=fix)
+    return report
+
+
+def _interpreter(report: Report) -> None:
+    from flow import __version__
+
+    version = ".".join(str(part) for part in sys.version_info[:3])
+    report.fact("flow", __version__)
+    report.fact("python", f"{version} ({sys.executable})")
+    if sys.version_info < OLDEST_PYTHON:
+        report.found(
+            f"Python {version} is too old",
+            "Flow needs 3.11 or newer",
+            "set FLOW_PYTHON to the absolute path of a newer one",
+        )
+
+
+def _packages(report: Report) -> None:
+    from importlib import metadata
+
+    for name, least in requirements():
+        try:
+            version = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            report.found(
+                f"the package {name} is missing",
+                "commands that need it end with an internal error",
+                "remove the folder .venv-flow of Flow's checkout and start bin/flow again, "
+                f"or install {name}>={least}",
+            )
+            continue
+        report.fact(f"package {name}", f"{version} (needs {least} or newer)")
+        if _numbers(version) < _numbers(least):
+            report.found(
+                f"the package {name} {version} is older than {least}",
+                "Flow is not tested with it",
+                f"install {name}>={least}",
+            )
+
+
+def requirements() -> list[tuple[str, str]]:
+    """(package, least version) of what Flow needs: from the checkout's pyproject.toml or the wheel."""
+    import re
+    from importlib import metadata
+
+    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    try:
+        wanted = metadata.requires("flow-goal") or []
+    except metadata.PackageNotFoundError:
+        import tomllib
+
+        try:
+            with open(os.path.join(root, "pyproject.toml"), "rb") as file:
+                wanted = tomllib.load(file)["project"]["dependencies"]
+        except (OSError, KeyError, ValueError):
+            wanted = []
+    found = [re.fullmatch(r"([A-Za-z0-9_.-]+)>=([0-9.]+)", line) for line in wanted]
+    return [(match[1], match[2]) for match in found if match]
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    import re
+
+    return tuple(int(part) for part in re.findall(r"\d+", version)[:3])
+
+
+def _state_folder(
+    report: Report, environ: Mapping[str, str], checkout: Checkout | None
+) -> None:
+    why = "what may run here is recorded there; whoever can write it can make Flow run anything"
+    top = checkout.top if checkout else None
+    common = checkout.repo.common_dir if checkout else None
+    try:
+        folder = state.state_dir(environ, environ.get("HOME"), top, common)
+        ignored = state.ignored_variable(environ, top, common)
+        there = state.check_state_dir(folder)
+    except FlowError as error:
+        report.failed(error, why)
+        return
+    report.fact("state folder", folder if there else f"{folder} (not made yet)")
+    if ignored:
+        report.found(ignored, why, f"set {state.VARIABLE} to a folder outside the checkout")
+    if not there:
+        return
+    _private(report, folder, 0o700)
+    from flow.adapters.trust import LEDGER
+
+    path = os.path.join(folder, LEDGER)
+    if os.path.lexists(path):
+        _private(report, path, 0o600)
+    if checkout is not None:
+        try:
+            trusted = checkout.trust_list()
+        except FlowError as error:
+            report.failed(error, why)
+            return
+        report.fact("trusted goals", str(len(trusted)))
+        for warning in checkout.trust_ledger.warnings:
+            report.found(warning, why, "look at that line; flow trust record trusts a goal anew")
+
+
+def _private(report: Report, path: str, mode: int) -> None:
+    found = stat.S_IMODE(os.lstat(path).st_mode)
+    if found & 0o077:
+        report.found(
+            f"{path} has mode {found:04o}",
+            "other users of this machine can read what you trust, or change it",
+            f"chmod {mode:o} {path}",
+        )
+
+
+def _settings(report: Report, checkout: Checkout) -> None:
+    from flow.adapters import settings
+    from flow.core.settings import DEFAULT
+
+    why = "with a setting that cannot be read, Flow refuses to evaluate"
+    try:
+        loaded = settings.load(checkout.top, checkout.home)
+    except FlowError as error:
+        report.failed(error, why)
+        return
+    origins = sorted({origin for origin in loaded.origins.values() if origin != DEFAULT})
+    report.fact("settings from", ", ".join(origins) or "defaults only")
+    for warning in loaded.warnings:
+        report.found(warning, "it has no effect, or not the one it seems to have", "correct it")
+
+
+def _ignored(report: Report, checkout: Checkout) -> None:
+    from flow.adapters import setup
+
+    try:
+        ignored = setup.ignores_runs(checkout.top)
+    except FlowError as error:
+        report.failed(error, "it should keep run folders out of commits")
+        return
+    if not ignored:
+        report.found(
+            f".gitignore has no line {setup.IGNORED}",
+            "evidence and locks of your runs would be committed",
+            "run flow init",
+        )
+
+
+def _host(report: Report, checkout: Checkout) -> None:
+    from flow.adapters import setup
+
+    if not os.path.isdir(os.path.join(checkout.top, ".claude")):
+        return
+    try:
+        missing = setup.missing_ask_rules(checkout.top)
+    except FlowError as error:
+        report.failed(error, "Claude Code reads it, too")
+        return
+    if missing:
+        report.found(
+            f"{setup.CLAUDE} lacks {len(missing)} of Flow's ask rules ({missing[0]} ...)",
+            "an agent could confirm, approve, clear or trust without a person being asked",
+            "run flow init",
+        )
+
+
+def _goals(report: Report, checkout: Checkout) -> None:
+    try:
+        goals, broken = checkout.goals()
+    except FlowError as error:
+        report.failed(error, "its goals cannot be listed")
+        return
+    report.fact("goals", f"{len(goals)} readable, {len(broken)} not")
+    for error in broken:
+        report.failed(error, "a goal that cannot be read cannot be evaluated")
+
+
+def _journals(report: Report, checkout: Checkout) -> None:
+    from flow.adapters import journal
+
+    try:
+        folder = checkout.settings.settings.journal_dir
+        names = files.names(checkout.top, folder, suffix=".md", limit=JOURNALS)
+    except FlowError:
+        return  # the settings' own findings say it
+    for name in names:
+        try:
+            journal.read(checkout.top, f"{folder}/{name}")
+        except FlowError as error:
+            report.failed(error, "no transition can be written without its journal entry")
+
+
+def _unfinished(report: Report, checkout: Checkout, *, fix: bool) -> None:
+    names = files.names(checkout.top, layout.PENDING, suffix=".json", limit=JOURNALS)
+    for name in names:
+        goal_id = name.removesuffix(".json")
+        if fix:
+            try:
+                checkout.ledger.finish(goal_id)
+                report.fixed.append(f"finished what was begun for goal {goal_id}")
+                continue
+            except FlowError as error:
+                report.failed(error, "a write was interrupted and cannot be finished")
+                continue
+        report.found(
+            f"a write to goal {goal_id} was interrupted",
+            "its journal entry or event is still missing",
+            f"flow doctor --fix, or any command that changes goal {goal_id}, finishes it",
+        )
+
+
+def _leftovers(report: Report, checkout: Checkout, *, fix: bool) -> None:
+    found = files.leftovers(checkout.top)
+    if not found:
+        return
+    if fix:
+        from flow.adapters import doctor_disk
+
+        try:
+            report.fixed += doctor_disk.remove_leftovers(checkout)
+            return
+        except LockTimeout as error:
+            report.failed(error, "a process that is at work has temporary files, too")
+        except FlowError as error:
+            report.failed(error, "temporary files of an ended process take space")
+        return
+    report.found(
+        f"{len(found)} temporary files are left over ({', '.join(found[:3])})",
+        "a process was ended while it wrote; they are ignored, but take space",
+        "flow doctor --fix removes them",
+    )

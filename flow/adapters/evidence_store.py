@@ -1,0 +1,283 @@
+"""Recording evidence: output first, sidecar second, event last (SPEC section 1, FlowEvidence).
+
+Everything happens under the run's lock. A sidecar is published only once the output it names is on
+the disk, and a failure leaves neither. A crash between the two leaves an output without a sidecar;
+it is no evidence, and the next record that wants the id takes its place. A crash before the event
+leaves a sidecar that is shown and never counted.
+"""
+
+from __future__ import annotations
+
+import os
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from flow.adapters import contracts, events, files, locks
+from flow.core import ids, layout
+from flow.core.evidence import APPROVER, EVALUATOR
+from flow.errors import FlowError, InputError, RefusedError, StateError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from flow.app.ports import RawOutput
+
+OUTPUT_LIMIT = 1 << 30
+"""Bytes: the largest output that others may hand over."""
+
+SUFFIX_LIMIT = 100_000
+"""How many records may want the same id."""
+
+CALLER = "caller"
+"""``by`` of evidence that counts for nothing but is kept and shown."""
+
+_BY: Mapping[str, str] = {EVALUATOR: "evaluator", APPROVER: "approver"}
+
+
+class Recorded(NamedTuple):
+    """A sidecar that was just published. ``path`` is below the checkout."""
+
+    id: str
+    path: str
+    sha256: str
+    warnings: tuple[str, ...]
+
+
+def record(
+    root: str,
+    document: Mapping[str, Any],
+    raw: RawOutput | None,
+    *,
+    suffix: bool,
+    now: str,
+) -> Recorded:
+    """Record what Flow itself measured; the raw output's file is consumed.
+
+    With ``suffix`` a taken id gets ``-2``, ``-3`` ...; without, :class:`RefusedError` (``exists``).
+    """
+    _, run_id, wanted = _names(document)
+    created_by = document["metadata"].get("created_by")
+    with locks.exclusive(root, layout.run_lock(run_id), quick=True):
+        evidence_id = _free_id(root, run_id, wanted, suffix=suffix)
+
+        def put_output(rel: str) -> tuple[str, int]:
+            assert raw is not None  # only called where there is one  # noqa: S101
+            files.publish_file(root, rel, raw.path)
+            return raw.sha256, raw.size
+
+        done = _publish(
+            root,
+            _renamed(document, evidence_id),
+            put_output if raw is not None else None,
+            by=_BY.get(created_by, CALLER),
+            now=now,
+            sync=False,  # the turn's own event follows in the same file
+        )
+    if raw is not None:
+        _drop(raw.path)
+    return done
+
+
+def check_foreign(
+    document: Mapping[str, Any], raw_path: str | None, *, run_id: str, file: str
+) -> None:
+    """Refuse what others must not record: Flow's name, another run, another output's name."""
+    contracts.check("evidence", document, file=file)
+    _, own_run, evidence_id = _names(document)
+    created_by = document["metadata"].get("created_by")
+    if created_by in _BY:
+        raise InputError(
+            f"{created_by} is the name of Flow's own sidecars",
+            file=file,
+            key="metadata.created_by",
+            value=created_by,
+            remedy="name who really made it, or leave it out",
+        )
+    if own_run != run_id:
+        raise InputError(
+            f"is not the run {run_id} it is recorded for",
+            file=file,
+            key="metadata.run_id",
+            value=own_run,
+            remedy="record it with its own --run-id",
+        )
+    named = document["evidence"].get("output_ref")
+    own = f"{evidence_id}.txt"
+    if named is not None and named != own:
+        raise InputError(
+            f"the output of {evidence_id} is kept as {own}",
+            file=file,
+            key="evidence.output_ref",
+            value=named,
+            remedy="leave output_ref out and give the file with --raw-output",
+        )
+    if named is not None and raw_path is None:
+        raise InputError(
+            "names an output that is not handed over",
+            file=file,
+            key="evidence.output_ref",
+            value=named,
+            remedy="give the file with --raw-output",
+        )
+
+
+def record_foreign(
+    root: str,
+    document: Mapping[str, Any],
+    raw_path: str | None,
+    *,
+    now: str,
+    before_sidecar: Callable[[str], None],
+) -> Recorded:
+    """Record what somebody else hands over; ``raw_path`` is copied and left alone.
+
+    ``document`` has passed :func:`check_foreign`. ``before_sidecar`` gets the SHA-256 of the
+    sidecar that is about to be published.
+    """
+    _, run_id, wanted = _names(document)
+    with locks.exclusive(root, layout.run_lock(run_id), quick=True):
+        _free_id(root, run_id, wanted, suffix=False)
+
+        def put_output(rel: str) -> tuple[str, int]:
+            return files.copy_new(root, rel, os.path.abspath(raw_path or ""), limit=OUTPUT_LIMIT)
+
+        return _publish(
+            root,
+            _renamed(document, wanted),
+            put_output if raw_path is not None else None,
+            by=CALLER,
+            now=now,
+            sync=True,
+            before_sidecar=before_sidecar,
+        )
+
+
+def append_event(
+    root: str,
+    document: Mapping[str, Any],
+    sidecar_sha256: str,
+    *,
+    by: str,
+    at: str,
+    sync: bool,
+    key: str | None = None,
+    once: bool = False,
+) -> None:
+    """The event that says who recorded which bytes; ``Records.counted`` looks for it."""
+    goal_id, run_id, evidence_id = _names(document)
+    body = document["evidence"]
+    events.append(
+        root,
+        run_id,
+        goal_id,
+        "evidence",
+        {
+            "evidence_id": evidence_id,
+            "by": by,
+            "evidence_type": body["type"],
+            "proves": list(body.get("proves") or ()),
+            "sidecar_sha256": sidecar_sha256,
+            "output_sha256": body.get("output_sha256"),
+        },
+        at=at,
+        key=key,
+        once=once,
+        sync=sync,
+    )
+
+
+def _publish(
+    root: str,
+    document: dict[str, Any],
+    put_output: Callable[[str], tuple[str, int]] | None,
+    *,
+    by: str,
+    now: str,
+    sync: bool,
+    before_sidecar: Callable[[str], None] | None = None,
+) -> Recorded:
+    """Publish output, sidecar and event in this order; a failure takes back what is there."""
+    _, run_id, evidence_id = _names(document)
+    rel = layout.evidence_file(run_id, evidence_id)
+    output = layout.output_file(run_id, evidence_id)
+    contracts.check("evidence", document, file=rel)  # before anything is touched
+    undo: list[str] = []
+    try:
+        # No sidecar has this id, so an output that does was left by a crash (see above).
+        files.remove(root, output)
+        if put_output is not None:
+            digest, size = put_output(output)
+            undo.append(output)
+            body = document["evidence"]
+            body["output_ref"] = os.path.basename(output)
+            body["output_sha256"] = digest
+            body.setdefault("output_bytes", size)
+        warnings = contracts.check("evidence", document, file=rel)
+        data = contracts.dump_yaml(document).encode("utf-8")
+        found = sha256(data).hexdigest()
+        if before_sidecar is not None:
+            before_sidecar(found)
+        files.publish_new(root, rel, data)
+        undo.append(rel)
+        append_event(root, document, found, by=by, at=now, sync=sync)
+    except BaseException:
+        for path in reversed(undo):
+            _take_back(root, path)
+        raise
+    return Recorded(evidence_id, rel, found, warnings)
+
+
+def _names(document: Mapping[str, Any]) -> tuple[str, str, str]:
+    """(goal id, run id, evidence id), each one checked before any path is made of it."""
+    metadata = document.get("metadata")
+    if not isinstance(metadata, dict):
+        raise InputError("is not a FlowEvidence document", key="metadata", remedy="see flow schema")
+    return (
+        ids.goal_id(metadata.get("goal")),
+        ids.run_id(metadata.get("run_id")),
+        ids.evidence_id(metadata.get("id")),
+    )
+
+
+def _free_id(root: str, run_id: str, wanted: str, *, suffix: bool) -> str:
+    """``wanted`` if no sidecar has it, else with the first free suffix. Probes; never lists."""
+    candidate = wanted
+    for number in range(2, SUFFIX_LIMIT):
+        rel = layout.evidence_file(run_id, candidate)
+        if not files.exists(root, rel):
+            return candidate
+        if not suffix:
+            raise RefusedError(
+                f"evidence {wanted} is recorded already",
+                code="exists",
+                file=rel,
+                key="metadata.id",
+                value=wanted,
+                remedy="evidence is append-only; record a correction under a new id",
+            )
+        tail = f"-{number}"
+        candidate = wanted[: 200 - len(tail)] + tail
+    raise StateError(f"no free id is left for evidence {wanted}", remedy="start a new run")
+
+
+def _renamed(document: Mapping[str, Any], evidence_id: str) -> dict[str, Any]:
+    """A copy that can be completed without touching the caller's document."""
+    return {
+        **document,
+        "metadata": {**document["metadata"], "id": evidence_id},
+        "evidence": dict(document["evidence"]),
+    }
+
+
+def _take_back(root: str, rel: str) -> None:
+    try:
+        files.remove(root, rel)
+    except FlowError:
+        pass  # the first error is the one to tell; what is left is named by the readers
+
+
+def _drop(path: str) -> None:
+    try:
+        os.unlink(path)
+    except OSError:
+        pass  # the published name holds the bytes; the work folder is cleared by its owner

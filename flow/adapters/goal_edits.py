@@ -1,0 +1,145 @@
+"""What a change writes into a goal's text, and what must hold before it may (SPEC section 2)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flow.adapters import contracts
+from flow.adapters.records import parse_goal
+from flow.core.goal import contract
+from flow.core.lifecycle import STATUSES
+from flow.errors import ContractError, Fault, StateError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from flow.app.ports import CriterionUpdate, LoadedGoal, Seen
+    from flow.core.goal import Goal
+
+    Edit = tuple[tuple[str | int, ...], Any]
+
+
+def compare(loaded: LoadedGoal, seen: Seen | None) -> None:
+    """Compare-and-set: whatever the caller saw must still be so."""
+    if seen is None:
+        return
+    goal = loaded.goal
+    for what, key, now, then in (
+        ("status", "lifecycle.status", goal.status, seen.status),
+        ("contract", None, loaded.contract, seen.contract),
+        (
+            "turns_evaluated",
+            "lifecycle.turns_evaluated",
+            goal.turns_evaluated,
+            seen.turns_evaluated,
+        ),
+    ):
+        if then is not None and now != then:
+            raise StateError(
+                f"the {what} of goal {goal.id} is {_short(now)}, not {_short(then)} any more",
+                code="moved",
+                file=loaded.file,
+                key=key,
+                value=now,
+                remedy="somebody else wrote to it; read it again and repeat the command",
+            )
+
+
+def edited(
+    data: bytes, loaded: LoadedGoal, to: str, edits: Sequence[Edit], scope: Mapping[str, Any]
+) -> str:
+    """The goal's text with the edits, read again to see that nothing else changed."""
+    document = loaded.goal.document
+    every = [*edits, *((("scope", key), value) for key, value in scope.items())]
+    needed = [(path, value) for path, value in every if _at(document, path) != (value,)]
+    new = contracts.edit(data.decode("utf-8"), needed, file=loaded.file)
+    after, _ = parse_goal(new.encode("utf-8"), loaded.file)
+    wanted = contract(document)
+    wanted["scope"].update({key: value for key, value in scope.items() if key != "run_id"})
+    if contract(after.document) != wanted or after.status != to:
+        raise StateError(
+            "it cannot be edited without changing more than its status and results",
+            code="not_editable",
+            file=loaded.file,
+            remedy="write its lifecycle and criteria as plain YAML blocks, then try again",
+        )
+    return new
+
+
+def criterion_edits(goal: Goal, updates: Sequence[CriterionUpdate]) -> list[Edit]:
+    """The criteria's result fields; None leaves one as it is."""
+    index = {criterion.id: i for i, criterion in enumerate(goal.criteria)}
+    edits: list[Edit] = []
+    for update in updates:
+        if update.id not in index:
+            raise StateError(
+                f"goal {goal.id} has no criterion {update.id} any more",
+                code="moved",
+                value=update.id,
+            )
+        place = ("objective", "acceptance_criteria", index[update.id])
+        for key, value in update._asdict().items():
+            if key != "id" and value is not None:
+                edits.append(((*place, key), value))
+    return edits
+
+
+def check_given(lifecycle: Mapping[str, Any], *, merge: bool, file: str) -> None:
+    """Refuse a lifecycle block that says nothing, or no status where it replaces the old one."""
+    if not isinstance(lifecycle, dict) or not lifecycle:
+        raise _bad_block(file, "is not a mapping of lifecycle fields", None, None)
+    if not merge and "status" not in lifecycle:
+        raise _bad_block(file, "is missing", "status", None)
+    status = lifecycle.get("status")
+    if "status" in lifecycle and status not in STATUSES:
+        raise _bad_block(file, f"is not one of {', '.join(STATUSES)}", "status", status)
+
+
+def check_block(goal: Goal, block: Mapping[str, Any], file: str) -> None:
+    """Check the block as part of the goal; faults name the file it came from."""
+    try:
+        contracts.check("goal", {**goal.document, "lifecycle": dict(block)}, file=file)
+    except ContractError as error:
+        own = [fault for fault in error.faults if (fault.key or "").startswith("lifecycle")]
+        raise ContractError(own or error.faults) from None
+
+
+def block_reason(lifecycle: Mapping[str, Any]) -> str | None:
+    """What the given block says about why."""
+    last = lifecycle.get("last_evaluation")
+    reason = last.get("reason") if isinstance(last, dict) else None
+    return reason if isinstance(reason, str) and reason else None
+
+
+def block_result(block: Mapping[str, Any], to: str) -> str:
+    """``result`` in the ``last_evaluation`` vocabulary (SPEC section 1, decision journal)."""
+    last = block.get("last_evaluation")
+    result = last.get("result") if isinstance(last, dict) else None
+    by_status = {
+        "achieved": "pass",
+        "failed": "fail",
+        "blocked": "blocked",
+        "waiting_for_user": "needs_human_review",
+    }
+    return str(by_status.get(to) or result or "incomplete")
+
+
+def _at(document: Any, path: Sequence[str | int]) -> tuple[Any] | None:
+    """What the document has at ``path``, in a tuple; None where it has nothing there."""
+    value = document
+    for part in path:
+        try:
+            value = value[part]
+        except (KeyError, IndexError, TypeError):
+            return None
+    return (value,)
+
+
+def _short(value: object) -> str:
+    text = str(value)
+    return text[:12] if len(text) == 64 else text
+
+
+def _bad_block(file: str, why: str, key: str | None, value: object) -> ContractError:
+    remedy = "write a mapping like: status: active"
+    return ContractError([Fault(why, file=file, key=key, value=value, remedy=remedy)])

@@ -1,0 +1,62 @@
+"""Reading a file that the caller named on the command line: any readable file, ``-``, a pipe; bounded."""
+
+from __future__ import annotations
+
+import os
+
+from flow.errors import InputError
+
+LIMIT = 1 << 20
+"""Bytes; SPEC section 1."""
+
+
+def read(path: str, what: str, *, limit: int = LIMIT) -> bytes:
+    """The bytes of ``path`` (``-``: standard input). ``what`` is the option that named it.
+
+    Raises :class:`InputError` where it cannot be read or is larger than ``limit``.
+    """
+    try:
+        fd = os.dup(0) if path == "-" else os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except (OSError, ValueError) as error:
+        raise _unreadable(path, what, error) from error
+    chunks: list[bytes] = []
+    size = 0
+    try:
+        while size <= limit:
+            chunk = os.read(fd, limit + 1 - size)
+            if not chunk:
+                return b"".join(chunks)
+            chunks.append(chunk)
+            size += len(chunk)
+    except OSError as error:
+        raise _unreadable(path, what, error) from error
+    finally:
+        os.close(fd)
+    raise InputError(
+        f"is larger than {limit} bytes", code="too_large", file=path, remedy="make it smaller"
+    )
+
+
+def read_text(path: str, what: str) -> str:
+    """As :func:`read`, decoded from UTF-8."""
+    data = read(path, what)
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"is not UTF-8 text (byte {error.start})",
+            code="invalid_file",
+            file=path,
+            remedy="save it as UTF-8",
+        ) from error
+
+
+def _unreadable(path: str, what: str, error: OSError | ValueError) -> InputError:
+    why = getattr(error, "strerror", None) or "it is no path"
+    return InputError(
+        f"cannot be read: {why}",
+        code="not_found" if isinstance(error, FileNotFoundError) else "unreadable",
+        file=path,
+        key=what,
+        remedy="name a readable file, or - for standard input",
+    )

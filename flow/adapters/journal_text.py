@@ -1,0 +1,263 @@
+"""The text of a journal's front matter: how values are written, and where an artifact goes.
+
+Pure functions over strings. Strings are written plain where every YAML reader takes them for
+strings, else as JSON with YAML's escapes, so that what a value holds can never become structure.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from flow.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+TYPE = re.compile(r"[a-z][a-z0-9-]{0,63}")
+FIELD = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
+INTEGER_LIMIT = 1 << 53
+
+# Readers of YAML 1.1 and 1.2 both take these for strings, but for the words.
+_WORDS = r"(?:y|n|yes|no|on|off|true|false|null|\.inf|\.nan)"
+_PLAIN = rf"(?!{_WORDS}$)(?:[A-Za-z_]|\.[A-Za-z])[A-Za-z0-9_./-]*"
+_SAFE_PLAIN = re.compile(_PLAIN, re.IGNORECASE | re.ASCII)
+_QUOTED = (
+    r'"(?:[^"\\\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]'
+    r'|\\["\\nrt]|\\x(?!00)[0-9a-f]{2}|\\u(?!0000|d[89a-f])[0-9a-f]{4}|\\U00(?:0[1-9a-f]|10)[0-9a-f]{4})*"'
+)
+_NUMBER = r"(?:0|-?[1-9][0-9]{0,14}|-?(?:0|[1-9][0-9]{0,9})\.[0-9]{1,10})"
+_VALUE = (
+    rf"(?:true|false|null|{_NUMBER}|(?ai:{_PLAIN})|{_QUOTED}|\[(?:{_QUOTED}(?:, {_QUOTED})*)?\])"
+)
+_NAME = rf"(?!(?ai:{_WORDS}):)[A-Za-z][A-Za-z0-9_-]{{0,63}}|\"(?ai:{_WORDS})\""
+_LINE = rf"(  - |    |)({_NAME}): ({_VALUE})"
+_KEY_LINE = r"(?:artifacts|\"artifacts\"|'artifacts')[ \t]*:(?=[ \t\r\n])"
+_TRIES = 20
+_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+def clean(name: str, value: Any) -> Any:
+    """``value`` as a journal can hold it; :class:`InputError` where it cannot.
+
+    Lone surrogates (file names that are not UTF-8) and NUL, which the strict reader refuses, become
+    visible escapes.
+    """
+    if isinstance(value, str):
+        return value.replace("\0", "\\x00").encode("utf-8", "backslashreplace").decode()
+    if isinstance(value, bool) or value is None:
+        return value
+    if isinstance(value, int) and abs(value) <= INTEGER_LIMIT:
+        return value
+    if isinstance(value, float) and abs(value) < 1e300:
+        return value
+    if isinstance(value, (list, tuple)) and all(isinstance(part, str) for part in value):
+        return [clean(name, part) for part in value]
+    raise InputError(
+        f"a journal cannot hold {type(value).__name__} {value!r:.60}",
+        key=name,
+        value=value,
+        remedy="use a text, a number or a list of texts",
+    )
+
+
+def scalar(value: Any) -> str:
+    """One value as YAML on one line."""
+    if isinstance(value, str):
+        return value if _SAFE_PLAIN.fullmatch(value) else quoted(value)
+    if isinstance(value, list):
+        return "[" + ", ".join(quoted(part) for part in value) + "]"
+    if isinstance(value, float):
+        shown = repr(value)  # all YAML readers agree on floats with a dot and a signed exponent
+        mantissa, e, exponent = shown.partition("e")
+        return f"{mantissa if '.' in mantissa else mantissa + '.0'}{e}{exponent}"
+    return json.dumps(value)
+
+
+def quoted(value: str) -> str:
+    """A string in double quotes that any YAML reader reads back as it is."""
+    return '"' + "".join(_escaped(char) for char in value) + '"'
+
+
+def _escaped(char: str) -> str:
+    if char in _ESCAPES:
+        return _ESCAPES[char]
+    if char == " " or char.isprintable():
+        return char
+    code = ord(char)
+    if code <= 0xFF:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
+
+
+def front_matter(
+    issue: int | None, now: str, branch: str | None, entry: Mapping[str, Any], newline: str
+) -> str:
+    """A whole front matter with one artifact, both ``---`` lines included."""
+    lines = ["---", f"issue: {scalar(issue)}", f"created: {scalar(now)}"]
+    if branch is not None:
+        lines.append(f"branch: {scalar(clean('branch', branch))}")
+    head = newline.join([*lines, "artifacts:", ""])
+    return f"{head}{block_item(entry, 2, newline)}---{newline}"
+
+
+def block_item(entry: Mapping[str, Any], indent: int, newline: str) -> str:
+    """The artifact as an entry of a block list whose dashes stand at column ``indent``."""
+    lines = [f"{scalar(name)}: {scalar(value)}" for name, value in entry.items()]
+    first, rest = f"{' ' * indent}- ", " " * (indent + 2)
+    return "".join(
+        f"{rest if number else first}{line}{newline}" for number, line in enumerate(lines)
+    )
+
+
+def flow_item(entry: Mapping[str, Any]) -> str:
+    """The artifact as an entry of a list in brackets."""
+    fields = (
+        f"{scalar(name)}: {quoted(value) if isinstance(value, str) else scalar(value)}"
+        for name, value in entry.items()
+    )
+    return "{" + ", ".join(fields) + "}"
+
+
+class Canonical(NamedTuple):
+    """Front matter in the very form Flow writes; values are still text."""
+
+    top: tuple[tuple[str, str], ...]
+    items: tuple[tuple[tuple[str, str], ...], ...]
+
+    def has_key(self, key: str) -> bool:
+        """Whether an artifact has this ``key``."""
+        return any(
+            name == "key" and value_of(text) == key for item in self.items for name, text in item
+        )
+
+    def document(self) -> dict[str, Any]:
+        """The front matter as a YAML reader would give it."""
+        document: dict[str, Any] = {name: value_of(text) for name, text in self.top}
+        document["artifacts"] = [
+            {name: value_of(text) for name, text in item} for item in self.items
+        ]
+        return document
+
+
+def canonical(front: str) -> Canonical | None:
+    """The front matter's parts, where every line is one that Flow writes; None otherwise.
+
+    A small part of YAML: keys, then ``artifacts:`` with at least one entry, one value a line.
+    Reading it this way is exact (a test compares it with the YAML reader) and takes the YAML
+    library off the path.
+    """
+    newline = "\r\n" if front.endswith("\r\n") else "\n"
+    lines = front.split(newline)
+    if lines.pop() != "" or "artifacts:" not in lines:
+        return None
+    split = lines.index("artifacts:")
+    match = re.compile(_LINE).fullmatch
+    top: dict[str, str] = {}
+    for line in lines[:split]:
+        found = match(line)
+        name = found[2].strip('"') if found else ""
+        if found is None or found[1] or name in top or name == "artifacts":
+            return None
+        top[name] = found[3]
+    items: list[dict[str, str]] = []
+    for line in lines[split + 1 :]:
+        found = match(line)
+        if found is None or not found[1]:
+            return None
+        if found[1] == "  - ":
+            items.append({})
+        name = found[2].strip('"')
+        if not items or name in items[-1]:
+            return None
+        items[-1][name] = found[3]
+    if not items:
+        return None
+    return Canonical(tuple(top.items()), tuple(tuple(item.items()) for item in items))
+
+
+def value_of(text: str) -> Any:
+    """The value of one canonical line."""
+    if text[0] == "[":
+        return [_unquoted(part) for part in re.findall(_QUOTED, text)]
+    if text[0] == '"':
+        return _unquoted(text)
+    if text in ("true", "false", "null") or text[0] in "-0123456789":
+        return json.loads(text)
+    return text
+
+
+def _unquoted(text: str) -> str:
+    def plain(found: re.Match[str]) -> str:
+        escape = found[0][1:]
+        if escape[0] in "xuU":
+            return chr(int(escape[1:], 16))
+        return {"n": "\n", "r": "\r", "t": "\t"}.get(escape, escape)
+
+    if "\\" not in text:
+        return text[1:-1]
+    return re.sub(
+        r"\\(?:x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8}|.)", plain, text[1:-1], flags=re.DOTALL
+    )
+
+
+def candidates(front: str, entry: Mapping[str, Any], newline: str) -> Iterator[str]:
+    """Texts that may be the front matter with the entry added; the caller parses each to find out.
+
+    Every one keeps all lines as they are, but for a list in brackets, whose own line must change.
+    """
+    lines = [f"{line}\n" for line in front.split("\n")[:-1]]
+    pad = next((line[: len(line) - len(line.lstrip(" "))] for line in lines if _content(line)), "")
+    keys = [n for n, line in enumerate(lines) if re.match(re.escape(pad) + _KEY_LINE, line)]
+    if not keys:
+        indent = len(pad) + 2
+        yield f"{front}{pad}artifacts:{newline}{block_item(entry, indent, newline)}"
+    for start in keys[:_TRIES]:
+        stop = start + 1
+        while stop < len(lines) and not _ends(lines[stop], len(pad)):
+            stop += 1
+        dashes = (re.match(r"( *)-[ \t\r\n]", line) for line in lines[start + 1 : stop])
+        indent = next((len(found[1]) for found in dashes if found), len(pad) + 2)
+        item = block_item(entry, indent, newline)
+        last = max(n for n in range(start, stop) if n == start or _content(lines[n]))
+        for place in (last + 1, stop):
+            yield "".join((*lines[:place], item, *lines[place:]))
+        yield from _in_brackets(lines, start, stop, item, flow_item(entry))
+
+
+def _in_brackets(lines: list[str], start: int, stop: int, item: str, flow: str) -> Iterator[str]:
+    before, after = "".join(lines[:start]), "".join(lines[stop:])
+    region = "".join(lines[start:stop])
+    empty = re.match(r"([^\n]*?:)[ \t]*\[[ \t]*\]([^\n]*\n)", region)
+    if empty:
+        yield f"{before}{empty[1]}{empty[2]}{item}{region[empty.end() :]}{after}"
+    end = len(region)
+    for _ in range(_TRIES):
+        end = region.rfind("]", 0, end)
+        if end < 0:
+            return
+        kept = region[:end].rstrip(" ")
+        for comma in (", ", " ", ""):
+            yield f"{before}{kept}{comma}{flow}{region[end:]}{after}"
+
+
+def _content(line: str) -> bool:
+    return bool(line.strip()) and not line.lstrip().startswith("#")
+
+
+def _ends(line: str, indent: int) -> bool:
+    """Whether the line starts the next key of the mapping whose keys stand at column ``indent``."""
+    depth = len(line) - len(line.lstrip(" "))
+    return _content(line) and depth <= indent and not re.match(r" *(?:-[ \t\r\n]|[\[\]{},])", line)
+
+
+def line_of_key(front: str, name: str) -> int:
+    """How many lines stand before the one that starts with the key ``name``."""
+    lines = front.split("\n")
+    return next((n for n, line in enumerate(lines) if line.lstrip(" \"'").startswith(name)), 0)
+
+
+def same(found: Any, wanted: Any) -> bool:
+    """Equal as documents; ``1``, ``1.0`` and ``true`` are three values."""
+    return json.dumps(found, sort_keys=True) == json.dumps(wanted, sort_keys=True)

@@ -1,0 +1,464 @@
+"""Writing a checkout's ledger: :class:`~flow.app.ports.Ledger` over real files.
+
+Each method that changes a goal is one transaction (see :mod:`flow.adapters.transaction`): under the
+goal's lock it finishes what is pending, reads the goal afresh, compares it with what the caller
+saw, asks the lifecycle table, edits only the lines that are meant, and commits.
+
+An evaluation gets this object as a ``TurnLedger``. The types keep it from naming a terminal status;
+:meth:`FileLedger.write_turn` and :meth:`FileLedger.move` refuse one at run time as well.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
+
+from flow.adapters import events, evidence_store, files, goal_edits, journal, locks, transaction
+from flow.adapters.records import FileRecords, baseline_document, parse_goal, read_goal
+from flow.app.ports import Artifact, Seen
+from flow.core import ids, layout
+from flow.core.lifecycle import STATUSES, TERMINAL, check_move
+from flow.errors import (
+    FlowError,
+    RefusedError,
+    StaleProposal,
+    StateError,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from flow.adapters.goal_edits import Edit
+    from flow.app.ports import Approval, Closing, LoadedGoal, Move, RawOutput, Turn
+    from flow.core.boundary import Baseline
+    from flow.core.goal import Goal
+    from flow.core.lifecycle import Status
+
+
+class _Plan(NamedTuple):
+    """What one change does to the goal it found."""
+
+    to: str
+    edits: Sequence[Edit]
+    artifact: Artifact
+    event: Mapping[str, Any]
+    scope: Mapping[str, Any] = {}
+    proposal_change: Literal["keep", "put", "drop"] = "keep"
+    proposal: Mapping[str, Any] | None = None
+
+
+class FileLedger:
+    """The ledger below the checkout ``root`` (absolute path).
+
+    ``now`` gives the time as ``YYYY-MM-DDTHH:MM:SSZ``; ``journal_dir`` is the journal folder in
+    force; ``timeout`` is how many seconds a lock is waited for. ``quick`` takes locks without
+    importing ``filelock``.
+    """
+
+    def __init__(
+        self,
+        root: str,
+        *,
+        now: Callable[[], str],
+        journal_dir: str = layout.JOURNAL_DIR,
+        timeout: float = 10.0,
+        quick: bool = True,
+    ) -> None:
+        self._root = root
+        self._now = now
+        self._journal_dir = journal_dir
+        self._timeout = timeout
+        self._quick = quick
+        self._records = FileRecords(root)
+
+    # --- evidence and events -------------------------------------------------------------------
+
+    def record_evidence(
+        self, document: Mapping[str, Any], raw: RawOutput | None = None, *, suffix: bool = False
+    ) -> tuple[str, str]:
+        """Publish a sidecar of Flow's own; returns (evidence id, path below the checkout)."""
+        done = evidence_store.record(self._root, document, raw, suffix=suffix, now=self._now())
+        return done.id, done.path
+
+    def record_foreign(
+        self,
+        run_id: str,
+        document: Mapping[str, Any],
+        raw_path: str | None = None,
+        *,
+        file: str = "evidence",
+    ) -> tuple[str, str, tuple[str, ...]]:
+        """Record what somebody else hands over, with its ``evidence-captured`` artifact.
+
+        ``raw_path`` (any size up to 1 GiB, no symlink) is copied; ``file`` names the document in
+        messages. Returns (evidence id, path below the checkout, warnings). It is kept and shown,
+        and never counts in a decision.
+        """
+        evidence_store.check_foreign(document, raw_path, run_id=ids.run_id(run_id), file=file)
+        metadata, body = document["metadata"], document["evidence"]
+        goal_id, evidence_id = str(metadata["goal"]), str(metadata["id"])
+        with self._goal_lock(goal_id):
+            transaction.finish(self._root, goal_id)
+            now = self._now()
+            try:
+                goal: Goal | None = self._records.goal(goal_id).goal
+            except FlowError:
+                goal = None  # no goal, or none that can be read: the day's journal takes the entry
+            intent = self._intent(
+                goal,
+                goal_id,
+                run_id,
+                now,
+                Artifact(
+                    "evidence-captured",
+                    {
+                        "evidence_id": evidence_id,
+                        "goal_id": goal_id,
+                        "proves": list(body.get("proves") or ()) or "none",
+                    },
+                ),
+                {"type": "evidence-captured", "evidence_id": evidence_id},
+            )
+            journal.check(self._root, intent.journal, intent.artifact, now=now)
+            rel = layout.evidence_file(run_id, evidence_id)
+
+            def decide(sidecar_sha256: str) -> None:
+                transaction.publish(
+                    self._root, intent._replace(sidecar=rel, sidecar_sha256=sidecar_sha256)
+                )
+
+            try:
+                done = evidence_store.record_foreign(
+                    self._root, document, raw_path, now=now, before_sidecar=decide
+                )
+            except FlowError:
+                transaction.withdraw(self._root, goal_id)
+                raise
+            transaction.finish(self._root, goal_id)
+        return done.id, done.path, done.warnings
+
+    def append_event(self, run_id: str, goal_id: str, type: str, fields: Mapping[str, Any]) -> int:
+        """Append one event line; returns its ``seq``."""
+        ids.run_id(run_id)
+        return events.append(self._root, run_id, ids.goal_id(goal_id), type, fields, at=self._now())
+
+    # --- goal changes --------------------------------------------------------------------------
+
+    def finish(self, goal_id: str) -> bool:
+        """Complete what an earlier process began and did not finish; True where there was any."""
+        if not files.exists(self._root, layout.pending_file(ids.goal_id(goal_id))):
+            return False
+        with self._goal_lock(goal_id):
+            return transaction.finish(self._root, goal_id)
+
+    def write_turn(self, goal_id: str, run_id: str, seen: Seen, turn: Turn) -> Status:
+        """Write one evaluation, all or nothing; returns the status now on disk."""
+        _refuse_terminal(goal_id, turn.status)
+
+        def plan(loaded: LoadedGoal) -> _Plan:
+            goal = loaded.goal
+            edits = goal_edits.criterion_edits(goal, turn.criteria)
+            edits += [
+                (("lifecycle", "status"), turn.status),
+                (("lifecycle", "turns_evaluated"), turn.turns_evaluated),
+                (("lifecycle", "last_evaluation"), turn.last_evaluation._asdict()),
+            ]
+            if turn.proposal is None:
+                return _Plan(
+                    turn.status,
+                    edits,
+                    turn.artifact,
+                    turn.event,
+                    turn.scope,
+                    self._withdrawal(goal_id, run_id),
+                )
+            proposal = {"goal_id": goal_id, "run_id": run_id, **turn.proposal}
+            return _Plan(turn.status, edits, turn.artifact, turn.event, turn.scope, "put", proposal)
+
+        return self._change(goal_id, run_id, seen, plan)
+
+    def move(self, goal_id: str, run_id: str, seen: Seen, move: Move) -> None:
+        """Write a non-terminal status."""
+        _refuse_terminal(goal_id, move.to)
+        event = {"reason": move.reason, **move.event}
+        self._change(
+            goal_id,
+            run_id,
+            seen,
+            lambda _: _Plan(
+                move.to, [(("lifecycle", "status"), move.to)], move.artifact, event, move.scope
+            ),
+        )
+
+    def approve(self, goal_id: str, run_id: str, seen: Seen, approval: Approval) -> None:
+        """Write what a person's approval changes in the goal, its journal and its events."""
+
+        def plan(loaded: LoadedGoal) -> _Plan:
+            given = (approval.criterion,) if approval.criterion else ()
+            edits = goal_edits.criterion_edits(loaded.goal, given)
+            return _Plan(loaded.goal.status, edits, approval.artifact, approval.event)
+
+        self._change(goal_id, run_id, seen, plan)
+
+    def close(self, goal_id: str, run_id: str, seen: Seen, closing: Closing) -> None:
+        """Write a terminal status; a ``proposal_id`` must be the live one, and is used up.
+
+        ``achieved`` needs a live proposal for it in any case (SPEC section 2).
+        """
+        if closing.to not in TERMINAL:
+            raise StateError(
+                f"{closing.to} is no terminal status", key="lifecycle.status", value=closing.to
+            )
+
+        def plan(loaded: LoadedGoal) -> _Plan:
+            self._check_proposal(loaded, run_id, closing.to, closing.proposal_id)
+            event = {"reason": closing.reason, **closing.event}
+            return _Plan(
+                closing.to,
+                [(("lifecycle", "status"), closing.to)],
+                closing.artifact,
+                event,
+                proposal_change=self._withdrawal(goal_id, run_id or loaded.goal.run_id or ""),
+            )
+
+        self._change(goal_id, run_id, seen, plan)
+
+    def update_lifecycle(
+        self,
+        goal_id: str,
+        lifecycle: Mapping[str, Any],
+        *,
+        from_status: str | None = None,
+        merge: bool = False,
+        increment_turns: bool = False,
+        how: str = "flow-goal-record.sh",
+        file: str = "lifecycle",
+    ) -> Status:
+        """The second door of SPEC section 2: replace the lifecycle block, or ``merge`` into it.
+
+        ``from_status`` is what the caller saw; ``how`` goes into the journal; ``file`` names the
+        given block in messages. Returns the status now on disk.
+        """
+        goal_edits.check_given(lifecycle, merge=merge, file=file)
+
+        def plan(loaded: LoadedGoal) -> _Plan:
+            goal = loaded.goal
+            to = str(lifecycle.get("status", goal.status))
+            block = {**goal.document["lifecycle"], **lifecycle} if merge else dict(lifecycle)
+            if increment_turns:
+                block["turns_evaluated"] = goal.turns_evaluated + 1
+            goal_edits.check_block(goal, block, file)
+            if to in TERMINAL:
+                check_move(goal.status, to, goal=goal.id)
+                self._check_proposal(loaded, "", to, None)
+            edits = (
+                [(("lifecycle", key), value) for key, value in block.items()]
+                if merge
+                else [(("lifecycle",), block)]
+            )
+            run_id = goal.run_id or layout.run_id_for(goal_id, self._now())
+            reason = goal_edits.block_reason(lifecycle) or f"recorded with {how}"
+            artifact = Artifact(
+                "goal-evaluation",
+                {
+                    "goal_id": goal_id,
+                    "result": goal_edits.block_result(block, to),
+                    "from": goal.status,
+                    "to": to,
+                    "reason": reason,
+                    "evidence_bundle": layout.run_dir(run_id),
+                    "failures": [c.id for c in goal.criteria if c.must_pass and c.status != "pass"]
+                    or "none",
+                    "how": how,
+                },
+            )
+            event = {
+                "type": "transition",
+                "from": goal.status,
+                "to": to,
+                "reason": reason,
+                "how": how,
+            }
+            drop = self._withdrawal(goal_id, run_id) if to in TERMINAL else "keep"
+            return _Plan(to, edits, artifact, event, {"run_id": run_id}, drop)
+
+        seen = None if from_status is None else Seen(from_status)
+        return self._change(goal_id, "", seen, plan)
+
+    def create_goal(
+        self,
+        text: str,
+        run_id: str,
+        baseline: Baseline | None,
+        artifact: Artifact,
+        event: Mapping[str, Any],
+    ) -> str:
+        """Publish a new goal with its baseline; returns its path below the checkout.
+
+        Raises :class:`RefusedError` (``exists``) where the id, or the run's baseline, is taken.
+        """
+        goal, _ = parse_goal(text.encode("utf-8"), "the new goal")
+        rel = layout.goal_file(ids.goal_id(goal.id))
+        ids.run_id(run_id)
+        with self._goal_lock(goal.id):
+            transaction.finish(self._root, goal.id)
+            if files.exists(self._root, rel):
+                raise RefusedError(
+                    f"goal {goal.id} exists already",
+                    code="exists",
+                    file=rel,
+                    key="metadata.id",
+                    value=goal.id,
+                    remedy=f"use another id, or: flow goal create NEW --from {goal.id}",
+                )
+            intent = self._intent(goal, goal.id, run_id, self._now(), artifact, event)
+            journal.check(self._root, intent.journal, intent.artifact, now=intent.at)
+            if baseline is not None:
+                self._put_baseline(goal.id, run_id, baseline)
+            transaction.commit(self._root, intent._replace(text=text))
+        return rel
+
+    def write_baseline(self, goal_id: str, run_id: str, baseline: Baseline) -> None:
+        """Replace the run's ``baseline.json``; a run that another goal has pinned is refused."""
+        ids.run_id(run_id)
+        with self._goal_lock(goal_id):
+            self._put_baseline(goal_id, run_id, baseline)
+
+    # --- inside --------------------------------------------------------------------------------
+
+    @contextmanager
+    def _goal_lock(self, goal_id: str) -> Iterator[None]:
+        rel = layout.goal_lock(ids.goal_id(goal_id))
+        with locks.exclusive(self._root, rel, timeout=self._timeout, quick=self._quick):
+            yield
+
+    def _change(
+        self,
+        goal_id: str,
+        run_id: str,
+        seen: Seen | None,
+        plan_for: Callable[[LoadedGoal], _Plan],
+    ) -> Status:
+        """One change of a goal: finish, read, compare, check, edit, check again, commit."""
+        if run_id:
+            ids.run_id(run_id)
+        with self._goal_lock(goal_id):
+            transaction.finish(self._root, goal_id)
+            data, loaded = read_goal(self._root, goal_id)
+            goal = loaded.goal
+            goal_edits.compare(loaded, seen)
+            plan = plan_for(loaded)
+            check_move(goal.status, plan.to, goal=goal_id)
+            now = self._now()
+            run_id = run_id or goal.run_id or layout.run_id_for(goal_id, now)
+            scope = {"run_id": run_id} if goal.run_id is None else {}
+            scope.update(plan.scope)
+            text = goal_edits.edited(data, loaded, plan.to, plan.edits, scope)
+            intent = self._intent(goal, goal_id, run_id, now, plan.artifact, plan.event)
+            transaction.commit(
+                self._root,
+                intent._replace(
+                    text=text,
+                    before=transaction.digest(data),
+                    proposal_change=plan.proposal_change,
+                    proposal=plan.proposal,
+                ),
+            )
+        return cast("Status", plan.to)
+
+    def _intent(
+        self,
+        goal: Goal | None,
+        goal_id: str,
+        run_id: str,
+        now: str,
+        artifact: Artifact,
+        event: Mapping[str, Any],
+    ) -> transaction.Intent:
+        fields = dict(event)
+        return transaction.Intent(
+            key=transaction.new_key(),
+            goal_id=goal_id,
+            run_id=run_id,
+            at=now,
+            journal=journal.journal_path(
+                goal.journal if goal else None,
+                goal.issue if goal else None,
+                now[:10],
+                self._journal_dir,
+            ),
+            issue=goal.issue if goal else None,
+            branch=goal.branch if goal else None,
+            artifact=artifact,
+            event_type=str(fields.pop("type", artifact.type)),
+            event=fields,
+        )
+
+    def _withdrawal(self, goal_id: str, run_id: str) -> Literal["keep", "drop"]:
+        """``drop`` unless the run's live proposal is another goal's, or there is none."""
+        live = self._records.proposal(run_id) if run_id else None
+        return "drop" if live is not None and live["goal_id"] == goal_id else "keep"
+
+    def _check_proposal(
+        self, loaded: LoadedGoal, run_id: str, to: str, proposal_id: str | None
+    ) -> None:
+        """The live proposal must be the one given; ``achieved`` needs one for it in any case."""
+        goal = loaded.goal
+        run_id = run_id or goal.run_id or ""
+        live = self._records.proposal(run_id) if run_id else None
+        if live is not None and live["goal_id"] != goal.id:
+            live = None
+        if proposal_id is not None and (
+            live is None or live["proposal_id"] != proposal_id or live["to"] != to
+        ):
+            raise StaleProposal(
+                f"goal {goal.id} has no live proposal {proposal_id!r:.80} to become {to}",
+                key="proposal_id",
+                value=proposal_id,
+                remedy=f"it was used or replaced; evaluate again: flow goal evaluate {goal.id}",
+            )
+        if to == "achieved" and (live is None or live["to"] != "achieved"):
+            raise StateError(
+                f"no proposal for goal {goal.id} to become achieved is live",
+                code="no_proposal",
+                key="lifecycle.status",
+                value=to,
+                remedy=f"evaluate it first: flow goal evaluate {goal.id}",
+            )
+        if live is None or (to != "achieved" and proposal_id is None):
+            return
+        if live.get("contract", loaded.contract) != loaded.contract:
+            raise StaleProposal(
+                f"the contract of goal {goal.id} was changed since the proposal was made",
+                file=loaded.file,
+                remedy=f"evaluate again: flow goal evaluate {goal.id}",
+            )
+
+    def _put_baseline(self, goal_id: str, run_id: str, baseline: Baseline) -> None:
+        import json
+
+        rel = layout.baseline_file(run_id)
+        owner = self._records.baseline_owner(run_id)
+        if owner is not None and owner != goal_id:
+            raise RefusedError(
+                f"run {run_id} belongs to goal {owner}",
+                code="exists",
+                file=rel,
+                key="scope.run_id",
+                value=run_id,
+                remedy="give this goal a run of its own (leave scope.run_id out)",
+            )
+        document = baseline_document(baseline, goal_id, run_id)
+        text = json.dumps(document, indent=1, ensure_ascii=True) + "\n"
+        files.replace(self._root, rel, text.encode("ascii"))
+
+
+def _refuse_terminal(goal_id: str, status: str) -> None:
+    if status in TERMINAL or status not in STATUSES:
+        raise StateError(
+            f"an evaluation or a move may not make goal {goal_id} {status}",
+            code="refused_transition",
+            key="lifecycle.status",
+            value=status,
+            remedy="a final status needs a person: flow goal confirm",
+        )

@@ -1,0 +1,162 @@
+"""Starting a program in a session of its own, without ``subprocess`` and without a thread.
+
+``posix_spawn`` costs a fraction of a ``fork``, since it copies no page tables; it knows neither a
+working directory nor, on some systems, new sessions. There :func:`start` forks.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from typing import TYPE_CHECKING, NoReturn
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+_PYTHON_IGNORES = (13, 25)
+"""SIGPIPE and SIGXFSZ, by their numbers on Linux and macOS; a program must not inherit that."""
+
+
+def start(
+    program: str,
+    argv: list[str],
+    env: Mapping[str, str],
+    fds: tuple[int, int, int],
+    *,
+    cwd: str | None = None,
+) -> int:
+    """Start ``program`` (a path) and return its process id. Raises OSError where it cannot start.
+
+    ``fds`` become its standard input, output and error. It leads a session and a process group of its
+    own, has no controlling terminal and no signal blocked or ignored. ``cwd`` None is the present one.
+    """
+    if cwd is None or _is_here(cwd):
+        actions = [(os.POSIX_SPAWN_DUP2, fd, target) for target, fd in enumerate(fds)]
+        spare: list[int] = []
+        if min(fds) < 3:
+            fds, spare = _above_stdio(fds)
+            actions = [(os.POSIX_SPAWN_DUP2, fd, target) for target, fd in enumerate(fds)]
+        try:
+            return os.posix_spawn(
+                program,
+                argv,
+                env,
+                file_actions=actions,
+                setsid=True,
+                setsigmask=(),
+                setsigdef=_defaults(),
+            )
+        except NotImplementedError:
+            pass  # no POSIX_SPAWN_SETSID here
+        finally:
+            for fd in spare:
+                os.close(fd)
+    return _fork(program, argv, env, fds, cwd)
+
+
+def _defaults() -> tuple[int, ...]:
+    """Signals that a parent may have been told to ignore; SIGKILL and SIGSTOP cannot be."""
+    return (1, 2, 3, *_PYTHON_IGNORES, 14, 15)
+
+
+def _is_here(path: str) -> bool:
+    try:
+        return os.path.samestat(os.stat(path), os.stat("."))
+    except OSError:
+        return False
+
+
+def _above_stdio(fds: Sequence[int]) -> tuple[tuple[int, int, int], list[int]]:
+    """Copies above 2, so that no step of putting them in place overwrites another."""
+    made: list[int] = []
+    safe: list[int] = []
+    for fd in fds:
+        while fd < 3:
+            fd = os.dup(fd)  # noqa: PLW2901
+            made.append(fd)
+        safe.append(fd)
+    return (safe[0], safe[1], safe[2]), made
+
+
+def _fork(
+    program: str,
+    argv: list[str],
+    env: Mapping[str, str],
+    fds: tuple[int, int, int],
+    cwd: str | None,
+) -> int:
+    import signal  # noqa: F401  # here, so that not every child loads it anew
+
+    fail_r, fail_w = os.pipe()
+    try:
+        pid = os.fork()
+        if pid == 0:
+            _become(program, argv, env, fds, cwd, fail_w)
+        os.close(fail_w)
+        fail_w = -1
+        failure = os.read(fail_r, 64)  # end of file as soon as the program runs
+        if failure:
+            os.waitpid(pid, 0)
+            number = int(failure)
+            raise OSError(number, os.strerror(number), cwd if cwd else program)
+        return pid
+    finally:
+        for fd in (fail_r, fail_w):
+            if fd >= 0:
+                os.close(fd)
+
+
+def _become(
+    program: str,
+    argv: list[str],
+    env: Mapping[str, str],
+    fds: Sequence[int],
+    cwd: str | None,
+    report: int,
+) -> NoReturn:
+    """Become ``program``; what goes wrong is reported as its errno, and none of Flow's code runs on."""
+    number = 5  # EIO
+    try:
+        import signal
+
+        os.setsid()
+        for number in _defaults():
+            signal.signal(number, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_SETMASK, ())
+        if cwd is not None:
+            os.chdir(cwd)
+        safe, _ = _above_stdio(fds)
+        for target, fd in enumerate(safe):
+            os.dup2(fd, target, inheritable=True)
+        os.execve(program, argv, env)  # noqa: S606
+    except OSError as error:
+        number = error.errno or number
+    finally:
+        with suppress(OSError):  # the parent is gone
+            os.write(report, b"%d" % number)
+        os._exit(127)
+
+
+def close_others(keep: set[int]) -> None:
+    """Close every descriptor but ``keep``, so that no lock of Flow's outlives it in a child."""
+    try:
+        found = [int(name) for name in os.listdir("/dev/fd")]
+    except (OSError, ValueError):
+        found = list(range(1024))
+    for fd in found:
+        if fd not in keep:
+            with suppress(OSError):  # the one that the listing used
+                os.close(fd)
+
+
+def end_group(pid: int) -> None:
+    """Kill the process group that ``pid`` leads, and ``pid``, at once."""
+    for kill in (os.killpg, os.kill):
+        with suppress(ProcessLookupError, PermissionError):  # macOS says the second for zombies
+            kill(pid, 9)
+
+
+def status_of(wait_status: int) -> int:
+    """A ``waitpid`` status as a shell shows it: the exit status, or 128+n for signal n."""
+    code = os.waitstatus_to_exitcode(wait_status)
+    return code if code >= 0 else 128 - code

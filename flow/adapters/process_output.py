@@ -1,0 +1,142 @@
+"""What a command prints, on its way to the disk: bounded there, and never held in memory.
+
+Of more than ``limit`` bytes the first and the last half are kept, with a line between them that
+says how many were left out. The first half goes to the file that will be published; what follows
+goes to a second one without a name, used as a ring, so that 300 MB of output take no more disk than
+10 MiB of it. Digest and size are those of the published file.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+from contextlib import suppress
+from typing import NamedTuple
+
+from flow.adapters import files
+from flow.errors import FlowError
+
+_FLAGS = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_BLOCK = 1 << 20
+
+
+class Stored(NamedTuple):
+    """The finished file: its digest and size, how much was printed, how much of that is missing."""
+
+    sha256: str
+    size: int
+    printed: int
+    left_out: int
+
+
+def gap(left_out: int) -> bytes:
+    """The line that stands for ``left_out`` bytes."""
+    return b"\n[flow: %d bytes of output left out here]\n" % left_out
+
+
+class OutputFile:
+    """One command's output, written to ``rel`` below ``root``.
+
+    Raises :class:`RefusedError` or :class:`StorageError` where the file cannot be made; every other
+    method raises OSError where the disk refuses, and what it holds then is worth nothing.
+    """
+
+    def __init__(self, root: str, rel: str, limit: int) -> None:
+        self._root, self._rel = root, rel
+        self._fd = self._make()
+        self._ring = -1
+        self._head = limit // 2
+        self._tail = limit - self._head
+        self._digest = hashlib.sha256()
+        self._size = 0
+        self.printed = 0
+
+    def _make(self) -> int:
+        folder, name = files.open_parent(self._root, self._rel)
+        try:
+            return os.open(name, _FLAGS, files.FILE_MODE, dir_fd=folder)
+        finally:
+            os.close(folder)
+
+    def write(self, data: bytes) -> None:
+        """Take more output."""
+        view = memoryview(data)
+        room = self._head - self.printed
+        if room > 0:
+            self._append(view[:room])
+            self.printed += min(room, len(view))
+            view = view[room:]
+        if len(view) > self._tail:  # of these, the ring would overwrite all but the last
+            self.printed += len(view) - self._tail
+            view = view[-self._tail :]
+        while view:
+            if self._ring < 0:
+                self._ring = self._make_ring()
+            at = (self.printed - self._head) % self._tail
+            part = view[: self._tail - at]
+            os.lseek(self._ring, at, os.SEEK_SET)
+            _write_all(self._ring, part)
+            self.printed += len(part)
+            view = view[len(part) :]
+
+    def _make_ring(self) -> int:
+        """A file of the same file system that goes with this process."""
+        name = f"{self._rel}-tail"
+        folder, base = files.open_parent(self._root, name)
+        try:
+            fd = os.open(base, _FLAGS, 0o600, dir_fd=folder)
+            os.unlink(base, dir_fd=folder)
+        finally:
+            os.close(folder)
+        return fd
+
+    def _append(self, data: memoryview | bytes) -> None:
+        _write_all(self._fd, memoryview(data))
+        self._digest.update(data)
+        self._size += len(data)
+
+    def finish(self) -> Stored:
+        """Put the tail behind the head, sync, and say what is there now."""
+        left_out = max(self.printed - self._head - self._tail, 0)
+        if left_out:
+            self._append(gap(left_out))
+        if self._ring >= 0:
+            held = min(self.printed - self._head, self._tail)
+            start = (self.printed - self._head) % self._tail if left_out else 0
+            for begin, end in ((start, held), (0, start)):
+                for at in range(begin, end, _BLOCK):
+                    self._append(os.pread(self._ring, min(_BLOCK, end - at), at))
+        if not self._still_there():
+            self._put_back()
+        os.fsync(self._fd)
+        return Stored(self._digest.hexdigest(), self._size, self.printed, left_out)
+
+    def _still_there(self) -> bool:
+        try:
+            found = os.lstat(os.path.join(self._root, self._rel))
+        except OSError:
+            return False
+        return os.path.samestat(found, os.fstat(self._fd))
+
+    def _put_back(self) -> None:
+        """Write it again where the command removed or moved it, folder and all (CASES E67)."""
+        old, self._fd = self._fd, self._make()
+        for at in range(0, self._size, _BLOCK):
+            _write_all(self._fd, memoryview(os.pread(old, _BLOCK, at)))
+        os.close(old)
+
+
+def discard(root: str, rel: str) -> None:
+    """Remove a work file where it is still there; never fails, since something else already has."""
+    with suppress(FlowError):  # the folder has become unsafe or unreadable; doctor lists the rest
+        files.remove(root, rel)
+
+
+def _write_all(fd: int, view: memoryview) -> None:
+    """Write everything: on a full disk a write may take a part and raise nothing (CASES A2)."""
+    while view:
+        written = os.write(fd, view)
+        if written == 0:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        view = view[written:]

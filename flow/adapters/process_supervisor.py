@@ -1,0 +1,338 @@
+"""One process that looks after one command: its output, its time, and everything it starts.
+
+It is forked, never executed, has the command as its child and lives exactly as long as the command's
+processes do. When Flow ends, however it ends, the ``alive`` pipe reports end of file and the
+supervisor ends the command's whole tree. What it found out goes to Flow as
+one short line of JSON (at most 512 bytes, which every system writes to a pipe in one piece).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import select
+import signal
+import time
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn
+
+from flow.adapters.process_environment import is_below
+from flow.adapters.process_child import start
+from flow.adapters.process_output import OutputFile
+from flow.adapters.process_tree import send
+from flow.errors import FlowError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from flow.adapters.process_tree import Process, Tree
+
+SETTLE = 0.1
+"""Seconds that what a command left running gets to end by itself: ``tee`` in ``> >(tee log)``."""
+
+FORCE = 10.0
+"""Seconds after which a process that SIGKILL cannot end (stuck in the kernel) is given up and named."""
+
+_FOLLOW = 0.25
+"""Seconds between two looks at the process table where the system has no subreaper."""
+
+_SWEEP = 0.001
+_LONG = 3600.0
+
+_CHUNK = 1 << 16
+_NAMES = 5
+_REASON = 160
+_SYNTAX_OUTPUT = 1 << 16
+
+_PLAIN_COMMAND = re.compile(r"[\w./:,@%+= -]+", re.ASCII)
+_RESERVED = frozenset(
+    "if then elif else fi time for in until while do done case esac coproc select function".split()
+)
+
+
+class Plan(NamedTuple):
+    """A command and how to run it. Times are seconds, ``limit`` is bytes."""
+
+    top: str
+    """The real path of the checkout."""
+    work_file: str
+    """Where its output goes, below ``top``."""
+    command: str
+    cwd: str
+    """Below ``top``; ``""`` is ``top`` itself."""
+    timeout: float
+    grace: float
+    limit: int
+    bash: str
+    env: dict[str, str]
+
+
+class Refused(Exception):
+    """The command cannot be run, and why."""
+
+
+def supervise(plan: Plan, index: int, tree: Tree, *, alive: int, report: int) -> NoReturn:
+    """Run the command of ``plan`` and report as ``index``. Only for a process that was just forked."""
+    code = 1
+    try:
+        found: dict[str, Any]
+        try:
+            output = OutputFile(plan.top, plan.work_file, plan.limit)
+            found = _Supervisor(plan, tree, output, alive, report, index).run()
+        except FlowError as error:
+            found = {"kind": "storage", "why": str(error.fault.message)}
+        except OSError as error:
+            found = {"kind": "storage", "why": error.strerror or str(error)}
+        if found["kind"] != "abandoned":
+            send_report(report, index, found)
+        code = 0
+    finally:  # whatever happens, none of Flow's code runs on in this process
+        os._exit(code)
+
+
+def send_report(fd: int, index: int, found: dict[str, Any]) -> None:
+    """Write one line; it fits the smallest PIPE_BUF, so that lines of many writers never mix."""
+    if "why" in found:
+        found["why"] = "".join(c if 32 <= ord(c) < 127 else "?" for c in found["why"])[:_REASON]
+    os.write(fd, json.dumps({"i": index, **found}, separators=(",", ":")).encode() + b"\n")
+
+
+class _Supervisor:
+    """The state of one command's run."""
+
+    def __init__(
+        self, plan: Plan, tree: Tree, output: OutputFile, alive: int, report: int, index: int
+    ) -> None:
+        self.plan, self.tree, self.output = plan, tree, output
+        self.report, self.index = report, index
+        self.alive = alive
+        self.abandoned = False
+        self.disk: OSError | None = None
+        self.null = os.open(os.devnull, os.O_RDONLY)
+        self.out = -1
+        self.wake, wake_w = os.pipe()
+        for fd in (self.wake, wake_w):
+            os.set_blocking(fd, False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.set_wakeup_fd(wake_w, warn_on_full_buffer=False)
+        self.poll = select.poll()
+        self.poll.register(alive, select.POLLIN)
+        self.poll.register(self.wake, select.POLLIN)
+
+    def run(self) -> dict[str, Any]:
+        """Run it; what happened, as the report says it."""
+        found: dict[str, Any]
+        began = time.monotonic()
+        try:
+            self._enter()
+            found = {"kind": self._check_syntax()}
+            if found["kind"] == "exit":
+                began = time.monotonic()
+                found = self._run_command()
+        except Refused as error:
+            found = {"kind": "refused", "why": str(error)}
+        except OSError as error:
+            found = {"kind": "refused", "why": f"cannot start bash: {error.strerror}"}
+        found.setdefault("seconds", time.monotonic() - began)
+        if self.abandoned:
+            return {"kind": "abandoned"}
+        if self.disk is not None:
+            raise self.disk
+        stored = self.output.finish()
+        found.update(sha=stored.sha256, size=stored.size, printed=stored.printed)
+        found.update(cut=stored.left_out)
+        return found
+
+    def _enter(self) -> None:
+        """Go to the command's folder, and make sure where that is."""
+        try:
+            os.chdir(os.path.join(self.plan.top, self.plan.cwd))
+            inside = is_below(os.getcwd(), self.plan.top)
+        except OSError as error:
+            raise Refused(f"cwd {self.plan.cwd!r}: {error.strerror}") from None
+        if not inside:
+            raise Refused(f"cwd {self.plan.cwd!r} leads outside the checkout")
+
+    def _check_syntax(self) -> Literal["exit", "timeout"]:
+        """Let bash read it all first; else a slip in the last line shows after the first has run."""
+        words = self.plan.command.split(None, 1)
+        if _PLAIN_COMMAND.fullmatch(self.plan.command) and words[0] not in _RESERVED:
+            return "exit"  # one simple command: nothing that could be malformed
+        said = bytearray()
+
+        def hear(data: bytes) -> None:
+            said.extend(data[: _SYNTAX_OUTPUT - len(said)])
+
+        found = self._attend(self._start("-n"), hear)
+        if found["kind"] == "timeout":
+            return "timeout"
+        if found["status"] != 0:
+            self._store(bytes(said))
+            lines = said.decode("utf-8", "replace").splitlines() or [""]
+            raise Refused(f"bash -n refuses it: {lines[0].removeprefix(self.plan.bash + ': ')}")
+        return "exit"
+
+    def _run_command(self) -> dict[str, Any]:
+        if self.abandoned:
+            return {}
+        pid = self._start()
+        if not self.tree.complete:  # should this process be killed, Flow ends at least the group
+            send_report(self.report, self.index, {"kind": "started", "pid": pid})
+        return self._attend(pid, self._store)
+
+    def _start(self, *options: str) -> int:
+        plan = self.plan
+        argv = ["bash", "--noprofile", "--norc", *options, "-o", "pipefail", "-c", plan.command]
+        self.out, out_w = os.pipe()
+        try:
+            pid = start(plan.bash, argv, plan.env, (self.null, out_w, out_w))
+        except ValueError as error:
+            raise Refused(f"cannot start bash: {error}") from None
+        finally:
+            os.close(out_w)
+        os.set_blocking(self.out, False)
+        self.poll.register(self.out, select.POLLIN)
+        return pid
+
+    def _store(self, data: bytes) -> None:
+        if self.disk is None:
+            try:
+                self.output.write(data)
+            except OSError as error:
+                self.disk = error
+
+    def _attend(self, pid: int, take: Callable[[bytes], None]) -> dict[str, Any]:
+        """Serve the command until nothing of its tree is left, ending what must be ended."""
+        self.tree.watch(pid)
+        ending = Ending(self.tree, self.plan.grace)
+        began = time.monotonic()
+        deadline = began + self.plan.timeout
+        exited: float | None = None
+        timed_out = False
+        pause = 0.0
+        while True:
+            self._serve(pause, take)
+            nothing_left = self.tree.reap()
+            now = time.monotonic()
+            if exited is None and self.tree.status is not None:
+                exited = now
+            if nothing_left:
+                break
+            if self.disk is not None:
+                ending.force(now)
+            elif self.abandoned:
+                ending.ask(now)
+            elif exited is not None:
+                ending.settle(now)
+            elif now >= deadline:
+                timed_out = True
+                ending.ask(now)
+            wait = ending.pause(now)
+            if wait is None:
+                break
+            pause = min(wait, deadline - now) if ending.stage == RUNNING else wait
+        self._drain(take)
+        return {
+            "kind": "timeout" if timed_out else "exit",
+            "status": None if timed_out else self.tree.status,
+            "seconds": (now if timed_out or exited is None else exited) - began,
+            **ending.report(left_over=not timed_out),
+        }
+
+    def _serve(self, seconds: float, take: Callable[[bytes], None]) -> bool:
+        """Wait for something to happen, at most ``seconds``; True where output came."""
+        moved = False
+        for fd, _ in self.poll.poll(seconds * 1000):
+            if fd == self.out:
+                moved = self._read(take)
+            elif fd == self.alive:
+                self.abandoned = True
+                self.poll.unregister(fd)
+            else:
+                os.read(fd, _CHUNK)  # a child has exited
+        return moved
+
+    def _read(self, take: Callable[[bytes], None]) -> bool:
+        try:
+            data = os.read(self.out, _CHUNK)
+        except BlockingIOError:
+            return False
+        if data:
+            take(data)
+            return True
+        self._close_pipe()
+        return False
+
+    def _drain(self, take: Callable[[bytes], None]) -> None:
+        """Take what is still in the pipe; a pipe holds a MiB at most, so this ends."""
+        for _ in range((1 << 20) // 4096):
+            if self.out < 0 or not self._read(take):
+                break
+        self._close_pipe()
+
+    def _close_pipe(self) -> None:
+        if self.out >= 0:
+            self.poll.unregister(self.out)
+            os.close(self.out)
+            self.out = -1
+
+
+RUNNING, SETTLING, ASKED, FORCED = range(4)
+
+
+class Ending:
+    """How a tree of processes is brought to its end: time to settle, SIGTERM, SIGKILL, in this order.
+
+    Each step happens once, and none leads back.
+    """
+
+    def __init__(self, tree: Tree, grace: float) -> None:
+        self.stage = RUNNING
+        self._tree, self._grace = tree, grace
+        self._until = 0.0
+        self._asked: list[Process] = []
+        self._stuck: list[Process] = []
+
+    def settle(self, now: float) -> None:
+        """The command has exited: let the rest end by itself for a moment."""
+        if self.stage < SETTLING:
+            self.stage, self._until = SETTLING, now + SETTLE
+
+    def ask(self, now: float) -> None:
+        """Send SIGTERM to everything there is now."""
+        if self.stage < ASKED:
+            self.stage, self._until = ASKED, now + self._grace
+            self._asked = self._tree.living()
+            send(self._asked, signal.SIGTERM)
+            send(self._asked, signal.SIGCONT)  # a stopped process takes nothing but SIGKILL
+
+    def force(self, now: float) -> None:
+        """Send SIGKILL from now on, until nothing is left."""
+        if self.stage < FORCED:
+            self.stage, self._until = FORCED, now + FORCE
+
+    def pause(self, now: float) -> float | None:
+        """Take the step that is due; seconds to the next one, None where nothing more helps."""
+        if self.stage == SETTLING and now >= self._until:
+            self.ask(now)
+        elif self.stage == ASKED and now >= self._until:
+            self.force(now)
+        if self.stage == FORCED:
+            living = self._tree.living()
+            if now >= self._until:
+                self._stuck = living
+                return None
+            send(living, signal.SIGKILL)
+            return _SWEEP
+        if self._tree.complete:
+            return _LONG if self.stage == RUNNING else self._until - now
+        self._tree.living()  # to know what there is before it detaches itself
+        return _FOLLOW if self.stage == RUNNING else min(self._until - now, _FOLLOW / 10)
+
+    def report(self, *, left_over: bool) -> dict[str, Any]:
+        """Which processes were left over and ended, and which could not be ended."""
+        found: dict[str, Any] = {"loose": not self._tree.complete}
+        for key, rows in (("left", self._asked if left_over else []), ("stuck", self._stuck)):
+            if rows:
+                found[key] = [len(rows), *sorted({row.name for row in rows})[:_NAMES]]
+        return found

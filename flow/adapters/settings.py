@@ -1,0 +1,118 @@
+"""Read the settings files of SPEC section 8.
+
+In the order in which they win: ``.claude/settings.flow.local.json`` and
+``.claude/settings.flow.json`` of the checkout, then the user's own
+``~/.claude/settings.flow.json``. An absent file is fine and costs one ``lstat``.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from flow.core.settings import Layer, LoadedSettings, merge
+from flow.errors import ContractError, Fault, RefusedError, StorageError
+
+__all__ = ["LOCAL", "OWN", "PROJECT", "LoadedSettings", "load"]
+
+LOCAL = ".claude/settings.flow.local.json"
+PROJECT = ".claude/settings.flow.json"
+OWN = "~/.claude/settings.flow.json"
+
+_LIMIT = 1 << 20
+
+
+def load(top: str, home: str | None) -> LoadedSettings:
+    """The settings in force in the checkout ``top`` for the user whose home folder is ``home``.
+
+    ``home`` is None where the environment names none: then there is no user's own file. Raises
+    :class:`ContractError` with every fault of every file (broken JSON, a key twice, a wrong type
+    or range, a symlink or an oversized file), :class:`StorageError` where one cannot be read. The
+    user's own file counts as the checkout's, with a warning, where it lies inside it or others
+    may write it.
+    """
+    layers: list[Layer] = []
+    faults: list[Fault] = []
+    warnings: list[str] = []
+    for rel in (LOCAL, PROJECT):
+        if _present(os.path.join(top, rel)):
+            _add(layers, faults, top, rel, rel, own=False)
+    path = os.path.join(home, PROJECT) if home and os.path.isabs(home) else None
+    if path is not None and _present(path):
+        # Dotfiles are often symlinks into a folder of their own: the user's file may be one.
+        real = os.path.realpath(path)
+        if os.path.realpath(os.path.join(top, PROJECT)) == real:
+            warnings.append(_same_file())
+        else:
+            distrust = _why_not_own(real, top)
+            if distrust:
+                warnings.append(f"{OWN}: {distrust}; it counts as a file of the checkout")
+            folder, name = os.path.split(real)
+            _add(layers, faults, folder, name, OWN, own=not distrust)
+    if not layers and not faults:
+        return merge(())
+    loaded = merge(layers, faults)
+    return loaded._replace(warnings=(*warnings, *loaded.warnings))
+
+
+def _same_file() -> str:
+    return (
+        f"{OWN} is this checkout's {PROJECT}, so it counts as the checkout's: what only your own "
+        "file may set is ignored"
+    )
+
+
+def _present(path: str) -> bool:
+    """Whether anything at all is there, a dangling symlink too."""
+    try:
+        os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except (OSError, ValueError) as error:
+        raise StorageError(
+            f"cannot read the settings: {getattr(error, 'strerror', None) or error}",
+            file=path,
+            remedy="check the owner and mode of the file and its folder",
+        ) from error
+    return True
+
+
+def _why_not_own(real: str, top: str) -> str | None:
+    """Why the file cannot speak for the user; None where it can."""
+    top = os.path.realpath(top)
+    if real == top or real.startswith(top.rstrip("/") + "/"):
+        return "it lies inside the checkout"
+    try:
+        found = os.stat(real)
+    except OSError:
+        return None  # reading it says what is wrong
+    if found.st_uid not in (os.geteuid(), 0):
+        return "it belongs to another user"
+    if stat.S_IMODE(found.st_mode) & 0o002:
+        return "every user of this machine may write it (chmod 644 it)"
+    return None
+
+
+def _add(
+    layers: list[Layer], faults: list[Fault], root: str, rel: str, shown: str, *, own: bool
+) -> None:
+    from flow.adapters import contracts, files
+
+    try:
+        data = files.read_optional(root, rel, limit=_LIMIT)
+        if data is not None:
+            layers.append(Layer(shown, contracts.parse_json(data, file=shown), own))
+    except ContractError as error:
+        faults += [_renamed(fault, shown) for fault in error.faults]
+    except RefusedError as error:
+        faults.append(_renamed(error.fault, shown))
+    except StorageError as error:
+        fault = error.fault
+        raise StorageError(
+            fault.message.replace(rel, shown), file=shown, remedy=fault.remedy
+        ) from error
+
+
+def _renamed(fault: Fault, shown: str) -> Fault:
+    """The fault under the name that the user knows the file by."""
+    return Fault(fault.message, file=shown, key=fault.key, value=fault.value, remedy=fault.remedy)

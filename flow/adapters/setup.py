@@ -1,0 +1,245 @@
+"""Making a repository ready for goals (``flow init``). Adds what is missing; overwrites nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from flow.adapters import clock, contracts, files, schemas
+from flow.adapters.git import current_branch, find_repo, refusal
+from flow.core import layout
+from flow.core.draft import NO_BRANCH
+from flow.errors import ContractError, Fault
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+EXAMPLE = "example"
+SCHEMA = ".flow/goal.schema.json"
+IGNORED = f"{layout.RUNS}/"
+ATTRIBUTES = f"{layout.GOALS}/*{layout.GOAL_SUFFIX} text eol=lf"
+CLAUDE = ".claude/settings.json"
+NO_GIT = (
+    "commands can be run, but without git the path boundary is inconclusive, so nothing is ever "
+    "proposed; make git work here (git init), then run flow init again"
+)
+
+_DOORS = ("goal confirm", "goal approve", "goal clear", "trust record", "trust revoke")
+ASK_RULES: tuple[str, ...] = (
+    *(f"Bash(flow {door}:*)" for door in _DOORS),
+    *(f"Bash(*/flow {door} *)" for door in _DOORS),
+    "Bash(*flow goal evaluate *--confirm*)",
+    "Bash(*flow-goal-record.sh *--update-lifecycle*)",
+    "Bash(*flow-goal-trust.sh record*)",
+)
+"""What Claude Code asks a person before it runs: the doors that need a person's word."""
+
+
+class Step(NamedTuple):
+    """One file, and what was done with it."""
+
+    file: str
+    did: str
+
+
+class Done(NamedTuple):
+    """What ``init`` did. ``no_git`` is why git cannot be used here, or None."""
+
+    top: str
+    no_git: str | None
+    steps: tuple[Step, ...]
+    next: str
+
+
+class _Write(NamedTuple):
+    file: str
+    text: str
+    new: bool
+    did: str
+
+
+def init(cwd: str) -> Done:
+    """Make the repository around ``cwd`` ready; without one, ``cwd`` itself.
+
+    Reads everything first, so that a broken file is refused before anything is written. Raises
+    :class:`ContractError` for a broken ``.claude/settings.json``, :class:`RefusedError` for a symlink.
+    """
+    repo = find_repo(os.path.abspath(cwd))
+    top = repo.top if repo is not None else os.path.abspath(cwd)
+    no_git = refusal(repo) if repo is not None else "there is no git repository here"
+    plans = [
+        _lines(top, ".gitignore", IGNORED, _ignored_already),
+        _lines(top, ".gitattributes", ATTRIBUTES, lambda lines: ATTRIBUTES in lines),
+        _claude(top),
+        _schema(top),
+    ]
+    ids = files.names(top, layout.GOALS, suffix=layout.GOAL_SUFFIX, limit=1000)
+    goal_file = layout.goal_file(EXAMPLE)
+    if ids:
+        plans.append(Step(layout.GOALS + "/", f"is there, with {len(ids)} goal files"))
+    else:
+        branch = (current_branch(repo) if repo is not None else None) or NO_BRANCH
+        text = example(os.path.basename(top) or "repository", branch, clock.now())
+        contracts.read_goal(text.encode("utf-8"), file=goal_file)
+        plans.append(_Write(goal_file, text, True, "made: a draft to look at and change"))
+    steps = tuple(_carry_out(top, plan) for plan in plans)
+    next_step = f"read {goal_file}, or: flow goal create --help"
+    return Done(top, no_git, steps, "flow goal list" if ids else next_step)
+
+
+def _carry_out(top: str, plan: Step | _Write) -> Step:
+    if isinstance(plan, Step):
+        return plan
+    data = plan.text.encode("utf-8", "surrogateescape")
+    if plan.new:
+        files.publish_new(top, plan.file, data)
+    else:
+        files.replace(top, plan.file, data)
+    return Step(plan.file, plan.did)
+
+
+def _lines(top: str, file: str, line: str, there: Any) -> Step | _Write:
+    """Add a line to a file of lines, unless it says so already."""
+    data = files.read_optional(top, file)
+    if data is None:
+        return _Write(file, f"{line}\n", True, f"made, with the line {line}")
+    text = data.decode("utf-8", "surrogateescape")
+    if there([part.strip() for part in text.split("\n")]):
+        return Step(file, "is as it should be")
+    newline = "\r\n" if "\r\n" in text else "\n"
+    gap = "" if not text or text.endswith("\n") else newline
+    return _Write(file, f"{text}{gap}{line}{newline}", False, f"added the line {line}")
+
+
+def _ignored_already(lines: Sequence[str]) -> bool:
+    return any(line.removeprefix("/").rstrip("/*") == layout.RUNS for line in lines)
+
+
+def ignores_runs(top: str) -> bool:
+    """Whether the checkout's ``.gitignore`` keeps run folders out of commits."""
+    data = files.read_optional(top, ".gitignore") or b""
+    return _ignored_already([line.strip() for line in data.decode("utf-8", "replace").split("\n")])
+
+
+def _schema(top: str) -> Step | _Write:
+    """The goal schema, for editors: a copy, since an installation's path belongs to one machine."""
+    data = files.read_optional(top, SCHEMA)
+    text = schemas.text("goal")
+    if data is None:
+        return _Write(SCHEMA, text, True, "made: editors read it for help with goal files")
+    if data == text.encode("utf-8"):
+        return Step(SCHEMA, "is as it should be")
+    return Step(SCHEMA, f"differs from this version's; to renew it: flow schema goal > {SCHEMA}")
+
+
+def _claude(top: str) -> Step | _Write:
+    """Add the rules that make Claude Code ask a person; everything else in the file stays."""
+    data = files.read_optional(top, CLAUDE)
+    if data is None:
+        text = json.dumps({"permissions": {"ask": list(ASK_RULES)}}, indent=2)
+        return _Write(CLAUDE, f"{text}\n", True, "made: Claude Code asks before a person's doors")
+    document, missing = _ask_rules(data)
+    if not missing:
+        return Step(CLAUDE, "is as it should be")
+    document["permissions"]["ask"] += missing
+    text = json.dumps(document, indent=_indent(data), ensure_ascii=False)
+    return _Write(
+        CLAUDE,
+        text + ("\n" if data.endswith(b"\n") else ""),
+        False,
+        f"added {len(missing)} rules: Claude Code asks before a person's doors",
+    )
+
+
+def missing_ask_rules(top: str) -> list[str]:
+    """The rules of :data:`ASK_RULES` that Claude Code's settings of the checkout lack."""
+    data = files.read_optional(top, CLAUDE)
+    return list(ASK_RULES) if data is None else _ask_rules(data)[1]
+
+
+def _ask_rules(data: bytes) -> tuple[dict[str, Any], list[str]]:
+    """The settings, with a list to add to, and the rules it lacks."""
+    document = contracts.parse_json(data, file=CLAUDE)
+    permissions = _part(document, None, dict).setdefault("permissions", {})
+    ask = _part(permissions, "permissions", dict).setdefault("ask", [])
+    there = _part(ask, "permissions.ask", list)
+    return document, [rule for rule in ASK_RULES if rule not in there]
+
+
+def _part(value: Any, key: str | None, kind: type) -> Any:
+    if isinstance(value, kind):
+        return value
+    raise ContractError(
+        [
+            Fault(
+                f"is not {'an object' if kind is dict else 'a list'}",
+                file=CLAUDE,
+                key=key,
+                value=json.dumps(value)[:80],
+                remedy="correct it, then run flow init again",
+            )
+        ]
+    )
+
+
+def _indent(data: bytes) -> int | str:
+    """The indentation that the file uses."""
+    for line in data.decode("utf-8", "replace").split("\n"):
+        white = line[: len(line) - len(line.lstrip())]
+        if white and line.strip():
+            return "\t" if white[0] == "\t" else len(white)
+    return 2
+
+
+def example(repo: str, branch: str, now: str) -> str:
+    """A goal file that explains itself; every value is valid, and its status is ``draft``."""
+    quoted = {"REPO": repo, "BRANCH": branch, "NOW": now}
+    text = _EXAMPLE
+    for name, value in quoted.items():
+        text = text.replace(f"@{name}@", json.dumps(value, ensure_ascii=True))
+    return text
+
+
+_EXAMPLE = """\
+# yaml-language-server: $schema=../goal.schema.json
+#
+# A goal: what is to be true, the commands that prove it, and the paths that may be touched.
+# This one is a draft. Change it, then start it:   flow goal activate example
+# Look at where it stands:                         flow goal status example
+# Run its commands:                                flow goal evaluate example
+# Throw it away:                                   flow goal clear example
+apiVersion: flow.synapti.ai/v1
+kind: FlowGoal
+metadata:
+  id: example              # the file is named after it
+  created_at: @NOW@
+scope:
+  repo: @REPO@
+  branch: @BRANCH@         # it is evaluated on this branch only
+objective:
+  outcome: "The README says how to start"
+  acceptance_criteria:
+    - id: AC1
+      text: "There is a README with something in it"
+      verification_command: "test -s README.md"    # exit 0 proves it, nothing else does
+      must_pass: true
+      status: pending      # Flow writes this, with evidence_ref and last_result
+      limitations:
+        - "Says nothing about what the README says"
+    - id: AC2              # without a command it is fuzzy: a person approves it
+      text: "A newcomer finds the first step without asking"
+      must_pass: true
+      status: pending
+constraints:
+  allowed_paths:           # gitignore patterns from the top level; empty: every path
+    - "README.md"
+    - "docs/**"
+  denied_paths:            # these win over allowed_paths
+    - "**/.env"
+evaluator:
+  type: hybrid             # commands first; what they cannot prove needs a judge or a person
+lifecycle:
+  status: draft            # active once it is started; only a person closes it
+  turns_evaluated: 0
+"""

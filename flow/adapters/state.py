@@ -1,0 +1,192 @@
+"""The user's own state folder (SPEC section 1): where it lies, and that only the user writes it.
+
+What a checkout must not be able to change (trust, who owns a goal, chain heads) lies there; so a
+folder inside the checkout it speaks of, or one that others may write, is never used.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from typing import TYPE_CHECKING
+
+from flow.errors import InputError, RefusedError, StorageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+VARIABLE = "FLOW_STATE_DIR"
+
+
+def state_dir(
+    environ: Mapping[str, str], home: str | None, top: str | None, common_dir: str | None = None
+) -> str:
+    """The real path of ``$FLOW_STATE_DIR``, else of ``~/.claude/flow-state``; not made on disk.
+
+    A variable that points into the checkout ``top`` (or the main checkout of its ``common_dir``) is
+    ignored (CASES C30); :func:`ignored_variable` says so. Raises :class:`InputError` without a home
+    folder or for a relative path, :class:`RefusedError` (``unsafe_state_dir``) where the default
+    lies in the checkout too.
+    """
+    chosen = _chosen(environ)
+    if chosen is not None and checkout_around(chosen, top, common_dir) is None:
+        return chosen
+    if not home or not os.path.isabs(home):
+        raise InputError(
+            "there is no home folder to keep trust in (HOME is not set)",
+            key="HOME",
+            value=home,
+            remedy=f"set HOME, or {VARIABLE} to a folder of yours outside the checkout",
+        )
+    path = real_path(os.path.join(home, ".claude", "flow-state"))
+    refuse_inside(path, top, common_dir)
+    return path
+
+
+def ignored_variable(
+    environ: Mapping[str, str], top: str | None, common_dir: str | None = None
+) -> str | None:
+    """The warning that :func:`state_dir` ignores ``$FLOW_STATE_DIR``; None where it does not."""
+    chosen = _chosen(environ)
+    inside = checkout_around(chosen, top, common_dir) if chosen is not None else None
+    if chosen is None or inside is None:
+        return None
+    return f"{VARIABLE}: ignored, since {show(chosen)} lies inside the checkout {show(inside)}"
+
+
+def ensure_state_dir(path: str) -> None:
+    """Make the state folder and those above it with mode 0700, and check whose it is."""
+    missing = []
+    above = path
+    while not os.path.lexists(above):
+        missing.append(above)
+        above = os.path.dirname(above)
+    for folder in reversed(missing):
+        try:
+            os.mkdir(folder, 0o700)
+        except FileExistsError:
+            pass  # another process made it just now
+        except OSError as error:
+            raise storage_error("make the state folder", folder, error) from error
+    check_state_dir(path)
+
+
+def check_state_dir(path: str) -> bool:
+    """Whether the state folder is there; :class:`RefusedError` where others could write in it."""
+    try:
+        found = os.lstat(path)
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        raise storage_error("look at the state folder", path, error) from error
+    if not stat.S_ISDIR(found.st_mode):
+        raise _refused(path, "is not a folder", f"move it away, or set {VARIABLE}")
+    check_owner(path, found, "700")
+    return True
+
+
+def checkout_around(path: str, top: str | None, common_dir: str | None) -> str | None:
+    """The folder of the checkout that ``path`` lies in; None where it lies in none of them.
+
+    By device and inode, so that letter case, bind mounts and links make no difference.
+    """
+    roots = [top] if top else []
+    if common_dir:
+        parent, name = os.path.split(os.path.realpath(common_dir))
+        roots += [common_dir, parent] if name == ".git" else [common_dir]
+    known: dict[tuple[int, int], str] = {}
+    for root in roots:
+        try:
+            found = os.stat(root)
+        except OSError:
+            continue
+        known[found.st_dev, found.st_ino] = root
+    above = path
+    while True:
+        try:
+            found = os.stat(above)
+        except OSError:
+            pass  # not made yet
+        else:
+            if (found.st_dev, found.st_ino) in known:
+                return known[found.st_dev, found.st_ino]
+        parent = os.path.dirname(above)
+        if parent == above:
+            return None
+        above = parent
+
+
+def refuse_inside(path: str, top: str | None, common_dir: str | None) -> None:
+    """Raise :class:`RefusedError` where ``path`` lies in the checkout or its main checkout."""
+    inside = checkout_around(path, top, common_dir)
+    if inside is not None:
+        raise _refused(
+            path,
+            f"lies inside the checkout {show(inside)}, which could then trust itself",
+            f"set {VARIABLE} to a folder of yours outside it",
+        )
+
+
+def _chosen(environ: Mapping[str, str]) -> str | None:
+    chosen = environ.get(VARIABLE)
+    if not chosen:
+        return None
+    if not os.path.isabs(chosen):
+        raise InputError(
+            f"{VARIABLE} is not an absolute path",
+            key=VARIABLE,
+            value=chosen,
+            remedy="write the whole path, from / on",
+        )
+    return real_path(chosen)
+
+
+def check_owner(path: str, found: os.stat_result, mode: str) -> None:
+    """Raise :class:`RefusedError` where somebody else could have written it.
+
+    ``mode`` is the one that the remedy names.
+    """
+    if found.st_uid != os.geteuid():
+        raise _refused(
+            path,
+            f"belongs to another user (number {found.st_uid})",
+            f"use a folder of your own: set {VARIABLE}, or give it to yourself with chown",
+        )
+    if stat.S_IMODE(found.st_mode) & 0o022:
+        raise _refused(
+            path,
+            f"may be written by others (mode {stat.S_IMODE(found.st_mode):04o})",
+            f"check what is in it, then: chmod {mode} {show(path)}",
+        )
+
+
+def _refused(path: str, why: str, remedy: str) -> RefusedError:
+    return RefusedError(
+        f"the user's state {why}", code="unsafe_state_dir", file=show(path), remedy=remedy
+    )
+
+
+def storage_error(verb: str, path: str, error: OSError) -> StorageError:
+    """What the system refused, with the file's name."""
+    return StorageError(
+        f"cannot {verb}: {error.strerror or type(error).__name__}",
+        file=show(path),
+        remedy=f"check the folder's owner, mode and disk, or set {VARIABLE} to another one",
+    )
+
+
+def real_path(path: str) -> str:
+    """``path`` with every link in it resolved; the last parts need not exist."""
+    try:
+        return os.path.realpath(path)
+    except ValueError:
+        raise InputError(
+            "not a path", key=VARIABLE, value=ascii(path), remedy="remove the NUL byte"
+        ) from None
+
+
+def show(text: str | bytes) -> str:
+    """``text`` safe for a terminal."""
+    if isinstance(text, bytes):
+        text = text.decode("utf-8", "replace")
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)

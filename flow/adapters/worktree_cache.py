@@ -1,0 +1,247 @@
+"""What is known of a working tree from earlier: the base's listing, and which file had which hash.
+
+One file for each (checkout, base), in the user's state folder. It holds numbers, names and hashes in
+fixed places, nothing that could be executed on reading, and every length and a checksum are checked: a
+file that is not exactly as expected is not used, and what it would have saved is computed again.
+
+A file's hash is known while its (ctime, mtime, size, inode, mode) is what it was. Programs cannot set
+ctime, but its clock ticks in milliseconds: a file that changed less than ``RACY_NS`` before it was looked
+at is never remembered, since it could change again within the same tick.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import struct
+import zlib
+from typing import TYPE_CHECKING, NamedTuple
+
+from flow.core.boundary import Entry
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+RACY_NS = 2_000_000_000
+"""Two seconds: the coarsest time stamps of a file system in use (FAT)."""
+
+Signature = tuple[int, int, int, int, int]
+"""ctime_ns, mtime_ns, size, inode, mode of a file."""
+
+_MAGIC = b"flow-worktree-cache-1\n"
+_SIGNATURE = struct.Struct("<qqqQI")
+_MODES = ("100644", "100755", "120000", "160000")
+_KEPT_FILES = 24
+_SIZE_LIMIT = 1 << 30
+
+
+class Hashed(NamedTuple):
+    """A file that differs from the base, as it was when it was hashed."""
+
+    signature: Signature
+    entry: Entry
+
+
+class Table:
+    """The base's entries, and what is known of the files on disk."""
+
+    def __init__(self, base: str) -> None:
+        self.base = base
+        self.folders: set[bytes] = set()
+        self.clean: dict[bytes, Signature] = {}
+        """Files whose content is the base's, by the signature they had then."""
+        self.hashes: dict[bytes, Hashed] = {}
+        """Other files."""
+        self.rules = ""
+        """Digest of the ignore rules that ``decisions`` were made with."""
+        self.decisions: dict[bytes, bool] = {}
+        """Untracked path (folders with a ``/`` at the end) → whether the pinned rules ignore it."""
+        self._entries: dict[bytes, Entry] | None = {}
+        self._packed: tuple[list[bytes], bytes, bytes] = ([], b"", b"")
+        self._rest: dict[bytes, Entry] = {}
+        self._loaded = False
+
+    @property
+    def entries(self) -> dict[bytes, Entry]:
+        """Every path of the base. Built on first use: a walk that finds nothing new needs none."""
+        if self._entries is None:
+            paths, _, packed = self._packed
+            self._entries = dict(zip(paths, _unpack_entries(packed, self._width), strict=True))
+            self._entries.update(self._rest)
+        return self._entries
+
+    @property
+    def unclean(self) -> Iterable[bytes]:
+        """The base's paths whose files are not known to be clean."""
+        return self._rest if self._loaded else self.entries
+
+    @property
+    def _width(self) -> int:
+        return 1 + len(self.base) // 2
+
+    @classmethod
+    def of_listing(cls, base: str, entries: dict[bytes, Entry]) -> Table:
+        """A table that knows the base's tree and nothing of the disk."""
+        table = cls(base)
+        table._entries = entries
+        folders = table.folders
+        for path in entries:
+            folder = path.rpartition(b"/")[0]
+            while folder and folder not in folders:
+                folders.add(folder)
+                folder = folder.rpartition(b"/")[0]
+        return table
+
+    @classmethod
+    def load(cls, file: str, base: str) -> Table | None:
+        """Read a cache file; None where it is missing, damaged, or another base's."""
+        try:
+            data = _read(file)
+            if data is None or not data.startswith(_MAGIC):
+                return None
+            end = data.index(b"\n", len(_MAGIC))
+            header = json.loads(data[len(_MAGIC) : end])
+            body = memoryview(data)[end + 1 :]
+            if header["base"] != base or zlib.crc32(body) != header["crc"]:
+                return None
+            return cls._parse(base, header, body)
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, struct.error):
+            return None
+
+    @classmethod
+    def _parse(cls, base: str, header: Mapping[str, object], body: memoryview) -> Table | None:
+        sizes = header["sizes"]
+        if not isinstance(sizes, list) or sum(sizes) != len(body):
+            return None
+        blocks, at = [], 0
+        for size in sizes:
+            blocks.append(bytes(body[at : at + size]))
+            at += size
+        clean, signatures, packed, rest, rest_packed, other, other_sig, other_packed, folders = blocks
+        table = cls(base)
+        paths = _split(clean)
+        table.clean = dict(zip(paths, _SIGNATURE.iter_unpack(signatures), strict=True))
+        table._packed = (paths, signatures, packed)
+        if len(packed) != len(paths) * table._width:
+            return None
+        table._rest = dict(
+            zip(_split(rest), _unpack_entries(rest_packed, table._width), strict=True)
+        )
+        table._entries = None
+        table._loaded = True
+        table.folders = set(_split(folders))
+        hashed = zip(
+            _SIGNATURE.iter_unpack(other_sig),
+            _unpack_entries(other_packed, table._width),
+            strict=True,
+        )
+        table.hashes = {
+            path: Hashed(signature, entry)  # type: ignore[arg-type]
+            for path, (signature, entry) in zip(_split(other), hashed, strict=True)
+        }
+        table.rules = str(header["rules"])
+        decisions = header["decisions"]
+        if not isinstance(decisions, dict):
+            return None
+        table.decisions = {k.encode("latin-1"): v is True for k, v in decisions.items()}
+        return table
+
+    def known_clean(self) -> dict[bytes, Signature]:
+        """``clean`` as it was loaded, after a walk has emptied it."""
+        paths, signatures, _ = self._packed
+        return dict(zip(paths, _SIGNATURE.iter_unpack(signatures), strict=True))  # type: ignore[arg-type]
+
+    def save(self, file: str, clean: Mapping[bytes, Signature]) -> None:
+        """Write the cache; a failure is of no consequence."""
+        try:
+            _publish(file, self._pack(clean))
+        except (OSError, ValueError):
+            return  # it is a cache: the next walk takes longer, that is all
+
+    def _pack(self, clean: Mapping[bytes, Signature]) -> bytes:
+        rest = {path: entry for path, entry in self.entries.items() if path not in clean}
+        blocks = (
+            b"\0".join(clean),
+            b"".join(_SIGNATURE.pack(*signature) for signature in clean.values()),
+            _pack_entries(self.entries[path] for path in clean),
+            b"\0".join(rest),
+            _pack_entries(rest.values()),
+            b"\0".join(self.hashes),
+            b"".join(_SIGNATURE.pack(*hashed.signature) for hashed in self.hashes.values()),
+            _pack_entries(hashed.entry for hashed in self.hashes.values()),
+            b"\0".join(self.folders),
+        )
+        body = b"".join(blocks)
+        header = {
+            "base": self.base,
+            "crc": zlib.crc32(body),
+            "sizes": [len(block) for block in blocks],
+            "rules": self.rules,
+            "decisions": {k.decode("latin-1"): v for k, v in self.decisions.items()},
+        }
+        text = json.dumps(header, separators=(",", ":")).encode("ascii")
+        return _MAGIC + text + b"\n" + body
+
+
+def signature_of(status: os.stat_result) -> Signature:
+    """What tells one state of a file from another."""
+    return (
+        status.st_ctime_ns,
+        status.st_mtime_ns,
+        status.st_size,
+        status.st_ino,
+        status.st_mode,
+    )
+
+
+def _split(block: bytes) -> list[bytes]:
+    return block.split(b"\0") if block else []
+
+
+def _pack_entries(entries: Iterable[Entry]) -> bytes:
+    return b"".join(bytes((_MODES.index(e.mode),)) + bytes.fromhex(e.digest) for e in entries)
+
+
+def _unpack_entries(block: bytes, width: int) -> list[Entry]:
+    if len(block) % width:
+        raise ValueError("a block of another length")
+    text = block.hex()
+    step = 2 * width
+    return [
+        Entry(_MODES[int(text[at : at + 2], 16)], text[at + 2 : at + step])
+        for at in range(0, len(text), step)
+    ]
+
+
+def _read(file: str) -> bytes | None:
+    fd = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    with open(fd, "rb") as opened:
+        status = os.fstat(fd)
+        if status.st_uid != os.geteuid() or status.st_size > _SIZE_LIMIT:
+            return None
+        return opened.read()
+
+
+def _publish(file: str, data: bytes) -> None:
+    """Replace whole, without a sync: a torn file is seen by its checksum."""
+    folder = os.path.dirname(file)
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    if not os.path.exists(file):
+        _forget_oldest(folder)
+    temporary = f"{file}.{os.getpid()}-{os.urandom(4).hex()}"
+    fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    try:
+        with open(fd, "wb") as opened:
+            opened.write(data)
+        os.replace(temporary, file)
+    except OSError:
+        os.unlink(temporary)
+        raise
+
+
+def _forget_oldest(folder: str) -> None:
+    """Keep the number of cache files bounded: each goal's base has one."""
+    found = [entry for entry in os.scandir(folder) if entry.name.startswith("worktree-")]
+    found.sort(key=lambda entry: entry.stat(follow_symlinks=False).st_mtime_ns)
+    for entry in found[: max(len(found) - _KEPT_FILES, 0)]:
+        os.unlink(entry.path)

@@ -1,0 +1,188 @@
+"""The doors to a terminal status (SPEC section 2). Each one needs a person's word, and says whose.
+
+An evaluation cannot come through here: it does not hold the :class:`~flow.app.ports.Ledger` these take.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from flow.app.evaluate import own_files, refuse_other_branch, transition_artifact
+from flow.app.ports import Closing, Move
+from flow.core import boundary as bounds
+from flow.core import explain
+from flow.errors import StaleProposal, StateError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from flow.app.ports import Ledger, LoadedGoal, Records, TakeSnapshot
+    from flow.core.boundary import Baseline
+    from flow.core.goal import Goal
+    from flow.core.lifecycle import Terminal
+
+RESULT_OF: Mapping[str, str] = {"achieved": "pass", "failed": "fail"}
+
+
+class Desk(NamedTuple):
+    """What a door needs: both sides of the ledger, and eyes on the working tree."""
+
+    records: Records
+    ledger: Ledger
+    baseline: Callable[[Goal, str], Baseline]
+    snapshot: TakeSnapshot
+    denied_paths: tuple[str, ...]
+    who: str
+    """Who answered, for the journal (a user name, never a promise)."""
+
+
+class Closed(NamedTuple):
+    """A goal that was just closed."""
+
+    goal_id: str
+    run_id: str
+    status: Terminal
+    reason: str
+    proposal_id: str | None
+
+    def to_document(self) -> dict[str, Any]:
+        """As ``--json`` prints it."""
+        return dict(self._asdict())
+
+
+def confirm(desk: Desk, goal_id: str, proposal_id: str, reason: str | None, how: str) -> Closed:
+    """Write the proposed terminal status, if nothing it rests on has moved.
+
+    ``how`` names the door (``flow goal confirm``). Raises :class:`StaleProposal` saying what moved.
+    """
+    desk.ledger.finish(goal_id)
+    loaded = desk.records.goal(goal_id)
+    goal = loaded.goal
+    proposal = live_proposal(desk.records, goal)
+    if proposal is None or proposal["proposal_id"] != proposal_id:
+        raise StaleProposal(
+            f"goal {goal.id} has no live proposal {proposal_id!r:.80}",
+            key="--proposal",
+            value=proposal_id,
+            remedy=f"evaluate again: flow goal evaluate {goal.id}",
+        )
+    moved = what_moved(desk, loaded, proposal)
+    if moved:
+        raise StaleProposal(
+            f"the proposal for goal {goal.id} is stale: {'; '.join(moved)}",
+            key="--proposal",
+            value=proposal_id,
+            remedy=f"evaluate again: flow goal evaluate {goal.id}",
+        )
+    to: Terminal = proposal["to"]
+    run_id = str(proposal["run_id"])
+    why = reason or str(proposal["reason"])
+    if goal.status != "active":
+        loaded = _reactivate(desk, loaded, run_id)
+    _close(desk, loaded, run_id, to, why, how, proposal_id)
+    return Closed(goal.id, run_id, to, why, proposal_id)
+
+
+def live_proposal(records: Records, goal: Goal) -> Mapping[str, Any] | None:
+    """The proposal that could be confirmed now, as far as the goal's own state says."""
+    if goal.run_id is None:
+        return None
+    proposal = records.proposal(goal.run_id)
+    return proposal if proposal is not None and proposal.get("goal_id") == goal.id else None
+
+
+def what_moved(desk: Desk, loaded: LoadedGoal, proposal: Mapping[str, Any]) -> list[str]:
+    """What is no longer as the proposal saw it; empty while it is live."""
+    goal = loaded.goal
+    moved = []
+    if loaded.contract != proposal["contract"]:
+        moved.append("the contract was changed")
+    baseline = desk.baseline(goal, str(proposal["run_id"]))
+    now = desk.snapshot(baseline, (*goal.denied_paths, *desk.denied_paths))
+    refuse_other_branch(goal, now.branch)
+    if now.problems:
+        moved.append(f"git cannot say what the files are now ({explain.names(now.problems, 2)})")
+    else:
+        tree = bounds.subject_tree(now, baseline, own_files(goal, baseline))
+        if tree != proposal["tree"]:
+            moved.append("the files were changed since it was made")
+    for reference in proposal["evidence"]:
+        if desk.records.counted(reference) is None:
+            moved.append(f"evidence {explain.visible(reference)} is missing or altered")
+    return moved
+
+
+def clear(desk: Desk, goal_id: str, reason: str, how: str) -> Closed:
+    """Cancel a goal that is not closed yet."""
+    desk.ledger.finish(goal_id)
+    loaded = desk.records.goal(goal_id)
+    run_id = loaded.goal.run_id or ""
+    _close(desk, loaded, run_id, "cancelled", reason, how, None)
+    return Closed(goal_id, run_id, "cancelled", reason, None)
+
+
+def _reactivate(desk: Desk, loaded: LoadedGoal, run_id: str) -> LoadedGoal:
+    """``blocked → achieved`` is two recorded steps."""
+    goal = loaded.goal
+    reason = "resumed to be closed"
+    desk.ledger.move(
+        goal.id,
+        run_id,
+        loaded.seen,
+        Move(
+            to="active",
+            reason=reason,
+            artifact=transition_artifact(goal, run_id, "active", reason),
+            event={"type": "transition", "from": goal.status, "to": "active", "reason": reason},
+        ),
+    )
+    return desk.records.goal(goal.id)
+
+
+def _close(
+    desk: Desk,
+    loaded: LoadedGoal,
+    run_id: str,
+    to: Terminal,
+    reason: str,
+    how: str,
+    proposal_id: str | None,
+) -> None:
+    goal = loaded.goal
+    artifact = transition_artifact(goal, run_id, to, reason, RESULT_OF.get(to))
+    fields = {**artifact.fields, "confirmed_by": desk.who, "how": how}
+    if proposal_id:
+        fields["proposal_id"] = proposal_id
+    desk.ledger.close(
+        goal.id,
+        run_id,
+        loaded.seen,
+        Closing(
+            to=to,
+            reason=reason,
+            artifact=artifact._replace(fields=fields),
+            event={
+                "type": "confirmed" if proposal_id else "transition",
+                "from": goal.status,
+                "to": to,
+                "reason": reason,
+                "by": desk.who,
+                "how": how,
+                "proposal_id": proposal_id,
+            },
+            proposal_id=proposal_id,
+        ),
+    )
+
+
+def refuse_closed(goal: Goal, doing: str) -> None:
+    """Raise :class:`StateError` where ``goal`` is closed."""
+    from flow.core.lifecycle import TERMINAL
+
+    if goal.status in TERMINAL:
+        raise StateError(
+            f"goal {goal.id} is {goal.status}; {doing} is not possible any more",
+            key="lifecycle.status",
+            value=goal.status,
+            remedy=f"start anew: flow goal create NEW --from {goal.id}",
+        )

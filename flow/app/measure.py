@@ -1,0 +1,314 @@
+"""Running a goal's commands and keeping what they printed (SPEC section 3, step 2)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from flow.app.ports import Check, CriterionUpdate
+from flow.core import explain
+from flow.core.decide import Measured
+from flow.core.evidence import EVALUATOR, ONLY_EXIT, evidence_document
+from flow.core.verdict import CriterionResult
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flow.app.evaluate import Tools
+    from flow.app.ports import CheckResult
+    from flow.core.evidence import Outcome, Subject
+    from flow.core.goal import Criterion, Goal
+
+HINT_LENGTH = 300
+
+
+class Listener(Protocol):
+    """Shows progress to whoever waits."""
+
+    def planned(self, checks: Sequence[Check]) -> None: ...
+
+    def started(self, check: Check) -> None: ...
+
+    def ended(self, check: Check, result: CheckResult) -> None: ...
+
+    def finished(self) -> None: ...
+
+
+class Quiet:
+    """A listener that shows nothing."""
+
+    def planned(self, checks: Sequence[Check]) -> None:
+        """Ignore the plan."""
+
+    def started(self, check: Check) -> None:
+        """Ignore a start."""
+
+    def ended(self, check: Check, result: CheckResult) -> None:
+        """Ignore an end."""
+
+    def finished(self) -> None:
+        """Ignore the end of it all."""
+
+
+class Measurement(NamedTuple):
+    """One criterion's run in this evaluation."""
+
+    criterion_id: str
+    outcome: Outcome
+    exit_code: int | None
+    result: str | None
+    reason: str
+    limitations: tuple[str, ...]
+    evidence_id: str | None
+    evidence_ref: str | None
+    output_sha256: str | None
+
+
+class Measurements(NamedTuple):
+    """Every criterion of the goal, in its order."""
+
+    rows: tuple[Measurement, ...]
+    warnings: tuple[str, ...]
+    ran: bool
+    goal_touched: bool
+
+    def of(self, criterion_id: str) -> Measurement:
+        """The row of one criterion."""
+        return next(row for row in self.rows if row.criterion_id == criterion_id)
+
+
+def wanted(goal: Goal, only: frozenset[str] | None) -> list[Criterion]:
+    """The criteria whose commands this evaluation runs."""
+    return [
+        c
+        for c in goal.criteria
+        if not c.fuzzy and (c.must_pass or goal.require_all_pass) and (only is None or c.id in only)
+    ]
+
+
+def run(
+    goal: Goal,
+    subject: Subject,
+    run_id: str,
+    turn: int,
+    *,
+    only: frozenset[str] | None,
+    request_timeout: float | None,
+    jobs: int | None,
+    dry_run: bool,
+    tools: Tools,
+) -> Measurements:
+    """Run the commands; each one's evidence is on disk before the next result is looked at."""
+    rows = {c.id: _not_run(c) for c in goal.criteria}
+    criteria = [] if dry_run else wanted(goal, only)
+    if not criteria:
+        return Measurements(tuple(rows.values()), (), ran=False, goal_touched=False)
+    checks = [
+        Check(
+            criterion_id=c.id,
+            command=c.verification_command or "",
+            cwd=c.cwd or "",
+            timeout_seconds=c.timeout_seconds or request_timeout or tools.limits.timeout_seconds,
+            serial=c.serial,
+        )
+        for c in criteria
+    ]
+    watch = tools.watch(goal.id, run_id)
+    running: dict[str, list[str]] = {}
+    touched: set[str] = set()
+    warnings: list[str] = []
+
+    def started(check: Check) -> None:
+        running[check.criterion_id] = []
+        tools.listener.started(check)
+
+    def ended(check: Check, result: CheckResult) -> None:
+        changes = watch.changed()
+        touched.update(changes)
+        for seen in running.values():  # whoever ran meanwhile may have done it
+            seen.extend(change for change in changes if change not in seen)
+        blamed = tuple(running.pop(check.criterion_id))
+        row, document = _record(goal, check, result, blamed, subject, run_id, turn, tools.now())
+        evidence_id, path = tools.ledger.record_evidence(document, result.output, suffix=True)
+        watch.settle()
+        rows[check.criterion_id] = row._replace(evidence_id=evidence_id, evidence_ref=path)
+        tools.listener.ended(check, result)
+
+    watch.settle()
+    tools.listener.planned(checks)
+    try:
+        tools.run_checks(
+            checks, jobs=jobs or goal.jobs or tools.limits.jobs, started=started, ended=ended
+        )
+    finally:
+        tools.listener.finished()
+    goal_touched = any(change.startswith("goal ") for change in touched)
+    return Measurements(tuple(rows.values()), tuple(warnings), ran=True, goal_touched=goal_touched)
+
+
+def _not_run(criterion: Criterion) -> Measurement:
+    reason = explain.FUZZY if criterion.fuzzy else ""
+    return Measurement(
+        criterion.id, "not_run", None, None, reason, criterion.limitations, None, None, None
+    )
+
+
+def _record(
+    goal: Goal,
+    check: Check,
+    result: CheckResult,
+    blamed: tuple[str, ...],
+    subject: Subject,
+    run_id: str,
+    turn: int,
+    at: str,
+) -> tuple[Measurement, dict[str, Any]]:
+    criterion = next(c for c in goal.criteria if c.id == check.criterion_id)
+    outcome, reason = result.outcome, result.reason
+    if blamed:
+        outcome = "failed"
+        reason = f"it changed {explain.names(blamed, 3)}, which only Flow or a person may change"
+    limitations = (*criterion.limitations, *result.limitations, ONLY_EXIT)
+    document = evidence_document(
+        id=f"evidence-{criterion.id.lower()}-eval-{turn}",
+        goal=goal.id,
+        run_id=run_id,
+        created_at=at,
+        created_by=EVALUATOR,
+        type="command_result",
+        body={
+            "command": check.command,
+            "exit_code": result.exit_code,
+            "outcome": outcome,
+            "result": result.result,
+            "reason": reason or None,
+            "proves": [criterion.id],
+            "limitations": list(dict.fromkeys(limitations)),
+            "duration_seconds": round(result.duration_seconds, 3),
+            "output_bytes": result.output_bytes,
+            "truncated": result.truncated_bytes > 0,
+            "truncated_bytes": result.truncated_bytes or None,
+            "environment_removed": list(result.environment_removed) or None,
+            "criterion_digest": criterion.digest,
+            "subject": subject.to_document(),
+        },
+    )
+    row = Measurement(
+        criterion.id,
+        outcome,
+        result.exit_code,
+        result.result,
+        reason,
+        tuple(document["evidence"]["limitations"]),
+        None,
+        None,
+        result.output.sha256 if result.output else None,
+    )
+    return row, document
+
+
+def judgeable(
+    goal: Goal, measurement: Measurements, approvals: frozenset[str], *, stale: bool
+) -> tuple[Measured, ...]:
+    """The rows as the decision takes them."""
+    return tuple(
+        Measured(
+            criterion.id,
+            criterion.must_pass,
+            criterion.fuzzy,
+            row.outcome,
+            stale=stale and row.outcome in ("passed", "failed"),
+            approved=criterion.id in approvals,
+        )
+        for criterion, row in zip(goal.criteria, measurement.rows, strict=True)
+    )
+
+
+def results(
+    goal: Goal,
+    measurement: Measurements,
+    measured: Sequence[Measured],
+    stale: Sequence[str],
+) -> tuple[CriterionResult, ...]:
+    """The verdict's rows, in the goal's order."""
+    rows = []
+    for criterion, row, fact in zip(goal.criteria, measurement.rows, measured, strict=True):
+        reason = row.reason
+        if fact.stale and not reason:
+            reason = f"changed while it ran: {explain.names(stale, 3)}"
+        rows.append(
+            CriterionResult(
+                criterion.id,
+                status=_status(criterion, row, fact),
+                outcome=row.outcome,
+                exit_code=row.exit_code,
+                evidence_ref=row.evidence_ref or _kept_ref(criterion, fact),
+                limitations=row.limitations,
+                reason=criterion.last_result or "" if fact.approved else reason,
+            )
+        )
+    return tuple(rows)
+
+
+def _status(criterion: Criterion, row: Measurement, fact: Measured) -> str:
+    """``passed`` → pass; ``failed`` → fail; ``inconclusive`` → evidence_collected; else as before.
+
+    A criterion that rested on an approval which is no longer fresh falls back to evidence_collected.
+    """
+    if fact.passing:
+        return "pass"
+    if fact.failing:
+        return "fail"
+    if row.outcome in ("passed", "failed", "inconclusive"):
+        return "evidence_collected"
+    if criterion.fuzzy and criterion.status == "pass":
+        return "evidence_collected"
+    if criterion.status == "pass" and not criterion.evidence_ref:
+        return "pending"  # never pass without evidence
+    return criterion.status
+
+
+def _kept_ref(criterion: Criterion, fact: Measured) -> str | None:
+    return criterion.evidence_ref if fact.approved or not fact.decided else None
+
+
+def updates(
+    goal: Goal,
+    measurement: Measurements,
+    verdict_rows: Sequence[CriterionResult],
+    measured: Sequence[Measured],
+    at: str,
+) -> tuple[CriterionUpdate, ...]:
+    """What this evaluation writes into the goal's criteria; nothing for one that was not looked at."""
+    found = []
+    for criterion, row, shown in zip(goal.criteria, measurement.rows, verdict_rows, strict=True):
+        if row.evidence_ref is not None:
+            found.append(
+                CriterionUpdate(criterion.id, shown.status, row.evidence_ref, at, row.result)
+            )
+        elif shown.status != criterion.status:
+            found.append(CriterionUpdate(criterion.id, shown.status, None, at, None))
+    return tuple(found)
+
+
+def unexecuted(goal: Goal) -> tuple[CriterionResult, ...]:
+    """The rows of a goal whose commands may not run here."""
+    return tuple(
+        CriterionResult(
+            c.id,
+            status=c.status,
+            outcome="not_executed",
+            evidence_ref=c.evidence_ref,
+            limitations=c.limitations,
+            reason="not trusted here",
+        )
+        for c in goal.criteria
+    )
+
+
+def optional_failures(goal: Goal, measured: Sequence[Measured]) -> tuple[str, ...]:
+    """A ``must_pass: false`` criterion that failed is a warning (SPEC section 3, step 3)."""
+    return tuple(
+        f"{m.criterion_id} failed; it is not must_pass, so it does not count"
+        for m in measured
+        if m.failing and not m.must_pass
+    )

@@ -1,0 +1,207 @@
+"""Non-terminal moves a person makes: activate, pause, resume, approve, rebase (SPEC sections 2 and 4)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from flow.app.doors import refuse_closed
+from flow.app.evaluate import refuse_other_branch, subject_of, transition_artifact
+from flow.app.ports import Approval, Artifact, CriterionUpdate, Move
+from flow.core import explain, layout
+from flow.core.evidence import APPROVER, evidence_document
+from flow.core.lifecycle import check_move
+from flow.errors import GitError, InputError, StateError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from flow.app.doors import Desk
+    from flow.app.ports import LoadedGoal
+    from flow.core.boundary import Baseline
+    from flow.core.goal import Goal
+    from flow.core.lifecycle import NonTerminal
+
+GUARDS = "guards"
+"""Stands in for a criterion's id where hooks and git settings are approved."""
+
+
+class Pinned(NamedTuple):
+    """A base pinned for a goal."""
+
+    run_id: str
+    baseline: Baseline
+
+
+def activate(
+    desk: Desk,
+    goal_id: str,
+    pin: Callable[[Goal], Baseline],
+    put_baseline: Callable[[str, str, Baseline], None],
+    trust: Callable[[LoadedGoal, str], None],
+    now: str,
+) -> LoadedGoal:
+    """``draft → active``: pin the base, record trust, move (SPEC section 2)."""
+    desk.ledger.finish(goal_id)
+    loaded = desk.records.goal(goal_id)
+    goal = loaded.goal
+    if goal.status != "draft":
+        raise StateError(
+            f"goal {goal.id} is {goal.status}, not a draft",
+            key="lifecycle.status",
+            value=goal.status,
+            remedy=f"flow goal resume {goal.id}" if goal.status != "active" else None,
+        )
+    run_id = goal.run_id or layout.run_id_for(goal.id, now)
+    baseline = pin(goal)
+    put_baseline(goal.id, run_id, baseline)
+    scope: dict[str, Any] = {"run_id": run_id, "base_commit": baseline.base_commit}
+    reason = "activated"
+    desk.ledger.move(
+        goal.id,
+        run_id,
+        loaded.seen,
+        _move(goal, run_id, "active", reason, desk.who, scope=scope),
+    )
+    after = desk.records.goal(goal.id)
+    trust(after, "flow goal activate")
+    return after
+
+
+def shift(desk: Desk, goal_id: str, to: NonTerminal, reason: str) -> LoadedGoal:
+    """``pause`` and ``resume``: one recorded non-terminal move."""
+    desk.ledger.finish(goal_id)
+    loaded = desk.records.goal(goal_id)
+    goal = loaded.goal
+    check_move(goal.status, to, goal=goal.id)
+    if goal.status == "draft":
+        raise StateError(
+            f"goal {goal.id} is a draft",
+            key="lifecycle.status",
+            value=goal.status,
+            remedy=f"flow goal activate {goal.id}",
+        )
+    if goal.status != to:
+        desk.ledger.move(
+            goal.id,
+            goal.run_id or "",
+            loaded.seen,
+            _move(goal, goal.run_id or "", to, reason, desk.who),
+        )
+    return desk.records.goal(goal.id)
+
+
+def _move(
+    goal: Goal,
+    run_id: str,
+    to: NonTerminal,
+    reason: str,
+    who: str,
+    *,
+    scope: dict[str, Any] | None = None,
+) -> Move:
+    artifact = transition_artifact(goal, run_id, to, reason)
+    return Move(
+        to=to,
+        reason=reason,
+        artifact=artifact._replace(fields={**artifact.fields, "by": who}),
+        event={
+            "type": "transition",
+            "from": goal.status,
+            "to": to,
+            "reason": reason,
+            "by": who,
+        },
+        scope=scope or {},
+    )
+
+
+def approve(
+    desk: Desk, goal_id: str, criterion_id: str, by: str, note: str, now: str, version: str
+) -> str:
+    """Record a person's word for a fuzzy criterion, or for changed guards; returns the sidecar's path.
+
+    A criterion with a command is never approved: its exit code speaks (SPEC, iron law).
+    """
+    for key, value in (("--by", by), ("--note", note)):
+        if not value.strip():
+            raise InputError(f"{key} is empty", key=key, remedy="say who approves and why")
+    desk.ledger.finish(goal_id)
+    loaded = desk.records.goal(goal_id)
+    goal = loaded.goal
+    refuse_closed(goal, "approving")
+    criterion = None if criterion_id == GUARDS else goal.criterion(criterion_id)
+    if criterion is None and criterion_id != GUARDS:
+        fuzzy = [c.id for c in goal.criteria if c.fuzzy]
+        raise InputError(
+            f"goal {goal.id} has no criterion {criterion_id!r:.60}",
+            key="AC",
+            value=criterion_id,
+            remedy=f"fuzzy criteria here: {explain.names(fuzzy) or 'none'}",
+        )
+    if criterion is not None and not criterion.fuzzy:
+        raise StateError(
+            f"{criterion.id} has a verification_command; only its exit code can prove it",
+            key="AC",
+            value=criterion.id,
+            remedy=f"flow goal evaluate {goal.id}",
+        )
+    run_id = goal.run_id or layout.run_id_for(goal.id, now)
+    baseline = desk.baseline(goal, run_id)
+    snapshot = desk.snapshot(baseline, (*goal.denied_paths, *desk.denied_paths))
+    refuse_other_branch(goal, snapshot.branch)
+    if snapshot.problems:
+        raise GitError(
+            f"the files cannot be told apart now: {explain.names(snapshot.problems, 3)}",
+            remedy="an approval is tied to the files it was given for; make git answer first",
+        )
+    subject = subject_of(loaded, snapshot, baseline, version)
+    name = criterion.id.lower() if criterion else GUARDS
+    evidence_id, path = desk.ledger.record_evidence(
+        evidence_document(
+            id=f"evidence-{name}-approval-{goal.turns_evaluated}",
+            goal=goal.id,
+            run_id=run_id,
+            created_at=now,
+            created_by=APPROVER,
+            type="human_approval",
+            body={
+                "proves": [criterion.id] if criterion else [],
+                "approved_by": by,
+                "note": note,
+                "criterion_digest": criterion.digest if criterion else None,
+                "guards": None if criterion else dict(snapshot.guards),
+                "limitations": ["One person's word, for these files and this wording only."],
+                "subject": subject.to_document(),
+            },
+        ),
+        suffix=True,
+    )
+    desk.ledger.approve(
+        goal.id,
+        run_id,
+        loaded.seen,
+        Approval(
+            criterion=CriterionUpdate(
+                criterion.id, "pass", path, now, f"approved by {explain.visible(by)}"
+            )
+            if criterion
+            else None,
+            artifact=Artifact(
+                "evidence-captured",
+                {
+                    "evidence_id": evidence_id,
+                    "goal_id": goal.id,
+                    "proves": [criterion.id] if criterion else "none",
+                    "approved_by": by,
+                    "note": note,
+                },
+            ),
+            event={
+                "type": "approved" if criterion else "guards-approved",
+                "criterion_id": criterion.id if criterion else None,
+                "evidence_id": evidence_id,
+                "by": by,
+            },
+        ),
+    )
+    return path

@@ -1,0 +1,172 @@
+"""What ``status``, ``list``, ``history`` and ``inspect`` say: the record, read and laid out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flow.app import doors
+from flow.core import explain, layout
+from flow.core.lifecycle import TERMINAL
+from flow.errors import FlowError, InputError, StateError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from flow.app.doors import Desk
+    from flow.app.ports import LoadedGoal, Records
+    from flow.core.goal import Goal
+
+    Events = Callable[[str, str], tuple[Sequence[Mapping[str, Any]], Sequence[str]]]
+
+
+def choose(goals: Sequence[Goal], branch: str | None) -> Goal:
+    """The goal that a command without an id means: the open one of this branch."""
+    here = [g for g in goals if branch is None or g.branch == branch]
+    open_ones = [g for g in here if g.status not in TERMINAL]
+    found = [g for g in open_ones if g.status == "active"] or open_ones or here
+    label = explain.visible(branch or "this checkout")
+    if not found:
+        raise InputError(
+            f"no goal belongs to {label}",
+            code="not_found",
+            key="ID",
+            remedy="flow goal list shows all; flow goal create makes one",
+        )
+    if len(found) > 1 and found[0].status not in TERMINAL:
+        raise StateError(
+            f"several goals belong to {label}: {explain.names([g.id for g in found])}",
+            key="ID",
+            remedy="name one of them",
+        )
+    return max(found, key=lambda g: g.created_at)
+
+
+def status(
+    desk: Desk, loaded: LoadedGoal, trusted: tuple[bool, str], pending: bool
+) -> dict[str, Any]:
+    """Where a goal stands, why it stopped, and what to do next."""
+    goal = loaded.goal
+    proposal = doors.live_proposal(desk.records, goal) if goal.status not in TERMINAL else None
+    shown = None
+    if proposal is not None:
+        try:
+            moved = doors.what_moved(desk, loaded, proposal)
+        except FlowError as error:
+            moved = [str(error)]
+        shown = {
+            "proposal_id": proposal["proposal_id"],
+            "to": proposal["to"],
+            "reason": proposal["reason"],
+            "live": not moved,
+            "moved": moved,
+        }
+    return {
+        "goal_id": goal.id,
+        "status": goal.status,
+        "outcome": goal.outcome,
+        "branch": goal.branch,
+        "issue": goal.issue,
+        "run_id": goal.run_id,
+        "base_commit": goal.base_commit,
+        "turns_evaluated": goal.turns_evaluated,
+        "last_evaluation": dict(goal.last_evaluation) if goal.last_evaluation else None,
+        "criteria": [
+            {
+                "id": c.id,
+                "text": c.text,
+                "status": c.status,
+                "must_pass": c.must_pass,
+                "fuzzy": c.fuzzy,
+                "last_result": c.last_result,
+                "evidence_ref": c.evidence_ref,
+                "last_evaluated_at": c.last_evaluated_at,
+            }
+            for c in goal.criteria
+        ],
+        "trusted": trusted[0],
+        "trust": trusted[1],
+        "contract": loaded.contract,
+        "proposal": shown,
+        "unfinished_write": pending,
+        "warnings": list(loaded.warnings),
+        "next": next_step(goal, trusted[0], shown),
+    }
+
+
+def next_step(goal: Goal, trusted: bool, proposal: Mapping[str, Any] | None) -> str:
+    """The one command that moves this goal on."""
+    if goal.status in TERMINAL:
+        return f"closed; new work is a new goal: flow goal create NEW --from {goal.id}"
+    if goal.status == "draft":
+        return f"flow goal activate {goal.id}"
+    if not trusted:
+        return f"read the contract, then: flow trust record {goal.id}"
+    if proposal is not None and proposal["live"]:
+        return (
+            f"a person confirms {proposal['to']}: "
+            f"flow goal confirm {goal.id} --proposal {proposal['proposal_id']}"
+        )
+    return f"flow goal evaluate {goal.id}"
+
+
+def row(goal: Goal) -> dict[str, Any]:
+    """One line of ``list``."""
+    last = goal.last_evaluation or {}
+    return {
+        "goal_id": goal.id,
+        "status": goal.status,
+        "branch": goal.branch,
+        "criteria": len(goal.criteria),
+        "passing": sum(1 for c in goal.criteria if c.status == "pass"),
+        "turns_evaluated": goal.turns_evaluated,
+        "last_result": last.get("result"),
+        "outcome": goal.outcome,
+    }
+
+
+def history(records: Records, events: Events, goal_id: str) -> dict[str, Any]:
+    """Every event of the goal's run, in order."""
+    goal = records.goal(goal_id).goal
+    if goal.run_id is None:
+        return {"goal_id": goal.id, "run_id": None, "events": [], "warnings": []}
+    found, warnings = events(goal.run_id, goal.id)
+    return {
+        "goal_id": goal.id,
+        "run_id": goal.run_id,
+        "events": [dict(event) for event in found],
+        "warnings": list(warnings),
+    }
+
+
+def inspect(records: Records, goal_id: str) -> dict[str, Any]:
+    """The contract as read, and the evidence behind each criterion."""
+    loaded = records.goal(goal_id)
+    goal = loaded.goal
+    evidence: Sequence[Any] = ()
+    warnings: Sequence[str] = ()
+    if goal.run_id is not None:
+        evidence, warnings = records.evidence(goal.run_id)
+    return {
+        "goal_id": goal.id,
+        "file": loaded.file,
+        "contract": loaded.contract,
+        "document": dict(goal.document),
+        "run": layout.run_dir(goal.run_id) if goal.run_id else None,
+        "evidence": [
+            {
+                "id": e.id,
+                "type": e.type,
+                "created_at": e.created_at,
+                "outcome": e.outcome,
+                "exit_code": e.exit_code,
+                "proves": list(e.proves),
+                "output_ref": e.output_ref,
+                "created_by": e.document["metadata"].get("created_by"),
+                "limitations": list(e.limitations),
+                "tree": e.subject.get("tree"),
+            }
+            for e in evidence
+            if e.goal == goal.id
+        ],
+        "warnings": [*loaded.warnings, *warnings],
+    }

@@ -1,0 +1,101 @@
+"""Proposals and approvals: what they rest on, and whether it still holds (SPEC section 2).
+
+A proposal's id is a SHA-256 over the contract, the subject, the sidecars counted and the verdict.
+Lifecycle fields and the journal are not in it, so a pause does not spoil a proposal; a changed file,
+contract or sidecar does.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flow.core.evidence import APPROVER, Subject
+from flow.core.goal import canonical_digest
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from flow.app.ports import Records
+    from flow.core.boundary import Snapshot
+    from flow.core.evidence import Evidence
+    from flow.core.goal import Goal
+    from flow.core.verdict import CriterionResult, Verdict
+
+
+def proposal_id(subject: Subject, verdict: str, to: str, results: Sequence[CriterionResult]) -> str:
+    """The id of a proposal to go to ``to``."""
+    return canonical_digest(
+        {
+            "contract": subject.contract,
+            "subject": subject.tree,
+            "verdict": verdict,
+            "to": to,
+            "evidence": [[r.criterion_id, r.status, r.outcome, r.evidence_ref] for r in results],
+        }
+    )
+
+
+def document(
+    verdict: Verdict, subject: Subject, at: str, live: Mapping[str, Any] | None
+) -> dict[str, Any]:
+    """``proposal.json``. A live proposal of the same subject and result stays the live one."""
+    proposed = verdict.proposed_transition
+    if proposed is None:
+        raise ValueError("a verdict that proposes nothing has no proposal")
+    fresh = {
+        "proposal_id": proposed.proposal_id,
+        "goal_id": verdict.goal_id,
+        "run_id": verdict.run_id,
+        "to": proposed.to,
+        "verdict": verdict.verdict,
+        "reason": proposed.reason,
+        "turns_evaluated": proposed.turns_evaluated,
+        "contract": subject.contract,
+        "head": subject.head,
+        "tree": subject.tree,
+        "results": [[r.criterion_id, r.status, r.outcome] for r in verdict.criterion_results],
+        "evidence": [r.evidence_ref for r in verdict.criterion_results if r.evidence_ref],
+        "created_at": at,
+    }
+    same = ("goal_id", "run_id", "to", "verdict", "contract", "tree", "results")
+    if live is not None and all(live.get(key) == fresh[key] for key in same):
+        return dict(live)
+    return fresh
+
+
+def fresh_approvals(goal: Goal, subject: Subject, run_id: str, records: Records) -> frozenset[str]:
+    """The fuzzy criteria that a person's approval proves on these files and this wording."""
+    found = set()
+    for criterion in goal.criteria:
+        if not criterion.fuzzy or not criterion.evidence_ref:
+            continue
+        evidence = approval_behind(criterion.evidence_ref, goal, records)
+        if evidence is None or criterion.id not in evidence.proves:
+            continue
+        body = evidence.document["evidence"]
+        if (
+            subject.tree is not None
+            and evidence.subject.get("tree") == subject.tree
+            and body.get("criterion_digest") == criterion.digest
+        ):
+            found.add(criterion.id)
+    return frozenset(found)
+
+
+def approval_behind(evidence_ref: str, goal: Goal, records: Records) -> Evidence | None:
+    """The ``human_approval`` that ``evidence_ref`` names, if ``flow goal approve`` wrote it."""
+    evidence = records.counted(evidence_ref)
+    if evidence is None or evidence.goal != goal.id or evidence.type != "human_approval":
+        return None
+    made_by = evidence.document["metadata"].get("created_by")
+    return evidence if made_by == APPROVER else None
+
+
+def approved_guards(goal: Goal, run_id: str, snapshot: Snapshot, records: Records) -> bool:
+    """Whether a person approved the hooks and git settings as they are now."""
+    if not snapshot.guards:
+        return False
+    evidence = records.counted_last(run_id, "guards-approved")
+    if evidence is None or evidence.goal != goal.id:
+        return False
+    return evidence.document["evidence"].get("guards") == dict(snapshot.guards)

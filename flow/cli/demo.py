@@ -1,0 +1,160 @@
+"""``flow demo``: the example of ``.flow-example/``, end to end, in a temporary repository.
+
+This is the story; :mod:`flow.cli.stage` is where it plays. Every command shown is really run.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from flow.cli.parsing import Command
+from flow.cli.stage import Stage
+from flow.errors import StorageError
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable
+
+    from flow.cli.output import Output
+
+DIFFERED = 5
+"""The exit status where something did not go as told."""
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of ``flow demo``."""
+    parser.add_argument("--keep", action="store_true", help="keep the folder and print where it is")
+
+
+def run(options: argparse.Namespace, out: Output) -> int:
+    """Play the story; returns the exit status."""
+    folder = _temporary_folder()
+    try:
+        stage = Stage(folder, tell=_teller(out), ask=_asker(out))
+        play(stage)
+    finally:
+        if not options.keep:
+            import shutil
+
+            shutil.rmtree(folder, ignore_errors=True)
+    kept = folder if options.keep else None
+    out.result({**stage.report(), "folder": kept}, _end(stage, kept))
+    return DIFFERED if stage.differences else 0
+
+
+COMMAND = Command(
+    "play the example end to end, in a temporary repository",
+    arguments,
+    run,
+    "One goal is achieved, one fails honestly, one leaves its paths and is blocked. The\n"
+    "repository has a home folder and a trust ledger of its own. Exit status 0: as told; else 5.",
+)
+
+
+def play(stage: Stage) -> None:
+    """The story, from top to bottom."""
+    stage.set_up()
+    _achieved(stage, "count-lines")
+    _fails(stage, "unique-words")
+    _blocked(stage, "hyphens")
+
+
+def _achieved(stage: Stage, goal: str) -> None:
+    stage.title("1. A goal that is achieved")
+    stage.git("switch", "-q", "-c", goal)
+    stage.say("A goal says what must be true, which commands prove it, and which files may change.")
+    stage.flow("goal", "create", "--file", f"goals/{goal}.goal.yaml")
+    stage.say("Nothing is done yet, and Flow finds that out by running the commands.")
+    stage.flow("goal", "evaluate", goal, expected=1)
+    stage.say("Now somebody does the work.")
+    stage.change(goal)
+    stage.flow("goal", "evaluate", goal)
+    status = stage.status(goal)
+    stage.expect(status["status"] == "active", f"{goal} is active until a person confirms")
+    stage.say("What the commands printed is on disk, with a record of each run beside it.")
+    stage.listing(f".flow/runs/{status['run_id']}")
+    proposal = status["proposal"]
+    if stage.expect(proposal is not None and proposal["live"], f"{goal} has a live proposal"):
+        stage.say("All is proved, and the goal is still active: only a person closes it.")
+        if stage.confirmed(f"Is {goal} achieved?"):
+            stage.flow("goal", "confirm", goal, "--proposal", proposal["proposal_id"])
+            stage.closed(goal, "achieved")
+            stage.say("The proposal worked once; it does not work again.")
+            stage.flow("goal", "confirm", goal, "--proposal", proposal["proposal_id"], expected=2)
+        else:
+            stage.say("Then it stays active, and the proposal stays open.")
+            stage.closed(goal, "active")
+    stage.say("The journal tells the whole story.")
+    stage.show(".decisions/issue-1.md")
+    stage.commit("Count lines")
+
+
+def _fails(stage: Stage, goal: str) -> None:
+    stage.title("2. A goal that fails honestly")
+    stage.git("switch", "-q", "-c", goal, "main")
+    stage.flow("goal", "create", "--file", f"goals/{goal}.goal.yaml")
+    stage.say(
+        "Somebody does the work and says that it is done. The exit status says that it is not."
+    )
+    stage.change(goal)
+    stage.flow("goal", "evaluate", goal, expected=1)
+    status = stage.status(goal)
+    stage.expect(status["proposal"] is None, f"nothing is proposed for {goal}")
+    stage.closed(goal, "active")
+    stage.commit("Done: count different words")
+
+
+def _blocked(stage: Stage, goal: str) -> None:
+    stage.title("3. A goal that leaves its paths")
+    stage.git("switch", "-q", "-c", goal, "main")
+    stage.flow("goal", "create", "--file", f"goals/{goal}.goal.yaml")
+    stage.say(
+        "This time the commands pass, because the test they run was changed along with the code."
+    )
+    stage.change(goal)
+    stage.flow("goal", "evaluate", goal, expected=3)
+    status = stage.status(goal)
+    passed = all(criterion["status"] == "pass" for criterion in status["criteria"])
+    stage.expect(passed, f"every command of {goal} passes")
+    stage.expect(status["proposal"] is None, f"nothing is proposed for {goal}")
+    stage.closed(goal, "blocked")
+
+
+def _temporary_folder() -> str:
+    import tempfile
+
+    try:
+        return os.path.realpath(tempfile.mkdtemp(prefix="flow-demo-"))
+    except OSError as error:
+        raise StorageError(
+            f"no temporary folder can be made: {error.strerror}",
+            file=error.filename,
+            remedy="set TMPDIR to a folder that can be written",
+        ) from error
+
+
+def _teller(out: Output) -> Callable[[str], None]:
+    def tell(text: str) -> None:
+        if not out.json:
+            out.text(text)
+
+    return tell
+
+
+def _asker(out: Output) -> Callable[[str], bool] | None:
+    if not out.can_ask:
+        return None
+    return lambda question: out.ask(f"{question} [y/N]") in ("y", "yes")
+
+
+def _end(stage: Stage, folder: str | None) -> list[str]:
+    if stage.differences:
+        lines = ["", "Not everything went as told:"]
+        lines += [f"  {difference}" for difference in stage.differences]
+    else:
+        told = ", ".join(f"{goal} is {status}" for goal, status in stage.goals.items())
+        lines = ["", f"Everything went as told: {told}."]
+    if folder:
+        return [*lines, f"The files are kept in {folder}."]
+    return [*lines, "The folder is removed; flow demo --keep keeps it to look around in."]

@@ -1,0 +1,173 @@
+"""``flow goal evaluate``: the caller of an evaluation that keeps its verdict and asks the person."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flow.app.evaluate import Request
+from flow.app.measure import Quiet
+from flow.cli.parsing import Command, goal_argument, listed, seconds, usage_error, whole
+from flow.core import ids
+from flow.errors import FlowError
+from flow.wiring import Checkout
+
+if TYPE_CHECKING:
+    import argparse
+
+    from flow.app.doors import Closed
+    from flow.app.measure import Listener
+    from flow.cli.output import Output
+    from flow.core.verdict import ProposedTransition, Verdict
+
+EXIT_CODES = {"achieved": 0, "not_achieved": 1, "blocked": 3, "needs_human_review": 4}
+"""Exit status of each verdict (SPEC section 5)."""
+
+_EPILOG = """\
+exit status: 0 achieved, 1 not achieved, 3 blocked, 4 a person is needed, 2 wrong call or state,
+5 disk, git or lock failed, 130 interrupted"""
+
+
+def _arguments(parser: argparse.ArgumentParser) -> None:
+    goal_argument(parser)
+    add = parser.add_argument
+    add(
+        "--trigger",
+        choices=("manual", "command", "stop-hook"),
+        default="manual",
+        help="who starts it: a person (default), another command, the Stop hook",
+    )
+    add("--run-id", metavar="R", help="record into this run")
+    add("--base", metavar="REF", help="show the changes since another commit")
+    add("--only", metavar="AC,...", action="append", help="run only these; proposes nothing")
+    add("--jobs", metavar="N", type=whole(1, 256, "a number of jobs"), help="commands at once")
+    add("--timeout", metavar="S", type=seconds, help="seconds for each command without a limit")
+    add("--no-judge", action="store_true", help="ask no judge")
+    add("--no-record", action="store_true", help="leave last-verdict.json to the caller")
+    add("--dry-run", action="store_true", help="run and write nothing; proposes nothing")
+    add("--confirm", action="store_true", help="confirm what is proposed: a person has said yes")
+    add("--no-input", action="store_true", help="never ask")
+    add("--trust-digest", metavar="SHA", help="trust exactly the contract with this digest")
+
+
+def _evaluate(args: argparse.Namespace, out: Output) -> int:
+    if args.confirm and args.no_input:
+        raise usage_error("--confirm and --no-input exclude each other", "flow goal evaluate")
+    if args.confirm and (args.only or args.dry_run):
+        raise usage_error(
+            "--only and --dry-run propose nothing that --confirm could confirm",
+            "flow goal evaluate",
+        )
+    request = Request(
+        goal_id=ids.goal_id(args.ID),
+        trigger=args.trigger,
+        run_id=ids.run_id(args.run_id) if args.run_id is not None else None,
+        base=args.base,
+        only=listed(args.only),
+        jobs=args.jobs,
+        timeout_seconds=args.timeout,
+        no_judge=args.no_judge,
+        dry_run=args.dry_run,
+    )
+    checkout = Checkout()
+    while True:
+        verdict = checkout.evaluate(request, _listener(out), trust_digest=args.trust_digest)
+        document, warnings = verdict.to_document(), []
+        if not (args.no_record or args.dry_run or _untrusted(verdict)):
+            warnings = _record(checkout, document, verdict.run_id)
+        if out.json:
+            return _as_json(checkout, verdict, document, warnings, args, out)
+        _show(document, out)
+        out.warn(warnings)
+        proposed = verdict.proposed_transition
+        if proposed is None:
+            return exit_code_of(verdict)
+        if args.confirm:
+            return _close(checkout, verdict, proposed, "flow goal evaluate --confirm", out)
+        if args.no_input or not out.can_ask:
+            return exit_code_of(verdict)
+        answer = out.ask(f"Close goal {verdict.goal_id} as {proposed.to}? {_CHOICES} [c/r/N]")
+        if answer in ("c", "confirm"):
+            return _close(checkout, verdict, proposed, "flow goal evaluate, asked", out)
+        if answer not in ("r", "re-evaluate"):
+            out.say(
+                "nothing was confirmed; the proposal stays live while nothing moves:",
+                f"  {_later(verdict, proposed)}",
+            )
+            return exit_code_of(verdict)
+
+
+_CHOICES = "Confirm / Re-evaluate / Cancel"
+
+
+def exit_code_of(verdict: Verdict) -> int:
+    """The exit status that stands for a verdict."""
+    return EXIT_CODES[verdict.verdict]
+
+
+def _untrusted(verdict: Verdict) -> bool:
+    return all(row.outcome == "not_executed" for row in verdict.criterion_results)
+
+
+def _record(checkout: Checkout, document: dict[str, Any], run_id: str) -> list[str]:
+    """Keep the verdict for the next turn's delta; failing to is a warning (SPEC section 3, step 8)."""
+    try:
+        _, warnings = checkout.record_verdict(document, run_id, "command")
+    except FlowError as error:
+        return [f"the verdict stands, but could not be recorded: {error}"]
+    return list(warnings)
+
+
+def _as_json(
+    checkout: Checkout,
+    verdict: Verdict,
+    document: dict[str, Any],
+    warnings: list[str],
+    args: argparse.Namespace,
+    out: Output,
+) -> int:
+    document["warnings"] += warnings
+    code = exit_code_of(verdict)
+    proposed = verdict.proposed_transition
+    if proposed is not None and args.confirm:
+        closed = checkout.confirm(
+            verdict.goal_id, proposed.proposal_id, None, "flow goal evaluate --confirm"
+        )
+        document["confirmed"] = closed.to_document()
+        code = 0
+    out.result(document, ())
+    return code
+
+
+def _show(document: dict[str, Any], out: Output) -> None:
+    from flow.render import verdict as render
+
+    out.result(document, render.verdict(document, out.paint))
+
+
+def _close(
+    checkout: Checkout, verdict: Verdict, proposed: ProposedTransition, how: str, out: Output
+) -> int:
+    closed: Closed = checkout.confirm(verdict.goal_id, proposed.proposal_id, None, how)
+    out.result(closed.to_document(), [f"goal {closed.goal_id} is {closed.status}"])
+    return 0
+
+
+def _later(verdict: Verdict, proposed: ProposedTransition) -> str:
+    return f"flow goal confirm {verdict.goal_id} --proposal {proposed.proposal_id}"
+
+
+def _listener(out: Output) -> Listener:
+    if out.json:
+        return Quiet()
+    import sys
+
+    from flow.render.progress import progress
+
+    return progress(sys.stderr, out.environ)
+
+
+COMMANDS = {
+    "evaluate": Command(
+        "run the commands, check the paths, propose what comes next", _arguments, _evaluate, _EPILOG
+    )
+}

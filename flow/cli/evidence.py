@@ -1,0 +1,139 @@
+"""``flow evidence``: what others record, and what is there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flow.cli.parsing import Command, goal_argument, plain, usage_error
+from flow.core import explain, ids
+from flow.errors import InputError
+from flow.wiring import Checkout
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Mapping
+
+    from flow.cli.output import Output
+
+TAIL = 8192
+"""Bytes of an output that ``show`` prints."""
+
+
+def _record_arguments(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("--run-id", metavar="R", required=True, help="the run it belongs to")
+    add("--evidence-file", metavar="F", required=True, help="a FlowEvidence file (-: stdin)")
+    add("--raw-output", metavar="F", help="what the command printed; copied beside it")
+
+
+def _record(args: argparse.Namespace, out: Output) -> int:
+    from flow.adapters import inputs
+
+    run_id = ids.run_id(args.run_id)
+    data = inputs.read(args.evidence_file, "--evidence-file")
+    path = Checkout().record_evidence(run_id, data, args.evidence_file, args.raw_output)
+    out.result({"run_id": run_id, "path": path}, [f"recorded {explain.visible(path)}"])
+    return 0
+
+
+def _list_arguments(parser: argparse.ArgumentParser) -> None:
+    goal_argument(parser, optional=True)
+    parser.add_argument("--run-id", metavar="R", help="this run instead of the goal's")
+
+
+def _list(args: argparse.Namespace, out: Output) -> int:
+    from flow.render import text
+
+    checkout = Checkout()
+    run_id = _run(checkout, args.run_id, args.ID, "flow evidence list")
+    found, warnings = checkout.evidence(run_id)
+    rows = [
+        {
+            "id": e.id,
+            "goal": e.goal,
+            "type": e.type,
+            "created_at": e.created_at,
+            "outcome": e.outcome,
+            "exit_code": e.exit_code,
+            "proves": list(e.proves),
+            "output_ref": e.output_ref,
+            "created_by": e.document["metadata"].get("created_by"),
+        }
+        for e in found
+    ]
+    document = {"run_id": run_id, "evidence": rows, "warnings": list(warnings)}
+    out.result(document, text.evidence_list(document, out.paint))
+    out.warn(warnings)
+    return 0
+
+
+def _show_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("EVIDENCE", help="the evidence's id")
+    parser.add_argument("--goal", metavar="ID", help="in this goal's run")
+    parser.add_argument("--run-id", metavar="R", help="in this run (default: the branch's goal's)")
+
+
+def _show(args: argparse.Namespace, out: Output) -> int:
+    from flow.render import text
+
+    checkout = Checkout()
+    evidence_id = ids.evidence_id(args.EVIDENCE)
+    run_id = _run(checkout, args.run_id, args.goal, "flow evidence show")
+    evidence = checkout.evidence_named(run_id, evidence_id)
+    if evidence is None:
+        raise InputError(
+            f"run {run_id} has no usable evidence {evidence_id}",
+            code="not_found",
+            key="EVIDENCE",
+            value=evidence_id,
+            remedy=f"flow evidence list --run-id {run_id}",
+        )
+    output = _tail(checkout.top, run_id, evidence.output_ref)
+    document: Mapping[str, object] = {"run_id": run_id, **plain(evidence.document), **output}
+    out.result(document, text.evidence_show(document))
+    return 0
+
+
+def _tail(top: str, run_id: str, name: str | None) -> dict[str, object]:
+    """The end of an output file: its text, and how many bytes stand before it."""
+    if name is None:
+        return {"output": None, "output_left_out": 0}
+    import os
+
+    from flow.adapters import files
+    from flow.core import layout
+
+    descriptor = files.open_regular(top, f"{layout.evidence_dir(run_id)}/{name}")
+    if descriptor is None:
+        return {"output": None, "output_left_out": 0}
+    try:
+        start = max(0, os.fstat(descriptor).st_size - TAIL)
+        data = os.pread(descriptor, TAIL, start)
+    finally:
+        os.close(descriptor)
+    return {"output": data.decode("utf-8", "replace"), "output_left_out": start}
+
+
+def _run(checkout: Checkout, run_id: str | None, goal_id: str | None, prog: str) -> str:
+    if run_id is not None and goal_id is not None:
+        raise usage_error("name the goal or the run, not both", prog)
+    if run_id is not None:
+        return ids.run_id(run_id)
+    return checkout.run_of(goal_id or checkout.choose())
+
+
+_TABLE = {
+    "record": Command(
+        "record a piece of evidence; it is kept and shown, but only Flow's own counts",
+        _record_arguments,
+        _record,
+    ),
+    "list": Command("the evidence of a run", _list_arguments, _list),
+    "show": Command("one piece of evidence and the end of its output", _show_arguments, _show),
+}
+COMMANDS = {name: command.help for name, command in _TABLE.items()}
+
+
+def load(name: str) -> Command:
+    """The command ``name`` of this group."""
+    return _TABLE[name]

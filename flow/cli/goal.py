@@ -1,0 +1,41 @@
+"""``flow goal``: which commands there are; each is loaded when it is named."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from flow.cli.parsing import Command
+
+COMMANDS = {
+    "create": "write a new goal, trust it, and start it",
+    "activate": "start a draft: pin its base, trust it",
+    "evaluate": "run the commands, check the paths, propose what comes next",
+    "confirm": "close a goal as proposed, on a person's word",
+    "status": "where a goal stands and what to do next",
+    "list": "all goals of this repository",
+    "history": "everything that happened to a goal",
+    "inspect": "the contract and the evidence behind each criterion",
+    "pause": "set a goal aside until it is resumed",
+    "resume": "go on with a waiting or blocked goal",
+    "approve": "prove a fuzzy criterion by a person's word",
+    "rebase": "move the pinned base after the base branch was merged in",
+    "clear": "cancel a goal",
+}
+
+_MODULES = {
+    "create": "goal_create",
+    "evaluate": "evaluate",
+    "status": "goal_show",
+    "list": "goal_show",
+    "history": "goal_show",
+    "inspect": "goal_show",
+}
+
+
+def load(name: str) -> Command:
+    """The command ``name`` of this group."""
+    module = import_module(f"flow.cli.{_MODULES.get(name, 'goal_move')}")
+    found: Command = module.COMMANDS[name]
+    return found

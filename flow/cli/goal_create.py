@@ -1,0 +1,98 @@
+"""``flow goal create``: from a file, from words, or from an older goal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flow.cli.parsing import Command, usage_error, whole
+from flow.core import ids
+from flow.core.draft import Words
+from flow.wiring import Checkout
+
+if TYPE_CHECKING:
+    import argparse
+
+    from flow.cli.output import Output
+
+_EPILOG = """\
+examples:
+  flow goal create --file goal.yaml
+  flow goal create issue-4 --outcome 'Dates are read strictly' --issue 4 \\
+      --criterion 'AC1: the tests pass :: pytest -q tests/dates' \\
+      --fuzzy 'AC2: the error text helps a reader' --allow 'src/dates/**' --allow 'tests/**'
+  flow goal create issue-4-again --from issue-4"""
+
+_WORDS = ("outcome", "criterion", "fuzzy", "allow", "deny", "issue", "old")
+
+
+def _arguments(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("ID", nargs="?", help="the new goal's id: lower-case letters, digits, hyphens")
+    add("--file", metavar="F", help="a goal file to start from (-: standard input)")
+    add("--outcome", metavar="T", help="what will be true when it is done")
+    add(
+        "--criterion",
+        metavar="C",
+        action="append",
+        help="'AC1: what must hold :: command that proves it' (repeatable)",
+    )
+    add("--fuzzy", metavar="C", action="append", help="'AC2: what no command can prove'")
+    add("--allow", metavar="P", action="append", help="a path pattern that may be changed")
+    add("--deny", metavar="P", action="append", help="a path pattern that must not be changed")
+    add("--issue", metavar="N", type=whole(1, 2**53, "an issue's number"), help="its issue")
+    add("--from", metavar="OLD", dest="old", help="copy the contract of another goal")
+    add("--draft", action="store_true", help="write it as a draft; nothing is pinned or trusted")
+    add("--base", metavar="REF", help="count changes from here (default: where the branch began)")
+
+
+def _create(args: argparse.Namespace, out: Output) -> int:
+    if args.file is None and args.ID is None:
+        raise usage_error("name the new goal, or a --file", "flow goal create")
+    if args.file is not None and (args.ID or any(getattr(args, name) for name in _WORDS)):
+        raise usage_error(
+            "--file holds the whole goal; leave out the id and the other words", "flow goal create"
+        )
+    checkout = Checkout()
+    if args.file is not None:
+        from flow.adapters import inputs
+
+        text, name = inputs.read_text(args.file, "--file"), args.file
+        source = "a file"
+    else:
+        text, name = checkout.draft_text(_id(args.ID), _words(args), args.old), "the command line"
+        source = f"goal {args.old}" if args.old else "the command line"
+    created = checkout.create(
+        text, name, as_draft=args.draft, base=args.base, source=f"flow goal create: {source}"
+    )
+    from flow.render import text as render
+
+    document = {**created.to_document(), "next": _next(created.goal_id, created.status)}
+    out.result(document, render.created(document))
+    out.warn(created.warnings)
+    return 0
+
+
+def _id(value: str) -> str:
+    return ids.goal_id(value)
+
+
+def _words(args: argparse.Namespace) -> Words:
+    return Words(
+        outcome=args.outcome,
+        criteria=tuple(args.criterion or ()),
+        fuzzy=tuple(args.fuzzy or ()),
+        allow=tuple(args.allow or ()),
+        deny=tuple(args.deny or ()),
+        issue=args.issue,
+    )
+
+
+def _next(goal_id: str, status: str) -> str:
+    if status == "draft":
+        return f"complete the draft, then: flow goal activate {goal_id}"
+    return f"do the work, then: flow goal evaluate {goal_id}"
+
+
+COMMANDS = {
+    "create": Command("write a new goal, trust it, and start it", _arguments, _create, _EPILOG)
+}

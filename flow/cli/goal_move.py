@@ -1,0 +1,177 @@
+"""The commands that move a goal on a person's word."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flow.cli.parsing import Command, goal_argument, yes_argument
+from flow.core import explain
+from flow.wiring import Checkout
+
+if TYPE_CHECKING:
+    import argparse
+
+    from flow.app.ports import LoadedGoal
+    from flow.cli.output import Output
+
+
+def _moved(out: Output, loaded: LoadedGoal, what: str, next_step: str) -> int:
+    goal = loaded.goal
+    document = {
+        "goal_id": goal.id,
+        "status": goal.status,
+        "run_id": goal.run_id,
+        "base_commit": goal.base_commit,
+        "warnings": list(loaded.warnings),
+        "next": next_step,
+    }
+    out.result(document, [f"goal {goal.id} {what}", f"next: {next_step}"])
+    out.warn(loaded.warnings)
+    return 0
+
+
+def _activate(args: argparse.Namespace, out: Output) -> int:
+    loaded = Checkout().activate(args.ID)
+    base = loaded.goal.base_commit
+    what = f"is active, counted from {base[:12]}" if base else "is active, without a base commit"
+    return _moved(out, loaded, what, f"do the work, then: flow goal evaluate {loaded.goal.id}")
+
+
+def _pause(args: argparse.Namespace, out: Output) -> int:
+    loaded = Checkout().pause(args.ID, args.reason or "paused by a person")
+    return _moved(out, loaded, f"is {loaded.goal.status}", f"flow goal resume {loaded.goal.id}")
+
+
+def _resume(args: argparse.Namespace, out: Output) -> int:
+    loaded = Checkout().resume(args.ID, args.reason or "resumed by a person")
+    return _moved(out, loaded, f"is {loaded.goal.status}", f"flow goal evaluate {loaded.goal.id}")
+
+
+def _confirm(args: argparse.Namespace, out: Output) -> int:
+    closed = Checkout().confirm(args.ID, args.proposal, args.reason, "flow goal confirm")
+    out.result(
+        closed.to_document(),
+        [f"goal {closed.goal_id} is {closed.status}: {explain.visible(closed.reason)}"],
+    )
+    return 0
+
+
+def _clear(args: argparse.Namespace, out: Output) -> int:
+    checkout = Checkout()
+    goal = checkout.load(args.ID).goal
+    out.need_yes(
+        f"Cancel goal {goal.id} ({goal.status}) for good?",
+        yes=args.yes,
+        how=f"flow goal clear {goal.id} --yes",
+    )
+    closed = checkout.clear(goal.id, args.reason or "cleared by a person", "flow goal clear")
+    out.result(closed.to_document(), [f"goal {closed.goal_id} is {closed.status}"])
+    return 0
+
+
+def _approve(args: argparse.Namespace, out: Output) -> int:
+    checkout = Checkout()
+    goal = checkout.load(args.ID).goal
+    criterion = goal.criterion(args.AC)
+    if criterion is not None and criterion.fuzzy:
+        out.say(f"{criterion.id}: {criterion.text}", f"  by {args.by}: {args.note}")
+    if not args.yes and not (criterion is not None and not criterion.fuzzy):
+        # What cannot be approved anyway is refused below, without asking first.
+        what = criterion.id if criterion else args.AC
+        out.need_yes(
+            f"Is {what} of goal {goal.id} proved, as the files are now?",
+            yes=False,
+            how=f"flow goal approve {goal.id} {what} --by NAME --note TEXT --yes",
+        )
+    path = checkout.approve(goal.id, args.AC, args.by, args.note)
+    document = {"goal_id": goal.id, "criterion_id": args.AC, "by": args.by, "evidence_ref": path}
+    out.result(
+        document,
+        [
+            f"{explain.visible(args.AC)} of goal {goal.id} is approved by "
+            f"{explain.visible(args.by)}: {path}",
+            f"next: flow goal evaluate {goal.id}",
+        ],
+    )
+    return 0
+
+
+def _rebase(args: argparse.Namespace, out: Output) -> int:
+    from flow.app.moves import merge_lines
+
+    checkout = Checkout()
+    plan = checkout.plan_rebase(args.ID)
+    document = plan.to_document()
+    if plan.old_base == plan.new_base:
+        out.result(
+            {**document, "changed": False}, [f"the base of goal {plan.goal_id} is up to date"]
+        )
+        return 0
+    move = f"{_short(plan.old_base)} to {_short(plan.new_base)}"
+    out.say(
+        f"the base of goal {plan.goal_id} would move from {move}; "
+        f"{len(plan.stops_counting)} files that only the other side changed stop counting:",
+        *merge_lines(plan.stops_counting),
+    )
+    out.need_yes(
+        f"Move the base of goal {plan.goal_id}?",
+        yes=args.yes,
+        how=f"flow goal rebase {plan.goal_id} --yes",
+    )
+    checkout.do_rebase(plan)
+    out.result(
+        {**document, "changed": True},
+        [
+            f"the base of goal {plan.goal_id} moved from {move}",
+            f"next: flow goal evaluate {plan.goal_id}",
+        ],
+    )
+    return 0
+
+
+def _short(commit: str | None) -> str:
+    return commit[:12] if commit else "none"
+
+
+def _reason_arguments(parser: argparse.ArgumentParser) -> None:
+    goal_argument(parser)
+    parser.add_argument("--reason", metavar="T", help="why, for the journal")
+
+
+def _confirm_arguments(parser: argparse.ArgumentParser) -> None:
+    goal_argument(parser)
+    parser.add_argument(
+        "--proposal", metavar="P", required=True, help="the proposal_id of the evaluation"
+    )
+    parser.add_argument("--reason", metavar="T", help="why, for the journal")
+
+
+def _clear_arguments(parser: argparse.ArgumentParser) -> None:
+    _reason_arguments(parser)
+    yes_argument(parser)
+
+
+def _approve_arguments(parser: argparse.ArgumentParser) -> None:
+    goal_argument(parser)
+    parser.add_argument("AC", help="a fuzzy criterion (or: guards, for changed hooks and settings)")
+    parser.add_argument("--by", metavar="NAME", required=True, help="who says so")
+    parser.add_argument("--note", metavar="T", required=True, help="on what grounds")
+    yes_argument(parser)
+
+
+def _rebase_arguments(parser: argparse.ArgumentParser) -> None:
+    goal_argument(parser)
+    yes_argument(parser)
+
+
+COMMANDS = {
+    "activate": Command("start a draft: pin its base, trust it", goal_argument, _activate),
+    "pause": Command("set a goal aside until it is resumed", _reason_arguments, _pause),
+    "resume": Command("go on with a waiting or blocked goal", _reason_arguments, _resume),
+    "confirm": Command("close a goal as proposed, on a person's word", _confirm_arguments, _confirm),
+    "clear": Command("cancel a goal", _clear_arguments, _clear),
+    "approve": Command("prove a fuzzy criterion by a person's word", _approve_arguments, _approve),
+    "rebase": Command(
+        "move the pinned base after the base branch was merged in", _rebase_arguments, _rebase
+    ),
+}

@@ -1,0 +1,68 @@
+"""``flow goal status``, ``list``, ``history``, ``inspect``: showing, never changing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flow.cli.parsing import Command, goal_argument, nothing, plain
+from flow.wiring import Checkout
+
+if TYPE_CHECKING:
+    import argparse
+
+    from flow.cli.output import Output
+
+
+def _optional_goal(parser: argparse.ArgumentParser) -> None:
+    goal_argument(parser, optional=True)
+
+
+def _status(args: argparse.Namespace, out: Output) -> int:
+    from flow.render import text
+
+    checkout = Checkout()
+    document = checkout.status(args.ID or checkout.choose())
+    out.result(document, text.status(document, out.paint))
+    out.warn(document["warnings"])
+    return 0
+
+
+def _list(args: argparse.Namespace, out: Output) -> int:
+    from flow.render import text
+
+    document = Checkout().listing()
+    out.result(document, text.goal_list(document, out.paint))
+    out.warn(text.unreadable(document["unreadable"]))
+    if not out.json and not document["goals"] and not document["unreadable"]:
+        out.say("no goals yet; make one: flow goal create")
+    return 0
+
+
+def _history(args: argparse.Namespace, out: Output) -> int:
+    from flow.render import text
+
+    checkout = Checkout()
+    document = checkout.history(args.ID or checkout.choose())
+    out.result(document, text.history(document))
+    out.warn(document["warnings"])
+    return 0
+
+
+def _inspect(args: argparse.Namespace, out: Output) -> int:
+    from flow.render import text
+
+    checkout = Checkout()
+    document = plain(checkout.inspect(args.ID or checkout.choose()))
+    out.result(document, text.inspect(document, out.paint))
+    out.warn(document["warnings"])
+    return 0
+
+
+COMMANDS = {
+    "status": Command("where a goal stands and what to do next", _optional_goal, _status),
+    "list": Command("all goals of this repository", nothing, _list),
+    "history": Command("everything that happened to a goal", _optional_goal, _history),
+    "inspect": Command(
+        "the contract and the evidence behind each criterion", _optional_goal, _inspect
+    ),
+}

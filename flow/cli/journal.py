@@ -1,0 +1,78 @@
+"""``flow journal``: the decisions on record."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flow.cli.parsing import Command, plain, usage_error, whole
+from flow.core import explain
+from flow.wiring import Checkout
+
+if TYPE_CHECKING:
+    import argparse
+
+    from flow.cli.output import Output
+
+_ISSUE = whole(1, 2**53, "an issue's number")
+
+
+def _record_arguments(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("--issue", metavar="N", type=_ISSUE, required=True, help="the issue whose journal it is")
+    add("--type", metavar="T", required=True, help="the artifact's type")
+    add(
+        "--metadata",
+        metavar="K=V",
+        action="append",
+        nargs="+",
+        help="a field; a comma makes a list, digits a number (repeatable)",
+    )
+
+
+def _record(args: argparse.Namespace, out: Output) -> int:
+    from flow.adapters.journal import metadata_from_pairs
+
+    pairs = [pair for group in args.metadata or () for pair in group]
+    path = Checkout().journal_record(args.issue, args.type, metadata_from_pairs(pairs))
+    out.result(
+        {"issue": args.issue, "type": args.type, "path": path},
+        [f"recorded in {explain.visible(path)}"],
+    )
+    return 0
+
+
+def _show_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--issue", metavar="N", type=_ISSUE, help="the journal of this issue")
+    parser.add_argument("--goal", metavar="ID", help="the journal this goal writes to")
+
+
+def _show(args: argparse.Namespace, out: Output) -> int:
+    from flow.render import text
+
+    if args.issue is not None and args.goal is not None:
+        raise usage_error("name the issue or the goal, not both", "flow journal show")
+    checkout = Checkout()
+    goal_id = args.goal
+    if args.issue is None and goal_id is None:
+        goal_id = checkout.choose()
+    path, journal = checkout.journal(args.issue, goal_id)
+    document = {"file": path, **plain(journal._asdict())}
+    out.result(document, text.journal(document))
+    out.warn(journal.warnings)
+    return 0
+
+
+_TABLE = {
+    "record": Command("add an artifact to an issue's journal", _record_arguments, _record),
+    "show": Command(
+        "the artifacts and the text of a journal (default: the branch's goal's)",
+        _show_arguments,
+        _show,
+    ),
+}
+COMMANDS = {name: command.help for name, command in _TABLE.items()}
+
+
+def load(name: str) -> Command:
+    """The command ``name`` of this group."""
+    return _TABLE[name]

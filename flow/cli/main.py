@@ -1,0 +1,146 @@
+"""The command line's door: finds the command, runs it, turns every error into an exit status.
+
+Exit statuses (SPEC section 5): 0 done, and for ``evaluate`` an achieved verdict; 1 evaluated, not achieved
+(``doctor``: findings); 2 wrong call, bad input, wrong state, stale proposal; 3 blocked; 4 a person is
+needed; 5 something outside failed; 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from flow.cli.output import Output, prepare_streams
+from flow.errors import FlowError, InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from flow.cli.parsing import Command
+
+COMMANDS: Mapping[str, str] = {
+    "init": "make a repository ready for goals",
+    "goal": "create, evaluate, confirm and look at goals",
+    "evidence": "record and show evidence",
+    "verdict": "record and show the newest verdict of a run",
+    "journal": "record and show decisions",
+    "trust": "say whose commands may run here",
+    "config": "show the settings and where they come from",
+    "schema": "print a JSON Schema of Flow's files",
+    "doctor": "look for what is wrong with this set-up",
+    "demo": "run the example end to end in a temporary repository",
+}
+"""Each is a module of this package: a ``COMMAND``, or a group with ``COMMANDS`` and ``load``."""
+
+INTERRUPTED = 130
+INTERNAL = 5
+
+
+def run(argv: Sequence[str]) -> int:
+    """Run ``flow`` with these words and return its exit status. No exception leaves it."""
+    as_json, words = _take_json(argv)
+    prepare_streams(os.environ)
+    out = Output(json=as_json, environ=os.environ)
+    try:
+        return _guarded(words, out)
+    except FlowError as error:  # standard output itself has failed
+        out.json = False
+        return out.error(error)
+
+
+def _guarded(words: Sequence[str], out: Output) -> int:
+    try:
+        return _run(words, out)
+    except FlowError as error:
+        return out.error(error)
+    except KeyboardInterrupt:
+        from flow.errors import Interrupted
+
+        return out.error(Interrupted("interrupted"))
+    except Exception as error:  # noqa: BLE001 - no traceback reaches a user; the log has it
+        from flow.adapters.crash import report
+
+        return out.error(report(error, os.environ))
+
+
+def _take_json(argv: Sequence[str]) -> tuple[bool, list[str]]:
+    """``--json`` may stand anywhere before a ``--``."""
+    end = list(argv).index("--") if "--" in argv else len(argv)
+    return "--json" in argv[:end], [w for i, w in enumerate(argv) if w != "--json" or i > end]
+
+
+def _run(words: Sequence[str], out: Output) -> int:
+    if not words:
+        raise InputError("no command was named", code="usage", remedy="see flow --help")
+    if words[0] in ("-h", "--help", "help"):
+        return _help(out, "flow COMMAND", _DESCRIPTION, COMMANDS)
+    if words[0] in ("-V", "--version"):
+        from flow import __version__
+
+        out.result({"version": __version__}, [f"flow {__version__}"])
+        return 0
+    _known(words[0], COMMANDS, "flow")
+    module = import_module(f"flow.cli.{words[0]}")
+    if not hasattr(module, "COMMANDS"):
+        return _call(f"flow {words[0]}", module.COMMAND, words[1:], out)
+    group = f"flow {words[0]}"
+    if len(words) == 1:
+        raise InputError(
+            f"{group} needs to know what to do: {', '.join(module.COMMANDS)}",
+            code="usage",
+            remedy=f"see {group} --help",
+        )
+    if words[1] in ("-h", "--help", "help"):
+        return _help(out, f"{group} COMMAND", COMMANDS[words[0]].capitalize() + ".", module.COMMANDS)
+    _known(words[1], module.COMMANDS, group)
+    return _call(f"{group} {words[1]}", module.load(words[1]), words[2:], out)
+
+
+def _known(word: str, commands: Mapping[str, str], prog: str) -> None:
+    if word in commands:
+        return
+    from difflib import get_close_matches
+
+    near = get_close_matches(word[:40], commands, n=1)
+    raise InputError(
+        f"{word[:40]!r} is no command of {prog}" + (f"; did you mean {near[0]}?" if near else ""),
+        code="usage",
+        value=word,
+        remedy=f"see {prog} --help",
+    )
+
+
+def _call(prog: str, command: Command, words: Sequence[str], out: Output) -> int:
+    from flow.cli.parsing import Parser
+
+    parser = Parser(prog, command)
+    options = words[: list(words).index("--")] if "--" in words else words
+    if "-h" in options or "--help" in options:
+        if out.json:
+            out.result({"help": parser.format_help()}, ())
+        else:
+            out.text(parser.format_help())
+        return 0
+    return command.run(parser.parse(words), out)
+
+
+_DESCRIPTION = """Makes "done" provable: a goal names the commands that prove it and the paths that may be
+touched; flow runs them, keeps the evidence, checks the paths, and proposes. A person confirms."""
+
+
+def _help(out: Output, usage: str, description: str, commands: Mapping[str, str]) -> int:
+    lines = [f"usage: {usage} [--json] ...", "", *description.split("\n"), "", "commands:"]
+    lines += [f"  {name:<10} {help}" for name, help in commands.items()]
+    lines += ["", f"{usage} --help tells more; --json prints one JSON document."]
+    if usage == "flow COMMAND":
+        lines.append("Exit status: 0 done, 1 not achieved or findings, 2 wrong call or state, 3 blocked,")
+        lines.append("4 a person is needed, 5 disk, git or lock failed, 130 interrupted.")
+    out.result({"help": "\n".join(lines)}, lines)
+    return 0
+
+
+def main() -> int:
+    """Run the words this process was started with."""
+    return run(sys.argv[1:])

@@ -1,0 +1,127 @@
+"""Commands as values, and a parser that raises instead of exiting.
+
+Only the parser of the command that was named is ever built: that keeps a cold start short.
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+
+from flow.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from flow.cli.output import Output
+
+WEEK = 7 * 24 * 3600
+
+
+class Command(NamedTuple):
+    """One command: what it is for, its arguments, and what runs it. ``run`` returns the exit status."""
+
+    help: str
+    arguments: Callable[[argparse.ArgumentParser], None]
+    run: Callable[[argparse.Namespace, Output], int]
+    epilog: str = ""
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser whose errors are :class:`InputError`; help is left to the caller."""
+
+    def __init__(self, prog: str, command: Command) -> None:
+        super().__init__(
+            prog=prog,
+            description=command.help[:1].upper() + command.help[1:] + ".",
+            epilog=command.epilog or None,
+            add_help=False,
+            allow_abbrev=False,
+            formatter_class=_formatter,
+        )
+        command.arguments(self)
+        shared = self.add_argument_group("always")
+        shared.add_argument("--json", action="store_true", help="print one JSON document")
+        shared.add_argument("-h", "--help", action="store_true", help="print this help")
+
+    def error(self, message: str) -> NoReturn:
+        """Raise what argparse would print."""
+        raise usage_error(message, self.prog)
+
+    def parse(self, words: Sequence[str]) -> argparse.Namespace:
+        """The arguments; options may stand before, between and after the others."""
+        if any(word.startswith("-") for word in words):
+            return self.parse_intermixed_args(words)
+        return self.parse_args(words)
+
+
+def _formatter(prog: str) -> argparse.HelpFormatter:
+    # With a width given, argparse does not import shutil to ask for one.
+    return argparse.RawDescriptionHelpFormatter(prog, max_help_position=28, width=96)
+
+
+def usage_error(message: str, prog: str) -> InputError:
+    """A wrong call (exit 2)."""
+    return InputError(message, code="usage", remedy=f"see {prog} --help")
+
+
+def nothing(parser: argparse.ArgumentParser) -> None:
+    """The arguments of a command that has none."""
+
+
+def whole(least: int, most: int, what: str) -> Callable[[str], int]:
+    """A type for argparse: a whole number in a range."""
+
+    def read(text: str) -> int:
+        if text.isascii() and text.isdigit() and len(text) < 20 and least <= int(text) <= most:
+            return int(text)
+        raise argparse.ArgumentTypeError(
+            f"{text[:40]!r} is not {what}: a whole number from {least} to {most}"
+        )
+
+    return read
+
+
+def seconds(text: str) -> float:
+    """A type for argparse: a positive number of seconds."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if 0.001 <= value <= WEEK:  # NaN is in no range
+        return value
+    raise argparse.ArgumentTypeError(
+        f"{text[:40]!r} is not a time limit: seconds, more than 0, at most {WEEK}"
+    )
+
+
+def listed(values: Sequence[str] | None) -> tuple[str, ...]:
+    """``--only AC1,AC2 --only AC3`` as one tuple, each once."""
+    parts = (part.strip() for value in values or () for part in value.split(","))
+    return tuple(dict.fromkeys(part for part in parts if part))
+
+
+def goal_argument(parser: argparse.ArgumentParser, *, optional: bool = False) -> None:
+    """Add the goal's ``ID``; optional: the current branch's goal."""
+    if optional:
+        parser.add_argument(
+            "ID", nargs="?", help="the goal (default: the goal of the branch that is checked out)"
+        )
+    else:
+        parser.add_argument("ID", help="the goal")
+
+
+def yes_argument(parser: argparse.ArgumentParser) -> None:
+    """Add ``--yes``."""
+    parser.add_argument(
+        "--yes", action="store_true", help="do not ask: a person has said yes already"
+    )
+
+
+def plain(value: Any) -> Any:
+    """``value`` with tuples as lists, for JSON documents."""
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    return value

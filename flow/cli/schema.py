@@ -1,0 +1,28 @@
+"""``flow schema NAME``: the JSON Schemas of Flow's files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flow.cli.parsing import Command
+
+if TYPE_CHECKING:
+    import argparse
+
+    from flow.cli.output import Output
+
+
+def _arguments(parser: argparse.ArgumentParser) -> None:
+    from flow.adapters.schemas import NAMES
+
+    parser.add_argument("NAME", choices=NAMES, help=f"one of {', '.join(NAMES)}")
+
+
+def _run(args: argparse.Namespace, out: Output) -> int:
+    from flow.adapters import schemas
+
+    out.text(schemas.text(args.NAME))  # the file as it is: one JSON document
+    return 0
+
+
+COMMAND = Command("print a JSON Schema of Flow's files", _arguments, _run)

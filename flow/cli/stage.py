@@ -1,0 +1,233 @@
+"""Where ``flow demo`` plays: a temporary repository, and what has been run in it so far.
+
+Every Flow command is a process of its own, as it would be for a user, with a home folder and a
+trust ledger that belong to the demo. The user's own are never looked at.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+from flow.errors import GitError, OutsideError, StorageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from flow.adapters.process import ToolResult
+
+START = (
+    "import sys; sys.path[:] = sys.argv.pop(1).split('\\n'); "
+    "from flow.__main__ import main; sys.exit(main())"
+)
+"""Starts the same Flow isolated, whether it is installed or started by ``bin/flow``."""
+
+
+class Stage:
+    """The temporary repository, and what has been run in it so far."""
+
+    def __init__(
+        self, folder: str, *, tell: Callable[[str], None], ask: Callable[[str], bool] | None
+    ) -> None:
+        self.folder = folder
+        self.project = os.path.join(folder, "project")
+        self.tell = tell
+        self.ask = ask
+        self.confirmed_by: str | None = None
+        self.steps: list[dict[str, Any]] = []
+        self.goals: dict[str, str] = {}
+        self.differences: list[str] = []
+        self.env = _environment(folder)
+
+    def set_up(self) -> None:
+        """Make the repository with its first commit, the home and the state folder."""
+        import shutil
+
+        source = example_folder()
+        hidden = shutil.ignore_patterns("changes", "__pycache__")
+        try:
+            shutil.copytree(source, self.project, ignore=hidden)
+            shutil.copytree(os.path.join(source, "changes"), os.path.join(self.folder, "changes"))
+            os.mkdir(self.env["HOME"])
+            # The goals' commands say python3: this interpreter, whatever PATH may hold.
+            os.mkdir(os.path.join(self.folder, "tools"))
+            os.symlink(
+                os.path.realpath(sys.executable), os.path.join(self.folder, "tools", "python3")
+            )
+        except (OSError, shutil.Error) as error:
+            raise StorageError(
+                f"the example cannot be copied: {error}",
+                file=self.folder,
+                remedy="make room there, or set TMPDIR to another folder",
+            ) from error
+        self.title("A small project in a repository of its own")
+        self.say(f"It is in {self.project}; so are its home folder and trust ledger.")
+        self.git("init", "-q", "--template=")
+        self.git("symbolic-ref", "HEAD", "refs/heads/main")
+        self.commit("A program that counts words")
+
+    def title(self, text: str) -> None:
+        """A new chapter."""
+        self.tell(f"\n== {text} ==")
+
+    def say(self, text: str) -> None:
+        """One sentence of the story."""
+        self.tell(f"\n{text}")
+
+    def flow(self, *arguments: str, expected: int = 0) -> None:
+        """Run a Flow command as a user would type it, show what it says, check its exit status."""
+        shown = _typed("flow", arguments)
+        self.tell(f"\n  $ {shown}")
+        result = self._start_flow(arguments)
+        self._print_output(result.stdout)
+        self._print_output(result.stderr)
+        self.tell(f"  [exit {result.status}]")
+        self.steps.append({"command": shown, "exit_code": result.status, "told": expected})
+        self.expect(result.status == expected, f"{shown}: exit {expected}, not {result.status}")
+
+    def status(self, goal: str) -> dict[str, Any]:
+        """What ``flow goal status --json`` says."""
+        result = self._start_flow(("goal", "status", goal, "--json"))
+        try:
+            document: dict[str, Any] = json.loads(result.stdout)
+            if result.status == 0:
+                return document
+        except ValueError:
+            pass
+        raise OutsideError(
+            f"flow goal status {goal} did not answer (exit {result.status}): "
+            f"{result.stderr.decode('utf-8', 'replace').strip()[-500:]}",
+            remedy="flow doctor says what is wrong with this set-up",
+        )
+
+    def git(self, *arguments: str) -> None:
+        """Run git in the project."""
+        from flow.adapters.process import run_tool
+
+        # No hooks, templates or signatures of the user's: this is the demo's own repository.
+        plain = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+        result = run_tool(
+            ("git", *arguments), cwd=self.project, env={**self.env, **plain}, timeout=60
+        )
+        if result.status != 0:
+            raise GitError(
+                f"git {arguments[0]}: {result.stderr.decode('utf-8', 'replace').strip()[-500:]}",
+                remedy="the demo needs git 2.23 or newer; flow doctor tells which one is found",
+            )
+
+    def commit(self, message: str) -> None:
+        """Commit everything."""
+        self.git("add", "-A")
+        who = ("-c", "user.name=demo", "-c", "user.email=demo@example.invalid")
+        self.git(*who, "commit", "-q", "-m", message)
+
+    def change(self, goal: str) -> None:
+        """Do what somebody did for ``goal``."""
+        import shutil
+
+        source = os.path.join(self.folder, "changes", goal)
+        for parent, _, names in sorted(os.walk(source)):
+            for name in sorted(names):
+                path = os.path.join(parent, name)
+                relative = os.path.relpath(path, source)
+                shutil.copyfile(path, os.path.join(self.project, relative))
+                self.tell(f"  (changed: {relative})")
+
+    def listing(self, relative: str) -> None:
+        """Show the files below a folder of the project."""
+        self.tell(f"\n  $ find {relative} -type f")
+        top = os.path.join(self.project, relative)
+        found = [
+            os.path.relpath(os.path.join(parent, name), self.project)
+            for parent, _, names in os.walk(top)
+            for name in names
+        ]
+        for path in sorted(found):
+            self.tell(f"  {path}")
+        sidecars = [path for path in found if path.endswith(".evidence.yaml")]
+        self.expect(bool(sidecars), f"there is evidence in {relative}")
+
+    def show(self, relative: str) -> None:
+        """Show a file of the project."""
+        self.tell(f"\n  $ cat {relative}")
+        try:
+            with open(os.path.join(self.project, relative), "rb") as file:
+                self._print_output(file.read())
+        except OSError as error:
+            self.expect(False, f"{relative} can be read ({error.strerror})")
+
+    def confirmed(self, question: str) -> bool:
+        """A person's answer; without one to ask, the demo's own, which it says plainly."""
+        if self.ask is None:
+            self.confirmed_by = "demo"
+            self.say("Nobody can be asked here, so this is confirmed by the demo on your behalf.")
+            return True
+        self.confirmed_by = "person"
+        return self.ask(question)
+
+    def closed(self, goal: str, told: str) -> None:
+        """Check the status of ``goal`` at the end of its chapter, and show it."""
+        status = self.status(goal)["status"]
+        self.goals[goal] = status
+        self.say(f"{goal} is {status}.")
+        self.expect(status == told, f"{goal} is {told}, not {status}")
+
+    def expect(self, as_told: bool, what: str) -> bool:
+        """Note a difference from what the story tells."""
+        if not as_told:
+            self.differences.append(what)
+            self.tell(f"  NOT AS TOLD: {what}")
+        return as_told
+
+    def report(self) -> dict[str, Any]:
+        """The document of ``--json``."""
+        return {
+            "as_told": not self.differences,
+            "differences": self.differences,
+            "goals": self.goals,
+            "confirmed_by": self.confirmed_by,
+            "steps": self.steps,
+        }
+
+    def _start_flow(self, arguments: tuple[str, ...]) -> ToolResult:
+        from flow.adapters.process import run_tool
+
+        path = "\n".join(os.path.abspath(entry) for entry in sys.path if entry)
+        start = (sys.executable, "-I", "-S", "-X", "utf8", "-c", START, path)
+        return run_tool((*start, *arguments), cwd=self.project, env=self.env, timeout=300)
+
+    def _print_output(self, output: bytes) -> None:
+        for line in output.decode("utf-8", "replace").rstrip("\n").split("\n") if output else ():
+            self.tell(f"  {line}".rstrip())
+
+
+def example_folder() -> str:
+    """Where the example is: in the installed package, else in the checkout."""
+    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    for folder in (
+        os.path.join(package, "_data", "example"),
+        os.path.join(os.path.dirname(package), ".flow-example"),
+    ):
+        if os.path.isdir(os.path.join(folder, "changes")):
+            return folder
+    raise StorageError("the example is missing from this installation", remedy="install Flow again")
+
+
+def _environment(folder: str) -> dict[str, str]:
+    from flow.adapters.process_environment import clean_environment
+
+    env, _ = clean_environment(os.environ)
+    for name in ("XDG_CONFIG_HOME", "FLOW_PYTHON"):
+        env.pop(name, None)
+    env["HOME"] = os.path.join(folder, "home")
+    env["FLOW_STATE_DIR"] = os.path.join(folder, "state")
+    env["PATH"] = os.path.join(folder, "tools") + os.pathsep + env.get("PATH", os.defpath)
+    return env
+
+
+def _typed(program: str, arguments: tuple[str, ...]) -> str:
+    import shlex
+
+    return shlex.join((program, *arguments))

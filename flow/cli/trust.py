@@ -1,0 +1,107 @@
+"""``flow trust``: whose commands may run here (SPEC section 7)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flow.cli.parsing import Command, goal_argument, nothing, usage_error, yes_argument
+from flow.core import ids
+from flow.errors import PersonNeeded
+from flow.wiring import Checkout
+
+if TYPE_CHECKING:
+    import argparse
+
+    from flow.cli.output import Output
+
+UNTRUSTED = PersonNeeded.exit_code
+
+
+def _goal_or_file(parser: argparse.ArgumentParser) -> None:
+    goal_argument(parser, optional=True)
+    parser.add_argument("--goal-file", metavar="F", help="a goal file instead of a goal's id")
+
+
+def _record_arguments(parser: argparse.ArgumentParser) -> None:
+    _goal_or_file(parser)
+    yes_argument(parser)
+
+
+def _named(checkout: Checkout, args: argparse.Namespace, prog: str) -> tuple[str | None, str | None]:
+    if args.ID is not None and args.goal_file is not None:
+        raise usage_error("name the goal or its file, not both", prog)
+    if args.goal_file is not None:
+        return None, args.goal_file
+    return ids.goal_id(args.ID) if args.ID is not None else checkout.choose(), None
+
+
+def _record(args: argparse.Namespace, out: Output) -> int:
+    checkout = Checkout()
+    goal_id, goal_file = _named(checkout, args, "flow trust record")
+    name = goal_id or goal_file or ""
+    trusted, why, digest = checkout.trust_check(goal_id, goal_file)
+    difference = [] if trusted else checkout.trust_difference(goal_id, goal_file)
+    document = {"goal": name, "digest": digest, "difference": difference, "was_trusted": trusted}
+    if trusted:
+        out.result(document, [f"{name} is trusted already: {why}"])
+        return 0
+    out.say(f"since it was trusted last, the contract of {name} differs in this:", *difference)
+    out.need_yes(
+        f"Let Flow run the commands of {name} as you?",
+        yes=args.yes,
+        how=f"flow trust record {goal_id or f'--goal-file {goal_file}'} --yes",
+    )
+    recorded = checkout.trust_record(goal_id, goal_file, how="flow trust record")
+    out.result({**document, "digest": recorded}, [f"{name} is trusted (contract {recorded[:12]})"])
+    return 0
+
+
+def _check(args: argparse.Namespace, out: Output) -> int:
+    checkout = Checkout()
+    goal_id, goal_file = _named(checkout, args, "flow trust check")
+    trusted, why, digest = checkout.trust_check(goal_id, goal_file)
+    name = goal_id or goal_file or ""
+    word = "is trusted" if trusted else "is not trusted"
+    out.result(
+        {"goal": name, "trusted": trusted, "why": why, "digest": digest},
+        [f"{name} {word}: {why}", f"contract {digest}"],
+    )
+    return 0 if trusted else UNTRUSTED
+
+
+def _list(args: argparse.Namespace, out: Output) -> int:
+    from flow.render import text
+
+    entries = Checkout().trust_list()
+    out.result({"trusted": entries}, text.trust_list(entries))
+    if not entries:
+        out.say("no goal of this repository is trusted")
+    return 0
+
+
+def _revoke(args: argparse.Namespace, out: Output) -> int:
+    goal_id = ids.goal_id(args.ID)
+    revoked = Checkout().trust_revoke(goal_id, "flow trust revoke")
+    what = "is not trusted any more" if revoked else "was not trusted"
+    out.result({"goal": goal_id, "revoked": revoked}, [f"{goal_id} {what}"])
+    return 0
+
+
+_TABLE = {
+    "record": Command(
+        "trust a goal's contract as it is now, after showing what changed",
+        _record_arguments,
+        _record,
+    ),
+    "check": Command(
+        "whether a goal's commands may run here", _goal_or_file, _check, "exit status: 0 yes, 4 no"
+    ),
+    "list": Command("the goals of this repository that are trusted", nothing, _list),
+    "revoke": Command("end the trust in a goal", goal_argument, _revoke),
+}
+COMMANDS = {name: command.help for name, command in _TABLE.items()}
+
+
+def load(name: str) -> Command:
+    """The command ``name`` of this group."""
+    return _TABLE[name]

@@ -1,0 +1,77 @@
+"""``flow verdict``: the newest verdict of a run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flow.cli.parsing import Command, goal_argument, usage_error
+from flow.core import explain, ids
+from flow.errors import InputError
+from flow.wiring import Checkout
+
+if TYPE_CHECKING:
+    import argparse
+
+    from flow.cli.output import Output
+
+
+def _record_arguments(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("--run-id", metavar="R", required=True, help="the run it belongs to")
+    add("--verdict-file", metavar="F", required=True, help="the verdict as JSON (-: stdin)")
+
+
+def _record(args: argparse.Namespace, out: Output) -> int:
+    from flow.adapters import inputs
+    from flow.adapters.contracts import parse_json
+
+    run_id = ids.run_id(args.run_id)
+    data = inputs.read(args.verdict_file, "--verdict-file")
+    document = parse_json(data, file=args.verdict_file)
+    path, warnings = Checkout().record_verdict(document, run_id, None)
+    out.result(
+        {"run_id": run_id, "path": path, "warnings": list(warnings)},
+        [f"recorded {explain.visible(path)}"],
+    )
+    out.warn(warnings)
+    return 0
+
+
+def _show_arguments(parser: argparse.ArgumentParser) -> None:
+    goal_argument(parser, optional=True)
+    parser.add_argument("--run-id", metavar="R", help="this run instead of the goal's")
+
+
+def _show(args: argparse.Namespace, out: Output) -> int:
+    from flow.render import verdict as render
+
+    checkout = Checkout()
+    if args.run_id is not None and args.ID is not None:
+        raise usage_error("name the goal or the run, not both", "flow verdict show")
+    if args.run_id is not None:
+        run_id = ids.run_id(args.run_id)
+    else:
+        run_id = checkout.run_of(args.ID or checkout.choose())
+    document = checkout.previous_verdict(run_id)
+    if document is None:
+        raise InputError(
+            f"run {run_id} has no readable verdict",
+            code="not_found",
+            key="run",
+            value=run_id,
+            remedy="evaluate the goal: flow goal evaluate ID",
+        )
+    out.result(document, render.verdict(document, out.paint))
+    return 0
+
+
+_TABLE = {
+    "record": Command("replace the newest verdict of a run", _record_arguments, _record),
+    "show": Command("the newest verdict of a run", _show_arguments, _show),
+}
+COMMANDS = {name: command.help for name, command in _TABLE.items()}
+
+
+def load(name: str) -> Command:
+    """The command ``name`` of this group."""
+    return _TABLE[name]

@@ -1,0 +1,170 @@
+"""The words of a verdict: why, and what to do next. Pure text from values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flow.core.verdict import HINT_LIMIT, REASON_LIMIT, clip
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flow.core.boundary import BoundaryReport
+    from flow.core.decide import Candidate, Decision, Opinion, Silence
+    from flow.core.verdict import CriterionResult
+
+
+def visible(text: str) -> str:
+    """``text`` on one line, with control, bidirectional and undecodable characters escaped."""
+    return "".join(c if _plain(c) else _escape(c) for c in text)
+
+
+def _plain(char: str) -> bool:
+    code = ord(char)
+    if code < 0xA0:
+        return 0x20 <= code < 0x7F
+    return not (
+        code in (0xAD, 0x61C, 0x180E, 0xFEFF)
+        or 0x200B <= code <= 0x200F
+        or 0x2028 <= code <= 0x202E
+        or 0x2060 <= code <= 0x206F
+        or 0xD800 <= code <= 0xDFFF
+        or 0xFFF9 <= code <= 0xFFFB
+        or 0xE0000 <= code <= 0xE007F
+    )
+
+
+def _escape(char: str) -> str:
+    code = ord(char)
+    if char in "\n\t\r":
+        return {"\n": "\\n", "\t": "\\t", "\r": "\\r"}[char]
+    if 0xDC80 <= code <= 0xDCFF:  # an undecodable byte, as surrogateescape keeps it
+        return f"\\x{code - 0xDC00:02x}"
+    return (
+        f"\\x{code:02x}"
+        if code < 0x100
+        else f"\\u{code:04x}"
+        if code < 0x10000
+        else f"\\U{code:08x}"
+    )
+
+
+def names(items: Sequence[str], most: int = 8) -> str:
+    """``a, b, c and 4 more``."""
+    shown = ", ".join(visible(item) for item in items[:most])
+    return shown if len(items) <= most else f"{shown} and {len(items) - most} more"
+
+
+def reason(
+    decision: Decision,
+    found: Candidate,
+    results: Sequence[CriterionResult],
+    required: frozenset[str],
+    boundary: BoundaryReport,
+    judge: Opinion | Silence | None,
+    remarks: Sequence[str] = (),
+) -> str:
+    """Why the verdict is what it is. ``remarks`` go first: what overrides everything else."""
+    parts = list(remarks)
+    by_outcome: dict[str, list[str]] = {}
+    for result in results:
+        if result.criterion_id in required:
+            by_outcome.setdefault(result.outcome, []).append(result.criterion_id)
+    if decision.blocker_type == "scope_violation":
+        parts.append(
+            f"path_boundary_violation: {names([v.path for v in boundary.violations])} "
+            f"outside the goal's paths"
+        )
+    if boundary.status == "inconclusive":
+        parts.append(f"the path boundary could not be checked: {names(boundary.problems, 3)}")
+    if failed := by_outcome.get("failed"):
+        parts.append(f"failed: {_each(failed, results)}")
+    if open_ones := by_outcome.get("inconclusive"):
+        parts.append(f"inconclusive: {_each(open_ones, results)}")
+    stale = [r.criterion_id for r in results if r.criterion_id in required and _stale(r)]
+    if stale:
+        parts.append(f"measured on files that moved meanwhile: {names(stale)}")
+    if skipped := by_outcome.get("not_run"):
+        fuzzy = [i for i in skipped if _fuzzy_open(i, results)]
+        plain = [i for i in skipped if i not in fuzzy and not _proved(i, results)]
+        if plain:
+            parts.append(f"not run: {names(plain)}")
+        if fuzzy:
+            parts.append(f"no command can prove: {names(fuzzy)}")
+    if boundary.guards_changed and decision.verdict == "needs_human_review":
+        parts.append(f"changed since activation: {names(boundary.guards_changed)}")
+    if judge is not None and judge.reason:
+        parts.append(f"judge: {visible(judge.reason)}")
+    if decision.verdict == "achieved":
+        passed = by_outcome.get("passed", [])
+        parts.append(f"{len(passed)} of {len(required)} required criteria passed by their commands")
+        if len(passed) < len(required):
+            parts.append(f"{len(required) - len(passed)} proved by approval or judge")
+    if not parts:
+        parts.append(f"candidate {found}")
+    return clip("; ".join(parts), REASON_LIMIT)
+
+
+def _each(ids: Sequence[str], results: Sequence[CriterionResult], most: int = 8) -> str:
+    by_id = {r.criterion_id: r for r in results}
+    shown = [f"{i} ({by_id[i].reason})" if by_id[i].reason else i for i in ids[:most]]
+    more = f" and {len(ids) - most} more" if len(ids) > most else ""
+    return visible(", ".join(shown)) + more
+
+
+def _stale(result: CriterionResult) -> bool:
+    return result.outcome in ("passed", "failed") and result.status == "evidence_collected"
+
+
+def _fuzzy_open(criterion_id: str, results: Sequence[CriterionResult]) -> bool:
+    return any(r.criterion_id == criterion_id and r.reason == FUZZY for r in results)
+
+
+def _proved(criterion_id: str, results: Sequence[CriterionResult]) -> bool:
+    return any(r.criterion_id == criterion_id and r.status == "pass" for r in results)
+
+
+FUZZY = "no command proves it"
+"""The reason of a fuzzy criterion that nobody has judged or approved."""
+
+
+def hint(
+    decision: Decision,
+    goal_id: str,
+    results: Sequence[CriterionResult],
+    required: frozenset[str],
+    boundary: BoundaryReport,
+    judge: Opinion | Silence | None,
+    evaluator_type: str,
+) -> str:
+    """What to do next, as a command where there is one."""
+    if judge is not None and getattr(judge, "next_step_hint", ""):
+        return clip(visible(judge.next_step_hint), HINT_LIMIT)  # type: ignore[union-attr]
+    fuzzy = [i for i in sorted(required) if _fuzzy_open(i, results)]
+    if decision.proposed:
+        text = f"a person confirms: flow goal evaluate {goal_id} --confirm"
+    elif decision.blocker_type == "scope_violation":
+        text = (
+            f"put back {names([v.path for v in boundary.violations], 5)}, or widen the goal's paths"
+        )
+    elif boundary.status == "inconclusive":
+        text = f"make git answer ({names(boundary.problems, 1)}), then flow goal evaluate {goal_id}"
+    elif boundary.guards_changed and decision.verdict == "needs_human_review":
+        text = f"look at them, then: flow goal approve {goal_id} guards --by NAME --note TEXT"
+    elif fuzzy and decision.result in ("needs_human_review", "incomplete"):
+        more = (
+            "; or set evaluator.type to hybrid so that a judge may be asked"
+            if evaluator_type == "deterministic"
+            else ""
+        )
+        text = f"{names(fuzzy)}: flow goal approve {goal_id} {fuzzy[0]} --by NAME --note TEXT{more}"
+    elif decision.verdict == "needs_human_review":
+        text = f"a person looks: flow goal status {goal_id}"
+    else:
+        open_ones = [
+            r.criterion_id
+            for r in results
+            if r.criterion_id in required and r.status not in ("pass",)
+        ]
+        text = f"work on {names(open_ones, 5)}, then flow goal evaluate {goal_id}"
+    return clip(text, HINT_LIMIT)

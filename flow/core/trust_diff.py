@@ -1,0 +1,179 @@
+"""What changed between two contracts, as lines a person reads before trusting the newer one.
+
+A changed key stands in the first column, its old text below behind ``  - ``, its new text behind
+``  + ``; nothing a contract holds can start a line without one of these marks. Texts are shown in
+full. Text that could hide or move what is shown (control characters, bidi marks, invisible and
+unusual spaces, trailing spaces) is written in quotes with escapes; so is text that itself starts
+with a quote, so that no two different values look alike.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+_PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
+_SCALAR_LIKE = re.compile(r"(?:true|false|null|\[\]|\{\}|-?[0-9].*|[\"|].*|\s.*|.*\s)?", re.DOTALL)
+_ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+def difference(old: Mapping[str, Any] | None, new: Mapping[str, Any]) -> list[str]:
+    """Lines that say, key by key, how ``new`` differs from ``old``; [] where it does not.
+
+    Without an ``old`` one everything in ``new`` is shown as added. Criteria and other entries
+    with an ``id`` are compared by it, lists of plain values as what was removed and added.
+    """
+    return list(_changes("", {} if old is None else old, new))
+
+
+def visible(text: str) -> str:
+    """``text`` on one line: as it is, or quoted and escaped where it could mislead."""
+    if text.isprintable() and not _SCALAR_LIKE.fullmatch(text):
+        return text
+    return _quoted(text)
+
+
+def _quoted(text: str) -> str:
+    return '"' + "".join(_escape(c) for c in text) + '"'
+
+
+def _escape(char: str) -> str:
+    if char in _ESCAPES:
+        return _ESCAPES[char]
+    if char.isprintable():
+        return char
+    code = ord(char)
+    if code <= 0xFF:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
+
+
+def _changes(path: str, old: Any, new: Any) -> Iterator[str]:
+    if _same(old, new):
+        return
+    if isinstance(old, dict) and isinstance(new, dict):
+        yield from _mapping(path, old, new)
+    elif isinstance(old, list) and isinstance(new, list):
+        yield from _list(path, old, new)
+    else:
+        yield f"{path}:"
+        yield from _lines("-", old)
+        yield from _lines("+", new)
+
+
+def _mapping(path: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
+    for key in [*old, *(key for key in new if key not in old)]:
+        below = _join(path, key)
+        if key not in new:
+            yield from _whole("-", below, old[key])
+        elif key not in old:
+            yield from _whole("+", below, new[key])
+        else:
+            yield from _changes(below, old[key], new[key])
+
+
+def _whole(mark: str, path: str, value: Any) -> Iterator[str]:
+    """A value that is gone or new, each of its keys on a path of its own."""
+    ids = _ids(value)
+    if isinstance(value, dict) and value:
+        for key, below in value.items():
+            yield from _whole(mark, _join(path, key), below)
+    elif ids:
+        for name, below in ids.items():
+            yield from _whole(mark, f"{path}[{visible(name)}]", below)
+    else:
+        yield f"{path}:"
+        yield from _lines(mark, value)
+
+
+def _list(path: str, old: Sequence[Any], new: Sequence[Any]) -> Iterator[str]:
+    before, after = _ids(old), _ids(new)
+    if before is not None and after is not None:
+        for name in [*before, *(name for name in after if name not in before)]:
+            below = f"{path}[{visible(name)}]"
+            if name not in after:
+                yield from _whole("-", below, before[name])
+            elif name not in before:
+                yield from _whole("+", below, after[name])
+            else:
+                yield from _changes(below, before[name], after[name])
+        kept = [name for name in before if name in after]
+        if kept != [name for name in after if name in before]:
+            yield f"{path}: in another order"
+            yield from _lines("-", list(before))
+            yield from _lines("+", list(after))
+        return
+    removed, added = _without(old, new), _without(new, old)
+    if not removed and not added:
+        yield f"{path}: in another order"
+        removed, added = list(old), list(new)
+    else:
+        yield f"{path}:"
+    for value in removed:
+        yield from _lines("-", value)
+    for value in added:
+        yield from _lines("+", value)
+
+
+def _without(values: Sequence[Any], others: Sequence[Any]) -> list[Any]:
+    """``values`` less ``others``, each entry counted."""
+    left: dict[str, int] = {}
+    for value in others:
+        left[_form(value)] = left.get(_form(value), 0) + 1
+    result = []
+    for value in values:
+        form = _form(value)
+        if left.get(form, 0):
+            left[form] -= 1
+        else:
+            result.append(value)
+    return result
+
+
+def _ids(value: Any) -> dict[str, Any] | None:
+    """The entries by ``id``; None where they don't all have one of their own."""
+    if not isinstance(value, list) or not all(
+        isinstance(entry, dict) and isinstance(entry.get("id"), str) for entry in value
+    ):
+        return None
+    found = {entry["id"]: entry for entry in value}
+    return found if len(found) == len(value) else None
+
+
+def _lines(mark: str, value: Any) -> Iterator[str]:
+    """The value in full. A text of several lines takes several, each behind the mark and a bar."""
+    if isinstance(value, list) and value:
+        for entry in value:
+            if isinstance(entry, str):
+                yield from _lines(mark, entry)
+            else:
+                yield f"  {mark} {_form(entry)}"
+    elif isinstance(value, str) and "\n" in value:
+        for part in value.split("\n"):
+            plain = part.isprintable() and part[:1] != '"' and part.rstrip() == part
+            yield f"  {mark} | {part if plain else _quoted(part)}".rstrip()
+    elif isinstance(value, str):
+        yield f"  {mark} {visible(value)}"
+    else:
+        yield f"  {mark} {_form(value)}"
+
+
+def _same(old: Any, new: Any) -> bool:
+    """Equal as YAML values: ``1``, ``1.0`` and ``true`` are three."""
+    return old == new and _form(old) == _form(new)
+
+
+def _form(value: Any) -> str:
+    """The value as one line of JSON without anything that could mislead."""
+    import json
+
+    text = json.dumps(value, ensure_ascii=False, sort_keys=True)
+    return "".join(c if c.isprintable() else _escape(c) for c in text)
+
+
+def _join(path: str, key: object) -> str:
+    name = key if isinstance(key, str) and _PLAIN_KEY.fullmatch(key) else _form(key)
+    return f"{path}.{name}" if path else name

@@ -1,0 +1,1 @@
+"""Text and pictures of values. Pure: nothing here reads, writes or asks."""

@@ -1,0 +1,298 @@
+"""Terminal text from the documents that ``--json`` prints. Pure; foreign text is made visible.
+
+``paint`` is ``(style, text) → text``: it adds colour where there is any.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from flow.core.explain import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    Paint = Callable[[str, str], str]
+    Document = Mapping[str, Any]
+
+STYLE = {
+    "pass": "good",
+    "passed": "good",
+    "achieved": "good",
+    "fail": "bad",
+    "failed": "bad",
+    "blocked": "bad",
+    "not_achieved": "bad",
+    "needs_human_review": "warn",
+    "waiting_for_user": "warn",
+    "waiting_for_ci": "warn",
+    "inconclusive": "warn",
+    "evidence_collected": "warn",
+    "cancelled": "dim",
+    "draft": "dim",
+}
+LABEL = 11
+"""Columns of the labels on the left."""
+
+
+def show(value: object) -> str:
+    """A value in one line; ``-`` for nothing."""
+    if value is None or value == "":
+        return "-"
+    if isinstance(value, str):
+        return visible(value)
+    if isinstance(value, (list, tuple)):
+        return ", ".join(show(item) for item in value) or "-"
+    return visible(json.dumps(value, ensure_ascii=False))
+
+
+def field(label: str, text: str) -> str:
+    """``label      text``."""
+    return f"{label:<{LABEL}} {text}"
+
+
+def table(
+    rows: Sequence[Sequence[str]], paint: Paint | None = None, *, indent: str = "  "
+) -> list[str]:
+    """Rows as aligned columns; the first row is the heading. Known words are coloured."""
+    widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
+    lines = []
+    for row in rows:
+        cells = []
+        for cell, width in zip(row, widths, strict=True):
+            padding = " " * (width - len(cell))
+            style = STYLE.get(cell, "")
+            cells.append((paint(style, cell) if paint and style else cell) + padding)
+        lines.append(f"{indent}{'  '.join(cells)}".rstrip())
+    return lines
+
+
+def status(document: Document, paint: Paint) -> list[str]:
+    """``flow goal status``."""
+    word = document["status"]
+    lines = [
+        f"goal {document['goal_id']}: {paint(STYLE.get(word, ''), word)}",
+        field("outcome", show(document["outcome"])),
+        field("branch", show(document["branch"])),
+        field("turns", str(document["turns_evaluated"])),
+    ]
+    if document["run_id"]:
+        lines.append(field("run", f".flow/runs/{document['run_id']}/"))
+    if document["base_commit"]:
+        lines.append(field("base", document["base_commit"][:12]))
+    lines += ["", *_criteria(document["criteria"], paint), ""]
+    last = document["last_evaluation"]
+    if last:
+        lines.append(field("last result", f"{show(last.get('result'))} at {show(last.get('at'))}"))
+        lines.append(field("because", show(last.get("reason"))))
+    if not document["trusted"] and word not in ("draft", "achieved", "failed", "cancelled"):
+        lines.append(field("not trusted", show(document["trust"])))
+    proposal = document["proposal"]
+    if proposal:
+        if proposal["live"]:
+            lines.append(field("proposed", paint("good", show(proposal["to"]))))
+        else:
+            lines.append(field("proposed", f"{show(proposal['to'])}, but it is stale"))
+            lines += [field("", visible(why)) for why in proposal["moved"]]
+    if document["unfinished_write"]:
+        lines.append(field("unfinished", "a write was interrupted; the next command finishes it"))
+    lines.append(field("next", show(document["next"])))
+    return lines
+
+
+def _criteria(criteria: Sequence[Document], paint: Paint) -> list[str]:
+    rows = [("id", "status", "last result", "text")]
+    for c in criteria:
+        text = show(c["text"])
+        text += " (fuzzy)" if c["fuzzy"] else ""
+        text += " (optional)" if not c["must_pass"] else ""
+        rows.append((c["id"], c["status"], show(c["last_result"]), text))
+    return table(rows, paint)
+
+
+def goal_list(document: Document, paint: Paint) -> list[str]:
+    """``flow goal list``."""
+    rows = [("goal", "status", "proved", "turns", "branch", "outcome")]
+    rows += [
+        (
+            goal["goal_id"],
+            goal["status"],
+            f"{goal['passing']}/{goal['criteria']}",
+            str(goal["turns_evaluated"]),
+            show(goal["branch"]),
+            show(goal["outcome"])[:100],
+        )
+        for goal in document["goals"]
+    ]
+    return table(rows, paint, indent="") if len(rows) > 1 else []
+
+
+def unreadable(errors: Sequence[Document]) -> list[str]:
+    """One line for each goal that cannot be read."""
+    return [f"{show(e['file'])}: cannot be read: {show(e['message'])}" for e in errors]
+
+
+def history(document: Document) -> list[str]:
+    """``flow goal history``: one line for each event, then what else it says."""
+    if not document["events"]:
+        return [f"goal {document['goal_id']} has no events yet"]
+    lines = []
+    for event in document["events"]:
+        lines.append(f"{show(event.get('at'))}  {_event(event)}")
+        if event.get("reason"):
+            lines.append(f"{'':22}{show(event['reason'])}")
+    return lines
+
+
+_HEAD = ("at", "seq", "type", "goal_id", "reason", "from", "to")
+
+
+def _event(event: Document) -> str:
+    words = [show(event.get("type"))]
+    if event.get("to"):
+        before = f"{show(event['from'])} -> " if event.get("from") else ""
+        words.append(before + show(event["to"]))
+    for key, value in event.items():
+        if key in _HEAD or value in (None, "", [], {}) or isinstance(value, dict):
+            continue
+        text = show(value)
+        words.append(f"{show(key)}={text if len(text) <= 60 else text[:57] + '...'}")
+    return "  ".join(words)
+
+
+def inspect(document: Document, paint: Paint) -> list[str]:
+    """``flow goal inspect``: the contract key by key, then the evidence."""
+    lines = [
+        field("goal", document["goal_id"]),
+        field("file", show(document["file"])),
+        field("contract", document["contract"]),
+        field("run", show(document["run"])),
+        "",
+        *outline(document["document"]),
+        "",
+    ]
+    return [*lines, *_evidence_table(document["evidence"], paint)]
+
+
+def outline(value: object, depth: int = 0) -> list[str]:
+    """A document as indented ``key: value`` lines."""
+    pad = "  " * depth
+    if isinstance(value, dict):
+        items = [(f"{pad}{visible(str(key))}:", item) for key, item in value.items()]
+    elif isinstance(value, (list, tuple)):
+        items = [(f"{pad}-", item) for item in value]
+    else:
+        return [f"{pad}{show(value)}"]
+    lines = []
+    for head, item in items:
+        if isinstance(item, (dict, list, tuple)) and item:
+            lines += [head, *outline(item, depth + 1)]
+        else:
+            lines.append(f"{head} {'[]' if item == [] else show(item)}")
+    return lines
+
+
+def created(document: Document) -> list[str]:
+    """``flow goal create``."""
+    lines = [
+        f"goal {document['goal_id']} is {document['status']}",
+        field("file", show(document["file"])),
+    ]
+    if document["run_id"]:
+        lines.append(field("run", f".flow/runs/{document['run_id']}/"))
+    if document["status"] != "draft":
+        lines.append(field("base", show(document["base_commit"])[:12]))
+    return [*lines, field("next", document["next"])]
+
+
+def evidence_list(document: Document, paint: Paint) -> list[str]:
+    """``flow evidence list``."""
+    return [f"run {document['run_id']}", *_evidence_table(document["evidence"], paint)]
+
+
+def _evidence_table(evidence: Sequence[Document], paint: Paint) -> list[str]:
+    if not evidence:
+        return ["  no evidence yet"]
+    rows = [("evidence", "type", "proves", "outcome", "exit", "at")]
+    rows += [
+        (
+            show(e["id"]),
+            show(e["type"]),
+            show(e["proves"]),
+            show(e["outcome"]),
+            show(e["exit_code"]),
+            show(e["created_at"]),
+        )
+        for e in evidence
+    ]
+    return table(rows, paint)
+
+
+def evidence_show(document: Document) -> list[str]:
+    """``flow evidence show``: the record, then the end of what the command printed."""
+    record = {key: value for key, value in document.items() if not key.startswith("output")}
+    lines = outline(record)
+    if document["output"] is None:
+        return lines
+    lines += ["", "output:"]
+    if document["output_left_out"]:
+        lines.append(f"  ... {document['output_left_out']} bytes before this")
+    return lines + [f"  {visible(line)}" for line in _lines(document["output"])]
+
+
+def _lines(text: str) -> list[str]:
+    """The lines of ``text``; only a newline ends one."""
+    parts = text.split("\n")
+    return parts[:-1] if parts and not parts[-1] else parts
+
+
+def journal(document: Document) -> list[str]:
+    """``flow journal show``: the front matter, the artifacts, the text."""
+    lines = [show(document["file"]), *(outline(document["front"]) if document["front"] else [])]
+    for artifact in document["artifacts"]:
+        head = f"{show(artifact.get('captured_at'))}  {show(artifact.get('type'))}"
+        rest = {k: v for k, v in artifact.items() if k not in ("type", "captured_at", "key")}
+        lines += ["", head, *(outline(rest, 1) if rest else [])]
+    if document["body"].strip():
+        lines += ["", *(visible(line) for line in _lines(document["body"].strip("\n")))]
+    return lines
+
+
+def trust_list(entries: Sequence[Document]) -> list[str]:
+    """``flow trust list``."""
+    if not entries:
+        return []
+    rows = [("goal", "contract", "trusted at", "how")]
+    rows += [
+        (show(e["goal_id"]), show(e["digest"])[:12], show(e["at"]), show(e["how"])) for e in entries
+    ]
+    return table(rows, indent="")
+
+
+def settings(rows: Sequence[Document]) -> list[str]:
+    """``flow config list``: ``key = value`` lines, the values as JSON."""
+    width = max(len(row["key"]) for row in rows)
+    lines = []
+    for row in rows:
+        value = visible(json.dumps(row["value"], ensure_ascii=False))
+        origin = f"   ({show(row['origin'])})" if "origin" in row else ""
+        lines.append(f"{row['key']:<{width}} = {value}{origin}")
+    return lines
+
+
+def doctor(document: Document, paint: Paint) -> list[str]:
+    """``flow doctor``: what is there, then what is wrong with it."""
+    width = max(len(fact["what"]) for fact in document["facts"])
+    lines = [f"{fact['what']:<{width}}  {show(fact['value'])}" for fact in document["facts"]]
+    lines += [f"{paint('good', 'fixed')}: {show(what)}" for what in document["fixed"]]
+    for finding in document["findings"]:
+        lines += [
+            "",
+            f"{paint('bad', 'finding')}: {show(finding['what'])}",
+            field("  why", show(finding["why"])),
+            field("  do", show(finding["do"])),
+        ]
+    count = len(document["findings"])
+    lines += ["", "nothing is wrong" if not count else f"{count} finding{'s' if count > 1 else ''}"]
+    return lines

@@ -1,0 +1,82 @@
+"""A verdict as a table and the lines below it. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flow.core.explain import visible
+from flow.render.text import STYLE, field, show, table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from flow.render.text import Document, Paint
+
+EVIDENCE_SUFFIX = ".evidence.yaml"
+
+
+def verdict(document: Mapping[str, Any], paint: Paint) -> list[str]:
+    """The verdict's lines, from the document that ``last-verdict.json`` holds, or a part of it."""
+    results = document.get("criterion_results") or []
+    lifecycle = document.get("lifecycle") or {}
+    word = show(document.get("verdict"))
+    lines = []
+    if document.get("goal_id"):
+        turn = lifecycle.get("turns_evaluated")
+        turns = f", turn {show(turn)}" if turn is not None else ""
+        lines.append(f"goal {show(document['goal_id'])}{turns}")
+    lines += _results(results, paint)
+    lines.append(field("verdict", f"{paint(STYLE.get(word, ''), word)} ({_delta(document)})"))
+    if lifecycle.get("from") != lifecycle.get("to"):
+        lines.append(field("status", f"{show(lifecycle['from'])} -> {show(lifecycle['to'])}"))
+    lines.append(field("because", show(document.get("reason"))))
+    lines += _block("outside", document.get("path_violations") or [])
+    lines += _block("warning", document.get("warnings") or [])
+    if document.get("run_id"):
+        lines.append(field("evidence", f".flow/runs/{show(document['run_id'])}/evidence/"))
+    proposed = document.get("proposed_transition")
+    if proposed:
+        goal_id, proposal_id = show(document.get("goal_id")), show(proposed.get("proposal_id"))
+        lines.append(field("proposed", paint("good", show(proposed.get("to")))))
+        lines.append(field("to confirm", f"flow goal confirm {goal_id} --proposal {proposal_id}"))
+    elif document.get("next_step_hint"):
+        lines.append(field("next", show(document["next_step_hint"])))
+    return lines
+
+
+def _delta(document: Mapping[str, Any]) -> str:
+    confidence = document.get("confidence")
+    words = show(document.get("delta"))
+    return words if confidence in (None, 1, 1.0) else f"{words}, confidence {show(confidence)}"
+
+
+def _results(results: Sequence[Document], paint: Paint) -> list[str]:
+    if not results or not all(isinstance(row, dict) for row in results):
+        return []
+    rows = [("id", "status", "outcome", "result", "evidence")]
+    lines = []
+    for row in results:
+        code = row.get("exit_code")
+        rows.append(
+            (
+                show(row.get("criterion_id")),
+                show(row.get("status")),
+                show(row.get("outcome")),
+                "-" if code is None else f"exit {show(code)}",
+                _name(row.get("evidence_ref")),
+            )
+        )
+        if row.get("reason"):
+            lines.append(f"  {show(row.get('criterion_id'))}: {show(row['reason'])}")
+    return ["", *table(rows, paint), *lines, ""]
+
+
+def _name(reference: object) -> str:
+    """A sidecar's id: the table has no room for its folder, which a line below names."""
+    if not isinstance(reference, str) or not reference:
+        return "-"
+    return visible(reference.rpartition("/")[2].removesuffix(EVIDENCE_SUFFIX))
+
+
+def _block(label: str, items: Sequence[str]) -> list[str]:
+    return [field(label if not place else "", show(item)) for place, item in enumerate(items)]

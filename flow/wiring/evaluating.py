@@ -1,0 +1,178 @@
+"""Evaluating a goal, and the doors and moves that a person takes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flow.core import ids, layout
+from flow.errors import StateError
+from flow.wiring.parts import Parts, version
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from flow.app.create import Rebase
+    from flow.app.doors import Closed
+    from flow.app.evaluate import Request
+    from flow.app.measure import Listener
+    from flow.app.ports import Check, LoadedGoal
+    from flow.core.boundary import Baseline
+    from flow.core.goal import Goal
+    from flow.core.lifecycle import NonTerminal
+    from flow.core.verdict import Verdict
+
+EVALUATION_WAIT = 60.0
+"""Seconds that an evaluation waits for another one of the same goal to end."""
+
+
+class Evaluating(Parts):
+    """Evaluating a goal, and the doors and moves that a person takes."""
+
+    def evaluate(
+        self,
+        request: Request,
+        listener: Listener | None = None,
+        *,
+        trust_digest: str | None = None,
+        tick: Callable[[], None] | None = None,
+    ) -> Verdict:
+        """Evaluate a goal (SPEC section 3). Records no verdict: that is the caller's.
+
+        ``trust_digest`` is a pipeline's way to say which contract it means: it counts as trusted if its
+        digest is this one, and :class:`StateError` names both if not.
+        """
+        from flow.adapters import clock, locks
+        from flow.adapters.checks import CommandRunner
+        from flow.adapters.watch import FileWatch
+        from flow.app.evaluate import Limits, Tools, evaluate
+        from flow.app.measure import Quiet
+
+        ids.goal_id(request.goal_id)
+        if request.run_id is not None:
+            ids.run_id(request.run_id)
+        settings = self.settings.settings
+
+        def trusted(loaded: LoadedGoal) -> tuple[bool, str]:
+            if trust_digest is None:
+                return self.trusted(loaded)
+            if trust_digest.lower() == loaded.contract:
+                return True, "--trust-digest names this contract"
+            raise StateError(
+                f"the contract of goal {loaded.goal.id} is {loaded.contract}, not {trust_digest:.80}",
+                code="other_contract",
+                key="--trust-digest",
+                value=trust_digest,
+                remedy="read what changed, then name the new digest",
+            )
+
+        def run_checks(checks: Sequence[Check], **more: Any) -> None:
+            run_id = runs[0]
+            CommandRunner(
+                self.top,
+                layout.evidence_dir(run_id),
+                output_limit=settings.output_limit_bytes,
+                environ=self.environ,
+                tick=tick,
+            )(checks, **more)
+
+        runs: list[str] = []
+
+        def watch(goal_id: str, run_id: str) -> FileWatch:
+            runs.append(run_id)
+            return FileWatch(self.repo, goal_id, run_id)
+
+        tools = Tools(
+            records=self.records,
+            ledger=self.ledger,
+            trusted=trusted,
+            baseline=self._baseline,
+            snapshot=self._snapshot,
+            widen=self._widen,
+            run_checks=run_checks,
+            watch=watch,
+            keep_by_products=self.ledger.write_baseline,
+            now=clock.now,
+            limits=Limits(settings.jobs, settings.command_timeout_seconds, settings.denied_paths),
+            version=version(),
+            listener=listener or Quiet(),
+        )
+        if request.dry_run:
+            return evaluate(request, tools)
+        with locks.exclusive(
+            self.top, layout.evaluation_lock(request.goal_id), timeout=EVALUATION_WAIT, quick=True
+        ):
+            return evaluate(request, tools)
+
+    def record_verdict(
+        self, document: Mapping[str, Any], run_id: str, source: str | None
+    ) -> tuple[str, tuple[str, ...]]:
+        """Write ``last-verdict.json``; returns its path and warnings about cut strings."""
+        from flow.adapters import clock, verdicts
+
+        if source is not None:
+            document = {**document, "source": source}
+        return verdicts.write_verdict(self.top, ids.run_id(run_id), document, now=clock.now())
+
+    def confirm(self, goal_id: str, proposal_id: str, reason: str | None, how: str) -> Closed:
+        """Write a proposed terminal status. Raises :class:`StaleProposal` saying what moved."""
+        from flow.app import doors
+
+        return doors.confirm(self._desk(), ids.goal_id(goal_id), proposal_id, reason, how)
+
+    def clear(self, goal_id: str, reason: str, how: str) -> Closed:
+        """Cancel a goal."""
+        from flow.app import doors
+
+        return doors.clear(self._desk(), ids.goal_id(goal_id), reason, how)
+
+    def activate(self, goal_id: str) -> LoadedGoal:
+        """``draft → active``: pins the base, records trust."""
+        from flow.adapters import clock
+        from flow.app import moves
+
+        return moves.activate(
+            self._desk(),
+            ids.goal_id(goal_id),
+            lambda goal: self._pin(goal, None),
+            self.ledger.write_baseline,
+            lambda loaded, how: self._trust(loaded.goal, how),
+            clock.now(),
+        )
+
+    def pause(self, goal_id: str, reason: str) -> LoadedGoal:
+        """``active → waiting_for_user``."""
+        return self._shift(goal_id, "waiting_for_user", reason)
+
+    def resume(self, goal_id: str, reason: str) -> LoadedGoal:
+        """Waiting or blocked ``→ active``."""
+        return self._shift(goal_id, "active", reason)
+
+    def _shift(self, goal_id: str, to: NonTerminal, reason: str) -> LoadedGoal:
+        from flow.app import moves
+
+        return moves.shift(self._desk(), ids.goal_id(goal_id), to, reason)
+
+    def approve(self, goal_id: str, criterion_id: str, by: str, note: str) -> str:
+        """Record a person's word for a fuzzy criterion (or ``guards``); returns the sidecar's path."""
+        from flow.adapters import clock
+        from flow.app import moves
+
+        return moves.approve(
+            self._desk(), ids.goal_id(goal_id), criterion_id, by, note, clock.now(), version()
+        )
+
+    def plan_rebase(self, goal_id: str) -> Rebase:
+        """What moving the pinned base would do; writes nothing."""
+        from flow.adapters import base
+        from flow.app import create
+
+        def rebased(goal: Goal, old: Baseline) -> tuple[Baseline, Sequence[str]]:
+            return base.rebase(self.repo, old, goal.base, denied=self._denied(goal))
+
+        return create.plan_rebase(self._desk(), ids.goal_id(goal_id), rebased, self.branch())
+
+    def do_rebase(self, plan: Rebase) -> None:
+        """Write an accepted plan."""
+        from flow.app import create
+
+        create.do_rebase(self._desk(), plan, self.ledger.write_baseline, self._trust)

@@ -1,0 +1,202 @@
+"""The real parts of one checkout, each built at the point of use."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from flow.errors import FlowError, InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from flow.adapters.git import Repo
+    from flow.adapters.ledger import FileLedger
+    from flow.adapters.records import FileRecords
+    from flow.adapters.settings import LoadedSettings
+    from flow.adapters.trust import StateFolder, TrustLedger
+    from flow.app.doors import Desk
+    from flow.core.boundary import Baseline, Snapshot
+    from flow.core.goal import Goal
+
+
+class Parts:
+    """The adapters behind a checkout.
+
+    ``cwd`` defaults to the working directory, ``environ`` to the process's environment. Raises
+    :class:`InputError` where neither a repository nor a ``.flow`` folder is above ``cwd``.
+    """
+
+    def __init__(self, cwd: str | None = None, environ: Mapping[str, str] | None = None) -> None:
+        from flow.adapters.git import find_repo
+
+        self.environ = os.environ if environ is None else environ
+        start = os.path.abspath(cwd or os.getcwd())
+        repo = find_repo(start)
+        if repo is None:
+            raise InputError(
+                f"{start} is in no git repository and below no .flow folder",
+                code="no_repository",
+                remedy="run it inside the repository, or start one: git init && flow init",
+            )
+        self.repo: Repo = repo
+        self.top: str = repo.top
+        self._parts: dict[str, Any] = {}
+
+    def _once(self, name: str, build: Callable[[], Any]) -> Any:
+        if name not in self._parts:
+            self._parts[name] = build()
+        return self._parts[name]
+
+    @property
+    def home(self) -> str | None:
+        """The user's home folder, None where HOME is unset."""
+        return self.environ.get("HOME") or None
+
+    @property
+    def settings(self) -> LoadedSettings:
+        """The settings of checkout and user, with their origins and warnings."""
+        from flow.adapters.settings import load
+
+        loaded: LoadedSettings = self._once("settings", lambda: load(self.top, self.home))
+        return loaded
+
+    @property
+    def state_dir(self) -> str:
+        """The user's state folder; never inside the checkout."""
+        from flow.adapters.trust import state_dir
+
+        folder: StateFolder = self._once(
+            "state_dir",
+            lambda: state_dir(self.environ, top=self.top, common_dir=self.repo.common_dir),
+        )
+        return folder.path
+
+    @property
+    def trust_ledger(self) -> TrustLedger:
+        """The user's own record of the contracts that may run here."""
+        from flow.adapters.trust import TrustLedger, repo_key
+
+        ledger: TrustLedger = self._once(
+            "trust",
+            lambda: TrustLedger(self.state_dir, repo_key(self.top, self.repo.common_dir), self.top),
+        )
+        return ledger
+
+    @property
+    def records(self) -> FileRecords:
+        """The reading side of the ledger."""
+        from flow.adapters.records import FileRecords
+
+        records: FileRecords = self._once("records", lambda: FileRecords(self.top))
+        return records
+
+    @property
+    def ledger(self) -> FileLedger:
+        """The writing side of the ledger."""
+        from flow.adapters import clock
+        from flow.adapters.ledger import FileLedger
+
+        ledger: FileLedger = self._once("ledger", lambda: FileLedger(self.top, now=clock.now))
+        return ledger
+
+    def load(self, goal_id: str) -> LoadedGoal:
+        """Read a goal. Raises :class:`InputError` where there is none, or for an unsafe id."""
+        return self.records.goal(goal_id)
+
+    def branch(self) -> str | None:
+        """The branch that is checked out; None on a detached HEAD or without git."""
+        from flow.adapters.git import current_branch
+
+        return current_branch(self.repo)
+
+    def trusted(self, loaded: LoadedGoal) -> tuple[bool, str]:
+        """Whether the goal's commands may run here, and why or why not."""
+        from flow.adapters.trust import trusted
+
+        return trusted(self.settings.settings, self.trust_ledger, loaded.goal.id, loaded.contract)
+
+    def _trust(self, goal: Goal, how: str) -> None:
+        from flow.adapters import clock
+        from flow.adapters.records import rubric_digests
+        from flow.core.goal import contract
+
+        self.trust_ledger.record(
+            goal.id,
+            goal.digest(rubric_digests(self.top, goal)),
+            contract(goal.document),
+            now=clock.now(),
+            how=how,
+        )
+
+    @property
+    def who(self) -> str:
+        """The name the journal gives for whoever runs this: the account's, never a promise."""
+        return self.environ.get("USER") or self.environ.get("LOGNAME") or "unknown"
+
+    def _desk(self) -> Desk:
+        from flow.app.doors import Desk
+
+        return Desk(
+            records=self.records,
+            ledger=self.ledger,
+            baseline=self._baseline,
+            snapshot=self._snapshot,
+            denied_paths=self.settings.settings.denied_paths,
+            who=self.who,
+        )
+
+    def _denied(self, goal: Goal) -> tuple[str, ...]:
+        return (*goal.denied_paths, *self.settings.settings.denied_paths)
+
+    def _pin(self, goal: Goal, base: str | None) -> Baseline:
+        from flow.adapters.worktree import pin
+
+        return pin(
+            self.repo,
+            base=base or goal.base,
+            denied=self._denied(goal),
+            journal_dir=self.settings.settings.journal_dir,
+        )
+
+    def _pin_at(self, goal: Goal) -> Baseline:
+        """A baseline for a goal whose base is pinned already (a fresh clone has the goal, not the run)."""
+        from flow.adapters.base import baseline_of_commit
+
+        return baseline_of_commit(
+            self.repo,
+            goal.base_commit,
+            denied=self._denied(goal),
+            journal_dir=self.settings.settings.journal_dir,
+        )
+
+    def _baseline(self, goal: Goal, run_id: str) -> Baseline:
+        """The baseline of a run; else of the goal's own run; else what its pinned commit alone tells."""
+        for known in dict.fromkeys((run_id, goal.run_id)):
+            found = self.records.baseline(known) if known else None
+            if found is not None and found.base_commit == goal.base_commit:
+                return found
+        return self._pin_at(goal)
+
+    def _snapshot(self, baseline: Baseline, denied: Sequence[str]) -> Snapshot:
+        from flow.adapters.worktree import snapshot
+
+        return snapshot(self.repo, baseline, denied, cache_dir=self._cache("worktree"))
+
+    def _widen(self, goal: Goal, baseline: Baseline, base: str) -> tuple[Baseline, bool]:
+        from flow.adapters.base import widen
+
+        return widen(self.repo, baseline, base, denied=self._denied(goal))
+
+    def _cache(self, name: str) -> str | None:
+        try:
+            return os.path.join(self.state_dir, "cache", name)
+        except FlowError:
+            return None
+
+
+def version() -> str:
+    """Flow's own version."""
+    from flow import __version__
+
+    return __version__

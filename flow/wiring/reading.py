@@ -1,0 +1,115 @@
+"""What can be read of a checkout: goals, their state, their record."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flow.core import ids
+from flow.core.draft import NO_BRANCH
+from flow.core.lifecycle import NON_TERMINAL
+from flow.errors import FlowError, StateError
+from flow.wiring.parts import Parts
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from flow.core.evidence import Evidence
+    from flow.core.goal import Goal
+
+
+class Reading(Parts):
+    """What can be read of a checkout: goals, their state, their record."""
+
+    def goals(self) -> tuple[list[Goal], list[FlowError]]:
+        """Every goal of the checkout, and what is wrong with those that cannot be read."""
+        found, broken = [], []
+        for goal_id in self.records.goal_ids():
+            try:
+                found.append(self.records.goal(goal_id).goal)
+            except FlowError as error:
+                broken.append(error)
+        return found, broken
+
+    def choose(self) -> str:
+        """The goal that a command without an id means."""
+        from flow.app import overview
+
+        goals, broken = self.goals()
+        try:
+            return overview.choose(goals, self.branch()).id
+        except FlowError:
+            if broken:  # it may be the one: never taken for absent
+                raise broken[0] from None
+            raise
+
+    def active(self, branch: str | None, *, any_open: bool = False) -> list[Goal]:
+        """The active goals of a branch (None: the one checked out); waiting and blocked ones too
+        with ``any_open``. A goal that cannot be read is raised, never taken for absent.
+        """
+        wanted = branch if branch is not None else self.branch()
+        goals, broken = self.goals()
+        if broken:
+            raise broken[0]
+        states = NON_TERMINAL if any_open else {"active"}
+        return [
+            g
+            for g in goals
+            if g.status in states and (wanted is None or g.branch in (wanted, NO_BRANCH))
+        ]
+
+    def status(self, goal_id: str) -> dict[str, Any]:
+        """Where a goal stands, as :func:`flow.app.overview.status` lays it out."""
+        from flow.adapters import files
+        from flow.app import overview
+
+        loaded = self.load(goal_id)
+        pending = files.exists(self.top, layout.pending_file(goal_id))
+        return overview.status(self._desk(), loaded, self.trusted(loaded), pending)
+
+    def listing(self) -> dict[str, Any]:
+        """One row for each goal, and the goals that cannot be read, by name."""
+        from flow.app import overview
+
+        goals, broken = self.goals()
+        return {
+            "goals": [overview.row(goal) for goal in goals],
+            "unreadable": [error.to_dict() for error in broken],
+        }
+
+    def history(self, goal_id: str) -> dict[str, Any]:
+        """Every event of the goal's run."""
+        from functools import partial
+
+        from flow.adapters import events
+        from flow.app import overview
+
+        return overview.history(self.records, partial(events.read, self.top), goal_id)
+
+    def inspect(self, goal_id: str) -> dict[str, Any]:
+        """The contract as read and the evidence of its run."""
+        from flow.app import overview
+
+        return overview.inspect(self.records, goal_id)
+
+    def run_of(self, goal_id: str) -> str:
+        """The run a goal writes to. Raises :class:`StateError` where it has none yet."""
+        run_id = self.load(goal_id).goal.run_id
+        if run_id is None:
+            raise StateError(
+                f"goal {goal_id} has no run yet",
+                key="scope.run_id",
+                remedy=f"flow goal evaluate {goal_id}, or flow goal activate {goal_id}",
+            )
+        return run_id
+
+    def evidence(self, run_id: str) -> tuple[tuple[Evidence, ...], tuple[str, ...]]:
+        """A run's sidecars, and what could not be read."""
+        return self.records.evidence(ids.run_id(run_id))
+
+    def evidence_named(self, run_id: str, evidence_id: str) -> Evidence | None:
+        """One sidecar."""
+        return self.records.evidence_named(ids.run_id(run_id), ids.evidence_id(evidence_id))
+
+    def previous_verdict(self, run_id: str) -> Mapping[str, Any] | None:
+        """``last-verdict.json`` of a run; None where it is missing or unreadable."""
+        return self.records.previous_verdict(ids.run_id(run_id))

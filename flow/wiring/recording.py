@@ -1,0 +1,120 @@
+"""What others write through Flow: evidence, lifecycle, journal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flow.core import ids, layout
+from flow.errors import StaleProposal
+from flow.wiring.parts import Parts
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from flow.adapters.journal import Journal
+
+
+class Recording(Parts):
+    """What others write through Flow: evidence, lifecycle, journal."""
+
+    def record_evidence(
+        self, run_id: str, data: bytes, name: str, raw_output: str | None
+    ) -> tuple[str, tuple[str, ...]]:
+        """Record somebody else's evidence; returns the sidecar's path and warnings."""
+        document = self._mapping(data, name)
+        _, path, warnings = self.ledger.record_foreign(
+            ids.run_id(run_id), document, raw_output, file=name
+        )
+        return path, warnings
+
+    def create_goal_file(self, text: str, name: str) -> tuple[str, tuple[str, ...]]:
+        """Create a goal from a file's text; returns its path and warnings.
+
+        A file that says ``draft`` becomes a draft; any other starts as ``active``, with its base pinned
+        and trust recorded, as ``flow goal create`` does it.
+        """
+        from flow.adapters import contracts
+
+        goal, _ = contracts.read_goal(text.encode("utf-8", "surrogateescape"), file=name)
+        made = self.create(
+            text, name, as_draft=goal.status == "draft", base=None, source="flow-goal-record.sh"
+        )
+        return made.file, made.warnings
+
+    def update_lifecycle(
+        self,
+        goal_id: str,
+        data: bytes,
+        name: str,
+        *,
+        from_status: str | None,
+        merge: bool,
+        increment_turns: bool,
+    ) -> str:
+        """Write a goal's lifecycle block for a caller that has asked a person; returns the path."""
+        lifecycle = self._mapping(data, name)
+        if set(lifecycle) == {"lifecycle"} and isinstance(lifecycle["lifecycle"], dict):
+            lifecycle = lifecycle["lifecycle"]
+        if lifecycle.get("status") == "achieved":
+            self._refuse_stale(ids.goal_id(goal_id))
+        self.ledger.update_lifecycle(
+            ids.goal_id(goal_id),
+            lifecycle,
+            from_status=from_status,
+            merge=merge,
+            increment_turns=increment_turns,
+            file=name,
+        )
+        return layout.goal_file(goal_id)
+
+    @staticmethod
+    def _mapping(data: bytes, name: str) -> Mapping[str, Any]:
+        """A YAML or JSON file that must hold a mapping; :class:`ContractError` otherwise."""
+        from flow.adapters import contracts
+
+        document: Mapping[str, Any] = contracts.parse_yaml(data, file=name)
+        return document
+
+    def _refuse_stale(self, goal_id: str) -> None:
+        """Raise :class:`StaleProposal` unless the live proposal still holds."""
+        from flow.app import doors
+
+        desk = self._desk()
+        loaded = self.load(goal_id)
+        proposal = doors.live_proposal(self.records, loaded.goal)
+        moved = doors.what_moved(desk, loaded, proposal) if proposal else ["there is none"]
+        if moved:
+            raise StaleProposal(
+                f"no live proposal for goal {goal_id}: {'; '.join(moved)}",
+                key="lifecycle.status",
+                value="achieved",
+                remedy=f"evaluate again: flow goal evaluate {goal_id}",
+            )
+
+    def journal_record(self, issue: int | None, type: str, metadata: Mapping[str, Any]) -> str:
+        """Append an artifact to an issue's journal; returns the path."""
+        from flow.adapters import clock, journal
+        from flow.app.ports import Artifact
+
+        path = layout.journal_file(issue, clock.today(), self.settings.settings.journal_dir)
+        journal.append(
+            self.top,
+            path,
+            Artifact(type, metadata),
+            issue=issue,
+            now=clock.now(),
+            branch=self.branch(),
+            key=None,
+        )
+        return path
+
+    def journal(self, issue: int | None = None, goal_id: str | None = None) -> tuple[str, Journal]:
+        """(path, content) of an issue's or a goal's journal."""
+        from flow.adapters import clock, journal
+
+        folder = self.settings.settings.journal_dir
+        path = layout.journal_file(issue, clock.today(), folder)
+        if goal_id is not None:
+            goal = self.load(goal_id).goal
+            path = journal.journal_path(goal.journal, goal.issue, clock.today(), folder)
+        return path, journal.read(self.top, path)

@@ -1,0 +1,98 @@
+"""What holds for every test: an environment of its own, and nothing written outside its folder."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.support import GitRepo
+from tests.support.guard import Guard
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+STRIPPED = (
+    "GIT_",
+    "FLOW_",
+    "XDG_",
+    "CLAUDE",
+    "ANTHROPIC_",
+    "OPENAI_",
+    "CODEX_",
+    "GEMINI_",
+    "CURSOR_",
+)
+"""What an outer git call, an agent or a developer's shell could bring into a test."""
+STRIPPED_NAMES = ("BASH_ENV", "ENV", "CDPATH", "NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES")
+IN_CI = os.environ.get("CI") == "true"
+
+_numbers = itertools.count()
+guard = Guard(os.path.expanduser("~"), os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+"""Made before HOME is changed."""
+
+
+def pytest_configure() -> None:
+    """Clean the environment before any test module is imported."""
+    for name in list(os.environ):
+        if name.startswith(STRIPPED) or name in STRIPPED_NAMES:
+            del os.environ[name]
+    os.environ["LC_ALL"] = "C.UTF-8"
+
+
+@pytest.fixture(scope="session")
+def _homes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("homes")
+
+
+@pytest.fixture(autouse=True)
+def home(_homes: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A home for this test alone, beside ``tmp_path``; afterwards a look at the real one.
+
+    git's identity is in its ``.gitconfig``, not in ``GIT_*`` variables, which Flow removes.
+    """
+    folder = _homes / str(next(_numbers))
+    folder.mkdir()
+    (folder / ".gitconfig").write_text(
+        "[user]\n\tname = A Tester\n\temail = tester@example.org\n"
+        "[init]\n\tdefaultBranch = main\n[commit]\n\tgpgsign = false\n[gc]\n\tauto = 0\n"
+    )
+    monkeypatch.setenv("HOME", str(folder))
+    monkeypatch.setenv("FLOW_STATE_DIR", str(folder / "flow-state"))
+    before = guard.look()
+    yield folder
+    for problem in guard.changes(before):
+        pytest.fail(problem, pytrace=False)
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> GitRepo:
+    """An empty repository on the branch ``main``, in a folder of ``tmp_path``."""
+    return GitRepo.init(tmp_path / "repo")
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Leave out a test whose programs are missing; in CI that is a failure."""
+    for marker in item.iter_markers("needs_tool"):
+        for name in marker.args:
+            if shutil.which(name) is None:
+                if IN_CI:
+                    pytest.fail(f"needs {name}, and CI must leave nothing out", pytrace=False)
+                pytest.skip(f"needs {name}")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Name the tests that were left out for want of a program."""
+    left_out = [
+        f"{report.nodeid}: {report.longrepr[2].removeprefix('Skipped: ')}"
+        for report in terminalreporter.getreports("skipped")
+        if isinstance(report.longrepr, tuple) and "needs " in report.longrepr[2]
+    ]
+    if left_out:
+        terminalreporter.section("left out for want of a program")
+        for line in left_out:
+            terminalreporter.write_line(line)

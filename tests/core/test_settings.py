@@ -1,0 +1,324 @@
+"""The settings table: each key's values, which file wins, what only the user's own file may say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from flow.core.setting_keys import KEYS, NAMES
+from flow.core.settings import (
+    DEFAULT,
+    Layer,
+    LoadedSettings,
+    Settings,
+    config_rows,
+    merge,
+)
+from flow.errors import ContractError, Fault
+
+LOCAL, PROJECT, OWN = "local.json", "project.json", "own.json"
+
+G, J = "flow.goals", "flow.goals.judge"
+
+# key → (default, other values that are good, in the file's own form, values that are not)
+TABLE: dict[str, tuple[Any, list[Any], list[Any]]] = {
+    f"{G}.enabled": (True, [False, True], ["true", 1, None, []]),
+    f"{G}.stopHookEnforcement": (
+        "warn",
+        ["off", "block", "evaluator-loop"],
+        ["Block", "", True, None, 3, ["off"]],
+    ),
+    f"{G}.failAfterStuckTurns": (3, [1, 5, 1000], [0, -1, 1001, 3.0, "3", True, None]),
+    f"{G}.onStuck": ("fail", ["propose"], ["failed", "", False, None]),
+    f"{G}.executeVerificationCommands": (False, [True], ["true", 1, None]),
+    f"{G}.jobs": (1, [2, 256], [0, -4, 257, 1.5, "4", False, None]),
+    f"{G}.commandTimeoutSeconds": (
+        600,
+        [1, 0.5, 604800],
+        [0, -1, 604801, "600", True, None, float("nan"), float("inf")],
+    ),
+    f"{G}.hookTimeoutSeconds": (300, [2, 60.5], [0, -3, "300", False, None, float("inf")]),
+    f"{G}.outputLimitBytes": (
+        10 << 20,
+        [1, 4096, 1 << 30],
+        [0, -1, 1.5, "10", True, (1 << 30) + 1],
+    ),
+    f"{G}.denied_paths": (
+        [],
+        [["secrets/**"], ["a", "b"]],
+        ["secrets", {"a": 1}, [1], None, ["!a"], ["../x"], ["/etc"], [""]],
+    ),
+    f"{J}.backend": (None, ["claude", "anthropic", "openai", "command"], ["gpt", "", 1, None]),
+    f"{J}.command": (
+        None,
+        [["judge"], ["a", "-b", ""]],
+        ["judge -x", [], [""], [1], ["a\0"], None],
+    ),
+    f"{J}.baseUrl": (
+        None,
+        ["https://example.org/v1", "http://127.0.0.1:8080"],
+        ["example.org", "file:///x", "https://", "https://a b", "http://x\n", 1, None],
+    ),
+    f"{J}.model": (None, ["some-model"], ["", "  ", "a\nb", 5, None]),
+    f"{J}.timeoutSeconds": (120, [0.5, 3600], [0, 3601, "120", True]),
+    f"{J}.samples": (1, [3, 25], [0, 26, 1.0, "3", True]),
+    f"{J}.maxCostUsd": (None, [0, 1.5, 10000], [-0.01, 10001, "1", True]),
+    f"{J}.minKappa": (None, [0, 0.6, 1], [-0.1, 1.1, "0.6", True]),
+    "journal.dir": (
+        ".decisions",
+        ["docs/decisions", "notes"],
+        [
+            "",
+            ".",
+            "..",
+            "../x",
+            "/abs",
+            "a/../b",
+            "a//b",
+            "a/./b",
+            ".git/x",
+            "x/.GIT",
+            "a\nb",
+            3,
+            None,
+        ],
+    ),
+    "judge.scoresDir": (".flow/scores", ["scores"], ["../x", "/x", "", 1]),
+    "judge.reportsDir": (".specs/reports", ["reports/all"], ["../x", "/x", "", []]),
+    "judge.autoJudge": (False, [True], ["yes", 0, None]),
+}
+USER_ONLY = [f"{G}.executeVerificationCommands", f"{J}.backend", f"{J}.command", f"{J}.baseUrl"]
+
+
+def nested(key: str, value: Any) -> dict[str, Any]:
+    *above, last = key.split(".")
+    document: dict[str, Any] = {last: value}
+    for part in reversed(above):
+        document = {part: document}
+    return document
+
+
+def value_of(loaded: LoadedSettings, key: str) -> Any:
+    return next(row.value for row in config_rows(loaded) if row.key == key)
+
+
+def test_the_table_has_every_key_of_the_specification() -> None:
+    assert set(TABLE) == set(NAMES)
+    assert {name for name, key in KEYS.items() if key.own_only} == set(USER_ONLY)
+
+
+def test_no_file_means_defaults() -> None:
+    loaded = merge(())
+    assert loaded.settings == Settings()
+    assert loaded.warnings == ()
+    assert set(loaded.origins) == set(TABLE)
+    assert set(loaded.origins.values()) == {DEFAULT}
+    assert {row.key: row.value for row in config_rows(loaded)} == {
+        key: default for key, (default, _, _) in TABLE.items()
+    }
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [(key, value) for key, (_, good, _) in TABLE.items() for value in good]
+)
+def test_a_good_value_is_taken_with_its_origin(key: str, value: Any) -> None:
+    loaded = merge([Layer(OWN, nested(key, value), own=True)])
+    assert value_of(loaded, key) == value
+    assert type(value_of(loaded, key)) is type(value)
+    assert loaded.origins[key] == OWN
+    assert loaded.warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [(key, value) for key, (_, _, bad) in TABLE.items() for value in bad]
+)
+def test_a_bad_value_names_file_key_value_and_remedy(key: str, value: Any) -> None:
+    with pytest.raises(ContractError) as caught:
+        merge([Layer(OWN, nested(key, value), own=True)])
+    fault = caught.value.faults[0]
+    assert caught.value.exit_code == 2
+    assert fault.file == OWN
+    assert fault.key is not None
+    assert fault.key.startswith(key)
+    assert fault.value is not None
+    assert fault.remedy
+
+
+LAYERED = [
+    (key, default, good) for key, (default, good, _) in TABLE.items() if key != f"{G}.denied_paths"
+]
+
+
+@pytest.mark.parametrize(("key", "default", "good"), LAYERED, ids=[row[0] for row in LAYERED])
+@pytest.mark.parametrize("present", range(8))
+def test_the_first_file_that_has_a_key_wins(
+    key: str, default: Any, good: list[Any], present: int
+) -> None:
+    """Every subset of the three files, for every key."""
+    values = {LOCAL: good[0], PROJECT: good[-1], OWN: good[0]}
+    in_use = [name for bit, name in enumerate(values) if present & (1 << bit)]
+    layers = [
+        Layer(name, nested(key, values[name]) if name in in_use else {}, own=name == OWN)
+        for name in values
+    ]
+    loaded = merge(layers)
+    counted = [name for name in in_use if name == OWN or key not in USER_ONLY]
+    if counted:
+        assert (value_of(loaded, key), loaded.origins[key]) == (values[counted[0]], counted[0])
+    else:
+        assert (value_of(loaded, key), loaded.origins[key]) == (default, DEFAULT)
+    ignored = [w for w in loaded.warnings if "ignored" in w]
+    assert len(ignored) == len(in_use) - len(counted)
+
+
+@pytest.mark.parametrize("key", USER_ONLY)
+@pytest.mark.parametrize("good", [True, False])
+def test_a_checkout_cannot_set_what_runs_programs_or_opens_trust(key: str, good: bool) -> None:
+    value = TABLE[key][1][0] if good else TABLE[key][2][0]
+    loaded = merge([Layer(PROJECT, nested(key, value), own=False)])
+    assert value_of(loaded, key) == TABLE[key][0]
+    assert len(loaded.warnings) == 1
+    assert PROJECT in loaded.warnings[0]
+    assert key in loaded.warnings[0]
+
+
+def test_denied_paths_add_up() -> None:
+    key = f"{G}.denied_paths"
+    loaded = merge(
+        [
+            Layer(LOCAL, nested(key, ["a", "b"]), own=False),
+            Layer(PROJECT, nested(key, ["b", "c"]), own=False),
+            Layer(OWN, nested(key, ["d"]), own=True),
+        ]
+    )
+    assert loaded.settings.denied_paths == ("a", "b", "c", "d")
+    assert loaded.origins[key] == f"{LOCAL}, {PROJECT}, {OWN}"
+
+
+def test_an_empty_list_takes_nothing_away() -> None:
+    key = f"{G}.denied_paths"
+    loaded = merge(
+        [
+            Layer(LOCAL, nested(key, []), own=False),
+            Layer(OWN, nested(key, ["secret"]), own=True),
+        ]
+    )
+    assert loaded.settings.denied_paths == ("secret",)
+
+
+def test_all_faults_of_all_files_at_once() -> None:
+    with pytest.raises(ContractError) as caught:
+        merge(
+            [
+                Layer(LOCAL, {"flow": {"goals": {"jobs": 0, "enabled": 1}}}, own=False),
+                Layer(PROJECT, {"journal": {"dir": ".."}, "judge": 5}, own=False),
+            ],
+            faults=[Fault("is not JSON", file=OWN)],
+        )
+    assert [(fault.file, fault.key) for fault in caught.value.faults] == [
+        (OWN, None),
+        (LOCAL, "flow.goals.jobs"),
+        (LOCAL, "flow.goals.enabled"),
+        (PROJECT, "journal.dir"),
+        (PROJECT, "judge"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("document", "key"),
+    [
+        ([], None),
+        ("text", None),
+        (None, None),
+        (3, None),
+        ({"flow": []}, "flow"),
+        ({"flow": None}, "flow"),
+        ({"flow": {"goals": True}}, "flow.goals"),
+        ({"flow": {"goals": {"judge": "claude"}}}, "flow.goals.judge"),
+        ({"journal": "docs"}, "journal"),
+        ({"judge": False}, "judge"),
+    ],
+)
+def test_a_section_that_is_no_object(document: Any, key: str | None) -> None:
+    with pytest.raises(ContractError) as caught:
+        merge([Layer(PROJECT, document, own=False)])
+    assert caught.value.faults[0].key == key
+    assert "not an object" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("document", "named", "nearest"),
+    [
+        ({"flow": {"goals": {"job": 2}}}, "flow.goals.job", "flow.goals.jobs"),
+        ({"jobs": 2}, "jobs", "flow.goals.jobs"),
+        ({"flow": {"jobs": 2}}, "flow.jobs", "flow.goals.jobs"),
+        ({"flow.goals.jobs": 2}, "flow.goals.jobs", "flow.goals.jobs, nested"),
+        ({"flow": {"goals": {"deniedPaths": []}}}, "flow.goals.deniedPaths", "denied_paths"),
+        ({"flow": {"goals": {"judge": {"modle": "x"}}}}, "flow.goals.judge.modle", "judge.model"),
+        ({"journal": {"folder": "x"}}, "journal.folder", "journal.dir"),
+        ({"something": {"else": 1}}, "something", None),
+    ],
+)
+def test_an_unknown_key_is_a_warning_with_the_nearest_name(
+    document: Any, named: str, nearest: str | None
+) -> None:
+    loaded = merge([Layer(PROJECT, document, own=False)])
+    assert loaded.settings == Settings()
+    (warning,) = loaded.warnings
+    assert warning.startswith(f"{PROJECT}: {named}")
+    assert ("did you mean" in warning) == (nearest is not None)
+    assert nearest is None or nearest in warning
+
+
+def test_an_editors_schema_key_is_no_surprise() -> None:
+    assert merge([Layer(PROJECT, {"$schema": "x"}, own=False)]).warnings == ()
+
+
+def test_hostile_unknown_keys_stay_short_and_safe() -> None:
+    document = {f"\x1b[31m{number}" + "x" * 3000: 1 for number in range(2000)}
+    warnings = merge([Layer(PROJECT, document, own=False)]).warnings
+    assert len(warnings) == 21
+    assert "1980 more" in warnings[-1]
+    assert all(warning.isprintable() and len(warning) < 400 for warning in warnings)
+
+
+def test_a_bad_value_is_shown_escaped_and_short() -> None:
+    with pytest.raises(ContractError) as caught:
+        merge([Layer(PROJECT, nested("journal.dir", "\x1b]0;x\x07\u202e" + "y" * 5000), own=False)])
+    assert str(caught.value).isprintable()
+    assert len(str(caught.value)) < 400
+
+
+@pytest.mark.parametrize(
+    ("key", "laxer", "strict", "warned"),
+    [
+        (f"{G}.enabled", False, True, True),
+        (f"{G}.stopHookEnforcement", "off", "evaluator-loop", True),
+        (f"{G}.stopHookEnforcement", "warn", "block", True),
+        (f"{G}.stopHookEnforcement", "block", "block", False),
+        (f"{G}.stopHookEnforcement", "evaluator-loop", "warn", False),
+    ],
+)
+def test_a_checkout_that_loosens_the_hook_is_not_silent(
+    key: str, laxer: Any, strict: Any, warned: bool
+) -> None:
+    loaded = merge(
+        [
+            Layer(PROJECT, nested(key, laxer), own=False),
+            Layer(OWN, nested(key, strict), own=True),
+        ]
+    )
+    assert value_of(loaded, key) == laxer
+    assert bool(loaded.warnings) == warned
+
+
+def test_a_hook_time_beyond_the_hosts_limit_is_a_warning() -> None:
+    loaded = merge([Layer(PROJECT, nested(f"{G}.hookTimeoutSeconds", 900), own=False)])
+    assert loaded.settings.hook_timeout_seconds == 900
+    assert "330" in loaded.warnings[0]
+
+
+def test_a_folder_is_kept_without_its_last_slash() -> None:
+    loaded = merge([Layer(PROJECT, nested("journal.dir", "docs/log/"), own=False)])
+    assert loaded.settings.journal_dir == "docs/log"

@@ -1,0 +1,73 @@
+"""The generated parts of the docs are current, and the docs' links lead somewhere."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from flow.core.lifecycle import TABLE, mermaid
+from tests.support import ROOT
+from tools import make_docs
+
+PAGES = [
+    *sorted(Path(ROOT).glob("*.md")),
+    *sorted(Path(ROOT, "docs").rglob("*.md")),
+    *sorted(Path(ROOT, "benchmarks").glob("*.md")),
+]
+LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)")
+
+
+@pytest.mark.parametrize("page", make_docs.pages(), ids=lambda page: page.name)
+def test_generated_blocks_are_current(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert make_docs.current(text) == text, "run: python tools/make_docs.py"
+
+
+def test_the_diagram_is_in_the_docs() -> None:
+    page = Path(ROOT, "docs", "lifecycle.md").read_text(encoding="utf-8")
+    assert mermaid() in page
+
+
+def test_a_changed_table_would_be_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = Path(ROOT, "docs", "lifecycle.md").read_text(encoding="utf-8")
+    monkeypatch.setitem(TABLE, "achieved", ("active",))  # type: ignore[arg-type]
+    assert make_docs.current(page) != page
+
+
+def test_every_key_of_a_goal_file_is_in_the_reference() -> None:
+    import json
+
+    page = Path(ROOT, "docs", "goal-file.md").read_text(encoding="utf-8")
+    schema = json.loads(Path(ROOT, "schemas/v1/goal.schema.json").read_text(encoding="utf-8"))
+    keys = set(schema["properties"]) | set(schema["$defs"]["criterion"]["properties"])
+    for part in schema["properties"].values():
+        keys |= set(part.get("properties", ()))
+    missing = {key for key in keys if f"`{key}`" not in page and f"`{key}:" not in page}
+    assert not missing
+
+
+def _anchor(heading: str) -> str:
+    words = re.sub(r"[^\w\s-]", "", heading.strip().lower())
+    return re.sub(r"\s", "-", words)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page: Path) -> None:
+    text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.S)
+    for target in LINK.findall(text):
+        if "://" in target:
+            continue
+        name, _, anchor = target.partition("#")
+        there = (page.parent / name) if name else page
+        assert there.exists(), f"{page.name}: {target}"
+        if anchor:
+            headings = re.findall(r"^#+ (.+)$", there.read_text(encoding="utf-8"), re.M)
+            assert anchor in {_anchor(heading) for heading in headings}, f"{page.name}: {target}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_no_path_of_somebodys_machine(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert not re.search(r"/(?:root|home/\w+|Users/\w+|work)/", text)

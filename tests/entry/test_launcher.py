@@ -1,0 +1,610 @@
+"""``bin/``: finding or preparing an interpreter, and starting isolated.
+
+Each test has a copy of ``bin/`` in a folder of its own, with a small ``flow`` package in place of
+the real one that tells how it was started. Packages come from wheels packed here, not a network.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.support import ROOT, Ran, run
+from tests.support.wheelhouse import build_wheelhouse
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+HELPERS = (
+    "flow-active-goal",
+    "flow-goal-record",
+    "flow-goal-trust",
+    "flow-record-evidence",
+    "flow-record-verdict",
+    "journal-record",
+)
+SYSTEM = "/usr/bin:/bin"
+"""Where bash's own tools are; the interpreter is added by each test."""
+
+STAND_IN = {
+    "__init__.py": "",
+    "part.py": "",
+    "__main__.py": """
+import json, os, sys
+
+def main():
+    if sys.argv[1:2] == ["exit"]:
+        return int(sys.argv[2])
+    import filelock, git, jsonschema, rfc3339_validator, transitions, yaml
+    import flow.part
+    print(json.dumps({
+        "argv": sys.argv, "python": sys.executable, "path": sys.path, "yaml": yaml.__file__,
+        "flow": flow.part.__file__, "stdin": sys.stdin.read(), "utf8": sys.flags.utf8_mode,
+        "from": sorted({getattr(m, "__file__", None) or "" for m in sys.modules.values()}),
+    }))
+    return 0
+""",
+    "helpers.py": """
+import json
+
+def main(name, argv):
+    print(json.dumps([name, argv]))
+    return 3
+""",
+}
+"""A ``flow`` that loads every package and tells how it was started."""
+
+
+def interpreter() -> str:
+    """The real interpreter behind the one that runs the tests."""
+    return os.path.realpath(getattr(sys, "_base_executable", sys.executable))
+
+
+@pytest.fixture(scope="session")
+def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Wheels of Flow's dependencies."""
+    with open(f"{ROOT}/pyproject.toml", "rb") as file:
+        wanted: list[str] = tomllib.load(file)["project"]["dependencies"]
+    return build_wheelhouse(tmp_path_factory.mktemp("wheels") / "house", wanted)
+
+
+def make_checkout(folder: Path) -> Path:
+    """A copy of what ``bin/`` needs, with the stand-in package."""
+    shutil.copytree(f"{ROOT}/bin", folder / "bin", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(f"{ROOT}/pyproject.toml", folder)
+    (folder / "flow").mkdir()
+    for name, text in STAND_IN.items():
+        (folder / "flow" / name).write_text(text)
+    return folder
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A fresh checkout, whose path has spaces."""
+    return make_checkout(tmp_path / "a check out")
+
+
+@pytest.fixture
+def env(tmp_path: Path, wheels: Path) -> dict[str, str | None]:
+    """The interpreter as ``python3`` on a short PATH, and the wheels instead of an index."""
+    folder = tmp_path / "path"
+    folder.mkdir()
+    (folder / "python3").symlink_to(interpreter())
+    return {
+        "PATH": f"{folder}:{SYSTEM}",
+        "PIP_NO_INDEX": "1",
+        "PIP_FIND_LINKS": str(wheels),
+        "PIP_INDEX_URL": None,
+    }
+
+
+@pytest.fixture(scope="session")
+def prepared(tmp_path_factory: pytest.TempPathFactory, wheels: Path) -> Path:
+    """A checkout with its environment, for tests that do not change it."""
+    folder = make_checkout(tmp_path_factory.mktemp("prepared") / "flow root")
+    path = f"{os.path.dirname(interpreter())}:{SYSTEM}"
+    env = {"PATH": path, "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(wheels), "HOME": str(folder)}
+    found = run([folder / "bin/flow", "exit", "0"], cwd=folder, env=env)
+    assert found.status == 0, found.stderr
+    return folder
+
+
+def report(found: Ran) -> dict[str, Any]:
+    """What the stand-in told; the start must have gone well and quietly."""
+    assert (found.status, found.stderr) == (0, "")
+    told: dict[str, Any] = found.json
+    return told
+
+
+def one_line(found: Ran, name: str) -> str:
+    """The only line on stderr."""
+    lines = found.stderr.splitlines()
+    assert len(lines) == 1, found.stderr
+    assert lines[0].startswith(f"{name}: cannot start: ")
+    assert found.stdout == ""
+    return lines[0]
+
+
+# --- the first start ---
+
+
+@pytest.mark.slow
+def test_first_start_prepares_and_says_so_and_the_second_is_quiet(
+    checkout: Path, env: dict[str, str | None], tmp_path: Path
+) -> None:
+    first = run([checkout / "bin/flow", "one", "two words"], cwd=tmp_path, env=env, input="typed")
+    assert first.status == 0, first.stderr
+    assert re.fullmatch(
+        r"flow: preparing its packages for Python 3\.\d+ in "
+        rf"{checkout}/\.venv-flow \(needed once\)\n"
+        r"flow: prepared in \d+ s\n",
+        first.stderr,
+    )
+    assert first.json["argv"] == ["flow", "one", "two words"]
+    assert first.json["stdin"] == "typed"
+    assert first.json["yaml"].startswith(f"{checkout}/.venv-flow/venv/")
+    assert first.json["python"] == f"{checkout}/.venv-flow/venv/bin/python"
+    assert sorted(os.listdir(checkout / ".venv-flow")) == [".gitignore", "lock", "venv"]
+    assert (checkout / "flow/__pycache__").is_dir()
+
+    second = report(run([checkout / "bin/flow"], cwd=tmp_path, env=env))
+    assert second["yaml"] == first.json["yaml"]
+
+    # Another part of pyproject.toml: nothing is prepared. Other dependencies: prepared anew.
+    text = (checkout / "pyproject.toml").read_text()
+    (checkout / "pyproject.toml").write_text(text + "\n# a comment\n")
+    report(run([checkout / "bin/flow"], cwd=tmp_path, env=env))
+    (checkout / "pyproject.toml").write_text(re.sub(r'\n    "pyyaml>=[^"]*",', "", text))
+    changed = run([checkout / "bin/flow", "exit", "0"], cwd=tmp_path, env=env)
+    assert "preparing its packages" in changed.stderr
+    assert changed.status == 0
+    assert not list((checkout / ".venv-flow/venv").glob("lib/python*/site-packages/yaml"))
+    assert sorted(os.listdir(checkout / ".venv-flow")) == [".gitignore", "lock", "venv"]
+
+
+@pytest.mark.slow
+def test_two_first_starts_at_once_prepare_once(
+    checkout: Path, env: dict[str, str | None], tmp_path: Path
+) -> None:
+    environment = {**os.environ, **env}
+    started = [
+        subprocess.Popen(
+            [checkout / "bin" / script, "exit", "0"],
+            cwd=tmp_path,
+            env={name: value for name, value in environment.items() if value is not None},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for script in ("flow", "journal-record.sh", "flow")
+    ]
+    said = [process.communicate(timeout=120)[1] for process in started]
+    assert [process.returncode for process in started] == [0, 3, 0], said
+    assert "".join(said).count("preparing its packages") == 1
+    assert sorted(os.listdir(checkout / ".venv-flow")) == [".gitignore", "lock", "venv"]
+
+
+@pytest.mark.slow
+def test_a_start_killed_while_preparing_is_made_good_by_the_next(
+    checkout: Path, env: dict[str, str | None], tmp_path: Path
+) -> None:
+    environment = {**os.environ, **env}
+    process = subprocess.Popen(
+        [checkout / "bin/flow"],
+        cwd=tmp_path,
+        env={name: value for name, value in environment.items() if value is not None},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    deadline = time.monotonic() + 60
+    while not list(checkout.glob(".venv-flow/new-*/bin/python")):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait(timeout=60)
+    assert not (checkout / ".venv-flow/venv").exists()
+
+    found = run([checkout / "bin/flow"], cwd=tmp_path, env=env)
+    assert found.status == 0, found.stderr
+    assert sorted(os.listdir(checkout / ".venv-flow")) == [".gitignore", "lock", "venv"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("script", "status"), [("flow", 5), ("flow-record-verdict.sh", 2)])
+def test_without_a_network_it_says_so_and_leaves_nothing_half_made(
+    checkout: Path, env: dict[str, str | None], tmp_path: Path, script: str, status: int
+) -> None:
+    env = {**env, "PIP_NO_INDEX": None, "PIP_FIND_LINKS": None, "PIP_RETRIES": "0"}
+    env["PIP_INDEX_URL"] = "http://127.0.0.1:9/simple"
+    found = run([checkout / "bin" / script], cwd=tmp_path, env=env)
+    assert (found.status, found.stdout) == (status, "")
+    name = script.removesuffix(".sh")
+    preparing, problem = found.stderr.splitlines()
+    assert preparing.startswith(f"{name}: preparing its packages")
+    assert problem.startswith(f"{name}: cannot start: pip could not install the packages (")
+    assert "connect to the network" in problem
+    assert "PIP_FIND_LINKS" in problem
+    assert "FLOW_PYTHON" in problem
+    assert sorted(os.listdir(checkout / ".venv-flow")) == [".gitignore", "lock"]
+
+
+@pytest.mark.slow
+def test_without_a_network_the_packages_of_the_interpreter_itself_serve(
+    checkout: Path, env: dict[str, str | None], tmp_path: Path, wheels: Path
+) -> None:
+    """As where the distribution or an active environment has them all."""
+    own = tmp_path / "own"
+    make_environment(own, wheels)
+    env = {**env, "PATH": f"{own}/bin:{SYSTEM}", "PIP_FIND_LINKS": None}
+    first = run([checkout / "bin/flow"], cwd=tmp_path, env=env)
+    assert first.status == 0, first.stderr
+    assert f"using the packages of {own}/bin/python" in first.stderr
+    assert first.json["yaml"].startswith(f"{own}/lib/")
+    second = report(run([checkout / "bin/flow"], cwd=tmp_path, env=env))
+    assert second["yaml"] == first.json["yaml"]
+
+
+def make_environment(folder: Path, wheels: Path) -> None:
+    """A virtual environment of somebody's own, with the packages."""
+    subprocess.run([interpreter(), "-I", "-m", "venv", folder], check=True, timeout=120)
+    names = [wheel.name.split("-")[0] for wheel in wheels.glob("*.whl")]
+    pip = [folder / "bin/python", "-I", "-m", "pip", "install", "--quiet"]
+    links = ["--disable-pip-version-check", "--no-index", "--find-links", wheels]
+    subprocess.run([*pip, *links, *names], check=True, timeout=120)
+
+
+def test_no_python_is_one_line(checkout: Path, tmp_path: Path) -> None:
+    """The usual places are looked at besides PATH, so they are hidden by an edit here."""
+    finder = checkout / "bin/_find-python.bash"
+    finder.write_text(re.sub(r":/opt/homebrew/bin\S*", "", finder.read_text()))
+    old = tmp_path / "old"
+    old.mkdir()
+    (old / "python3").write_text("#!/bin/sh\nexit 1\n")  # an older Python fails the probe like this
+    (old / "python3").chmod(0o755)
+    (tmp_path / "python3").symlink_to(interpreter())  # must not be found through a relative folder
+    env = {"PATH": f"{old}:.::bin"}
+    problem = one_line(run([checkout / "bin/flow"], cwd=tmp_path, env=env), "flow")
+    assert "no Python 3.11 or newer was found" in problem
+    assert "FLOW_PYTHON" in problem
+    assert run([checkout / "bin/flow"], cwd=tmp_path, env=env).status == 5
+    for name in HELPERS:
+        found = run([checkout / f"bin/{name}.sh", "--help"], cwd=tmp_path, env=env)
+        one_line(found, name)
+        assert found.status == 2
+
+
+@pytest.mark.slow
+def test_no_venv_module_names_the_package_to_install(
+    checkout: Path, env: dict[str, str | None], tmp_path: Path
+) -> None:
+    """Debian's python3 without python3-venv: simulated by an interpreter that finds neither."""
+    lame = tmp_path / "lame"
+    lame.write_text(
+        f"""#!/bin/sh
+case "$*" in
+    *"import venv, "*) exit 1 ;;
+esac
+exec {interpreter()} "$@"
+"""
+    )
+    lame.chmod(0o755)
+    preparer = checkout / "bin/_prepare.py"
+    preparer.write_text(
+        preparer.read_text().replace(
+            'base = getattr(sys, "_base_executable", None) or sys.executable',
+            f"base = {str(lame)!r}",
+        )
+    )
+    found = run([checkout / "bin/flow-goal-trust.sh"], cwd=tmp_path, env=env)
+    assert found.status == 2
+    assert "has no venv module; install it (Debian and Ubuntu: apt install python3." in found.stderr
+    assert not (checkout / ".venv-flow/venv").exists()
+
+
+@pytest.mark.slow
+def test_without_ensurepip_the_interpreters_pip_is_used(
+    checkout: Path, env: dict[str, str | None], tmp_path: Path
+) -> None:
+    lame = tmp_path / "lame"
+    lame.write_text(
+        f"""#!/bin/sh
+case "$*" in
+    *"import venv, ensurepip"*) exit 1 ;;
+esac
+exec {interpreter()} "$@"
+"""
+    )
+    lame.chmod(0o755)
+    preparer = checkout / "bin/_prepare.py"
+    text = preparer.read_text()
+    line = 'base = getattr(sys, "_base_executable", None) or sys.executable'
+    assert line in text
+    preparer.write_text(text.replace(line, f"base = {str(lame)!r}"))
+    found = run([checkout / "bin/flow"], cwd=tmp_path, env=env)
+    assert found.status == 0, found.stderr
+    assert not list((checkout / ".venv-flow/venv").glob("lib/python*/site-packages/pip"))
+
+
+# --- $FLOW_PYTHON ---
+
+
+def test_flow_python_is_used_with_its_own_packages(checkout: Path, tmp_path: Path) -> None:
+    told = report(run([checkout / "bin/flow"], cwd=tmp_path, env={"FLOW_PYTHON": sys.executable}))
+    assert told["python"] == sys.executable
+    assert told["flow"] == str(checkout / "flow/part.py")
+    assert not (checkout / ".venv-flow").exists()
+
+
+@pytest.mark.parametrize(
+    ("value", "why"),
+    [
+        ("python3", "FLOW_PYTHON=python3 is not the absolute path of an interpreter"),
+        ("/no/such/python", "FLOW_PYTHON=/no/such/python is not the absolute path"),
+        ("/usr/bin", "FLOW_PYTHON=/usr/bin is not the absolute path"),
+    ],
+)
+def test_flow_python_that_cannot_be_used(
+    checkout: Path, tmp_path: Path, value: str, why: str
+) -> None:
+    for script, status in (("flow", 5), ("journal-record.sh", 2)):
+        found = run([checkout / "bin" / script], cwd=tmp_path, env={"FLOW_PYTHON": value})
+        assert why in one_line(found, script.removesuffix(".sh"))
+        assert found.status == status
+
+
+@pytest.mark.slow
+def test_flow_python_without_the_packages_names_them(checkout: Path, tmp_path: Path) -> None:
+    bare = tmp_path / "bare"
+    make = [interpreter(), "-I", "-m", "venv", "--without-pip", bare]
+    subprocess.run(make, check=True, timeout=120)
+    env = {"FLOW_PYTHON": f"{bare}/bin/python"}
+    found = run([checkout / "bin/flow-record-verdict.sh"], cwd=tmp_path, env=env)
+    problem = one_line(found, "flow-record-verdict")
+    assert "lacks filelock>=" in problem
+    assert "pyyaml>=" in problem
+    assert found.status == 2
+
+
+# --- a read-only checkout ---
+
+
+def unprivileged(*argv: str | os.PathLike[str]) -> list[str | os.PathLike[str]]:
+    """``argv``, so started that permission bits hold for root too."""
+    if os.geteuid() != 0:
+        return list(argv)
+    drop = "-dac_override,-dac_read_search,-fowner"
+    return ["setpriv", "--bounding-set", drop, "--inh-caps", "-all", *argv]
+
+
+@pytest.fixture
+def read_only(checkout: Path) -> Iterator[Path]:
+    """A checkout that nobody may write to."""
+    folders = [checkout, *(path for path in checkout.rglob("*") if path.is_dir())]
+    for folder in folders:
+        folder.chmod(0o555)
+    yield checkout
+    for folder in folders:
+        folder.chmod(0o755)
+
+
+@pytest.mark.slow
+@pytest.mark.needs_tool(*(["setpriv"] if os.geteuid() == 0 else []))
+@pytest.mark.parametrize("cache", ["XDG_CACHE_HOME", "HOME", "relative XDG_CACHE_HOME"])
+def test_read_only_checkout_prepares_in_the_users_cache(
+    read_only: Path, env: dict[str, str | None], tmp_path: Path, home: Path, cache: str
+) -> None:
+    folder = home / ".cache"
+    if cache == "XDG_CACHE_HOME":
+        folder = tmp_path / "the cache"
+        env["XDG_CACHE_HOME"] = str(folder)
+    elif cache.startswith("relative"):
+        env["XDG_CACHE_HOME"] = "cache"
+    first = run(unprivileged(read_only / "bin/flow"), cwd=tmp_path, env=env)
+    assert first.status == 0, first.stderr
+    assert (
+        f"preparing its packages for Python 3.{sys.version_info[1]} in {folder}/flow/"
+        in first.stderr
+    )
+    assert f"{read_only} is read-only" in first.stderr
+    assert first.json["yaml"].startswith(f"{folder}/flow/checkout-")
+    assert not (read_only / ".venv-flow").exists()
+    assert not (tmp_path / "cache").exists()
+    if cache == "HOME":  # the shell finds what Python made, from any folder and through a symlink
+        (tmp_path / "link").symlink_to(read_only / "bin")
+        for start in (read_only / "bin/flow", tmp_path / "link/flow", "bin/flow"):
+            again = report(run(unprivileged(start), cwd=read_only, env=env))
+            assert again["yaml"] == first.json["yaml"]
+
+
+@pytest.mark.slow
+@pytest.mark.needs_tool(*(["setpriv"] if os.geteuid() == 0 else []))
+def test_a_read_only_checkout_that_was_prepared_before_is_used_as_it_is(
+    prepared: Path, tmp_path: Path, home: Path
+) -> None:
+    checkout = tmp_path / "installed"
+    shutil.copytree(prepared, checkout, symlinks=True)
+    folders = [checkout, *(path for path in checkout.rglob("*") if path.is_dir())]
+    for folder in folders:
+        folder.chmod(0o555)
+    try:
+        told = report(run(unprivileged(checkout / "bin/flow"), cwd=tmp_path, env={"PATH": SYSTEM}))
+        assert told["yaml"].startswith(f"{checkout}/.venv-flow/venv/")
+        assert not (home / ".cache").exists()
+    finally:
+        for folder in folders:
+            folder.chmod(0o755)
+
+
+# --- every start ---
+
+
+@pytest.mark.parametrize("name", HELPERS)
+def test_helpers_pass_their_name_and_arguments(prepared: Path, tmp_path: Path, name: str) -> None:
+    arguments = ["--goal-file", "a b", "", "*", "--help"]
+    found = run([prepared / f"bin/{name}.sh", *arguments], cwd=tmp_path)
+    assert (found.status, found.json, found.stderr) == (3, [name, arguments], "")
+
+
+def test_exit_status_and_stdin_pass_through(prepared: Path, tmp_path: Path) -> None:
+    assert run([prepared / "bin/flow", "exit", "3"], cwd=tmp_path).status == 3
+    told = report(run([prepared / "bin/flow"], cwd=tmp_path, input="line\n" * 3))
+    assert told["stdin"] == "line\n" * 3
+
+
+def test_hostile_working_directory_and_environment_are_not_imported(
+    prepared: Path, tmp_path: Path, home: Path
+) -> None:
+    """CASES C32. Every module that is loaded at a start has a namesake here that would tell."""
+    told = report(run([prepared / "bin/flow"], cwd=tmp_path))
+    names = {Path(file).stem for file in told["from"] if file}
+    names |= {"flow", "site", "sitecustomize", "usercustomize", "_prepare", "_launch", "encodings"}
+    trap = tmp_path / "trap"
+    trap.mkdir()
+    for name in names - {"__init__"}:
+        (trap / f"{name}.py").write_text(
+            f"open({str(tmp_path / 'sprung')!r}, 'w').write({name!r})\n"
+        )
+    (trap / "flow").mkdir()
+    shutil.copy(trap / "flow.py", trap / "flow/__init__.py")
+    (trap / "pyvenv.cfg").write_text(f"home = {trap}\n")
+    (trap / "profile").write_text(f"echo sprung > {tmp_path / 'sprung'}\n")
+    user = home / f".local/lib/python3.{sys.version_info[1]}/site-packages"
+    user.mkdir(parents=True)
+    shutil.copy(trap / "usercustomize.py", user)
+    env = {
+        "PYTHONPATH": f".:{trap}",
+        "PYTHONSTARTUP": f"{trap}/yaml.py",
+        "PYTHONHOME": str(trap),
+        "PYTHONINSPECT": "1",
+        "BASH_ENV": f"{trap}/profile",
+        "ENV": f"{trap}/profile",
+        "CDPATH": str(trap),
+        "SHELLOPTS": "noexec",
+        "BASH_FUNC_exec%%": f"() {{ echo > {tmp_path / 'sprung'}; }}",
+        "PATH": f".:{os.environ['PATH']}",
+    }
+    for start in (prepared / "bin/flow", os.path.relpath(prepared / "bin/flow", trap)):
+        told = report(run([start], cwd=trap, env=env))
+        assert told["flow"] == str(prepared / "flow/part.py")
+        assert not [folder for folder in told["path"] if folder.startswith(str(trap))]
+    assert run([prepared / "bin/journal-record.sh"], cwd=trap, env=env).status == 3
+    assert not (tmp_path / "sprung").exists()
+
+
+def test_files_at_the_top_of_the_checkout_are_not_imported(prepared: Path, tmp_path: Path) -> None:
+    checkout = tmp_path / "copy"
+    shutil.copytree(prepared, checkout, symlinks=True)
+    for name in ("yaml", "json", "sitecustomize", "site", "os", "filelock"):
+        (checkout / f"{name}.py").write_text("raise SystemExit('sprung')\n")
+    told = report(run([checkout / "bin/flow"], cwd=checkout))
+    assert str(checkout) not in told["path"]
+    told = report(run([checkout / "bin/flow"], cwd=checkout, env={"FLOW_PYTHON": sys.executable}))
+    assert str(checkout) not in told["path"]
+
+
+def test_through_symlinks(prepared: Path, tmp_path: Path) -> None:
+    (tmp_path / "far").mkdir()
+    (tmp_path / "far/absolute").symlink_to(prepared / "bin/flow")
+    (tmp_path / "far/chain").symlink_to("absolute")
+    (tmp_path / "up").symlink_to("far/chain")
+    (tmp_path / "folder").symlink_to(prepared / "bin")
+    (tmp_path / "relative").symlink_to(os.path.relpath(prepared / "bin/flow", tmp_path))
+    for start in ("./up", "far/chain", "folder/flow", "./relative", tmp_path / "up"):
+        told = report(run([start], cwd=tmp_path))
+        assert told["flow"] == str(prepared / "flow/part.py")
+    path = {"PATH": f"{tmp_path}/far:{os.environ['PATH']}"}
+    assert report(run(["bash", "-p", "-c", "chain"], cwd="/", env=path))
+    assert report(run(["bash", "flow"], cwd=prepared / "bin"))
+
+
+@pytest.mark.parametrize("home_value", [None, "", "relative"])
+def test_home_unset_or_useless(prepared: Path, tmp_path: Path, home_value: str | None) -> None:
+    report(run([prepared / "bin/flow"], cwd=tmp_path, env={"HOME": home_value}))
+
+
+@pytest.mark.parametrize("home_value", [None, "", "relative", "/somewhere/~/x"])
+@pytest.mark.parametrize("cache", [None, "relative", "/the cache"])
+def test_shell_and_python_agree_where_the_cache_is(
+    checkout: Path, tmp_path: Path, home_value: str | None, cache: str | None
+) -> None:
+    root = make_checkout(tmp_path / ("with ünïcode & spaces " + "x" * 90))
+    env = {"HOME": home_value, "XDG_CACHE_HOME": cache}
+    script = f'. "{root}/bin/_start.bash"; flow_cache "{root}/bin/.."'
+    code = f"import sys; sys.path.append({str(root / 'bin')!r}); import _prepare as p"
+    told = run(["bash", "-p", "-c", script], cwd=tmp_path, env=env)
+    python = [
+        interpreter(),
+        "-I",
+        "-X",
+        "utf8",
+        "-c",
+        f"{code}; print(p.cache_folder({str(root)!r}))",
+    ]
+    assert told == run(python, cwd=tmp_path, env=env)
+    assert told.stdout.startswith("/")
+    assert len(os.path.basename(told.stdout)) < 120
+
+
+def test_working_directory_that_is_gone(prepared: Path, tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    script = f"cd '{gone}' && rmdir '{gone}' && exec '{prepared}/bin/flow' exit 4"
+    assert run(["bash", "-c", script], cwd=tmp_path).status == 4
+
+
+def test_utf8_whatever_the_locale(prepared: Path, tmp_path: Path) -> None:
+    for locale in ("C", "POSIX", "C.UTF-8", None):
+        told = report(run([prepared / "bin/flow", "é✓"], cwd=tmp_path, env={"LC_ALL": locale}))
+        assert told["argv"] == ["flow", "é✓"]
+        assert told["utf8"] == 1
+
+
+@pytest.mark.parametrize("system", ["msys", "cygwin"])
+def test_native_windows_is_refused(prepared: Path, tmp_path: Path, system: str) -> None:
+    script = f'OSTYPE={system}; . "{prepared}/bin/_start.bash"; flow_start flow-goal-trust check'
+    found = run(["bash", "-p", "-c", script], cwd=tmp_path)
+    assert "native Windows is not supported; use WSL" in one_line(found, "flow-goal-trust")
+    assert found.status == 2
+
+
+@pytest.mark.needs_tool("strace")
+def test_the_usual_start_makes_no_process(prepared: Path, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    trace = ["strace", "-f", "-o", log, "-e", "trace=fork,vfork,clone,clone3,execve"]
+    found = run([*trace, prepared / "bin/flow-active-goal.sh"], cwd=tmp_path)
+    assert found.status == 3, found.stderr
+    calls = [line.split(None, 1)[1] for line in log.read_text().splitlines()]
+    assert [call.split("(")[0] for call in calls if not call.startswith("+++")] == ["execve"] * 2
+
+
+def test_every_script_is_as_it_should_be() -> None:
+    scripts = {f"{name}.sh" for name in HELPERS} | {"flow", "check"}
+    for entry in os.scandir(f"{ROOT}/bin"):
+        if not entry.is_file():
+            continue
+        executable = os.access(entry.path, os.X_OK)
+        assert executable == (entry.name in scripts), entry.name
+        with open(entry.path, encoding="utf-8") as file:
+            text = file.read()
+        if executable:
+            assert text.startswith("#!/bin/bash -p\n"), entry.name
+        if entry.name.endswith((".sh", ".bash")) or executable:
+            done = subprocess.run(["bash", "-n", entry.path], capture_output=True, timeout=60)
+            assert (done.returncode, done.stderr) == (0, b"")
+            # What bash 3.2, which macOS has, does not know.
+            assert not re.search(
+                r"declare -A|local -n|mapfile|readarray|\$\{[a-z_]+(,,|\^\^|@)"
+                r"|\|&|&>>|coproc|\[\[ -v",
+                text,
+            ), entry.name

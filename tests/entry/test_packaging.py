@@ -1,0 +1,120 @@
+"""The wheel: what is in it, and that it works where only it and its packages are installed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import tomllib
+import zipfile
+from email import message_from_bytes
+from pathlib import Path
+
+import pytest
+
+from tests.support import ROOT, run
+from tests.support.wheelhouse import build_wheelhouse
+
+pytestmark = pytest.mark.slow
+SCHEMAS = ("evidence", "goal", "run", "verdict")
+
+
+def build(kind: str, source: str | Path, folder: Path) -> Path:
+    """Build a ``wheel`` or an ``sdist`` of ``source``, with no network."""
+    argv = [sys.executable, "-m", "hatchling", "build", "-t", kind, "-d", folder]
+    done = subprocess.run(argv, cwd=source, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    (built,) = folder.iterdir()
+    return built
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A wheel built from the checkout."""
+    return build("wheel", ROOT, tmp_path_factory.mktemp("wheel") / "dist")
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The ``bin`` folder of an environment that has the wheel and what it requires."""
+    folder = tmp_path_factory.mktemp("installed")
+    with open(f"{ROOT}/pyproject.toml", "rb") as file:
+        wanted: list[str] = tomllib.load(file)["project"]["dependencies"]
+    house = build_wheelhouse(folder / "house", wanted)
+    venv = folder / "venv"
+    subprocess.run([sys.executable, "-I", "-m", "venv", venv], check=True, timeout=120)
+    pip = [venv / "bin/python", "-I", "-m", "pip", "install", "--quiet", "--no-index"]
+    subprocess.run([*pip, "--find-links", house, wheel], check=True, timeout=120)
+    return venv / "bin"
+
+
+def test_wheel_holds_the_package_the_schemas_and_the_example(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        names = set(archive.namelist())
+    assert {f"flow/_data/schemas/v1/{name}.schema.json" for name in SCHEMAS} <= names
+    assert {"flow/py.typed", "flow/__main__.py", "flow/core/lifecycle.py"} <= names
+    example = {name for name in names if name.startswith("flow/_data/example/")}
+    tracked = [
+        os.path.relpath(os.path.join(folder, name), f"{ROOT}/.flow-example")
+        for folder, _, files in os.walk(f"{ROOT}/.flow-example")
+        for name in files
+        if "__pycache__" not in folder and not name.endswith(".pyc")
+    ]
+    assert tracked
+    assert {f"flow/_data/example/{name}" for name in tracked} == example
+    tops = {name.split("/")[0] for name in names}
+    assert {top for top in tops if not top.endswith(".dist-info")} == {"flow"}
+    assert not [name for name in names if "__pycache__" in name]
+
+
+def test_metadata(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        (file,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+        fields = message_from_bytes(archive.read(file))
+        points = archive.read(file.replace("METADATA", "entry_points.txt")).decode()
+        assert archive.read(file.replace("METADATA", "licenses/LICENSE")).startswith(b"MIT License")
+    assert fields["Name"] == "flow-goal"
+    assert fields["License-Expression"] == "MIT"
+    assert "flow = flow.__main__:main" in points
+    runtime = [text for text in fields.get_all("Requires-Dist", []) if "extra" not in text]
+    assert len(runtime) == 6
+    assert all("<" not in text and "==" not in text for text in runtime)
+
+
+def test_source_distribution_builds_the_same_wheel(wheel: Path, tmp_path: Path) -> None:
+    source = build("sdist", ROOT, tmp_path / "sdist")
+    with tarfile.open(source) as archive:
+        archive.extractall(tmp_path / "unpacked", filter="data")
+    (unpacked,) = (tmp_path / "unpacked").iterdir()
+    again = build("wheel", unpacked, tmp_path / "again")
+    with zipfile.ZipFile(wheel) as one, zipfile.ZipFile(again) as two:
+        assert set(one.namelist()) == set(two.namelist())
+
+
+def test_installed_command_works_from_any_folder(installed: Path, tmp_path: Path) -> None:
+    for argv in ([installed / "flow"], [installed / "python", "-m", "flow"]):
+        found = run([*argv, "--version"], cwd=tmp_path)
+        assert found.status == 0, found.stderr
+        for name in SCHEMAS:
+            found = run([*argv, "schema", name], cwd=tmp_path)
+            assert (found.status, found.stderr) == (0, "")
+            assert found.stdout == Path(f"{ROOT}/schemas/v1/{name}.schema.json").read_text("utf-8")
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
+def test_installed_demo_runs_to_its_end(installed: Path, tmp_path: Path) -> None:
+    found = run([installed / "flow", "demo"], cwd=tmp_path)
+    assert found.status == 0, found.stdout + found.stderr
+    assert "achieved" in found.stdout + found.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_installed_package_is_typed(installed: Path, tmp_path: Path) -> None:
+    script = tmp_path / "use.py"
+    script.write_text("import flow\nreveal_type(flow.evaluate)\n")
+    argv = [sys.executable, "-m", "mypy", "--python-executable", installed / "python", script]
+    found = run(argv, cwd=tmp_path)
+    assert "missing library stubs" not in found.stdout
+    assert 'Revealed type is "def (' in found.stdout, found.stdout

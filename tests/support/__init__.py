@@ -1,0 +1,8 @@
+"""Helpers that the tests share: repositories, and Flow started as a user starts it."""
+
+from __future__ import annotations
+
+from tests.support.gitrepo import GitRepo
+from tests.support.start import ROOT, Ran, run, run_flow, run_helper
+
+__all__ = ["ROOT", "GitRepo", "Ran", "run", "run_flow", "run_helper"]

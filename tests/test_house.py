@@ -1,0 +1,90 @@
+"""The house rules that no linter knows."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import flow
+from tests.support import ROOT, run
+
+PROJECT: dict[str, Any] = tomllib.loads(Path(f"{ROOT}/pyproject.toml").read_text("utf-8"))
+
+
+def tracked() -> list[str]:
+    """The files of the checkout that git tracks or would."""
+    argv = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    done = subprocess.run(argv, cwd=ROOT, capture_output=True, check=True, timeout=60)
+    names = sorted(set(os.fsdecode(done.stdout).split("\0")) - {""})
+    return [name for name in names if os.path.isfile(os.path.join(ROOT, name))]
+
+
+def test_dependencies_have_a_lower_bound_and_nothing_else() -> None:
+    """bin/_prepare.py and ``bin/check --lowest`` read them in this form."""
+    for requirement in PROJECT["project"]["dependencies"]:
+        assert re.fullmatch(r"[a-z0-9-]+>=[0-9]+(\.[0-9]+)*", requirement), requirement
+
+
+def test_the_manifest_of_the_plugin_has_the_packages_version() -> None:
+    manifest = json.loads(Path(f"{ROOT}/.claude-plugin/plugin.json").read_text("utf-8"))
+    assert manifest["version"] == flow.__version__
+    assert PROJECT["tool"]["hatch"]["version"]["path"] == "flow/__init__.py"
+
+
+@pytest.mark.needs_tool("claude")
+def test_the_repository_is_a_valid_plugin(tmp_path: Path) -> None:
+    for what in (".", ".claude-plugin/plugin.json"):
+        found = run(["claude", "plugin", "validate", "--strict", what], cwd=ROOT)
+        assert found.status == 0, found.stdout + found.stderr
+
+
+def test_ci_runs_what_a_contributor_runs() -> None:
+    text = Path(f"{ROOT}/.ci/run").read_text("utf-8")
+    assert "bin/check" in text
+    assert os.access(f"{ROOT}/.ci/run", os.X_OK)
+
+
+def test_the_owners_in_the_import_rules_are_those_of_the_design() -> None:
+    """A contract is only as good as its exceptions: each names one owner."""
+    owners = {
+        contract["name"]: {text.split(" -> ")[0] for text in contract["ignore_imports"]}
+        for contract in PROJECT["tool"]["importlinter"]["contracts"]
+        if contract["name"].endswith(" one owner")
+    }
+    assert owners == {
+        "transitions has one owner": {"flow.core.lifecycle"},
+        "filelock has one owner": {"flow.adapters.locks"},
+        "subprocess has one owner": {"flow.adapters.process"},
+        "git has one owner": {"flow.adapters.git"},
+        "YAML and JSON Schema have one owner": {
+            "flow.adapters.contracts",
+            "flow.adapters.contracts_yaml",
+        },
+    }
+
+
+def test_no_file_names_a_place_of_one_machine() -> None:
+    """Nor is any file left unfinished."""
+    places = re.compile(
+        r"/(?:root|home/\w+|work|opt/wheels|Users/\w+)/\S|pypi\.org|npmjs\.(?:org|com)"
+    )
+    marks = re.compile(r"\b(?:TO" + r"DO|FIX" + r"ME|XX" + r"X)\b")
+    found = []
+    for name in tracked():
+        try:
+            text = Path(ROOT, name).read_text("utf-8")
+        except UnicodeDecodeError:
+            continue
+        found += [
+            f"{name}:{number}: {line.strip()[:80]}"
+            for number, line in enumerate(text.splitlines(), 1)
+            if (places.search(line) and name != "tests/test_house.py") or marks.search(line)
+        ]
+    assert not found
