@@ -5,8 +5,8 @@
 >>> checkout.load("issue-4").goal.status
 >>> verdict = checkout.evaluate(Request("issue-4"))
 
-An evaluation never closes a goal. It returns a :class:`Verdict` whose ``proposed_transition`` a person
-may confirm with :meth:`Checkout.confirm`.
+An evaluation never closes a goal. It returns a :class:`Verdict` whose ``proposed_transition`` a
+person may confirm with :meth:`Checkout.confirm`.
 """
 
 from __future__ import annotations
@@ -25,14 +25,23 @@ if TYPE_CHECKING:
 
     from flow.app.ports import Trigger
 
-__all__ = ["Checkout", "Evidence", "FlowError", "Goal", "Request", "Verdict", "evaluate", "load_goal"]
+__all__ = [
+    "Checkout",
+    "Evidence",
+    "FlowError",
+    "Goal",
+    "Request",
+    "Verdict",
+    "evaluate",
+    "load_goal",
+]
 
 
 def load_goal(goal_id: str, cwd: str | None = None) -> Goal:
     """Read a goal of the checkout around ``cwd`` (default: the working directory).
 
-    Raises :class:`~flow.errors.InputError` where there is none, :class:`~flow.errors.ContractError` with
-    every fault where the file breaks its format.
+    Raises :class:`~flow.errors.InputError` where there is none, :class:`~flow.errors.ContractError`
+    with every fault where the file breaks its format.
     """
     return Checkout(cwd).load(goal_id).goal
 
@@ -52,8 +61,8 @@ def evaluate(
 ) -> Verdict:
     """Evaluate a goal and return the verdict; ``last-verdict.json`` is left to the caller.
 
-    ``timeout_seconds`` limits each command that has no limit of its own. See SPEC section 3 for what is
-    run, written and decided, and :mod:`flow.errors` for what may be raised.
+    ``timeout_seconds`` limits each command that has no limit of its own. See SPEC section 3 for
+    what is run, written and decided, and :mod:`flow.errors` for what may be raised.
     """
     request = Request(
         goal_id,

@@ -1,9 +1,9 @@
-"""The helpers in ``bin/``: each one a thin start of the code that the command line runs (SPEC section 5).
+"""The helpers in ``bin/``: each a thin start of what the command line runs (SPEC section 5).
 
-Exit statuses: 0 done; 1 bad input (for ``check``: not trusted; for ``flow-active-goal.sh``: none active);
-2 the system refused; ``flow-active-goal.sh`` also 3, more than one active goal. The path that was written
-goes to standard error, and standard output gets only an answer that was asked for. They are called often, so
-the arguments are read by hand: argparse would take longer than the rest.
+Exit statuses: 0 done; 1 bad input (for ``check``: not trusted; for ``flow-active-goal.sh``: none
+active); 2 the system refused; ``flow-active-goal.sh`` also 3, more than one active goal. The path
+that was written goes to standard error, and standard output gets only an answer that was asked for. They
+are called often, so the arguments are read by hand: argparse would take longer than the rest.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def _need(options: Options, *names: str) -> list[str]:
     return [options[name] for name in names]
 
 
-# --- the six ---------------------------------------------------------------------------------------
+# --- the six ---
 
 
 def _record_evidence(options: Options, name: str) -> int:
@@ -116,24 +116,28 @@ def _record_evidence(options: Options, name: str) -> int:
     ids.run_id(run_id)
     data = inputs.read(file, "--evidence-file")
     checkout = _checkout()
-    _wrote(checkout, checkout.record_evidence(run_id, data, file, options.get("--raw-output")))
+    path, warnings = checkout.record_evidence(run_id, data, file, options.get("--raw-output"))
+    _wrote(checkout, path, name, warnings)
     return DONE
 
 
 def _record_goal(options: Options, name: str) -> int:
     if bool(options.get("--create")) == bool(options.get("--update-lifecycle")):
         raise _wrong("say either --create or --update-lifecycle")
-    return _create_goal(options) if options.get("--create") else _update_lifecycle(options)
+    if options.get("--create"):
+        return _create_goal(options, name)
+    return _update_lifecycle(options)
 
 
-def _create_goal(options: Options) -> int:
+def _create_goal(options: Options, name: str) -> int:
     from flow.adapters import inputs
 
     (file,) = _need(options, "--goal-file")
     _refuse_others(options, "--create", "--goal-file")
     text = inputs.read_text(file, "--goal-file")
     checkout = _checkout()
-    _wrote(checkout, checkout.create_goal_file(text, file))
+    path, warnings = checkout.create_goal_file(text, file)
+    _wrote(checkout, path, name, warnings)
     return DONE
 
 
@@ -185,13 +189,11 @@ def _record_verdict(options: Options, name: str) -> int:
     checkout = _checkout()
     path, warnings = checkout.record_verdict(document, run_id, None)
     if os.environ.get("FLOW_RECORD_VERDICT_QUIET") != "1":
-        for warning in warnings:
-            _say(f"{name}.sh: warning: {warning}")
-        _wrote(checkout, path)
+        _wrote(checkout, path, name, warnings)
     return DONE
 
 
-def _record_journal(options: Options, name: str) -> int:
+def _record_journal(options: Options, _name: str) -> int:
     from flow.adapters.journal import metadata_from_pairs
 
     issue, type = _need(options, "--issue", "--type")
@@ -218,7 +220,9 @@ def _active_goal(options: Options, name: str) -> int:
     from flow.core import layout
 
     checkout = _checkout()
-    goals = checkout.active(options.get("--branch"), any_open=bool(options.get("--any")))
+    goals, broken = checkout.active(options.get("--branch"), any_open=bool(options.get("--any")))
+    for error in broken:  # named, never taken for absent
+        _report(name, error)
     if not goals:
         return BAD_INPUT
     if len(goals) > 1:
@@ -288,7 +292,9 @@ def _checkout() -> Checkout:
     return Checkout()
 
 
-def _wrote(checkout: Checkout, path: str) -> None:
+def _wrote(checkout: Checkout, path: str, name: str = "", warnings: Sequence[str] = ()) -> None:
+    for warning in warnings:
+        _say(f"{name}.sh: warning: {warning}")
     _say(os.path.join(checkout.top, path))
 
 

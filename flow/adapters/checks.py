@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 from flow.adapters.files import TEMP_PREFIX
 from flow.adapters.process_environment import clean_environment, find_program
 from flow.app.ports import CheckResult, RawOutput
-from flow.errors import Interrupted, RefusedError, StorageError
+from flow.errors import FlowError, Interrupted, RefusedError, StorageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from flow.adapters.process_supervisor import Plan
     from flow.adapters.process_warden import Warden
@@ -26,16 +26,18 @@ if TYPE_CHECKING:
 OUTPUT_LIMIT = 10 << 20
 GRACE = 2.0
 TICK = 0.1
+IDLE = 1.0
+"""Seconds between two looks whether the warden is alive."""
 
 
 class CommandRunner:
     """Runs checks below ``top``; a :class:`flow.app.ports.RunChecks`.
 
     ``work_dir`` is the folder, relative to ``top``, in which outputs grow; ``ended`` must take a
-    result's ``output`` from there (rename or link it), since what it leaves is removed. ``environ`` is
-    the user's environment. ``output_limit`` is in bytes, ``grace`` (between SIGTERM and SIGKILL) in
-    seconds. ``tick`` is called about every ``tick_seconds`` while something runs, and after each
-    start and end. ``follow`` does without what only Linux has; it is for tests.
+    result's ``output`` from there (rename or link it), since what it leaves is removed.
+    ``environ`` is the user's environment. ``output_limit`` is in bytes, ``grace`` (between SIGTERM
+    and SIGKILL) in seconds. ``tick`` is called about every ``tick_seconds`` while something runs,
+    and after each start and end. ``follow`` does without what only Linux has; it is for tests.
     """
 
     def __init__(
@@ -69,9 +71,9 @@ class CommandRunner:
     ) -> None:
         """Run ``checks``, at most ``jobs`` at once, each ``serial`` one alone.
 
-        Both callbacks are called in this thread, in the order of events; an exception from one ends
-        everything that runs and goes through. Raises :class:`StorageError` where an output cannot be
-        recorded, :class:`Interrupted` on SIGINT, SIGTERM or SIGHUP.
+        Both callbacks are called in this thread, in the order of events; an exception from one
+        ends everything that runs and goes through. Raises :class:`StorageError` where an output
+        cannot be recorded, :class:`Interrupted` on SIGINT, SIGTERM or SIGHUP.
         """
         if not checks:
             return
@@ -140,10 +142,10 @@ class _Run:
                         index = self.waiting.popleft()
                         self.running.add(index)
                         started(self.checks[index])
-                        self._start(index)
+                        self._start(index, interrupts.fd)
                     if tick:
                         tick()
-                    for report in self._reports(tick_seconds, interrupts.fd):
+                    for report in self._reports(tick_seconds if tick else IDLE):
                         interrupts.check()
                         index = report["i"]
                         result = self._result(index, report)
@@ -161,12 +163,12 @@ class _Run:
         alone = any(self.checks[i].serial for i in (self.waiting[0], *self.running))
         return not alone and len(self.running) < self.jobs
 
-    def _start(self, index: int) -> None:
+    def _start(self, index: int, wake: int) -> None:
         if self.warden is None:
             from flow.adapters.process_warden import Warden
 
             try:
-                self.warden = Warden(self.plans, follow=self.follow)
+                self.warden = Warden(self.plans, wake=wake, follow=self.follow)
             except OSError as error:
                 raise StorageError(
                     f"cannot start a process: {error.strerror}",
@@ -175,9 +177,9 @@ class _Run:
                 ) from error
         self.warden.start(index)
 
-    def _reports(self, seconds: float, wake: int) -> list[dict[str, Any]]:
-        assert self.warden is not None
-        found = self.warden.reports(seconds, wake)
+    def _reports(self, seconds: float) -> list[dict[str, Any]]:
+        assert self.warden is not None  # noqa: S101  # something runs
+        found = self.warden.reports(seconds)
         if found is not None:
             return found
         self.warden.close()  # somebody killed it; the next command gets a new one
@@ -185,7 +187,7 @@ class _Run:
         return [{"i": index, "kind": "lost", "signal": 9} for index in sorted(self.running)]
 
     def _result(self, index: int, report: dict[str, Any]) -> CheckResult:
-        return result_of(self.checks[index], self.plans[index], report, self.removed)
+        return _result(self.checks[index], self.plans[index], report, self.removed)
 
     def _close(self) -> None:
         try:
@@ -196,3 +198,64 @@ class _Run:
 
             for plan in self.plans:
                 discard(plan.top, plan.work_file)
+
+
+def _result(
+    check: Check, plan: Plan, report: Mapping[str, Any], removed: tuple[str, ...]
+) -> CheckResult:
+    from flow.adapters.process_outcome import Exit, read_exit, signal_name
+
+    kind = report["kind"]
+    if kind == "storage":
+        raise _cannot_record(check, plan, report)
+    if kind == "exit":
+        found = read_exit(report["status"])
+    elif kind == "timeout":
+        why = f"took longer than {check.timeout_seconds:g} s, its time limit"
+        found = Exit("inconclusive", None, "timeout", why)
+    elif kind == "refused":
+        found = Exit("inconclusive", None, "could not run", report["why"])
+    else:
+        name = signal_name(report["signal"])
+        ended = f"was ended by signal {name}" if name else f"failed ({report.get('why', '?')})"
+        why = f"the process that watched it {ended} while it ran, so how it ended is not known"
+        found = Exit("inconclusive", None, f"signal {name or 'KILL'}", why)
+    output = None
+    if "sha" in report:
+        path = os.path.join(plan.top, plan.work_file)
+        output = RawOutput(path, report["sha"], report["size"])
+    return CheckResult(
+        outcome=found.outcome,
+        exit_code=found.exit_code,
+        result=found.result,
+        reason=found.reason,
+        duration_seconds=report.get("seconds", 0.0),
+        output=output,
+        output_bytes=report.get("printed", 0),
+        truncated_bytes=report.get("cut", 0),
+        environment_removed=removed,
+        limitations=tuple(_limitations(report)),
+    )
+
+
+def _limitations(report: Mapping[str, Any]) -> Iterator[str]:
+    for key, verb in (("left", "Flow ended"), ("stuck", "Flow could not end")):
+        if key in report:
+            count, *names = report[key]
+            more = ", ..." if count > len(names) else ""
+            what = "a process" if count == 1 else f"{count} processes"
+            yield f"{verb} {what} that the command left running: {', '.join(names)}{more}."
+    if report.get("loose"):
+        from flow.adapters.process_tree import CANNOT_FOLLOW
+
+        yield CANNOT_FOLLOW
+
+
+def _cannot_record(check: Check, plan: Plan, report: Mapping[str, Any]) -> FlowError:
+    kind = RefusedError if report.get("code") == "unsafe_path" else StorageError
+    return kind(
+        f"cannot record the output of {check.criterion_id}: {report['why']}",
+        code=report.get("code"),
+        file=os.path.dirname(plan.work_file),
+        remedy="free some disk space or put the folder right, then evaluate again",
+    )

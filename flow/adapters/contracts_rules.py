@@ -104,7 +104,7 @@ def _patterns(path: Path, value: object) -> Iterator[Problem]:
     from flow.core.boundary import check_patterns
 
     for place, item in enumerate(value):
-        if isinstance(item, str):
+        if isinstance(item, str) and item.strip():  # a blank one is the schema's to name
             here = (*path, place)
             for fault in check_patterns([item], dotted(path)):
                 yield here, fault.message, fault.remedy, item

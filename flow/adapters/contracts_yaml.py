@@ -222,7 +222,8 @@ class _Builder:
             )
         )
         if len(self.faults) >= MOST_FAULTS:
-            self.faults.append(Fault("has more faults than are listed here", file=self.file))
+            more = "has more faults than are listed here"
+            self.faults.append(Fault(more, file=self.file, remedy="correct these first"))
             raise ContractError(self.faults)
 
     def value(self, event: Any, path: Path, depth: int) -> Any:

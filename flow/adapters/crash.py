@@ -1,4 +1,4 @@
-"""What happens to an error nobody expected: a log in the user's state folder, one line for the user."""
+"""An error nobody expected: its traceback goes to a log, one line about it to the user."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ def report(error: BaseException, environ: Mapping[str, str]) -> OutsideError:
     where = _write(data, environ)
     name = type(error).__name__
     return OutsideError(
-        f"internal error ({name}); details are in {where}"
+        f"internal error ({name}); the details are in this log"
         if where
         else f"internal error ({name}: {str(error)[:200]}); no log could be written",
         code="internal",
         file=where,
-        remedy="please report it with that file",
+        remedy="please report it, with the log",
     )
 
 
@@ -44,8 +44,8 @@ def _write(data: bytes, environ: Mapping[str, str]) -> str | None:
         folder = state.state_dir(environ, environ.get("HOME"), None)
         state.ensure_state_dir(folder)
         path = os.path.join(folder, LOG)
-        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
-        fd = os.open(path, flags, 0o600)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
+        fd = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600)
         try:
             if os.fstat(fd).st_size > LOG_LIMIT:
                 os.ftruncate(fd, 0)

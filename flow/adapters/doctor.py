@@ -1,7 +1,7 @@
 """``flow doctor``: every look at the set-up, one after the other. Each finding says why it matters.
 
-Nothing is changed without ``fix``, and then only temporary files that an ended process left and writes
-that one began. The probes of the file system are made in a folder of their own and removed.
+Nothing is changed without ``fix``, and then only temporary files that an ended process left and
+writes that one began. The probes of the file system are made in a folder of their own and removed.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from flow.adapters import files, state
 from flow.core import layout
@@ -18,10 +18,48 @@ from flow.errors import FlowError, LockTimeout
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from flow.wiring import Checkout
+    from flow.adapters.git import Repo
+    from flow.adapters.ledger import FileLedger
+    from flow.adapters.records import FileRecords
+    from flow.adapters.settings import LoadedSettings
+    from flow.adapters.trust import TrustLedger
+    from flow.core.goal import Goal
 
 OLDEST_PYTHON = (3, 11)
 JOURNALS = 1000
+
+
+class Checkout(Protocol):
+    """What is looked at of :class:`flow.wiring.Checkout`."""
+
+    top: str
+    repo: Repo
+
+    @property
+    def home(self) -> str | None:
+        """The user's home folder."""
+
+    @property
+    def settings(self) -> LoadedSettings:
+        """The settings in force."""
+
+    @property
+    def records(self) -> FileRecords:
+        """The reading side of the ledger."""
+
+    @property
+    def ledger(self) -> FileLedger:
+        """The writing side of the ledger."""
+
+    @property
+    def trust_ledger(self) -> TrustLedger:
+        """What may run here."""
+
+    def goals(self) -> tuple[list[Goal], list[FlowError]]:
+        """Every goal, and what is wrong with the others."""
+
+    def trust_list(self) -> list[dict[str, Any]]:
+        """The trust in force."""
 
 
 class Fact(NamedTuple):
@@ -145,7 +183,7 @@ def _packages(report: Report) -> None:
 
 
 def requirements() -> list[tuple[str, str]]:
-    """(package, least version) of what Flow needs: from the checkout's pyproject.toml or the wheel."""
+    """(package, least version) of what Flow needs, as the wheel or pyproject.toml says."""
     import re
     from importlib import metadata
 
@@ -170,9 +208,7 @@ def _numbers(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in re.findall(r"\d+", version)[:3])
 
 
-def _state_folder(
-    report: Report, environ: Mapping[str, str], checkout: Checkout | None
-) -> None:
+def _state_folder(report: Report, environ: Mapping[str, str], checkout: Checkout | None) -> None:
     why = "what may run here is recorded there; whoever can write it can make Flow run anything"
     top = checkout.top if checkout else None
     common = checkout.repo.common_dir if checkout else None
@@ -272,8 +308,8 @@ def _goals(report: Report, checkout: Checkout) -> None:
         report.failed(error, "its goals cannot be listed")
         return
     report.fact("goals", f"{len(goals)} readable, {len(broken)} not")
-    for error in broken:
-        report.failed(error, "a goal that cannot be read cannot be evaluated")
+    for fault in broken:
+        report.failed(fault, "a goal that cannot be read cannot be evaluated")
 
 
 def _journals(report: Report, checkout: Checkout) -> None:

@@ -17,8 +17,7 @@ from flow.errors import FlowError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from flow.adapters.doctor import Report
-    from flow.wiring import Checkout
+    from flow.adapters.doctor import Checkout, Report
 
 LOCK_SECONDS = 2.0
 

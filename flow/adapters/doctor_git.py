@@ -1,4 +1,4 @@
-"""What ``flow doctor`` says about git: its version, and settings that run programs or hide changes."""
+"""``flow doctor`` about git: its version, and settings that run programs or hide changes."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def _settings(report: Report, repo: Repo) -> None:
             report.found(
                 f"git's {scope} settings say safe.directory=*",
                 "git obeys the settings of any repository, whoever owns it",
-                f"git config --{scope} --unset-all safe.directory '\\*', and name the ones you mean",
+                f"git config --{scope} --unset-all safe.directory '\\*', and name those you mean",
             )
         if scope not in ("local", "worktree"):
             continue
@@ -145,4 +145,3 @@ def _tracked_runs(report: Report, repo: Repo) -> None:
             "evidence, locks and counters of a run belong to one machine",
             "git rm -r --cached .flow/runs, then commit",
         )
-

@@ -1,12 +1,12 @@
 """The one place that runs git: finding the repository, safe calls, references, history.
 
-A checkout's configuration is hostile. So every call names the git directory and the working tree that
-Flow's own search found, switches off what configuration could start (fsmonitor, hooks, external diff,
-pager, transports), ignores the user's and the system's configuration, replace refs and grafts, takes no
-optional locks, fetches nothing, and runs in an environment of its own without any ``GIT_*`` variable.
-The calls made here never compare with the working tree, so neither filters nor textconv come into play
-(the working tree is read by ``worktree_walk``). Whatever git prints on standard error is an error: what
-git is not sure about, Flow does not know either.
+A checkout's configuration is hostile. So every call names the git directory and the working tree
+that Flow's own search found, switches off what configuration could start (fsmonitor, hooks,
+external diff, pager, transports), ignores the user's and the system's configuration, replace refs
+and grafts, takes no optional locks, fetches nothing, and runs in an environment of its own without
+any ``GIT_*`` variable. The calls made here never compare with the working tree, so neither filters
+nor textconv come into play (the working tree is read by ``worktree_walk``). Whatever git prints on
+standard error is an error: what git is not sure about, Flow does not know either.
 
 GitPython answers questions about history (:func:`history`); it is imported there only, since that
 costs about 100 ms.
@@ -81,10 +81,10 @@ class Repo(NamedTuple):
 def find_repo(cwd: str) -> Repo | None:
     """The checkout that ``cwd`` lies in, by Flow's own search; no process is started.
 
-    The nearest folder upward with a ``.git`` folder or file (linked worktree, submodule) that leads to a
-    git directory; else the nearest one with a ``.flow`` folder; else None. A bare repository is never
-    taken: one that was committed into a subfolder could carry any configuration. Variables like
-    ``GIT_DIR`` are ignored.
+    The nearest folder upward with a ``.git`` folder or file (linked worktree, submodule) that leads
+    to a git directory; else the nearest one with a ``.flow`` folder; else None. A bare repository
+    is never taken: one that was committed into a subfolder could carry any configuration. Variables
+    like ``GIT_DIR`` are ignored.
     """
     start = os.path.realpath(cwd)
     for folder in _upward(start):
@@ -111,7 +111,7 @@ def git(
     stdin: bytes | None = None,
     ok: Collection[int] = (0,),
 ) -> bytes:
-    """What ``git ARGS`` prints. Raises :class:`GitError` for any other status, and for any message."""
+    """What ``git ARGS`` prints. Raises :class:`GitError` for other states and any message."""
     git_dir = usable(repo)
     result = _run((f"--git-dir={git_dir}", f"--work-tree={repo.top}", *args), repo.top, stdin)
     if result[0] not in ok or result[2]:
@@ -157,7 +157,7 @@ def refusal(repo: Repo) -> str | None:
 
 
 def current_branch(repo: Repo) -> str | None:
-    """The short name of the branch that is checked out; None where HEAD is detached, or without git."""
+    """The short name of the branch that is checked out; None on a detached HEAD or without git."""
     if repo.git_dir is None:
         return None
     target = _head(repo)
@@ -169,7 +169,7 @@ def current_branch(repo: Repo) -> str | None:
 
 
 def head_commit(repo: Repo) -> str | None:
-    """The id of the commit that is checked out; None on a branch without commits, or without git."""
+    """The id of the commit that is checked out; None where there is none, or no git."""
     if repo.git_dir is None:
         return None
     target = _head(repo)
@@ -212,11 +212,17 @@ def symbolic_target(repo: Repo, name: str) -> str | None:
 
 
 def commit_of(repo: Repo, revision: str) -> str | None:
-    """The id of the commit that ``revision`` names, in git's own notation; None where it names none."""
+    """The id of the commit that a revision (git's notation) names; None where it names none."""
     if revision.startswith("-") or "\0" in revision or "\n" in revision:
         return None
     found = git(
-        repo, "rev-parse", "--verify", "--quiet", "--end-of-options", revision + "^{commit}", ok=(0, 1)
+        repo,
+        "rev-parse",
+        "--verify",
+        "--quiet",
+        "--end-of-options",
+        revision + "^{commit}",
+        ok=(0, 1),
     )
     value = found.decode("ascii", "replace").strip().splitlines()
     return value[-1] if value and is_id(value[-1]) else None
@@ -249,9 +255,7 @@ def user_config(repo: Repo, *args: str) -> bytes:
     they are.
     """
     git_dir = usable(repo)
-    result = _run(
-        (f"--git-dir={git_dir}", "config", *args), repo.top, None, config=False
-    )
+    result = _run((f"--git-dir={git_dir}", "config", *args), repo.top, None, config=False)
     if result[0] not in (0, 1) or result[2]:
         raise _failed("config", result)
     return result[1]
@@ -468,11 +472,16 @@ def _called_safe(top: str) -> bool:
         name = os.fsdecode(value)
         if not name:
             safe = False  # an empty value clears the list, as in git
-        elif name == "*" or os.path.realpath(os.path.expanduser(name)) == top:
-            safe = True
-        elif name.endswith("/*") and (top + "/").startswith(os.path.realpath(name[:-2]) + "/"):
-            safe = True
+        else:
+            safe = safe or _names(name, top)
     return safe
+
+
+def _names(pattern: str, top: str) -> bool:
+    """Whether one value of ``safe.directory`` stands for ``top``."""
+    if pattern.endswith("/*"):
+        return top.startswith(os.path.realpath(pattern[:-2]) + "/")
+    return pattern == "*" or os.path.realpath(os.path.expanduser(pattern)) == top
 
 
 # --- references -----------------------------------------------------------------------------------
@@ -512,7 +521,7 @@ def _packed(common_dir: str, name: str) -> str | None:
 
 
 def read_regular(path: str | bytes, *, limit: int = _READ_LIMIT) -> bytes | None:
-    """At most ``limit`` bytes of a regular file, symlinks followed as git does; None where there is none.
+    """At most ``limit`` bytes of a regular file, symlinks followed; None where there is none.
 
     A FIFO is not waited for. Raises :class:`GitError` for a file that is there and cannot be read.
     """

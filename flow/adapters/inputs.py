@@ -1,4 +1,4 @@
-"""Reading a file that the caller named on the command line: any readable file, ``-``, a pipe; bounded."""
+"""Reading a file that the caller named: any readable file, a pipe, ``-``; bounded."""
 
 from __future__ import annotations
 

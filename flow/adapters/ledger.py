@@ -297,7 +297,7 @@ class FileLedger:
 
         Raises :class:`RefusedError` (``exists``) where the id, or the run's baseline, is taken.
         """
-        goal, _ = parse_goal(text.encode("utf-8"), "the new goal")
+        goal, _ = parse_goal(text.encode("utf-8", "surrogateescape"), "the new goal")
         rel = layout.goal_file(ids.goal_id(goal.id))
         ids.run_id(run_id)
         with self._goal_lock(goal.id):

@@ -1,7 +1,7 @@
 """Running the tools that Flow itself calls (git and its like).
 
-Arguments are a tuple, no shell, output and time are bounded, and a tool that cannot start is a result,
-not an exception. A criterion's own command runs through ``checks`` instead.
+Arguments are a tuple, no shell, output and time are bounded, and a tool that cannot start is a
+result, not an exception. A criterion's own command runs through ``checks`` instead.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ _HELD_PIPE = 0.05
 class ToolResult(NamedTuple):
     """How a tool ended. ``status`` is its exit status, 128+n for signal n.
 
-    124, 125 and 127 with a line in ``stderr`` that starts with ``flow:`` are Flow's own: it took too
-    long, printed too much, could not start.
+    124, 125 and 127 with a line in ``stderr`` that starts with ``flow:`` are Flow's own: it took
+    too long, printed too much, could not start.
     """
 
     status: int
@@ -51,11 +51,11 @@ def run_tool(
 ) -> ToolResult:
     """Run a program to its end and return what it printed.
 
-    ``argv[0]`` without a slash is looked up in the absolute folders of ``env``'s PATH, never in the
-    working directory. ``stdin`` None is ``/dev/null``. ``timeout`` is in seconds, ``limit`` in bytes
-    of standard output (standard error keeps its first MiB). The program gets a session of its own and
-    none of Flow's descriptors, and is ended with its process group when it takes too long or Flow is
-    interrupted. Raises nothing of its own.
+    ``argv[0]`` without a slash is looked up in the absolute folders of ``env``'s PATH, never in
+    the working directory. ``stdin`` None is ``/dev/null``. ``timeout`` is in seconds, ``limit`` in
+    bytes of standard output (standard error keeps its first MiB). The program gets a session of
+    its own and none of Flow's descriptors, and is ended with its process group when it takes too
+    long or Flow is interrupted. Raises nothing of its own.
     """
     program = argv[0] if "/" in argv[0] else find_program(argv[0], env.get("PATH"))
     if program is None:

@@ -27,8 +27,9 @@ def start(
 ) -> int:
     """Start ``program`` (a path) and return its process id. Raises OSError where it cannot start.
 
-    ``fds`` become its standard input, output and error. It leads a session and a process group of its
-    own, has no controlling terminal and no signal blocked or ignored. ``cwd`` None is the present one.
+    ``fds`` become its standard input, output and error. It leads a session and a process group of
+    its own, has no controlling terminal and no signal blocked or ignored. ``cwd`` None is the
+    present one.
     """
     if cwd is None or _is_here(cwd):
         actions = [(os.POSIX_SPAWN_DUP2, fd, target) for target, fd in enumerate(fds)]
@@ -114,7 +115,7 @@ def _become(
     cwd: str | None,
     report: int,
 ) -> NoReturn:
-    """Become ``program``; what goes wrong is reported as its errno, and none of Flow's code runs on."""
+    """Become ``program``, or report an errno; none of Flow's code runs on in this process."""
     number = 5  # EIO
     try:
         import signal

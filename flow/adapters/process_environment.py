@@ -1,7 +1,8 @@
-"""The environment that a criterion's command gets, and where programs are found (SPEC section 3, 2).
+"""The environment that a criterion's command gets (SPEC section 3), and where programs are found.
 
-A shell and git obey variables that can make a failing check look green: a function named ``pytest``, a
-``BASH_ENV`` file, another ``GIT_DIR``. They are removed, and the evidence names them.
+A shell and git obey variables that can make a failing check look green: a function named
+``pytest``, a ``BASH_ENV`` file, another ``GIT_DIR``. They are removed, and the evidence names
+them.
 """
 
 from __future__ import annotations
@@ -73,8 +74,8 @@ def clean_environment(environ: Mapping[str, str]) -> tuple[dict[str, str], tuple
 def find_program(name: str, path: str | None, *, outside: str | None = None) -> str | None:
     """The absolute path of a program in ``path`` (a PATH value), or None.
 
-    Relative and empty entries are skipped, so that the working directory never names a program; so is
-    whatever lies below the folder ``outside``, by its name or really.
+    Relative and empty entries are skipped, so that the working directory never names a program; so
+    is whatever lies below the folder ``outside``, by its name or really.
     """
     top = None if outside is None else os.path.realpath(outside)
     for folder in (path or os.defpath).split(":"):

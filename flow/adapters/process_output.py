@@ -14,7 +14,7 @@ import os
 from contextlib import suppress
 from typing import NamedTuple
 
-from flow.adapters import files
+from flow.adapters import files, folders
 from flow.errors import FlowError
 
 _FLAGS = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -53,7 +53,7 @@ class OutputFile:
         self.printed = 0
 
     def _make(self) -> int:
-        folder, name = files.open_parent(self._root, self._rel)
+        folder, name = folders.open_parent(self._root, self._rel)
         try:
             return os.open(name, _FLAGS, files.FILE_MODE, dir_fd=folder)
         finally:
@@ -83,7 +83,7 @@ class OutputFile:
     def _make_ring(self) -> int:
         """A file of the same file system that goes with this process."""
         name = f"{self._rel}-tail"
-        folder, base = files.open_parent(self._root, name)
+        folder, base = folders.open_parent(self._root, name)
         try:
             fd = os.open(base, _FLAGS, 0o600, dir_fd=folder)
             os.unlink(base, dir_fd=folder)
@@ -130,7 +130,7 @@ class OutputFile:
 def discard(root: str, rel: str) -> None:
     """Remove a work file where it is still there; never fails, since something else already has."""
     with suppress(FlowError):  # the folder has become unsafe or unreadable; doctor lists the rest
-        files.remove(root, rel)
+        files.remove(root, rel, sync=False)
 
 
 def _write_all(fd: int, view: memoryview) -> None:

@@ -1,9 +1,9 @@
 """One process that looks after one command: its output, its time, and everything it starts.
 
-It is forked, never executed, has the command as its child and lives exactly as long as the command's
-processes do. When Flow ends, however it ends, the ``alive`` pipe reports end of file and the
-supervisor ends the command's whole tree. What it found out goes to Flow as
-one short line of JSON (at most 512 bytes, which every system writes to a pipe in one piece).
+It is forked, never executed, has the command as its child and lives exactly as long as the
+command's processes do. When Flow ends, however it ends, the ``alive`` pipe reports end of file and
+the supervisor ends the command's whole tree. What it found out goes to Flow as one short line of
+JSON (at most 512 bytes, which every system writes to a pipe in one piece).
 """
 
 from __future__ import annotations
@@ -16,37 +16,42 @@ import signal
 import time
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn
 
-from flow.adapters.process_environment import is_below
 from flow.adapters.process_child import start
+from flow.adapters.process_ending import RUNNING, Ending
+from flow.adapters.process_environment import is_below
 from flow.adapters.process_output import OutputFile
-from flow.adapters.process_tree import send
 from flow.errors import FlowError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from flow.adapters.process_tree import Process, Tree
-
-SETTLE = 0.1
-"""Seconds that what a command left running gets to end by itself: ``tee`` in ``> >(tee log)``."""
-
-FORCE = 10.0
-"""Seconds after which a process that SIGKILL cannot end (stuck in the kernel) is given up and named."""
-
-_FOLLOW = 0.25
-"""Seconds between two looks at the process table where the system has no subreaper."""
-
-_SWEEP = 0.001
-_LONG = 3600.0
+    from flow.adapters.process_tree import Tree
 
 _CHUNK = 1 << 16
-_NAMES = 5
 _REASON = 160
 _SYNTAX_OUTPUT = 1 << 16
 
 _PLAIN_COMMAND = re.compile(r"[\w./:,@%+= -]+", re.ASCII)
 _RESERVED = frozenset(
-    "if then elif else fi time for in until while do done case esac coproc select function".split()
+    [
+        "if",
+        "then",
+        "elif",
+        "else",
+        "fi",
+        "time",
+        "for",
+        "in",
+        "until",
+        "while",
+        "do",
+        "done",
+        "case",
+        "esac",
+        "coproc",
+        "select",
+        "function",
+    ]
 )
 
 
@@ -72,7 +77,7 @@ class Refused(Exception):
 
 
 def supervise(plan: Plan, index: int, tree: Tree, *, alive: int, report: int) -> NoReturn:
-    """Run the command of ``plan`` and report as ``index``. Only for a process that was just forked."""
+    """Run the command of ``plan``, report as ``index``, exit. For a process that was just forked."""
     code = 1
     try:
         found: dict[str, Any]
@@ -80,9 +85,11 @@ def supervise(plan: Plan, index: int, tree: Tree, *, alive: int, report: int) ->
             output = OutputFile(plan.top, plan.work_file, plan.limit)
             found = _Supervisor(plan, tree, output, alive, report, index).run()
         except FlowError as error:
-            found = {"kind": "storage", "why": str(error.fault.message)}
+            found = {"kind": "storage", "why": error.fault.message, "code": error.code}
         except OSError as error:
             found = {"kind": "storage", "why": error.strerror or str(error)}
+        except Exception as error:  # noqa: BLE001  # a defect: never a result
+            found = {"kind": "lost", "signal": 0, "why": f"{type(error).__name__}: {error}"}
         if found["kind"] != "abandoned":
             send_report(report, index, found)
         code = 0
@@ -154,16 +161,16 @@ class _Supervisor:
             raise Refused(f"cwd {self.plan.cwd!r} leads outside the checkout")
 
     def _check_syntax(self) -> Literal["exit", "timeout"]:
-        """Let bash read it all first; else a slip in the last line shows after the first has run."""
+        """Let bash read it all first: else what stands before the slip would have run already."""
         words = self.plan.command.split(None, 1)
-        if _PLAIN_COMMAND.fullmatch(self.plan.command) and words[0] not in _RESERVED:
+        if words and _PLAIN_COMMAND.fullmatch(self.plan.command) and words[0] not in _RESERVED:
             return "exit"  # one simple command: nothing that could be malformed
         said = bytearray()
 
         def hear(data: bytes) -> None:
             said.extend(data[: _SYNTAX_OUTPUT - len(said)])
 
-        found = self._attend(self._start("-n"), hear)
+        found = self._attend(hear, "-n")
         if found["kind"] == "timeout":
             return "timeout"
         if found["status"] != 0:
@@ -175,12 +182,9 @@ class _Supervisor:
     def _run_command(self) -> dict[str, Any]:
         if self.abandoned:
             return {}
-        pid = self._start()
-        if not self.tree.complete:  # should this process be killed, Flow ends at least the group
-            send_report(self.report, self.index, {"kind": "started", "pid": pid})
-        return self._attend(pid, self._store)
+        return self._attend(self._store)
 
-    def _start(self, *options: str) -> int:
+    def _start(self, *options: str) -> None:
         plan = self.plan
         argv = ["bash", "--noprofile", "--norc", *options, "-o", "pipefail", "-c", plan.command]
         self.out, out_w = os.pipe()
@@ -192,7 +196,9 @@ class _Supervisor:
             os.close(out_w)
         os.set_blocking(self.out, False)
         self.poll.register(self.out, select.POLLIN)
-        return pid
+        if not self.tree.complete:  # should this process be killed, Flow ends at least the group
+            send_report(self.report, self.index, {"kind": "started", "pid": pid})
+        self.tree.watch(pid)
 
     def _store(self, data: bytes) -> None:
         if self.disk is None:
@@ -201,11 +207,11 @@ class _Supervisor:
             except OSError as error:
                 self.disk = error
 
-    def _attend(self, pid: int, take: Callable[[bytes], None]) -> dict[str, Any]:
-        """Serve the command until nothing of its tree is left, ending what must be ended."""
-        self.tree.watch(pid)
+    def _attend(self, take: Callable[[bytes], None], *options: str) -> dict[str, Any]:
+        """Run bash until nothing of its tree is left, ending what must be ended."""
         ending = Ending(self.tree, self.plan.grace)
         began = time.monotonic()
+        self._start(*options)
         deadline = began + self.plan.timeout
         exited: float | None = None
         timed_out = False
@@ -275,64 +281,3 @@ class _Supervisor:
             self.poll.unregister(self.out)
             os.close(self.out)
             self.out = -1
-
-
-RUNNING, SETTLING, ASKED, FORCED = range(4)
-
-
-class Ending:
-    """How a tree of processes is brought to its end: time to settle, SIGTERM, SIGKILL, in this order.
-
-    Each step happens once, and none leads back.
-    """
-
-    def __init__(self, tree: Tree, grace: float) -> None:
-        self.stage = RUNNING
-        self._tree, self._grace = tree, grace
-        self._until = 0.0
-        self._asked: list[Process] = []
-        self._stuck: list[Process] = []
-
-    def settle(self, now: float) -> None:
-        """The command has exited: let the rest end by itself for a moment."""
-        if self.stage < SETTLING:
-            self.stage, self._until = SETTLING, now + SETTLE
-
-    def ask(self, now: float) -> None:
-        """Send SIGTERM to everything there is now."""
-        if self.stage < ASKED:
-            self.stage, self._until = ASKED, now + self._grace
-            self._asked = self._tree.living()
-            send(self._asked, signal.SIGTERM)
-            send(self._asked, signal.SIGCONT)  # a stopped process takes nothing but SIGKILL
-
-    def force(self, now: float) -> None:
-        """Send SIGKILL from now on, until nothing is left."""
-        if self.stage < FORCED:
-            self.stage, self._until = FORCED, now + FORCE
-
-    def pause(self, now: float) -> float | None:
-        """Take the step that is due; seconds to the next one, None where nothing more helps."""
-        if self.stage == SETTLING and now >= self._until:
-            self.ask(now)
-        elif self.stage == ASKED and now >= self._until:
-            self.force(now)
-        if self.stage == FORCED:
-            living = self._tree.living()
-            if now >= self._until:
-                self._stuck = living
-                return None
-            send(living, signal.SIGKILL)
-            return _SWEEP
-        if self._tree.complete:
-            return _LONG if self.stage == RUNNING else self._until - now
-        self._tree.living()  # to know what there is before it detaches itself
-        return _FOLLOW if self.stage == RUNNING else min(self._until - now, _FOLLOW / 10)
-
-    def report(self, *, left_over: bool) -> dict[str, Any]:
-        """Which processes were left over and ended, and which could not be ended."""
-        found: dict[str, Any] = {"loose": not self._tree.complete}
-        for key, rows in (("left", self._asked if left_over else []), ("stuck", self._stuck)):
-            if rows:
-                found[key] = [len(rows), *sorted({row.name for row in rows})[:_NAMES]]
-        return found

@@ -1,11 +1,11 @@
 """The process between Flow and the supervisors of its commands.
 
-A command can kill its own supervisor (``kill -9 $PPID``). What it leaves behind then becomes a child
-of the warden, which ends it and tells Flow that the command's result is lost. Flow talks to the
-warden over a pipe (the number of the command to start next) and hears from warden and supervisors over
-another. Neither of them holds any other descriptor of Flow's, a lock least of all, and both
-live in a session of their own, where no Ctrl-C reaches them: Flow itself tells them to stop, or
-its end does.
+A command can kill its own supervisor (``kill -9 $PPID``). What it leaves behind then becomes a
+child of the warden, which ends it and tells Flow that the command's result is lost. Flow talks to
+the warden over a pipe (the number of the command to start next) and hears from warden and
+supervisors over another. Neither of them holds any other descriptor of Flow's, a lock least of
+all, and both live in a session of their own, where no Ctrl-C reaches them: Flow itself tells them
+to stop, or its end does.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from flow.adapters.process_child import close_others, end_group
+from flow.adapters.process_ending import FORCE, SETTLE
 from flow.adapters.process_output import discard
-from flow.adapters.process_supervisor import FORCE, SETTLE, send_report, supervise
+from flow.adapters.process_supervisor import send_report, supervise
 from flow.adapters.process_tree import (
     FollowedTree,
     ReapedTree,
@@ -47,10 +48,11 @@ _DEFAULTS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signa
 class Warden:
     """Flow's end. Not for several threads."""
 
-    def __init__(self, plans: Sequence[Plan], *, follow: bool = False) -> None:
-        """Fork the warden. ``follow`` does without a subreaper, as on systems that have none.
+    def __init__(self, plans: Sequence[Plan], *, wake: int, follow: bool = False) -> None:
+        """Fork the warden. ``wake`` is a descriptor that ends a wait in :meth:`reports`.
 
-        Raises OSError where no process or pipe can be made.
+        ``follow`` does without a subreaper, as on systems that have none. Raises OSError where no
+        process or pipe can be made.
         """
         self._buffer = b""
         self._grace = max(plan.grace for plan in plans)
@@ -71,6 +73,8 @@ class Warden:
             os.close(fd)
         self._poll = select.poll()
         self._poll.register(self._report, select.POLLIN)
+        self._poll.register(wake, select.POLLIN)
+        self._wake = wake
 
     def start(self, index: int) -> None:
         """Let the command of plan ``index`` begin. Nothing happens where the warden is gone."""
@@ -79,7 +83,7 @@ class Warden:
 
     def reports(self, seconds: float) -> list[dict[str, Any]] | None:
         """What came within ``seconds``; None once the warden is gone and nothing is to come."""
-        if not self._poll.poll(seconds * 1000):
+        if self._report not in (fd for fd, _ in self._poll.poll(seconds * 1000)):
             return None if self._gone() else []
         data = os.read(self._report, 1 << 16)
         if not data:
@@ -108,6 +112,7 @@ class Warden:
         """End everything that still runs, and wait until it has ended."""
         for fd in (self._control, self._alive):
             os.close(fd)
+        self._poll.unregister(self._wake)
         deadline = time.monotonic() + self._grace + SETTLE + FORCE + 2 * _SLACK
         while (left := deadline - time.monotonic()) > 0:
             # End of file: the warden and every supervisor has ended.
@@ -131,8 +136,8 @@ class _Warden:
     ) -> None:
         self.plans, self.control, self.alive, self.report = plans, control, alive, report
         self.follow = follow
-        self.supervisors: dict[int, tuple[int, float]] = {}
-        """Process id of each supervisor → (number of its plan, when it counts as hung)."""
+        self.supervisors: dict[int, tuple[int, float, float]] = {}
+        """Process id of each supervisor → (number of its plan, when it began, when it is hung)."""
 
     def run(self) -> NoReturn:
         """Serve until Flow closes the control pipe, then end everything and exit."""
@@ -172,7 +177,7 @@ class _Warden:
     def _serve(self) -> None:
         waiting = b""
         while True:
-            next_hung = min((when for _, when in self.supervisors.values()), default=None)
+            next_hung = min((when for _, _, when in self.supervisors.values()), default=None)
             wait = _LONG if next_hung is None else min(max(next_hung - time.monotonic(), 0), _LONG)
             for fd, _ in self.poll.poll(wait * 1000):
                 if fd == self.wake:
@@ -185,7 +190,7 @@ class _Warden:
                 for number in numbers:
                     self._start(int(number))
             self._reap()
-            for pid, (_, when) in self.supervisors.items():
+            for pid, (_, _, when) in self.supervisors.items():
                 if time.monotonic() >= when:  # stopped, perhaps, by its command
                     os.kill(pid, signal.SIGKILL)
 
@@ -200,7 +205,8 @@ class _Warden:
         if pid == 0:
             self._become_supervisor(plan, index)
         limits = 2 * plan.timeout + plan.grace + SETTLE + FORCE + _SLACK  # bash -n has a limit too
-        self.supervisors[pid] = (index, time.monotonic() + limits)
+        began = time.monotonic()
+        self.supervisors[pid] = (index, began, began + limits)
 
     def _become_supervisor(self, plan: Plan, index: int) -> NoReturn:
         try:
@@ -222,11 +228,14 @@ class _Warden:
                 return True
             if pid == 0:
                 return False
-            index, _ = self.supervisors.pop(pid, (None, 0.0))
+            index, began, _ = self.supervisors.pop(pid, (None, 0.0, 0.0))
             if index is not None and status != 0:
+                number = max(-os.waitstatus_to_exitcode(status), 0)
+                seconds = time.monotonic() - began
                 self._end_strays()
-                code = os.waitstatus_to_exitcode(status)
-                send_report(self.report, index, {"kind": "lost", "signal": max(-code, 0)})
+                send_report(
+                    self.report, index, {"kind": "lost", "signal": number, "seconds": seconds}
+                )
 
     def _end_strays(self) -> None:
         """End whatever is a child of this process and no supervisor, and what is below it."""

@@ -253,13 +253,17 @@ def baseline_from_document(document: Mapping[str, Any]) -> Baseline | None:
     """A baseline, or None where a field is missing or of another kind than Flow writes."""
     from flow.core.boundary import Baseline
 
-    values = []
+    values: list[Any] = []
     for name in Baseline._fields:
-        value = document.get(name, Baseline._field_defaults.get(name))
+        default = Baseline._field_defaults.get(name)
+        value = document.get(name, default)
         if name == "base_commit":
             good = name in document and (value is None or isinstance(value, str))
-        elif name == "journal_dir":
+        elif isinstance(default, str):
             good = isinstance(value, str)
+        elif isinstance(default, tuple):
+            good = isinstance(value, list | tuple) and all(isinstance(v, str) for v in value)
+            value = tuple(value) if good else None
         else:
             good = isinstance(value, dict) and all(isinstance(v, str) for v in value.values())
         if not good:

@@ -63,7 +63,8 @@ def init(cwd: str) -> Done:
     """Make the repository around ``cwd`` ready; without one, ``cwd`` itself.
 
     Reads everything first, so that a broken file is refused before anything is written. Raises
-    :class:`ContractError` for a broken ``.claude/settings.json``, :class:`RefusedError` for a symlink.
+    :class:`ContractError` for a broken ``.claude/settings.json``, :class:`RefusedError` for a
+    symlink.
     """
     repo = find_repo(os.path.abspath(cwd))
     top = repo.top if repo is not None else os.path.abspath(cwd)
@@ -77,7 +78,7 @@ def init(cwd: str) -> Done:
     ids = files.names(top, layout.GOALS, suffix=layout.GOAL_SUFFIX, limit=1000)
     goal_file = layout.goal_file(EXAMPLE)
     if ids:
-        plans.append(Step(layout.GOALS + "/", f"is there, with {len(ids)} goal files"))
+        plans.append(Step(layout.GOALS + "/", f"is there; goal files in it: {len(ids)}"))
     else:
         branch = (current_branch(repo) if repo is not None else None) or NO_BRANCH
         text = example(os.path.basename(top) or "repository", branch, clock.now())
@@ -216,7 +217,7 @@ metadata:
   created_at: @NOW@
 scope:
   repo: @REPO@
-  branch: @BRANCH@         # it is evaluated on this branch only
+  branch: @BRANCH@  # it is evaluated on this branch only
 objective:
   outcome: "The README says how to start"
   acceptance_criteria:

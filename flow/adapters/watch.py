@@ -1,12 +1,12 @@
-"""Notices what a running command does to HEAD, the goal and Flow's own files (SPEC section 3, step 2).
+"""Notices what a running command does to HEAD, the goal and Flow's own files.
 
-Before each command the present state is taken as settled; when one ends, what differs is blamed on
-whatever ran meanwhile, unless Flow's own ledger accounts for it: another Flow process that wrote at the
-same time has left an event behind. A forged event is not detected here; the hash chain of SPEC section
-10 is for that.
+SPEC section 3, step 2. Before each command the present state is taken as settled; when one ends,
+what differs is blamed on whatever ran meanwhile, unless Flow's own ledger accounts for it: another
+Flow process that wrote at the same time has left an event behind. A forged event is not detected
+here; the hash chain of SPEC section 10 is for that.
 
-Sidecars are many, so only the folder's own stamp and the sidecars the goal refers to are looked at:
-the cost does not grow with the run.
+Sidecars are many, so only the folder's own stamp and the sidecars the goal refers to are looked
+at: the cost does not grow with the run.
 """
 
 from __future__ import annotations
@@ -33,9 +33,7 @@ Stamp = tuple[int, ...]
 class FileWatch:
     """Implements :class:`flow.app.ports.Watch` for one goal and one run."""
 
-    def __init__(
-        self, repo: Repo, goal_id: str, run_id: str, referred: Sequence[str] = ()
-    ) -> None:
+    def __init__(self, repo: Repo, goal_id: str, run_id: str, referred: Sequence[str] = ()) -> None:
         self._repo = repo
         self._goal_id = goal_id
         self._run_id = run_id

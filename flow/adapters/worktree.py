@@ -1,15 +1,15 @@
 """The change set: the working tree, the index and HEAD against the pinned base (SPEC section 4).
 
 HEAD and the index are compared with the base by git, as trees, with no file of the working tree
-involved; the working tree is walked and hashed by Flow itself (``worktree_walk``). So none of git's ways to
-look away from a file plays a part: index flags, ``fileMode``, ``trustctime``, ``core.worktree``, filters,
-ignore rules set later.
+involved; the working tree is walked and hashed by Flow itself (``worktree_walk``). So none of git's
+ways to look away from a file plays a part: index flags, ``fileMode``, ``trustctime``,
+``core.worktree``, filters, ignore rules set later.
 
-A path that a sparse checkout leaves out is absent, and so a deletion, unless it was absent at activation
-already; a path marked intent-to-add counts as staged.
+A path that a sparse checkout leaves out is absent, and so a deletion, unless it was absent at
+activation already; a path marked intent-to-add counts as staged.
 
-In a warm checkout one snapshot costs one git process, a second one where HEAD is not the base, and a
-third one where untracked names are new.
+In a warm checkout one snapshot costs one git process, a second one where HEAD is not the base, and
+a third one where untracked names are new.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from flow.adapters import git
 from flow.adapters.worktree_cache import Table
 from flow.adapters.worktree_guards import guards, problems
-from flow.adapters.worktree_ignore import EXCLUDE, EXCLUDES_FILE, Rules, outer_rules
+from flow.adapters.worktree_ignore import RULES_FILE, Rules, outer_rules
 from flow.adapters.worktree_walk import Walk
 from flow.core.boundary import (
     GITLINK,
@@ -49,7 +49,9 @@ _TRIES = 3
 """How often a tree that changes while it is read is read again."""
 
 _WORTH_SAVING = 2 << 20
-"""Bytes of newly hashed content (a file counts for 4096 more) that make writing a large cache worth it."""
+"""Bytes of newly hashed content (a file counts for 4096 more) that make writing a large cache worth
+it.
+"""
 
 _SMALL = 4000
 """Files up to which the cache is written for any news: it takes a millisecond."""
@@ -72,6 +74,8 @@ class _Asked(NamedTuple):
     rules: Mapping[str, str] | None
     """The pinned rules; None: those now in force are collected."""
     cache_dir: str | None
+    top: str
+    """The checkout's top level."""
 
 
 def snapshot(
@@ -84,9 +88,9 @@ def snapshot(
 ) -> Snapshot:
     """The checkout as it is now, against the pinned base.
 
-    Raises nothing: what git or the file system could not answer is in ``problems``, and then the change
-    set is not to be relied on. ``cache_dir`` is a folder of the user's own, outside the checkout (None:
-    nothing is remembered). ``own_files`` only affects ``tree``.
+    Raises nothing: what git or the file system could not answer is in ``problems``, and then the
+    change set is not to be relied on. ``cache_dir`` is a folder of the user's own, outside the
+    checkout (None: nothing is remembered). ``own_files`` only affects ``tree``.
     """
     found: list[str] = []
     head = branch = None
@@ -102,6 +106,7 @@ def snapshot(
             baseline.denied_ignored,
             baseline.ignore_rules,
             cache_dir,
+            repo.top,
         )
         scan = settled_scan(repo, base, head, asked)
         changes = tuple(sorted(scan.changes, key=lambda change: change.path))
@@ -109,11 +114,25 @@ def snapshot(
         if (git.head_commit(repo), git.current_branch(repo)) != (head, branch):
             found.append("HEAD moved while the files were read")
     except FlowError as error:
-        found.append(str(error))
+        found.append(_base_gone(repo, baseline) or str(error))
     result = Snapshot(head, branch, None, changes, standing, tuple(found))
     if found:
         return result
     return result._replace(tree=subject_tree(result, baseline, own_files or _nobodys))
+
+
+def _base_gone(repo: Repo, baseline: Baseline) -> str | None:
+    """Whether an error comes from a base that this repository does not hold (any more)."""
+    base = baseline.base_commit
+    try:
+        if base is None or not git.is_id(base) or git.refusal(repo) is not None:
+            return None
+        if base in git.EMPTY_TREES.values() or git.commit_of(repo, base) is not None:
+            return None
+    except GitError:
+        return None
+    shallow = "; this is a shallow clone: git fetch --unshallow" if git.is_shallow(repo) else ""
+    return f"the pinned base {base[:12]} is not in this repository{shallow}"
 
 
 def _nobodys(_: str) -> bool:
@@ -145,7 +164,7 @@ def collect(
 
     Raises :class:`GitError` where anything stands in the way.
     """
-    asked = _Asked(Globs(denied, anchored=False), {}, None, cache_dir)
+    asked = _Asked(Globs(denied, anchored=False), {}, None, cache_dir, repo.top)
     scan = settled_scan(repo, base, git.head_commit(repo), asked)
     if scan.problems:
         raise GitError(
@@ -161,6 +180,26 @@ def collect(
         else:
             changes.append(change)
     return changes, ignored, scan.rules
+
+
+def rules_of_commit(repo: Repo, commit: str) -> dict[str, str]:
+    """The ``.gitignore`` files of a commit, by their paths."""
+    table = _listing(repo, commit, b"")
+    found = {}
+    for path in table:
+        entry = table.entry(path)
+        if path.rpartition(b"/")[2] == RULES_FILE and entry is not None and entry.mode != LINK:
+            text = git.git(repo, "cat-file", "blob", entry.digest)
+            found[_text(path)] = text.decode("utf-8", "surrogateescape")
+    return found
+
+
+def ignored_now(repo: Repo, baseline: Baseline, denied: Sequence[str]) -> dict[str, str]:
+    """path → digest of the ignored files that ``denied`` names now."""
+    base = _pinned(baseline)
+    asked = _Asked(Globs(denied, anchored=False), {}, baseline.ignore_rules, None, repo.top)
+    scan = settled_scan(repo, base, git.head_commit(repo), asked)
+    return {c.path: entry_digest(c.worktree) for c in scan.changes if isinstance(c, _Ignored)}
 
 
 class _Ignored(Change):
@@ -203,10 +242,10 @@ def _scan(
         found.append("unmerged in the index: " + ", ".join(_text(prefix + p) for p in unmerged[:5]))
     cache = _cache_file(repo, base, asked.cache_dir)
     table = (Table.load(cache, base) if cache else None) or _listing(repo, base, prefix)
-    links = {path for path in table.entries_of_mode(GITLINK)}
+    links = table.gitlinks()
     links.update(p for more in (heads, staged) for p, e in more.items() if e and e.mode == GITLINK)
     tracked = {p for more in (heads, staged) for p, e in more.items() if e is not None}
-    tracked = {path for path in tracked if path not in table.entries} if tracked else tracked
+    tracked = {path for path in tracked if path not in table}
     rules = _rules(repo, table, asked, name)
     walk = Walk(
         repo.top,
@@ -223,7 +262,7 @@ def _scan(
     if cache:
         _remember(cache, table, walk, rules)
 
-    changes = _changes(repo, table, walk, heads, staged, prefix)
+    changes = _changes(_Tops(repo, asked.top), table, walk, heads, staged, prefix)
     changes += _ignored_changes(walk, asked, prefix)
     collected = {name + file: text for file, text in rules.texts.items()}
     unsettled = walk.unsettled
@@ -260,14 +299,14 @@ def _counted(path: bytes, prefix: bytes) -> bool:
 
 def _listing(repo: Repo, base: str, prefix: bytes) -> Table:
     """The base's tree as git lists it."""
-    entries = {}
-    if base not in git.EMPTY_TREES.values():
-        output = git.git(repo, "ls-tree", "-r", "-z", "--full-tree", base)
-        for line in output.split(b"\0")[:-1]:
-            meta, _, path = line.partition(b"\t")
-            if _counted(path, prefix):
-                mode, _, digest = meta.decode("ascii").split(" ")
-                entries[path] = Entry(mode, digest)
+    if base in git.EMPTY_TREES.values():
+        return Table.of_listing(base, ())
+    entries = []
+    for line in git.git(repo, "ls-tree", "-r", "-z", "--full-tree", base).split(b"\0")[:-1]:
+        meta, _, path = line.partition(b"\t")
+        if _counted(path, prefix):
+            mode, _, digest = meta.decode("ascii").split(" ")
+            entries.append((path, Entry(mode, digest)))
     return Table.of_listing(base, entries)
 
 
@@ -278,9 +317,9 @@ def _against_tree(
     repo: Repo, base: str, head: str | None, prefix: bytes = b""
 ) -> dict[bytes, Entry | None]:
     """path → its entry in ``head``, for every path where that is not the base's."""
-    if head == base:
-        return {}
     other = head or git.EMPTY_TREES[len(base)]
+    if other == base:
+        return {}
     output = git.git(
         repo, "diff-tree", "-r", *_RAW, "--ignore-submodules=dirty", "--no-relative", base, other
     )
@@ -292,8 +331,8 @@ def _against_index(
 ) -> tuple[dict[bytes, Entry | None], list[bytes]]:
     """path → its staged entry where that is not the base's; and the unmerged paths.
 
-    ``--cached`` leaves the working tree alone. ``--ignore-submodules=dirty`` outvotes what the checkout
-    configures about submodules, and looks at their staged commits only.
+    ``--cached`` leaves the working tree alone. ``--ignore-submodules=dirty`` outvotes what the
+    checkout configures about submodules, and looks at their staged commits only.
     """
     output = git.git(
         repo,
@@ -331,8 +370,15 @@ def changed_between(repo: Repo, old: str, new: str | None) -> dict[str, Entry | 
 # --- putting it together --------------------------------------------------------------------------
 
 
+class _Tops(NamedTuple):
+    """A repository, and the top level that paths are relative to (a submodule's is another one)."""
+
+    repo: Repo
+    top: str
+
+
 def _changes(
-    repo: Repo,
+    tops: _Tops,
     table: Table,
     walk: Walk,
     heads: Mapping[bytes, Entry | None],
@@ -345,15 +391,13 @@ def _changes(
     links = {path for path, entry in walk.entries.items() if entry.mode == LINK}
     found = []
     for path in {*heads, *staged, *on_disk}:
-        base = table.entries.get(path)
+        base = table.entry(path)
         head, index = heads.get(path, base), staged.get(path, base)
-        if path in walk.untouched:
-            worktree = base or index or head
-        else:
-            worktree = on_disk.get(path, base)
+        here = base or index or head if path in walk.untouched else base
+        worktree = on_disk.get(path, here)
         if head == base and index == base and worktree == base:
             continue
-        real = _real(repo, path, links, worktree)
+        real = _real(tops, path, links, worktree)
         found.append(Change(_text(prefix + path), base, head, index, worktree, real))
     return found
 
@@ -367,28 +411,32 @@ def _ignored_changes(walk: Walk, asked: _Asked, prefix: bytes) -> list[Change]:
         if not prefix and path not in now and asked.denied.first(_bytes(path)) is not None
     )
     found: list[Change] = []
-    for path, entry in now.items():
-        if asked.denied_ignored.get(path) != entry_digest(entry):
-            found.append(_Ignored(path, None, None, None, entry))
-    for path in gone:
-        if not os.path.lexists(os.path.join(os.fsencode(walk.top), _bytes(path))):
-            found.append(_Ignored(path, None, None, None, None))
+    top = os.fsencode(asked.top)
+    found += [
+        _Ignored(path, None, None, None, entry)
+        for path, entry in now.items()
+        if asked.denied_ignored.get(path) != entry_digest(entry)
+    ]
+    found += [
+        _Ignored(path, None, None, None, None)
+        for path in gone
+        if not os.path.lexists(os.path.join(top, _bytes(path)))
+    ]
     return found
 
 
-def _real(
-    repo: Repo, path: bytes, links: Collection[bytes], worktree: Entry | None
-) -> str | None:
+def _real(tops: _Tops, path: bytes, links: Collection[bytes], worktree: Entry | None) -> str | None:
     """Where a path really lies if a symlink that is new since the base leads to it."""
     through = next((link for link in links if path.startswith(link + b"/")), None)
     if through is None and not (worktree is not None and worktree.mode == LINK):
         return None
-    top = os.fsencode(repo.top)
+    repo, top = tops.repo, os.fsencode(tops.top)
     try:
-        real = os.path.realpath(os.path.join(top, path))
+        real = os.path.realpath(os.path.join(os.fsencode(repo.top), path))
     except (OSError, ValueError):
         return ""
     git_dirs = [os.fsencode(folder) for folder in (repo.git_dir, repo.common_dir) if folder]
+    git_dirs.append(top + b"/.git")
     inside = real == top or real.startswith(top + b"/")
     if not inside or any((real + b"/").startswith(folder + b"/") for folder in git_dirs):
         return ""
@@ -396,15 +444,10 @@ def _real(
 
 
 def _rules(repo: Repo, table: Table, asked: _Asked, name: str) -> Rules:
-    import tempfile
-
-    scratch = asked.cache_dir or tempfile.gettempdir()
     if asked.rules is None:
-        return Rules(outer_rules(repo), {}, scratch)
-    texts = {
-        file[len(name) :]: text for file, text in asked.rules.items() if file.startswith(name)
-    }
-    rules = Rules(texts, {}, scratch)
+        return Rules(outer_rules(repo), asked.cache_dir)
+    texts = {file[len(name) :]: text for file, text in asked.rules.items() if file.startswith(name)}
+    rules = Rules(texts, asked.cache_dir)
     if table.rules == rules.digest:
         rules.decisions = table.decisions
     return rules
@@ -421,8 +464,7 @@ def _cache_file(repo: Repo, base: str, cache_dir: str | None) -> str | None:
 
 def _remember(file: str, table: Table, walk: Walk, rules: Rules) -> None:
     """Write the cache where there is enough news to be worth it."""
-    size = len(table.entries) if table.fresh else table.size
-    news = walk.fresh if size > _SMALL else walk.fresh * _WORTH_SAVING
+    news = walk.fresh if len(table) > _SMALL else walk.fresh * _WORTH_SAVING
     if not (table.fresh or rules.asked or news > _WORTH_SAVING):
         return
     clean = table.known_clean()
@@ -441,6 +483,3 @@ def _text(path: bytes) -> str:
 
 def _bytes(path: str) -> bytes:
     return path.encode("utf-8", "surrogateescape")
-
-
-__all__ = ["EXCLUDE", "EXCLUDES_FILE", "Scan", "changed_between", "collect", "snapshot"]

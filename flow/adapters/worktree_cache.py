@@ -1,12 +1,13 @@
 """What is known of a working tree from earlier: the base's listing, and which file had which hash.
 
-One file for each (checkout, base), in the user's state folder. It holds numbers, names and hashes in
-fixed places, nothing that could be executed on reading, and every length and a checksum are checked: a
-file that is not exactly as expected is not used, and what it would have saved is computed again.
+One file for each (checkout, base), in the user's state folder. It holds numbers, names and hashes
+in fixed places, nothing that could be executed on reading, and every length and a checksum are
+checked: a file that is not exactly as expected is not used, and what it would have saved is
+computed again.
 
-A file's hash is known while its (ctime, mtime, size, inode, mode) is what it was. Programs cannot set
-ctime, but its clock ticks in milliseconds: a file that changed less than ``RACY_NS`` before it was looked
-at is never remembered, since it could change again within the same tick.
+A file's hash is known while its (ctime, mtime, size, inode, mode) is what it was. Programs cannot
+set ctime, but its clock ticks in milliseconds: a file that changed less than ``RACY_NS`` before it
+was looked at is never remembered, since it could change again within the same tick.
 """
 
 from __future__ import annotations
@@ -17,10 +18,10 @@ import struct
 import zlib
 from typing import TYPE_CHECKING, NamedTuple
 
-from flow.core.boundary import Entry
+from flow.core.boundary import GITLINK, Entry
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
 RACY_NS = 2_000_000_000
 """Two seconds: the coarsest time stamps of a file system in use (FAT)."""
@@ -30,7 +31,7 @@ Signature = tuple[int, int, int, int, int]
 
 _MAGIC = b"flow-worktree-cache-1\n"
 _SIGNATURE = struct.Struct("<qqqQI")
-_MODES = ("100644", "100755", "120000", "160000")
+_MODES = ("100644", "100755", "120000", GITLINK)
 _KEPT_FILES = 24
 _SIZE_LIMIT = 1 << 30
 
@@ -56,36 +57,60 @@ class Table:
         """Digest of the ignore rules that ``decisions`` were made with."""
         self.decisions: dict[bytes, bool] = {}
         """Untracked path (folders with a ``/`` at the end) → whether the pinned rules ignore it."""
-        self._entries: dict[bytes, Entry] | None = {}
-        self._packed: tuple[list[bytes], bytes, bytes] = ([], b"", b"")
-        self._rest: dict[bytes, Entry] = {}
-        self._loaded = False
+        self.fresh = True
+        """Whether it was made from the base's tree just now, not read from a cache."""
+        self._rest: dict[bytes, bytes] = {}
+        """The base's paths that are not known to be clean → packed entry."""
+        self._paths: list[bytes] = []
+        """The base's clean paths, with their signatures and packed entries side by side."""
+        self._signatures = self._packed = b""
+        self._places: dict[bytes, int] | None = None
 
-    @property
-    def entries(self) -> dict[bytes, Entry]:
-        """Every path of the base. Built on first use: a walk that finds nothing new needs none."""
-        if self._entries is None:
-            paths, _, packed = self._packed
-            self._entries = dict(zip(paths, _unpack_entries(packed, self._width), strict=True))
-            self._entries.update(self._rest)
-        return self._entries
+    def __len__(self) -> int:
+        return len(self._paths) + len(self._rest)
+
+    def __contains__(self, path: bytes) -> bool:
+        return self._packed_entry(path) is not None
+
+    def __iter__(self) -> Iterator[bytes]:
+        yield from self._paths
+        yield from self._rest
+
+    def entry(self, path: bytes) -> Entry | None:
+        """The base's entry for ``path``."""
+        packed = self._packed_entry(path)
+        return None if packed is None else _unpack(packed)
 
     @property
     def unclean(self) -> Iterable[bytes]:
         """The base's paths whose files are not known to be clean."""
-        return self._rest if self._loaded else self.entries
+        return self._rest
+
+    def gitlinks(self) -> set[bytes]:
+        """The base's submodules; a file is never clean where one should be."""
+        mark = _MODES.index(GITLINK)
+        return {path for path, packed in self._rest.items() if packed[0] == mark}
+
+    def _packed_entry(self, path: bytes) -> bytes | None:
+        found = self._rest.get(path)
+        if found is not None or not self._paths:
+            return found
+        if self._places is None:  # on first use: a walk that finds nothing new needs none
+            self._places = dict(zip(self._paths, range(len(self._paths)), strict=True))
+        place = self._places.get(path)
+        return None if place is None else self._packed[place * self._width :][: self._width]
 
     @property
     def _width(self) -> int:
         return 1 + len(self.base) // 2
 
     @classmethod
-    def of_listing(cls, base: str, entries: dict[bytes, Entry]) -> Table:
+    def of_listing(cls, base: str, entries: Iterable[tuple[bytes, Entry]]) -> Table:
         """A table that knows the base's tree and nothing of the disk."""
         table = cls(base)
-        table._entries = entries
+        table._rest = {path: _pack(entry) for path, entry in entries}
         folders = table.folders
-        for path in entries:
+        for path in table._rest:
             folder = path.rpartition(b"/")[0]
             while folder and folder not in folders:
                 folders.add(folder)
@@ -117,27 +142,26 @@ class Table:
         for size in sizes:
             blocks.append(bytes(body[at : at + size]))
             at += size
-        clean, signatures, packed, rest, rest_packed, other, other_sig, other_packed, folders = blocks
+        clean, signatures, packed, rest, rest_packed, other, other_sig, other_packed, folders = (
+            blocks
+        )
         table = cls(base)
-        paths = _split(clean)
-        table.clean = dict(zip(paths, _SIGNATURE.iter_unpack(signatures), strict=True))
-        table._packed = (paths, signatures, packed)
-        if len(packed) != len(paths) * table._width:
+        table.fresh = False
+        table._paths, table._signatures, table._packed = _split(clean), signatures, packed
+        if len(packed) != len(table._paths) * table._width:
             return None
-        table._rest = dict(
-            zip(_split(rest), _unpack_entries(rest_packed, table._width), strict=True)
-        )
-        table._entries = None
-        table._loaded = True
+        table.clean = table.known_clean()
+        width = table._width
+        table._rest = dict(zip(_split(rest), _pieces(rest_packed, width), strict=True))
         table.folders = set(_split(folders))
-        hashed = zip(
-            _SIGNATURE.iter_unpack(other_sig),
-            _unpack_entries(other_packed, table._width),
-            strict=True,
-        )
         table.hashes = {
-            path: Hashed(signature, entry)  # type: ignore[arg-type]
-            for path, (signature, entry) in zip(_split(other), hashed, strict=True)
+            path: Hashed(signature, _unpack(piece))  # type: ignore[arg-type]
+            for path, signature, piece in zip(
+                _split(other),
+                _SIGNATURE.iter_unpack(other_sig),
+                _pieces(other_packed, width),
+                strict=True,
+            )
         }
         table.rules = str(header["rules"])
         decisions = header["decisions"]
@@ -148,27 +172,27 @@ class Table:
 
     def known_clean(self) -> dict[bytes, Signature]:
         """``clean`` as it was loaded, after a walk has emptied it."""
-        paths, signatures, _ = self._packed
-        return dict(zip(paths, _SIGNATURE.iter_unpack(signatures), strict=True))  # type: ignore[arg-type]
+        signatures = _SIGNATURE.iter_unpack(self._signatures)
+        return dict(zip(self._paths, signatures, strict=True))  # type: ignore[arg-type]
 
     def save(self, file: str, clean: Mapping[bytes, Signature]) -> None:
         """Write the cache; a failure is of no consequence."""
         try:
-            _publish(file, self._pack(clean))
+            _publish(file, self._bytes(clean))
         except (OSError, ValueError):
             return  # it is a cache: the next walk takes longer, that is all
 
-    def _pack(self, clean: Mapping[bytes, Signature]) -> bytes:
-        rest = {path: entry for path, entry in self.entries.items() if path not in clean}
+    def _bytes(self, clean: Mapping[bytes, Signature]) -> bytes:
+        rest = [path for path in self if path not in clean]
         blocks = (
             b"\0".join(clean),
             b"".join(_SIGNATURE.pack(*signature) for signature in clean.values()),
-            _pack_entries(self.entries[path] for path in clean),
+            b"".join(self._packed_entry(path) or b"" for path in clean),
             b"\0".join(rest),
-            _pack_entries(rest.values()),
+            b"".join(self._packed_entry(path) or b"" for path in rest),
             b"\0".join(self.hashes),
             b"".join(_SIGNATURE.pack(*hashed.signature) for hashed in self.hashes.values()),
-            _pack_entries(hashed.entry for hashed in self.hashes.values()),
+            b"".join(_pack(hashed.entry) for hashed in self.hashes.values()),
             b"\0".join(self.folders),
         )
         body = b"".join(blocks)
@@ -198,19 +222,18 @@ def _split(block: bytes) -> list[bytes]:
     return block.split(b"\0") if block else []
 
 
-def _pack_entries(entries: Iterable[Entry]) -> bytes:
-    return b"".join(bytes((_MODES.index(e.mode),)) + bytes.fromhex(e.digest) for e in entries)
+def _pack(entry: Entry) -> bytes:
+    return bytes((_MODES.index(entry.mode),)) + bytes.fromhex(entry.digest)
 
 
-def _unpack_entries(block: bytes, width: int) -> list[Entry]:
+def _unpack(packed: bytes) -> Entry:
+    return Entry(_MODES[packed[0]], packed[1:].hex())
+
+
+def _pieces(block: bytes, width: int) -> list[bytes]:
     if len(block) % width:
         raise ValueError("a block of another length")
-    text = block.hex()
-    step = 2 * width
-    return [
-        Entry(_MODES[int(text[at : at + 2], 16)], text[at + 2 : at + step])
-        for at in range(0, len(text), step)
-    ]
+    return [block[at : at + width] for at in range(0, len(block), width)]
 
 
 def _read(file: str) -> bytes | None:

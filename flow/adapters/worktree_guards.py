@@ -33,8 +33,9 @@ _INFO = ("exclude", "attributes", "grafts", "sparse-checkout")
 def guards(repo: Repo) -> dict[str, str]:
     """name → digest of what changes git's behaviour without being part of the tree.
 
-    Hooks (samples aside), ``core.hooksPath`` with the hooks it leads to, ``info/{exclude,attributes,
-    grafts,sparse-checkout}`` and replace refs. Names that are absent have no entry.
+    Hooks (samples aside), ``core.hooksPath`` with the hooks it leads to,
+    ``info/{exclude,attributes, grafts,sparse-checkout}`` and replace refs. Names that are absent
+    have no entry.
     """
     git_dir, common = git.usable(repo), repo.common_dir or ""
     found: dict[str, str] = dict(_hooks(os.path.join(common, "hooks"), "hooks"))
@@ -98,8 +99,8 @@ def _hooks(folder: str, name: str) -> Iterator[tuple[str, str]]:
 def _hooks_path(repo: Repo) -> str | None:
     """``core.hooksPath`` as it is in force.
 
-    git is asked only where a configuration file mentions it, or includes another file; names of keys
-    cannot be quoted or continued over lines, so looking for the word is enough.
+    git is asked only where a configuration file mentions it, or includes another file; names of
+    keys cannot be quoted or continued over lines, so looking for the word is enough.
     """
     home = os.environ.get("HOME", "")
     xdg = os.environ.get("XDG_CONFIG_HOME") or os.path.join(home, ".config")

@@ -1,9 +1,10 @@
 """What the pinned ignore rules ignore, decided by git itself.
 
-Every later rule is out of the way: git is asked in a git directory of Flow's own making, over a folder
-that holds nothing but the pinned ``.gitignore`` files and an empty folder for each folder in question
-(rules like ``build/`` look at what kind of thing a name is). Both are thrown away afterwards; decisions are
-kept in the cache of the working tree, so git is asked only about names that are new.
+Every later rule is out of the way: git is asked in a git directory of Flow's own making, over a
+folder that holds nothing but the pinned ``.gitignore`` files and an empty folder for each folder in
+question (rules like ``build/`` look at what kind of thing a name is). Both are thrown away
+afterwards; decisions are kept in the cache of the working tree, so git is asked only about names
+that are new.
 """
 
 from __future__ import annotations
@@ -31,9 +32,9 @@ class Rules:
     ``texts`` maps a file below the repository (or ``EXCLUDE``, ``EXCLUDES_FILE``) to its text.
     """
 
-    def __init__(self, texts: Mapping[str, str], decisions: dict[bytes, bool], scratch: str) -> None:
+    def __init__(self, texts: Mapping[str, str], scratch: str | None) -> None:
         self.texts = dict(texts)
-        self.decisions = decisions
+        self.decisions: dict[bytes, bool] = {}
         self.asked = 0
         """How many decisions were not known before."""
         self._scratch = scratch
@@ -58,19 +59,13 @@ class Rules:
         return {path: self.decisions[path] for path in paths}
 
     def _ask(self, paths: list[bytes]) -> set[bytes]:
-        place = os.path.join(self._scratch, f"ignore-{os.getpid()}-{os.urandom(6).hex()}")
+        place = _own_folder(self._scratch)
         try:
-            os.makedirs(place, mode=0o700)
-            try:
-                return self._ask_in(place, paths)
-            finally:
-                remove_tree(place)
+            return self._ask_in(place, paths)
         except OSError as error:
-            raise StorageError(
-                f"a folder to ask git about ignored files cannot be used: {error.strerror}",
-                file=place,
-                remedy="make the folder writable, or free some disk space",
-            ) from error
+            raise _unusable(place, error) from error
+        finally:
+            remove_tree(place)
 
     def _ask_in(self, place: str, paths: list[bytes]) -> set[bytes]:
         git_dir, top = os.path.join(place, "git"), os.path.join(place, "top")
@@ -82,7 +77,7 @@ class Rules:
                 files[f"{git_dir}/info/exclude"] = text
             elif name == EXCLUDES_FILE:
                 files[f"{git_dir}/excludes-file"] = text
-            else:
+            elif name == ".gitignore" or name.endswith("/.gitignore"):
                 files[f"{top}/{name}"] = text
         taken = {os.path.join(os.fsencode(top), path) for path in paths if path[-1:] != b"/"}
         for name, text in files.items():
@@ -95,7 +90,9 @@ class Rules:
         for path in paths:
             if path.endswith(b"/"):
                 os.makedirs(os.path.join(os.fsencode(top), path), exist_ok=True)
-        names = [b"./" + path.rstrip(b"/") for path in paths]  # a leading ./ makes ":(x)" a plain name
+        names = [
+            b"./" + path.rstrip(b"/") for path in paths
+        ]  # a leading ./ makes ":(x)" a plain name
         _, output = git.git_in(
             git_dir,
             top,
@@ -110,13 +107,39 @@ class Rules:
         return {name.removeprefix(b"./") for name in output.split(b"\0")[:-1]}
 
 
+def _own_folder(scratch: str | None) -> str:
+    """A new folder that only this user can read."""
+    failure = OSError(0, "no folder for temporary files")
+    for parent in (scratch, os.environ.get("TMPDIR"), "/tmp"):  # noqa: S108 - made with mode 0700
+        if not parent:
+            continue
+        place = os.path.join(parent, f"flow-ignore-{os.getpid()}-{os.urandom(8).hex()}")
+        try:
+            os.makedirs(parent, mode=0o700, exist_ok=True)
+            os.mkdir(place, 0o700)
+            return place
+        except OSError as error:
+            failure = error
+    raise _unusable("/tmp", failure)  # noqa: S108
+
+
+def _unusable(place: str, error: OSError) -> StorageError:
+    return StorageError(
+        f"a folder to ask git about ignored files cannot be used: {error.strerror}",
+        file=place,
+        remedy="make it writable, or free some disk space",
+    )
+
+
 def outer_rules(repo: git.Repo) -> dict[str, str]:
     """The rules that lie outside the working tree: ``info/exclude`` and ``core.excludesFile``."""
     found = {}
     exclude = read_rules(os.path.join(repo.common_dir or "", "info", "exclude"))
     if exclude is not None:
         found[EXCLUDE] = exclude
-    named = git.user_config(repo, "-z", "--type=path", "--get-all", "core.excludesFile").split(b"\0")
+    named = git.user_config(repo, "-z", "--type=path", "--get-all", "core.excludesFile").split(
+        b"\0"
+    )
     if len(named) > 1:
         path = os.path.join(repo.top, os.fsdecode(named[-2]))
     else:
@@ -158,10 +181,13 @@ def ignores_itself(folder: bytes) -> bool:
 
 
 def remove_tree(place: str) -> None:
-    """Remove a folder of Flow's own making."""
-    for folder, names, files in os.walk(os.fsencode(place), topdown=False):
-        for name in files:
-            os.unlink(os.path.join(folder, name))
-        for name in names:
-            os.rmdir(os.path.join(folder, name))
-    os.rmdir(place)
+    """Remove a folder of Flow's own making; what cannot be removed stays."""
+    try:
+        for folder, names, files in os.walk(os.fsencode(place), topdown=False):
+            for name in files:
+                os.unlink(os.path.join(folder, name))
+            for name in names:
+                os.rmdir(os.path.join(folder, name))
+        os.rmdir(place)
+    except OSError:
+        return

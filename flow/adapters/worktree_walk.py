@@ -1,8 +1,8 @@
 """Reading a working tree: every file is looked at, and hashed where its look is not a known one.
 
-Content is hashed as it lies on disk, without git's filters and line-end conversion: those are set by the
-checkout. What differs from its blob for that reason alone did so at activation too, and is recorded then
-as dirty. Symlinks are never followed.
+Content is hashed as it lies on disk, without git's filters and line-end conversion: those are set
+by the checkout. What differs from its blob for that reason alone did so at activation too, and is
+recorded then as dirty. Symlinks are never followed.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ _MOVING = (errno.ENOENT, errno.ENOTDIR, errno.ESTALE, errno.ELOOP)
 """Errors that show that somebody changes the tree right now."""
 
 _DEEP = 3
-"""After so many levels of untracked folders, the rest is listed at once: git is asked once a level."""
+"""After so many levels of untracked folders, the rest is listed at once: git is asked once a level.
+"""
 
 _OWN = b".flow"
 _OWN_COUNTED = b".flow/rubrics"
@@ -49,8 +50,8 @@ class Walk:
     """One walk over one repository's working tree.
 
     ``tracked`` are paths of HEAD or the index that the base has not; no ignore rule touches those.
-    ``gitlinks`` are the submodules among all tracked paths. ``prefix`` is the path of this repository below
-    the top level, with a ``/`` at its end (``b""`` at the top).
+    ``gitlinks`` are the submodules among all tracked paths. ``prefix`` is the path of this
+    repository below the top level, with a ``/`` at its end (``b""`` at the top).
     """
 
     def __init__(
@@ -108,14 +109,14 @@ class Walk:
         """Walk. ``table.clean`` is used up: what is left of it was not met."""
         folders = self._tracked_folders()
         if self._collect:
-            for path in {*self._table.entries, *self._tracked}:
+            for path in {*self._table, *self._tracked}:
                 if path.rpartition(b"/")[2] == RULES_FILE:
                     self._read_rules(path)
         candidates: list[Found] = []
         for found in self._met:
             if self._aside(found.path):
                 continue
-            if found.path in self._tracked or self._base(found.path) is not None:
+            if found.path in self._tracked or found.path in self._table:
                 self._file(found)
             else:
                 candidates.append(found)
@@ -127,13 +128,14 @@ class Walk:
         """The path below the top level, as text."""
         return (self._prefix + path).decode("utf-8", "surrogateescape")
 
-    # --- tracked -----------------------------------------------------------------------------------
+    # --- tracked
+    # -----------------------------------------------------------------------------------
 
     def _tracked_folders(self) -> list[bytes]:
         """Look at everything in the folders that hold tracked files; returns the other folders.
 
-        Files that are not as they were known go to ``_met``. This loop runs once for each file of the
-        checkout: it must stay this small.
+        Files that are not as they were known go to ``_met``. This loop runs once for each file of
+        the checkout: it must stay this small.
         """
         scandir, top, known = os.scandir, self._top, self._folders
         pop = self._table.clean.pop
@@ -228,7 +230,7 @@ class Walk:
             odd.append(path)
 
     def _base(self, path: bytes) -> Entry | None:
-        return self._table.entries.get(path)
+        return self._table.entry(path)
 
     def _file(self, found: Found) -> None:
         """A tracked path whose look is not known."""
@@ -237,7 +239,8 @@ class Walk:
         if entry is not None and (found.path in self._tracked or entry != self._base(found.path)):
             self.entries[found.path] = entry
 
-    # --- untracked ---------------------------------------------------------------------------------
+    # --- untracked
+    # ---------------------------------------------------------------------------------
 
     def _untracked(self, candidates: list[Found], folders: list[bytes]) -> None:
         level = 0
@@ -321,7 +324,8 @@ class Walk:
                 elif self._denied.first(self._prefix + path) is not None:
                     self._ignored_file(Found(path, status))
 
-    # --- content -----------------------------------------------------------------------------------
+    # --- content
+    # -----------------------------------------------------------------------------------
 
     def _entry(self, found: Found) -> Entry | None:
         """What a name stands for; None where that could not be found out (then there is a problem)."""

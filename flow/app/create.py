@@ -73,8 +73,8 @@ def create(
 ) -> Created:
     """Write a goal as ``active`` (or ``draft``), record trust, journal.
 
-    ``name`` is the file the text came from, for messages. Raises :class:`ContractError` with every fault,
-    :class:`StateError` where commits since the base already lie outside the goal's paths.
+    ``name`` is the file the text came from, for messages. Raises :class:`ContractError` with every
+    fault, :class:`StateError` where commits since the base already lie outside the goal's paths.
     """
     parsed = shop.parse(text, name)
     goal = parsed.goal
@@ -125,7 +125,7 @@ def _refuse_outside(goal: Goal, outside: Sequence[str], base: str | None) -> Non
         code="outside_base",
         key="constraints.allowed_paths",
         value=outside[0],
-        remedy="say from where to count with --base REF (--base HEAD: from here), or widen the paths",
+        remedy="say from where to count (--base REF, --base HEAD: from here), or widen the paths",
     )
 
 

@@ -1,6 +1,7 @@
 """The doors to a terminal status (SPEC section 2). Each one needs a person's word, and says whose.
 
-An evaluation cannot come through here: it does not hold the :class:`~flow.app.ports.Ledger` these take.
+An evaluation cannot come through here: it does not hold the :class:`~flow.app.ports.Ledger` these
+take.
 """
 
 from __future__ import annotations
@@ -106,9 +107,11 @@ def what_moved(desk: Desk, loaded: LoadedGoal, proposal: Mapping[str, Any]) -> l
         tree = bounds.subject_tree(now, baseline, own_files(goal, baseline))
         if tree != proposal["tree"]:
             moved.append("the files were changed since it was made")
-    for reference in proposal["evidence"]:
-        if desk.records.counted(reference) is None:
-            moved.append(f"evidence {explain.visible(reference)} is missing or altered")
+    moved += [
+        f"evidence {explain.visible(reference)} is missing or altered"
+        for reference in proposal["evidence"]
+        if desk.records.counted(reference) is None
+    ]
     return moved
 
 

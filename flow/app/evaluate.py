@@ -2,8 +2,8 @@
 
 *load → trust → subject and change set → resume → run → boundary → judge → decide → write → return.*
 
-An evaluation holds a :class:`~flow.app.ports.TurnLedger` and nothing more, so there is no way from here
-to a terminal status: what it may write (``Turn.status``) and what it may only propose
+An evaluation holds a :class:`~flow.app.ports.TurnLedger` and nothing more, so there is no way from
+here to a terminal status: what it may write (``Turn.status``) and what it may only propose
 (``ProposedTransition.to``) are two types.
 """
 
@@ -101,8 +101,9 @@ class _Facts(NamedTuple):
 def evaluate(request: Request, tools: Tools) -> Verdict:
     """Evaluate one goal; returns the verdict and never writes ``last-verdict.json``.
 
-    Raises :class:`InputError` for an unknown criterion or branch mismatch, :class:`StateError` for a
-    draft, closed or meanwhile changed goal, :class:`OutsideError` where disk, git or a lock fails.
+    Raises :class:`InputError` for an unknown criterion or branch mismatch, :class:`StateError` for
+    a draft, closed or meanwhile changed goal, :class:`OutsideError` where disk, git or a lock
+    fails.
     """
     if not request.dry_run:
         tools.ledger.finish(request.goal_id)
@@ -111,7 +112,7 @@ def evaluate(request: Request, tools: Tools) -> Verdict:
     only = _only(loaded.goal, request.only)
     trusted, why = tools.trusted(loaded)
     if not trusted:
-        return _untrusted(loaded, request, tools, why)
+        return _untrusted(loaded, request, why)
 
     facts = _look(loaded, request, tools)
     if loaded.goal.status != "active" and not request.dry_run:
@@ -128,9 +129,7 @@ def evaluate(request: Request, tools: Tools) -> Verdict:
         tools=tools,
     )
     baseline, stale = _look_again(facts, measurement, request, tools)
-    approvals = proposals.fresh_approvals(
-        facts.loaded.goal, facts.subject, facts.run_id, tools.records
-    )
+    approvals = proposals.fresh_approvals(facts.loaded.goal, facts.subject, tools.records)
     report = _boundary(facts, baseline, tools)
     measured = measure.judgeable(facts.loaded.goal, measurement, approvals, stale=bool(stale))
     found = decide.candidate(measured, boundary_known=report.status != "inconclusive")
@@ -374,7 +373,7 @@ def _verdict(
             *facts.loaded.warnings,
             *report.warnings,
             *measurement.warnings,
-            *measure.optional_failures(goal, measured),
+            *measure.optional_failures(measured),
         ),
         proposed_transition=proposed,
         lifecycle_from=goal.status,
@@ -434,7 +433,7 @@ def _write(
         status=decision.status,
         turns_evaluated=facts.turn,
         last_evaluation=LastEvaluation(decision.result, verdict.reason, at),
-        criteria=measure.updates(goal, measurement, verdict.criterion_results, measured, at),
+        criteria=measure.updates(goal, measurement, verdict.criterion_results, at),
         artifact=Artifact(
             "goal-evaluation",
             {
@@ -465,7 +464,8 @@ def _write(
     )
     seen: Seen = facts.loaded.seen
     if measurement.goal_touched:
-        # A command changed the goal file: that is this turn's failure, and it must be on the record.
+        # A command changed the goal file: that is this turn's failure, and it must be on the
+        # record.
         seen = seen._replace(contract=None)
     status = tools.ledger.write_turn(goal.id, facts.run_id, seen, turn)
     return verdict._replace(lifecycle_to=status)
@@ -495,7 +495,7 @@ def _record_violations(facts: _Facts, report: BoundaryReport, at: str, ledger: T
     )
 
 
-def _untrusted(loaded: LoadedGoal, request: Request, tools: Tools, why: str) -> Verdict:
+def _untrusted(loaded: LoadedGoal, request: Request, why: str) -> Verdict:
     """Nothing is run and nothing is written (SPEC section 3, step 1)."""
     goal = loaded.goal
     return Verdict(

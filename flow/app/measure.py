@@ -24,13 +24,17 @@ HINT_LENGTH = 300
 class Listener(Protocol):
     """Shows progress to whoever waits."""
 
-    def planned(self, checks: Sequence[Check]) -> None: ...
+    def planned(self, checks: Sequence[Check]) -> None:
+        """All that is going to run, in the goal's order."""
 
-    def started(self, check: Check) -> None: ...
+    def started(self, check: Check) -> None:
+        """One command has started."""
 
-    def ended(self, check: Check, result: CheckResult) -> None: ...
+    def ended(self, check: Check, result: CheckResult) -> None:
+        """One command has ended, and its evidence is recorded."""
 
-    def finished(self) -> None: ...
+    def finished(self) -> None:
+        """Nothing more will run, whatever the reason."""
 
 
 class Quiet:
@@ -252,7 +256,8 @@ def results(
 def _status(criterion: Criterion, row: Measurement, fact: Measured) -> str:
     """``passed`` → pass; ``failed`` → fail; ``inconclusive`` → evidence_collected; else as before.
 
-    A criterion that rested on an approval which is no longer fresh falls back to evidence_collected.
+    A criterion that rested on an approval which is no longer fresh falls back to
+    evidence_collected.
     """
     if fact.passing:
         return "pass"
@@ -275,10 +280,9 @@ def updates(
     goal: Goal,
     measurement: Measurements,
     verdict_rows: Sequence[CriterionResult],
-    measured: Sequence[Measured],
     at: str,
 ) -> tuple[CriterionUpdate, ...]:
-    """What this evaluation writes into the goal's criteria; nothing for one that was not looked at."""
+    """What this evaluation writes into the goal's criteria; nothing for those not looked at."""
     found = []
     for criterion, row, shown in zip(goal.criteria, measurement.rows, verdict_rows, strict=True):
         if row.evidence_ref is not None:
@@ -305,7 +309,7 @@ def unexecuted(goal: Goal) -> tuple[CriterionResult, ...]:
     )
 
 
-def optional_failures(goal: Goal, measured: Sequence[Measured]) -> tuple[str, ...]:
+def optional_failures(measured: Sequence[Measured]) -> tuple[str, ...]:
     """A ``must_pass: false`` criterion that failed is a warning (SPEC section 3, step 3)."""
     return tuple(
         f"{m.criterion_id} failed; it is not must_pass, so it does not count"

@@ -1,4 +1,4 @@
-"""Non-terminal moves a person makes: activate, pause, resume, approve, rebase (SPEC sections 2 and 4)."""
+"""Moves a person makes that close nothing: activate, pause, resume, approve (SPEC section 2)."""
 
 from __future__ import annotations
 
@@ -118,9 +118,10 @@ def _move(
 def approve(
     desk: Desk, goal_id: str, criterion_id: str, by: str, note: str, now: str, version: str
 ) -> str:
-    """Record a person's word for a fuzzy criterion, or for changed guards; returns the sidecar's path.
+    """Record a person's word for a fuzzy criterion, or for changed guards.
 
-    A criterion with a command is never approved: its exit code speaks (SPEC, iron law).
+    Returns the sidecar's path. A criterion with a command is never approved: its exit code speaks
+    (SPEC, iron law).
     """
     for key, value in (("--by", by), ("--note", note)):
         if not value.strip():

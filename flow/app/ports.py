@@ -1,8 +1,8 @@
 """What the sequences need from outside, as small interfaces.
 
-Two of them carry Flow's promise. :class:`TurnLedger` is all that an evaluation gets: the only status it
-can hand over is a ``NonTerminal``. :class:`Ledger`, which the doors of SPEC section 2 get, can also
-close a goal.
+Two of them carry Flow's promise. :class:`TurnLedger` is all that an evaluation gets: the only
+status it can hand over is a ``NonTerminal``. :class:`Ledger`, which the doors of SPEC section 2
+get, can also close a goal.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Seen(NamedTuple):
-    """What a writer saw of a goal; a write is refused when any of it has moved (compare-and-set)."""
+    """What a writer saw of a goal: a write is refused when any of it has moved."""
 
     status: str
     contract: str | None = None
@@ -112,7 +112,7 @@ class Approval(NamedTuple):
 
 
 class RawOutput(NamedTuple):
-    """Output that is already on disk, to be published beside its sidecar. The source is consumed."""
+    """Output that is on disk already, to be published beside its sidecar; it is consumed."""
 
     path: str
     sha256: str
@@ -156,7 +156,8 @@ class Ledger(TurnLedger, Protocol):
 class Records(Protocol):
     """The reading side of a checkout's ledger."""
 
-    def goal(self, goal_id: str) -> LoadedGoal: ...
+    def goal(self, goal_id: str) -> LoadedGoal:
+        """A goal; :class:`InputError` where there is none."""
 
     def evidence(self, run_id: str) -> tuple[tuple[Evidence, ...], tuple[str, ...]]:
         """The run's sidecars in order of creation, and what could not be read, as warnings."""
@@ -165,7 +166,7 @@ class Records(Protocol):
         """One sidecar; None where it is absent or unreadable."""
 
     def counted(self, evidence_ref: str) -> Evidence | None:
-        """The sidecar at this path if Flow itself wrote it and it is as Flow wrote it, else None."""
+        """The sidecar at this path if Flow itself wrote it and nobody altered it, else None."""
 
     def counted_last(self, run_id: str, event_type: str) -> Evidence | None:
         """The counted sidecar that the newest event of this type names."""
@@ -216,11 +217,12 @@ class RunChecks(Protocol):
         jobs: int,
         started: Callable[[Check], None],
         ended: Callable[[Check, CheckResult], None],
-    ) -> None: ...
+    ) -> None:
+        """Run up to ``jobs`` commands at once, those marked ``serial`` alone."""
 
 
 class Watch(Protocol):
-    """Notices changes to HEAD, the goal and Flow's files that Flow's ledger does not account for."""
+    """Notices changes to HEAD, the goal and Flow's files that no ledger entry accounts for."""
 
     def settle(self) -> None:
         """Take the present state as accounted for, after a write of one's own."""
@@ -232,7 +234,8 @@ class Watch(Protocol):
 class TakeSnapshot(Protocol):
     """Compares the checkout with a pinned base."""
 
-    def __call__(self, baseline: Baseline, denied: Sequence[str]) -> Snapshot: ...
+    def __call__(self, baseline: Baseline, denied: Sequence[str]) -> Snapshot:
+        """The change set now; ``denied`` patterns are looked for in ignored folders too."""
 
 
 Trigger = Literal["manual", "command", "stop-hook"]

@@ -1,8 +1,8 @@
 """Proposals and approvals: what they rest on, and whether it still holds (SPEC section 2).
 
 A proposal's id is a SHA-256 over the contract, the subject, the sidecars counted and the verdict.
-Lifecycle fields and the journal are not in it, so a pause does not spoil a proposal; a changed file,
-contract or sidecar does.
+Lifecycle fields and the journal are not in it, so a pause does not spoil a proposal; a changed
+file, contract or sidecar does.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def document(
     return fresh
 
 
-def fresh_approvals(goal: Goal, subject: Subject, run_id: str, records: Records) -> frozenset[str]:
+def fresh_approvals(goal: Goal, subject: Subject, records: Records) -> frozenset[str]:
     """The fuzzy criteria that a person's approval proves on these files and this wording."""
     found = set()
     for criterion in goal.criteria:

@@ -62,7 +62,7 @@ def play(stage: Stage) -> None:
 
 def _achieved(stage: Stage, goal: str) -> None:
     stage.title("1. A goal that is achieved")
-    stage.git("switch", "-q", "-c", goal)
+    stage.switch(goal)
     stage.say("A goal says what must be true, which commands prove it, and which files may change.")
     stage.flow("goal", "create", "--file", f"goals/{goal}.goal.yaml")
     stage.say("Nothing is done yet, and Flow finds that out by running the commands.")
@@ -92,7 +92,7 @@ def _achieved(stage: Stage, goal: str) -> None:
 
 def _fails(stage: Stage, goal: str) -> None:
     stage.title("2. A goal that fails honestly")
-    stage.git("switch", "-q", "-c", goal, "main")
+    stage.switch(goal, "main")
     stage.flow("goal", "create", "--file", f"goals/{goal}.goal.yaml")
     stage.say(
         "Somebody does the work and says that it is done. The exit status says that it is not."
@@ -107,7 +107,7 @@ def _fails(stage: Stage, goal: str) -> None:
 
 def _blocked(stage: Stage, goal: str) -> None:
     stage.title("3. A goal that leaves its paths")
-    stage.git("switch", "-q", "-c", goal, "main")
+    stage.switch(goal, "main")
     stage.flow("goal", "create", "--file", f"goals/{goal}.goal.yaml")
     stage.say(
         "This time the commands pass, because the test they run was changed along with the code."

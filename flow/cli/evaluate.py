@@ -1,4 +1,4 @@
-"""``flow goal evaluate``: the caller of an evaluation that keeps its verdict and asks the person."""
+"""``flow goal evaluate``: the caller that keeps the verdict and asks the person."""
 
 from __future__ import annotations
 
@@ -109,11 +109,12 @@ def _untrusted(verdict: Verdict) -> bool:
 
 
 def _record(checkout: Checkout, document: dict[str, Any], run_id: str) -> list[str]:
-    """Keep the verdict for the next turn's delta; failing to is a warning (SPEC section 3, step 8)."""
+    """Keep the verdict for the next delta; failing to is a warning (SPEC section 3, step 8)."""
     try:
         _, warnings = checkout.record_verdict(document, run_id, "command")
     except FlowError as error:
         return [f"the verdict stands, but could not be recorded: {error}"]
+    document["source"] = "command"
     return list(warnings)
 
 

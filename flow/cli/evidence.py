@@ -31,8 +31,14 @@ def _record(args: argparse.Namespace, out: Output) -> int:
 
     run_id = ids.run_id(args.run_id)
     data = inputs.read(args.evidence_file, "--evidence-file")
-    path = Checkout().record_evidence(run_id, data, args.evidence_file, args.raw_output)
-    out.result({"run_id": run_id, "path": path}, [f"recorded {explain.visible(path)}"])
+    path, warnings = Checkout().record_evidence(
+        run_id, data, args.evidence_file, args.raw_output
+    )
+    out.result(
+        {"run_id": run_id, "path": path, "warnings": list(warnings)},
+        [f"recorded {explain.visible(path)}"],
+    )
+    out.warn(warnings)
     return 0
 
 

@@ -88,8 +88,8 @@ def _approve(args: argparse.Namespace, out: Output) -> int:
     out.result(
         document,
         [
-            f"{explain.visible(args.AC)} of goal {goal.id} is approved by "
-            f"{explain.visible(args.by)}: {path}",
+            f"{explain.visible(args.AC)} of goal {goal.id} is approved",
+            f"evidence: {path}",
             f"next: flow goal evaluate {goal.id}",
         ],
     )
@@ -97,8 +97,6 @@ def _approve(args: argparse.Namespace, out: Output) -> int:
 
 
 def _rebase(args: argparse.Namespace, out: Output) -> int:
-    from flow.app.moves import merge_lines
-
     checkout = Checkout()
     plan = checkout.plan_rebase(args.ID)
     document = plan.to_document()
@@ -111,7 +109,7 @@ def _rebase(args: argparse.Namespace, out: Output) -> int:
     out.say(
         f"the base of goal {plan.goal_id} would move from {move}; "
         f"{len(plan.stops_counting)} files that only the other side changed stop counting:",
-        *merge_lines(plan.stops_counting),
+        *(f"  {path}" for path in plan.stops_counting),
     )
     out.need_yes(
         f"Move the base of goal {plan.goal_id}?",
@@ -168,7 +166,9 @@ COMMANDS = {
     "activate": Command("start a draft: pin its base, trust it", goal_argument, _activate),
     "pause": Command("set a goal aside until it is resumed", _reason_arguments, _pause),
     "resume": Command("go on with a waiting or blocked goal", _reason_arguments, _resume),
-    "confirm": Command("close a goal as proposed, on a person's word", _confirm_arguments, _confirm),
+    "confirm": Command(
+        "close a goal as proposed, on a person's word", _confirm_arguments, _confirm
+    ),
     "clear": Command("cancel a goal", _clear_arguments, _clear),
     "approve": Command("prove a fuzzy criterion by a person's word", _approve_arguments, _approve),
     "rebase": Command(

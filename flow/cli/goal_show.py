@@ -27,7 +27,7 @@ def _status(args: argparse.Namespace, out: Output) -> int:
     return 0
 
 
-def _list(args: argparse.Namespace, out: Output) -> int:
+def _list(_args: argparse.Namespace, out: Output) -> int:
     from flow.render import text
 
     document = Checkout().listing()

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from flow.cli.output import Output
 
 
-def _run(args: argparse.Namespace, out: Output) -> int:
+def _run(_args: argparse.Namespace, out: Output) -> int:
     from flow.adapters import setup
 
     done = setup.init(os.getcwd())
@@ -36,6 +36,6 @@ COMMAND = Command(
     nothing,
     _run,
     "Writes .flow/goals/ with an example, the goal schema for editors, lines in .gitignore and\n"
-    ".gitattributes, and rules in .claude/settings.json that make Claude Code ask a person before it\n"
-    "confirms, approves, clears or trusts. What is there already stays as it is.",
+    ".gitattributes, and rules in .claude/settings.json that make Claude Code ask a person\n"
+    "before it confirms, approves, clears or trusts. What is there already stays as it is.",
 )

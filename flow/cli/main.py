@@ -1,8 +1,8 @@
 """The command line's door: finds the command, runs it, turns every error into an exit status.
 
-Exit statuses (SPEC section 5): 0 done, and for ``evaluate`` an achieved verdict; 1 evaluated, not achieved
-(``doctor``: findings); 2 wrong call, bad input, wrong state, stale proposal; 3 blocked; 4 a person is
-needed; 5 something outside failed; 130 interrupted.
+Exit statuses (SPEC section 5): 0 done, and for ``evaluate`` an achieved verdict; 1 evaluated, not
+achieved (``doctor``: findings); 2 wrong call, bad input, wrong state, stale proposal; 3 blocked;
+4 a person is needed; 5 something outside failed; 130 interrupted.
 """
 
 from __future__ import annotations
@@ -93,7 +93,8 @@ def _run(words: Sequence[str], out: Output) -> int:
             remedy=f"see {group} --help",
         )
     if words[1] in ("-h", "--help", "help"):
-        return _help(out, f"{group} COMMAND", COMMANDS[words[0]].capitalize() + ".", module.COMMANDS)
+        what = COMMANDS[words[0]].capitalize() + "."
+        return _help(out, f"{group} COMMAND", what, module.COMMANDS)
     _known(words[1], module.COMMANDS, group)
     return _call(f"{group} {words[1]}", module.load(words[1]), words[2:], out)
 
@@ -126,8 +127,14 @@ def _call(prog: str, command: Command, words: Sequence[str], out: Output) -> int
     return command.run(parser.parse(words), out)
 
 
-_DESCRIPTION = """Makes "done" provable: a goal names the commands that prove it and the paths that may be
-touched; flow runs them, keeps the evidence, checks the paths, and proposes. A person confirms."""
+_DESCRIPTION = """Makes "done" provable: a goal names the commands that prove it and the paths that
+may be touched; flow runs them, keeps the evidence, checks the paths, and proposes what comes next.
+A person confirms."""
+
+_STATUSES = (
+    "Exit status: 0 done, 1 not achieved or findings, 2 wrong call or state, 3 blocked,",
+    "4 a person is needed, 5 disk, git or lock failed, 130 interrupted.",
+)
 
 
 def _help(out: Output, usage: str, description: str, commands: Mapping[str, str]) -> int:
@@ -135,8 +142,7 @@ def _help(out: Output, usage: str, description: str, commands: Mapping[str, str]
     lines += [f"  {name:<10} {help}" for name, help in commands.items()]
     lines += ["", f"{usage} --help tells more; --json prints one JSON document."]
     if usage == "flow COMMAND":
-        lines.append("Exit status: 0 done, 1 not achieved or findings, 2 wrong call or state, 3 blocked,")
-        lines.append("4 a person is needed, 5 disk, git or lock failed, 130 interrupted.")
+        lines += _STATUSES
     out.result({"help": "\n".join(lines)}, lines)
     return 0
 

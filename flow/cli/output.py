@@ -69,7 +69,7 @@ class Output:
         return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if self.colour and style else text
 
     def ask(self, question: str) -> str:
-        """A person's answer, lower case; empty at the end of the input. Only where one can be asked."""
+        """A person's answer, lower case; empty at the end of the input."""
         self._write(sys.stderr, f"{visible(question)} ")
         answer = sys.stdin.readline()
         if not answer.endswith("\n"):
@@ -111,7 +111,7 @@ class Output:
 def prepare_streams(environ: Mapping[str, str]) -> None:
     """Make text output safe: what the other side cannot show is replaced, never raised.
 
-    ``bin/flow`` runs in UTF-8 mode and isolated, so the user's wish for another encoding is read here.
+    ``bin/flow`` runs in UTF-8 mode and isolated, so a wish for another encoding is read here.
     """
     wanted = _encoding(environ)
     for stream in (sys.stdout, sys.stderr):

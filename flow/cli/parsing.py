@@ -19,7 +19,7 @@ WEEK = 7 * 24 * 3600
 
 
 class Command(NamedTuple):
-    """One command: what it is for, its arguments, and what runs it. ``run`` returns the exit status."""
+    """One command: what it is for, its arguments, what runs it and returns the exit status."""
 
     help: str
     arguments: Callable[[argparse.ArgumentParser], None]

@@ -19,10 +19,13 @@ if TYPE_CHECKING:
     from flow.adapters.process import ToolResult
 
 START = (
-    "import sys; sys.path[:] = sys.argv.pop(1).split('\\n'); "
+    "import sys; sys.path[:] = sys.argv.pop(1).split('\\n'); import flow; del sys.path[0]; "
     "from flow.__main__ import main; sys.exit(main())"
 )
-"""Starts the same Flow isolated, whether it is installed or started by ``bin/flow``."""
+"""Starts the same Flow isolated, whether it is installed or started by ``bin/flow``.
+
+As ``bin/_start.py`` does it: the folder that holds ``flow`` is on the path for that import only.
+"""
 
 
 class Stage:
@@ -98,14 +101,16 @@ class Stage:
             pass
         raise OutsideError(
             f"flow goal status {goal} did not answer (exit {result.status}): "
-            f"{result.stderr.decode('utf-8', 'replace').strip()[-500:]}",
+            f"{(result.stdout + result.stderr).decode('utf-8', 'replace').strip()[-500:]}",
             remedy="flow doctor says what is wrong with this set-up",
         )
 
-    def git(self, *arguments: str) -> None:
+    def git(self, *arguments: str, shown: bool = False) -> None:
         """Run git in the project."""
         from flow.adapters.process import run_tool
 
+        if shown:
+            self.tell(f"\n  $ {_typed('git', arguments)}")
         # No hooks, templates or signatures of the user's: this is the demo's own repository.
         plain = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
         result = run_tool(
@@ -117,10 +122,15 @@ class Stage:
                 remedy="the demo needs git 2.23 or newer; flow doctor tells which one is found",
             )
 
+    def switch(self, branch: str, *start: str) -> None:
+        """Make a branch and switch to it."""
+        self.git("switch", "-q", "-c", branch, *start, shown=True)
+
     def commit(self, message: str) -> None:
-        """Commit everything."""
+        """Commit everything, as nobody in particular."""
         self.git("add", "-A")
         who = ("-c", "user.name=demo", "-c", "user.email=demo@example.invalid")
+        self.tell(f"\n  $ git add -A && {_typed('git', ('commit', '-q', '-m', message))}")
         self.git(*who, "commit", "-q", "-m", message)
 
     def change(self, goal: str) -> None:
@@ -194,7 +204,8 @@ class Stage:
     def _start_flow(self, arguments: tuple[str, ...]) -> ToolResult:
         from flow.adapters.process import run_tool
 
-        path = "\n".join(os.path.abspath(entry) for entry in sys.path if entry)
+        folder = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+        path = "\n".join([folder, *(os.path.abspath(entry) for entry in sys.path if entry)])
         start = (sys.executable, "-I", "-S", "-X", "utf8", "-c", START, path)
         return run_tool((*start, *arguments), cwd=self.project, env=self.env, timeout=300)
 

@@ -27,7 +27,10 @@ def _record_arguments(parser: argparse.ArgumentParser) -> None:
     yes_argument(parser)
 
 
-def _named(checkout: Checkout, args: argparse.Namespace, prog: str) -> tuple[str | None, str | None]:
+def _named(
+    checkout: Checkout, args: argparse.Namespace, prog: str
+) -> tuple[str | None, str | None]:
+    """(goal id, goal file), one of them None."""
     if args.ID is not None and args.goal_file is not None:
         raise usage_error("name the goal or its file, not both", prog)
     if args.goal_file is not None:
@@ -69,7 +72,7 @@ def _check(args: argparse.Namespace, out: Output) -> int:
     return 0 if trusted else UNTRUSTED
 
 
-def _list(args: argparse.Namespace, out: Output) -> int:
+def _list(_args: argparse.Namespace, out: Output) -> int:
     from flow.render import text
 
     entries = Checkout().trust_list()

@@ -43,9 +43,9 @@ CACHE_NAMES = frozenset((".coverage", "coverage.xml", "coverage.json", "lcov.inf
 class Entry(NamedTuple):
     """One path's content at one place.
 
-    ``mode`` is git's (``100644``, ``100755``, ``120000``, ``160000`` a submodule), ``040000`` a nested
-    repository's folder, or one of ``SPECIAL_MODES``. ``digest`` is the blob's id over the bytes as they
-    are on disk; for a submodule its HEAD.
+    ``mode`` is git's (``100644``, ``100755``, ``120000``, ``160000`` a submodule), ``040000`` a
+    nested repository's folder, or one of ``SPECIAL_MODES``. ``digest`` is the blob's id over the
+    bytes as they are on disk; for a submodule its HEAD.
     """
 
     mode: str
@@ -57,14 +57,14 @@ class Change(NamedTuple):
 
     ``path`` is relative to the top level, ``/``-separated, non-UTF-8 bytes as surrogate escapes.
     The four entries are None where the path does not exist there. ``real`` is where the path really
-    lies when a symlink leads to it, or, for a symlink itself, where it leads (None: nowhere else; ``""``:
-    outside the repository).
+    lies when a symlink leads to it, or, for a symlink itself, where it leads (None: nowhere else;
+    ``""``: outside the repository).
     """
 
     path: str
     base: Entry | None
     head: Entry | None
-    index: Entry | None
+    index: Entry | None  # type: ignore[assignment]  # the file format's word, not tuple.index
     worktree: Entry | None
     real: str | None = None
 
@@ -88,8 +88,9 @@ class Baseline(NamedTuple):
     dirty: dict[str, str]
     """path → digest (``mode:hash``, or ``absent``) of files that were dirty at activation.
 
-    Where the index differed from the base, its digest follows after a blank. Files whose bytes on disk
-    are not those of their blob for another reason (line ends, filters) are dirty in this sense too.
+    Where the index differed from the base, its digest follows after a blank. Files whose bytes on
+    disk are not those of their blob for another reason (line ends, filters) are dirty in this sense
+    too.
     """
     denied_ignored: dict[str, str]
     """path → digest of ignored files that ``denied_paths`` names."""
@@ -198,10 +199,10 @@ def judge(
 ) -> BoundaryReport:
     """Hold the change set against a goal's paths.
 
-    Every pattern must have passed :func:`check_patterns`. Where git could not answer nothing is said about
-    paths: in the middle of a merge they would be somebody else's.
+    Every pattern must have passed :func:`check_patterns`. Where git could not answer nothing is
+    said about paths: in the middle of a merge they would be somebody else's.
     """
-    rules = _Rules(Globs(allowed, anchored=True), Globs(denied, anchored=False))
+    rules = path_rules(allowed, denied)
     locked = Globs(protected, anchored=False)
     cache_roots = _cache_roots(baseline.by_products)
     violations: list[Violation] = []
@@ -232,23 +233,31 @@ def judge(
     )
 
 
-class _Rules(NamedTuple):
+def path_rules(allowed: Sequence[str], denied: Sequence[str]) -> PathRules:
+    """Compile a goal's patterns."""
+    return PathRules(Globs(allowed, anchored=True), Globs(denied, anchored=False))
+
+
+class PathRules(NamedTuple):
+    """A goal's allowed and denied paths."""
+
     allowed: Globs
     denied: Globs
 
     def why(self, change: Change) -> str | None:
         """Why the change is not allowed; None where it is."""
-        reason = self._place(change.path, change.folder, allow=True)
+        reason = self.place(change.path, change.folder, allow=True)
         if reason is not None or change.real is None:
             return reason
         if change.real == "":
             return "a symlink leads out of the repository"
         # What a new symlink points at is not changed by it; what is reached through one lies there.
         itself = change.worktree is not None and change.worktree.mode == LINK
-        reason = self._place(change.real, folder=True, allow=not itself)
+        reason = self.place(change.real, folder=True, allow=not itself)
         return None if reason is None else f"it leads to {change.real}, which is {reason}"
 
-    def _place(self, path: str, folder: bool, *, allow: bool) -> str | None:
+    def place(self, path: str, folder: bool = False, *, allow: bool = True) -> str | None:
+        """Why a place is not allowed; ``allow`` False: only whether it is denied."""
         name = _bytes(path)
         pattern = self.denied.first(name, folder=folder)
         if pattern is not None:
@@ -261,8 +270,9 @@ class _Rules(NamedTuple):
 def as_at_activation(change: Change, baseline: Baseline) -> bool:
     """Whether a path is exactly as it was found at activation.
 
-    Its working-tree content and its staged content must each be the recorded ones or the base's, and it
-    must not have been committed since: staging or committing somebody's unfinished file is a change.
+    Its working-tree content and its staged content must each be the recorded ones or the base's,
+    and it must not have been committed since: staging or committing somebody's unfinished file is a
+    change.
     """
     ignored = baseline.denied_ignored.get(change.path)
     if ignored is not None and change.untracked and entry_digest(change.worktree) == ignored:
@@ -287,8 +297,8 @@ def is_by_product(
 ) -> bool:
     """Whether an untracked path is a recorded by-product.
 
-    It must be as recorded, unless a well-known cache name covers it: tools rewrite those as they like,
-    also when somebody else runs them. Staged or committed it is a change like any other.
+    It must be as recorded, unless a well-known cache name covers it: tools rewrite those as they
+    like, also when somebody else runs them. Staged or committed it is a change like any other.
     """
     if not change.untracked or change.base is not None or change.worktree is None:
         return False
@@ -325,8 +335,9 @@ def _cache_roots(by_products: Iterable[str]) -> frozenset[str]:
 def find_by_products(before: Snapshot, after: Snapshot, baseline: Baseline) -> dict[str, str]:
     """path → digest of what commands left behind between two snapshots.
 
-    Untracked paths that were not there before, and recorded by-products whose content changed. A file
-    that was there before and is no by-product is none now either: changing it makes evidence stale.
+    Untracked paths that were not there before, and recorded by-products whose content changed. A
+    file that was there before and is no by-product is none now either: changing it makes evidence
+    stale.
     """
     earlier = {change.path: change for change in before.changes}
     roots = _cache_roots(baseline.by_products)
@@ -359,9 +370,7 @@ def moved(
         for snapshot in (before, after)
     ]
     paths = states[0].keys() | states[1].keys()
-    return tuple(
-        sorted(path for path in paths if states[0].get(path) != states[1].get(path))
-    )
+    return tuple(sorted(path for path in paths if states[0].get(path) != states[1].get(path)))
 
 
 def tree_digest(
@@ -373,8 +382,8 @@ def tree_digest(
 ) -> str:
     """SHA-256 over the base and every change: what a set of files is, whoever measures it.
 
-    ``leave_out`` names paths that are left out while they are untracked (by-products); what ``own_files``
-    accepts is left out always, so that a commit of Flow's own files changes nothing.
+    ``leave_out`` names paths that are left out while they are untracked (by-products); what
+    ``own_files`` accepts is left out always, so that a commit of Flow's own files changes nothing.
     """
     total = hashlib.sha256(f"flow-tree-1 {base}".encode())
     for path, change in sorted(((_bytes(c.path), c) for c in changes), key=lambda pair: pair[0]):
@@ -387,9 +396,7 @@ def tree_digest(
     return total.hexdigest()
 
 
-def subject_tree(
-    snapshot: Snapshot, baseline: Baseline, own_files: Callable[[str], bool]
-) -> str:
+def subject_tree(snapshot: Snapshot, baseline: Baseline, own_files: Callable[[str], bool]) -> str:
     """The tree part of evidence's subject: the change set less Flow's files and by-products."""
     roots = _cache_roots(baseline.by_products)
     return tree_digest(
@@ -416,7 +423,9 @@ def _where(change: Change) -> str:
     if change.worktree is None:
         places.append("deleted")
     elif change.worktree != change.base:
-        places.append("untracked" if change.untracked and change.base is None else "changed on disk")
+        places.append(
+            "untracked" if change.untracked and change.base is None else "changed on disk"
+        )
     elif places:
         places.append("put back on disk")
     if change.worktree is not None and change.worktree.mode in SPECIAL_MODES:

@@ -60,7 +60,10 @@ class Opinion(NamedTuple):
 
 
 class Silence(NamedTuple):
-    """A judge was needed and gave no usable answer: none configured, refused, failed, not allowed."""
+    """A judge was needed and gave no usable answer: none configured, refused, failed, ...
+
+    ``reason`` says which.
+    """
 
     reason: str
 

@@ -41,7 +41,8 @@ def parse_criterion(text: str, *, fuzzy: bool) -> dict[str, Any]:
             value=text,
             remedy=shape,
         )
-    # "::" may stand in the text as well; the command is what follows the first one set off by spaces.
+    # "::" may stand in the text as well; the command is what follows the first one set off by
+    # spaces.
     words, marker, command = rest.partition(" :: ")
     if fuzzy:
         words, marker, command = rest, "", ""

@@ -1,4 +1,7 @@
-"""Evidence: what was measured, on what, and what it does not show (SPEC section 1, FlowEvidence)."""
+"""Evidence: what was measured, on what, and what it does not show.
+
+SPEC section 1, FlowEvidence.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +27,8 @@ ONLY_EXIT = "Shows only how this command exited on this state of the files, noth
 class Subject(NamedTuple):
     """What evidence was measured on (SPEC section 10).
 
-    ``tree`` is a digest of the working tree's, the index's and HEAD's content against the pinned base,
-    without what the boundary leaves out; None where git could not answer. ``contract`` is the
+    ``tree`` is a digest of the working tree's, the index's and HEAD's content against the pinned
+    base, without what the boundary leaves out; None where git could not answer. ``contract`` is the
     contract's digest.
     """
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from flow.core.decide import Opinion
 from flow.core.verdict import HINT_LIMIT, REASON_LIMIT, clip
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from flow.core.boundary import BoundaryReport
-    from flow.core.decide import Candidate, Decision, Opinion, Silence
+    from flow.core.decide import Candidate, Decision, Silence
     from flow.core.verdict import CriterionResult
 
 
@@ -65,63 +66,64 @@ def reason(
     remarks: Sequence[str] = (),
 ) -> str:
     """Why the verdict is what it is. ``remarks`` go first: what overrides everything else."""
-    parts = list(remarks)
-    by_outcome: dict[str, list[str]] = {}
-    for result in results:
-        if result.criterion_id in required:
-            by_outcome.setdefault(result.outcome, []).append(result.criterion_id)
+    needed = [result for result in results if result.criterion_id in required]
+    parts = [
+        *remarks,
+        *_boundary_parts(decision, boundary),
+        *_criterion_parts(needed),
+        *([f"judge: {visible(judge.reason)}"] if judge is not None and judge.reason else []),
+    ]
+    if decision.verdict == "achieved":
+        passed = sum(1 for result in needed if result.outcome == "passed")
+        parts.append(f"{passed} of {len(needed)} required criteria passed by their commands")
+        if passed < len(needed):
+            parts.append(f"{len(needed) - passed} proved by approval or judge")
+    return clip("; ".join(parts) or f"candidate {found}", REASON_LIMIT)
+
+
+def _boundary_parts(decision: Decision, boundary: BoundaryReport) -> list[str]:
+    parts = []
     if decision.blocker_type == "scope_violation":
-        parts.append(
-            f"path_boundary_violation: {names([v.path for v in boundary.violations])} "
-            f"outside the goal's paths"
-        )
+        outside = names([violation.path for violation in boundary.violations])
+        parts.append(f"path_boundary_violation: {outside} outside the goal's paths")
     if boundary.status == "inconclusive":
         parts.append(f"the path boundary could not be checked: {names(boundary.problems, 3)}")
-    if failed := by_outcome.get("failed"):
-        parts.append(f"failed: {_each(failed, results)}")
-    if open_ones := by_outcome.get("inconclusive"):
-        parts.append(f"inconclusive: {_each(open_ones, results)}")
-    stale = [r.criterion_id for r in results if r.criterion_id in required and _stale(r)]
-    if stale:
-        parts.append(f"measured on files that moved meanwhile: {names(stale)}")
-    if skipped := by_outcome.get("not_run"):
-        fuzzy = [i for i in skipped if _fuzzy_open(i, results)]
-        plain = [i for i in skipped if i not in fuzzy and not _proved(i, results)]
-        if plain:
-            parts.append(f"not run: {names(plain)}")
-        if fuzzy:
-            parts.append(f"no command can prove: {names(fuzzy)}")
     if boundary.guards_changed and decision.verdict == "needs_human_review":
         parts.append(f"changed since activation: {names(boundary.guards_changed)}")
-    if judge is not None and judge.reason:
-        parts.append(f"judge: {visible(judge.reason)}")
-    if decision.verdict == "achieved":
-        passed = by_outcome.get("passed", [])
-        parts.append(f"{len(passed)} of {len(required)} required criteria passed by their commands")
-        if len(passed) < len(required):
-            parts.append(f"{len(required) - len(passed)} proved by approval or judge")
-    if not parts:
-        parts.append(f"candidate {found}")
-    return clip("; ".join(parts), REASON_LIMIT)
+    return parts
 
 
-def _each(ids: Sequence[str], results: Sequence[CriterionResult], most: int = 8) -> str:
-    by_id = {r.criterion_id: r for r in results}
-    shown = [f"{i} ({by_id[i].reason})" if by_id[i].reason else i for i in ids[:most]]
-    more = f" and {len(ids) - most} more" if len(ids) > most else ""
+def _criterion_parts(needed: Sequence[CriterionResult]) -> list[str]:
+    stale = [result for result in needed if _stale(result)]
+    fuzzy = [result for result in needed if result.reason == FUZZY]
+    groups = (
+        ("failed", [r for r in needed if r.outcome == "failed" and r not in stale]),
+        ("inconclusive", [r for r in needed if r.outcome == "inconclusive"]),
+        (
+            "not run",
+            [r for r in needed if r.outcome == "not_run" and r not in fuzzy and r.status != "pass"],
+        ),
+    )
+    parts = [f"{label}: {_each(rows)}" for label, rows in groups if rows]
+    if stale:
+        moved = names([r.criterion_id for r in stale])
+        parts.append(f"measured on files that moved meanwhile: {moved}")
+    if fuzzy:
+        parts.append(f"no command can prove: {names([r.criterion_id for r in fuzzy])}")
+    return parts
+
+
+def _each(rows: Sequence[CriterionResult], most: int = 8) -> str:
+    shown = [
+        f"{row.criterion_id} ({row.reason})" if row.reason else row.criterion_id
+        for row in rows[:most]
+    ]
+    more = f" and {len(rows) - most} more" if len(rows) > most else ""
     return visible(", ".join(shown)) + more
 
 
 def _stale(result: CriterionResult) -> bool:
     return result.outcome in ("passed", "failed") and result.status == "evidence_collected"
-
-
-def _fuzzy_open(criterion_id: str, results: Sequence[CriterionResult]) -> bool:
-    return any(r.criterion_id == criterion_id and r.reason == FUZZY for r in results)
-
-
-def _proved(criterion_id: str, results: Sequence[CriterionResult]) -> bool:
-    return any(r.criterion_id == criterion_id and r.status == "pass" for r in results)
 
 
 FUZZY = "no command proves it"
@@ -138,9 +140,9 @@ def hint(
     evaluator_type: str,
 ) -> str:
     """What to do next, as a command where there is one."""
-    if judge is not None and getattr(judge, "next_step_hint", ""):
-        return clip(visible(judge.next_step_hint), HINT_LIMIT)  # type: ignore[union-attr]
-    fuzzy = [i for i in sorted(required) if _fuzzy_open(i, results)]
+    if isinstance(judge, Opinion) and judge.next_step_hint:
+        return clip(visible(judge.next_step_hint), HINT_LIMIT)
+    fuzzy = [r.criterion_id for r in results if r.criterion_id in required and r.reason == FUZZY]
     if decision.proposed:
         text = f"a person confirms: flow goal evaluate {goal_id} --confirm"
     elif decision.blocker_type == "scope_violation":

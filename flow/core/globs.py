@@ -1,12 +1,13 @@
 """Gitignore globs over paths, byte by byte (SPEC section 4).
 
 A pattern that names a folder covers everything below it, as in a ``.gitignore``: ``src``, ``src/``,
-``src/*`` and ``src/**`` all match ``src/a/b.py``. ``*``, ``?`` and ``[...]`` never cross a ``/``; ``**``
-does where it stands alone between slashes. There are no comments, no ``!`` and no stripped blanks: a
-pattern is a value of a list, not a line of a file. A test compares this with ``git check-ignore``.
+``src/*`` and ``src/**`` all match ``src/a/b.py``. ``*``, ``?`` and ``[...]`` never cross a ``/``;
+``**`` does where it stands alone between slashes. There are no comments, no ``!`` and no stripped
+blanks: a pattern is a value of a list, not a line of a file. A test compares this with ``git
+check-ignore``.
 
-The work for one path is bounded by (parts of the path) x (parts of the pattern) x (bytes of a name):
-no regular expression is made from a user's text.
+The work for one path is bounded by (parts of the path) x (parts of the pattern) x (bytes of a
+name): no regular expression is made from a user's text.
 """
 
 from __future__ import annotations
@@ -78,7 +79,9 @@ class Glob(NamedTuple):
     folder_only: bool
     anchored: bool
     needle: bytes | None
-    """``/a/b`` where every part is literal; with a ``/`` at the end where only what is inside counts."""
+    """``/a/b`` where every part is literal; with a ``/`` at the end where only what is inside
+    counts.
+    """
 
     def matches(self, path: bytes, *, folder: bool = False) -> bool:
         """Whether ``path``, or a folder above it, fits. ``folder``: the path itself is a folder."""
@@ -107,11 +110,12 @@ class Glob(NamedTuple):
                 return True
             following.discard(end)
             states = following
-        # A folder as such also counts as its own content: ``vendor/lib/**`` covers the submodule there.
+        # A folder as such also counts as its own content: ``vendor/lib/**`` covers the submodule
+        # there.
         return folder and end - 1 in states and parts[-1] is None
 
     def enters(self, folder: bytes) -> bool:
-        """Whether the pattern's literal part leads into ``folder``, or the folder lies within it."""
+        """Whether the pattern's literal part leads into ``folder``, or ends above it."""
         literal: list[bytes] = []
         for part in self.parts:
             if part is None and not literal:
@@ -131,8 +135,8 @@ class Glob(NamedTuple):
 class Globs:
     """Several patterns at once.
 
-    ``anchored``: they start at the top level, else at any depth. Raises :class:`GlobError` for a pattern
-    that :func:`why_not` has an answer for.
+    ``anchored``: they start at the top level, else at any depth. Raises :class:`GlobError` for a
+    pattern that :func:`why_not` has an answer for.
     """
 
     def __init__(self, patterns: Iterable[str], *, anchored: bool) -> None:
@@ -205,7 +209,7 @@ def _needle(parts: Sequence[Part | None], folder_only: bool) -> bytes | None:
 
 
 def _skip(parts: Sequence[Part | None], state: int) -> Iterator[int]:
-    """The states reached without a name: ``**`` may stand for no folder at all, except at the end."""
+    """The states reached without a name: ``**`` may stand for no folder, except at the end."""
     yield state
     while state < len(parts) - 1 and parts[state] is None:
         state += 1
@@ -224,7 +228,7 @@ def _part(piece: Sequence[_Token]) -> Part:
 
 
 def _fits(tokens: Sequence[_Token], name: bytes) -> bool:
-    """Match with one point to return to: the last ``*`` is enough, since every other token is one byte."""
+    """Match with one point to return to, the last ``*``: every other token is one byte."""
     at = token = 0
     star, mark = -1, 0
     while at < len(name):
@@ -301,7 +305,12 @@ def _bracket(text: bytes, at: int) -> tuple[frozenset[int], int]:
                 members.update(_CLASSES[name])
                 at, before = close + 1, None
                 continue
-        if byte == 0x2D and not literal and before is not None and text[at : at + 1] not in (b"]", b""):
+        if (
+            byte == 0x2D
+            and not literal
+            and before is not None
+            and text[at : at + 1] not in (b"]", b"")
+        ):
             upper, at, _ = _member(text, at)
             members.update(range(before, upper + 1))
             before = None

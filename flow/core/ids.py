@@ -54,4 +54,4 @@ def evidence_id(value: object) -> str:
 
 def criterion_id(value: object) -> str:
     """Return ``value`` if it is a criterion id; raise :class:`InputError` otherwise."""
-    return _check(CRITERION_ID, value, "criterion id", "an upper-case prefix and a number, like AC2")
+    return _check(CRITERION_ID, value, "criterion id", "a prefix and a number, like AC2")

@@ -1,4 +1,7 @@
-"""Where Flow's files lie (SPEC section 1). Pure strings; every path is relative to the top level."""
+"""Where Flow's files lie (SPEC section 1).
+
+Pure strings; every path is relative to the top level.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,8 @@ RUBRICS = ".flow/rubrics"
 JOURNAL_DIR = ".decisions"
 LOCKS = f"{RUNS}/.locks"
 PENDING = f"{RUNS}/.pending"
+WORK = f"{RUNS}/.work"
+"""Where outputs grow until they are published; nothing there is evidence."""
 GOAL_SUFFIX = ".goal.yaml"
 EVIDENCE_SUFFIX = ".evidence.yaml"
 

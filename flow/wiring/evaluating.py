@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from flow.app.doors import Closed
     from flow.app.evaluate import Request
     from flow.app.measure import Listener
-    from flow.app.ports import Check, LoadedGoal
+    from flow.app.ports import LoadedGoal
     from flow.core.boundary import Baseline
     from flow.core.goal import Goal
     from flow.core.lifecycle import NonTerminal
@@ -38,8 +38,8 @@ class Evaluating(Parts):
     ) -> Verdict:
         """Evaluate a goal (SPEC section 3). Records no verdict: that is the caller's.
 
-        ``trust_digest`` is a pipeline's way to say which contract it means: it counts as trusted if its
-        digest is this one, and :class:`StateError` names both if not.
+        ``trust_digest`` is a pipeline's way to say which contract it means: it counts as trusted if
+        its digest is this one, and :class:`StateError` names both if not.
         """
         from flow.adapters import clock, locks
         from flow.adapters.checks import CommandRunner
@@ -58,28 +58,17 @@ class Evaluating(Parts):
             if trust_digest.lower() == loaded.contract:
                 return True, "--trust-digest names this contract"
             raise StateError(
-                f"the contract of goal {loaded.goal.id} is {loaded.contract}, not {trust_digest:.80}",
+                f"goal {loaded.goal.id} has the contract {loaded.contract}, not {trust_digest:.80}",
                 code="other_contract",
                 key="--trust-digest",
                 value=trust_digest,
                 remedy="read what changed, then name the new digest",
             )
 
-        def run_checks(checks: Sequence[Check], **more: Any) -> None:
-            run_id = runs[0]
-            CommandRunner(
-                self.top,
-                layout.evidence_dir(run_id),
-                output_limit=settings.output_limit_bytes,
-                environ=self.environ,
-                tick=tick,
-            )(checks, **more)
-
-        runs: list[str] = []
-
         def watch(goal_id: str, run_id: str) -> FileWatch:
-            runs.append(run_id)
-            return FileWatch(self.repo, goal_id, run_id)
+            goal = self.load(goal_id).goal
+            referred = [c.evidence_ref for c in goal.criteria if c.evidence_ref]
+            return FileWatch(self.repo, goal_id, run_id, referred)
 
         tools = Tools(
             records=self.records,
@@ -88,7 +77,13 @@ class Evaluating(Parts):
             baseline=self._baseline,
             snapshot=self._snapshot,
             widen=self._widen,
-            run_checks=run_checks,
+            run_checks=CommandRunner(
+                self.top,
+                layout.WORK,
+                environ=self.environ,
+                output_limit=settings.output_limit_bytes,
+                tick=tick,
+            ),
             watch=watch,
             keep_by_products=self.ledger.write_baseline,
             now=clock.now,
@@ -153,7 +148,7 @@ class Evaluating(Parts):
         return moves.shift(self._desk(), ids.goal_id(goal_id), to, reason)
 
     def approve(self, goal_id: str, criterion_id: str, by: str, note: str) -> str:
-        """Record a person's word for a fuzzy criterion (or ``guards``); returns the sidecar's path."""
+        """Record a person's word for a fuzzy criterion (or ``guards``); returns its sidecar."""
         from flow.adapters import clock
         from flow.app import moves
 
@@ -167,7 +162,13 @@ class Evaluating(Parts):
         from flow.app import create
 
         def rebased(goal: Goal, old: Baseline) -> tuple[Baseline, Sequence[str]]:
-            return base.rebase(self.repo, old, goal.base, denied=self._denied(goal))
+            return base.rebase(
+                self.repo,
+                old,
+                goal.base,
+                denied=self._denied(goal),
+                cache_dir=self._cache("worktree"),
+            )
 
         return create.plan_rebase(self._desk(), ids.goal_id(goal_id), rebased, self.branch())
 

@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from flow.adapters.ledger import FileLedger
     from flow.adapters.records import FileRecords
     from flow.adapters.settings import LoadedSettings
-    from flow.adapters.trust import StateFolder, TrustLedger
+    from flow.adapters.trust import TrustLedger
     from flow.app.doors import Desk
+    from flow.app.ports import LoadedGoal
     from flow.core.boundary import Baseline, Snapshot
     from flow.core.goal import Goal
 
@@ -64,13 +65,13 @@ class Parts:
     @property
     def state_dir(self) -> str:
         """The user's state folder; never inside the checkout."""
-        from flow.adapters.trust import state_dir
+        from flow.adapters.state import state_dir
 
-        folder: StateFolder = self._once(
+        path: str = self._once(
             "state_dir",
-            lambda: state_dir(self.environ, top=self.top, common_dir=self.repo.common_dir),
+            lambda: state_dir(self.environ, self.home, self.top, self.repo.common_dir),
         )
-        return folder.path
+        return path
 
     @property
     def trust_ledger(self) -> TrustLedger:
@@ -79,7 +80,7 @@ class Parts:
 
         ledger: TrustLedger = self._once(
             "trust",
-            lambda: TrustLedger(self.state_dir, repo_key(self.top, self.repo.common_dir), self.top),
+            lambda: TrustLedger(self.state_dir, repo_key(self.repo.common_dir, self.top), self.top),
         )
         return ledger
 
@@ -97,7 +98,12 @@ class Parts:
         from flow.adapters import clock
         from flow.adapters.ledger import FileLedger
 
-        ledger: FileLedger = self._once("ledger", lambda: FileLedger(self.top, now=clock.now))
+        ledger: FileLedger = self._once(
+            "ledger",
+            lambda: FileLedger(
+                self.top, now=clock.now, journal_dir=self.settings.settings.journal_dir
+            ),
+        )
         return ledger
 
     def load(self, goal_id: str) -> LoadedGoal:
@@ -150,28 +156,30 @@ class Parts:
         return (*goal.denied_paths, *self.settings.settings.denied_paths)
 
     def _pin(self, goal: Goal, base: str | None) -> Baseline:
-        from flow.adapters.worktree import pin
+        from flow.adapters.base import pin
 
         return pin(
             self.repo,
             base=base or goal.base,
             denied=self._denied(goal),
             journal_dir=self.settings.settings.journal_dir,
+            cache_dir=self._cache("worktree"),
         )
 
     def _pin_at(self, goal: Goal) -> Baseline:
-        """A baseline for a goal whose base is pinned already (a fresh clone has the goal, not the run)."""
-        from flow.adapters.base import baseline_of_commit
+        """What a pinned commit alone tells: a fresh clone has the goal, not the run."""
+        from flow.adapters.base_restored import restore
 
-        return baseline_of_commit(
+        return restore(
             self.repo,
             goal.base_commit,
             denied=self._denied(goal),
             journal_dir=self.settings.settings.journal_dir,
+            cache_dir=self._cache("worktree"),
         )
 
     def _baseline(self, goal: Goal, run_id: str) -> Baseline:
-        """The baseline of a run; else of the goal's own run; else what its pinned commit alone tells."""
+        """The run's baseline, else the goal's own run's, else what the pinned commit tells."""
         for known in dict.fromkeys((run_id, goal.run_id)):
             found = self.records.baseline(known) if known else None
             if found is not None and found.base_commit == goal.base_commit:
@@ -186,7 +194,7 @@ class Parts:
     def _widen(self, goal: Goal, baseline: Baseline, base: str) -> tuple[Baseline, bool]:
         from flow.adapters.base import widen
 
-        return widen(self.repo, baseline, base, denied=self._denied(goal))
+        return widen(self.repo, baseline, base)
 
     def _cache(self, name: str) -> str | None:
         try:

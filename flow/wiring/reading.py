@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flow.core import ids
+from flow.core import ids, layout
 from flow.core.draft import NO_BRANCH
 from flow.core.lifecycle import NON_TERMINAL
 from flow.errors import FlowError, StateError
@@ -42,20 +42,23 @@ class Reading(Parts):
                 raise broken[0] from None
             raise
 
-    def active(self, branch: str | None, *, any_open: bool = False) -> list[Goal]:
-        """The active goals of a branch (None: the one checked out); waiting and blocked ones too
-        with ``any_open``. A goal that cannot be read is raised, never taken for absent.
+    def active(
+        self, branch: str | None, *, any_open: bool = False
+    ) -> tuple[list[Goal], list[FlowError]]:
+        """The active goals of a branch; waiting and blocked ones too with ``any_open``.
+
+        ``branch`` None is the one checked out. Also what is wrong with the goals that cannot be
+        read: a caller names them, and never takes them for absent.
         """
         wanted = branch if branch is not None else self.branch()
         goals, broken = self.goals()
-        if broken:
-            raise broken[0]
         states = NON_TERMINAL if any_open else {"active"}
-        return [
-            g
-            for g in goals
-            if g.status in states and (wanted is None or g.branch in (wanted, NO_BRANCH))
+        found = [
+            goal
+            for goal in goals
+            if goal.status in states and (wanted is None or goal.branch in (wanted, NO_BRANCH))
         ]
+        return found, broken
 
     def status(self, goal_id: str) -> dict[str, Any]:
         """Where a goal stands, as :func:`flow.app.overview.status` lays it out."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from flow.core import ids, layout
 from flow.errors import StaleProposal
-from flow.wiring.parts import Parts
+from flow.wiring.creating import Creating
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from flow.adapters.journal import Journal
 
 
-class Recording(Parts):
+class Recording(Creating):
     """What others write through Flow: evidence, lifecycle, journal."""
 
     def record_evidence(
@@ -30,8 +30,8 @@ class Recording(Parts):
     def create_goal_file(self, text: str, name: str) -> tuple[str, tuple[str, ...]]:
         """Create a goal from a file's text; returns its path and warnings.
 
-        A file that says ``draft`` becomes a draft; any other starts as ``active``, with its base pinned
-        and trust recorded, as ``flow goal create`` does it.
+        A file that says ``draft`` becomes a draft; any other starts as ``active``, with its base
+        pinned and trust recorded, as ``flow goal create`` does it.
         """
         from flow.adapters import contracts
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flow.core.lifecycle import NON_TERMINAL
+from flow.errors import InputError
 from flow.wiring.parts import Parts
 
 if TYPE_CHECKING:
@@ -51,7 +52,8 @@ class Trusting(Parts):
     ) -> str:
         """Trust the contract as it is now; returns its digest.
 
-        Where nothing is recorded of an active goal's start (a fresh clone), its baseline is made here.
+        Where nothing is recorded of an active goal's start (a fresh clone), its baseline is made
+        here.
         """
         loaded = self._named(goal_id, goal_file)
         goal = loaded.goal

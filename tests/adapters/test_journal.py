@@ -552,6 +552,7 @@ BROKEN = [
     ("---\nissue: 4\n bad indent: x\n---\n", "line 3"),
     ("---\nissue: 4\nissue: 5\n---\n", "line 3"),
     ("---\nartifacts:\n  - type: a\nartifacts:\n  - type: b\n---\n", "line 4"),
+    ("---\nissue: 4\nartifacts:\n  - type: a\n    to: p\n    to: q\n---\n", "line 6"),
     ("---\nissue: 4\nartifacts: none\n---\n", "line 3"),
     ("---\nartifacts: {type: a}\n---\n", "line 2"),
     ("---\nissue: 4\nartifacts:\n  type: a\n---\n", "line 3"),
@@ -664,6 +665,15 @@ def test_many_artifacts_and_more_than_a_megabyte(tmp_path: Path) -> None:
     found = journal.read(str(tmp_path), REL)
     assert len(found.artifacts) == 5001
     assert found.artifacts[-1]["key"] == "last"
+
+
+def test_more_than_a_megabyte_with_lines_of_another_hand_is_refused(tmp_path: Path) -> None:
+    text = "---\n# mine\nartifacts:\n" + "  - type: a\n" * 100_000 + "---\n"
+    path = put(tmp_path, text.encode())
+    with pytest.raises(RefusedError, match="1048576") as caught:
+        add(tmp_path)
+    assert caught.value.code == "broken_journal"
+    assert path.read_text() == text
 
 
 def test_parallel_appends_are_all_kept(tmp_path: Path) -> None:

@@ -228,6 +228,13 @@ def test_an_own_file_inside_the_checkout_counts_as_the_checkouts(place: Place, w
     assert any(OWN in warning and "checkout" in warning for warning in loaded.warnings)
 
 
+def test_a_home_that_is_the_checkout_is_read_once(place: Place) -> None:
+    place.put(PROJECT, goals(jbos=5, executeVerificationCommands=True))
+    warnings = load(str(place.top), str(place.top)).warnings
+    assert len(warnings) == len(set(warnings)) == 3
+    assert sum("jbos" in warning for warning in warnings) == 1
+
+
 def test_an_own_file_that_everyone_may_write_counts_as_the_checkouts(place: Place) -> None:
     path = place.put(OWN, goals(executeVerificationCommands=True, jobs=5))
     path.chmod(0o666)

@@ -7,6 +7,7 @@ import os
 import stat
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -147,12 +148,13 @@ def test_a_ledger_in_the_checkout_never_counts(place: Place, where: Any) -> None
     copy.write_bytes(place.file.read_bytes())
     copy.chmod(0o600)
     ledger = place.ledger(folder)
-    for call in (
+    calls: list[Callable[[], object]] = [
         lambda: ledger.check("g", D1),
         lambda: record(ledger),
         lambda: ledger.revoke("g", now=NOW, how="x"),
         ledger.entries,
-    ):
+    ]
+    for call in calls:
         with pytest.raises(RefusedError) as caught:
             call()
         assert caught.value.code == "unsafe_state_dir"
@@ -247,7 +249,9 @@ def test_a_ledger_that_is_no_regular_file_is_refused(place: Place, kind: str) ->
         place.file.mkdir()
     else:
         os.mkfifo(place.file)
-    for call in (lambda: place.ledger().check("g", D1), lambda: record(place.ledger())):
+    ledger = place.ledger()
+    calls: list[Callable[[], object]] = [lambda: ledger.check("g", D1), lambda: record(ledger)]
+    for call in calls:
         with pytest.raises(RefusedError):
             call()
 

@@ -1,0 +1,273 @@
+"""The pinned base: choosing it, recording what was there, moving it (SPEC section 4)."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+from flow.adapters import git
+from flow.adapters.worktree import changed_between, collect, ignored_now, rules_of_commit
+from flow.adapters.worktree_guards import guards
+from flow.adapters.worktree_ignore import RULES_FILE, read_rules
+from flow.core.boundary import (
+    Baseline,
+    Change,
+    OwnFiles,
+    dirty_digest,
+    entry_digest,
+    path_rules,
+)
+from flow.errors import GitError, InputError, StateError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from flow.adapters.git import Repo
+
+_LFS = b"version https://git-lfs.github.com/spec/v1\n"
+_COMPARED = 64 << 20
+"""Bytes up to which two contents are compared for line ends."""
+
+
+class Outside(NamedTuple):
+    """A path that was committed since the base and that the goal does not allow."""
+
+    path: str
+    why: str
+    commits: tuple[str, ...]
+    """``<short id> <subject>`` of the commits that touched it, newest first."""
+
+
+def pin(
+    repo: Repo,
+    *,
+    base: str | None,
+    denied: Sequence[str],
+    journal_dir: str,
+    cache_dir: str | None = None,
+) -> Baseline:
+    """Pin the base and record what is there now.
+
+    ``base`` is a ref in git's notation (``scope.base``); None takes the remote's default branch,
+    else ``main``, ``master``, else HEAD. On a branch without commits ``base_commit`` is the empty
+    tree's id. Without git it is None, and every later snapshot says so. Raises :class:`InputError`
+    for a ref that names no commit, :class:`GitError` for unrelated histories and where git cannot
+    answer now.
+    """
+    if repo.git_dir is None and repo.problem is None:
+        return Baseline(None, {}, {}, {}, {}, {}, journal_dir, tuple(denied))
+    if repo.git_dir is None and not os.path.lexists(os.path.join(repo.top, ".git")):
+        return Baseline(None, {}, {}, {}, {}, {}, journal_dir, tuple(denied))
+    commit = base_commit(repo, base)
+    changes, ignored, rules = collect(repo, commit, denied, cache_dir=cache_dir)
+    return Baseline(
+        base_commit=commit,
+        dirty=_dirty(changes),
+        denied_ignored=ignored,
+        ignore_rules=rules,
+        guards=guards(repo),
+        by_products={},
+        journal_dir=journal_dir,
+        denied=tuple(denied),
+    )
+
+
+def base_commit(repo: Repo, ref: str | None) -> str:
+    """The merge-base of HEAD with ``ref``; the empty tree's id where HEAD has no commit yet."""
+    git.usable(repo)
+    head = git.head_commit(repo)
+    if head is None:
+        sha256 = b"sha256" in (_config(repo)).lower()
+        return git.EMPTY_TREES[64 if sha256 else 40]
+    name, other = (ref, git.commit_of(repo, ref)) if ref is not None else _default(repo)
+    if other is None:
+        raise InputError(
+            f"{name!r} names no commit",
+            code="no_base",
+            key="scope.base",
+            value=name,
+            remedy="name a branch, tag or commit that is in this repository (--base REF)",
+        )
+    if other == head:
+        return head
+    found = git.merge_bases(repo, head, other)
+    if not found:
+        shallow = git.is_shallow(repo)
+        raise GitError(
+            f"HEAD and {name} have no common commit"
+            + (", as far as this shallow clone goes" * shallow),
+            code="no_base",
+            key="scope.base",
+            value=name,
+            remedy="git fetch --unshallow" if shallow else "name another one: --base REF",
+        )
+    return found[0]
+
+
+def _default(repo: Repo) -> tuple[str, str | None]:
+    target = git.symbolic_target(repo, "refs/remotes/origin/HEAD")
+    for name in (target, "refs/heads/main", "refs/heads/master"):
+        commit = git.read_ref(repo, name) if name else None
+        if name and commit:
+            return name, commit
+    return "HEAD", git.head_commit(repo)
+
+
+def _config(repo: Repo) -> bytes:
+    return git.read_regular(os.path.join(repo.common_dir or "", "config")) or b""
+
+
+def _dirty(changes: Iterable[Change]) -> dict[str, str]:
+    """What is not committed. What is committed since the base counts, whoever did it."""
+    return {c.path: dirty_digest(c) for c in changes if c.head == c.base}
+
+
+def baseline_of_commit(
+    repo: Repo, commit: str | None, *, denied: Sequence[str], journal_dir: str
+) -> Baseline:
+    """What a pinned commit alone tells, where the run's own baseline is not at hand (a fresh clone).
+
+    Nothing counts as dirty or as a by-product. The ignore rules are the ``.gitignore`` files of that
+    commit. Hooks and ignored files are taken as they are now, since nothing is known of them.
+    """
+    if commit is None or repo.git_dir is None:
+        return Baseline(commit, {}, {}, {}, {}, {}, journal_dir, tuple(denied))
+    rules = rules_of_commit(repo, commit)
+    bare = Baseline(commit, {}, {}, rules, guards(repo), {}, journal_dir, tuple(denied))
+    return bare._replace(denied_ignored=ignored_now(repo, bare, denied))
+
+
+def widen(repo: Repo, baseline: Baseline, ref: str) -> tuple[Baseline, bool]:
+    """The baseline at another base (``evaluate --base``), and whether its range holds the pin's."""
+    other = base_commit(repo, ref)
+    return baseline._replace(base_commit=other), contains(repo, other, baseline.base_commit)
+
+
+def contains(repo: Repo, other: str, pinned: str | None) -> bool:
+    """Whether the changes since ``other`` hold all changes since ``pinned``."""
+    if pinned is None or other == pinned:
+        return other == pinned
+    if other in git.EMPTY_TREES.values():
+        return True
+    if pinned in git.EMPTY_TREES.values():
+        return False
+    return git.is_ancestor(repo, other, pinned)
+
+
+def outside_since_base(
+    repo: Repo, baseline: Baseline, *, allowed: Sequence[str], denied: Sequence[str]
+) -> list[str]:
+    """Paths that were committed since the base and lie outside, sorted."""
+    return [path for path, _ in _outside(repo, baseline, allowed, denied)]
+
+
+def commits_outside(
+    repo: Repo, baseline: Baseline, *, allowed: Sequence[str], denied: Sequence[str]
+) -> list[Outside]:
+    """The same paths with the commits that touched them, from the history."""
+    paths = _outside(repo, baseline, allowed, denied)
+    head = git.head_commit(repo)
+    if not paths or head is None:
+        return []
+    base = baseline.base_commit
+    since = None if base in git.EMPTY_TREES.values() else base
+    by_path: dict[str, list[str]] = {}
+    for logged in git.history(repo, since, head):
+        for path in logged.paths:
+            by_path.setdefault(path, []).append(f"{logged.commit[:10]} {logged.subject}")
+    return [Outside(path, why, tuple(by_path.get(path, ()))) for path, why in paths]
+
+
+def _outside(
+    repo: Repo, baseline: Baseline, allowed: Sequence[str], denied: Sequence[str]
+) -> list[tuple[str, str]]:
+    if baseline.base_commit is None:
+        return []
+    rules = path_rules(allowed, denied)
+    own = OwnFiles(baseline.journal_dir)
+    found = []
+    for path in sorted(changed_between(repo, baseline.base_commit, git.head_commit(repo))):
+        why = None if own(path) else rules.place(path)
+        if why is not None:
+            found.append((path, why))
+    return found
+
+
+def rebase(
+    repo: Repo,
+    old: Baseline,
+    base: str | None,
+    *,
+    denied: Sequence[str],
+    cache_dir: str | None = None,
+) -> tuple[Baseline, list[str]]:
+    """Move the pin after the base branch was merged in. Nothing is written; a person accepts.
+
+    Returns the new baseline and the files that only that side changed: they differ between the two
+    bases, and are now as the new base has them. What was dirty at activation stays so where that
+    side left it alone. Files of that side whose bytes differ from their blob only by line ends, or
+    by being the file that a Git LFS pointer names, count as they are now. Raises
+    :class:`StateError` where there is nothing to move to.
+    """
+    if old.base_commit is None or old.base_commit in git.EMPTY_TREES.values():
+        raise StateError(
+            "the goal has no pinned commit that could be moved",
+            key="scope.base_commit",
+            remedy="start a new goal on the branch as it is now",
+        )
+    new = base_commit(repo, base)
+    if new == old.base_commit:
+        raise StateError(
+            "the base has not moved: nothing of the base branch was merged in since",
+            code="nothing_to_rebase",
+            key="scope.base_commit",
+            value=new,
+            remedy="merge the base branch first",
+        )
+    if not git.is_ancestor(repo, old.base_commit, new):
+        raise GitError(
+            f"the new base {new[:12]} does not follow the pinned one, {old.base_commit[:12]}",
+            code="no_base",
+            key="scope.base",
+            remedy="name the branch that the goal started from in scope.base",
+        )
+    theirs = changed_between(repo, old.base_commit, new)
+    changes, _, rules = collect(repo, new, denied, cache_dir=cache_dir)
+    still = {change.path: change for change in changes}
+    dirty = {path: digest for path, digest in old.dirty.items() if path not in theirs}
+    for path in theirs:
+        change = still.get(path)
+        if change is not None and only_converted(repo, change):
+            dirty[path] = dirty_digest(change)
+            del still[path]
+    only = sorted(path for path in theirs if path not in still)
+    texts = dict(old.ignore_rules)
+    for path in only:  # rules that came with the base branch are as trusted as the ones pinned
+        if path.rpartition("/")[2] == RULES_FILE.decode():
+            texts.pop(path, None)
+            text = read_rules(os.path.join(os.fsencode(repo.top), os.fsencode(path)), follow=False)
+            if text is not None and path in rules:
+                texts[path] = text
+    return old._replace(base_commit=new, dirty=dirty, ignore_rules=texts), only
+
+
+def only_converted(repo: Repo, change: Change) -> bool:
+    """Whether a path differs on disk alone, and there only as a checkout would make it differ."""
+    if change.head != change.base or change.index != change.base:
+        return False
+    base, worktree = change.base, change.worktree
+    if base is None or worktree is None or base.mode != worktree.mode:
+        return False
+    disk = git.read_regular(
+        os.path.join(os.fsencode(repo.top), os.fsencode(change.path)), limit=_COMPARED
+    )
+    blob = git.git(repo, "cat-file", "blob", base.digest)
+    if disk is None or entry_digest(worktree) == entry_digest(base):
+        return False
+    if disk.replace(b"\r\n", b"\n") == blob.replace(b"\r\n", b"\n"):
+        return True
+    if not blob.startswith(_LFS):
+        return False
+    import hashlib
+
+    return f"oid sha256:{hashlib.sha256(disk).hexdigest()}\n".encode() in blob

@@ -1,0 +1,292 @@
+"""SIGKILL, and failing calls, at every single call of every change: nothing, or the whole, once."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from flow.adapters import files, transaction
+from flow.errors import FlowError, RefusedError
+from tests.support import ledger_scene as scene
+
+CALLS = ("open", "write", "fsync", "link", "rename", "unlink", "mkdir", "ftruncate")
+CRASHED = 137
+MOST = 300
+
+# What may stay beside "nothing": it is no evidence, no goal and no change, and does no harm.
+HARMLESS = {
+    "create": {f".flow/runs/{scene.RUN}/baseline.json"},
+    "evidence": {scene.SIDECAR, scene.SIDECAR.replace(".evidence.yaml", ".txt")},
+    "foreign": {f".flow/runs/{scene.RUN}/evidence/theirs-1.txt"},
+}
+
+
+class Broken:
+    """Counts the calls that touch the disk, and does something at the nth."""
+
+    def __init__(self, at, act, *, after=False):
+        self.count = 0
+        for name in CALLS:
+            setattr(os, name, self._wrapped(getattr(os, name), at, act, after))
+
+    def _wrapped(self, real, at, act, after):
+        def call(*args, **kwargs):
+            self.count += 1
+            if self.count == at and not after:
+                act()
+            result = real(*args, **kwargs)
+            if self.count == at and after:
+                act()
+            return result
+
+        return call
+
+
+def in_child(work, at, act, *, after=False):
+    """Run ``work`` in a forked child whose ``at``-th call is broken; returns the exit status."""
+    child = os.fork()
+    if child == 0:
+        status = 3
+        try:
+            Broken(at, act, after=after)
+            work()
+            status = 0
+        except FlowError:
+            status = 5
+        except BaseException as error:
+            sys.__stderr__.write(f"{type(error).__name__}: {error}\n")
+        finally:
+            os._exit(status)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def kill():
+    os._exit(CRASHED)
+
+
+def fail(number):
+    def act():
+        raise OSError(number, os.strerror(number))
+
+    return act
+
+
+@pytest.fixture
+def states(tmp_path, monkeypatch):
+    """Gives (template, tree before, tree after) of a change; all keys are the same."""
+    monkeypatch.setattr(transaction, "new_key", lambda: "0" * 24)
+
+    def make(name):
+        prepare, change = scene.CHANGES[name]
+        template, whole = tmp_path / "template", tmp_path / "whole"
+        template.mkdir()
+        prepare(str(template))
+        monkeypatch.setattr(transaction, "new_key", lambda: "1" * 24)
+        shutil.copytree(template, whole)
+        change(str(whole))
+        return template, scene.tree(template), scene.tree(whole)
+
+    return make
+
+
+def settle(root):
+    scene.ledger(root).finish(scene.GOAL)
+
+
+def check(name, root, before, after):
+    """Either nothing happened or everything did, once; returns whether it did."""
+    settle(root)
+    found = scene.tree(root)
+    strays = {path for path in found if path not in before and path not in after}
+    assert not strays, strays
+    assert files.leftovers(root) == temps(root)
+    if name == "evidence":  # the command's own file is the runner's to clear away
+        before = {path: data for path, data in before.items() if not path.endswith("raw.out")}
+        found = {path: data for path, data in found.items() if not path.endswith("raw.out")}
+    if found == after:
+        return True
+    extra = HARMLESS.get(name, set())
+    assert {path: data for path, data in found.items() if path not in extra} == before
+    if scene.SIDECAR in found:
+        assert scene.records(root).counted(scene.SIDECAR) is None, "counted without its event"
+        assert not scene.records(root).evidence(scene.RUN)[1], "a sidecar without its output"
+    return False
+
+
+def temps(root):
+    return sorted(
+        os.path.relpath(os.path.join(top, name), root)
+        for top, _, names in os.walk(root)
+        for name in names
+        if name.startswith(files.TEMP_PREFIX)
+    )
+
+
+@pytest.mark.parametrize("after_call", [False, True], ids=["before", "after"])
+@pytest.mark.parametrize("name", scene.CHANGES)
+def test_killed_at_any_call(tmp_path, states, name, after_call):
+    template, before, after = states(name)
+    change = scene.CHANGES[name][1]
+    outcomes = []
+    for at in range(1, MOST):
+        root = tmp_path / f"{at}"
+        shutil.copytree(template, root)
+        status = in_child(lambda r=str(root): change(r), at, kill, after=after_call)
+        assert status in (0, CRASHED)
+        done = check(name, str(root), before, after)
+        outcomes.append(done)
+        if status == 0:
+            assert done
+            break
+        # What was not done can be done now, with the very same call.
+        if not done:
+            if name in ("evidence", "foreign"):
+                scene.raw(str(root))
+            if name == "evidence" and os.path.exists(root / scene.SIDECAR):
+                with pytest.raises(RefusedError, match="recorded already"):
+                    change(str(root))
+            else:
+                change(str(root))
+                assert scene.tree(root) == after
+        shutil.rmtree(root)
+    assert len(outcomes) < MOST - 2
+    assert sorted(outcomes) == outcomes, "once decided, always done"
+    assert not outcomes[0]
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EIO], ids=errno.errorcode.get)
+@pytest.mark.parametrize("name", scene.CHANGES)
+def test_any_call_that_fails(tmp_path, states, name, number):
+    template, before, after = states(name)
+    change = scene.CHANGES[name][1]
+    for at in range(1, MOST):
+        root = tmp_path / f"{at}"
+        shutil.copytree(template, root)
+        status = in_child(lambda r=str(root): change(r), at, fail(number))
+        assert status in (0, 5), "another error than Flow's own"
+        assert temps(root) == [] or status == 0 or at > 1, "a temporary file stays"
+        done = check(name, str(root), before, after)
+        if status == 0:
+            assert done
+        shutil.rmtree(root)
+        if status == 0 and at > 40:
+            break
+
+
+@pytest.mark.parametrize("name", ["write_turn", "close", "foreign", "create"])
+def test_killed_again_while_finishing(tmp_path, states, name):
+    template, before, after = states(name)
+    change = scene.CHANGES[name][1]
+    rounds = 0
+    for at in range(1, MOST):
+        once = tmp_path / f"{at}"
+        shutil.copytree(template, once)
+        status = in_child(lambda r=str(once): change(r), at, kill)
+        if status == 0:
+            break
+        if not os.path.exists(once / f".flow/runs/.pending/{scene.GOAL}.json"):
+            continue
+        for again in range(1, MOST):
+            root = tmp_path / f"{at}-{again}"
+            shutil.copytree(once, root)
+            status = in_child(lambda r=str(root): settle(r), again, kill)
+            check(name, str(root), before, after)
+            shutil.rmtree(root)
+            rounds += 1
+            if status == 0:
+                break
+    assert rounds > 10
+
+
+CHILD = """
+import sys
+from tests.support import ledger_scene as scene
+scene.CHANGES[sys.argv[1]][1](sys.argv[2])
+"""
+
+
+@pytest.mark.needs_tool("strace")
+@pytest.mark.parametrize(
+    ("name", "call"),
+    [
+        ("write_turn", "rename"),
+        ("write_turn", "fsync"),
+        ("evidence", "linkat"),
+        ("evidence", "fsync"),
+        ("close", "unlinkat"),
+    ],
+)
+def test_killed_by_the_kernel_at_a_system_call(tmp_path, states, name, call):
+    template, _, _ = states(name)
+    for at in range(1, 30):
+        root = tmp_path / f"{at}"
+        shutil.copytree(template, root)
+        what = f"/^{call}(at|at2)?$" if call == "rename" else call
+        args = [
+            "strace",
+            "-f",
+            "-qq",
+            "-o",
+            "/dev/null",
+            "-e",
+            f"inject={what}:signal=KILL:when={at}",
+        ]
+        child = subprocess.run(
+            [*args, sys.executable, "-c", CHILD, name, str(root)], capture_output=True, timeout=120
+        )
+        if b"ptrace" in child.stderr.lower():
+            pytest.skip("may not trace here")
+        settle(str(root))
+        goal = scene.records(str(root)).goal(scene.GOAL).goal
+        journal = (root / scene.JOURNAL).read_text()
+        events = (root / f".flow/runs/{scene.RUN}/events.jsonl").read_text()
+        if name == "write_turn":
+            changed = goal.turns_evaluated
+            assert journal.count("type: goal-evaluation") == events.count('"evaluated"') == changed
+        elif name == "close":
+            changed = int(goal.status == "achieved")
+            assert journal.count("to: achieved") == events.count('"confirmed"') == changed
+        else:
+            found, warnings = scene.records(str(root)).evidence(scene.RUN)
+            assert not warnings
+            changed = len(found)
+        if child.returncode == 0:
+            assert changed == 1
+            assert at > 1, "the call was never made"
+            return
+        shutil.rmtree(root)
+    pytest.fail("it never finished")
+
+
+def test_an_edit_after_the_crash_is_kept_and_told(tmp_path, states):
+    template, before, _ = states("write_turn")
+    change = scene.CHANGES["write_turn"][1]
+    told = 0
+    for at in range(1, MOST):
+        root = tmp_path / f"{at}"
+        shutil.copytree(template, root)
+        status = in_child(lambda r=str(root): change(r), at, kill)
+        path = root / scene.GOAL_FILE
+        if status == 0:
+            break
+        if not os.path.exists(root / f".flow/runs/.pending/{scene.GOAL}.json"):
+            continue
+        edited = path.read_text().replace("# the end", "# my own words")
+        path.write_text(edited)
+        settle(str(root))
+        assert path.read_text() == edited
+        journal, events = (
+            (root / scene.JOURNAL).read_text(),
+            scene.tree(root)[f".flow/runs/{scene.RUN}/events.jsonl"].decode(),
+        )
+        assert journal.count("type: goal-evaluation") == 1
+        assert events.count('"type":"evaluated"') == 1
+        told += transaction.EDITED in events
+        assert not scene.ledger(str(root)).finish(scene.GOAL)
+    assert told > 3
+    assert scene.GOAL_FILE in before

@@ -1,0 +1,213 @@
+"""Terminal text is made from values only, and no foreign text can move a terminal."""
+
+from __future__ import annotations
+
+import pytest
+
+from flow.render import text
+
+HOSTILE = "a\x1b[31mred\x07\u202eb\nsecond\tline\x9b2J"
+MARKS = ("\x1b", "\x07", "\u202e", "\n", "\t", "\x9b")
+
+
+def plain(style: str, word: str) -> str:
+    return word
+
+
+def criterion(**more: object) -> dict[str, object]:
+    return {
+        "id": "AC1",
+        "text": "it works",
+        "status": "pending",
+        "must_pass": True,
+        "fuzzy": False,
+        "last_result": None,
+        "evidence_ref": None,
+        "last_evaluated_at": None,
+        **more,
+    }
+
+
+def status(**more: object) -> dict[str, object]:
+    return {
+        "goal_id": "g",
+        "status": "active",
+        "outcome": "done",
+        "branch": "main",
+        "issue": None,
+        "run_id": "r",
+        "base_commit": "0123456789abcdef",
+        "turns_evaluated": 2,
+        "last_evaluation": {"result": "fail", "reason": "AC1", "at": "2026-01-01T00:00:00Z"},
+        "criteria": [criterion()],
+        "trusted": True,
+        "trust": "trusted",
+        "contract": "c" * 64,
+        "proposal": None,
+        "unfinished_write": False,
+        "warnings": [],
+        "next": "flow goal evaluate g",
+        **more,
+    }
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        text.status(
+            status(
+                outcome=HOSTILE,
+                branch=HOSTILE,
+                last_evaluation={"result": HOSTILE, "reason": HOSTILE, "at": HOSTILE},
+                criteria=[criterion(text=HOSTILE, last_result=HOSTILE)],
+                trusted=False,
+                trust=HOSTILE,
+                proposal={"live": False, "to": HOSTILE, "moved": [HOSTILE]},
+                next=HOSTILE,
+            ),
+            plain,
+        ),
+        text.goal_list(
+            {
+                "goals": [
+                    {
+                        "goal_id": "g",
+                        "status": "active",
+                        "passing": 0,
+                        "criteria": 1,
+                        "turns_evaluated": 0,
+                        "branch": HOSTILE,
+                        "outcome": HOSTILE,
+                    }
+                ]
+            },
+            plain,
+        ),
+        text.unreadable([{"file": HOSTILE, "message": HOSTILE}]),
+        text.history(
+            {
+                "goal_id": "g",
+                "events": [
+                    {"at": HOSTILE, "type": HOSTILE, "to": HOSTILE, "reason": HOSTILE, HOSTILE: [HOSTILE]}
+                ],
+            }
+        ),
+        text.outline({HOSTILE: [HOSTILE, {"k": HOSTILE}]}),
+        text.evidence_show({"id": HOSTILE, "output": HOSTILE, "output_left_out": 3}),
+        text.evidence_list(
+            {
+                "run_id": "r",
+                "evidence": [
+                    {
+                        "id": HOSTILE,
+                        "type": HOSTILE,
+                        "proves": [HOSTILE],
+                        "outcome": HOSTILE,
+                        "exit_code": 0,
+                        "created_at": HOSTILE,
+                    }
+                ],
+            },
+            plain,
+        ),
+        text.journal(
+            {
+                "file": HOSTILE,
+                "front": {HOSTILE: HOSTILE},
+                "artifacts": [{"type": HOSTILE, "captured_at": HOSTILE, "reason": HOSTILE}],
+                "body": HOSTILE,
+            }
+        ),
+        text.trust_list([{"goal_id": HOSTILE, "digest": HOSTILE, "at": HOSTILE, "how": HOSTILE}]),
+        text.settings([{"key": "k", "value": [HOSTILE], "origin": HOSTILE}]),
+        text.doctor(
+            {
+                "facts": [{"what": "git", "value": HOSTILE}],
+                "findings": [{"what": HOSTILE, "why": HOSTILE, "do": HOSTILE}],
+                "fixed": [HOSTILE],
+            },
+            plain,
+        ),
+    ],
+)
+def test_no_foreign_text_moves_the_terminal(lines: list[str]) -> None:
+    for line in lines:
+        assert not [mark for mark in MARKS if mark in line], line
+
+
+def test_status_says_why_it_stopped_and_what_to_do() -> None:
+    shown = "\n".join(text.status(status(), plain))
+    assert "goal g: active" in shown
+    assert "because     AC1" in shown
+    assert shown.endswith("next        flow goal evaluate g")
+
+
+def test_status_shows_a_stale_proposal_as_stale() -> None:
+    stale = {"live": False, "to": "achieved", "moved": ["the contract was changed"]}
+    shown = "\n".join(text.status(status(proposal=stale), plain))
+    assert "achieved, but it is stale" in shown
+    assert "the contract was changed" in shown
+    live = {"live": True, "to": "achieved", "moved": []}
+    assert "stale" not in "\n".join(text.status(status(proposal=live), plain))
+
+
+@pytest.mark.parametrize(("state", "said"), [("active", True), ("draft", False), ("failed", False)])
+def test_status_says_where_a_goal_is_not_trusted(state: str, said: bool) -> None:
+    lines = text.status(status(status=state, trusted=False, trust="changed since"), plain)
+    assert any("not trusted" in line for line in lines) is said
+
+
+def test_marks_of_fuzzy_and_optional_criteria() -> None:
+    rows = [criterion(fuzzy=True), criterion(id="AC2", must_pass=False)]
+    shown = "\n".join(text.status(status(criteria=rows), plain))
+    assert "it works (fuzzy)" in shown
+    assert "it works (optional)" in shown
+
+
+def test_a_table_is_aligned_and_colour_changes_no_column() -> None:
+    rows = [("id", "status", "x"), ("AC1", "pass", "1"), ("AC10", "evidence_collected", "2")]
+    bare = text.table(rows)
+    assert [line.rindex(last) for line, last in zip(bare, "x12", strict=True)] == [28] * 3
+    painted = text.table(rows, lambda style, word: f"<{style}>{word}</>" if style else word)
+    assert "<good>pass</>" in painted[1]
+    assert [line.replace("<good>", "").replace("<warn>", "").replace("</>", "") for line in painted] == bare
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (None, "-"),
+        ("", "-"),
+        ([], "-"),
+        (0, "0"),
+        (False, "false"),
+        (["a", "b"], "a, b"),
+        ({"a": 1}, '{"a": 1}'),
+    ],
+)
+def test_values_in_one_line(value: object, shown: str) -> None:
+    assert text.show(value) == shown
+
+
+def test_the_outline_keeps_empty_and_nested_values() -> None:
+    assert text.outline({"a": {"b": [1, {"c": None}]}, "d": [], "e": {}}) == [
+        "a:",
+        "  b:",
+        "    - 1",
+        "    -",
+        "      c: -",
+        "d: []",
+        "e: {}",
+    ]
+
+
+@pytest.mark.parametrize(("count", "end"), [(0, "nothing is wrong"), (1, "1 finding"), (2, "2 findings")])
+def test_doctor_counts_its_findings(count: int, end: str) -> None:
+    finding = {"what": "w", "why": "y", "do": "d"}
+    document = {"facts": [{"what": "f", "value": "v"}], "findings": [finding] * count, "fixed": []}
+    assert text.doctor(document, plain)[-1] == end
+
+
+def test_output_lines_end_at_newlines_only() -> None:
+    lines = text.evidence_show({"id": "e", "output": "a\x0cb\r\nc\n", "output_left_out": 0})
+    assert lines[-2:] == ["  a\\x0cb\\r", "  c"]
