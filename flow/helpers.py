@@ -115,8 +115,11 @@ def _record_evidence(options: Options, name: str) -> int:
     run_id, file = _need(options, "--run-id", "--evidence-file")
     ids.run_id(run_id)
     data = inputs.read(file, "--evidence-file")
+    raw_output = options.get("--raw-output")
+    if raw_output is not None:
+        inputs.check_file(raw_output, "--raw-output")
     checkout = _checkout()
-    path, warnings = checkout.record_evidence(run_id, data, file, options.get("--raw-output"))
+    path, warnings = checkout.record_evidence(run_id, data, file, raw_output)
     _wrote(checkout, path, name, warnings)
     return DONE
 

@@ -50,8 +50,18 @@ def _homes(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(autouse=True)
-def home(_homes: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A home for this test alone, beside ``tmp_path``; afterwards a look at the real one.
+def _watched() -> Iterator[None]:
+    """A look at the real home and the project before the test, and another after all it undoes."""
+    before = guard.look()
+    yield
+    problems = guard.changes(before)
+    if problems:
+        pytest.fail("; ".join(problems), pytrace=False)
+
+
+@pytest.fixture(autouse=True)
+def home(_watched: None, _homes: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home for this test alone, beside ``tmp_path``.
 
     git's identity is in its ``.gitconfig``, not in ``GIT_*`` variables, which Flow removes.
     """
@@ -63,10 +73,7 @@ def home(_homes: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     )
     monkeypatch.setenv("HOME", str(folder))
     monkeypatch.setenv("FLOW_STATE_DIR", str(folder / "flow-state"))
-    before = guard.look()
-    yield folder
-    for problem in guard.changes(before):
-        pytest.fail(problem, pytrace=False)
+    return folder
 
 
 @pytest.fixture

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from flow.adapters.process_warden import Warden
     from flow.app.ports import Check
 
+FALLBACK_BASH = "/bin/bash"
 OUTPUT_LIMIT = 10 << 20
 GRACE = 2.0
 TICK = 0.1
@@ -81,7 +82,7 @@ class CommandRunner:
         bash = find_program("bash", self._environ.get("PATH"), outside=self._top)
         run = _Run(
             checks,
-            self._plans(checks, bash or "/bin/bash", env),
+            self._plans(checks, bash or FALLBACK_BASH, env),
             max(jobs, 1),
             removed,
             self._follow,

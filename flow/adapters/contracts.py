@@ -13,7 +13,7 @@ from flow.adapters.contracts_text import dotted
 from flow.errors import ContractError, Fault
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from flow.adapters.contracts_rules import Problem
     from flow.adapters.contracts_text import Path
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 WHAT = {"goal": "goal file", "evidence": "evidence file", "verdict": "verdict"}
 """What a message calls a file of this kind."""
+MOST_FAULTS = 1000
+"""Faults of each kind that are listed of one file: a flood of them must not take minutes."""
+MOST_WARNINGS = 100
 
 
 def parse_yaml(data: bytes, *, file: str, what: str = "YAML file") -> Any:
@@ -77,12 +80,13 @@ def read_goal(
     if cache_dir is not None:
         from flow.adapters import contracts_cache
 
-        document = contracts_cache.load(cache_dir, data)
-        if document is not None and expect_id in (None, document["metadata"]["id"]):
-            return goal_from_document(document), ()
+        entry = contracts_cache.load(cache_dir, data)
+        if entry is not None and expect_id in (None, entry[0]["metadata"]["id"]):
+            return goal_from_document(entry[0]), tuple(f"{file}: {text}" for text in entry[1])
     document, warnings = _read("goal", data, file, expect_id)
-    if cache_dir is not None and not warnings:
-        contracts_cache.store(cache_dir, data, document)
+    if cache_dir is not None:
+        bare = [text.removeprefix(f"{file}: ") for text in warnings]
+        contracts_cache.store(cache_dir, data, document, bare)
     return goal_from_document(document), warnings
 
 
@@ -155,6 +159,8 @@ def _checked(
     before: Sequence[Fault] = (),
     broken: frozenset[Path] = frozenset(),
 ) -> tuple[str, ...]:
+    from itertools import islice
+
     from flow.adapters import contracts_check, contracts_rules
 
     _refuse_others(kind, document, file)
@@ -164,7 +170,7 @@ def _checked(
         from flow.adapters.contracts_faults import listed
 
         problems = listed(kind, document)
-    problems += contracts_rules.faults(kind, document)
+    problems += islice(contracts_rules.faults(kind, document), MOST_FAULTS)
     if expect_id is not None:
         problems += _misnamed(document, expect_id)
     faults = [*before, *(_fault(p, file) for p in _in_order(problems, document, broken))]
@@ -172,9 +178,9 @@ def _checked(
         raise AssertionError(f"{file}: the two checks of the schema {kind} disagree")
     if faults:
         raise ContractError(faults)
-    remarks = list(contracts_rules.remarks(kind, document))
+    remarks = list(islice(contracts_rules.remarks(kind, document), MOST_WARNINGS))
     if unknown:
-        remarks += _unknown(kind, document)
+        remarks += islice(_unknown(kind, document), MOST_WARNINGS)
     return tuple(str(_fault(remark, file)) for remark in _in_order(remarks, document))
 
 
@@ -215,15 +221,13 @@ def _misnamed(document: Any, expected: str) -> list[Problem]:
     return [(("metadata", "id"), message, "rename the file, or correct the id", found)]
 
 
-def _unknown(kind: str, document: Any) -> list[Problem]:
+def _unknown(kind: str, document: Any) -> Iterator[Problem]:
     from flow.adapters import contracts_check
     from flow.adapters.contracts_faults import near
 
     schema, root = contracts_check.rule(kind)
-    return [
-        (path, "is not a known key; it is kept", near(str(path[-1]), known), None)
-        for path, known in contracts_check.unknown_keys(schema, root, document)
-    ]
+    for path, known in contracts_check.unknown_keys(schema, root, document):
+        yield path, "is not a known key; it is kept", near(str(path[-1]), known), None
 
 
 def _fault(problem: Problem, file: str) -> Fault:
@@ -245,7 +249,9 @@ def _in_order(
         value, walked = document, ()
         for step in problem[0]:
             if isinstance(value, dict):
-                names = places.setdefault(walked, {name: i for i, name in enumerate(value)})
+                if walked not in places:
+                    places[walked] = {name: place for place, name in enumerate(value)}
+                names = places[walked]
                 found.append(names.get(str(step), len(names)))
                 value = value.get(step)
             elif isinstance(value, list) and isinstance(step, int):

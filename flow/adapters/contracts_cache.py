@@ -22,8 +22,8 @@ LIMIT = 4 << 20
 _SUFFIX = ".goal.json"
 
 
-def load(cache_dir: str, data: bytes) -> dict[str, Any] | None:
-    """The checked document of this goal text; None where there is no entry to rely on."""
+def load(cache_dir: str, data: bytes) -> tuple[dict[str, Any], list[str]] | None:
+    """The checked document of this goal text, and its warnings; None where there is no such entry."""
     if not private(cache_dir):
         return None
     name = _name(data)
@@ -36,16 +36,18 @@ def load(cache_dir: str, data: bytes) -> dict[str, Any] | None:
             entry = json.loads(stream.read(LIMIT))
     except (OSError, ValueError, RecursionError):
         return None
-    document = entry.get("document") if isinstance(entry, dict) else None
-    if not isinstance(document, dict) or entry.get("name") != name:
+    if not isinstance(entry, dict) or entry.get("name") != name:
+        return None
+    document, warnings = entry.get("document"), entry.get("warnings")
+    if not isinstance(warnings, list) or not all(isinstance(text, str) for text in warnings):
         return None
     from flow.adapters.contracts_check import accepts
 
-    return document if accepts("goal", document)[0] else None
+    return (document, warnings) if accepts("goal", document)[0] else None
 
 
-def store(cache_dir: str, data: bytes, document: dict[str, Any]) -> None:
-    """Keep a document that was checked and gave no warnings. An unusable folder is left alone."""
+def store(cache_dir: str, data: bytes, document: dict[str, Any], warnings: list[str]) -> None:
+    """Keep a document that was checked. A folder that cannot be used is left alone."""
     try:
         os.mkdir(cache_dir, 0o700)
     except OSError:
@@ -58,7 +60,8 @@ def store(cache_dir: str, data: bytes, document: dict[str, Any]) -> None:
         fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
         try:
             with open(fd, "w", encoding="ascii") as stream:
-                json.dump({"name": name, "document": document}, stream, separators=(",", ":"))
+                entry = {"name": name, "document": document, "warnings": warnings}
+                json.dump(entry, stream, separators=(",", ":"))
             os.rename(temporary, os.path.join(cache_dir, name))
         except BaseException:
             os.unlink(temporary)

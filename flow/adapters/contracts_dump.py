@@ -45,7 +45,7 @@ def plain_types(value: Any, depth: int = 1) -> Any:
     if isinstance(value, int):
         if -LARGEST <= value <= LARGEST:
             return int(value)
-        raise InputError(f"{value:.3e} is not within -2^53 and 2^53", remedy="write it as text")
+        raise InputError("a number is not within -2^53 and 2^53", remedy="write it as text")
     if isinstance(value, float):
         if value - value == 0:
             return float(value)

@@ -124,6 +124,7 @@ def _changed(document: Any, changes: Sequence[tuple[Path, Any]], file: str) -> A
         if not path:
             raise InputError("a change needs a path", file=file, remedy="name a key")
         holder = wanted
+        dump.plain_types({step: None for step in path if isinstance(step, str)})
         for place, step in enumerate(path[:-1]):
             inner = _step(holder, step, path[: place + 1], file)
             if inner is None:
@@ -357,7 +358,8 @@ class _Editor:
 
     def close(self, leaf: Node) -> None:
         """A block scalar that ends the file without a line break: say so before one follows."""
-        if not leaf.is_literal:
+        replaced = any(start <= leaf.start < end for start, end, _ in self.splices)
+        if replaced or not leaf.is_literal:
             return
         end = leaf.start + 1
         while self.text[end : end + 1] in ("+", "-", *"123456789"):

@@ -82,16 +82,16 @@ def listed(kind: str, document: Any) -> list[Problem]:
     if _values(document) > MOST_VALUES:
         return [((), f"holds more than {MOST_VALUES} values", "shorten it", None)]
     errors = _validator({**schema, "$defs": root["$defs"]}).iter_errors(document)
-    found: list[Problem] = []
+    found: dict[tuple[Path, str], Problem] = {}
     for error in islice(errors, MOST + 1):
         if error.validator == "contains" and not error.instance:
             continue  # an empty list is a fault of its own
         problem = _problem(error, root)
-        if problem not in found:
-            found.append(problem)
-    if len(found) > MOST:
-        found[MOST:] = [((), f"has more than {MOST} faults", "these are the first ones", None)]
-    return found
+        found.setdefault(problem[:2], problem)
+    problems = list(found.values())
+    if len(problems) > MOST:
+        problems[MOST:] = [((), f"has more than {MOST} faults", "these are the first ones", None)]
+    return problems
 
 
 def _values(document: Any) -> int:

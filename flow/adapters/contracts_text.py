@@ -37,7 +37,9 @@ def show(value: object, most: int = 80) -> str:
         return "a list"
     if isinstance(value, dict):
         return "a mapping"
-    return repr(value)
+    if isinstance(value, int) and value.bit_length() > 128:
+        return "a huge number"  # repr() refuses thousands of digits
+    return repr(value)[:most]
 
 
 def refuse_encoding(data: bytes, *, file: str, what: str, limit: int) -> None:

@@ -3,7 +3,7 @@
 Everything happens under the run's lock. A sidecar is published only once the output it names is on
 the disk, and a failure leaves neither. A crash between the two leaves an output without a sidecar;
 it is no evidence, and the next record that wants the id takes its place. A crash before the event
-leaves a sidecar that is shown and never counted.
+leaves a sidecar of Flow's own that is shown and never counted.
 """
 
 from __future__ import annotations
@@ -39,7 +39,6 @@ class Recorded(NamedTuple):
 
     id: str
     path: str
-    sha256: str
     warnings: tuple[str, ...]
 
 
@@ -55,7 +54,7 @@ def record(
 
     With ``suffix`` a taken id gets ``-2``, ``-3`` ...; without, :class:`RefusedError` (``exists``).
     """
-    _, run_id, wanted = _names(document)
+    goal_id, run_id, wanted = _names(document)
     created_by = document["metadata"].get("created_by")
     with locks.exclusive(root, layout.run_lock(run_id), quick=True):
         evidence_id = _free_id(root, run_id, wanted, suffix=suffix)
@@ -65,13 +64,18 @@ def record(
             files.publish_file(root, rel, raw.path)
             return raw.sha256, raw.size
 
+        def tell(fields: dict[str, Any]) -> None:
+            # Not synced: the evaluation's own event follows in the same file, and a sidecar whose
+            # event a power cut took is shown and not counted.
+            kind = str(fields.pop("type"))
+            events.append(root, run_id, goal_id, kind, fields, at=now, sync=False)
+
         done = _publish(
             root,
             _renamed(document, evidence_id),
             put_output if raw is not None else None,
+            after=tell,
             by=_BY.get(created_by, CALLER),
-            now=now,
-            sync=False,  # the turn's own event follows in the same file
         )
     if raw is not None:
         _drop(raw.path)
@@ -126,13 +130,12 @@ def record_foreign(
     document: Mapping[str, Any],
     raw_path: str | None,
     *,
-    now: str,
-    before_sidecar: Callable[[str], None],
+    before: Callable[[dict[str, Any]], None],
 ) -> Recorded:
-    """Record what somebody else hands over; ``raw_path`` is copied and left alone.
+    """Publish what somebody else hands over; ``raw_path`` is copied and left alone.
 
-    ``document`` has passed :func:`check_foreign`. ``before_sidecar`` gets the SHA-256 of the
-    sidecar that is about to be published.
+    ``document`` has passed :func:`check_foreign`. ``before`` gets the fields of the event that the
+    caller appends, once everything but the sidecar is on the disk.
     """
     _, run_id, wanted = _names(document)
     with locks.exclusive(root, layout.run_lock(run_id), quick=True):
@@ -145,45 +148,23 @@ def record_foreign(
             root,
             _renamed(document, wanted),
             put_output if raw_path is not None else None,
+            before=before,
             by=CALLER,
-            now=now,
-            sync=True,
-            before_sidecar=before_sidecar,
         )
 
 
-def append_event(
-    root: str,
-    document: Mapping[str, Any],
-    sidecar_sha256: str,
-    *,
-    by: str,
-    at: str,
-    sync: bool,
-    key: str | None = None,
-    once: bool = False,
-) -> None:
-    """The event that says who recorded which bytes; ``Records.counted`` looks for it."""
-    goal_id, run_id, evidence_id = _names(document)
+def event_fields(document: Mapping[str, Any], sidecar_sha256: str, by: str) -> dict[str, Any]:
+    """The ``evidence`` event: who recorded which bytes. ``Records.counted`` looks for it."""
     body = document["evidence"]
-    events.append(
-        root,
-        run_id,
-        goal_id,
-        "evidence",
-        {
-            "evidence_id": evidence_id,
-            "by": by,
-            "evidence_type": body["type"],
-            "proves": list(body.get("proves") or ()),
-            "sidecar_sha256": sidecar_sha256,
-            "output_sha256": body.get("output_sha256"),
-        },
-        at=at,
-        key=key,
-        once=once,
-        sync=sync,
-    )
+    return {
+        "type": "evidence",
+        "evidence_id": document["metadata"]["id"],
+        "by": by,
+        "evidence_type": body["type"],
+        "proves": list(body.get("proves") or ()),
+        "sidecar_sha256": sidecar_sha256,
+        "output_sha256": body.get("output_sha256"),
+    }
 
 
 def _publish(
@@ -191,12 +172,14 @@ def _publish(
     document: dict[str, Any],
     put_output: Callable[[str], tuple[str, int]] | None,
     *,
+    before: Callable[[dict[str, Any]], None] | None = None,
+    after: Callable[[dict[str, Any]], None] | None = None,
     by: str,
-    now: str,
-    sync: bool,
-    before_sidecar: Callable[[str], None] | None = None,
 ) -> Recorded:
-    """Publish output, sidecar and event in this order; a failure takes back what is there."""
+    """Publish output and sidecar in this order; a failure takes back what is there.
+
+    ``before`` and ``after`` the sidecar get its event's fields.
+    """
     _, run_id, evidence_id = _names(document)
     rel = layout.evidence_file(run_id, evidence_id)
     output = layout.output_file(run_id, evidence_id)
@@ -214,17 +197,18 @@ def _publish(
             body.setdefault("output_bytes", size)
         warnings = contracts.check("evidence", document, file=rel)
         data = contracts.dump_yaml(document).encode("utf-8")
-        found = sha256(data).hexdigest()
-        if before_sidecar is not None:
-            before_sidecar(found)
+        fields = event_fields(document, sha256(data).hexdigest(), by)
+        if before is not None:
+            before(fields)
         files.publish_new(root, rel, data)
         undo.append(rel)
-        append_event(root, document, found, by=by, at=now, sync=sync)
+        if after is not None:
+            after(fields)
     except BaseException:
         for path in reversed(undo):
             _take_back(root, path)
         raise
-    return Recorded(evidence_id, rel, found, warnings)
+    return Recorded(evidence_id, rel, warnings)
 
 
 def _names(document: Mapping[str, Any]) -> tuple[str, str, str]:

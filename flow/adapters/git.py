@@ -274,12 +274,13 @@ def history(repo: Repo, old: str | None, new: str) -> list[Logged]:
 
     ``old`` None: all of them. Merge commits count with what they change against their first parent.
     """
+    mark = os.urandom(16).hex()  # no path can imitate the start of a record
     arguments = (
         "log",
         "--first-parent",
         "--diff-merges=first-parent",
         "--root",
-        "--format=%x00%x00%H%x00%s%x00",
+        f"--format={mark}%H%x00%s",
         "--name-only",
         "-z",
         "--no-renames",
@@ -292,11 +293,13 @@ def history(repo: Repo, old: str | None, new: str) -> list[Logged]:
         "--end-of-options",
         *((f"{old}..{new}",) if old else (new,)),
     )
+    text = _by_gitpython(repo, arguments).decode("utf-8", "surrogateescape")
     logged = []
-    for record in _by_gitpython(repo, arguments).split(b"\0\0")[1:]:
-        commit, subject, *paths = record.decode("utf-8", "surrogateescape").split("\0")
-        names = tuple(sorted({path.lstrip("\n") for path in paths} - {""}))
-        logged.append(Logged(commit, subject, names))
+    for record in text.split(mark)[1:]:
+        commit, subject, *paths = record.split("\0")
+        if paths:  # a line feed stands before the first one
+            paths[0] = paths[0].removeprefix("\n")
+        logged.append(Logged(commit, subject, tuple(path for path in paths if path)))
     return logged
 
 

@@ -51,6 +51,22 @@ def read_text(path: str, what: str) -> str:
         ) from error
 
 
+def check_file(path: str, what: str) -> None:
+    """Raise :class:`InputError` unless ``path`` is a regular file that can be read."""
+    import stat
+
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except (OSError, ValueError) as error:
+        raise _unreadable(path, what, error) from error
+    try:
+        regular = stat.S_ISREG(os.fstat(fd).st_mode)
+    finally:
+        os.close(fd)
+    if not regular:
+        raise InputError("is not a regular file", code="unreadable", file=path, key=what)
+
+
 def _unreadable(path: str, what: str, error: OSError | ValueError) -> InputError:
     why = getattr(error, "strerror", None) or "it is no path"
     return InputError(

@@ -20,6 +20,7 @@ from flow.core import ids, layout
 from flow.core.lifecycle import STATUSES, TERMINAL, check_move
 from flow.errors import (
     FlowError,
+    InputError,
     RefusedError,
     StaleProposal,
     StateError,
@@ -102,35 +103,28 @@ class FileLedger:
             now = self._now()
             try:
                 goal: Goal | None = self._records.goal(goal_id).goal
-            except FlowError:
-                goal = None  # no goal, or none that can be read: the day's journal takes the entry
-            intent = self._intent(
-                goal,
-                goal_id,
-                run_id,
-                now,
-                Artifact(
-                    "evidence-captured",
-                    {
-                        "evidence_id": evidence_id,
-                        "goal_id": goal_id,
-                        "proves": list(body.get("proves") or ()) or "none",
-                    },
-                ),
-                {"type": "evidence-captured", "evidence_id": evidence_id},
+            except InputError:
+                goal = None  # none, or none that is well-formed: the day's journal takes the entry
+            captured = Artifact(
+                "evidence-captured",
+                {
+                    "evidence_id": evidence_id,
+                    "goal_id": goal_id,
+                    "proves": list(body.get("proves") or ()) or "none",
+                },
             )
-            journal.check(self._root, intent.journal, intent.artifact, now=now)
             rel = layout.evidence_file(run_id, evidence_id)
 
-            def decide(sidecar_sha256: str) -> None:
+            def decide(fields: dict[str, Any]) -> None:
+                intent = self._intent(goal, goal_id, run_id, now, captured, fields)
+                journal.check(self._root, intent.journal, intent.artifact, now=now)
                 transaction.publish(
-                    self._root, intent._replace(sidecar=rel, sidecar_sha256=sidecar_sha256)
+                    self._root,
+                    intent._replace(sidecar=rel, sidecar_sha256=fields["sidecar_sha256"]),
                 )
 
             try:
-                done = evidence_store.record_foreign(
-                    self._root, document, raw_path, now=now, before_sidecar=decide
-                )
+                done = evidence_store.record_foreign(self._root, document, raw_path, before=decide)
             except FlowError:
                 transaction.withdraw(self._root, goal_id)
                 raise

@@ -20,6 +20,7 @@ from flow.adapters.process_child import start
 from flow.adapters.process_ending import RUNNING, Ending
 from flow.adapters.process_environment import is_below
 from flow.adapters.process_output import OutputFile
+from flow.adapters.process_tree import start_of
 from flow.errors import FlowError
 
 if TYPE_CHECKING:
@@ -31,28 +32,12 @@ _CHUNK = 1 << 16
 _REASON = 160
 _SYNTAX_OUTPUT = 1 << 16
 
-_PLAIN_COMMAND = re.compile(r"[\w./:,@%+= -]+", re.ASCII)
-_RESERVED = frozenset(
-    [
-        "if",
-        "then",
-        "elif",
-        "else",
-        "fi",
-        "time",
-        "for",
-        "in",
-        "until",
-        "while",
-        "do",
-        "done",
-        "case",
-        "esac",
-        "coproc",
-        "select",
-        "function",
-    ]
+_SIMPLE_COMMAND = re.compile(
+    r"(?!\s*(if|then|elif|else|fi|time|for|until|while|do|done|case|esac|coproc|select|function)\b)"
+    r"[\w./:,@%+= -]+",
+    re.ASCII,
 )
+"""Words and nothing else, the first one not the shell's own: bash cannot find this malformed."""
 
 
 class Plan(NamedTuple):
@@ -77,7 +62,7 @@ class Refused(Exception):
 
 
 def supervise(plan: Plan, index: int, tree: Tree, *, alive: int, report: int) -> NoReturn:
-    """Run the command of ``plan``, report as ``index``, exit. For a process that was just forked."""
+    """Run the command of ``plan``, report as ``index``, exit. For a child that was just forked."""
     code = 1
     try:
         found: dict[str, Any]
@@ -162,9 +147,8 @@ class _Supervisor:
 
     def _check_syntax(self) -> Literal["exit", "timeout"]:
         """Let bash read it all first: else what stands before the slip would have run already."""
-        words = self.plan.command.split(None, 1)
-        if words and _PLAIN_COMMAND.fullmatch(self.plan.command) and words[0] not in _RESERVED:
-            return "exit"  # one simple command: nothing that could be malformed
+        if _SIMPLE_COMMAND.fullmatch(self.plan.command):
+            return "exit"
         said = bytearray()
 
         def hear(data: bytes) -> None:
@@ -196,8 +180,8 @@ class _Supervisor:
             os.close(out_w)
         os.set_blocking(self.out, False)
         self.poll.register(self.out, select.POLLIN)
-        if not self.tree.complete:  # should this process be killed, Flow ends at least the group
-            send_report(self.report, self.index, {"kind": "started", "pid": pid})
+        started = {"kind": "started", "pid": pid, "start": start_of(pid)}
+        send_report(self.report, self.index, started)  # whom to end, should this process be killed
         self.tree.watch(pid)
 
     def _store(self, data: bytes) -> None:

@@ -14,6 +14,8 @@ import signal
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from flow.adapters.process_child import end_group
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -168,6 +170,18 @@ def _send_exactly(process: Process, number: int) -> None:
             signal.pidfd_send_signal(fd, number)
     finally:
         os.close(fd)
+
+
+def start_of(pid: int) -> str | None:
+    """When a process began, in a form that tells it from another; None where that takes long."""
+    row = _read_stat(str(pid))
+    return row.start if row else None
+
+
+def end_group_of(pid: int, start: str | None) -> None:
+    """Kill the group that process ``pid`` led, unless the number belongs to a later process."""
+    if start_of(pid) in (None, start):
+        end_group(pid)
 
 
 def descendants(pid: int, rows: dict[int, Process]) -> list[Process]:

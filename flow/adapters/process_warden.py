@@ -18,7 +18,7 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from flow.adapters.process_child import close_others, end_group
+from flow.adapters.process_child import close_others
 from flow.adapters.process_ending import FORCE, SETTLE
 from flow.adapters.process_output import discard
 from flow.adapters.process_supervisor import send_report, supervise
@@ -27,6 +27,7 @@ from flow.adapters.process_tree import (
     ReapedTree,
     become_subreaper,
     descendants,
+    end_group_of,
     send,
     table,
 )
@@ -56,7 +57,7 @@ class Warden:
         """
         self._buffer = b""
         self._grace = max(plan.grace for plan in plans)
-        self._groups: dict[int, int] = {}
+        self._leaders: dict[int, tuple[int, str | None]] = {}
         pipes: list[int] = []
         try:
             for _ in range(3):
@@ -93,11 +94,11 @@ class Warden:
         for line in lines:
             report = json.loads(line)
             if report["kind"] == "started":
-                self._groups[report["i"]] = report["pid"]
+                self._leaders[report["i"]] = (report["pid"], report["start"])
                 continue
-            group = self._groups.pop(report["i"], None)
-            if report["kind"] == "lost" and group is not None:
-                end_group(group)
+            leader = self._leaders.pop(report["i"], None)
+            if report["kind"] == "lost" and leader is not None:
+                end_group_of(*leader)
             found.append(report)
         return found
 
@@ -124,8 +125,8 @@ class Warden:
                 os.kill(self._pid, signal.SIGKILL)
             os.waitpid(self._pid, 0)
             self._pid = 0
-        for group in self._groups.values():
-            end_group(group)
+        for leader in self._leaders.values():
+            end_group_of(*leader)
 
 
 class _Warden:

@@ -32,9 +32,10 @@ def write_verdict(
     the run id, :class:`RefusedError` where the path is a symlink, :class:`StorageError`.
     """
     ids.run_id(run_id)
+    _refuse_unwritable(document, file)
     stored, warnings = checked(document, run_id=run_id, file=file)
     stored["recorded_at"] = now
-    text = json.dumps(stored, indent=2, ensure_ascii=True, allow_nan=False) + "\n"
+    text = json.dumps(stored, indent=2, ensure_ascii=True) + "\n"
     if len(text) > files.READ_LIMIT:
         raise ContractError(
             [Fault(f"is larger than {files.READ_LIMIT} bytes", file=file, remedy="shorten it")]
@@ -71,6 +72,16 @@ def checked(
             ]
         )
     return stored, (*cuts, *warnings)
+
+
+def _refuse_unwritable(document: object, file: str) -> None:
+    """Refuse what a caller in Python can hand over and no JSON file can hold (NaN, a set ...)."""
+    try:
+        json.dumps(document, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ContractError(
+            [Fault(f"is no JSON value: {error!s:.200}", file=file, remedy="use plain JSON types")]
+        ) from None
 
 
 def _caps() -> dict[str, int]:

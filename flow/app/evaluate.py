@@ -73,7 +73,7 @@ class Tools(NamedTuple):
     baseline: Callable[[Goal, str], Baseline]
     """The baseline of (goal, run id); what can be known of it where none was recorded."""
     snapshot: TakeSnapshot
-    widen: Callable[[Goal, Baseline, str], tuple[Baseline, bool]]
+    widen: Callable[[Baseline, str], tuple[Baseline, bool]]
     """The baseline moved to another base, and whether its range contains the pinned one."""
     run_checks: RunChecks
     watch: Callable[[str, str], Watch]
@@ -187,7 +187,7 @@ def _look(loaded: LoadedGoal, request: Request, tools: Tools) -> _Facts:
     baseline = tools.baseline(goal, run_id)
     proposable = True
     if request.base is not None:
-        baseline, proposable = tools.widen(goal, baseline, request.base)
+        baseline, proposable = tools.widen(baseline, request.base)
     before = tools.snapshot(baseline, _denied(goal, tools))
     refuse_other_branch(goal, before.branch)
     subject = subject_of(loaded, before, baseline, tools.version)

@@ -30,6 +30,9 @@ class Listener(Protocol):
     def started(self, check: Check) -> None:
         """One command has started."""
 
+    def ticked(self) -> None:
+        """Some time has passed while commands run."""
+
     def ended(self, check: Check, result: CheckResult) -> None:
         """One command has ended, and its evidence is recorded."""
 
@@ -45,6 +48,9 @@ class Quiet:
 
     def started(self, check: Check) -> None:
         """Ignore a start."""
+
+    def ticked(self) -> None:
+        """Ignore the time."""
 
     def ended(self, check: Check, result: CheckResult) -> None:
         """Ignore an end."""

@@ -98,4 +98,4 @@ def approved_guards(goal: Goal, run_id: str, snapshot: Snapshot, records: Record
     evidence = records.counted_last(run_id, "guards-approved")
     if evidence is None or evidence.goal != goal.id:
         return False
-    return evidence.document["evidence"].get("guards") == dict(snapshot.guards)
+    return bool(evidence.document["evidence"].get("guards") == dict(snapshot.guards))

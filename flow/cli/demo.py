@@ -101,6 +101,8 @@ def _fails(stage: Stage, goal: str) -> None:
     stage.flow("goal", "evaluate", goal, expected=1)
     status = stage.status(goal)
     stage.expect(status["proposal"] is None, f"nothing is proposed for {goal}")
+    stage.say("What the command printed is the evidence.")
+    stage.flow("evidence", "show", "evidence-ac2-eval-1")
     stage.closed(goal, "active")
     stage.commit("Done: count different words")
 

@@ -160,11 +160,19 @@ def _later(verdict: Verdict, proposed: ProposedTransition) -> str:
 def _listener(out: Output) -> Listener:
     if out.json:
         return Quiet()
+    import os
     import sys
 
+    from flow.adapters import clock
     from flow.render.progress import progress
 
-    return progress(sys.stderr, out.environ)
+    def width() -> int:
+        try:
+            return os.get_terminal_size(sys.stderr.fileno()).columns
+        except (OSError, ValueError):
+            return 80
+
+    return progress(sys.stderr, out.environ, clock.monotonic, width)
 
 
 COMMANDS = {

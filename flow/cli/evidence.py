@@ -31,6 +31,8 @@ def _record(args: argparse.Namespace, out: Output) -> int:
 
     run_id = ids.run_id(args.run_id)
     data = inputs.read(args.evidence_file, "--evidence-file")
+    if args.raw_output is not None:
+        inputs.check_file(args.raw_output, "--raw-output")
     path, warnings = Checkout().record_evidence(
         run_id, data, args.evidence_file, args.raw_output
     )

@@ -50,7 +50,7 @@ class Parser(argparse.ArgumentParser):
 
     def parse(self, words: Sequence[str]) -> argparse.Namespace:
         """The arguments; options may stand before, between and after the others."""
-        if any(word.startswith("-") for word in words):
+        if "--" not in words and any(word.startswith("-") for word in words):
             return self.parse_intermixed_args(words)
         return self.parse_args(words)
 

@@ -43,6 +43,8 @@ class Stage:
         self.goals: dict[str, str] = {}
         self.differences: list[str] = []
         self.env = _environment(folder)
+        if ask is None:  # nobody confirms, so the journal must not name the person who is logged in
+            self.env.update(USER="flow-demo", LOGNAME="flow-demo")
 
     def set_up(self) -> None:
         """Make the repository with its first commit, the home and the state folder."""
@@ -83,9 +85,8 @@ class Stage:
         """Run a Flow command as a user would type it, show what it says, check its exit status."""
         shown = _typed("flow", arguments)
         self.tell(f"\n  $ {shown}")
-        result = self._start_flow(arguments)
+        result = self._start_flow(arguments, merged=True)
         self._print_output(result.stdout)
-        self._print_output(result.stderr)
         self.tell(f"  [exit {result.status}]")
         self.steps.append({"command": shown, "exit_code": result.status, "told": expected})
         self.expect(result.status == expected, f"{shown}: exit {expected}, not {result.status}")
@@ -201,12 +202,15 @@ class Stage:
             "steps": self.steps,
         }
 
-    def _start_flow(self, arguments: tuple[str, ...]) -> ToolResult:
+    def _start_flow(self, arguments: tuple[str, ...], *, merged: bool = False) -> ToolResult:
+        """Run ``flow``; ``merged`` puts standard error into the output, in the order printed."""
         from flow.adapters.process import run_tool
 
         folder = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
         path = "\n".join([folder, *(os.path.abspath(entry) for entry in sys.path if entry)])
         start = (sys.executable, "-I", "-S", "-X", "utf8", "-c", START, path)
+        if merged:
+            start = ("/bin/sh", "-c", 'exec "$@" 2>&1', "sh", *start)
         return run_tool((*start, *arguments), cwd=self.project, env=self.env, timeout=300)
 
     def _print_output(self, output: bytes) -> None:

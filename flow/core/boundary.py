@@ -228,7 +228,7 @@ def judge(
         by_products=tuple(by_products),
         warnings=_warnings(by_products, denied, baseline),
         problems=problems,
-        guards_changed=guards_changed(baseline.guards, snapshot.guards),
+        guards_changed=() if problems else guards_changed(baseline.guards, snapshot.guards),
         protected_changed=() if problems else tuple(protected_changed),
     )
 

@@ -100,7 +100,7 @@ class Glob(NamedTuple):
             for state in states:
                 part = parts[state]
                 if part is None:
-                    following.add(state)
+                    following.update(_skip(parts, state))
                     if state == end - 1:
                         following.add(end)
                 elif part.matches(name):

@@ -9,7 +9,7 @@ from flow.errors import StateError
 from flow.wiring.parts import Parts, version
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from flow.app.create import Rebase
     from flow.app.doors import Closed
@@ -34,7 +34,6 @@ class Evaluating(Parts):
         listener: Listener | None = None,
         *,
         trust_digest: str | None = None,
-        tick: Callable[[], None] | None = None,
     ) -> Verdict:
         """Evaluate a goal (SPEC section 3). Records no verdict: that is the caller's.
 
@@ -51,6 +50,7 @@ class Evaluating(Parts):
         if request.run_id is not None:
             ids.run_id(request.run_id)
         settings = self.settings.settings
+        watcher = listener or Quiet()
 
         def trusted(loaded: LoadedGoal) -> tuple[bool, str]:
             if trust_digest is None:
@@ -82,14 +82,14 @@ class Evaluating(Parts):
                 layout.WORK,
                 environ=self.environ,
                 output_limit=settings.output_limit_bytes,
-                tick=tick,
+                tick=watcher.ticked,
             ),
             watch=watch,
             keep_by_products=self.ledger.write_baseline,
             now=clock.now,
             limits=Limits(settings.jobs, settings.command_timeout_seconds, settings.denied_paths),
             version=version(),
-            listener=listener or Quiet(),
+            listener=watcher,
         )
         if request.dry_run:
             return evaluate(request, tools)

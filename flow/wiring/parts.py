@@ -191,7 +191,7 @@ class Parts:
 
         return snapshot(self.repo, baseline, denied, cache_dir=self._cache("worktree"))
 
-    def _widen(self, goal: Goal, baseline: Baseline, base: str) -> tuple[Baseline, bool]:
+    def _widen(self, baseline: Baseline, base: str) -> tuple[Baseline, bool]:
         from flow.adapters.base import widen
 
         return widen(self.repo, baseline, base)

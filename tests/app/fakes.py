@@ -10,7 +10,7 @@ from flow.app.measure import Quiet
 from flow.app.ports import Check, CheckResult, LoadedGoal, Move, RawOutput, Seen, Turn
 from flow.core.boundary import Baseline, Change, Entry, Snapshot
 from flow.core.evidence import Evidence, evidence_from_document
-from flow.core.goal import Goal, goal_from_document
+from flow.core.goal import goal_from_document
 from flow.core.lifecycle import check_move
 from flow.errors import InputError, StateError
 
@@ -178,7 +178,7 @@ class World:
     def keep(self, goal_id: str, run_id: str, baseline: Baseline) -> None:
         self.base = baseline
 
-    def widen(self, goal: Goal, baseline: Baseline, base: str) -> tuple[Baseline, bool]:
+    def widen(self, baseline: Baseline, base: str) -> tuple[Baseline, bool]:
         return baseline, self.contains_pinned
 
     def tools(self) -> Tools:

@@ -108,14 +108,21 @@ JUDGES = {
 ANSWERS = {
     "achieved": ("achieved", "active", "achieved", "pass"),
     "achieved at the bar": ("achieved", "active", "achieved", "pass"),
-    "achieved below the bar": ("needs_human_review", "waiting_for_user", None, "needs_human_review"),
+    "achieved below the bar": (
+        "needs_human_review",
+        "waiting_for_user",
+        None,
+        "needs_human_review",
+    ),
     "not_achieved": ("not_achieved", "active", None, "incomplete"),
     "blocked": ("blocked", "blocked", None, "blocked"),
     "blocked by nothing": ("needs_human_review", "waiting_for_user", None, "needs_human_review"),
     "needs_human_review": ("needs_human_review", "waiting_for_user", None, "needs_human_review"),
 }
-ALL = list(itertools.product(
-    ("pass", "pass+fuzzy", "incomplete", "fail"), TYPES, TRIGGERS, JUDGES, (True, False))
+ALL = list(
+    itertools.product(
+        ("pass", "pass+fuzzy", "incomplete", "fail"), TYPES, TRIGGERS, JUDGES, (True, False)
+    )
 )
 
 

@@ -45,8 +45,15 @@ def test_what_an_evaluation_can_say_is_what_the_type_checker_accepts(tmp_path: P
     for number, (line, _) in enumerate(LINES.values()):
         (tmp_path / f"case{number}.py").write_text(HEAD + line + "\n")
     done = subprocess.run(
-        [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path / "cache"),
-         *(str(tmp_path / f"case{n}.py") for n in range(len(LINES)))],
+        [
+            sys.executable,
+            "-m",
+            "mypy",
+            "--strict",
+            "--cache-dir",
+            str(tmp_path / "cache"),
+            *(str(tmp_path / f"case{n}.py") for n in range(len(LINES))),
+        ],
         cwd=ROOT,
         capture_output=True,
         text=True,

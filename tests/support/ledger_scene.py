@@ -179,7 +179,7 @@ def _approve(root: str) -> None:
 
 
 def _foreign(root: str) -> None:
-    ledger(root).record_foreign(RUN, foreign(), raw(root).path)
+    ledger(root).record_foreign(RUN, foreign(), f"{root}/.flow/runs/{RUN}/raw.out")
 
 
 def _evidence(root: str) -> None:

@@ -1,0 +1,429 @@
+"""Finding repositories, reading references, moving the base."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from flow.adapters import base, git
+from flow.core.boundary import Baseline
+from flow.errors import GitError, InputError, StateError
+from tests.support.gitbox import GitBox
+
+
+@pytest.fixture
+def box(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> GitBox:
+    made = GitBox(tmp_path)
+    monkeypatch.setenv("HOME", str(made.home))
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    return made
+
+
+def found(path: Path) -> git.Repo:
+    repo = git.find_repo(str(path))
+    assert repo is not None
+    return repo
+
+
+# --- finding --------------------------------------------------------------------------------------
+
+
+def test_found_from_any_folder_and_through_links(box: GitBox) -> None:
+    top = os.path.realpath(box.top)
+    expected = git.Repo(top, f"{top}/.git", f"{top}/.git")
+    assert found(box.top) == expected
+    assert found(box.path("src/lib")) == expected
+    assert found(box.top / ".git/hooks") == expected
+    alias = box.outer / "alias"
+    alias.symlink_to(box.path("src"))
+    assert found(alias) == expected
+
+
+def test_linked_worktree_shares_the_common_folder(box: GitBox) -> None:
+    place = box.outer / "linked"
+    box.git("worktree", "add", "-q", str(place))
+    repo = found(place)
+    assert repo.top == os.path.realpath(place)
+    assert repo.git_dir == os.path.realpath(box.top / ".git/worktrees/linked")
+    assert repo.common_dir == os.path.realpath(box.top / ".git")
+    assert git.current_branch(repo) == "linked"
+    assert git.head_commit(repo) == box.git("rev-parse", "main")
+
+
+def test_submodule_is_a_repository_of_its_own(box: GitBox) -> None:
+    box.add_submodule()
+    repo = found(box.path("vendor/sub/deep"))
+    assert repo.top == os.path.realpath(box.path("vendor/sub"))
+    assert repo.git_dir == os.path.realpath(box.top / ".git/modules/vendor/sub")
+
+
+def test_a_bare_repository_in_a_subfolder_is_not_taken(box: GitBox) -> None:
+    place = box.path("src/trap")
+    place.mkdir()
+    box.git("init", "-q", "--bare", cwd=place)
+    box.git("config", "core.fsmonitor", "false", cwd=place)
+    assert found(place).top == os.path.realpath(box.top)
+    assert found(place / "refs").git_dir == os.path.realpath(box.top / ".git")
+
+
+def test_bare_and_absent_repositories(tmp_path: Path, box: GitBox) -> None:
+    bare = tmp_path / "bare.git"
+    bare.mkdir()
+    box.git("init", "-q", "--bare", cwd=bare)
+    assert git.find_repo(str(bare)) is None
+    (bare / ".flow").mkdir()
+    repo = found(bare)
+    assert repo.git_dir is None
+    assert "bare" in (repo.problem or "")
+    plain = tmp_path / "plain/deep/er"
+    plain.mkdir(parents=True)
+    assert git.find_repo(str(plain)) is None
+    (tmp_path / "plain/.flow").mkdir()
+    assert found(plain).top == os.path.realpath(tmp_path / "plain")
+    assert git.head_commit(found(plain)) is None
+    assert git.current_branch(found(plain)) is None
+
+
+def test_a_git_file_that_leads_nowhere(tmp_path: Path) -> None:
+    (tmp_path / ".git").write_text("gitdir: ../nowhere\n")
+    repo = found(tmp_path)
+    assert repo.git_dir is None
+    with pytest.raises(GitError, match="leads to no git directory"):
+        git.git(repo, "status")
+
+
+def test_an_empty_git_folder_is_none(box: GitBox) -> None:
+    (box.path("src/.git")).mkdir()
+    assert found(box.path("src")).top == os.path.realpath(box.top)
+
+
+# --- calling --------------------------------------------------------------------------------------
+
+
+def test_a_failure_and_a_message_are_errors(box: GitBox) -> None:
+    with pytest.raises(GitError, match="failed"):
+        git.git(found(box.top), "rev-parse", "--verify", "nothing-here")
+    with pytest.raises(GitError):
+        git.git(found(box.top), "no-such-command")
+
+
+def test_messages_cannot_drive_a_terminal(box: GitBox) -> None:
+    with pytest.raises(GitError) as caught:
+        git.git(found(box.top), "ls-tree", "\x1b[2Jevil")
+    assert "\x1b" not in str(caught.value)
+
+
+def test_a_git_in_the_checkout_is_not_started(box: GitBox, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake = box.write("bin/git", "#!/bin/sh\ntouch ran\n")
+    fake.chmod(0o755)
+    path = os.environ["PATH"]
+    monkeypatch.setenv("PATH", f"{box.path('bin')}:.:bin:{path}")
+    assert git.git(found(box.top), "rev-parse", "HEAD").strip()
+    assert not box.path("ran").exists()
+
+
+def test_no_git_at_all(box: GitBox, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(box.outer))
+    with pytest.raises(GitError, match="git") as caught:
+        git.git(found(box.top), "rev-parse", "HEAD")
+    assert "PATH" in str(caught.value)
+
+
+# --- references -----------------------------------------------------------------------------------
+
+
+def test_references_without_a_git_process(box: GitBox, monkeypatch: pytest.MonkeyPatch) -> None:
+    commit = box.git("rev-parse", "HEAD")
+    repo = found(box.top)
+    monkeypatch.setenv("PATH", "/nonexistent")
+    assert (git.head_commit(repo), git.current_branch(repo)) == (commit, "work")
+
+
+@pytest.mark.parametrize("branch", ["work", "feature/deep/er", "ümlaut"])
+def test_packed_and_loose(box: GitBox, branch: str) -> None:
+    box.git("switch", "-q", "-C", branch)
+    commit = box.git("rev-parse", "HEAD")
+    repo = found(box.top)
+    for _ in range(2):
+        assert (git.head_commit(repo), git.current_branch(repo)) == (commit, branch)
+        box.git("pack-refs", "--all")
+    newer = box.commit() if box.write("src/x") else ""
+    assert git.head_commit(repo) == newer
+
+
+def test_detached_and_unborn(box: GitBox) -> None:
+    commit = box.git("rev-parse", "HEAD")
+    box.git("checkout", "-q", "--detach")
+    assert (git.head_commit(found(box.top)), git.current_branch(found(box.top))) == (commit, None)
+    box.git("checkout", "-q", "--orphan", "young")
+    assert (git.head_commit(found(box.top)), git.current_branch(found(box.top))) == (None, "young")
+
+
+def test_head_as_a_symlink_and_symbolic_branches(box: GitBox) -> None:
+    commit = box.git("rev-parse", "HEAD")
+    head = box.top / ".git/HEAD"
+    head.unlink()
+    head.symlink_to("refs/heads/work")
+    assert (git.head_commit(found(box.top)), git.current_branch(found(box.top))) == (commit, "work")
+    head.unlink()
+    head.write_text("ref: refs/heads/alias\n")
+    (box.top / ".git/refs/heads/alias").write_text("ref: refs/heads/work\n")
+    assert git.head_commit(found(box.top)) == commit
+
+
+def test_a_head_that_points_out_of_the_repository_reads_nothing(box: GitBox) -> None:
+    (box.outer / "x").write_text("1" * 40 + "\n")
+    (box.top / ".git/HEAD").write_text("ref: refs/../../../outer/x\n")
+    try:
+        assert git.head_commit(found(box.top)) is None
+    except GitError:
+        pass  # git says that HEAD is broken
+
+
+# --- choosing the base ----------------------------------------------------------------------------
+
+
+def remote_with(box: GitBox, branch: str) -> None:
+    place = box.outer / "remote"
+    box.git("clone", "-q", "--bare", str(box.top), str(place))
+    box.git("symbolic-ref", "HEAD", f"refs/heads/{branch}", cwd=place)
+    box.git("remote", "add", "origin", str(place))
+    box.git("fetch", "-q", "origin")
+    box.git("remote", "set-head", "origin", "-a")
+
+
+def test_the_default_base_is_where_the_branch_left_main(box: GitBox) -> None:
+    start = box.git("rev-parse", "main")
+    box.write("src/a.py")
+    box.commit()
+    assert base.base_commit(found(box.top), None) == start
+    box.git("switch", "-q", "main")
+    box.write("src/m.py")
+    box.commit()
+    box.git("switch", "-q", "work")
+    assert base.base_commit(found(box.top), None) == start
+
+
+def test_the_remotes_default_branch_comes_first(box: GitBox) -> None:
+    box.git("switch", "-q", "-c", "trunk", "main")
+    box.write("t.py")
+    trunk = box.commit()
+    remote_with(box, "trunk")
+    box.git("switch", "-q", "-c", "topic")
+    box.write("src/x.py")
+    box.commit()
+    assert base.base_commit(found(box.top), None) == trunk
+    box.git("pack-refs", "--all")
+    assert base.base_commit(found(box.top), None) == trunk
+
+
+def test_master_then_head(box: GitBox) -> None:
+    start = box.git("rev-parse", "main")
+    box.git("branch", "-m", "main", "master")
+    box.write("src/x.py")
+    now = box.commit()
+    assert base.base_commit(found(box.top), None) == start
+    box.git("branch", "-q", "-D", "master")
+    assert base.base_commit(found(box.top), None) == now
+
+
+@pytest.mark.parametrize("ref", ["main", "HEAD~1", "refs/heads/main", "start"])
+def test_a_named_base(box: GitBox, ref: str) -> None:
+    box.git("tag", "-a", "start", "-m", "x", "main")
+    box.write("src/x.py")
+    box.commit()
+    assert base.base_commit(found(box.top), ref) == box.git("rev-parse", "main")
+
+
+@pytest.mark.parametrize("ref", ["nothing", "--all", "-h", "", "main\nx", "HEAD:README.md", "a b"])
+def test_a_base_that_is_none(box: GitBox, ref: str) -> None:
+    with pytest.raises((InputError, GitError)) as caught:
+        base.base_commit(found(box.top), ref)
+    assert "scope.base" in str(caught.value) or isinstance(caught.value, GitError)
+
+
+def test_unrelated_histories(box: GitBox) -> None:
+    box.git("checkout", "-q", "--orphan", "other")
+    box.commit("other")
+    with pytest.raises(GitError, match="no common commit") as caught:
+        base.base_commit(found(box.top), "main")
+    assert "--base" in str(caught.value)
+
+
+def test_pinning_in_the_middle_of_a_merge_is_refused(box: GitBox) -> None:
+    box.git("update-ref", "MERGE_HEAD", "HEAD")
+    with pytest.raises(GitError, match="merge"):
+        box.pin()
+
+
+def test_pin_records_what_is_there(box: GitBox) -> None:
+    box.write("README.md")
+    box.write("new.md")
+    box.write("local.env")
+    box.write("x.log")
+    (box.top / ".git/info/exclude").write_text("mine\n")
+    (box.home / ".config/git").mkdir(parents=True)
+    (box.home / ".config/git/ignore").write_text("theirs\n")
+    pinned = box.pin()
+    assert set(pinned.dirty) == {"README.md", "new.md"}
+    assert set(pinned.denied_ignored) == {"local.env"}
+    assert pinned.ignore_rules == {
+        ".gitignore": "*.log\nbuild/\nlocal.env\n",
+        ".git/info/exclude": "mine\n",
+        "core.excludesFile": "theirs\n",
+    }
+    assert pinned.denied == box.denied
+    assert pinned.journal_dir == ".decisions"
+    box.write("mine")
+    box.write("theirs")
+    assert box.report().status == "inside"
+    (box.home / ".config/git/ignore").write_text("")
+    assert box.report().status == "inside"
+
+
+def test_commits_outside_are_listed_with_their_commits(box: GitBox) -> None:
+    box.write("docs/guide.md", "one\n")
+    box.commit("first words")
+    box.write("docs/guide.md", "two\n")
+    box.write("src/ok.py")
+    box.commit("second words")
+    box.write("gone.py")
+    box.commit("added")
+    box.git("rm", "-q", "gone.py")
+    box.git("commit", "-qm", "taken back")
+    box.write(".decisions/issue-1.md")
+    box.commit("journal")
+    pinned = box.pin()
+    repo = found(box.top)
+    allowed, denied = ("src/**",), ()
+    assert base.outside_since_base(repo, pinned, allowed=allowed, denied=denied) == [
+        "docs/guide.md"
+    ]
+    (outside,) = base.commits_outside(repo, pinned, allowed=allowed, denied=denied)
+    assert outside.path == "docs/guide.md"
+    assert outside.why == "not in allowed_paths"
+    assert [text.split(" ", 1)[1] for text in outside.commits] == ["second words", "first words"]
+    assert "GIT_PYTHON_REFRESH" not in os.environ
+
+
+def test_history_of_odd_names_merges_and_unborn_bases(box: GitBox) -> None:
+    box.git("switch", "-q", "-c", "side", "main")
+    box.write(b"caf\xe9\nx.py")
+    box.commit("odd")
+    box.git("switch", "-q", "work")
+    box.git("merge", "-q", "--no-ff", "-m", "merged", "side")
+    pinned = box.pin()
+    (outside,) = base.commits_outside(found(box.top), pinned, allowed=("src/**",), denied=())
+    assert outside.path == "caf\udce9\nx.py"
+    assert outside.commits[0].endswith("merged")
+    empty = pinned._replace(base_commit=git.EMPTY_TREES[40])
+    paths = base.commits_outside(found(box.top), empty, allowed=("src/**",), denied=())
+    assert {"README.md", "run.sh"} <= {outside.path for outside in paths}
+    assert all(outside.commits for outside in paths)
+
+
+# --- another base, and moving it ------------------------------------------------------------------
+
+
+def test_another_base_contains_the_pinned_one_or_not(box: GitBox) -> None:
+    first = box.git("rev-parse", "HEAD")
+    box.write("src/a.py")
+    second = box.commit("second")
+    box.write("src/b.py")
+    third = box.commit("third")
+    repo = found(box.top)
+    pinned = base.pin(repo, base=second, denied=(), journal_dir=".decisions")
+    for ref, commit, holds in ((first, first, True), (second, second, True), (third, third, False)):
+        wider, contains = base.widen(repo, pinned, ref)
+        assert (wider.base_commit, contains) == (commit, holds)
+    assert base.contains(repo, git.EMPTY_TREES[40], second)
+    assert not base.contains(repo, second, git.EMPTY_TREES[40])
+    assert not base.contains(repo, second, None)
+
+
+def merged_main(box: GitBox) -> Baseline:
+    """`main` moved and was merged into `work`, which has a change and a dirty file of its own."""
+    box.write("mine.md", "dirty\n")
+    old = box.pin()
+    box.git("stash", "-q", "-u")
+    box.write("src/mine.py")
+    box.commit("mine")
+    box.git("switch", "-q", "main")
+    box.write("docs/theirs.md")
+    box.write("README.md", "theirs\n")
+    box.write(".gitignore", "*.log\nbuild/\nlocal.env\n*.tmp\n")
+    box.commit("theirs")
+    box.git("switch", "-q", "work")
+    box.git("merge", "-q", "--no-edit", "main")
+    box.git("stash", "pop", "-q")
+    return old
+
+
+def test_rebase_moves_the_pin_past_the_merge(box: GitBox) -> None:
+    old = merged_main(box)
+    outside = {v.path for v in box.report().violations}
+    assert outside == {"docs/theirs.md", "README.md", ".gitignore"}
+    new, only = base.rebase(found(box.top), old, None, denied=box.denied)
+    assert new.base_commit == box.git("rev-parse", "main")
+    assert only == [".gitignore", "README.md", "docs/theirs.md"]
+    assert new.dirty == old.dirty
+    assert new.ignore_rules[".gitignore"].endswith("*.tmp\n")
+    box.baseline = new
+    box.write("x.tmp")
+    assert box.report().status == "inside"
+    box.write("README.md", "after\n")
+    assert {v.path for v in box.report().violations} == {"README.md"}
+
+
+def test_rebase_does_not_cover_what_both_sides_changed(box: GitBox) -> None:
+    old = merged_main(box)
+    box.write("README.md", "evil\n")
+    new, only = base.rebase(found(box.top), old, None, denied=box.denied)
+    assert "README.md" not in only
+    box.baseline = new
+    assert {v.path for v in box.report().violations} == {"README.md"}
+
+
+def test_rebase_knows_line_ends_of_a_checkout(box: GitBox) -> None:
+    old = merged_main(box)
+    box.write("docs/theirs.md", b"changed\r\n")
+    new, only = base.rebase(found(box.top), old, None, denied=box.denied)
+    assert "docs/theirs.md" in only
+    box.baseline = new
+    assert box.report().status == "inside"
+
+
+def test_rebase_with_nothing_to_move_to(box: GitBox) -> None:
+    old = box.pin()
+    with pytest.raises(StateError, match="has not moved"):
+        base.rebase(found(box.top), old, None, denied=())
+    empty = old._replace(base_commit=None)
+    with pytest.raises(StateError, match="no pinned commit"):
+        base.rebase(found(box.top), empty, None, denied=())
+
+
+def test_rebase_refuses_a_base_that_does_not_follow(box: GitBox) -> None:
+    first = box.git("rev-parse", "HEAD")
+    box.write("src/a.py")
+    second = box.commit()
+    old = base.pin(found(box.top), base=second, denied=(), journal_dir=".decisions")
+    with pytest.raises(GitError, match="does not follow"):
+        base.rebase(found(box.top), old, first, denied=())
+
+
+def test_what_a_commit_alone_tells(box: GitBox) -> None:
+    box.write("local.env")
+    commit = box.git("rev-parse", "main")
+    (box.top / ".git/info/exclude").write_text("evil.py\n")
+    pinned = base.baseline_of_commit(
+        found(box.top), commit, denied=box.denied, journal_dir=".decisions"
+    )
+    assert pinned.ignore_rules == {".gitignore": "*.log\nbuild/\nlocal.env\n"}
+    assert set(pinned.denied_ignored) == {"local.env"}
+    box.baseline = pinned
+    assert box.report().status == "inside"
+    assert box.report().guards_changed == ()
+    box.write("evil.py")
+    assert {v.path for v in box.report().violations} == {"evil.py"}

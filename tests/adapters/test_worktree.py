@@ -1,0 +1,1084 @@
+"""Every situation of CASES group F, and more of its kind, on real repositories."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from flow.core.boundary import cache_root
+from tests.support.gitbox import GitBox
+
+Step = Callable[[GitBox], object]
+
+
+class Case(NamedTuple):
+    """``before`` happens before activation, ``then`` after it."""
+
+    name: str
+    then: Step
+    outside: set[str] = set()
+    """The paths that must be named as violations; empty: the goal stays inside."""
+    inside: set[str] = set()
+    """Paths that must be in the change set and are allowed."""
+    before: Step | None = None
+    allowed: tuple[str, ...] = ("src/**",)
+    denied: tuple[str, ...] = ("secrets/**", "*.env")
+    inconclusive: str = ""
+    """What the reason must hold where the boundary is inconclusive."""
+
+
+def do(*steps: Step) -> Step:
+    def run(box: GitBox) -> None:
+        for step in steps:
+            step(box)
+
+    return run
+
+
+def write(name: str | bytes, text: str | bytes = "changed\n") -> Step:
+    return lambda box: box.write(name, text)
+
+
+def run(*args: str) -> Step:
+    return lambda box: box.git(*args)
+
+
+def remove(name: str) -> Step:
+    return lambda box: box.remove(name)
+
+
+def commit(box: GitBox) -> None:
+    box.commit()
+
+
+def link(name: str, target: str) -> Step:
+    def make(box: GitBox) -> None:
+        path = box.path(name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.symlink_to(target.replace("OUTER", str(box.outer)))
+
+    return make
+
+
+def folder_to_link(name: str, target: str) -> Step:
+    def swap(box: GitBox) -> None:
+        subprocess.run(["rm", "-rf", str(box.path(name))], check=True)
+        link(name, target)(box)
+
+    return swap
+
+
+def chmod(name: str, mode: int) -> Step:
+    return lambda box: box.path(name).chmod(mode)
+
+
+def equal_size_and_time(name: str) -> Step:
+    """Another content of the same length and times, with git told to trust those."""
+
+    def swap(box: GitBox) -> None:
+        path = box.path(name)
+        old = path.stat()
+        box.git("config", "core.trustctime", "false")
+        box.git("config", "core.checkStat", "minimal")
+        path.write_bytes(b"#" * old.st_size)
+        os.utime(path, ns=(old.st_atime_ns, old.st_mtime_ns))
+
+    return swap
+
+
+def config(key: str, value: str) -> Step:
+    return lambda box: box.git("config", key, value)
+
+
+def git_file(name: str, text: str, mode: str = "w") -> Step:
+    def put(box: GitBox) -> None:
+        path = box.top / ".git" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open(mode) as file:
+            file.write(text)
+
+    return put
+
+
+def nested(name: str, *, bare: bool = False) -> Step:
+    def make(box: GitBox) -> None:
+        place = box.path(name)
+        place.mkdir(parents=True)
+        box.git("init", "-q", *(["--bare"] if bare else []), cwd=place)
+        if not bare:
+            (place / "inner.py").write_text("inner\n")
+            box.commit("inner", cwd=place)
+
+    return make
+
+
+def replace_base_blob(box: GitBox) -> None:
+    """git is told to show another content wherever the old one is meant."""
+    old = box.git("rev-parse", "HEAD:README.md")
+    new = box.git("hash-object", "-w", "--stdin", stdin=b"other\n")
+    box.git("replace", old, new)
+    box.write("README.md", "other\n")
+
+
+def conflict(kind: str) -> Step:
+    def make(box: GitBox) -> None:
+        box.git("switch", "-q", "-c", "side", "main")
+        box.write("src/app.py", "side\n")
+        box.commit("side")
+        box.git("switch", "-q", "work")
+        box.write("src/app.py", "work\n")
+        box.commit("work")
+        if kind == "merge":
+            box.git("merge", "side", check=False)
+        elif kind == "rebase":
+            box.git("rebase", "side", check=False)
+        else:
+            box.git(kind, "side", check=False)
+
+    return make
+
+
+def merge_without_commit(box: GitBox) -> None:
+    box.git("switch", "-q", "-c", "side", "main")
+    box.write("src/other.py")
+    box.commit("side")
+    box.git("switch", "-q", "work")
+    box.git("merge", "--no-commit", "--no-ff", "side")
+
+
+def revert(box: GitBox) -> None:
+    box.write("src/app.py", "one\n")
+    box.commit("one")
+    box.write("src/app.py", "two\n")
+    box.commit("two")
+    box.git("revert", "HEAD~1", check=False)
+
+
+def bisect(box: GitBox) -> None:
+    box.write("src/app.py", "one\n")
+    box.commit("one")
+    box.git("bisect", "start")
+
+
+def unmerged_only(box: GitBox) -> None:
+    """An unmerged index with none of the files that name an operation."""
+    blob = box.git("rev-parse", "HEAD:src/app.py")
+    lines = "".join(f"100644 {blob} {stage}\tsrc/app.py\n" for stage in (1, 2, 3))
+    box.git("update-index", "--force-remove", "src/app.py")
+    box.git("update-index", "--index-info", stdin=lines.encode())
+
+
+def base_gone(box: GitBox) -> None:
+    assert box.baseline is not None
+    box.baseline = box.baseline._replace(base_commit="1" * 40)
+
+
+def pruned_base(box: GitBox) -> None:
+    """The pinned commit is really removed from the object store."""
+    box.git("checkout", "-q", "--orphan", "fresh")
+    box.commit("fresh")
+    for branch in ("main", "work"):
+        box.git("branch", "-q", "-D", branch)
+    box.git("reflog", "expire", "--expire=now", "--all")
+    box.git("gc", "-q", "--prune=now")
+
+
+def moved_main(box: GitBox) -> None:
+    """`main` itself is moved on, so that the difference to it is empty again."""
+    box.write("README.md", "moved\n")
+    box.commit("moved")
+    box.git("branch", "-q", "-f", "main", "HEAD")
+
+
+def linked_worktree(box: GitBox) -> None:
+    place = box.outer / "linked"
+    box.git("worktree", "add", "-q", "-b", "linked", str(place), "work")
+    box.top = place
+
+
+def linked_before(box: GitBox) -> None:
+    linked_worktree(box)
+
+
+def submodule(box: GitBox) -> None:
+    box.add_submodule()
+    box.git("branch", "-q", "-f", "main", "HEAD")
+
+
+def in_submodule(*steps: Step) -> Step:
+    def go(box: GitBox) -> None:
+        place = box.path("vendor/sub")
+        for step in steps:
+            top, box.top = box.top, place
+            try:
+                step(box)
+            finally:
+                box.top = top
+
+    return go
+
+
+def hide_submodule(box: GitBox) -> None:
+    box.git("config", "submodule.vendor/sub.ignore", "all")
+    box.git("config", "diff.ignoreSubmodules", "all")
+    box.write("src/ok.py")
+
+
+def make_socket(name: str) -> Step:
+    def make(box: GitBox) -> None:
+        here = os.getcwd()
+        os.chdir(box.top)  # a socket's name is at most 108 bytes
+        try:
+            socket.socket(socket.AF_UNIX).bind(name)
+        finally:
+            os.chdir(here)
+
+    return make
+
+
+def lfs_before(box: GitBox) -> None:
+    """A file as a filter would have checked it out: other bytes than its blob."""
+    box.write(".gitattributes", "*.bin filter=fake\n*.txt text eol=crlf\n")
+    box.write("data.bin", "pointer\n")
+    box.write("lines.txt", "a\nb\n")
+    box.commit("attributes")
+    box.git("branch", "-q", "-f", "main", "HEAD")
+    box.write("data.bin", b"\x00real content")
+    box.write("lines.txt", b"a\r\nb\r\n")
+
+
+def sparse(box: GitBox) -> None:
+    box.git("sparse-checkout", "set", "--no-cone", "/src/")
+
+
+NEWLINE = "new\nline.py"
+NON_UTF8 = b"caf\xe9.py"
+NON_UTF8_TEXT = NON_UTF8.decode("utf-8", "surrogateescape")
+
+CASES = [
+    # What is allowed
+    Case("nothing happened", lambda box: None),
+    Case("changed inside", write("src/app.py"), inside={"src/app.py"}),
+    Case("new file inside", write("src/new/deep/a.py"), inside={"src/new/deep/a.py"}),
+    Case("committed inside", do(write("src/app.py"), commit), inside={"src/app.py"}),
+    Case("touched only", lambda box: os.utime(box.path("README.md"))),
+    Case("rewritten with the same content", write("README.md", "hello\n")),
+    Case("changed and put back", do(write("README.md"), write("README.md", "hello\n"))),
+    Case("no allowed paths: all", write("anything.py"), inside={"anything.py"}, allowed=()),
+    Case("ignored by the pinned rules", do(write("x.log"), write("build/out/a.o"))),
+    Case("an empty folder", lambda box: box.path("empty").mkdir()),
+    # 69: staged, unstaged, committed, untracked
+    Case("unstaged", write("README.md"), {"README.md"}),
+    Case("staged", do(write("README.md"), run("add", "README.md")), {"README.md"}),
+    Case("committed", do(write("README.md"), commit), {"README.md"}),
+    Case("untracked", write("evil.py"), {"evil.py"}),
+    Case("untracked below a new folder", write("a/b/c/d/e/f.py"), {"a/b/c/d/e/f.py"}),
+    Case("deleted", remove("README.md"), {"README.md"}),
+    Case("deleted and staged", run("rm", "-q", "README.md"), {"README.md"}),
+    Case("deleted folder", run("rm", "-rq", "docs"), {"docs/guide.md"}),
+    Case("removed from the index only", run("rm", "-q", "--cached", "README.md"), {"README.md"}),
+    Case("a folder that ends like an allowed one", write("evil/src/b.py"), {"evil/src/b.py"}),
+    Case("another case", write("SRC/app.py"), {"SRC/app.py"}),
+    Case("intent to add", do(write("n.py"), run("add", "-N", "n.py")), {"n.py"}),
+    Case(
+        "a file where a folder was",
+        do(folder_to_link("docs", "README.md")),
+        {"docs", "docs/guide.md"},
+    ),
+    Case(
+        "a folder where a file was",
+        do(remove("README.md"), write("README.md/x.py")),
+        {"README.md", "README.md/x.py"},
+    ),
+    # Denied beats allowed
+    Case("denied", write("secrets/key.txt"), {"secrets/key.txt"}, allowed=()),
+    Case("denied at any depth", write("src/secrets/x.py"), {"src/secrets/x.py"}),
+    Case("denied and committed", do(write("src/a.env"), commit), {"src/a.env"}),
+    Case(
+        "an ignored file that a denied pattern names",
+        write("local.env", "new\n"),
+        {"local.env"},
+        before=write("local.env", "old\n"),
+    ),
+    Case("such a file, new", write("local.env"), {"local.env"}),
+    Case("such a file, removed", remove("local.env"), {"local.env"}, before=write("local.env")),
+    Case("such a file, unchanged", lambda box: None, before=write("local.env")),
+    Case(
+        "in an ignored folder that the pattern's literal part enters",
+        write("build/keys/a.pem"),
+        {"build/keys/a.pem"},
+        denied=("build/keys/*.pem",),
+    ),
+    Case(
+        "in an ignored folder that no literal part enters",
+        write("build/deep/secrets/a"),
+    ),
+    # 70: hidden by rules set later
+    Case(
+        "info/exclude",
+        do(git_file("info/exclude", "evil.py\n", "a"), write("evil.py")),
+        {"evil.py"},
+    ),
+    Case(
+        "core.excludesFile",
+        do(write(".git/x", "evil.py\n"), config("core.excludesFile", ".git/x"), write("evil.py")),
+        {"evil.py"},
+    ),
+    Case(
+        "showUntrackedFiles",
+        do(config("status.showUntrackedFiles", "no"), write("evil.py")),
+        {"evil.py"},
+    ),
+    Case(
+        ".gitignore changed since",
+        do(write(".gitignore", "*.log\nbuild/\nevil.py\n"), write("evil.py")),
+        {".gitignore", "evil.py"},
+    ),
+    Case(
+        "a new .gitignore",
+        do(write("src/.gitignore", "e.py\n"), write("src/e.py")),
+        inside={"src/e.py"},
+    ),
+    Case(
+        "a new .gitignore outside",
+        do(write("docs/.gitignore", "e.py\n"), write("docs/e.py")),
+        {"docs/.gitignore", "docs/e.py"},
+    ),
+    Case(
+        "a tracked folder that says it ignores itself",
+        do(write("docs/.gitignore", "*\n"), write("docs/e.py")),
+        {"docs/.gitignore", "docs/e.py"},
+    ),
+    Case(
+        "a new folder that ignores itself", do(write("c/.gitignore", "# made\n*\n"), write("c/x"))
+    ),
+    Case(
+        "such a folder, staged",
+        do(write("c/.gitignore", "*\n"), write("c/x"), run("add", "-f", "c/x")),
+        {"c/.gitignore", "c/x"},
+    ),
+    Case(
+        "such a folder, committed",
+        do(
+            write("c/.gitignore", "*\n"),
+            write("c/x"),
+            run("add", "-f", "c/x"),
+            run("commit", "-qm", "c"),
+        ),
+        {"c/.gitignore", "c/x"},
+    ),
+    Case(
+        "a folder that ignores all but one",
+        do(write("c/.gitignore", "*\n!x\n"), write("c/x")),
+        {"c/.gitignore", "c/x"},
+    ),
+    Case("an ignored file, committed", do(write("x.log"), commit), {"x.log"}),
+    Case("an ignored file, staged", do(write("x.log"), run("add", "-f", "x.log")), {"x.log"}),
+    # 71: index flags and stat tricks
+    Case(
+        "assume-unchanged",
+        do(run("update-index", "--assume-unchanged", "README.md"), write("README.md")),
+        {"README.md"},
+    ),
+    Case(
+        "skip-worktree",
+        do(run("update-index", "--skip-worktree", "README.md"), write("README.md")),
+        {"README.md"},
+    ),
+    Case(
+        "fileMode", do(config("core.fileMode", "false"), chmod("README.md", 0o755)), {"README.md"}
+    ),
+    Case("mode only", chmod("run.sh", 0o644), {"run.sh"}),
+    Case("equal size and time", equal_size_and_time("README.md"), {"README.md"}),
+    Case(
+        "another core.worktree",
+        do(lambda box: config("core.worktree", str(box.outer))(box), write("README.md")),
+        {"README.md"},
+    ),
+    Case("replace refs", replace_base_blob, {"README.md"}),
+    Case(
+        "untracked cache",
+        do(config("core.untrackedCache", "true"), run("status"), write("docs/e.py")),
+        {"docs/e.py"},
+    ),
+    Case(
+        "sparse checkout set later",
+        sparse,
+        {"README.md", ".gitignore", "docs/guide.md", "run.sh", "secrets/key.txt"},
+    ),
+    Case("sparse checkout from before", lambda box: None, before=sparse),
+    Case(
+        "sparse checkout, written anyway", write("docs/guide.md"), {"docs/guide.md"}, before=sparse
+    ),
+    Case(
+        "split index",
+        do(run("update-index", "--split-index"), write("README.md"), run("add", "README.md")),
+        {"README.md"},
+    ),
+    Case(
+        "index version 4",
+        do(
+            run("update-index", "--index-version", "4"), write("README.md"), run("add", "README.md")
+        ),
+        {"README.md"},
+    ),
+    # 72: renames
+    Case("renamed outward", run("mv", "src/app.py", "app.py"), {"app.py"}, inside={"src/app.py"}),
+    Case(
+        "renamed inward",
+        run("mv", "README.md", "src/README.md"),
+        {"README.md"},
+        inside={"src/README.md"},
+    ),
+    Case(
+        "renamed and committed, with rename detection on",
+        do(config("diff.renames", "copies"), run("mv", "README.md", "src/R.md"), commit),
+        {"README.md"},
+    ),
+    # 73: undone in one place only
+    Case(
+        "committed, then put back on disk",
+        do(write("README.md"), commit, write("README.md", "hello\n")),
+        {"README.md"},
+    ),
+    Case(
+        "staged, then put back on disk",
+        do(write("README.md"), run("add", "README.md"), write("README.md", "hello\n")),
+        {"README.md"},
+    ),
+    Case(
+        "committed and reverted by a commit",
+        do(write("README.md"), commit, run("revert", "--no-edit", "HEAD")),
+    ),
+    # 74, 75: the base is a commit, not a name
+    Case("main was moved on", moved_main, {"README.md"}),
+    Case(
+        "orphan branch",
+        do(run("checkout", "-q", "--orphan", "o"), write("README.md"), commit),
+        {"README.md"},
+    ),
+    Case(
+        "orphan branch without commits",
+        do(run("checkout", "-q", "--orphan", "o")),
+        {"README.md", ".gitignore", "docs/guide.md", "run.sh", "secrets/key.txt"},
+    ),
+    Case(
+        "amended", do(write("README.md"), run("commit", "-qa", "--amend", "-m", "x")), {"README.md"}
+    ),
+    # 76: no base to compare with
+    Case("base unknown", base_gone, inconclusive="is not in this repository"),
+    Case("base pruned", pruned_base, inconclusive="is not in this repository"),
+    # 77
+    Case("detached", do(run("checkout", "-q", "--detach"), write("README.md")), {"README.md"}),
+    # 78: worktrees, submodules, nested repositories
+    Case("linked worktree", write("README.md"), {"README.md"}, before=linked_before),
+    Case(
+        "linked worktree, inside", write("src/app.py"), inside={"src/app.py"}, before=linked_before
+    ),
+    Case(
+        "linked worktree added below",
+        lambda box: box.git("worktree", "add", "-q", "wt"),
+        {
+            "wt",
+            *(
+                f"wt/{name}"
+                for name in (
+                    "README.md",
+                    ".gitignore",
+                    "docs/guide.md",
+                    "run.sh",
+                    "secrets/key.txt",
+                    "src/app.py",
+                    "src/lib/util.py",
+                )
+            ),
+        },
+    ),
+    Case("submodule untouched", lambda box: None, before=submodule),
+    Case(
+        "submodule: changed file",
+        in_submodule(write("sub.py")),
+        {"vendor/sub/sub.py"},
+        before=submodule,
+    ),
+    Case(
+        "submodule: new file",
+        in_submodule(write("new.py")),
+        {"vendor/sub/new.py"},
+        before=submodule,
+    ),
+    Case(
+        "submodule: staged",
+        in_submodule(write("sub.py"), run("add", "."), write("sub.py", "s = 1\n")),
+        {"vendor/sub/sub.py"},
+        before=submodule,
+    ),
+    Case(
+        "submodule: committed",
+        in_submodule(write("sub.py"), commit),
+        {"vendor/sub"},
+        before=submodule,
+    ),
+    Case(
+        "submodule: committed and staged, hidden by ignore=all",
+        do(in_submodule(write("sub.py"), commit), run("add", "vendor/sub"), hide_submodule),
+        {"vendor/sub"},
+        before=submodule,
+    ),
+    Case(
+        "submodule: changed, hidden by ignore=all",
+        do(hide_submodule, in_submodule(write("sub.py"))),
+        {"vendor/sub/sub.py"},
+        before=submodule,
+    ),
+    Case(
+        "submodule allowed",
+        in_submodule(write("sub.py"), commit),
+        inside={"vendor/sub"},
+        before=submodule,
+        allowed=("vendor/sub/**",),
+    ),
+    Case(
+        "submodule not checked out",
+        run("submodule", "--quiet", "deinit", "-f", "--all"),
+        before=submodule,
+    ),
+    Case(
+        "a file where no submodule is checked out",
+        do(run("submodule", "--quiet", "deinit", "-f", "--all"), write("vendor/sub/x.py")),
+        {"vendor/sub/x.py"},
+        before=submodule,
+    ),
+    Case(
+        "submodule removed",
+        do(run("rm", "-qf", "vendor/sub")),
+        {".gitmodules", "vendor/sub"},
+        before=submodule,
+    ),
+    Case(
+        "submodule: merge under way",
+        in_submodule(lambda box: box.git("update-ref", "MERGE_HEAD", "HEAD")),
+        before=submodule,
+        inconclusive="merge",
+    ),
+    Case("nested repository", nested("inner"), {"inner", "inner/inner.py"}),
+    Case(
+        "nested repository inside", nested("src/inner"), inside={"src/inner", "src/inner/inner.py"}
+    ),
+    Case("nested repository in an ignored folder", nested("build/inner")),
+    Case(
+        "a repository started in a tracked folder",
+        lambda box: box.git("init", "-q", cwd=box.path("docs")),
+        {"docs"},
+    ),
+    Case(
+        "nested repository, staged as a submodule",
+        do(nested("inner"), run("add", "inner")),
+        {"inner"},
+    ),
+    Case("bare repository in a subfolder", nested("b", bare=True), {"b/HEAD", "b/config"}),
+    # 79: symlinks
+    Case(
+        "folder replaced by a link to outside",
+        folder_to_link("src/lib", "OUTER"),
+        {"src/lib", "src/lib/util.py"},
+    ),
+    Case(
+        "folder replaced by a link to elsewhere inside",
+        folder_to_link("src/lib", "../docs"),
+        {"src/lib/util.py"},
+    ),
+    Case(
+        "folder replaced by a link to an allowed place",
+        do(write("src/new/util.py"), folder_to_link("src/lib", "new")),
+        inside={"src/lib"},
+    ),
+    Case("new link to outside", link("src/out", "OUTER"), {"src/out"}),
+    Case("new link to a file of the system", link("src/hosts", "/etc/hosts"), {"src/hosts"}),
+    Case("new link to nowhere outside", link("src/out", "/nonexistent/x"), {"src/out"}),
+    Case("new link into the git directory", link("src/hooks", "../.git/hooks"), {"src/hooks"}),
+    Case("new link to a denied folder", link("src/s", "../secrets"), {"src/s"}),
+    Case("new link within", link("src/other.py", "app.py"), inside={"src/other.py"}),
+    Case("new link elsewhere", link("docs/l", "guide.md"), {"docs/l"}),
+    Case("link to itself", link("src/loop", "loop"), inside={"src/loop"}),
+    Case(
+        "a link's target changed",
+        do(remove("ln"), link("ln", "run.sh")),
+        {"ln"},
+        before=do(link("ln", "README.md")),
+    ),
+    Case(
+        "a link that is as it was",
+        lambda box: None,
+        before=do(link("ln", "/etc"), commit, run("branch", "-qf", "main")),
+    ),
+    Case(
+        "a file replaced by a link to the same content",
+        do(write("src/copy", "hello\n"), remove("README.md"), link("README.md", "src/copy")),
+        {"README.md"},
+    ),
+    # special files
+    Case("a FIFO", lambda box: os.mkfifo(box.path("pipe")), {"pipe"}),
+    Case(
+        "a FIFO in place of a file",
+        do(remove("README.md"), lambda box: os.mkfifo(box.path("README.md"))),
+        {"README.md"},
+    ),
+    Case("a socket", make_socket("sock"), {"sock"}),
+    # 80, 36: names
+    Case("newline in a name", write(NEWLINE), {NEWLINE}),
+    Case("newline, committed", do(write(NEWLINE), commit), {NEWLINE}),
+    Case("tab and quotes", write("a\t\"b'.py"), {"a\t\"b'.py"}),
+    Case("not UTF-8", write(NON_UTF8), {NON_UTF8_TEXT}),
+    Case("not UTF-8, committed", do(write(NON_UTF8), commit), {NON_UTF8_TEXT}),
+    Case("not UTF-8, inside", write(b"src/" + NON_UTF8), inside={"src/" + NON_UTF8_TEXT}),
+    Case("pathspec magic", do(write(":(exclude)x"), write(":!y")), {":(exclude)x", ":!y"}),
+    Case("a star", do(write("*"), write("[a]")), {"*", "[a]"}),
+    Case("a leading dash", write("-rf"), {"-rf"}),
+    Case("blanks", write(" lead and trail "), {" lead and trail "}),
+    Case("a backslash", write("src\\x.py"), {"src\\x.py"}),
+    # 81
+    Case("diff.relative", do(config("diff.relative", "true"), write("README.md")), {"README.md"}),
+    Case(
+        "diff.orderFile",
+        do(config("diff.orderFile", "/dev/null"), write("README.md"), commit),
+        {"README.md"},
+    ),
+    # 82
+    Case("conflict of a merge", conflict("merge"), inconclusive="merge"),
+    Case("conflict of a rebase", conflict("rebase"), inconclusive="rebase"),
+    Case("conflict of a cherry-pick", conflict("cherry-pick"), inconclusive="cherry-pick"),
+    Case("conflict of a revert", revert, inconclusive="revert"),
+    Case("merge without commit", merge_without_commit, inconclusive="merge"),
+    Case("bisect", bisect, inconclusive="bisect"),
+    Case("unmerged index", unmerged_only, inconclusive="unmerged"),
+    Case("index.lock", git_file("index.lock", ""), inconclusive="index.lock"),
+    Case("broken index", git_file("index", "garbage"), inconclusive="index"),
+    Case("HEAD broken", git_file("HEAD", "garbage\n"), inconclusive="not a git repository"),
+    Case(
+        "no git any more",
+        do(write(".flow/x"), lambda box: os.rename(box.top / ".git", box.outer / "git")),
+        inconclusive="there is no git repository here",
+    ),
+    # What does not count
+    Case(
+        "Flow's own folder", do(write(".flow/goals/a.goal.yaml"), write(".flow/runs/r/x"), commit)
+    ),
+    Case("rubrics count", write(".flow/rubrics/r.yaml"), {".flow/rubrics/r.yaml"}),
+    Case(
+        "committed rubrics count",
+        do(write(".flow/rubrics/r.yaml"), commit),
+        {".flow/rubrics/r.yaml"},
+    ),
+    Case("Flow's folder as a link", link(".flow", "OUTER"), {".flow"}),
+    Case(
+        "the rubrics as a link",
+        do(write(".flow/goals/a"), link(".flow/rubrics", "OUTER")),
+        {".flow/rubrics"},
+    ),
+    Case("journals", do(write(".decisions/issue-4.md"), write(".decisions/session-2026-01-02.md"))),
+    Case("other files among the journals", write(".decisions/evil.md"), {".decisions/evil.md"}),
+    Case("journals elsewhere", write("x/issue-4.md"), {"x/issue-4.md"}),
+    # Dirty at activation
+    Case(
+        "dirty and untouched since",
+        lambda box: None,
+        before=do(write("README.md"), write("new.md")),
+    ),
+    Case(
+        "dirty and changed again",
+        write("README.md", "more\n"),
+        {"README.md"},
+        before=write("README.md"),
+    ),
+    Case("dirty and put back", write("README.md", "hello\n"), before=write("README.md")),
+    Case("dirty and removed", remove("README.md"), {"README.md"}, before=write("README.md")),
+    Case(
+        "dirty and then staged", run("add", "README.md"), {"README.md"}, before=write("README.md")
+    ),
+    Case(
+        "dirty and then committed",
+        run("commit", "-qam", "x"),
+        {"README.md"},
+        before=write("README.md"),
+    ),
+    Case(
+        "staged and untouched since",
+        lambda box: None,
+        before=do(write("README.md"), run("add", "README.md")),
+    ),
+    Case(
+        "staged and then unstaged",
+        run("reset", "-q", "README.md"),
+        before=do(write("README.md"), run("add", "README.md")),
+    ),
+    Case(
+        "staged and then committed",
+        run("commit", "-qm", "x"),
+        {"README.md"},
+        before=do(write("README.md"), run("add", "README.md")),
+    ),
+    Case("absent and still absent", lambda box: None, before=remove("README.md")),
+    Case("absent and back, changed", write("README.md"), {"README.md"}, before=remove("README.md")),
+    Case("untracked and changed", write("new.md", "more\n"), {"new.md"}, before=write("new.md")),
+    Case("untracked and staged", run("add", "new.md"), {"new.md"}, before=write("new.md")),
+    Case("filtered content, untouched", lambda box: None, before=lfs_before),
+    Case("filtered content, changed", write("data.bin", "y"), {"data.bin"}, before=lfs_before),
+    Case("line ends turned around", write("README.md", b"hello\r\n"), {"README.md"}),
+    Case(
+        "line ends, with autocrlf",
+        do(config("core.autocrlf", "true"), write("README.md", b"hello\r\n")),
+        {"README.md"},
+    ),
+    Case(
+        "content that a clean filter hides",
+        do(
+            write("src/.gitattributes", "x\n"),
+            git_file("info/attributes", "README.md filter=hide\n"),
+            config("filter.hide.clean", "printf 'hello\\n'"),
+            write("README.md"),
+        ),
+        {"README.md"},
+    ),
+    Case(
+        "committed before activation",
+        lambda box: None,
+        {"README.md"},
+        before=do(write("README.md"), commit),
+    ),
+]
+
+
+@pytest.fixture
+def box(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> GitBox:
+    made = GitBox(tmp_path)
+    monkeypatch.setenv("HOME", str(made.home))
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    return made
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
+def test_situation(case: Case, box: GitBox) -> None:
+    box.allowed, box.denied = case.allowed, case.denied
+    if case.before is not None:
+        case.before(box)
+    box.pin()
+    box.snapshot()  # a cache from before must not hide anything
+    case.then(box)
+    for cached in (True, False, True):
+        now = box.snapshot(cached=cached)
+        report = box.report(now)
+        if case.inconclusive or case.name == "HEAD broken":
+            assert report.status == "inconclusive", report
+            assert case.inconclusive in " ".join(report.problems), report
+            assert report.violations == ()
+            assert now.tree is None
+            continue
+        assert report.problems == ()
+        named = {violation.path for violation in report.violations}
+        if case.name.startswith("bare repository"):
+            assert case.outside <= named
+        else:
+            assert named == case.outside
+        assert report.status == ("outside" if case.outside else "inside")
+        changed = {change.path for change in now.changes}
+        assert case.inside <= changed
+        assert not case.inside & named
+
+
+def test_there_are_enough_situations() -> None:
+    assert len(CASES) >= 60
+    assert len({case.name for case in CASES}) == len(CASES)
+
+
+def test_sha256_repository(tmp_path: Path) -> None:
+    box = GitBox(tmp_path, object_format="sha256")
+    pinned = box.pin()
+    assert pinned.base_commit is not None
+    assert len(pinned.base_commit) == 64
+    assert box.report().status == "inside"
+    box.write("README.md")
+    box.write("src/ok.py")
+    assert [v.path for v in box.report().violations] == ["README.md"]
+
+
+def test_unborn_branch_is_held_against_the_empty_tree(tmp_path: Path, box: GitBox) -> None:
+    place = tmp_path / "young"
+    place.mkdir()
+    box.git("init", "-q", "-b", "main", cwd=place)
+    box.top = place
+    pinned = box.pin()
+    assert pinned.base_commit == "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+    box.write("src/a.py")
+    box.write("b.py")
+    assert [v.path for v in box.report().violations] == ["b.py"]
+    box.commit("first")
+    assert [v.path for v in box.report().violations] == ["b.py"]
+
+
+def test_without_git_everything_is_inconclusive(tmp_path: Path, box: GitBox) -> None:
+    place = tmp_path / "plain"
+    (place / ".flow").mkdir(parents=True)
+    box.top = place
+    assert box.pin().base_commit is None
+    report = box.report()
+    assert report.status == "inconclusive"
+    assert "git" in report.problems[0]
+
+
+def test_shallow_clone_without_the_base(box: GitBox) -> None:
+    box.write("src/app.py")
+    box.commit()
+    box.pin()
+    place = box.outer / "shallow"
+    box.git("clone", "-q", "--depth=1", f"file://{box.top}", str(place))
+    box.top = place
+    report = box.report()
+    assert report.status == "inconclusive"
+    assert "shallow" in report.problems[0]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a repository to another user")
+def test_repository_of_another_user(box: GitBox, monkeypatch: pytest.MonkeyPatch) -> None:
+    from flow.adapters import git
+
+    box.pin()
+    os.chown(box.top, 12345, 12345)
+    monkeypatch.setattr(git, "_refusals", {})
+    report = box.report()
+    assert report.status == "inconclusive"
+    assert "another user" in report.problems[0]
+    assert "safe.directory" in report.problems[0]
+    box.git("config", "--global", "--add", "safe.directory", str(box.top))
+    monkeypatch.setattr(git, "_refusals", {})
+    assert box.report().status == "inside"
+
+
+def test_unreadable_file_is_inconclusive(box: GitBox, monkeypatch: pytest.MonkeyPatch) -> None:
+    box.pin()
+    box.write("src/app.py", "unreadable\n")
+    real = os.open
+
+    def refuse(path: object, *args: object, **more: object) -> int:
+        if str(path).endswith("app.py'"):
+            raise PermissionError(13, "Permission denied")
+        return real(path, *args, **more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(os, "open", refuse)
+    report = box.report()
+    assert report.status == "inconclusive"
+    assert "src/app.py cannot be read: Permission denied" in report.problems
+
+
+def test_a_lock_that_goes_away_is_waited_for(box: GitBox) -> None:
+    box.pin()
+    lock = box.top / ".git" / "index.lock"
+    lock.touch()
+    remover = subprocess.Popen(["sh", "-c", 'sleep 0.1; rm "$1"', "sh", str(lock)])
+    assert box.report().status == "inside"
+    remover.wait()
+
+
+def test_guards(box: GitBox) -> None:
+    box.write(".git/hooks/pre-push", "#!/bin/sh\n")
+    box.pin()
+    assert box.report().guards_changed == ()
+    box.write(".git/hooks/pre-commit", "#!/bin/sh\n")
+    box.write(".git/hooks/pre-push", "#!/bin/sh\nfalse\n")
+    box.write(".git/hooks/x.sample", "nothing\n")
+    box.write(".git/info/exclude", "evil\n")
+    box.write(".git/info/attributes", "* -diff\n")
+    box.git("config", "core.hooksPath", ".hooks")
+    replace_base_blob(box)
+    changed = set(box.report().guards_changed)
+    assert changed == {
+        "hooks/pre-commit",
+        "hooks/pre-push",
+        "info/exclude",
+        "info/attributes",
+        "core.hooksPath",
+        "refs/replace",
+    }
+    box.git("pack-refs", "--all")
+    assert set(box.report().guards_changed) == changed
+
+
+def test_hooks_path_of_the_user_is_seen(box: GitBox) -> None:
+    box.pin()
+    box.git("config", "--global", "core.hooksPath", str(box.outer))
+    (box.outer / "pre-commit").write_text("#!/bin/sh\n")
+    assert set(box.report().guards_changed) == {"core.hooksPath", "core.hooksPath/pre-commit"}
+
+
+def test_protected_paths_are_named(box: GitBox) -> None:
+    box.allowed = ()
+    box.pin()
+    assert box.report().protected_changed == ()
+    box.write("run.sh")
+    assert box.report().protected_changed == ("run.sh",)
+
+
+CANARIES = {
+    "core.fsmonitor": "CANARY",
+    "diff.external": "CANARY",
+    "diff.fake.textconv": "CANARY",
+    "diff.fake.command": "CANARY",
+    "filter.fake.clean": "CANARY",
+    "filter.fake.smudge": "CANARY",
+    "filter.fake.process": "CANARY",
+    "filter.fake.required": "true",
+    "core.pager": "CANARY",
+    "core.editor": "CANARY",
+    "core.sshCommand": "CANARY",
+    "core.askPass": "CANARY",
+    "core.alternateRefsCommand": "CANARY",
+    "gpg.program": "CANARY",
+    "log.showSignature": "true",
+    "credential.helper": "!CANARY",
+    "alias.diff-index": "!CANARY",
+    "alias.ls-tree": "!CANARY",
+    "merge.fake.driver": "CANARY",
+    "extensions.partialClone": "origin",
+    "remote.origin.url": "ext::CANARY",
+    "remote.origin.promisor": "true",
+    "remote.origin.uploadpack": "CANARY",
+}
+
+
+def test_no_program_that_the_checkout_names_is_ever_started(box: GitBox) -> None:
+    from flow.adapters import base
+
+    submodule(box)
+    box.pin()
+    marker = box.outer / "ran"
+    script = box.outer / "canary"
+    script.write_text(f'#!/bin/sh\necho "$0 $*" >> {marker}\ncat 2>/dev/null\n')
+    script.chmod(0o755)
+    for name in ("pre-commit", "post-index-change", "reference-transaction", "fsmonitor-watchman"):
+        (box.top / ".git/hooks").mkdir(exist_ok=True)
+        hook = box.top / ".git/hooks" / name
+        hook.write_text(script.read_text())
+        hook.chmod(0o755)
+    box.write("src/app.py", "signed\n")
+    box.commit()
+    box.git("update-index", "--no-fsmonitor")
+    for folder in (box.top, box.path("vendor/sub")):
+        for key, value in CANARIES.items():
+            box.git("config", key, value.replace("CANARY", str(script)), cwd=folder)
+        box.git("config", "core.repositoryFormatVersion", "1", cwd=folder)
+    box.write(".gitattributes", "* diff=fake filter=fake merge=fake\n")
+    box.write("README.md")
+    box.write("evil.py")
+    box.path("vendor/sub/sub.py").write_text("changed\n")
+    marker.unlink(missing_ok=True)
+
+    named = {violation.path for violation in box.report(box.snapshot(cached=False)).violations}
+    assert {"README.md", "evil.py", ".gitattributes", "vendor/sub/sub.py"} <= named
+    pinned = box.pin()
+    assert pinned.base_commit is not None
+    base.widen(box.repo, pinned, "main")
+    base.commits_outside(box.repo, pinned, allowed=("docs/**",), denied=())
+    assert not marker.exists(), marker.read_text()
+    # The canary itself works: git would have started it.
+    box.git("status", check=False)
+    assert marker.exists()
+
+
+def test_outer_git_variables_change_nothing(box: GitBox, monkeypatch: pytest.MonkeyPatch) -> None:
+    box.pin()
+    box.write("README.md")
+    box.write("evil.py")
+    other = box.other_repo("elsewhere", {"a": "a\n"})
+    monkeypatch.setenv("GIT_DIR", str(other / ".git"))
+    monkeypatch.setenv("GIT_WORK_TREE", str(other))
+    monkeypatch.setenv("GIT_INDEX_FILE", str(other / ".git/index"))
+    monkeypatch.setenv("GIT_OBJECT_DIRECTORY", str(other / ".git/objects"))
+    monkeypatch.setenv("GIT_CONFIG_COUNT", "1")
+    monkeypatch.setenv("GIT_CONFIG_KEY_0", "core.excludesFile")
+    monkeypatch.setenv("GIT_CONFIG_VALUE_0", "/dev/null")
+    assert {v.path for v in box.report().violations} == {"README.md", "evil.py"}
+
+
+# --- the cache ------------------------------------------------------------------------------------
+
+
+def age(box: GitBox) -> None:
+    """Make every file older than the racy limit, as far as its ctime goes."""
+    time.sleep(2.1)
+
+
+@pytest.mark.slow
+def test_equal_everything_but_ctime_is_seen_through_a_warm_cache(box: GitBox) -> None:
+    age(box)
+    box.pin()
+    box.snapshot()
+    equal_size_and_time("README.md")(box)
+    assert [v.path for v in box.report().violations] == ["README.md"]
+    age(box)
+    assert [v.path for v in box.report().violations] == ["README.md"]
+    box.write("README.md", "hello\n")
+    assert box.report().status == "inside"
+
+
+@pytest.mark.slow
+def test_a_damaged_cache_is_not_used(box: GitBox) -> None:
+    age(box)
+    box.pin()
+    box.snapshot()
+    (file,) = [f for f in box.state.iterdir() if f.name.startswith("worktree-")]
+    good = file.read_bytes()
+    box.write("README.md")
+    for bad in (
+        b"",
+        b"junk",
+        good[:-1],
+        good[:50],
+        good + b"x",
+        good.replace(b"README", b"READMX"),
+    ):
+        file.write_bytes(bad)
+        assert [v.path for v in box.report().violations] == ["README.md"]
+    file.unlink()
+    os.mkfifo(file)
+    assert [v.path for v in box.report().violations] == ["README.md"]
+
+
+def test_a_file_changed_just_now_is_not_remembered(box: GitBox) -> None:
+    box.pin()
+    for text in ("one\n", "two\n", "six\n"):
+        box.write("README.md", text)
+        now = box.snapshot()
+        (change,) = now.changes
+        assert change.worktree is not None
+        assert change.worktree.digest == box.git("hash-object", "README.md")
+
+
+def test_nothing_is_written_into_the_checkout(box: GitBox) -> None:
+    box.pin()
+    box.write("evil.py")
+    before = sorted(str(p) for p in box.top.rglob("*"))
+    index = (box.top / ".git/index").read_bytes()
+    box.snapshot()
+    assert sorted(str(p) for p in box.top.rglob("*")) == before
+    assert (box.top / ".git/index").read_bytes() == index
+
+
+def test_without_a_usable_cache_folder_it_still_works(box: GitBox) -> None:
+    box.state.write_text("a file, not a folder")
+    box.pin()
+    box.write("evil.py")
+    assert [v.path for v in box.report().violations] == ["evil.py"]
+
+
+def test_cache_names() -> None:
+    assert cache_root("a/__pycache__/b.pyc") == "a/__pycache__"
+    assert cache_root(".coverage") == ".coverage"
+    assert cache_root("__pycache__") is None
+    assert cache_root("src/app.py") is None

@@ -1,0 +1,84 @@
+"""A repository with a goal in it, as the tests of the command line need it."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pexpect
+
+from tests.support import ROOT, GitRepo, Ran, run_flow
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+PASSES = "AC1: says please :: grep -q please src/greet.txt"
+FUZZY = "AC2: it reads well"
+
+
+def start(repo: GitRepo) -> GitRepo:
+    """A first commit: one file, and run folders left out of git."""
+    repo.commit("start", **{"src/greet.txt": "give me that\n", ".gitignore": ".flow/runs/\n"})
+    return repo
+
+
+def flow(repo: GitRepo, *words: str | Path, **more: Any) -> Ran:
+    """``bin/flow`` at the top of the repository."""
+    return run_flow(*words, cwd=more.pop("cwd", repo.path), **more)
+
+
+def create(repo: GitRepo, goal: str = "greet", *more: str, criterion: str = PASSES) -> GitRepo:
+    """An active goal with one criterion, which the first commit does not meet yet."""
+    words = ("goal", "create", goal, "--outcome", "the greeting is polite")
+    paths = ("--allow", "src/**", "--issue", "7")
+    done = flow(repo, *words, "--criterion", criterion, *paths, *more)
+    assert done.status == 0, done.stderr
+    return repo
+
+
+def meet(repo: GitRepo) -> None:
+    """Do the work that :data:`PASSES` asks for."""
+    repo.write("src/greet.txt", "please\n")
+
+
+def goal_file(repo: GitRepo, goal: str = "greet") -> str:
+    """The goal's text."""
+    return repo.read(f".flow/goals/{goal}.goal.yaml")
+
+
+def status(repo: GitRepo, goal: str = "greet") -> str:
+    """The status that the goal's file says."""
+    found = re.search(r"lifecycle:\n\s+status: *\"?(\w+)", goal_file(repo, goal))
+    assert found, goal_file(repo, goal)
+    return found.group(1)
+
+
+def run_dir(repo: GitRepo, goal: str = "greet") -> Path:
+    """The folder of the goal's run."""
+    found = re.search(r"run_id: *[\"']?([^\s\"']+)", goal_file(repo, goal))
+    assert found
+    return repo.path / ".flow/runs" / found.group(1)
+
+
+def propose(repo: GitRepo, goal: str = "greet") -> str:
+    """Meet the goal, evaluate it, and return the proposal's id."""
+    meet(repo)
+    done = flow(repo, "goal", "evaluate", goal, "--json")
+    assert done.status == 0, done
+    return str(done.json["proposed_transition"]["proposal_id"])
+
+
+def at_terminal(repo: GitRepo, words: Sequence[str], **env: str) -> pexpect.spawn[str]:
+    """``bin/flow`` at a terminal of its own."""
+    return pexpect.spawn(
+        os.path.join(ROOT, "bin", "flow"),
+        list(words),
+        cwd=os.fspath(repo.path),
+        env={**os.environ, "FLOW_PYTHON": sys.executable, "TERM": "xterm", **env},
+        encoding="utf-8",
+        timeout=60,
+        dimensions=(40, 200),
+    )

@@ -1,0 +1,223 @@
+"""How ``flow`` is called: commands, options, help, ``--json`` at any place, and wrong calls."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+
+import pytest
+
+from flow.cli import main
+from tests.entry import scene
+from tests.support import ROOT, GitRepo, run
+
+COMMANDS = [
+    ["init"],
+    *(["goal", name] for name in (
+        "create", "activate", "evaluate", "confirm", "status", "list", "history", "inspect", "pause",
+        "resume", "approve", "rebase", "clear",
+    )),
+    *(["evidence", name] for name in ("record", "list", "show")),
+    *(["verdict", name] for name in ("record", "show")),
+    *(["journal", name] for name in ("record", "show")),
+    *(["trust", name] for name in ("record", "check", "list", "revoke")),
+    ["config", "list"],
+    ["schema"],
+    ["doctor"],
+    ["demo"],
+]  # fmt: skip
+
+
+def test_the_list_above_is_whole() -> None:
+    from importlib import import_module
+
+    found = []
+    for name in main.COMMANDS:
+        module = import_module(f"flow.cli.{name}")
+        found += [[name, sub] for sub in module.COMMANDS] if hasattr(module, "COMMANDS") else [[name]]
+    assert sorted(found) == sorted(COMMANDS)
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_every_command_tells_about_itself(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    for option in ("--help", "-h"):
+        assert main.run([*words, option]) == 0
+        shown = capsys.readouterr()
+        assert shown.out.startswith(f"usage: flow {' '.join(words)}")
+        assert "--json" in shown.out
+        assert shown.err == ""
+    assert main.run([*words, "--json", "--help"]) == 0
+    assert list(json.loads(capsys.readouterr().out)) == ["help"]
+
+
+@pytest.mark.parametrize("words", [["--help"], ["-h"], ["help"], ["goal", "--help"], ["trust", "-h"]])
+def test_help_lists_the_commands(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.run(words) == 0
+    assert "commands:" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("option", ["--version", "-V"])
+def test_version(option: str, capsys: pytest.CaptureFixture[str]) -> None:
+    from flow import __version__
+
+    assert main.run([option]) == 0
+    assert capsys.readouterr().out == f"flow {__version__}\n"
+    assert main.run([option, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"version": __version__}
+
+
+WRONG = [
+    [],
+    ["nonsense"],
+    ["goal"],
+    ["goal", "nonsense"],
+    ["goal", "evaluate"],
+    ["goal", "evaluate", "a", "b"],
+    ["goal", "evaluate", "a", "--nonsense"],
+    ["goal", "evaluate", "a", "--repeat", "3"],
+    ["goal", "evaluate", "a", "--confirm", "--no-input"],
+    ["goal", "evaluate", "a", "--confirm", "--dry-run"],
+    ["goal", "evaluate", "a", "--confirm", "--only", "AC1"],
+    ["goal", "evaluate", "a", "--trigger", "whim"],
+    ["goal", "evaluate", "a", "--jobs", "0"],
+    ["goal", "evaluate", "a", "--jobs", "-1"],
+    ["goal", "evaluate", "a", "--jobs", "two"],
+    ["goal", "evaluate", "a", "--timeout", "0"],
+    ["goal", "evaluate", "a", "--timeout", "nan"],
+    ["goal", "evaluate", "a", "--timeout", "inf"],
+    ["goal", "evaluate", "a", "--run-id", "../x"],
+    ["goal", "evaluate", "../a"],
+    ["goal", "evaluate", "A"],
+    ["goal", "create"],
+    ["goal", "create", "a", "--file", "f"],
+    ["goal", "create", "--file", "f", "--outcome", "o"],
+    ["goal", "create", "a", "--issue", "0"],
+    ["goal", "confirm", "a"],
+    ["goal", "approve", "a", "AC1"],
+    ["goal", "approve", "a", "AC1", "--by", "me"],
+    ["evidence", "record", "--run-id", "r"],
+    ["evidence", "show"],
+    ["evidence", "list", "a", "--run-id", "r"],
+    ["verdict", "record", "--run-id", "r"],
+    ["verdict", "show", "a", "--run-id", "r"],
+    ["journal", "record", "--issue", "x", "--type", "t"],
+    ["journal", "show", "--issue", "1", "--goal", "a"],
+    ["trust", "record", "a", "--goal-file", "f"],
+    ["trust", "revoke"],
+    ["config"],
+    ["config", "list", "extra"],
+    ["schema"],
+    ["schema", "nonsense"],
+    ["judge", "run"],
+    ["hook", "stop"],
+    ["gc"],
+    ["goal", "amend", "a", "--file", "f"],
+    ["goal", "claim", "a"],
+    ["goal", "wait", "a"],
+    ["goal", "baseline", "a"],
+    ["evidence", "verify"],
+    ["evidence", "export"],
+]
+
+
+@pytest.mark.parametrize("words", WRONG, ids=" ".join)
+def test_a_wrong_call_is_exit_2_in_words_and_in_json(
+    words: list[str], repo: GitRepo, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with contextlib.chdir(repo.path):
+        assert main.run(words) == 2
+        told = capsys.readouterr()
+        assert main.run([*words, "--json"]) == 2
+    assert told.out == ""
+    assert told.err.startswith("flow: ")
+    assert told.err.count("\n") == 1
+    shown = capsys.readouterr()
+    error = json.loads(shown.out)["error"]
+    assert {"code", "message", "file", "key", "value", "remedy"} <= set(error)
+    assert error["remedy"]
+    assert shown.err == ""
+
+
+def test_a_misspelt_command_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.run(["goal", "evalute"]) == 2
+    assert "did you mean evaluate?" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--json", "goal", "list"],
+        ["goal", "--json", "list"],
+        ["goal", "list", "--json"],
+        ["goal", "list", "--json", "--json"],
+    ],
+)
+def test_json_at_any_place(words: list[str], repo: GitRepo) -> None:
+    done = scene.flow(repo, *words)
+    assert done.status == 0
+    assert done.json == {"goals": [], "unreadable": []}
+
+
+def test_options_may_stand_around_the_other_words(repo: GitRepo) -> None:
+    scene.create(scene.start(repo), "greet", "--fuzzy", scene.FUZZY)
+    words = ["--by", "Reader", "AC2", "--json", "--note", "read it", "--yes"]
+    done = scene.flow(repo, "goal", "approve", "greet", *words)
+    assert done.status == 0, done
+    listed = scene.flow(repo, "evidence", "list", "--json", "greet")
+    assert [row["type"] for row in listed.json["evidence"]] == ["human_approval"]
+
+
+def test_words_after_two_hyphens_are_no_options(repo: GitRepo) -> None:
+    done = scene.flow(repo, "goal", "status", "--", "--json")
+    assert done.status == 2
+    assert "'--json' is not a goal id" in done.stderr
+
+
+@pytest.mark.parametrize("folder", [".", "src", "src/deep"])
+def test_from_any_folder(folder: str, repo: GitRepo) -> None:
+    scene.start(repo).write("src/deep/x")
+    scene.create(repo)
+    done = scene.flow(repo, "goal", "status", "--json", cwd=repo.path / folder)
+    assert (done.status, done.json["goal_id"]) == (0, "greet")
+
+
+def test_from_a_linked_worktree(repo: GitRepo) -> None:
+    scene.create(scene.start(repo))
+    repo.commit("the goal")
+    repo.git("worktree", "add", "-q", "-b", "other", "../linked")
+    linked = repo.path.parent / "linked"
+    done = scene.flow(repo, "goal", "status", "greet", "--json", cwd=linked)
+    assert done.status == 0
+    assert done.json["trusted"] is True  # the same repository
+    wrong = scene.flow(repo, "goal", "evaluate", "greet", "--json", cwd=linked)
+    assert (wrong.status, wrong.json["error"]["code"]) == (2, "wrong_branch")
+
+
+def test_outside_a_repository(tmp_path: object, repo: GitRepo) -> None:
+    outside = repo.path.parent / "outside"
+    outside.mkdir()
+    done = scene.flow(repo, "goal", "list", "--json", cwd=outside)
+    assert (done.status, done.json["error"]["code"]) == (2, "no_repository")
+    assert "git init" in done.json["error"]["remedy"]
+
+
+def test_as_a_module(repo: GitRepo) -> None:
+    done = run(
+        [sys.executable, "-m", "flow", "--version"], cwd=repo.path, env={"PYTHONPATH": ROOT}
+    )
+    assert (done.status, done.stdout[:5]) == (0, "flow ")
+
+
+def test_only_the_parser_that_is_needed_is_loaded(repo: GitRepo) -> None:
+    scene.start(repo)
+    code = (
+        "import sys; from flow.cli.main import run; code = run(['goal', 'list'])\n"
+        "slow = {'rich', 'dataclasses', 'pathlib', 'subprocess', 'transitions', 'filelock', 'git',"
+        " 'jsonschema', 'flow.cli.evaluate', 'flow.cli.goal_move', 'flow.cli.trust'}\n"
+        "sys.exit(code or ' '.join(slow & set(sys.modules)) or 0)"
+    )
+    done = run([sys.executable, "-c", code], cwd=repo.path, env={"PYTHONPATH": ROOT})
+    assert done.status == 0, done.stderr

@@ -1,0 +1,137 @@
+"""A real git repository for one test: a few files on ``main``, a branch ``work``, a pinned base."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+from flow.adapters import base, git
+from flow.adapters.worktree import snapshot
+from flow.core.boundary import Baseline, BoundaryReport, OwnFiles, Snapshot, judge
+
+FILES = {
+    "src/app.py": "print('app')\n",
+    "src/lib/util.py": "x = 1\n",
+    "docs/guide.md": "# Guide\n",
+    "README.md": "hello\n",
+    "run.sh": "#!/bin/sh\ntrue\n",
+    "secrets/key.txt": "k\n",
+    ".gitignore": "*.log\nbuild/\nlocal.env\n",
+}
+IDENTITY = ("-c", "user.name=Test", "-c", "user.email=test@example.invalid")
+
+
+class GitBox:
+    """The repository at ``top``; ``outer`` is a folder beside it, ``state`` the user's own."""
+
+    def __init__(self, folder: Path, *, object_format: str = "sha1") -> None:
+        self.outer = folder / "outer"
+        self.state = folder / "state"
+        self.home = folder / "home"
+        for place in (self.outer, self.home):
+            place.mkdir()
+        self.top = folder / "repo"
+        self.top.mkdir()
+        self.git("init", "-q", "-b", "main", f"--object-format={object_format}")
+        for name, text in FILES.items():
+            self.write(name, text)
+        (self.top / "run.sh").chmod(0o755)
+        self.commit("base")
+        self.git("switch", "-q", "-c", "work")
+        self.baseline: Baseline | None = None
+        self.denied: tuple[str, ...] = ("secrets/**", "*.env")
+        self.allowed: tuple[str, ...] = ("src/**",)
+
+    # --- making changes ----------------------------------------------------------------------------
+
+    def git(
+        self, *args: str, cwd: Path | None = None, check: bool = True, stdin: bytes | None = None
+    ) -> str:
+        env = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(self.home),
+            "GIT_CONFIG_NOSYSTEM": "1",
+            "LC_ALL": "C.UTF-8",
+        }
+        done = subprocess.run(
+            ["git", *IDENTITY, "-c", "protocol.file.allow=always", *args],
+            cwd=cwd or self.top,
+            env=env,
+            input=stdin,
+            capture_output=True,
+            timeout=60,
+        )
+        if check and done.returncode:
+            raise AssertionError(f"git {args}: {done.stderr.decode()}")
+        return done.stdout.decode("utf-8", "replace").strip()
+
+    def path(self, name: str | bytes) -> Path:
+        return self.top / os.fsdecode(name)
+
+    def write(self, name: str | bytes, text: str | bytes = "changed\n") -> Path:
+        path = self.path(name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return path
+
+    def remove(self, name: str) -> None:
+        self.path(name).unlink()
+
+    def commit(self, message: str = "change", *, cwd: Path | None = None) -> str:
+        self.git("add", "-A", "-f", "--", ".", cwd=cwd)
+        self.git("commit", "-q", "--no-verify", "-m", message, cwd=cwd)
+        return self.git("rev-parse", "HEAD", cwd=cwd)
+
+    def commit_staged(self, message: str = "change") -> None:
+        self.git("commit", "-q", "--no-verify", "-m", message)
+
+    def other_repo(self, name: str, files: dict[str, str], *, bare: bool = False) -> Path:
+        """Another repository beside this one."""
+        place = self.outer / name
+        place.mkdir(parents=True)
+        self.git("init", "-q", "-b", "main", cwd=place)
+        for file, text in files.items():
+            (place / file).parent.mkdir(parents=True, exist_ok=True)
+            (place / file).write_text(text)
+        self.commit("other", cwd=place)
+        return place
+
+    def add_submodule(self, path: str = "vendor/sub") -> None:
+        source = self.other_repo("sub-source", {"sub.py": "s = 1\n", "deep/x.py": "x\n"})
+        self.git("submodule", "--quiet", "add", str(source), path)
+        self.commit_staged("submodule")
+
+    # --- asking Flow -------------------------------------------------------------------------------
+
+    @property
+    def repo(self) -> git.Repo:
+        found = git.find_repo(str(self.top))
+        assert found is not None
+        return found
+
+    def pin(self, ref: str | None = None) -> Baseline:
+        self.baseline = base.pin(
+            self.repo,
+            base=ref,
+            denied=self.denied,
+            journal_dir=".decisions",
+            cache_dir=str(self.state),
+        )
+        return self.baseline
+
+    def snapshot(self, *, cached: bool = True) -> Snapshot:
+        assert self.baseline is not None
+        cache = str(self.state) if cached else None
+        return snapshot(self.repo, self.baseline, self.denied, cache_dir=cache)
+
+    def report(self, now: Snapshot | None = None) -> BoundaryReport:
+        assert self.baseline is not None
+        return judge(
+            now or self.snapshot(),
+            self.baseline,
+            allowed=self.allowed,
+            denied=self.denied,
+            protected=("run.sh",),
+            own_files=OwnFiles(".decisions"),
+        )
