@@ -38,6 +38,11 @@ def main(name: str, argv: Sequence[str]) -> int:
     """Run the helper ``name`` (with or without ``.sh``); returns its exit status, raises nothing."""
     name = name.removesuffix(".sh")
     helper = HELPERS[name]
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:  # closed by the caller: the next file must not take its number
+            os.open(os.devnull, os.O_RDWR)
     for stream in (sys.stdout, sys.stderr):
         if stream is not None and hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")

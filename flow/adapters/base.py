@@ -6,9 +6,10 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from flow.adapters import git
-from flow.adapters.worktree import changed_between, collect, ignored_now, rules_of_commit
+from flow.adapters.worktree import collect, ignored_now, rules_of_commit
 from flow.adapters.worktree_guards import guards
 from flow.adapters.worktree_ignore import RULES_FILE, read_rules
+from flow.adapters.worktree_trees import changed_between
 from flow.core.boundary import (
     Baseline,
     Change,
@@ -125,16 +126,19 @@ def _dirty(changes: Iterable[Change]) -> dict[str, str]:
 def baseline_of_commit(
     repo: Repo, commit: str | None, *, denied: Sequence[str], journal_dir: str
 ) -> Baseline:
-    """What a pinned commit alone tells, where the run's own baseline is not at hand (a fresh clone).
+    """What a pinned commit alone tells, where the run's own baseline is missing (a fresh clone).
 
-    Nothing counts as dirty or as a by-product. The ignore rules are the ``.gitignore`` files of that
-    commit. Hooks and ignored files are taken as they are now, since nothing is known of them.
+    Nothing counts as dirty or as a by-product. The ignore rules are the ``.gitignore`` files of
+    that commit. Hooks and ignored files are taken as they are now, since nothing is known of them.
     """
     if commit is None or repo.git_dir is None:
         return Baseline(commit, {}, {}, {}, {}, {}, journal_dir, tuple(denied))
-    rules = rules_of_commit(repo, commit)
-    bare = Baseline(commit, {}, {}, rules, guards(repo), {}, journal_dir, tuple(denied))
-    return bare._replace(denied_ignored=ignored_now(repo, bare, denied))
+    bare = Baseline(commit, {}, {}, {}, {}, {}, journal_dir, tuple(denied))
+    try:
+        known = bare._replace(ignore_rules=rules_of_commit(repo, commit), guards=guards(repo))
+        return known._replace(denied_ignored=ignored_now(repo, known, denied))
+    except GitError:
+        return bare  # every snapshot against it says what is wrong
 
 
 def widen(repo: Repo, baseline: Baseline, ref: str) -> tuple[Baseline, bool]:

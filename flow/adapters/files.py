@@ -215,18 +215,19 @@ def copy_new(root: str, rel: str, source: str, *, limit: int | None = None) -> t
     return digest.hexdigest(), size
 
 
-def replace(root: str, rel: str, data: bytes, *, mode: int = FILE_MODE) -> None:
+def replace(root: str, rel: str, data: bytes, *, mode: int = FILE_MODE, sync: bool = True) -> None:
     """Write a file, new or not; readers see the old bytes or the new ones, whole.
 
-    A file that is replaced keeps its permissions; ``mode`` is for a new one.
+    A file that is replaced keeps its permissions; ``mode`` is for a new one. ``sync=False`` is for
+    what can be made anew: a power cut may leave it old, empty or absent.
     """
-    with staged(root, rel, data, mode=mode) as put:
+    with staged(root, rel, data, mode=mode, sync=sync) as put:
         put()
 
 
 @contextmanager
 def staged(
-    root: str, rel: str, data: bytes, *, mode: int = FILE_MODE
+    root: str, rel: str, data: bytes, *, mode: int = FILE_MODE, sync: bool = True
 ) -> Iterator[Callable[[], None]]:
     """:func:`replace` in two steps: everything that may fail first, then the returned call.
 
@@ -242,12 +243,14 @@ def staged(
             if before is not None:
                 _keep_owner(fd, before)
             _write_all(fd, data)
-            os.fsync(fd)
+            if sync:
+                os.fsync(fd)
 
         def put() -> None:
             with reported("write", rel):
                 os.rename(temp, parts[-1], src_dir_fd=folder, dst_dir_fd=folder)
-                sync_folder(folder)
+                if sync:
+                    sync_folder(folder)
 
         yield put
 

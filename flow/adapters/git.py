@@ -1,159 +1,60 @@
-"""The one place that runs git: finding the repository, safe calls, references, history.
+"""The one place that speaks git: references and history, and the doors to finding and calling.
 
-A checkout's configuration is hostile. So every call names the git directory and the working tree
-that Flow's own search found, switches off what configuration could start (fsmonitor, hooks,
-external diff, pager, transports), ignores the user's and the system's configuration, replace refs
-and grafts, takes no optional locks, fetches nothing, and runs in an environment of its own without
-any ``GIT_*`` variable. The calls made here never compare with the working tree, so neither filters
-nor textconv come into play (the working tree is read by ``worktree_walk``). Whatever git prints on
-standard error is an error: what git is not sure about, Flow does not know either.
-
-GitPython answers questions about history (:func:`history`); it is imported there only, since that
-costs about 100 ms.
+:func:`find_repo` and :func:`git` come from ``git_find`` and ``git_run``; other modules take them
+from here. What can be read from git's files without a process is read there: the branch, HEAD, a
+reference. GitPython answers questions about history (:func:`history`); it is imported there only,
+since that costs about 100 ms.
 """
 
 from __future__ import annotations
 
 import os
-import stat
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from flow.adapters.git_find import Repo, find_repo, read_regular, submodule_repo
+from flow.adapters.git_run import (
+    CONFIG,
+    TIME_LIMIT,
+    environment,
+    failed,
+    git,
+    git_in,
+    refusal,
+    usable,
+    user_config,
+)
 from flow.errors import GitError
 
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
-
-TIME_LIMIT = 60.0
-"""Seconds for one git call."""
+__all__ = [
+    "EMPTY_TREES",
+    "Logged",
+    "Repo",
+    "commit_of",
+    "current_branch",
+    "find_repo",
+    "git",
+    "git_in",
+    "head_commit",
+    "history",
+    "is_ancestor",
+    "is_id",
+    "is_shallow",
+    "merge_bases",
+    "packed_refs",
+    "read_ref",
+    "read_regular",
+    "refusal",
+    "submodule_repo",
+    "symbolic_target",
+    "usable",
+    "user_config",
+]
 
 EMPTY_TREES = {
     40: "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
     64: "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
 }
 """The empty tree's id by its length in hex digits: SHA-1 and SHA-256 repositories."""
-
-_NOWHERE = os.path.join(os.devnull, "none")
-_READ_LIMIT = 64 << 20
-_KEPT = ("PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "DEVELOPER_DIR")
-_SET = {
-    "GIT_CONFIG_NOSYSTEM": "1",
-    "GIT_CONFIG_GLOBAL": os.devnull,
-    "GIT_ATTR_NOSYSTEM": "1",
-    "GIT_GRAFT_FILE": _NOWHERE,
-    "GIT_NO_REPLACE_OBJECTS": "1",
-    "GIT_NO_LAZY_FETCH": "1",
-    "GIT_OPTIONAL_LOCKS": "0",
-    "GIT_ALLOW_PROTOCOL": "none",
-    "GIT_TERMINAL_PROMPT": "0",
-    "GIT_PAGER": "cat",
-    "LC_ALL": "C.UTF-8",
-}
-_CONFIG = (
-    "core.fsmonitor=false",
-    f"core.hooksPath={os.devnull}",
-    f"core.attributesFile={os.devnull}",
-    f"core.excludesFile={os.devnull}",
-    "core.untrackedCache=false",
-    "core.sshCommand=false",
-    "core.gitProxy=",
-    "core.alternateRefsCommand=false",
-    "core.warnAmbiguousRefs=false",
-    "diff.external=",
-    "gpg.program=false",
-    "log.showSignature=false",
-    "protocol.allow=never",
-    "safe.bareRepository=explicit",
-)
-
-
-class Repo(NamedTuple):
-    """A checkout. Paths are absolute and free of symlinks."""
-
-    top: str
-    git_dir: str | None
-    """The git directory of this working tree; None where git cannot be used here."""
-    common_dir: str | None
-    """The git directory that linked worktrees share."""
-    problem: str | None = None
-    """Why ``git_dir`` is None, or why it must not be used."""
-
-
-def find_repo(cwd: str) -> Repo | None:
-    """The checkout that ``cwd`` lies in, by Flow's own search; no process is started.
-
-    The nearest folder upward with a ``.git`` folder or file (linked worktree, submodule) that leads
-    to a git directory; else the nearest one with a ``.flow`` folder; else None. A bare repository
-    is never taken: one that was committed into a subfolder could carry any configuration. Variables
-    like ``GIT_DIR`` are ignored.
-    """
-    start = os.path.realpath(cwd)
-    for folder in _upward(start):
-        entry = os.path.join(folder, ".git")
-        if os.path.isdir(entry):
-            if _is_git_dir(entry):
-                return _repo(folder, os.path.realpath(entry))
-        elif os.path.isfile(entry):
-            target = _linked_git_dir(entry)
-            if target is None:
-                return Repo(folder, None, None, f"{entry} leads to no git directory")
-            return _repo(folder, target)
-    bare = next((folder for folder in _upward(start) if _is_git_dir(folder)), None)
-    for folder in _upward(start):
-        if os.path.isdir(os.path.join(folder, ".flow")):
-            why = "this is a bare repository" if bare else "there is no git repository here"
-            return Repo(folder, None, None, why)
-    return None
-
-
-def git(
-    repo: Repo,
-    *args: str,
-    stdin: bytes | None = None,
-    ok: Collection[int] = (0,),
-) -> bytes:
-    """What ``git ARGS`` prints. Raises :class:`GitError` for other states and any message."""
-    git_dir = usable(repo)
-    result = _run((f"--git-dir={git_dir}", f"--work-tree={repo.top}", *args), repo.top, stdin)
-    if result[0] not in ok or result[2]:
-        raise _failed(args[0], result)
-    return result[1]
-
-
-def git_in(git_dir: str, work_tree: str, *args: str, stdin: bytes) -> tuple[int, bytes]:
-    """Run git on a git directory of Flow's own making. Returns (status, output)."""
-    result = _run((f"--git-dir={git_dir}", f"--work-tree={work_tree}", *args), work_tree, stdin)
-    if result[0] not in (0, 1) or result[2]:
-        raise _failed(args[0], result)
-    return result[0], result[1]
-
-
-def usable(repo: Repo) -> str:
-    """The git directory. Raises :class:`GitError` with the reason where it must not be used."""
-    problem = refusal(repo)
-    if problem is not None or repo.git_dir is None:
-        raise GitError(
-            problem or "there is no git repository here",
-            code="no_git",
-            file=repo.top,
-            remedy="make git work here; git status says what it needs",
-        )
-    return repo.git_dir
-
-
-_refusals: dict[Repo, str | None] = {}
-
-
-def refusal(repo: Repo) -> str | None:
-    """Why git must not be used in this checkout; None where it can be.
-
-    Like git itself, Flow does not use a repository of another user, unless the user's own
-    ``safe.directory`` names it: whoever owns it could have put anything into its configuration.
-    """
-    if repo.problem is not None or repo.git_dir is None:
-        return repo.problem or "there is no git repository here"
-    if repo not in _refusals:
-        _refusals[repo] = _foreign(repo)
-    return _refusals[repo]
 
 
 def current_branch(repo: Repo) -> str | None:
@@ -248,17 +149,9 @@ def is_id(text: str) -> bool:
     return len(text) in EMPTY_TREES and not text.strip("0123456789abcdef")
 
 
-def user_config(repo: Repo, *args: str) -> bytes:
-    """What ``git config ARGS`` says with the user's own files in force; b"" where nothing is set.
-
-    Reading configuration starts nothing, so this is the one call that takes the user's settings as
-    they are.
-    """
-    git_dir = usable(repo)
-    result = _run((f"--git-dir={git_dir}", "config", *args), repo.top, None, config=False)
-    if result[0] not in (0, 1) or result[2]:
-        raise _failed("config", result)
-    return result[1]
+def packed_refs(common_dir: str) -> bytes:
+    """The packed references, one ``ID NAME`` a line; empty where there are none."""
+    return read_regular(os.path.join(common_dir, "packed-refs")) or b""
 
 
 class Logged(NamedTuple):
@@ -303,46 +196,6 @@ def history(repo: Repo, old: str | None, new: str) -> list[Logged]:
     return logged
 
 
-# --- running --------------------------------------------------------------------------------------
-
-
-def environment(top: str, *, config: bool = True) -> dict[str, str]:
-    """The environment of a git call; with ``config`` False the user's own settings are read."""
-    env = {name: os.environ[name] for name in _KEPT if name in os.environ}
-    env.update(_SET)
-    if not config:
-        for name in ("GIT_CONFIG_NOSYSTEM", "GIT_CONFIG_GLOBAL"):
-            del env[name]
-        if "XDG_CONFIG_HOME" in os.environ:
-            env["XDG_CONFIG_HOME"] = os.environ["XDG_CONFIG_HOME"]
-    # A `git` that lies in the checkout is the checkout's, whatever PATH says.
-    inside = (top, top.rstrip("/") + "/")
-    env["PATH"] = os.pathsep.join(
-        folder
-        for folder in env.get("PATH", os.defpath).split(os.pathsep)
-        if os.path.isabs(folder)
-        and os.path.realpath(folder) != inside[0]
-        and not os.path.realpath(folder).startswith(inside[1])
-    )
-    return env
-
-
-def _run(
-    args: tuple[str, ...], cwd: str, stdin: bytes | None, *, config: bool = True
-) -> tuple[int, bytes, bytes]:
-    from flow.adapters.process import run_tool
-
-    options = [part for setting in _CONFIG for part in ("-c", setting)] if config else []
-    result = run_tool(
-        ("git", "--no-pager", *options, *args),
-        cwd=cwd,
-        env=environment(cwd, config=config),
-        stdin=stdin,
-        timeout=TIME_LIMIT,
-    )
-    return result.status, result.stdout, result.stderr
-
-
 def _by_gitpython(repo: Repo, arguments: tuple[str, ...]) -> bytes:
     """Run one history command through GitPython, with the same options as every other call.
 
@@ -350,11 +203,11 @@ def _by_gitpython(repo: Repo, arguments: tuple[str, ...]) -> bytes:
     wrong without a word; so the environment is exchanged around the call.
     """
     git_dir = usable(repo)
-    options = [part for setting in _CONFIG for part in ("-c", setting)]
+    options = [part for setting in CONFIG for part in ("-c", setting)]
     before = dict(os.environ)
     try:
         os.environ.clear()
-        os.environ.update(environment(repo.top))
+        os.environ.update(environment())
         os.environ["GIT_PYTHON_REFRESH"] = "quiet"  # importing it must not run git
         from git.cmd import Git
         from git.exc import GitCommandError
@@ -376,118 +229,9 @@ def _by_gitpython(repo: Repo, arguments: tuple[str, ...]) -> bytes:
         os.environ.clear()
         os.environ.update(before)
     status, output, message = found
-    raw = output if isinstance(output, bytes) else str(output).encode("utf-8", "surrogateescape")
-    if status or message:
-        raise _failed(arguments[0], (int(status), raw, str(message).encode("utf-8", "replace")))
-    return raw
-
-
-def _failed(what: str, result: tuple[int, bytes, bytes]) -> GitError:
-    status, _, stderr = result
-    lines = stderr.decode("utf-8", "backslashreplace").strip().splitlines() or ["no message"]
-    text = "".join(char if char.isprintable() else repr(char)[1:-1] for char in lines[0][:300])
-    missing = status == 127
-    return GitError(
-        f"git {what} said: {text}" if not status else f"git {what} failed ({status}): {text}",
-        remedy="check that git is installed and in PATH" if missing else "see what git fsck says",
-    )
-
-
-# --- finding --------------------------------------------------------------------------------------
-
-
-def _upward(folder: str) -> Iterator[str]:
-    while True:
-        yield folder
-        above = os.path.dirname(folder)
-        if above == folder:
-            return
-        folder = above
-
-
-def _is_git_dir(path: str) -> bool:
-    """Git's own test: HEAD, an object store and references, the latter two perhaps elsewhere."""
-    if not os.path.lexists(os.path.join(path, "HEAD")):
-        return False
-    common = _common_dir(path)
-    return os.path.isdir(os.path.join(common, "objects")) and os.path.isdir(
-        os.path.join(common, "refs")
-    )
-
-
-def _common_dir(git_dir: str) -> str:
-    text = read_regular(os.path.join(git_dir, "commondir"))
-    if text is None:
-        return git_dir
-    return os.path.realpath(os.path.join(git_dir, os.fsdecode(text.rstrip(b"\r\n"))))
-
-
-def _linked_git_dir(entry: str) -> str | None:
-    text = read_regular(entry)
-    if text is None or not text.startswith(b"gitdir: "):
-        return None
-    target = os.path.join(os.path.dirname(entry), os.fsdecode(text[8:].rstrip(b"\r\n")))
-    return os.path.realpath(target) if _is_git_dir(target) else None
-
-
-def _repo(top: str, git_dir: str) -> Repo:
-    return Repo(top, git_dir, os.path.realpath(_common_dir(git_dir)))
-
-
-def submodule_repo(folder: str) -> Repo | None:
-    """The repository whose working tree ``folder`` itself is; None where it is none."""
-    entry = os.path.join(folder, ".git")
-    if os.path.isdir(entry) and not os.path.islink(entry):
-        return _repo(folder, os.path.realpath(entry)) if _is_git_dir(entry) else None
-    if os.path.isfile(entry):
-        target = _linked_git_dir(entry)
-        return _repo(folder, target) if target is not None else None
-    return None
-
-
-def _foreign(repo: Repo) -> str | None:
-    me = {os.geteuid()}
-    if me == {0} and os.environ.get("SUDO_UID", "").isdigit():
-        me.add(int(os.environ["SUDO_UID"]))
-    for path in (repo.top, os.path.join(repo.top, ".git"), repo.git_dir, repo.common_dir):
-        try:
-            owner = os.lstat(path or repo.top).st_uid
-        except OSError as error:
-            return f"{path} cannot be looked at: {error.strerror}"
-        if owner not in me and not _called_safe(repo.top):
-            return (
-                f"{path} belongs to another user (uid {owner}); git refuses it too, until you say: "
-                f"git config --global --add safe.directory {repo.top}"
-            )
-    return None
-
-
-def _called_safe(top: str) -> bool:
-    """Whether the user's own or the system's configuration names ``top`` in ``safe.directory``."""
-    result = _run(
-        (f"--git-dir={_NOWHERE}", "config", "-z", "--get-all", "safe.directory"),
-        "/",
-        None,
-        config=False,
-    )
-    safe = False
-    for value in result[1].split(b"\0")[:-1]:
-        name = os.fsdecode(value)
-        if not name:
-            safe = False  # an empty value clears the list, as in git
-        else:
-            safe = safe or _names(name, top)
-    return safe
-
-
-def _names(pattern: str, top: str) -> bool:
-    """Whether one value of ``safe.directory`` stands for ``top``."""
-    if pattern.endswith("/*"):
-        return top.startswith(os.path.realpath(pattern[:-2]) + "/")
-    return pattern == "*" or os.path.realpath(os.path.expanduser(pattern)) == top
-
-
-# --- references -----------------------------------------------------------------------------------
+    if status or message or not isinstance(output, bytes):
+        raise failed(arguments[0], (int(status), b"", str(message).encode("utf-8", "replace")))
+    return output
 
 
 def _head(repo: Repo) -> str | None:
@@ -509,11 +253,6 @@ def _safe_ref(name: str) -> bool:
     return name.startswith("refs/") and "\0" not in name and ".." not in name
 
 
-def packed_refs(common_dir: str) -> bytes:
-    """The packed references, one ``ID NAME`` a line; empty where there are none."""
-    return read_regular(os.path.join(common_dir, "packed-refs")) or b""
-
-
 def _packed(common_dir: str, name: str) -> str | None:
     for line in packed_refs(common_dir).splitlines():
         value, _, found = line.partition(b" ")
@@ -521,28 +260,3 @@ def _packed(common_dir: str, name: str) -> str | None:
             text = value.decode("ascii", "replace")
             return text if is_id(text) else None
     return None
-
-
-def read_regular(path: str | bytes, *, limit: int = _READ_LIMIT) -> bytes | None:
-    """At most ``limit`` bytes of a regular file, symlinks followed; None where there is none.
-
-    A FIFO is not waited for. Raises :class:`GitError` for a file that is there and cannot be read.
-    """
-    try:
-        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-        try:
-            if not stat.S_ISREG(os.fstat(fd).st_mode):
-                return None
-            chunks = []
-            while limit > 0 and (chunk := os.read(fd, min(limit, 1 << 20))):
-                chunks.append(chunk)
-                limit -= len(chunk)
-            return b"".join(chunks)
-        finally:
-            os.close(fd)
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    except OSError as error:
-        raise GitError(
-            f"it cannot be read: {error.strerror}", file=os.fsdecode(path), remedy="check its mode"
-        ) from error

@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 _PYTHON_IGNORES = (13, 25)
 """SIGPIPE and SIGXFSZ, by their numbers on Linux and macOS; a program must not inherit that."""
@@ -24,14 +24,15 @@ def start(
     fds: tuple[int, int, int],
     *,
     cwd: str | None = None,
+    before: Callable[[], None] | None = None,
 ) -> int:
     """Start ``program`` (a path) and return its process id. Raises OSError where it cannot start.
 
     ``fds`` become its standard input, output and error. It leads a session and a process group of
     its own, has no controlling terminal and no signal blocked or ignored. ``cwd`` None is the
-    present one.
+    present one. ``before`` is called in the new process, which then has its number and session.
     """
-    if cwd is None or _is_here(cwd):
+    if before is None and (cwd is None or _is_here(cwd)):
         actions = [(os.POSIX_SPAWN_DUP2, fd, target) for target, fd in enumerate(fds)]
         spare: list[int] = []
         if min(fds) < 3:
@@ -52,7 +53,7 @@ def start(
         finally:
             for fd in spare:
                 os.close(fd)
-    return _fork(program, argv, env, fds, cwd)
+    return _fork(program, argv, env, fds, cwd, before)
 
 
 def _defaults() -> tuple[int, ...]:
@@ -85,6 +86,7 @@ def _fork(
     env: Mapping[str, str],
     fds: tuple[int, int, int],
     cwd: str | None,
+    before: Callable[[], None] | None,
 ) -> int:
     import signal  # noqa: F401  # here, so that not every child loads it anew
 
@@ -92,7 +94,7 @@ def _fork(
     try:
         pid = os.fork()
         if pid == 0:
-            _become(program, argv, env, fds, cwd, fail_w)
+            _become(program, argv, env, fds, cwd, before, fail_w)
         os.close(fail_w)
         fail_w = -1
         failure = os.read(fail_r, 64)  # end of file as soon as the program runs
@@ -113,6 +115,7 @@ def _become(
     env: Mapping[str, str],
     fds: Sequence[int],
     cwd: str | None,
+    before: Callable[[], None] | None,
     report: int,
 ) -> NoReturn:
     """Become ``program``, or report an errno; none of Flow's code runs on in this process."""
@@ -126,6 +129,8 @@ def _become(
         signal.pthread_sigmask(signal.SIG_SETMASK, ())
         if cwd is not None:
             os.chdir(cwd)
+        if before is not None:
+            before()
         safe, _ = _above_stdio(fds)
         for target, fd in enumerate(safe):
             os.dup2(fd, target, inheritable=True)

@@ -14,6 +14,7 @@ import re
 import select
 import signal
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn
 
 from flow.adapters.process_child import start
@@ -86,7 +87,8 @@ def send_report(fd: int, index: int, found: dict[str, Any]) -> None:
     """Write one line; it fits the smallest PIPE_BUF, so that lines of many writers never mix."""
     if "why" in found:
         found["why"] = "".join(c if 32 <= ord(c) < 127 else "?" for c in found["why"])[:_REASON]
-    os.write(fd, json.dumps({"i": index, **found}, separators=(",", ":")).encode() + b"\n")
+    with suppress(BrokenPipeError):  # Flow is gone, which the other pipes tell too
+        os.write(fd, json.dumps({"i": index, **found}, separators=(",", ":")).encode() + b"\n")
 
 
 class _Supervisor:
@@ -171,18 +173,26 @@ class _Supervisor:
     def _start(self, *options: str) -> None:
         plan = self.plan
         argv = ["bash", "--noprofile", "--norc", *options, "-o", "pipefail", "-c", plan.command]
+        # Without a subreaper the command itself says who it is, before it can kill this process.
+        before = None if self.tree.complete else self._announce
         self.out, out_w = os.pipe()
         try:
-            pid = start(plan.bash, argv, plan.env, (self.null, out_w, out_w))
+            pid = start(plan.bash, argv, plan.env, (self.null, out_w, out_w), before=before)
         except ValueError as error:
             raise Refused(f"cannot start bash: {error}") from None
         finally:
             os.close(out_w)
         os.set_blocking(self.out, False)
         self.poll.register(self.out, select.POLLIN)
-        started = {"kind": "started", "pid": pid, "start": start_of(pid)}
-        send_report(self.report, self.index, started)  # whom to end, should this process be killed
+        if before is None:
+            self._announce(pid)
         self.tree.watch(pid)
+
+    def _announce(self, pid: int | None = None) -> None:
+        """Tell Flow whom to end, should this process be killed."""
+        pid = os.getpid() if pid is None else pid
+        found = {"kind": "started", "pid": pid, "start": start_of(pid)}
+        send_report(self.report, self.index, found)
 
     def _store(self, data: bytes) -> None:
         if self.disk is None:

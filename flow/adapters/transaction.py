@@ -154,7 +154,8 @@ def _complete(root: str, intent: Intent, *, again: bool) -> None:
     rel = layout.proposal_file(intent.run_id)
     if intent.proposal_change == "put":
         text = json.dumps(intent.proposal, indent=2, ensure_ascii=True) + "\n"
-        files.replace(root, rel, text.encode("ascii"))
+        # Not synced: where a power cut takes it, the next evaluation proposes again.
+        files.replace(root, rel, text.encode("ascii"), sync=False)
     elif intent.proposal_change == "drop":
         files.remove(root, rel)
     # Back after a power cut it does no harm: all of it is carried out.

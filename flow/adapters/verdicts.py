@@ -28,8 +28,8 @@ def write_verdict(
     """Replace the run's ``last-verdict.json``; returns its path below ``root``, and warnings.
 
     ``now`` becomes ``recorded_at``; ``file`` names the document in messages. Over-long texts are
-    cut with a warning. Raises :class:`ContractError` with every fault at once, :class:`InputError` for
-    the run id, :class:`RefusedError` where the path is a symlink, :class:`StorageError`.
+    cut with a warning. Raises :class:`ContractError` with every fault at once, :class:`InputError`
+    for the run id, :class:`RefusedError` where the path is a symlink, :class:`StorageError`.
     """
     ids.run_id(run_id)
     _refuse_unwritable(document, file)

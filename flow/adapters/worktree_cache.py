@@ -155,7 +155,7 @@ class Table:
         table._rest = dict(zip(_split(rest), _pieces(rest_packed, width), strict=True))
         table.folders = set(_split(folders))
         table.hashes = {
-            path: Hashed(signature, _unpack(piece))  # type: ignore[arg-type]
+            path: Hashed(signature, _unpack(piece))
             for path, signature, piece in zip(
                 _split(other),
                 _SIGNATURE.iter_unpack(other_sig),
@@ -173,7 +173,7 @@ class Table:
     def known_clean(self) -> dict[bytes, Signature]:
         """``clean`` as it was loaded, after a walk has emptied it."""
         signatures = _SIGNATURE.iter_unpack(self._signatures)
-        return dict(zip(self._paths, signatures, strict=True))  # type: ignore[arg-type]
+        return dict(zip(self._paths, signatures, strict=True))
 
     def save(self, file: str, clean: Mapping[bytes, Signature]) -> None:
         """Write the cache; a failure is of no consequence."""

@@ -128,8 +128,7 @@ class Walk:
         """The path below the top level, as text."""
         return (self._prefix + path).decode("utf-8", "surrogateescape")
 
-    # --- tracked
-    # -----------------------------------------------------------------------------------
+    # --- tracked ---
 
     def _tracked_folders(self) -> list[bytes]:
         """Look at everything in the folders that hold tracked files; returns the other folders.
@@ -239,8 +238,7 @@ class Walk:
         if entry is not None and (found.path in self._tracked or entry != self._base(found.path)):
             self.entries[found.path] = entry
 
-    # --- untracked
-    # ---------------------------------------------------------------------------------
+    # --- untracked ---
 
     def _untracked(self, candidates: list[Found], folders: list[bytes]) -> None:
         level = 0
@@ -281,7 +279,7 @@ class Walk:
                 files.append(Found(path, status))
 
     def _list_all(self, folder: bytes, files: list[Found]) -> None:
-        """Everything below an untracked folder; what is in ignored folders falls out by its path."""
+        """Everything below an untracked folder; ignored folders' content falls out by its path."""
         folders = [folder]
         while folders:
             current = folders.pop()
@@ -324,11 +322,10 @@ class Walk:
                 elif self._denied.first(self._prefix + path) is not None:
                     self._ignored_file(Found(path, status))
 
-    # --- content
-    # -----------------------------------------------------------------------------------
+    # --- content ---
 
     def _entry(self, found: Found) -> Entry | None:
-        """What a name stands for; None where that could not be found out (then there is a problem)."""
+        """What a name stands for; None where that could not be found out, which is a problem."""
         mode = found.status.st_mode
         if stat.S_ISFIFO(mode):
             return Entry("fifo", "")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flow.app.doors import refuse_closed
-from flow.app.evaluate import refuse_other_branch
+from flow.app.looking import refuse_other_branch
 from flow.app.ports import Artifact, Move
 from flow.core import draft, explain, layout
 from flow.errors import ContractError, Fault, StateError
@@ -182,7 +182,7 @@ def plan_rebase(
             key="scope.base_commit",
             remedy=f"flow goal activate {goal.id}",
         )
-    old = desk.baseline(goal, goal.run_id)
+    old = desk.baseline(goal, goal.run_id).baseline
     new, only_theirs = rebased(goal, old)
     return Rebase(goal.id, old.base_commit, new.base_commit, tuple(only_theirs), new, loaded)
 
@@ -190,7 +190,6 @@ def plan_rebase(
 def do_rebase(
     desk: Desk,
     plan: Rebase,
-    put_baseline: Callable[[str, str, Baseline], None],
     trust: Callable[[Goal, str], None],
 ) -> None:
     """Write an accepted plan: the pin, the baseline, trust in the contract that names it."""
@@ -198,7 +197,7 @@ def do_rebase(
     run_id = goal.run_id or ""
     reason = f"base moved from {_short(plan.old_base)} to {_short(plan.new_base)}"
     status: Any = goal.status  # not closed: plan_rebase has refused that
-    put_baseline(goal.id, run_id, plan.baseline)
+    desk.keep_baseline(goal.id, run_id, plan.baseline)
     desk.ledger.move(
         goal.id,
         run_id,

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from flow.app.evaluate import own_files, refuse_other_branch, transition_artifact
+from flow.app.compose import transition_artifact
+from flow.app.looking import own_files, refuse_other_branch
 from flow.app.ports import Closing, Move
 from flow.core import boundary as bounds
 from flow.core import explain
@@ -17,6 +18,7 @@ from flow.errors import StaleProposal, StateError
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from flow.app.looking import Known
     from flow.app.ports import Ledger, LoadedGoal, Records, TakeSnapshot
     from flow.core.boundary import Baseline
     from flow.core.goal import Goal
@@ -30,8 +32,9 @@ class Desk(NamedTuple):
 
     records: Records
     ledger: Ledger
-    baseline: Callable[[Goal, str], Baseline]
+    baseline: Callable[[Goal, str], Known]
     snapshot: TakeSnapshot
+    keep_baseline: Callable[[str, str, Baseline], None]
     denied_paths: tuple[str, ...]
     who: str
     """Who answered, for the journal (a user name, never a promise)."""
@@ -98,7 +101,7 @@ def what_moved(desk: Desk, loaded: LoadedGoal, proposal: Mapping[str, Any]) -> l
     moved = []
     if loaded.contract != proposal["contract"]:
         moved.append("the contract was changed")
-    baseline = desk.baseline(goal, str(proposal["run_id"]))
+    baseline = desk.baseline(goal, str(proposal["run_id"])).baseline
     now = desk.snapshot(baseline, (*goal.denied_paths, *desk.denied_paths))
     refuse_other_branch(goal, now.branch)
     if now.problems:

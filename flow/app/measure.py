@@ -13,9 +13,10 @@ from flow.core.verdict import CriterionResult
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from flow.app.evaluate import Tools
+    from flow.app.evaluate import Request, Tools
+    from flow.app.looking import Facts
     from flow.app.ports import CheckResult
-    from flow.core.evidence import Outcome, Subject
+    from flow.core.evidence import Outcome
     from flow.core.goal import Criterion, Goal
 
 HINT_LENGTH = 300
@@ -77,7 +78,6 @@ class Measurements(NamedTuple):
     """Every criterion of the goal, in its order."""
 
     rows: tuple[Measurement, ...]
-    warnings: tuple[str, ...]
     ran: bool
     goal_touched: bool
 
@@ -95,29 +95,21 @@ def wanted(goal: Goal, only: frozenset[str] | None) -> list[Criterion]:
     ]
 
 
-def run(
-    goal: Goal,
-    subject: Subject,
-    run_id: str,
-    turn: int,
-    *,
-    only: frozenset[str] | None,
-    request_timeout: float | None,
-    jobs: int | None,
-    dry_run: bool,
-    tools: Tools,
-) -> Measurements:
+def run(facts: Facts, request: Request, only: frozenset[str] | None, tools: Tools) -> Measurements:
     """Run the commands; each one's evidence is on disk before the next result is looked at."""
+    goal, run_id = facts.loaded.goal, facts.run_id
     rows = {c.id: _not_run(c) for c in goal.criteria}
-    criteria = [] if dry_run else wanted(goal, only)
+    criteria = [] if request.dry_run else wanted(goal, only)
     if not criteria:
-        return Measurements(tuple(rows.values()), (), ran=False, goal_touched=False)
+        return Measurements(tuple(rows.values()), ran=False, goal_touched=False)
     checks = [
         Check(
             criterion_id=c.id,
             command=c.verification_command or "",
             cwd=c.cwd or "",
-            timeout_seconds=c.timeout_seconds or request_timeout or tools.limits.timeout_seconds,
+            timeout_seconds=c.timeout_seconds
+            or request.timeout_seconds
+            or tools.limits.timeout_seconds,
             serial=c.serial,
         )
         for c in criteria
@@ -125,7 +117,6 @@ def run(
     watch = tools.watch(goal.id, run_id)
     running: dict[str, list[str]] = {}
     touched: set[str] = set()
-    warnings: list[str] = []
 
     def started(check: Check) -> None:
         running[check.criterion_id] = []
@@ -137,22 +128,26 @@ def run(
         for seen in running.values():  # whoever ran meanwhile may have done it
             seen.extend(change for change in changes if change not in seen)
         blamed = tuple(running.pop(check.criterion_id))
-        row, document = _record(goal, check, result, blamed, subject, run_id, turn, tools.now())
+        row, document = _record(facts, check, result, blamed, tools.now())
         evidence_id, path = tools.ledger.record_evidence(document, result.output, suffix=True)
         watch.settle()
         rows[check.criterion_id] = row._replace(evidence_id=evidence_id, evidence_ref=path)
         tools.listener.ended(check, result)
 
+    tools.began(run_id, [c.path for c in facts.before.changes if c.untracked])
     watch.settle()
     tools.listener.planned(checks)
     try:
         tools.run_checks(
-            checks, jobs=jobs or goal.jobs or tools.limits.jobs, started=started, ended=ended
+            checks,
+            jobs=request.jobs or goal.jobs or tools.limits.jobs,
+            started=started,
+            ended=ended,
         )
     finally:
         tools.listener.finished()
     goal_touched = any(change.startswith("goal ") for change in touched)
-    return Measurements(tuple(rows.values()), tuple(warnings), ran=True, goal_touched=goal_touched)
+    return Measurements(tuple(rows.values()), ran=True, goal_touched=goal_touched)
 
 
 def _not_run(criterion: Criterion) -> Measurement:
@@ -163,15 +158,13 @@ def _not_run(criterion: Criterion) -> Measurement:
 
 
 def _record(
-    goal: Goal,
+    facts: Facts,
     check: Check,
     result: CheckResult,
     blamed: tuple[str, ...],
-    subject: Subject,
-    run_id: str,
-    turn: int,
     at: str,
 ) -> tuple[Measurement, dict[str, Any]]:
+    goal, run_id, turn, subject = facts.loaded.goal, facts.run_id, facts.turn, facts.subject
     criterion = next(c for c in goal.criteria if c.id == check.criterion_id)
     outcome, reason = result.outcome, result.reason
     if blamed:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from flow.app.compose import transition_artifact
 from flow.app.doors import refuse_closed
-from flow.app.evaluate import refuse_other_branch, subject_of, transition_artifact
+from flow.app.looking import refuse_other_branch, subject_of
 from flow.app.ports import Approval, Artifact, CriterionUpdate, Move
 from flow.core import explain, layout
 from flow.core.evidence import APPROVER, evidence_document
@@ -36,7 +37,6 @@ def activate(
     desk: Desk,
     goal_id: str,
     pin: Callable[[Goal], Baseline],
-    put_baseline: Callable[[str, str, Baseline], None],
     trust: Callable[[LoadedGoal, str], None],
     now: str,
 ) -> LoadedGoal:
@@ -49,11 +49,11 @@ def activate(
             f"goal {goal.id} is {goal.status}, not a draft",
             key="lifecycle.status",
             value=goal.status,
-            remedy=f"flow goal resume {goal.id}" if goal.status != "active" else None,
+            remedy="it has been started before; see where it stands: flow goal status",
         )
     run_id = goal.run_id or layout.run_id_for(goal.id, now)
     baseline = pin(goal)
-    put_baseline(goal.id, run_id, baseline)
+    desk.keep_baseline(goal.id, run_id, baseline)
     scope: dict[str, Any] = {"run_id": run_id, "base_commit": baseline.base_commit}
     reason = "activated"
     desk.ledger.move(
@@ -147,7 +147,7 @@ def approve(
             remedy=f"flow goal evaluate {goal.id}",
         )
     run_id = goal.run_id or layout.run_id_for(goal.id, now)
-    baseline = desk.baseline(goal, run_id)
+    baseline, recorded = desk.baseline(goal, run_id)
     snapshot = desk.snapshot(baseline, (*goal.denied_paths, *desk.denied_paths))
     refuse_other_branch(goal, snapshot.branch)
     if snapshot.problems:
@@ -155,6 +155,8 @@ def approve(
             f"the files cannot be told apart now: {explain.names(snapshot.problems, 3)}",
             remedy="an approval is tied to the files it was given for; make git answer first",
         )
+    if criterion is None and not recorded:
+        desk.keep_baseline(goal.id, run_id, baseline)  # from here on it can be compared again
     subject = subject_of(loaded, snapshot, baseline, version)
     name = criterion.id.lower() if criterion else GUARDS
     evidence_id, path = desk.ledger.record_evidence(

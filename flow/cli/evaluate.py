@@ -158,11 +158,11 @@ def _later(verdict: Verdict, proposed: ProposedTransition) -> str:
 
 
 def _listener(out: Output) -> Listener:
-    if out.json:
-        return Quiet()
     import os
     import sys
 
+    if out.json or sys.stderr is None:
+        return Quiet()
     from flow.adapters import clock
     from flow.render.progress import progress
 

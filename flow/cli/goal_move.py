@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from flow.cli.parsing import Command, goal_argument, yes_argument
 from flow.core import explain
+from flow.core.lifecycle import check_move
 from flow.wiring import Checkout
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ def _confirm(args: argparse.Namespace, out: Output) -> int:
 def _clear(args: argparse.Namespace, out: Output) -> int:
     checkout = Checkout()
     goal = checkout.load(args.ID).goal
+    check_move(goal.status, "cancelled", goal=goal.id)  # nobody is asked what cannot be done
     out.need_yes(
         f"Cancel goal {goal.id} ({goal.status}) for good?",
         yes=args.yes,
@@ -70,18 +72,23 @@ def _clear(args: argparse.Namespace, out: Output) -> int:
 
 
 def _approve(args: argparse.Namespace, out: Output) -> int:
+    from flow.app.moves import GUARDS
+
     checkout = Checkout()
     goal = checkout.load(args.ID).goal
     criterion = goal.criterion(args.AC)
-    if criterion is not None and criterion.fuzzy:
-        out.say(f"{criterion.id}: {criterion.text}", f"  by {args.by}: {args.note}")
-    if not args.yes and not (criterion is not None and not criterion.fuzzy):
-        # What cannot be approved anyway is refused below, without asking first.
-        what = criterion.id if criterion else args.AC
+    if args.AC == GUARDS:
+        what = "hooks and git settings, as they are now, belong here"
+    elif criterion is not None and criterion.fuzzy:
+        what = f"{criterion.id} is proved, as the files are now: {criterion.text}"
+    else:
+        what = ""  # refused below: nobody is asked what cannot be done
+    if what:
+        out.say(what, f"  {args.by} says: {args.note}")
         out.need_yes(
-            f"Is {what} of goal {goal.id} proved, as the files are now?",
-            yes=False,
-            how=f"flow goal approve {goal.id} {what} --by NAME --note TEXT --yes",
+            f"Approve {args.AC} of goal {goal.id}?",
+            yes=args.yes,
+            how=f"flow goal approve {goal.id} {args.AC} --by NAME --note TEXT --yes",
         )
     path = checkout.approve(goal.id, args.AC, args.by, args.note)
     document = {"goal_id": goal.id, "criterion_id": args.AC, "by": args.by, "evidence_ref": path}
@@ -100,11 +107,6 @@ def _rebase(args: argparse.Namespace, out: Output) -> int:
     checkout = Checkout()
     plan = checkout.plan_rebase(args.ID)
     document = plan.to_document()
-    if plan.old_base == plan.new_base:
-        out.result(
-            {**document, "changed": False}, [f"the base of goal {plan.goal_id} is up to date"]
-        )
-        return 0
     move = f"{_short(plan.old_base)} to {_short(plan.new_base)}"
     out.say(
         f"the base of goal {plan.goal_id} would move from {move}; "
@@ -118,7 +120,7 @@ def _rebase(args: argparse.Namespace, out: Output) -> int:
     )
     checkout.do_rebase(plan)
     out.result(
-        {**document, "changed": True},
+        document,
         [
             f"the base of goal {plan.goal_id} moved from {move}",
             f"next: flow goal evaluate {plan.goal_id}",

@@ -111,8 +111,16 @@ class Output:
 def prepare_streams(environ: Mapping[str, str]) -> None:
     """Make text output safe: what the other side cannot show is replaced, never raised.
 
+    A standard stream that the caller closed leads to ``/dev/null``: otherwise the next file that is
+    opened would take its number, and get what was meant for the stream.
+
     ``bin/flow`` runs in UTF-8 mode and isolated, so a wish for another encoding is read here.
     """
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest free number
     wanted = _encoding(environ)
     for stream in (sys.stdout, sys.stderr):
         if stream is None or not hasattr(stream, "reconfigure"):

@@ -57,6 +57,11 @@ def baseline_file(run_id: str) -> str:
     return f"{RUNS}/{run_id}/baseline.json"
 
 
+def measuring_file(run_id: str) -> str:
+    """Untracked paths at the start of the evaluation that is going on, or was killed."""
+    return f"{RUNS}/{run_id}/measuring.json"
+
+
 def proposal_file(run_id: str) -> str:
     """The live proposal."""
     return f"{RUNS}/{run_id}/proposal.json"

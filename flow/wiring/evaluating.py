@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from flow.app.create import Rebase
     from flow.app.doors import Closed
     from flow.app.evaluate import Request
+    from flow.app.looking import Known
     from flow.app.measure import Listener
     from flow.app.ports import LoadedGoal
     from flow.core.boundary import Baseline
@@ -65,6 +66,12 @@ class Evaluating(Parts):
                 remedy="read what changed, then name the new digest",
             )
 
+        def baseline(goal: Goal, run_id: str) -> Known:
+            found = self._baseline(goal, run_id)
+            # A pipeline has the goal and no record of its start: that is no sign of tampering.
+            pipeline = trust_digest is not None or settings.execute_verification_commands
+            return found._replace(recorded=True) if pipeline else found
+
         def watch(goal_id: str, run_id: str) -> FileWatch:
             goal = self.load(goal_id).goal
             referred = [c.evidence_ref for c in goal.criteria if c.evidence_ref]
@@ -74,7 +81,7 @@ class Evaluating(Parts):
             records=self.records,
             ledger=self.ledger,
             trusted=trusted,
-            baseline=self._baseline,
+            baseline=baseline,
             snapshot=self._snapshot,
             widen=self._widen,
             run_checks=CommandRunner(
@@ -85,7 +92,10 @@ class Evaluating(Parts):
                 tick=watcher.ticked,
             ),
             watch=watch,
-            keep_by_products=self.ledger.write_baseline,
+            keep_baseline=self.ledger.write_baseline,
+            unfinished=self._unfinished,
+            began=self._began,
+            ended=self._ended,
             now=clock.now,
             limits=Limits(settings.jobs, settings.command_timeout_seconds, settings.denied_paths),
             version=version(),
@@ -97,6 +107,31 @@ class Evaluating(Parts):
             self.top, layout.evaluation_lock(request.goal_id), timeout=EVALUATION_WAIT, quick=True
         ):
             return evaluate(request, tools)
+
+    def _unfinished(self, run_id: str) -> frozenset[str] | None:
+        import json
+
+        from flow.adapters import files
+
+        data = files.read_optional(self.top, layout.measuring_file(run_id), limit=64 << 20)
+        try:
+            found = json.loads(data) if data else None
+        except ValueError:
+            return None
+        return frozenset(map(str, found)) if isinstance(found, list) else None
+
+    def _began(self, run_id: str, untracked: Sequence[str]) -> None:
+        import json
+
+        from flow.adapters import files
+
+        data = json.dumps(untracked, ensure_ascii=True).encode("ascii")
+        files.replace(self.top, layout.measuring_file(run_id), data)
+
+    def _ended(self, run_id: str) -> None:
+        from flow.adapters import files
+
+        files.remove(self.top, layout.measuring_file(run_id), sync=False)
 
     def record_verdict(
         self, document: Mapping[str, Any], run_id: str, source: str | None
@@ -129,7 +164,6 @@ class Evaluating(Parts):
             self._desk(),
             ids.goal_id(goal_id),
             lambda goal: self._pin(goal, None),
-            self.ledger.write_baseline,
             lambda loaded, how: self._trust(loaded.goal, how),
             clock.now(),
         )
@@ -176,4 +210,4 @@ class Evaluating(Parts):
         """Write an accepted plan."""
         from flow.app import create
 
-        create.do_rebase(self._desk(), plan, self.ledger.write_baseline, self._trust)
+        create.do_rebase(self._desk(), plan, self._trust)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from flow.adapters.settings import LoadedSettings
     from flow.adapters.trust import TrustLedger
     from flow.app.doors import Desk
+    from flow.app.looking import Known
     from flow.app.ports import LoadedGoal
     from flow.core.boundary import Baseline, Snapshot
     from flow.core.goal import Goal
@@ -148,6 +149,7 @@ class Parts:
             ledger=self.ledger,
             baseline=self._baseline,
             snapshot=self._snapshot,
+            keep_baseline=self.ledger.write_baseline,
             denied_paths=self.settings.settings.denied_paths,
             who=self.who,
         )
@@ -178,13 +180,15 @@ class Parts:
             cache_dir=self._cache("worktree"),
         )
 
-    def _baseline(self, goal: Goal, run_id: str) -> Baseline:
+    def _baseline(self, goal: Goal, run_id: str) -> Known:
         """The run's baseline, else the goal's own run's, else what the pinned commit tells."""
+        from flow.app.looking import Known
+
         for known in dict.fromkeys((run_id, goal.run_id)):
             found = self.records.baseline(known) if known else None
             if found is not None and found.base_commit == goal.base_commit:
-                return found
-        return self._pin_at(goal)
+                return Known(found, recorded=True)
+        return Known(self._pin_at(goal), recorded=False)
 
     def _snapshot(self, baseline: Baseline, denied: Sequence[str]) -> Snapshot:
         from flow.adapters.worktree import snapshot
@@ -197,7 +201,11 @@ class Parts:
         return widen(self.repo, baseline, base)
 
     def _cache(self, name: str) -> str | None:
+        """A folder in the user's state folder; None where that cannot be used."""
+        from flow.adapters.state import ensure_state_dir
+
         try:
+            ensure_state_dir(self.state_dir)  # first: makedirs would make it with the umask's mode
             return os.path.join(self.state_dir, "cache", name)
         except FlowError:
             return None

@@ -82,7 +82,7 @@ def propose(root, proposal=scene.PROPOSAL):
     scene.ledger(root).write_turn(GOAL, RUN, scene.seen(root), scene.turn(proposal=proposal))
 
 
-# --- goal changes ----------------------------------------------------------------------------------
+# --- goal changes --------------------------------------------------------------------------------
 
 
 def test_a_turn_changes_the_lines_it_means_and_no_other(root, ledger):
@@ -347,7 +347,7 @@ def test_an_edit_by_hand_between_reading_and_writing_is_kept(root, ledger, monke
     assert journal(root).count("goal-evaluation") == 0
 
 
-# --- the second door -------------------------------------------------------------------------------
+# --- the second door -----------------------------------------------------------------------------
 
 
 def test_update_lifecycle_replaces_the_block(root, ledger, records):
@@ -410,7 +410,7 @@ def test_update_lifecycle_compares_and_uses_the_proposal_up(root, ledger, record
         ledger.update_lifecycle(GOAL, {"status": "active"}, merge=True)
 
 
-# --- creating --------------------------------------------------------------------------------------
+# --- creating ------------------------------------------------------------------------------------
 
 
 def test_create_writes_all_and_never_over_another(root, ledger, records):
@@ -445,7 +445,7 @@ def test_create_refuses_what_is_no_goal(tmp_path, text):
     assert scene.tree(str(tmp_path)) == {}
 
 
-# --- evidence --------------------------------------------------------------------------------------
+# --- evidence ------------------------------------------------------------------------------------
 
 
 def test_evidence_is_the_output_and_a_sidecar_that_names_it(root, ledger, records):
@@ -634,7 +634,7 @@ def test_foreign_evidence_without_a_goal_goes_to_the_days_journal(root, ledger, 
     assert os.path.exists(f"{root}/.decisions/session-2026-03-01.md")
 
 
-# --- finishing -------------------------------------------------------------------------------------
+# --- finishing -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -693,7 +693,7 @@ def test_nothing_to_finish_makes_nothing(tmp_path):
     assert not os.listdir(tmp_path)
 
 
-# --- two at once -----------------------------------------------------------------------------------
+# --- two at once ---------------------------------------------------------------------------------
 
 WORKER = """
 import sys

@@ -41,7 +41,7 @@ def put(root, rel, data):
     files.publish_new(root, rel, data)
 
 
-# --- goals -----------------------------------------------------------------------------------------
+# --- goals ---------------------------------------------------------------------------------------
 
 
 def test_a_goal_is_read_with_its_contract(root, reader):
@@ -125,7 +125,7 @@ def test_many_goals(tmp_path):
     assert len(records.FileRecords(str(tmp_path)).goal_ids()) == 3000
 
 
-# --- evidence --------------------------------------------------------------------------------------
+# --- evidence ------------------------------------------------------------------------------------
 
 
 def test_evidence_in_order_of_creation(root, reader):
@@ -283,7 +283,7 @@ def test_the_newest_event_of_a_type_names_what_counts(root, reader):
         assert reader.counted_last(RUN, "guards-approved") is None
 
 
-# --- the run's JSON --------------------------------------------------------------------------------
+# --- the run's JSON ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from flow.app.evaluate import Limits, Tools
+from flow.app.looking import Known
 from flow.app.measure import Quiet
 from flow.app.ports import Check, CheckResult, LoadedGoal, Move, RawOutput, Seen, Turn
 from flow.core.boundary import Baseline, Change, Entry, Snapshot
@@ -72,6 +73,8 @@ class World:
         self.blame: tuple[str, ...] = ()
         self.judge: Callable[..., Any] | None = None
         self.contains_pinned = True
+        self.recorded = True
+        self.unfinished: frozenset[str] | None = None
 
     # --- records -------------------------------------------------------------------------------
 
@@ -186,12 +189,15 @@ class World:
             records=self,  # type: ignore[arg-type]
             ledger=self,  # type: ignore[arg-type]
             trusted=lambda loaded: self.trust,
-            baseline=lambda goal, run_id: self.base,
+            baseline=lambda goal, run_id: Known(self.base, self.recorded),
             snapshot=self.snapshot,
             widen=self.widen,
             run_checks=self.run_checks,
             watch=lambda goal_id, run_id: self,
-            keep_by_products=self.keep,
+            keep_baseline=self.keep,
+            unfinished=lambda run_id: self.unfinished,
+            began=lambda run_id, untracked: None,
+            ended=lambda run_id: None,
             now=lambda: NOW,
             limits=Limits(1, 600.0, ()),
             version="0",

@@ -167,6 +167,30 @@ def test_a_by_product_that_is_staged_counts() -> None:
     assert run(world).verdict == "blocked"
 
 
+@pytest.mark.parametrize(
+    ("path", "unfinished", "verdict"),
+    [
+        ("lib/__pycache__/a.pyc", frozenset(), "achieved"),
+        ("lib/__pycache__/a.pyc", frozenset({"lib/__pycache__/a.pyc"}), "blocked"),
+        ("lib/__pycache__/a.pyc", None, "blocked"),
+        ("lib/evil.py", frozenset(), "blocked"),
+    ],
+)
+def test_caches_of_a_killed_evaluation_are_by_products(path, unfinished, verdict) -> None:  # type: ignore[no-untyped-def]
+    world = World(goal_document())
+    world.changes = (changed(path),)
+    world.unfinished = unfinished
+    assert run(world).verdict == verdict
+
+
+def test_a_lost_record_of_the_start_waits_for_a_person() -> None:
+    world = World(goal_document())
+    world.recorded = False
+    verdict = run(world)
+    assert verdict.verdict == "needs_human_review"
+    assert "baseline.json" in verdict.reason
+
+
 def test_a_command_that_changes_flows_files_has_failed() -> None:
     world = World(goal_document())
     world.during["AC1"] = lambda: setattr(world, "blame", ("goal issue-4",))

@@ -32,9 +32,7 @@ MARK = "\x1e"
 USER = "you"
 
 VOLATILE = (
-    (re.compile(r"\b[0-9a-f]{64}\b"), "<sha256>"),
-    (re.compile(r"\b[0-9a-f]{40}\b"), "<commit>"),
-    (re.compile(r"\b[0-9a-f]{12}\b"), "<commit>"),
+    (re.compile(r"\b[0-9a-f]{12,64}\b(?:\.\.\.)?"), "<digest>"),
     (re.compile(r"\d{4}-\d\d-\d\dT\d\d:?\d\d:?\d\dZ"), "<time>"),
     (re.compile(r"\d{4}-\d\d-\d\d"), "<date>"),
     (re.compile(r"\b\d+(?:\.\d+)? ?(?:ms|s)\b"), "<duration>"),
@@ -50,6 +48,7 @@ class Command(NamedTuple):
     typed: str
     expected: str
     actual: str
+    ran: str = ""
 
     @property
     def difference(self) -> str:
@@ -92,12 +91,19 @@ def replay(page: str, folder: Path, env: Mapping[str, str]) -> Iterator[Command]
             # A proposal that the page shows is another one now.
             now = [re.sub(r"(--proposal) [0-9a-f]{64}", rf"\1 {proposal}", t) for t, _ in typed]
             outputs, cwd = _bash(now, cwd, env)
-            for (command, expected), actual in zip(typed, outputs, strict=True):
+            for (command, expected), ran, actual in zip(typed, now, outputs, strict=True):
                 found = re.findall(r"--proposal ([0-9a-f]{64})", actual)
                 proposal = found[-1] if found else proposal
-                yield Command(line, command, expected, actual)
+                yield Command(line, command, expected, _placeless(actual, folder, env), ran)
         elif fence["kind"] == "pycon":
-            yield Command(line, "python", body, _python(body, cwd, env))
+            yield Command(line, "python", body, _placeless(_python(body, cwd, env), folder, env))
+
+
+def _placeless(text: str, folder: Path, env: Mapping[str, str]) -> str:
+    """``text`` without the paths of this machine."""
+    for path, name in ((str(folder), "/path/to"), (env["HOME"], "~"), (ROOT, "/path/to/flow")):
+        text = text.replace(path, name)
+    return text
 
 
 def _commands(body: str) -> list[tuple[str, str]]:
@@ -186,11 +192,11 @@ def updated(page: str, commands: list[Command]) -> str:
             body = next(waiting).actual
         else:
             body = ""
-            for typed, _ in _commands(fence["body"]):
+            for _ in _commands(fence["body"]):
                 command = next(waiting)
                 keep = ANY in command.expected.split("\n")
                 printed = command.expected if keep else command.actual
-                body += f"$ {typed}\n" + (
+                body += f"$ {command.ran}\n" + (
                     printed if printed.endswith("\n") or not printed else printed + "\n"
                 )
         return f"```{fence['kind']}\n{body}```"

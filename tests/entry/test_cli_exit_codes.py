@@ -58,6 +58,8 @@ def test_1_doctor_has_findings(work: GitRepo) -> None:
         (["goal", "status", "nope"], "not_found"),
         (["goal", "resume", "nope"], "not_found"),
         (["goal", "activate", "greet"], "wrong_state"),
+        (["goal", "approve", "greet", "AC1", "--by", "a", "--note", "b"], "wrong_state"),
+        (["goal", "approve", "greet", "AC9", "--by", "a", "--note", "b"], "invalid_input"),
         (["goal", "confirm", "greet", "--proposal", "0" * 64], "stale_proposal"),
         (["goal", "create", "--file", "absent.yaml"], "not_found"),
         (["goal", "create", "--file", "src"], "unreadable"),

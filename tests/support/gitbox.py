@@ -43,7 +43,7 @@ class GitBox:
         self.denied: tuple[str, ...] = ("secrets/**", "*.env")
         self.allowed: tuple[str, ...] = ("src/**",)
 
-    # --- making changes ----------------------------------------------------------------------------
+    # --- making changes ---
 
     def git(
         self, *args: str, cwd: Path | None = None, check: bool = True, stdin: bytes | None = None
@@ -102,7 +102,7 @@ class GitBox:
         self.git("submodule", "--quiet", "add", str(source), path)
         self.commit_staged("submodule")
 
-    # --- asking Flow -------------------------------------------------------------------------------
+    # --- asking Flow ---
 
     @property
     def repo(self) -> git.Repo:

@@ -1,0 +1,127 @@
+"""Finding a checkout by Flow's own search, without starting git."""
+
+from __future__ import annotations
+
+import os
+import stat
+from typing import TYPE_CHECKING, NamedTuple
+
+from flow.errors import GitError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_READ_LIMIT = 64 << 20
+
+
+class Repo(NamedTuple):
+    """A checkout. Paths are absolute and free of symlinks."""
+
+    top: str
+    git_dir: str | None
+    """The git directory of this working tree; None where git cannot be used here."""
+    common_dir: str | None
+    """The git directory that linked worktrees share."""
+    problem: str | None = None
+    """Why ``git_dir`` is None, or why it must not be used."""
+
+
+def find_repo(cwd: str) -> Repo | None:
+    """The checkout that ``cwd`` lies in, by Flow's own search; no process is started.
+
+    The nearest folder upward with a ``.git`` folder or file (linked worktree, submodule) that leads
+    to a git directory; else the nearest one with a ``.flow`` folder; else None. A bare repository
+    is never taken: one that was committed into a subfolder could carry any configuration. Variables
+    like ``GIT_DIR`` are ignored.
+    """
+    start = os.path.realpath(cwd)
+    for folder in _upward(start):
+        entry = os.path.join(folder, ".git")
+        if os.path.isdir(entry):
+            if _is_git_dir(entry):
+                return _repo(folder, os.path.realpath(entry))
+        elif os.path.isfile(entry):
+            target = _linked_git_dir(entry)
+            if target is None:
+                return Repo(folder, None, None, f"{entry} leads to no git directory")
+            return _repo(folder, target)
+    bare = next((folder for folder in _upward(start) if _is_git_dir(folder)), None)
+    for folder in _upward(start):
+        if os.path.isdir(os.path.join(folder, ".flow")):
+            why = "this is a bare repository" if bare else "there is no git repository here"
+            return Repo(folder, None, None, why)
+    return None
+
+
+def submodule_repo(folder: str) -> Repo | None:
+    """The repository whose working tree ``folder`` itself is; None where it is none."""
+    entry = os.path.join(folder, ".git")
+    if os.path.isdir(entry) and not os.path.islink(entry):
+        return _repo(folder, os.path.realpath(entry)) if _is_git_dir(entry) else None
+    if os.path.isfile(entry):
+        target = _linked_git_dir(entry)
+        return _repo(folder, target) if target is not None else None
+    return None
+
+
+def read_regular(path: str | bytes, *, limit: int = _READ_LIMIT) -> bytes | None:
+    """At most ``limit`` bytes of a regular file, symlinks followed; None where there is none.
+
+    A FIFO is not waited for. Raises :class:`GitError` for a file that is there and cannot be read.
+    """
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        try:
+            if not stat.S_ISREG(os.fstat(fd).st_mode):
+                return None
+            chunks = []
+            while limit > 0 and (chunk := os.read(fd, min(limit, 1 << 20))):
+                chunks.append(chunk)
+                limit -= len(chunk)
+            return b"".join(chunks)
+        finally:
+            os.close(fd)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise GitError(
+            f"it cannot be read: {error.strerror}", file=os.fsdecode(path), remedy="check its mode"
+        ) from error
+
+
+def _upward(folder: str) -> Iterator[str]:
+    while True:
+        yield folder
+        above = os.path.dirname(folder)
+        if above == folder:
+            return
+        folder = above
+
+
+def _is_git_dir(path: str) -> bool:
+    """Git's own test: HEAD, an object store and references, the latter two perhaps elsewhere."""
+    if not os.path.lexists(os.path.join(path, "HEAD")):
+        return False
+    common = _common_dir(path)
+    return os.path.isdir(os.path.join(common, "objects")) and os.path.isdir(
+        os.path.join(common, "refs")
+    )
+
+
+def _common_dir(git_dir: str) -> str:
+    text = read_regular(os.path.join(git_dir, "commondir"))
+    if text is None:
+        return git_dir
+    return os.path.realpath(os.path.join(git_dir, os.fsdecode(text.rstrip(b"\r\n"))))
+
+
+def _linked_git_dir(entry: str) -> str | None:
+    text = read_regular(entry)
+    if text is None or not text.startswith(b"gitdir: "):
+        return None
+    target = os.path.join(os.path.dirname(entry), os.fsdecode(text[8:].rstrip(b"\r\n")))
+    return os.path.realpath(target) if _is_git_dir(target) else None
+
+
+def _repo(top: str, git_dir: str) -> Repo:
+    return Repo(top, git_dir, os.path.realpath(_common_dir(git_dir)))

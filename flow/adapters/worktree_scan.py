@@ -1,0 +1,256 @@
+"""One repository's change set: git's trees and index, and the walk, put together."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+from flow.adapters import git
+from flow.adapters.worktree_cache import Table
+from flow.adapters.worktree_guards import problems
+from flow.adapters.worktree_ignore import Rules, outer_rules
+from flow.adapters.worktree_trees import against_index, against_tree, listing, text_of
+from flow.adapters.worktree_walk import Walk
+from flow.core.boundary import GITLINK, LINK, Change, Entry, entry_digest
+from flow.errors import GitError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from flow.adapters.git import Repo
+    from flow.core.globs import Globs
+
+_DEPTH = 8
+"""Levels of submodules in submodules."""
+
+_TRIES = 3
+"""How often a tree that changes while it is read is read again."""
+
+_WORTH_SAVING = 2 << 20
+"""Bytes of newly hashed content (a file counts for 4096 more) that make writing a large cache worth
+it.
+"""
+
+_SMALL = 4000
+"""Files up to which the cache is written for any news: it takes a millisecond."""
+
+
+class Scan(NamedTuple):
+    """One repository's changes, with those of its submodules, as paths below the top level."""
+
+    changes: list[Change]
+    problems: list[str]
+    rules: dict[str, str]
+    """The ignore rules that were met, where they were collected."""
+
+
+class Asked(NamedTuple):
+    """What a scan was asked for; the same for a checkout and its submodules."""
+
+    denied: Globs
+    denied_ignored: Mapping[str, str]
+    rules: Mapping[str, str] | None
+    """The pinned rules; None: those now in force are collected."""
+    cache_dir: str | None
+    top: str
+    """The checkout's top level."""
+
+
+class Ignored(Change):
+    """An ignored file that a denied pattern names, and that is not as recorded."""
+
+    __slots__ = ()
+
+
+def settled_scan(repo: Repo, base: str, head: str | None, asked: Asked) -> Scan:
+    """Scan; once more where something changed meanwhile."""
+    for left in reversed(range(_TRIES)):
+        before = _index_look(repo)
+        scan, unsettled = _scan(repo, base, head, asked, b"", 0)
+        moved = _index_look(repo) != before
+        if not left or not (unsettled or moved):
+            break
+    if moved:
+        scan.problems.append("the index was written while the files were read")
+    return scan
+
+
+def _index_look(repo: Repo) -> tuple[int, ...]:
+    try:
+        status = os.lstat(os.path.join(git.usable(repo), "index"))
+    except FileNotFoundError:
+        return ()
+    except OSError as error:
+        raise GitError(f"the index cannot be looked at: {error.strerror}") from error
+    return status.st_ctime_ns, status.st_mtime_ns, status.st_size, status.st_ino
+
+
+def _scan(
+    repo: Repo, base: str, head: str | None, asked: Asked, prefix: bytes, depth: int
+) -> tuple[Scan, bool]:
+    name = prefix.decode("utf-8", "surrogateescape")
+    found = [f"{name}: {text}" if name else text for text in problems(repo)]
+    heads = against_tree(repo, base, head, prefix)
+    staged, unmerged = against_index(repo, base, prefix)
+    if unmerged:
+        found.append(
+            "unmerged in the index: " + ", ".join(text_of(prefix + p) for p in unmerged[:5])
+        )
+    cache = _cache_file(repo, base, asked.cache_dir)
+    table = (Table.load(cache, base) if cache else None) or listing(repo, base, prefix)
+    links = table.gitlinks()
+    links.update(p for more in (heads, staged) for p, e in more.items() if e and e.mode == GITLINK)
+    tracked = {p for more in (heads, staged) for p, e in more.items() if e is not None}
+    tracked = {path for path in tracked if path not in table}
+    rules = _rules(repo, table, asked, name)
+    walk = Walk(
+        repo.top,
+        table,
+        tracked=tracked,
+        gitlinks=links,
+        rules=rules,
+        collect=asked.rules is None,
+        denied=asked.denied,
+        prefix=prefix,
+    )
+    walk.run()
+    found += walk.problems
+    if cache:
+        _remember(cache, table, walk, rules)
+
+    changes = _changes(_Tops(repo, asked.top), table, walk, heads, staged, prefix)
+    changes += _ignored_changes(walk, asked, prefix)
+    collected = {name + file: text for file, text in rules.texts.items()}
+    unsettled = walk.unsettled
+    for path, inner in walk.submodules.items():
+        part, moving = _submodule(inner, prefix + path + b"/", asked, depth + 1)
+        changes += part.changes
+        found += part.problems
+        collected.update(part.rules)
+        unsettled = unsettled or moving
+    return Scan(changes, found, collected), unsettled
+
+
+def _submodule(repo: Repo, prefix: bytes, asked: Asked, depth: int) -> tuple[Scan, bool]:
+    """A submodule's own changes against its HEAD; that HEAD itself is compared one level up."""
+    name = text_of(prefix)
+    why = "submodules lie too deep in each other" if depth > _DEPTH else git.refusal(repo)
+    if why is not None:
+        return Scan([], [f"{name}: {why}"], {}), False
+    try:
+        head = git.head_commit(repo)
+        base = head or git.EMPTY_TREES[40]
+        return _scan(repo, base, head, asked, prefix, depth)
+    except GitError as error:
+        return Scan([], [f"{name}: {error}"], {}), False
+
+
+class _Tops(NamedTuple):
+    """A repository, and the top level that paths are relative to (a submodule's is another one)."""
+
+    repo: Repo
+    top: str
+
+
+def _changes(
+    tops: _Tops,
+    table: Table,
+    walk: Walk,
+    heads: Mapping[bytes, Entry | None],
+    staged: Mapping[bytes, Entry | None],
+    prefix: bytes,
+) -> list[Change]:
+    on_disk: dict[bytes, Entry | None] = {**walk.entries, **dict.fromkeys(walk.missing)}
+    for path, inner in walk.submodules.items():
+        on_disk[path] = Entry(GITLINK, git.head_commit(inner) or "")
+    links = {path for path, entry in walk.entries.items() if entry.mode == LINK}
+    found = []
+    for path in {*heads, *staged, *on_disk}:
+        base = table.entry(path)
+        head, index = heads.get(path, base), staged.get(path, base)
+        here = base or index or head if path in walk.untouched else base
+        worktree = on_disk.get(path, here)
+        if head == base and index == base and worktree == base:
+            continue
+        real = _real(tops, path, links, worktree)
+        found.append(Change(text_of(prefix + path), base, head, index, worktree, real))
+    return found
+
+
+def _ignored_changes(walk: Walk, asked: Asked, prefix: bytes) -> list[Change]:
+    """Ignored files that a denied pattern names and that are not as they were recorded."""
+    now = {text_of(prefix + path): entry for path, entry in walk.ignored.items()}
+    gone = (
+        path
+        for path in asked.denied_ignored
+        if not prefix and path not in now and asked.denied.first(_bytes(path)) is not None
+    )
+    found: list[Change] = []
+    top = os.fsencode(asked.top)
+    found += [
+        Ignored(path, None, None, None, entry)
+        for path, entry in now.items()
+        if asked.denied_ignored.get(path) != entry_digest(entry)
+    ]
+    found += [
+        Ignored(path, None, None, None, None)
+        for path in gone
+        if not os.path.lexists(os.path.join(top, _bytes(path)))
+    ]
+    return found
+
+
+def _real(tops: _Tops, path: bytes, links: Collection[bytes], worktree: Entry | None) -> str | None:
+    """Where a path really lies if a symlink that is new since the base leads to it."""
+    through = next((link for link in links if path.startswith(link + b"/")), None)
+    if through is None and not (worktree is not None and worktree.mode == LINK):
+        return None
+    repo, top = tops.repo, os.fsencode(tops.top)
+    try:
+        real = os.path.realpath(os.path.join(os.fsencode(repo.top), path))
+    except (OSError, ValueError):
+        return ""
+    git_dirs = [os.fsencode(folder) for folder in (repo.git_dir, repo.common_dir) if folder]
+    git_dirs.append(top + b"/.git")
+    inside = real == top or real.startswith(top + b"/")
+    if not inside or any((real + b"/").startswith(folder + b"/") for folder in git_dirs):
+        return ""
+    return text_of(real[len(top) + 1 :]) or "."
+
+
+def _rules(repo: Repo, table: Table, asked: Asked, name: str) -> Rules:
+    if asked.rules is None:
+        return Rules(outer_rules(repo), asked.cache_dir)
+    texts = {file[len(name) :]: text for file, text in asked.rules.items() if file.startswith(name)}
+    rules = Rules(texts, asked.cache_dir)
+    if table.rules == rules.digest:
+        rules.decisions = table.decisions
+    return rules
+
+
+def _cache_file(repo: Repo, base: str, cache_dir: str | None) -> str | None:
+    if cache_dir is None:
+        return None
+    import hashlib
+
+    key = hashlib.sha256(f"{repo.top}\0{base}".encode("utf-8", "surrogateescape")).hexdigest()
+    return os.path.join(cache_dir, f"worktree-{key[:32]}")
+
+
+def _remember(file: str, table: Table, walk: Walk, rules: Rules) -> None:
+    """Write the cache where there is enough news to be worth it."""
+    news = walk.fresh if len(table) > _SMALL else walk.fresh * _WORTH_SAVING
+    if not (table.fresh or rules.asked or news > _WORTH_SAVING):
+        return
+    clean = table.known_clean()
+    for path in (*walk.entries, *walk.missing):
+        clean.pop(path, None)
+    clean.update(walk.newly_clean)
+    table.hashes = walk.hashes
+    table.rules = rules.digest
+    table.decisions = {path: rules.decisions[path] for path in walk.asked}
+    table.save(file, clean)
+
+
+def _bytes(path: str) -> bytes:
+    return path.encode("utf-8", "surrogateescape")

@@ -1,0 +1,94 @@
+"""The base against HEAD and the index, as git sees them; no file of the working tree is involved."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flow.adapters import git
+from flow.adapters.worktree_cache import Table
+from flow.core.boundary import Entry
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from flow.adapters.git import Repo
+
+_OWN = b".flow/"
+_COUNTED = b".flow/rubrics/"
+_RAW = ("--raw", "-z", "--no-renames", "--no-abbrev", "--no-ext-diff", "--no-textconv")
+
+
+def listing(repo: Repo, base: str, prefix: bytes) -> Table:
+    """The base's tree as git lists it."""
+    if base in git.EMPTY_TREES.values():
+        return Table.oflisting(base, ())
+    entries = []
+    for line in git.git(repo, "ls-tree", "-r", "-z", "--full-tree", base).split(b"\0")[:-1]:
+        meta, _, path = line.partition(b"\t")
+        if _counted(path, prefix):
+            mode, _, digest = meta.decode("ascii").split(" ")
+            entries.append((path, Entry(mode, digest)))
+    return Table.oflisting(base, entries)
+
+
+def against_tree(
+    repo: Repo, base: str, head: str | None, prefix: bytes = b""
+) -> dict[bytes, Entry | None]:
+    """path → its entry in ``head``, for every path where that is not the base's."""
+    other = head or git.EMPTY_TREES[len(base)]
+    if other == base:
+        return {}
+    output = git.git(
+        repo, "diff-tree", "-r", *_RAW, "--ignore-submodules=dirty", "--no-relative", base, other
+    )
+    return {path: entry for path, entry, _ in _raw(output) if _counted(path, prefix)}
+
+
+def against_index(
+    repo: Repo, base: str, prefix: bytes
+) -> tuple[dict[bytes, Entry | None], list[bytes]]:
+    """path → its staged entry where that is not the base's; and the unmerged paths.
+
+    ``--cached`` leaves the working tree alone. ``--ignore-submodules=dirty`` outvotes what the
+    checkout configures about submodules, and looks at their staged commits only.
+    """
+    output = git.git(
+        repo,
+        "diff-index",
+        "--cached",
+        *_RAW,
+        "--ignore-submodules=dirty",
+        "--ita-visible-in-index",
+        "--no-relative",
+        base,
+    )
+    staged: dict[bytes, Entry | None] = {}
+    unmerged = []
+    for path, entry, status in _raw(output):
+        if status == "U":
+            unmerged.append(path)
+        elif _counted(path, prefix):
+            staged[path] = entry
+    return staged, unmerged
+
+
+def changed_between(repo: Repo, old: str, new: str | None) -> dict[str, Entry | None]:
+    """path → its entry in ``new``, for every path that differs between two commits."""
+    return {text_of(path): entry for path, entry in against_tree(repo, old, new).items()}
+
+
+def _raw(output: bytes) -> Iterable[tuple[bytes, Entry | None, str]]:
+    """The (path, new entry, status) of ``--raw -z`` output."""
+    fields = output.split(b"\0")
+    for meta, path in zip(fields[0::2], fields[1::2], strict=False):
+        _, mode, _, digest, status = meta.decode("ascii").split(" ")
+        yield path, None if mode == "000000" else Entry(mode, digest), status
+
+
+def _counted(path: bytes, prefix: bytes) -> bool:
+    """Whether a path is part of a change set: Flow's own files are not, its rubrics are."""
+    return bool(prefix) or not path.startswith(_OWN) or path.startswith(_COUNTED)
+
+
+def text_of(path: bytes) -> str:
+    return path.decode("utf-8", "surrogateescape")

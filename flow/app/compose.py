@@ -1,0 +1,213 @@
+"""From what was measured and decided to a verdict and a turn (SPEC section 3, steps 6 to 8)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from flow.app import measure, proposals
+from flow.app.ports import Artifact, LastEvaluation, Turn
+from flow.core import explain, layout
+from flow.core.delta import delta
+from flow.core.evidence import EVALUATOR, evidence_document
+from flow.core.verdict import ProposedTransition, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from flow.app.evaluate import Request
+    from flow.app.looking import Facts
+    from flow.app.ports import LoadedGoal, Records
+    from flow.core.boundary import BoundaryReport
+    from flow.core.decide import Candidate, Decision, Measured, Opinion, Silence
+    from flow.core.goal import Goal
+    from flow.core.verdict import Delta
+
+
+class Findings(NamedTuple):
+    """All that an evaluation has found out when it is time to say so."""
+
+    facts: Facts
+    measurement: measure.Measurements
+    measured: tuple[Measured, ...]
+    stale: tuple[str, ...]
+    """Paths that moved while the commands ran."""
+    report: BoundaryReport
+    candidate: Candidate
+    opinion: Opinion | Silence | None
+    decision: Decision
+
+
+def verdict(found: Findings, request: Request, records: Records) -> Verdict:
+    """The verdict, with what it proposes."""
+    facts, decision, report = found.facts, found.decision, found.report
+    goal = facts.loaded.goal
+    results = measure.results(goal, found.measurement, found.measured, found.stale)
+    required = frozenset(c.id for c in goal.criteria if c.must_pass)
+    may_propose = not request.only and not request.dry_run and facts.proposable
+    remarks = []
+    if found.stale:
+        remarks.append(f"changed while the commands ran: {explain.names(found.stale, 5)}")
+    if decision.proposed and not may_propose:
+        remarks.append("nothing is proposed: " + _why_not(request))
+    reason = explain.reason(
+        decision, found.candidate, results, required, report, found.opinion, remarks
+    )
+    proposed = None
+    if decision.proposed and may_propose:
+        proposed = ProposedTransition(
+            decision.proposed,
+            reason,
+            facts.turn,
+            proposals.proposal_id(facts.subject, decision.verdict, decision.proposed, results),
+        )
+    return Verdict(
+        goal_id=goal.id,
+        run_id=facts.run_id,
+        verdict=decision.verdict,
+        confidence=decision.confidence,
+        delta=_delta(facts, found.measured, records),
+        reason=reason,
+        next_step_hint=explain.hint(
+            decision, goal.id, results, required, report, found.opinion, goal.evaluator_type
+        ),
+        blocker_type=decision.blocker_type,
+        criterion_results=results,
+        path_violations=tuple(explain.visible(v.path) for v in report.violations),
+        warnings=(
+            *facts.loaded.warnings,
+            *report.warnings,
+            *measure.optional_failures(found.measured),
+        ),
+        proposed_transition=proposed,
+        lifecycle_from=goal.status,
+        lifecycle_to=decision.status,
+        turns_evaluated=facts.turn,
+    )
+
+
+def _why_not(request: Request) -> str:
+    if request.dry_run:
+        return "--dry-run"
+    if request.only:
+        return "--only leaves criteria out"
+    return f"the range from {explain.visible(request.base or '')} does not contain the pinned base"
+
+
+def _delta(facts: Facts, measured: tuple[Measured, ...], records: Records) -> Delta:
+    goal = facts.loaded.goal
+    previous = records.previous_verdict(facts.run_id)
+    before = {c.id for c in goal.criteria if c.status == "pass"}
+    if previous is not None and previous.get("goal_id") == goal.id:
+        rows = previous.get("criterion_results")
+        if isinstance(rows, list) and all(isinstance(row, dict) for row in rows):
+            before = {row["criterion_id"] for row in rows if row.get("status") == "pass"}
+    return delta(
+        before=before,
+        decided={m.criterion_id: m.passing for m in measured if m.decided},
+        first=goal.turns_evaluated == 0,
+    )
+
+
+def turn(found: Findings, said: Verdict, proposal: Mapping[str, Any] | None, at: str) -> Turn:
+    """Everything the evaluation writes to its goal."""
+    facts, decision = found.facts, found.decision
+    goal = facts.loaded.goal
+    failures = [m.criterion_id for m in found.measured if m.must_pass and not m.passing]
+    return Turn(
+        status=decision.status,
+        turns_evaluated=facts.turn,
+        last_evaluation=LastEvaluation(decision.result, said.reason, at),
+        criteria=measure.updates(goal, found.measurement, said.criterion_results, at),
+        artifact=Artifact(
+            "goal-evaluation",
+            {
+                "goal_id": goal.id,
+                "result": decision.result,
+                "from": goal.status,
+                "to": decision.status,
+                "reason": said.reason,
+                "evidence_bundle": layout.run_dir(facts.run_id),
+                "failures": failures or "none",
+            },
+        ),
+        event={
+            "type": "evaluated",
+            "turn": facts.turn,
+            "from": goal.status,
+            "to": decision.status,
+            "verdict": decision.verdict,
+            "candidate": found.candidate,
+            "delta": said.delta,
+            "reason": said.reason,
+            "passing": [m.criterion_id for m in found.measured if m.passing],
+            "subject": facts.subject.to_document(),
+            "proposal_id": proposal["proposal_id"] if proposal else None,
+        },
+        proposal=proposal,
+        scope={} if goal.run_id == facts.run_id else {"run_id": facts.run_id},
+    )
+
+
+def violations(found: Findings, at: str) -> dict[str, Any]:
+    """The ``path_boundary_check`` sidecar: every file named, nothing proved."""
+    facts = found.facts
+    goal = facts.loaded.goal
+    return evidence_document(
+        id=f"evidence-boundary-eval-{facts.turn}",
+        goal=goal.id,
+        run_id=facts.run_id,
+        created_at=at,
+        created_by=EVALUATOR,
+        type="path_boundary_check",
+        body={
+            "proves": [],
+            "violations": [
+                {"path": explain.visible(v.path), "why": explain.visible(v.why)}
+                for v in found.report.violations
+            ],
+            "limitations": ["Says which paths changed, not whether the changes are right."],
+            "subject": facts.subject.to_document(),
+        },
+    )
+
+
+def untrusted(loaded: LoadedGoal, run_id: str | None, why: str) -> Verdict:
+    """Nothing is run and nothing is written (SPEC section 3, step 1)."""
+    goal = loaded.goal
+    return Verdict(
+        goal_id=goal.id,
+        run_id=run_id or goal.run_id or "",
+        verdict="needs_human_review",
+        confidence=0.0,
+        delta="unchanged",
+        reason=f"the goal's commands are not trusted here: {why}",
+        next_step_hint=f"read the contract, then: flow trust record {goal.id}",
+        blocker_type="missing_approval",
+        criterion_results=measure.unexecuted(goal),
+        path_violations=(),
+        warnings=loaded.warnings,
+        proposed_transition=None,
+        lifecycle_from=goal.status,
+        lifecycle_to=goal.status,
+        turns_evaluated=goal.turns_evaluated,
+    )
+
+
+def transition_artifact(
+    goal: Goal, run_id: str, to: str, reason: str, result: str | None = None
+) -> Artifact:
+    """The ``goal-evaluation`` artifact of a change of status outside an evaluation."""
+    last = (goal.last_evaluation or {}).get("result")
+    failures = [c.id for c in goal.criteria if c.must_pass and c.status != "pass"]
+    return Artifact(
+        "goal-evaluation",
+        {
+            "goal_id": goal.id,
+            "result": result or last or "incomplete",
+            "from": goal.status,
+            "to": to,
+            "reason": reason,
+            "evidence_bundle": layout.run_dir(run_id),
+            "failures": failures or "none",
+        },
+    )
