@@ -57,6 +57,8 @@ def ready(root: str, venv: str) -> list[str] | None:
                 return None
     except OSError:
         return None
+    if not os.access(f"{venv}/bin/python", os.X_OK):  # its interpreter was removed
+        return None
     return [os.path.join(venv, os.fsdecode(folder)) for folder in folders.split(b"\n")]
 
 

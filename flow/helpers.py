@@ -2,15 +2,15 @@
 
 Exit statuses: 0 done; 1 bad input (for ``check``: not trusted; for ``flow-active-goal.sh``: none
 active); 2 the system refused; ``flow-active-goal.sh`` also 3, more than one active goal. The path
-that was written goes to standard error, and standard output gets only an answer that was asked for. They
-are called often, so the arguments are read by hand: argparse would take longer than the rest.
+that was written goes to standard error, and standard output gets only an answer that was asked for.
+They are called often, so the arguments are read by hand: argparse would take longer than the rest.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from flow.errors import FlowError, InputError
 
@@ -24,18 +24,30 @@ if TYPE_CHECKING:
 DONE, BAD_INPUT, REFUSED, SEVERAL = 0, 1, 2, 3
 
 
-class Helper(NamedTuple):
-    """One helper: its options (``one`` value, ``many``, or a ``flag``), and what runs it."""
+class Helper:
+    """One helper: its options (``one`` value, ``many``, or a ``flag``), and what runs it.
 
-    usage: str
-    options: Mapping[str, str]
-    run: Callable[[Options, str], int]
-    actions: tuple[str, ...] = ()
-    """The words of which the first argument must be one; empty: there is none."""
+    ``actions`` are the words of which the first argument must be one. (No NamedTuple: making the
+    class would take longer than reading the arguments.)
+    """
+
+    __slots__ = ("actions", "options", "run", "usage")
+
+    def __init__(
+        self,
+        usage: str,
+        options: Mapping[str, str],
+        run: Callable[[Options, str], int],
+        actions: tuple[str, ...] = (),
+    ) -> None:
+        self.usage = usage
+        self.options = options
+        self.run = run
+        self.actions = actions
 
 
 def main(name: str, argv: Sequence[str]) -> int:
-    """Run the helper ``name`` (with or without ``.sh``); returns its exit status, raises nothing."""
+    """Run the helper ``name`` (with or without ``.sh``); its exit status. Raises nothing."""
     name = name.removesuffix(".sh")
     helper = HELPERS[name]
     for number in range(3):
@@ -307,15 +319,19 @@ def _wrote(checkout: Checkout, path: str, name: str = "", warnings: Sequence[str
 
 
 def _say(line: str) -> None:
-    from flow.core.explain import visible
-
-    _write(sys.stderr, visible(line))
+    _write(sys.stderr, _visible(line))
 
 
 def _answer(text: str) -> None:
+    _write(sys.stdout, "\n".join(_visible(line) for line in text.split("\n")))
+
+
+def _visible(line: str) -> str:
+    if line.isascii() and line.isprintable():
+        return line  # the usual case, without loading anything
     from flow.core.explain import visible
 
-    _write(sys.stdout, "\n".join(visible(line) for line in text.split("\n")))
+    return visible(line)
 
 
 def _write(stream: Any, text: str) -> None:

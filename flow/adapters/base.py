@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from flow.adapters import git
-from flow.adapters.worktree import collect, ignored_now, rules_of_commit
+from flow.adapters.worktree import collect
 from flow.adapters.worktree_guards import guards
 from flow.adapters.worktree_ignore import RULES_FILE, read_rules
 from flow.adapters.worktree_trees import changed_between
@@ -121,24 +121,6 @@ def _config(repo: Repo) -> bytes:
 def _dirty(changes: Iterable[Change]) -> dict[str, str]:
     """What is not committed. What is committed since the base counts, whoever did it."""
     return {c.path: dirty_digest(c) for c in changes if c.head == c.base}
-
-
-def baseline_of_commit(
-    repo: Repo, commit: str | None, *, denied: Sequence[str], journal_dir: str
-) -> Baseline:
-    """What a pinned commit alone tells, where the run's own baseline is missing (a fresh clone).
-
-    Nothing counts as dirty or as a by-product. The ignore rules are the ``.gitignore`` files of
-    that commit. Hooks and ignored files are taken as they are now, since nothing is known of them.
-    """
-    if commit is None or repo.git_dir is None:
-        return Baseline(commit, {}, {}, {}, {}, {}, journal_dir, tuple(denied))
-    bare = Baseline(commit, {}, {}, {}, {}, {}, journal_dir, tuple(denied))
-    try:
-        known = bare._replace(ignore_rules=rules_of_commit(repo, commit), guards=guards(repo))
-        return known._replace(denied_ignored=ignored_now(repo, known, denied))
-    except GitError:
-        return bare  # every snapshot against it says what is wrong
 
 
 def widen(repo: Repo, baseline: Baseline, ref: str) -> tuple[Baseline, bool]:

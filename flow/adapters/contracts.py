@@ -1,8 +1,8 @@
 """The format of Flow's files: strict reading, checking, writing and editing (SPEC section 1).
 
-The one owner of YAML and JSON Schema. Everything heavy is loaded where it is used: importing this module
-costs next to nothing, writing a new file needs no YAML library, and a valid document no ``jsonschema``.
-Every fault of a file leaves as one :class:`ContractError`.
+The one owner of YAML and JSON Schema. Everything heavy is loaded where it is used: importing this
+module costs next to nothing, writing a new file needs no YAML library, and a valid document no
+``jsonschema``. Every fault of a file leaves as one :class:`ContractError`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ MOST_WARNINGS = 100
 def parse_yaml(data: bytes, *, file: str, what: str = "YAML file") -> Any:
     """Read a YAML file that holds one mapping of YAML 1.2 core types, strictly.
 
-    ``what`` is what messages call the file. Raises :class:`ContractError` naming every fault, for any bytes.
+    ``what`` is what messages call the file. Raises :class:`ContractError` naming every fault, for
+    any bytes.
     """
     from flow.adapters.contracts_yaml import read_yaml
 
@@ -50,8 +51,9 @@ def parse_json(
 ) -> Any:
     """Read a JSON file as strictly; the document may be of any JSON type.
 
-    ``limit`` is in bytes. ``file_names`` lets those lone surrogates through that stand for undecodable
-    bytes of file names (``baseline.json``). Raises :class:`ContractError` naming every fault.
+    ``limit`` is in bytes. ``file_names`` lets those lone surrogates through that stand for
+    undecodable bytes of file names (``baseline.json``). Raises :class:`ContractError` naming every
+    fault.
     """
     from flow.adapters.contracts_json import read_json
 
@@ -61,8 +63,9 @@ def parse_json(
 def check(kind: str, document: Any, *, file: str) -> tuple[str, ...]:
     """Check a document against its schema and rules; returns warnings.
 
-    ``kind`` is ``goal``, ``evidence``, ``verdict``, ``run``, or one of the documents of a run: ``event``,
-    ``baseline``, ``proposal``, ``loop``. Raises :class:`ContractError` naming every fault.
+    ``kind`` is ``goal``, ``evidence``, ``verdict``, ``run``, or one of the documents of a run:
+    ``event``, ``baseline``, ``proposal``, ``loop``. Raises :class:`ContractError` naming every
+    fault.
     """
     return _checked(kind, document, file=file)
 
@@ -72,8 +75,9 @@ def read_goal(
 ) -> tuple[Goal, tuple[str, ...]]:
     """Read a goal file: the goal, and warnings.
 
-    ``expect_id`` is the id that the file's name says. ``cache_dir`` is a folder of the user's own (mode
-    0700) for parsed goals; one that others could write to is not used. Raises :class:`ContractError`.
+    ``expect_id`` is the id that the file's name says. ``cache_dir`` is a folder of the user's own
+    (mode 0700) for parsed goals; one that others could write to is not used. Raises
+    :class:`ContractError`.
     """
     from flow.core.goal import goal_from_document
 
@@ -103,7 +107,8 @@ def read_evidence(
 def dump_yaml(document: Any) -> str:
     """The text of a new YAML file; :func:`parse_yaml` reads exactly ``document`` from it.
 
-    Raises :class:`InputError` for what the format cannot hold (NaN, lone surrogates, other types ...).
+    Raises :class:`InputError` for what the format cannot hold (NaN, lone surrogates, other types
+    ...).
     """
     from flow.adapters.contracts_dump import dump
 
@@ -113,11 +118,11 @@ def dump_yaml(document: Any) -> str:
 def edit(text: str, changes: Sequence[tuple[Path, Any]], *, file: str) -> str:
     """Change values in a YAML text and nothing else: comments, order, quoting and line ends stay.
 
-    Each change is a path and the value to stand there; :data:`DELETE` takes a key out. A mapping given as
-    value is what is there afterwards: keys it lacks go, others are changed one by one. A place one past
-    a list's end appends. Raises :class:`ContractError` where ``text`` is not a valid YAML file,
-    :class:`InputError` for a path that leads through something else than mappings and lists, and
-    :class:`RefusedError` where the edited text would not read as intended.
+    Each change is a path and the value to stand there; :data:`DELETE` takes a key out. A mapping
+    given as value is what is there afterwards: keys it lacks go, others are changed one by one. A
+    place one past a list's end appends. Raises :class:`ContractError` where ``text`` is not a valid
+    YAML file, :class:`InputError` for a path that leads through something else than mappings and
+    lists, and :class:`RefusedError` where the edited text would not read as intended.
     """
     from flow.adapters.contracts_edit import edited
 
@@ -246,7 +251,8 @@ def _in_order(
 
     def order(problem: Problem) -> tuple[int, ...]:
         found: list[int] = []
-        value, walked = document, ()
+        value = document
+        walked: Path = ()
         for step in problem[0]:
             if isinstance(value, dict):
                 if walked not in places:

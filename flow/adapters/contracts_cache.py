@@ -1,8 +1,9 @@
 """Goals that were read and checked before, so that the hot path needs no YAML library.
 
-One JSON file for each goal text, named after a SHA-256 over the text, the schema and Flow's version: an
-upgraded Flow trusts no older check. The folder is the user's own: where others could write to it, it is
-neither read nor written. Whatever is not a whole entry of this format is ignored; nothing here ever fails.
+One JSON file for each goal text, named after a SHA-256 over the text, the schema and Flow's
+version: an upgraded Flow trusts no older check. The folder is the user's own: where others could
+write to it, it is neither read nor written. Whatever is not a whole entry of this format is
+ignored; nothing here ever fails.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _SUFFIX = ".goal.json"
 
 
 def load(cache_dir: str, data: bytes) -> tuple[dict[str, Any], list[str]] | None:
-    """The checked document of this goal text, and its warnings; None where there is no such entry."""
+    """The checked document of this goal text, and its warnings; None where there is none."""
     if not private(cache_dir):
         return None
     name = _name(data)
@@ -39,7 +40,9 @@ def load(cache_dir: str, data: bytes) -> tuple[dict[str, Any], list[str]] | None
     if not isinstance(entry, dict) or entry.get("name") != name:
         return None
     document, warnings = entry.get("document"), entry.get("warnings")
-    if not isinstance(warnings, list) or not all(isinstance(text, str) for text in warnings):
+    if not isinstance(document, dict) or not isinstance(warnings, list):
+        return None
+    if not all(isinstance(text, str) for text in warnings):
         return None
     from flow.adapters.contracts_check import accepts
 

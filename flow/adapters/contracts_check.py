@@ -1,9 +1,10 @@
 """Whether a document keeps its schema: a quick answer, made from the schema files themselves.
 
-``jsonschema`` costs ten bare interpreter starts to import. So the schema is turned into plain Python
-closures, for the keywords that Flow's schemas use, and those say yes or no. Only after a no does
-:mod:`flow.adapters.contracts_faults` ask ``jsonschema`` for every fault; a test holds the two equal over a
-corpus. An unknown keyword is an error here, so the schemas cannot grow past what is checked.
+``jsonschema`` costs ten bare interpreter starts to import. So the schema is turned into plain
+Python closures, for the keywords that Flow's schemas use, and those say yes or no. Only after a no
+does :mod:`flow.adapters.contracts_faults` ask ``jsonschema`` for every fault; a test holds the two
+equal over a corpus. An unknown keyword is an error here, so the schemas cannot grow past what is
+checked.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ def accepts(kind: str, document: object) -> tuple[bool, bool]:
 
 
 def search(pattern: str) -> Callable[[str], object]:
-    """The pattern's search, with ``$`` meaning the very end: Python's also means before a last newline."""
+    """The pattern's search, with ``$`` at the very end: Python's is before a last newline too."""
     if pattern not in _regexes:
         if pattern == r"\S":
             _regexes[pattern] = str.strip
@@ -145,7 +146,8 @@ class _Compiler:
         tests = [
             getattr(self, "_" + keyword.removeprefix("$"))(argument, schema)
             for keyword, argument in schema.items()
-            if keyword not in ANNOTATIONS and keyword not in ("then", "required", "additionalProperties")
+            if keyword not in ANNOTATIONS
+            and keyword not in ("then", "required", "additionalProperties")
         ]
         if "properties" not in schema and schema.keys() & {"required", "additionalProperties"}:
             tests.append(self._properties({}, schema))
@@ -153,13 +155,7 @@ class _Compiler:
             only: Test = tests[0]
             return only
 
-        def every(value: Any, unknown: list[bool] | None) -> bool:
-            for test in tests:
-                if not test(value, unknown):
-                    return False
-            return True
-
-        return every
+        return lambda value, unknown: all(test(value, unknown) for test in tests)
 
     def _ref(self, name: str, _: Mapping[str, Any]) -> Test:
         if name not in self.named:
@@ -198,7 +194,7 @@ class _Compiler:
             raise ValueError(f"the format {name} has no check")
         return lambda value, _: not isinstance(value, str) or is_date_time(value)
 
-    def _maxLength(self, most: int, _: Mapping[str, Any]) -> Test:  # noqa: N802 - JSON Schema's name
+    def _maxLength(self, most: int, _: Mapping[str, Any]) -> Test:  # noqa: N802
         return lambda value, _: not isinstance(value, str) or len(value) <= most
 
     def _minimum(self, least: float, _: Mapping[str, Any]) -> Test:
@@ -217,12 +213,14 @@ class _Compiler:
         return lambda value, _: not isinstance(value, list) or len(value) <= most
 
     def _uniqueItems(self, _on: bool, schema: Mapping[str, Any]) -> Test:  # noqa: N802
-        # Only strings can be equal here: the schema's items are strings, and others fail that anyway.
+        # Only strings are compared: the items have to be strings, and others fail that anyway.
         if resolve(schema["items"], self.root)["type"] != "string":
             raise ValueError("uniqueItems is known for lists of strings only")
 
         def unique(value: Any, _: list[bool] | None) -> bool:
-            texts = [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
+            texts = (
+                [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
+            )
             return len(set(texts)) == len(texts)
 
         return unique
@@ -241,7 +239,9 @@ class _Compiler:
 
     def _contains(self, schema: Mapping[str, Any], _: Mapping[str, Any]) -> Test:
         test = self.test(schema)
-        return lambda value, _: not isinstance(value, list) or any(test(item, None) for item in value)
+        return lambda value, _: (
+            not isinstance(value, list) or any(test(item, None) for item in value)
+        )
 
     def _not(self, schema: Mapping[str, Any], _: Mapping[str, Any]) -> Test:
         test = self.test(schema)

@@ -37,7 +37,7 @@ def dump(document: Any) -> str:
 
 
 def plain_types(value: Any, depth: int = 1) -> Any:
-    """``value`` as dicts, lists, strings, numbers, booleans and None; raises :class:`InputError`."""
+    """``value`` as plain dicts, lists and scalars; raises :class:`InputError`."""
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, str):
@@ -49,20 +49,26 @@ def plain_types(value: Any, depth: int = 1) -> Any:
     if isinstance(value, float):
         if value - value == 0:
             return float(value)
-        raise InputError(f"{value} is not a finite number", remedy="leave it out, or write it as text")
+        raise InputError(
+            f"{value} is not a finite number", remedy="leave it out, or write it as text"
+        )
     if depth > DEPTH:
         raise InputError(f"nests deeper than {DEPTH} levels", remedy="make it flatter")
     if isinstance(value, Mapping):
         return {_key(key): plain_types(item, depth + 1) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [plain_types(item, depth + 1) for item in value]
-    raise InputError(f"a {type(value).__name__} cannot be written as YAML", remedy="use plain types")
+    raise InputError(
+        f"a {type(value).__name__} cannot be written as YAML", remedy="use plain types"
+    )
 
 
 def _writable(text: str) -> str:
     if _SURROGATE.search(text):
         raise InputError(
-            f"{text!r:.80} holds a NUL or half a character", value=repr(text), remedy="escape it first"
+            f"{text!r:.80} holds a NUL or half a character",
+            value=repr(text),
+            remedy="escape it first",
         )
     return text
 
@@ -73,35 +79,37 @@ def _key(key: object) -> str:
     return _writable(str(key))
 
 
-def block(value: dict[str, Any] | list[Any], indent: str) -> list[str]:
-    """The lines of a mapping or list that is not empty, in block style, each with ``indent``."""
+def block(value: dict[str, Any] | list[Any], indent: str, *, literals: bool = True) -> list[str]:
+    """The lines of a mapping or list that is not empty, in block style, each with ``indent``.
+
+    Without ``literals``, texts of several lines are quoted on one line too.
+    """
     lines: list[str] = []
     if isinstance(value, dict):
         for key, item in value.items():
-            lines += entry(f"{indent}{scalar(key)}:", item, indent)
+            lines += _entry(f"{indent}{scalar(key)}:", item, indent, literals)
         return lines
     for item in value:
         if isinstance(item, (dict, list)) and item:
-            first, *rest = block(item, f"{indent}  ")
+            first, *rest = block(item, f"{indent}  ", literals=literals)
             lines += [f"{indent}- {first[len(indent) + 2 :]}", *rest]
         else:
-            lines += entry(f"{indent}-", item, indent)
+            lines += _entry(f"{indent}-", item, indent, literals)
     return lines
 
 
-def entry(head: str, value: Any, indent: str) -> list[str]:
+def _entry(head: str, value: Any, indent: str, literals: bool) -> list[str]:
     """The lines of one value after ``head`` (``key:`` or ``-``), which stands at ``indent``."""
     if isinstance(value, (dict, list)) and value:
-        return [head, *block(value, f"{indent}  ")]
-    if isinstance(value, str) and "\n" in value:
-        mark = _literal_mark(value)
-        if mark:
-            lines = value.removesuffix("\n").split("\n")
-            return [f"{head} {mark}", *(f"{indent}  {line}" if line else "" for line in lines)]
+        return [head, *block(value, f"{indent}  ", literals=literals)]
+    mark = literal_mark(value) if literals and isinstance(value, str) and "\n" in value else None
+    if mark:
+        lines = value.removesuffix("\n").split("\n")
+        return [f"{head} {mark}", *(f"{indent}  {line}" if line else "" for line in lines)]
     return [f"{head} {flow(value)}"]
 
 
-def _literal_mark(text: str) -> str | None:
+def literal_mark(text: str) -> str | None:
     """``|`` or ``|-`` where a literal block gives exactly ``text``, else None."""
     body = text.removesuffix("\n")
     lines = body.split("\n")
@@ -115,7 +123,9 @@ def _literal_mark(text: str) -> str | None:
 def flow(value: Any) -> str:
     """A value on one line, as it may stand inside ``{}`` and ``[]`` too."""
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{scalar(k, inside=True)}: {_in(v)}" for k, v in value.items()) + "}"
+        return (
+            "{" + ", ".join(f"{scalar(k, inside=True)}: {_in(v)}" for k, v in value.items()) + "}"
+        )
     if isinstance(value, list):
         return "[" + ", ".join(_in(item) for item in value) + "]"
     return scalar(value)
@@ -163,7 +173,9 @@ def _single(text: str) -> str:
 
 
 def _double(text: str) -> str:
-    return '"' + "".join(_ESCAPES.get(c) or (c if c.isprintable() else _escape(c)) for c in text) + '"'
+    return (
+        '"' + "".join(_ESCAPES.get(c) or (c if c.isprintable() else _escape(c)) for c in text) + '"'
+    )
 
 
 def _escape(char: str) -> str:

@@ -1,66 +1,30 @@
 """Changing a YAML text at its marks (SPEC section 1: every line that is not meant to change stays).
 
-The text is read twice: strictly, for its document, and into a tree of :class:`Node` that knows where each
-value stands. The changes are applied to a copy of the document; where old and new document differ, the
-tree says which characters to replace. The result is read again and must be the document intended.
+The text is read twice: strictly, for its document, and into a tree of nodes that knows where each
+value stands. The changes are applied to a copy of the document; where old and new document differ,
+the tree says which characters to replace. The result is read again and must be the document
+intended.
 """
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from flow.adapters import contracts_dump as dump
+from flow.adapters.contracts_nodes import tree
 from flow.adapters.contracts_text import dotted, show
-from flow.adapters.contracts_yaml import events, read_yaml
+from flow.adapters.contracts_yaml import read_yaml
 from flow.errors import ContractError, InputError, RefusedError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
+    from flow.adapters.contracts_nodes import Entry, Node
     from flow.adapters.contracts_text import Path
 
-    Entry = tuple["Node | None", "Node"]
-    """A mapping's key and value, or None and a list's item."""
 
-
-class Node:
-    """Where a value stands: characters ``start`` to ``end`` of the text (comments after it not included)."""
-
-    __slots__ = ("column", "end", "entries", "in_flow", "is_flow", "keep", "kind", "start", "style", "value")
-
-    def __init__(self, kind: str, event: Any, *, in_flow: bool) -> None:
-        self.kind = kind
-        """``scalar``, ``mapping`` or ``sequence``."""
-        self.start: int = event.start_mark.index
-        self.end: int = event.end_mark.index
-        self.column: int = event.start_mark.column
-        self.in_flow = in_flow
-        """Inside ``{}`` or ``[]``."""
-        self.is_flow = False
-        """It is itself ``{}`` or ``[]``."""
-        self.style: str = ""
-        self.keep = False
-        """A block scalar with ``+``: the blank lines after it are part of it."""
-        self.value: str = ""
-        self.entries: list[Entry] = []
-
-    @property
-    def leaf(self) -> Node:
-        """The last scalar or flow collection in it, where its text ends."""
-        node = self
-        while node.entries and not node.is_flow:
-            node = node.entries[-1][1]
-        return node
-
-    @property
-    def is_literal(self) -> bool:
-        """A scalar after ``|`` or ``>``; its own text ends with the line break."""
-        return self.style in ("|", ">")
-
-    @property
-    def is_block(self) -> bool:
-        """A mapping or list that is written over lines, without brackets."""
-        return self.kind != "scalar" and not self.is_flow
+_DEEP_COMMENT = re.compile(r"(?: *\r?\n)* +#")
 
 
 def edited(text: str, changes: Sequence[tuple[Path, Any]], *, file: str) -> str:
@@ -69,7 +33,7 @@ def edited(text: str, changes: Sequence[tuple[Path, Any]], *, file: str) -> str:
     wanted = _changed(document, changes, file)
     if same(document, wanted):
         return text
-    result = _Editor(text, _tree(text, file)).run(document, wanted)
+    result = _Editor(text, tree(text, file)).run(document, wanted)
     try:
         found = _document(result, file)
     except ContractError as error:
@@ -113,7 +77,7 @@ def _refused(file: str, changes: Sequence[tuple[Path, Any]]) -> RefusedError:
     )
 
 
-# The document as it is to be -----------------------------------------------------------------------
+# The document as it is to be ------------------------------------------------------------
 
 
 def _changed(document: Any, changes: Sequence[tuple[Path, Any]], file: str) -> Any:
@@ -177,42 +141,6 @@ def _put(holder: Any, step: Any, value: Any) -> None:
         holder[step] = value
 
 
-# Where everything stands ---------------------------------------------------------------------------
-
-
-def _tree(text: str, file: str) -> Node:
-    stream = events(text, file=file)
-    next(stream)
-    next(stream)
-    return _node(stream, next(stream), text, in_flow=False)
-
-
-def _node(stream: Iterator[Any], event: Any, text: str, *, in_flow: bool) -> Node:
-    name = type(event).__name__
-    if name == "ScalarEvent":
-        node = Node("scalar", event, in_flow=in_flow)
-        node.style = event.style or ""
-        node.value = event.value
-        if node.is_literal:
-            header = text[node.start : node.end].split("\n", 1)[0].split("#", 1)[0]
-            node.keep = "+" in header
-        return node
-    node = Node("mapping" if name == "MappingStartEvent" else "sequence", event, in_flow=in_flow)
-    node.is_flow = bool(event.flow_style)
-    inside = in_flow or node.is_flow
-    while type(event := next(stream)).__name__ not in ("MappingEndEvent", "SequenceEndEvent"):
-        key = None
-        if node.kind == "mapping":
-            key = _node(stream, event, text, in_flow=inside)
-            event = next(stream)
-        node.entries.append((key, _node(stream, event, text, in_flow=inside)))
-    if node.is_flow:
-        node.end = event.end_mark.index
-    elif node.entries:
-        node.end = node.leaf.end
-    return node
-
-
 class _Editor:
     """Collects replacements for the places where two documents differ, and makes them."""
 
@@ -226,7 +154,7 @@ class _Editor:
         self.reconcile(self.root, old, new, None)
         parts: list[str] = []
         position = 0
-        # Equal places keep their order: what belongs inside a value was noted before what follows it.
+        # Equal places keep their order: what is inside a value was noted before what follows.
         for start, end, replacement in sorted(self.splices, key=lambda splice: splice[:2]):
             if start < position:
                 return ""  # they overlap; the caller refuses what does not read as intended
@@ -344,7 +272,7 @@ class _Editor:
             inner = dump.flow(added)[1:-1]
             self.put(last.end, last.end, f", {inner}")
         else:
-            self.lines(last, dump.block(added, " " * node.column))
+            self.lines(last, self.block(added, node.column, self.after(last)))
 
     def lines(self, last: Node, lines: list[str]) -> None:
         """Insert whole lines behind ``last``."""
@@ -367,12 +295,17 @@ class _Editor:
         header = self.text[leaf.start : end].replace("+", "").replace("-", "")
         self.put(leaf.start, end, header if leaf.value.endswith("\n") else f"{header}-")
 
+    def block(self, value: Any, column: int, following: int) -> list[str]:
+        """The lines of a new value. A comment further in would become part of a literal."""
+        comment = _DEEP_COMMENT.match(self.text, following)
+        return dump.block(value, " " * column, literals=comment is None)
+
     # -- a value replaced by another
 
     def replace(self, node: Node, new: Any, key: Node | None) -> None:
         grows = isinstance(new, (dict, list)) and bool(new)
         if grows and key is not None and not node.in_flow:
-            self.outline(node, dump.block(new, " " * (key.column + 2)), key)
+            self.outline(node, self.block(new, key.column + 2, self.after(node)), key)
         elif node.is_block and key is not None:
             colon = self.colon(key, node)
             self.put(colon, colon, f" {dump.flow(new)}")

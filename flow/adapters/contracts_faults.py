@@ -1,4 +1,4 @@
-"""Every fault of a document, as people read it: file, key path, value, remedy (DESIGN.md, style 10).
+"""Every fault of a document, as people read it: key path, value, remedy (DESIGN.md, style 10).
 
 ``jsonschema`` finds them; this module says them. It is loaded only once a document was refused.
 """
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 MOST = 1000
 """Faults that are listed."""
 MOST_VALUES = 100_000
-"""Values a document may hold for its faults to be listed one by one: listing takes 10 µs and more each."""
+"""Values a document may hold for its faults to be listed; that takes 10 µs and more each."""
 
 LINE = (
     "one line of text",
@@ -77,7 +77,7 @@ TYPES = {
 
 
 def listed(kind: str, document: Any) -> list[Problem]:
-    """Every fault that the schema finds, at most :data:`MOST`, in the order ``jsonschema`` has them."""
+    """Every fault that the schema finds, at most :data:`MOST`, in ``jsonschema``'s order."""
     schema, root = check.rule(kind)
     if _values(document) > MOST_VALUES:
         return [((), f"holds more than {MOST_VALUES} values", "shorten it", None)]
@@ -135,8 +135,10 @@ def _validator(schema: Mapping[str, Any]) -> Any:
         "integer", lambda _, value: isinstance(value, int) and not isinstance(value, bool)
     )
     formats = FormatChecker(formats=())
-    formats.checks("date-time")(lambda value: not isinstance(value, str) or check.is_date_time(value))
-    strict = extend(
+    formats.checks("date-time")(
+        lambda value: not isinstance(value, str) or check.is_date_time(value)
+    )
+    strict: Any = extend(  # type: ignore[no-untyped-call]
         Draft202012Validator,
         {"pattern": pattern, "required": required, "additionalProperties": additional},
         type_checker=types,
@@ -156,12 +158,22 @@ def _problem(error: ValidationError, root: Mapping[str, Any]) -> Problem:
         return _missing((*path, error.message), schema, root)
     if rule == "additionalProperties":
         name = error.message
-        return (*path, name), "is not a known key here", near(name, list(schema["properties"])), name
+        return (
+            (*path, name),
+            "is not a known key here",
+            near(name, list(schema["properties"])),
+            name,
+        )
     if rule == "type":
         return _type(path, value, argument, schema)
     if rule == "pattern":
         if argument == r"\S" or not str(value).strip():
-            return path, "is blank" if value else "is empty", "write something, or take the key out", value
+            return (
+                path,
+                "is blank" if value else "is empty",
+                "write something, or take the key out",
+                value,
+            )
         if argument == r"^[^\u0000]*$":
             return path, "holds a NUL character", "take it out", value
         shape, remedy = SHAPES[argument]

@@ -1,9 +1,10 @@
-"""The strict JSON reader: as strict as the YAML one, and as sure to raise nothing but ContractError."""
+"""The strict JSON reader: as strict as the YAML one, raising nothing but ContractError."""
 
 from __future__ import annotations
 
 import json
 import re
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from flow.adapters.contracts_text import dotted, refuse_encoding, show
@@ -46,14 +47,19 @@ def read_json(
 ) -> Any:
     """Read one JSON document; :class:`ContractError` names every fault.
 
-    Refused: what is not UTF-8, over ``limit`` bytes or nested deeper than 32; duplicate keys, NaN and
-    infinities, whole numbers outside plus and minus 2^53, NUL, and lone surrogates. ``file_names`` lets
-    the surrogates through in which Python keeps the bytes of file names that are not UTF-8.
+    Refused: what is not UTF-8, over ``limit`` bytes or nested deeper than 32; duplicate keys, NaN
+    and infinities, whole numbers outside plus and minus 2^53, NUL, and lone surrogates.
+    ``file_names`` lets the surrogates through in which Python keeps the bytes of file names that
+    are not UTF-8.
     """
     refuse_encoding(data, file=file, what=what, limit=limit)
     if not data.strip():
         raise ContractError(
-            [Fault(f"not a {what}: it is empty", file=file, remedy="it has to be one JSON document")]
+            [
+                Fault(
+                    f"not a {what}: it is empty", file=file, remedy="it has to be one JSON document"
+                )
+            ]
         )
     if data.count(b"[") + data.count(b"{") > DEPTH and _depth(data) > DEPTH:
         raise ContractError(
@@ -63,7 +69,7 @@ def read_json(
     document = _loads(data.decode("utf-8"), file, what, spoiled)
     if spoiled[0] or _ESCAPED.search(data):
         bad = _UNPAIRED if file_names else _UNWRITABLE
-        faults = [fault for fault, _ in zip(_faults(document, (), bad, file), range(MOST_FAULTS))]
+        faults = list(islice(_faults(document, (), bad, file), MOST_FAULTS))
         if faults:
             raise ContractError(faults)
     return document
@@ -91,7 +97,11 @@ def _loads(text: str, file: str, what: str, spoiled: list[bool]) -> Any:
     def integer(digits: str) -> Any:
         # The length is looked at first: int() refuses thousands of digits with an error of its own.
         number = int(digits) if len(digits) <= 32 else LARGEST + 1
-        return number if -LARGEST <= number <= LARGEST else wrong(digits, "is not within -2^53 and 2^53")
+        return (
+            number
+            if -LARGEST <= number <= LARGEST
+            else wrong(digits, "is not within -2^53 and 2^53")
+        )
 
     def decimal(digits: str) -> Any:
         number = float(digits)

@@ -1,7 +1,7 @@
 """What the schemas cannot say: rules over several values, over bytes, and over path patterns.
 
-They run on every document, also on one that the schema refuses, so that all faults are named at once;
-hence every look at a value asks for its type first.
+They run on every document, also on one that the schema refuses, so that all faults are named at
+once; hence every look at a value asks for its type first.
 """
 
 from __future__ import annotations

@@ -52,7 +52,9 @@ def refuse_encoding(data: bytes, *, file: str, what: str, limit: int) -> None:
 def _encoding_fault(data: bytes, file: str, what: str, limit: int) -> Fault | None:
     if len(data) > limit:
         return Fault(
-            f"not a {what}: it has {len(data)} bytes, more than {limit}", file=file, remedy="shorten it"
+            f"not a {what}: it has {len(data)} bytes, more than {limit}",
+            file=file,
+            remedy="shorten it",
         )
     if data.startswith((b"\xff\xfe", b"\xfe\xff", b"\0")) or data[1:2] == b"\0":
         return Fault(f"not a {what}: it is UTF-16 or UTF-32", file=file, remedy="save it as UTF-8")
@@ -72,4 +74,3 @@ def _encoding_fault(data: bytes, file: str, what: str, limit: int) -> Fault | No
             remedy="save it as UTF-8",
         )
     return None
-

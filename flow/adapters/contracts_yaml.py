@@ -1,13 +1,15 @@
 """The strict YAML reader (SPEC section 1): YAML 1.2 core types from PyYAML's event stream.
 
-PyYAML's own constructor is not used: it is a YAML 1.1 one (``no`` is false, ``010`` is 8), keeps the last of
-two equal keys, follows aliases and raises whatever a value makes ``int`` or ``datetime`` raise. Here every
-fault is a :class:`ContractError` that names the file, the key path or line, and what to do.
+PyYAML's own constructor is not used: it is a YAML 1.1 one (``no`` is false, ``010`` is 8), keeps
+the last of two equal keys, follows aliases and raises whatever a value makes ``int`` or
+``datetime`` raise. Here every fault is a :class:`ContractError` that names the file, the key path
+or line, and what to do.
 """
 
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flow.adapters.contracts_text import dotted, refuse_encoding, show
@@ -26,10 +28,8 @@ LARGEST = 1 << 53
 """Whole numbers lie within plus and minus this: beyond it, JSON readers round."""
 MOST_FAULTS = 1000
 
-_RAW = re.compile(
-    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]|\r(?!\n)"
-)
-"""What may not stand in the text: control characters, and breaks that some readers take for line ends."""
+_RAW = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]|\r(?!\n)")
+"""Not to stand in the text: control characters, and what only some readers take for line ends."""
 _UNWRITABLE = re.compile("[\x00\ud800-\udfff]")
 _INT = re.compile(r"[-+]?[0-9]+")
 _BASED = re.compile(r"0o[0-7]+|0x[0-9a-fA-F]+")
@@ -111,7 +111,7 @@ def decode(data: bytes, *, file: str, what: str, limit: int = LIMIT) -> str:
             value=found.group(),
             remedy="write it as an escape in double quotes, or take it out",
         )
-        for found, _ in zip(_RAW.finditer(text), range(20), strict=False)
+        for found in islice(_RAW.finditer(text), 20)
     ]
     if faults:
         raise ContractError(faults)
@@ -120,11 +120,13 @@ def decode(data: bytes, *, file: str, what: str, limit: int = LIMIT) -> str:
 
 def new_parser(text: str) -> Any:
     """PyYAML's event parser: the C one, or the pure one where PyYAML was built without."""
+    from flow.adapters import contracts_cyaml
+
     try:
-        from yaml._yaml import CParser
+        c_parser = contracts_cyaml.parser()
     except ImportError:
         return _pure_parser(text)
-    return CParser(text)
+    return c_parser(text)
 
 
 def _pure_parser(text: str) -> Any:
@@ -143,18 +145,23 @@ def _pure_parser(text: str) -> Any:
 
 def events(text: str, *, file: str) -> Iterator[Any]:
     """The text's YAML events; :class:`ContractError` where it is not YAML."""
-    from yaml import YAMLError
-
     try:
         parser = new_parser(text)
         while (event := parser.get_event()) is not None:
             yield event
-    except YAMLError as error:
+    except _yaml_error() as error:
         raise ContractError([_syntax_fault(error, file)]) from None
     except (ValueError, OverflowError) as error:  # the pure parser lets chr() and int() speak
         raise ContractError(
             [Fault(f"is not valid YAML: {error}", file=file, remedy="correct the escape")]
         ) from None
+
+
+def _yaml_error() -> type[Exception]:
+    """The class of PyYAML's errors; its module is there once a parser was made."""
+    from yaml.error import YAMLError
+
+    return YAMLError
 
 
 def _syntax_fault(error: Any, file: str) -> Fault:
@@ -169,7 +176,7 @@ def _syntax_fault(error: Any, file: str) -> Fault:
 
 
 def read_yaml(data: bytes, *, file: str, what: str = "YAML file") -> Reading:
-    """Read one mapping. Faults of syntax, size and depth are raised, the others returned, all of them."""
+    """Read one mapping. Faults of syntax, size and depth are raised, all others returned."""
     text = decode(data, file=file, what=what)
     return _Builder(events(text, file=file), file, what).read()
 
@@ -211,7 +218,9 @@ class _Builder:
         )
         raise ContractError([*self.faults, fault])
 
-    def fault(self, event: Any, path: Path, message: str, remedy: str, value: object = None) -> None:
+    def fault(
+        self, event: Any, path: Path, message: str, remedy: str, value: object = None
+    ) -> None:
         self.faults.append(
             Fault(
                 f"{message} (line {event.start_mark.line + 1})",
@@ -230,7 +239,9 @@ class _Builder:
         kind = type(event).__name__
         if kind == "AliasEvent":
             self.broken.add(path)
-            self.fault(event, path, f"is the alias *{show(event.anchor)[1:-1]}", "write the value out")
+            self.fault(
+                event, path, f"is the alias *{show(event.anchor)[1:-1]}", "write the value out"
+            )
             return None
         if event.anchor is not None:
             self.fault(event, path, f"has the anchor &{show(event.anchor)[1:-1]}", "take it out")
@@ -285,7 +296,10 @@ class _Builder:
                 return None
             if not _is_text(text):
                 self.fault(
-                    event, (*path, text), f"{show(text)[1:-1]} is no text as a key", "put it in quotes"
+                    event,
+                    (*path, text),
+                    f"{show(text)[1:-1]} is no text as a key",
+                    "put it in quotes",
                 )
                 return None
         elif _UNWRITABLE.search(text):
@@ -303,7 +317,11 @@ class _Builder:
             except NumberFault as error:
                 self.broken.add(path)
                 self.fault(
-                    event, path, f"{show(text)[1:-1]} {error}", "correct it, or put it in quotes", text
+                    event,
+                    path,
+                    f"{show(text)[1:-1]} {error}",
+                    "correct it, or put it in quotes",
+                    text,
                 )
                 return None
         if event.style == '"' and _UNWRITABLE.search(text):

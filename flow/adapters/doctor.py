@@ -123,7 +123,7 @@ def examine(
         report.failed(error, "goals live in a repository")
     from flow.adapters import doctor_disk, doctor_git
 
-    doctor_git.program(report, checkout.top if checkout else os.path.abspath(os.sep))
+    doctor_git.program(report, checkout.repo if checkout else None)
     _state_folder(report, environ, checkout)
     if checkout is None:
         return report

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from typing import TYPE_CHECKING
 
@@ -35,11 +36,16 @@ _LOCAL: tuple[tuple[str, str, str], ...] = (
 """(key, value, why) of settings of the checkout; regular expressions, without regard to case."""
 
 
-def program(report: Report, top: str) -> None:
-    """The git program itself."""
+def program(report: Report, repo: Repo | None) -> None:
+    """The git program itself; never one that lies in the checkout."""
+    from flow.adapters.git_run import environment
     from flow.adapters.process import run_tool
 
-    result = run_tool(("git", "--version"), cwd=top, env=git.environment(top), timeout=10)
+    if repo is not None:
+        git.refusal(repo)  # from here on its folders are no place for a git
+    result = run_tool(
+        ("git", "--version"), cwd=os.path.abspath(os.sep), env=environment(), timeout=10
+    )
     text = result.stdout.decode("utf-8", "replace").strip()
     match = re.search(r"(\d+)\.(\d+)", text)
     if result.status != 0 or match is None:

@@ -51,9 +51,9 @@ class _Plan(NamedTuple):
 class FileLedger:
     """The ledger below the checkout ``root`` (absolute path).
 
-    ``now`` gives the time as ``YYYY-MM-DDTHH:MM:SSZ``; ``journal_dir`` is the journal folder in
-    force; ``timeout`` is how many seconds a lock is waited for. ``quick`` takes locks without
-    importing ``filelock``.
+    ``now`` gives the time as ``YYYY-MM-DDTHH:MM:SSZ``; ``journal_dir`` is the journal folder of
+    runs that have pinned none; ``timeout`` is how many seconds a lock is waited for. ``quick``
+    takes locks without importing ``filelock``.
     """
 
     def __init__(
@@ -370,6 +370,8 @@ class FileLedger:
         event: Mapping[str, Any],
     ) -> transaction.Intent:
         fields = dict(event)
+        baseline = self._records.baseline(run_id)
+        folder = baseline.journal_dir if baseline is not None else self._journal_dir
         return transaction.Intent(
             key=transaction.new_key(),
             goal_id=goal_id,
@@ -379,7 +381,7 @@ class FileLedger:
                 goal.journal if goal else None,
                 goal.issue if goal else None,
                 now[:10],
-                self._journal_dir,
+                folder,
             ),
             issue=goal.issue if goal else None,
             branch=goal.branch if goal else None,

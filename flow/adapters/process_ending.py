@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 SETTLE = 0.1
 """Seconds that what a command left running gets to end by itself: ``tee`` in ``> >(tee log)``."""
 
-FORCE = 10.0
+FORCE = 5.0
 """Seconds after which a process that SIGKILL cannot end, stuck in the kernel, is given up."""
 
 _FOLLOW = 0.25
@@ -33,8 +33,9 @@ class Ending:
         self.stage = RUNNING
         self._tree, self._grace = tree, grace
         self._until = 0.0
+        self._next_look = 0.0
         self._asked: list[Process] = []
-        self._stuck: list[Process] = []
+        self._stuck: list[Process] | None = None
 
     def settle(self, now: float) -> None:
         """The command has exited: let the rest end by itself for a moment."""
@@ -69,13 +70,21 @@ class Ending:
             return _SWEEP
         if self._tree.complete:
             return _LONG if self.stage == RUNNING else self._until - now
-        self._tree.living()  # to know what there is before it detaches itself
-        return _FOLLOW if self.stage == RUNNING else min(self._until - now, _FOLLOW / 10)
+        interval = _FOLLOW if self.stage == RUNNING else _FOLLOW / 10
+        if now >= self._next_look:
+            self._tree.living()  # to know what there is before it detaches itself
+            self._next_look = now + interval
+        return interval if self.stage == RUNNING else min(self._until - now, interval)
 
     def report(self, *, left_over: bool) -> dict[str, Any]:
         """Which processes were left over and ended, and which could not be ended."""
         found: dict[str, Any] = {"loose": not self._tree.complete}
-        for key, rows in (("left", self._asked if left_over else []), ("stuck", self._stuck)):
-            if rows:
-                found[key] = [len(rows), *sorted({row.name for row in rows})[:_NAMES]]
+        if left_over and self._asked:
+            found["left"] = _named(self._asked)
+        if self._stuck is not None:
+            found["stuck"] = _named(self._stuck) if self._stuck else [1, "one that is hidden"]
         return found
+
+
+def _named(rows: list[Process]) -> list[int | str]:
+    return [len(rows), *sorted({row.name for row in rows})[:_NAMES]]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import signal
-import threading
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from flow.errors import Interrupted
@@ -38,10 +38,12 @@ class Interrupts:
     def __enter__(self) -> Self:
         self.fd, self._write = os.pipe()
         os.set_blocking(self._write, False)
-        if threading.current_thread() is threading.main_thread():
+        with suppress(ValueError):  # only the main thread may say what a signal does
             for number in _SIGNALS:
-                if signal.getsignal(number) in _REPLACEABLE:
-                    self._before[number] = signal.signal(number, self._note)
+                handler = signal.getsignal(number)
+                if handler in _REPLACEABLE:
+                    signal.signal(number, self._note)
+                    self._before[number] = handler
         return self
 
     def _note(self, number: int, _frame: object) -> None:

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
     from flow.adapters.process_tree import Tree
 
+LEFT_BEHIND = 3
+"""The exit status of a supervisor that has reported, and may have left processes."""
+
 _CHUNK = 1 << 16
 _REASON = 160
 _SYNTAX_OUTPUT = 1 << 16
@@ -68,25 +71,33 @@ def supervise(plan: Plan, index: int, tree: Tree, *, alive: int, report: int) ->
     try:
         found: dict[str, Any]
         try:
-            output = OutputFile(plan.top, plan.work_file, plan.limit)
-            found = _Supervisor(plan, tree, output, alive, report, index).run()
-        except FlowError as error:
-            found = {"kind": "storage", "why": error.fault.message, "code": error.code}
-        except OSError as error:
-            found = {"kind": "storage", "why": error.strerror or str(error)}
-        except Exception as error:  # noqa: BLE001  # a defect: never a result
+            code = 0
+            try:
+                output = OutputFile(plan.top, plan.work_file, plan.limit)
+            except (OSError, FlowError) as error:
+                found = _unrecorded(error)
+            else:
+                found = _Supervisor(plan, tree, output, alive, report, index).run()
+        except Exception as error:  # noqa: BLE001  # a defect or no descriptor left: no result
             found = {"kind": "lost", "signal": 0, "why": f"{type(error).__name__}: {error}"}
+            code = LEFT_BEHIND
         if found["kind"] != "abandoned":
             send_report(report, index, found)
-        code = 0
     finally:  # whatever happens, none of Flow's code runs on in this process
         os._exit(code)
+
+
+def _unrecorded(error: OSError | FlowError) -> dict[str, Any]:
+    if isinstance(error, FlowError):
+        return {"kind": "storage", "why": error.fault.message, "code": error.code}
+    return {"kind": "storage", "why": error.strerror or str(error)}
 
 
 def send_report(fd: int, index: int, found: dict[str, Any]) -> None:
     """Write one line; it fits the smallest PIPE_BUF, so that lines of many writers never mix."""
     if "why" in found:
-        found["why"] = "".join(c if 32 <= ord(c) < 127 else "?" for c in found["why"])[:_REASON]
+        text = found["why"].replace('"', "'").replace("\\", "/")  # JSON would make two of them
+        found["why"] = "".join(c if 32 <= ord(c) < 127 else "?" for c in text)[:_REASON]
     with suppress(BrokenPipeError):  # Flow is gone, which the other pipes tell too
         os.write(fd, json.dumps({"i": index, **found}, separators=(",", ":")).encode() + b"\n")
 
@@ -101,7 +112,7 @@ class _Supervisor:
         self.report, self.index = report, index
         self.alive = alive
         self.abandoned = False
-        self.disk: OSError | None = None
+        self.disk: OSError | FlowError | None = None
         self.null = os.open(os.devnull, os.O_RDONLY)
         self.out = -1
         self.wake, wake_w = os.pipe()
@@ -125,14 +136,15 @@ class _Supervisor:
                 found = self._run_command()
         except Refused as error:
             found = {"kind": "refused", "why": str(error)}
-        except OSError as error:
-            found = {"kind": "refused", "why": f"cannot start bash: {error.strerror}"}
         found.setdefault("seconds", time.monotonic() - began)
         if self.abandoned:
             return {"kind": "abandoned"}
         if self.disk is not None:
-            raise self.disk
-        stored = self.output.finish()
+            return _unrecorded(self.disk)
+        try:
+            stored = self.output.finish()
+        except (OSError, FlowError) as error:
+            return _unrecorded(error)
         found.update(sha=stored.sha256, size=stored.size, printed=stored.printed)
         found.update(cut=stored.left_out)
         return found
@@ -178,6 +190,8 @@ class _Supervisor:
         self.out, out_w = os.pipe()
         try:
             pid = start(plan.bash, argv, plan.env, (self.null, out_w, out_w), before=before)
+        except OSError as error:
+            raise Refused(f"cannot start bash: {error.strerror}") from None
         except ValueError as error:
             raise Refused(f"cannot start bash: {error}") from None
         finally:
@@ -198,7 +212,7 @@ class _Supervisor:
         if self.disk is None:
             try:
                 self.output.write(data)
-            except OSError as error:
+            except (OSError, FlowError) as error:
                 self.disk = error
 
     def _attend(self, take: Callable[[bytes], None], *options: str) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from flow.adapters.process_child import close_others
 from flow.adapters.process_ending import FORCE, SETTLE
 from flow.adapters.process_output import discard
-from flow.adapters.process_supervisor import send_report, supervise
+from flow.adapters.process_supervisor import LEFT_BEHIND, send_report, supervise
 from flow.adapters.process_tree import (
     FollowedTree,
     ReapedTree,
@@ -231,12 +231,15 @@ class _Warden:
                 return False
             index, began, _ = self.supervisors.pop(pid, (None, 0.0, 0.0))
             if index is not None and status != 0:
-                number = max(-os.waitstatus_to_exitcode(status), 0)
-                seconds = time.monotonic() - began
+                code = os.waitstatus_to_exitcode(status)
+                lost = {
+                    "kind": "lost",
+                    "signal": max(-code, 0),
+                    "seconds": time.monotonic() - began,
+                }
                 self._end_strays()
-                send_report(
-                    self.report, index, {"kind": "lost", "signal": number, "seconds": seconds}
-                )
+                if code != LEFT_BEHIND:
+                    send_report(self.report, index, lost)
 
     def _end_strays(self) -> None:
         """End whatever is a child of this process and no supervisor, and what is below it."""

@@ -109,7 +109,7 @@ class FileRecords:
             evidence_id,
             lambda event: event.get("type") == "evidence" and event.get("by") in BY_FLOW,
         )
-        if event is None:
+        if event is None or event.get("sidecar_sha256") != digest:
             return None
         output = evidence.document["evidence"].get("output_sha256")
         return evidence if event.get("output_sha256") == output else None

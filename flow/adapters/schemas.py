@@ -23,12 +23,15 @@ _loaded: dict[str, dict[str, Any]] = {}
 def path(name: str) -> str:
     """The absolute path of a schema's file, for a ``yaml-language-server`` line.
 
-    Raises :class:`InputError` for a name not in :data:`NAMES`, :class:`StorageError` where the file is
-    missing from this installation.
+    Raises :class:`InputError` for a name not in :data:`NAMES`, :class:`StorageError` where the file
+    is missing from this installation.
     """
     if name not in NAMES:
         raise InputError(
-            f"{name!r:.80} is not a schema", key="NAME", value=name, remedy=f"one of {', '.join(NAMES)}"
+            f"{name!r:.80} is not a schema",
+            key="NAME",
+            value=name,
+            remedy=f"one of {', '.join(NAMES)}",
         )
     for folder in _FOLDERS:
         file = os.path.join(folder, f"{name}.schema.json")

@@ -18,11 +18,8 @@ from typing import TYPE_CHECKING
 
 from flow.adapters import git
 from flow.adapters.worktree_guards import guards
-from flow.adapters.worktree_ignore import RULES_FILE
 from flow.adapters.worktree_scan import Asked, Ignored, settled_scan
-from flow.adapters.worktree_trees import listing, text_of
 from flow.core.boundary import (
-    LINK,
     Baseline,
     Change,
     Snapshot,
@@ -140,23 +137,3 @@ def collect(
         else:
             changes.append(change)
     return changes, ignored, scan.rules
-
-
-def rules_of_commit(repo: Repo, commit: str) -> dict[str, str]:
-    """The ``.gitignore`` files of a commit, by their paths."""
-    table = listing(repo, commit, b"")
-    found = {}
-    for path in table:
-        entry = table.entry(path)
-        if path.rpartition(b"/")[2] == RULES_FILE and entry is not None and entry.mode != LINK:
-            text = git.git(repo, "cat-file", "blob", entry.digest)
-            found[text_of(path)] = text.decode("utf-8", "surrogateescape")
-    return found
-
-
-def ignored_now(repo: Repo, baseline: Baseline, denied: Sequence[str]) -> dict[str, str]:
-    """path → digest of the ignored files that ``denied`` names now."""
-    base = _pinned(baseline)
-    asked = Asked(Globs(denied, anchored=False), {}, baseline.ignore_rules, None, repo.top)
-    scan = settled_scan(repo, base, git.head_commit(repo), asked)
-    return {c.path: entry_digest(c.worktree) for c in scan.changes if isinstance(c, Ignored)}

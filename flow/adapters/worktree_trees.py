@@ -1,4 +1,4 @@
-"""The base against HEAD and the index, as git sees them; no file of the working tree is involved."""
+"""The base against HEAD and the index, as git sees them; the working tree is left alone."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _RAW = ("--raw", "-z", "--no-renames", "--no-abbrev", "--no-ext-diff", "--no-tex
 def listing(repo: Repo, base: str, prefix: bytes) -> Table:
     """The base's tree as git lists it."""
     if base in git.EMPTY_TREES.values():
-        return Table.oflisting(base, ())
+        return Table.of_listing(base, ())
     entries = []
     for line in git.git(repo, "ls-tree", "-r", "-z", "--full-tree", base).split(b"\0")[:-1]:
         meta, _, path = line.partition(b"\t")
         if _counted(path, prefix):
             mode, _, digest = meta.decode("ascii").split(" ")
             entries.append((path, Entry(mode, digest)))
-    return Table.oflisting(base, entries)
+    return Table.of_listing(base, entries)
 
 
 def against_tree(
@@ -91,4 +91,5 @@ def _counted(path: bytes, prefix: bytes) -> bool:
 
 
 def text_of(path: bytes) -> str:
+    """A path as values and files hold it."""
     return path.decode("utf-8", "surrogateescape")

@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from flow.adapters import git
 from flow.adapters.worktree_cache import RACY_NS, Hashed, signature_of
+from flow.adapters.worktree_hash import hashed, special
 from flow.adapters.worktree_ignore import RULES_FILE, ignores_itself, read_rules
-from flow.core.boundary import FOLDER, LINK, Entry
+from flow.core.boundary import FOLDER, Entry
 from flow.errors import GitError
 
 if TYPE_CHECKING:
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from flow.adapters.worktree_ignore import Rules
     from flow.core.globs import Globs
 
-_CHUNK = 1 << 20
 _MOVING = (errno.ENOENT, errno.ENOTDIR, errno.ESTALE, errno.ELOOP)
 """Errors that show that somebody changes the tree right now."""
 
@@ -327,12 +327,8 @@ class Walk:
     def _entry(self, found: Found) -> Entry | None:
         """What a name stands for; None where that could not be found out, which is a problem."""
         mode = found.status.st_mode
-        if stat.S_ISFIFO(mode):
-            return Entry("fifo", "")
-        if stat.S_ISSOCK(mode):
-            return Entry("socket", "")
         if not stat.S_ISREG(mode) and not stat.S_ISLNK(mode):
-            return Entry("device", f"{found.status.st_rdev:x}")
+            return special(found.status)
         signature = signature_of(found.status)
         known = self._table.hashes.get(found.path)
         if known is not None and known.signature == signature:
@@ -340,7 +336,7 @@ class Walk:
             return known.entry
         now = time.time_ns()
         try:
-            entry = self._hashed(found.path, found.status)
+            entry = hashed(self._top + found.path, found.status, self._hash)
             if signature_of(os.lstat(self._top + found.path)) != signature:
                 raise OSError(errno.ESTALE, "it changed while it was looked at")
         except OSError as error:
@@ -353,29 +349,6 @@ class Walk:
             else:
                 self.hashes[found.path] = Hashed(signature, entry)
         return entry
-
-    def _hashed(self, path: bytes, status: os.stat_result) -> Entry:
-        full = self._top + path
-        if stat.S_ISLNK(status.st_mode):
-            target = os.readlink(full)
-            total = self._hash(b"blob %d\0" % len(target))
-            total.update(target)
-            return Entry(LINK, total.hexdigest())
-        fd = os.open(full, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-        try:
-            opened = os.fstat(fd)
-            if not stat.S_ISREG(opened.st_mode):
-                raise OSError(errno.ESTALE, "it was replaced while it was looked at")
-            total = self._hash(b"blob %d\0" % opened.st_size)
-            size = 0
-            while chunk := os.read(fd, _CHUNK):
-                total.update(chunk)
-                size += len(chunk)
-            if size != opened.st_size:
-                raise OSError(errno.ESTALE, "it changed while it was read")
-        finally:
-            os.close(fd)
-        return Entry("100755" if opened.st_mode & 0o100 else "100644", total.hexdigest())
 
     def _unreadable(self, path: bytes, error: OSError) -> None:
         if error.errno in _MOVING:

@@ -82,9 +82,9 @@ def create(
     if faults:
         raise ContractError([Fault(why, file=name, key=key) for key, why in faults])
     refuse_other_branch(goal, shop.branch())
-    baseline, run_id = None, goal.run_id
+    baseline = None
+    run_id = goal.run_id or layout.run_id_for(goal.id, now)
     if not as_draft:
-        run_id = run_id or layout.run_id_for(goal.id, now)
         baseline = shop.pin(goal, base)
         _refuse_outside(goal, shop.outside(goal, baseline), base)
     final = shop.edit(
@@ -101,7 +101,7 @@ def create(
         shop.trust(ready, "flow goal create")  # first: a contract nobody published harms nobody
     shop.write(
         final,
-        run_id or layout.run_id_for(goal.id, now),
+        run_id,
         baseline,
         Artifact("goal-created", {"goal_id": goal.id, "source": goal.source or source}),
         {"type": "created", "to": ready.status, "source": source},

@@ -13,6 +13,7 @@ from flow.app.looking import own_files, refuse_other_branch
 from flow.app.ports import Closing, Move
 from flow.core import boundary as bounds
 from flow.core import explain
+from flow.core.lifecycle import TERMINAL, Lifecycle
 from flow.errors import StaleProposal, StateError
 
 if TYPE_CHECKING:
@@ -155,6 +156,7 @@ def _close(
     proposal_id: str | None,
 ) -> None:
     goal = loaded.goal
+    Lifecycle(goal.id, goal.status).move(to)  # the ledger asks the table again, under its lock
     artifact = transition_artifact(goal, run_id, to, reason, RESULT_OF.get(to))
     fields = {**artifact.fields, "confirmed_by": desk.who, "how": how}
     if proposal_id:
@@ -183,8 +185,6 @@ def _close(
 
 def refuse_closed(goal: Goal, doing: str) -> None:
     """Raise :class:`StateError` where ``goal`` is closed."""
-    from flow.core.lifecycle import TERMINAL
-
     if goal.status in TERMINAL:
         raise StateError(
             f"goal {goal.id} is {goal.status}; {doing} is not possible any more",

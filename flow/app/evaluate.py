@@ -109,8 +109,8 @@ def evaluate(request: Request, tools: Tools) -> Verdict:
     if loaded.goal.status != "active" and not request.dry_run:
         facts = facts._replace(loaded=_resume(facts, tools.ledger, tools.records))
     measurement = measure.run(facts, request, only, tools)
-    baseline, stale = looking.look_again(facts, measurement, request, tools)
-    report = looking.boundary(facts, baseline, tools)
+    left, stale = looking.look_again(facts, measurement, request, tools)
+    report = looking.boundary(facts, left, tools)
     approvals = proposals.fresh_approvals(facts.loaded.goal, facts.subject, tools.records)
     measured = measure.judgeable(facts.loaded.goal, measurement, approvals, stale=bool(stale))
     candidate = decide.candidate(measured, boundary_known=report.status != "inconclusive")

@@ -12,7 +12,7 @@ from flow.core.evidence import Subject
 from flow.errors import StateError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from flow.app.evaluate import Request, Tools
     from flow.app.measure import Measurements
@@ -126,37 +126,39 @@ def denied(goal: Goal, tools: Tools) -> tuple[str, ...]:
 
 def look_again(
     facts: Facts, measurement: Measurements, request: Request, tools: Tools
-) -> tuple[Baseline, tuple[str, ...]]:
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Find by-products, and whether anything else moved while commands ran.
 
-    Returns the baseline with its by-products, and the paths that make this evaluation stale.
+    Returns the paths that the commands left behind, and the paths that make this evaluation stale.
     """
-    if request.dry_run or not measurement.ran:
-        return facts.baseline, ()
+    if not measurement.ran:
+        return (), ()
     after = tools.snapshot(facts.baseline, denied(facts.loaded.goal, tools))
     if after.problems and not facts.before.problems:
-        return facts.baseline, after.problems
+        return (), after.problems
     found = bounds.find_by_products(facts.before, after, facts.baseline)
     baseline = facts.baseline
     if found:
         baseline = baseline._replace(by_products={**baseline.by_products, **found})
         if request.base is None:
             tools.keep_baseline(facts.loaded.goal.id, facts.run_id, baseline)
+    left = tuple(sorted(found))
     if facts.before.problems:
-        return baseline, ()
+        return left, ()
     again = subject_of(facts.loaded, after, baseline, tools.version)
     if again.tree == facts.subject.tree and again.head == facts.subject.head:
-        return baseline, ()
+        return left, ()
     moved = bounds.moved(facts.before, after, baseline, own_files(facts.loaded.goal, baseline))
-    return baseline, moved or ("HEAD",)
+    return left, moved or ("HEAD",)
 
 
-def boundary(facts: Facts, baseline: Baseline, tools: Tools) -> BoundaryReport:
+def boundary(facts: Facts, left: Sequence[str], tools: Tools) -> BoundaryReport:
     """What the change set means for the goal (step 4).
 
-    Guards that a person approved as they are now do not count as changed.
+    ``left`` are the paths that the commands just left behind. Guards that a person approved as
+    they are now do not count as changed.
     """
-    goal = facts.loaded.goal
+    goal, baseline = facts.loaded.goal, facts.baseline
     report = bounds.judge(
         facts.before,
         baseline,
@@ -165,6 +167,10 @@ def boundary(facts: Facts, baseline: Baseline, tools: Tools) -> BoundaryReport:
         protected=goal.protected_paths,
         own_files=own_files(goal, baseline),
     )
+    new = [path for path in left if path not in report.by_products]
+    if new:
+        warning = f"left behind by the commands, not counted: {explain.names(new, 10)}"
+        report = report._replace(warnings=(*report.warnings, warning))
     if not facts.recorded:
         report = report._replace(guards_changed=(*report.guards_changed, LOST))
     approved = proposals.approved_guards(goal, facts.run_id, facts.before, tools.records)

@@ -10,7 +10,7 @@ from flow.app.looking import refuse_other_branch, subject_of
 from flow.app.ports import Approval, Artifact, CriterionUpdate, Move
 from flow.core import explain, layout
 from flow.core.evidence import APPROVER, evidence_document
-from flow.core.lifecycle import check_move
+from flow.core.lifecycle import Lifecycle
 from flow.errors import GitError, InputError, StateError
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def shift(desk: Desk, goal_id: str, to: NonTerminal, reason: str) -> LoadedGoal:
     desk.ledger.finish(goal_id)
     loaded = desk.records.goal(goal_id)
     goal = loaded.goal
-    check_move(goal.status, to, goal=goal.id)
+    Lifecycle(goal.id, goal.status).move(to)
     if goal.status == "draft":
         raise StateError(
             f"goal {goal.id} is a draft",

@@ -88,6 +88,8 @@ def _achieved(stage: Stage, goal: str) -> None:
     stage.say("The journal tells the whole story.")
     stage.show(".decisions/issue-1.md")
     stage.commit("Count lines")
+    stage.git("switch", "-q", "main", shown=True)
+    stage.git("merge", "-q", goal, shown=True)
 
 
 def _fails(stage: Stage, goal: str) -> None:

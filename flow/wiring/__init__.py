@@ -6,7 +6,6 @@ the point of use: a helper that only writes a verdict never loads YAML, git or t
 
 from __future__ import annotations
 
-from flow.wiring.evaluating import Evaluating
 from flow.wiring.parts import version
 from flow.wiring.reading import Reading
 from flow.wiring.recording import Recording
@@ -15,7 +14,7 @@ from flow.wiring.trusting import Trusting
 __all__ = ["Checkout", "version"]
 
 
-class Checkout(Reading, Evaluating, Trusting, Recording):
+class Checkout(Reading, Trusting, Recording):
     """A repository checkout, found from any folder inside it.
 
     ``cwd`` defaults to the working directory, ``environ`` to the process's environment. Raises

@@ -95,17 +95,16 @@ class Parts:
 
     @property
     def ledger(self) -> FileLedger:
-        """The writing side of the ledger."""
+        """The writing side of the ledger, for whoever is in a hurry (evaluations, helpers)."""
+        ledger: FileLedger = self._once("ledger", lambda: self._ledger(quick=True))
+        return ledger
+
+    def _ledger(self, *, quick: bool) -> FileLedger:
         from flow.adapters import clock
         from flow.adapters.ledger import FileLedger
 
-        ledger: FileLedger = self._once(
-            "ledger",
-            lambda: FileLedger(
-                self.top, now=clock.now, journal_dir=self.settings.settings.journal_dir
-            ),
-        )
-        return ledger
+        folder = self.settings.settings.journal_dir
+        return FileLedger(self.top, now=clock.now, journal_dir=folder, quick=quick)
 
     def load(self, goal_id: str) -> LoadedGoal:
         """Read a goal. Raises :class:`InputError` where there is none, or for an unsafe id."""
@@ -142,11 +141,12 @@ class Parts:
         return self.environ.get("USER") or self.environ.get("LOGNAME") or "unknown"
 
     def _desk(self) -> Desk:
+        """What a person's command works at; it is in no hurry, so it locks with ``filelock``."""
         from flow.app.doors import Desk
 
         return Desk(
             records=self.records,
-            ledger=self.ledger,
+            ledger=self._ledger(quick=False),
             baseline=self._baseline,
             snapshot=self._snapshot,
             keep_baseline=self.ledger.write_baseline,
@@ -162,7 +162,7 @@ class Parts:
 
         return pin(
             self.repo,
-            base=base or goal.base,
+            base=goal.base if base is None else base,
             denied=self._denied(goal),
             journal_dir=self.settings.settings.journal_dir,
             cache_dir=self._cache("worktree"),

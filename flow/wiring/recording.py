@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from flow.core import ids, layout
 from flow.errors import StaleProposal
 from flow.wiring.creating import Creating
+from flow.wiring.evaluating import Evaluating
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from flow.adapters.journal import Journal
 
 
-class Recording(Creating):
+class Recording(Creating, Evaluating):
     """What others write through Flow: evidence, lifecycle, journal."""
 
     def record_evidence(
@@ -57,6 +58,10 @@ class Recording(Creating):
             lifecycle = lifecycle["lifecycle"]
         if lifecycle.get("status") == "achieved":
             self._refuse_stale(ids.goal_id(goal_id))
+        starts = lifecycle.get("status") == "active" and from_status in (None, "draft")
+        if starts and self.load(goal_id).goal.status == "draft":
+            self.activate(goal_id)  # pins the base and records trust, as `active` has to
+            from_status = None
         self.ledger.update_lifecycle(
             ids.goal_id(goal_id),
             lifecycle,

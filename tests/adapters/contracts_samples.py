@@ -177,7 +177,13 @@ VERDICT: dict[str, Any] = {
     "source": "command",
     "recorded_at": NOW,
 }
-EVENT: dict[str, Any] = {"at": NOW, "seq": 1, "type": "evaluated", "goal_id": "issue-4", "more": [1]}
+EVENT: dict[str, Any] = {
+    "at": NOW,
+    "seq": 1,
+    "type": "evaluated",
+    "goal_id": "issue-4",
+    "more": [1],
+}
 BASELINE: dict[str, Any] = {
     "base_commit": COMMIT,
     "dirty": {"a.txt": "absent"},

@@ -17,6 +17,7 @@ import pytest
 from flow.adapters import process_tree
 from flow.adapters.checks import CommandRunner
 from flow.adapters.process_outcome import read_exit
+from flow.adapters.process_supervisor import send_report
 from flow.app.ports import Check, CheckResult
 from flow.errors import Interrupted, RefusedError, StorageError
 
@@ -333,7 +334,13 @@ def test_it_is_asked_to_end_before_it_is_forced(scene: Scene) -> None:
 def test_killing_those_who_watch_is_never_a_pass(scene: Scene, command: str, follow: bool) -> None:
     if follow and "setsid" in command:
         pytest.skip("only a subreaper finds what detached itself")
-    killed, after = scene.run([scene.check(command), scene.check("echo fine")], follow=follow)
+    left: list[list[str]] = []
+    checks = [scene.check(command), scene.check("echo fine")]
+    warden_lives = "$(" not in command
+    killed, after = scene.run(
+        checks, follow=follow, ended=lambda *_: left.append(scene.processes() * warden_lives)
+    )
+    assert follow or left == [[], []]  # ended before its result is handed over
     assert killed.result.outcome == "inconclusive"
     assert killed.result.result in ("signal KILL", "signal TERM", "signal INT")
     assert killed.output is None
@@ -566,6 +573,36 @@ def test_a_short_write_is_written_on(scene: Scene, monkeypatch: pytest.MonkeyPat
         assert scene.one("seq 50").output == "".join(f"{n}\n" for n in range(1, 51)).encode()
 
 
+LIMITED = """
+import os, resource, sys
+from flow.adapters.checks import CommandRunner
+from flow.app.ports import Check
+from flow.errors import StorageError
+resource.setrlimit(resource.RLIMIT_FSIZE, (5000, 5000))
+ended = []
+runner = CommandRunner(sys.argv[1], "work", environ=os.environ, output_limit=20000)
+try:
+    runner([Check("AC1", "seq 4000; sleep 300", "", 60.0)], jobs=1,
+           started=lambda check: None, ended=lambda check, result: ended.append(result))
+except StorageError as error:
+    print(error.exit_code, ended, error)
+"""
+
+
+def test_a_disk_that_takes_no_more_is_no_pass(scene: Scene) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", LIMITED, str(scene.top)],
+        env={**scene.environ, "PYTHONPATH": ROOT},
+        capture_output=True,
+        timeout=60,
+        check=True,
+    )
+    said = done.stdout.decode()
+    assert said.startswith("5 [] ")
+    assert "cannot record the output of AC1: File too large" in said
+    assert os.listdir(scene.top / "work") == []
+
+
 @pytest.mark.parametrize("place", [".flow", ".flow/runs", ".flow/runs/r1", WORK])
 def test_a_symlink_on_the_way_to_the_output_is_refused(scene: Scene, place: str) -> None:
     elsewhere = scene.top.parent / "elsewhere"
@@ -727,20 +764,22 @@ COMMANDS = [
 ]
 
 
+@pytest.mark.parametrize("group", [False, True])
 @pytest.mark.parametrize("jobs", [1, 4])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
 def test_when_flow_is_ended_so_is_everything(
-    scene: Scene, jobs: int, number: signal.Signals
+    scene: Scene, jobs: int, number: signal.Signals, group: bool
 ) -> None:
     flow = subprocess.Popen(
         [sys.executable, "-c", RUNNER, str(scene.top), str(jobs), *COMMANDS],
         env={**scene.environ, "PYTHONPATH": ROOT},
         stdout=subprocess.PIPE,
+        process_group=0,
     )
     try:
         wanted = ["a", "b", "c", "d"][:jobs]
         assert eventually(lambda: all((scene.top / name).exists() for name in wanted))
-        flow.send_signal(number)
+        (os.killpg if group else os.kill)(flow.pid, number)
         said, _ = flow.communicate(timeout=60)
     finally:
         flow.kill()
@@ -775,6 +814,78 @@ def test_handlers_of_the_program_stay(scene: Scene) -> None:
     finally:
         signal.signal(signal.SIGTERM, before)
     assert heard == [signal.SIGTERM]
+
+
+CLOSED = """
+import os, sys
+from flow.adapters.checks import CommandRunner
+from flow.app.ports import Check
+def ended(check, result):
+    with open(sys.argv[2], "a") as file, open(result.output.path) as output:
+        file.write(f"{result.result} {output.read()!r}; ")
+CommandRunner(sys.argv[1], ".flow/runs/r1/evidence", environ=os.environ)(
+    [Check("AC1", command, "", 60.0) for command in ("echo a; echo b >&2; cat", "if", "exit 3")],
+    jobs=1, started=lambda check: None, ended=ended)
+"""
+
+
+def test_it_works_where_flow_has_no_standard_streams(scene: Scene) -> None:
+    said = scene.top.parent / "said"
+    subprocess.run(
+        ["sh", "-c", '"$@" <&- >&- 2>&-', "sh", sys.executable, "-c", CLOSED, scene.top, said],
+        env={**scene.environ, "PYTHONPATH": ROOT},
+        timeout=60,
+        check=True,
+    )
+    text = said.read_text()
+    assert text.startswith("exit 0 'a\\nb\\n'; could not run 'bash: ")
+    assert text.endswith("exit 3 ''; ")
+
+
+@pytest.mark.parametrize("then", ["seq 5000; sleep 300", "true"])
+def test_a_folder_that_becomes_a_link_is_refused_at_once(scene: Scene, then: str) -> None:
+    elsewhere = scene.top.parent / "elsewhere"
+    elsewhere.mkdir()
+    with pytest.raises(RefusedError) as caught:
+        scene.one(f"rm -rf .flow; ln -s {elsewhere} .flow; {then}", output_limit=2000)
+    assert caught.value.code == "unsafe_path"
+    assert os.listdir(elsewhere) == []
+    assert scene.processes() == []
+
+
+def test_a_defect_of_a_supervisor_is_no_result(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError("a defect")
+
+    with monkeypatch.context() as inside:
+        inside.setattr("flow.adapters.process_ending.Ending.settle", fail)
+        result, output = scene.one("setsid sleep 300 & true")
+    assert (result.outcome, output) == ("inconclusive", None)
+    assert "RuntimeError: a defect" in result.reason
+    assert scene.processes() == []
+
+
+SIZES = {"sha": "f" * 64, "size": 2**53, "printed": 2**53, "cut": 2**53, "seconds": 1e300 / 7}
+NAMED = [2**22, *["n" * 15] * 5]
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        {"kind": "timeout", "status": None, "loose": False, "left": NAMED, "stuck": NAMED, **SIZES},
+        {"kind": "refused", "why": '\x1b"\\ü' * 200, **SIZES},
+    ],
+)
+def test_the_longest_report_is_written_in_one_piece(found: dict[str, Any]) -> None:
+    read, write = os.pipe()
+    send_report(write, 999, found)
+    os.close(write)
+    with open(read, "rb") as file:
+        line = file.read()
+    assert line.endswith(b"}\n")
+    assert len(line) <= 512  # the smallest PIPE_BUF that POSIX allows
 
 
 def test_runs_in_a_thread_too(scene: Scene) -> None:

@@ -1,4 +1,4 @@
-"""The cache of parsed goals: used where it can be relied on, ignored otherwise, never in the way."""
+"""The cache of parsed goals: used where it can be relied on, and never in the way."""
 
 from __future__ import annotations
 

@@ -41,7 +41,15 @@ AC = ("objective", "acceptance_criteria")
 GOAL_FAULTS: list[tuple[tuple[str | int, ...], Any, str | None, str]] = [
     *[
         ((key,), Gone, None, "is missing")
-        for key in ("kind", "metadata", "scope", "objective", "evaluator", "lifecycle", "apiVersion")
+        for key in (
+            "kind",
+            "metadata",
+            "scope",
+            "objective",
+            "evaluator",
+            "lifecycle",
+            "apiVersion",
+        )
     ],
     (("extra",), 1, None, "is not a known key here"),
     (("objectiv",), 1, None, "did you mean objective?"),
@@ -66,7 +74,11 @@ GOAL_FAULTS: list[tuple[tuple[str | int, ...], Any, str | None, str]] = [
     (("scope", "repo"), "", None, "is empty"),
     (("scope", "branch"), Gone, None, "is missing"),
     (("scope", "branch"), "a\x1b[31m", None, "is not one line of text"),
-    *[(("scope", key), value, None, "is out of range") for key in ("issue", "pr") for value in (0, -1, BIG)],
+    *[
+        (("scope", key), value, None, "is out of range")
+        for key in ("issue", "pr")
+        for value in (0, -1, BIG)
+    ],
     (("scope", "issue"), True, None, "true is not a whole number"),
     (("scope", "issue"), 4.0, None, "4.0 is not a whole number"),
     (("scope", "issue"), "4", None, "'4' is not a whole number (like 4)"),
@@ -160,7 +172,12 @@ GOAL_FAULTS: list[tuple[tuple[str | int, ...], Any, str | None, str]] = [
         for key in ("result", "reason", "at")
     ],
     (("lifecycle", "last_evaluation", "result"), "achieved", None, "is not one of its values"),
-    (("lifecycle", "last_evaluation", "at"), "2026-02-29T00:00:00Z", None, "is not a date and time"),
+    (
+        ("lifecycle", "last_evaluation", "at"),
+        "2026-02-29T00:00:00Z",
+        None,
+        "is not a date and time",
+    ),
 ]
 E = "evidence"
 EVIDENCE_FAULTS: list[tuple[tuple[str | int, ...], Any, str | None, str]] = [
@@ -270,7 +287,10 @@ def test_a_valid_document_is_taken_without_a_word(kind: str, document: Any) -> N
         *[("goal", *row) for row in GOAL_FAULTS],
         *[("evidence", *row) for row in EVIDENCE_FAULTS],
         *[("verdict", *row) for row in VERDICT_FAULTS],
-        *[(kind, path, value, "" if kind == "run" else None, w) for kind, path, value, w in RUN_FAULTS],
+        *[
+            (kind, path, value, "" if kind == "run" else None, w)
+            for kind, path, value, w in RUN_FAULTS
+        ],
     ],
 )
 def test_one_broken_rule_is_one_fault_with_its_place(
@@ -362,7 +382,9 @@ def test_rows_and_other_open_mappings_take_any_key(path: tuple[str | int, ...]) 
     assert contracts.check("goal", altered(GOAL, path, {"any": {"thing": 1}}), file=FILE) == ()
 
 
-@pytest.mark.parametrize("key", ["rubric", "scorecard", "debate", "evidence_command", "evidence_paths"])
+@pytest.mark.parametrize(
+    "key", ["rubric", "scorecard", "debate", "evidence_command", "evidence_paths"]
+)
 def test_what_is_for_fuzzy_criteria_is_a_warning_beside_a_command(key: str) -> None:
     value = ["a"] if key == "evidence_paths" else "a"
     (warning,) = contracts.check("goal", altered(GOAL, (*AC, 0, key), value), file=FILE)
@@ -372,7 +394,10 @@ def test_what_is_for_fuzzy_criteria_is_a_warning_beside_a_command(key: str) -> N
 @pytest.mark.parametrize(
     ("kind", "path"),
     [
-        *[("goal", ("scope", key)) for key in ("issue", "pr", "journal", "base", "base_commit", "run_id")],
+        *[
+            ("goal", ("scope", key))
+            for key in ("issue", "pr", "journal", "base", "base_commit", "run_id")
+        ],
         *[("goal", (*AC, 0, key)) for key in ("verification_command", "timeout_seconds", "cwd")],
         *[("goal", (*AC, 0, key)) for key in ("limitations", "evidence_ref", "last_evaluated_at")],
         *[("goal", ("constraints", key)) for key in ("allowed_paths", "denied_paths")],
@@ -389,7 +414,9 @@ def test_an_optional_key_may_be_left_empty(kind: str, path: tuple[str | int, ...
     assert contracts.check(kind, altered(SAMPLES[kind], path, None), file=FILE) == ()
 
 
-@pytest.mark.parametrize("type_", schemas.load("evidence")["properties"]["evidence"]["properties"]["type"]["enum"])
+@pytest.mark.parametrize(
+    "type_", schemas.load("evidence")["properties"]["evidence"]["properties"]["type"]["enum"]
+)
 @pytest.mark.parametrize("limited", [False, True])
 @pytest.mark.parametrize("negative", [False, True])
 def test_each_evidence_type_must_say_its_limits_where_the_spec_wants_it(
@@ -436,7 +463,7 @@ def test_a_flood_of_values_is_one_fault() -> None:
     assert "more than 100000 values" in str(fault)
 
 
-# The quick check against jsonschema ----------------------------------------------------------------
+# The quick check against jsonschema -----------------------------------------------------
 
 
 def oracle(kind: str) -> Draft202012Validator:
@@ -490,7 +517,13 @@ def test_both_checks_agree_on_every_mutation(kind: str, path: Any, value: Any) -
 
 
 def _paths(value: Any, path: tuple[str | int, ...] = ()) -> list[tuple[str | int, ...]]:
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    items = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
     return [p for key, item in items for p in ((*path, key), *_paths(item, (*path, key)))]
 
 
@@ -502,13 +535,27 @@ SCALARS = st.one_of(
     st.sampled_from([0.5, -0.5, 1.5]),
     st.text(max_size=8),
     st.sampled_from(
-        ["AC1", "ac", "active", "passed", "pass", NOW, SHA, COMMIT, "a\n", "..", "x/../y", "FlowGoal"]
+        [
+            "AC1",
+            "ac",
+            "active",
+            "passed",
+            "pass",
+            NOW,
+            SHA,
+            COMMIT,
+            "a\n",
+            "..",
+            "x/../y",
+            "FlowGoal",
+        ]
     ),
 )
 VALUES = st.recursive(
     SCALARS,
     lambda inner: st.one_of(
-        st.lists(inner, max_size=3), st.dictionaries(st.sampled_from(["id", "x", "to"]), inner, max_size=3)
+        st.lists(inner, max_size=3),
+        st.dictionaries(st.sampled_from(["id", "x", "to"]), inner, max_size=3),
     ),
     max_leaves=5,
 )
@@ -543,7 +590,7 @@ def test_a_keyword_without_a_check_is_an_error_not_a_hole() -> None:
         contracts_check._Compiler({}).test({"format": "email"})
 
 
-# Dates and times -----------------------------------------------------------------------------------
+# Dates and times ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -613,7 +660,9 @@ def test_dates_are_those_of_the_validator_that_jsonschema_uses(parts: Any) -> No
 @given(st.text(max_size=12))
 def test_the_quick_patterns_are_the_patterns(text: str) -> None:
     for pattern in (r"\S", r"^[^\u0000]*$"):
-        assert bool(contracts_check.search(pattern)(text)) is bool(re.search(pattern.replace("$", r"\Z"), text))
+        assert bool(contracts_check.search(pattern)(text)) is bool(
+            re.search(pattern.replace("$", r"\Z"), text)
+        )
 
 
 @settings(max_examples=300, deadline=None)

@@ -17,13 +17,108 @@ from flow.errors import InputError
 from tests.adapters.contracts_samples import EVIDENCE, GOAL
 
 TRICKY = [
-    *["no", "on", "Yes", "y", "null", "~", "true", "False", "1:30", "010", "0x1F", "0o7", "1e3", ".5", "1_0"],
-    *[".inf", ".nan", "-", "--", "---", "...", "=", "<<", "?", "? a", "- a", ": a", "a:", "a: b", "a #b"],
-    *["2026-03-01", "2026-03-01T10:15:00Z", " a", "a ", "", "\n", "a\n", "a\n\n", "\na", " a\nb", "a\n b\n"],
-    *["a\n  ", "a\n \nb", "a\tb\n\tc", "\ta\nb", "#a\nb", "- a\n- b", "|", "> x", "&a", "*a", "!a", "%a"],
-    *["@a", "`a", "'a", '"a"', "a'b", 'a"b', "a\\b", "a, b", "[a]", "{a}", "a\rb", "a\r\nb", "a\x85b"],
-    *["\u2028", "\ufeff", "\x1b[31m", "\x7f", "é", "中文", "😀", "\u202e", "\xa0", "x" * 400, "a  b", "./a"],
-    *["/a", "_a", ".a", "..", "a/b.py", "pytest -q | tee 'x y'", "grep -c \"a\" b", "a\\nb", "a]b", "a}b"],
+    *[
+        "no",
+        "on",
+        "Yes",
+        "y",
+        "null",
+        "~",
+        "true",
+        "False",
+        "1:30",
+        "010",
+        "0x1F",
+        "0o7",
+        "1e3",
+        ".5",
+        "1_0",
+    ],
+    *[
+        ".inf",
+        ".nan",
+        "-",
+        "--",
+        "---",
+        "...",
+        "=",
+        "<<",
+        "?",
+        "? a",
+        "- a",
+        ": a",
+        "a:",
+        "a: b",
+        "a #b",
+    ],
+    *[
+        "2026-03-01",
+        "2026-03-01T10:15:00Z",
+        " a",
+        "a ",
+        "",
+        "\n",
+        "a\n",
+        "a\n\n",
+        "\na",
+        " a\nb",
+        "a\n b\n",
+    ],
+    *[
+        "a\n  ",
+        "a\n \nb",
+        "a\tb\n\tc",
+        "\ta\nb",
+        "#a\nb",
+        "- a\n- b",
+        "|",
+        "> x",
+        "&a",
+        "*a",
+        "!a",
+        "%a",
+    ],
+    *[
+        "@a",
+        "`a",
+        "'a",
+        '"a"',
+        "a'b",
+        'a"b',
+        "a\\b",
+        "a, b",
+        "[a]",
+        "{a}",
+        "a\rb",
+        "a\r\nb",
+        "a\x85b",
+    ],
+    *[
+        "\u2028",
+        "\ufeff",
+        "\x1b[31m",
+        "\x7f",
+        "é",
+        "中文",
+        "😀",
+        "\u202e",
+        "\xa0",
+        "x" * 400,
+        "a  b",
+        "./a",
+    ],
+    *[
+        "/a",
+        "_a",
+        ".a",
+        "..",
+        "a/b.py",
+        "pytest -q | tee 'x y'",
+        'grep -c "a" b',
+        "a\\nb",
+        "a]b",
+        "a}b",
+    ],
 ]
 TEXT = st.one_of(
     st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=30),
@@ -68,7 +163,9 @@ def test_what_is_written_is_read_back_by_yaml_1_2_and_1_1(document: dict[str, An
 
 @pytest.mark.parametrize("text", TRICKY)
 def test_tricky_texts_stay_texts_wherever_they_stand(text: str) -> None:
-    read_by_all({"a": text, text: 1, "l": [text, [text], {text: text}], "m": {text: {text: [text]}}})
+    read_by_all(
+        {"a": text, text: 1, "l": [text, [text], {text: text}], "m": {text: {text: [text]}}}
+    )
 
 
 def test_a_goal_reads_well() -> None:
@@ -118,7 +215,9 @@ def test_tuples_and_other_mappings_are_written_as_plain_ones() -> None:
     import types
 
     value = {"a": types.MappingProxyType({"b": (1, 2)})}
-    assert contracts.parse_yaml(contracts.dump_yaml(value).encode(), file="x") == {"a": {"b": [1, 2]}}
+    assert contracts.parse_yaml(contracts.dump_yaml(value).encode(), file="x") == {
+        "a": {"b": [1, 2]}
+    }
 
 
 @pytest.mark.parametrize(
@@ -162,7 +261,8 @@ def test_depth_is_that_of_the_reader() -> None:
     ],
 )
 def test_writing_and_json_load_neither_yaml_nor_jsonschema(code: str) -> None:
-    code += "; import sys; print([m for m in ('yaml', 'jsonschema', 'dataclasses') if m in sys.modules])"
+    code += "; import sys; names = ('yaml', 'jsonschema', 'dataclasses')"
+    code += "; print([name for name in names if name in sys.modules])"
     done = subprocess.run([sys.executable, "-S", "-c", code], capture_output=True, text=True)
     assert done.stdout == "[]\n", done.stderr
 

@@ -43,20 +43,38 @@ def read(text: str) -> Any:
         pytest.param("a:   1\n", [(("a",), 5)], "a:   5\n", id="spaces before the value stay"),
         pytest.param('a: "x"\n', [(("a",), "y")], 'a: "y"\n', id="double quotes stay"),
         pytest.param("a: 'x'\n", [(("a",), "y'")], "a: 'y'''\n", id="single quotes stay"),
-        pytest.param("a: 'x'\n", [(("a",), "y\n")], 'a: "y\\n"\n', id="a line break needs double quotes"),
+        pytest.param(
+            "a: 'x'\n", [(("a",), "y\n")], 'a: "y\\n"\n', id="a line break needs double quotes"
+        ),
         pytest.param("a: x\n", [(("a",), "y: z")], 'a: "y: z"\n', id="quotes where needed"),
         pytest.param("a: x\n", [(("a",), "no")], 'a: "no"\n', id="quotes against YAML 1.1"),
         pytest.param("a: 'x'\n", [(("a",), None)], "a: null\n", id="None writes null"),
         pytest.param("a: 'x'\n", [(("a",), 4)], "a: 4\n", id="a number takes no quotes"),
         pytest.param("a:\nb: 1\n", [(("a",), "x")], "a: x\nb: 1\n", id="an empty value"),
-        pytest.param("a:   # c\n", [(("a",), "x")], "a: x   # c\n", id="an empty value with a comment"),
-        pytest.param("a:\n  x\nb: 1\n", [(("a",), "w")], "a:\n  w\nb: 1\n", id="value on the next line"),
-        pytest.param("a: x\n  y\nb: 1\n", [(("a",), "z")], "a: z\nb: 1\n", id="plain over two lines"),
-        pytest.param('a: "x\n  y"\nb: 1\n', [(("a",), "z")], 'a: "z"\nb: 1\n', id="quoted over two lines"),
-        pytest.param("a: |\n  x\n  y\nb: 1\n", [(("a",), "z")], "a: z\nb: 1\n", id="a literal goes"),
-        pytest.param("a: |+\n  x\n\nb: 1\n", [(("a",), "z")], "a: z\nb: 1\n", id="a kept literal goes"),
-        pytest.param("a: >-\n  x\n\nb: 1\n", [(("a",), "z")], "a: z\n\nb: 1\n", id="a folded one goes"),
-        pytest.param("a: |\n  x", [(("a",), "z")], "a: z", id="a literal at the end of the file goes"),
+        pytest.param(
+            "a:   # c\n", [(("a",), "x")], "a: x   # c\n", id="an empty value with a comment"
+        ),
+        pytest.param(
+            "a:\n  x\nb: 1\n", [(("a",), "w")], "a:\n  w\nb: 1\n", id="value on the next line"
+        ),
+        pytest.param(
+            "a: x\n  y\nb: 1\n", [(("a",), "z")], "a: z\nb: 1\n", id="plain over two lines"
+        ),
+        pytest.param(
+            'a: "x\n  y"\nb: 1\n', [(("a",), "z")], 'a: "z"\nb: 1\n', id="quoted over two lines"
+        ),
+        pytest.param(
+            "a: |\n  x\n  y\nb: 1\n", [(("a",), "z")], "a: z\nb: 1\n", id="a literal goes"
+        ),
+        pytest.param(
+            "a: |+\n  x\n\nb: 1\n", [(("a",), "z")], "a: z\nb: 1\n", id="a kept literal goes"
+        ),
+        pytest.param(
+            "a: >-\n  x\n\nb: 1\n", [(("a",), "z")], "a: z\n\nb: 1\n", id="a folded one goes"
+        ),
+        pytest.param(
+            "a: |\n  x", [(("a",), "z")], "a: z", id="a literal at the end of the file goes"
+        ),
         pytest.param("'a': 1\n\"b\": 2\n", [(("b",), 3)], "'a': 1\n\"b\": 3\n", id="quoted keys"),
         pytest.param("? a\n: 1\nb: 2\n", [(("a",), 3)], "? a\n: 3\nb: 2\n", id="explicit key"),
         pytest.param("a: 1\r\nb: 2\r\n", [(("b",), 3)], "a: 1\r\nb: 3\r\n", id="CRLF stays"),
@@ -68,12 +86,20 @@ def read(text: str) -> Any:
         ),
         pytest.param("a: 1", [(("a",), 2)], "a: 2", id="no newline at the end stays so"),
         pytest.param("a: 1", [(("b",), 2)], "a: 1\nb: 2", id="a new key there"),
-        pytest.param("a: 1 # c", [(("b",), 2)], "a: 1 # c\nb: 2", id="a new key behind a comment there"),
-        pytest.param("a: |\n  x", [(("b",), 2)], "a: |-\n  x\nb: 2", id="a literal without its newline"),
+        pytest.param(
+            "a: 1 # c", [(("b",), 2)], "a: 1 # c\nb: 2", id="a new key behind a comment there"
+        ),
+        pytest.param(
+            "a: |\n  x", [(("b",), 2)], "a: |-\n  x\nb: 2", id="a literal without its newline"
+        ),
         pytest.param("a: >1\n x", [(("b",), 2)], "a: >1-\n x\nb: 2", id="a folded one, indented"),
         pytest.param("a: |+\n  x", [(("b",), 2)], "a: |-\n  x\nb: 2", id="a kept one"),
-        pytest.param("a: |\n  x\n", [(("b",), 2)], "a: |\n  x\nb: 2\n", id="a new key behind a literal"),
-        pytest.param("a: |+\n  x\n\n\n", [(("b",), 2)], "a: |+\n  x\n\n\nb: 2\n", id="kept blank lines"),
+        pytest.param(
+            "a: |\n  x\n", [(("b",), 2)], "a: |\n  x\nb: 2\n", id="a new key behind a literal"
+        ),
+        pytest.param(
+            "a: |+\n  x\n\n\n", [(("b",), 2)], "a: |+\n  x\n\n\nb: 2\n", id="kept blank lines"
+        ),
         pytest.param(
             "l:\n  a: |\n    x\n\n\nm: 1\n",
             [(("l", "b"), 2)],
@@ -92,11 +118,15 @@ def read(text: str) -> Any:
             "l:\n      a: 1\n      b: 2\nm: 1\n",
             id="the mapping's own indentation",
         ),
-        pytest.param("l: {a: 1}\n", [(("l", "b"), 2)], "l: {a: 1, b: 2}\n", id="into a flow mapping"),
+        pytest.param(
+            "l: {a: 1}\n", [(("l", "b"), 2)], "l: {a: 1, b: 2}\n", id="into a flow mapping"
+        ),
         pytest.param("l: { a: 1 }\n", [(("l", "b"), 2)], "l: { a: 1, b: 2 }\n", id="with spaces"),
         pytest.param("l: {a: 1,}\n", [(("l", "b"), 2)], "l: {a: 1, b: 2,}\n", id="with a comma"),
         pytest.param("l: {a}\n", [(("l", "a"), 2)], "l: {a: 2}\n", id="a key alone in it"),
-        pytest.param("l: {}\n", [(("l", "a"), "x")], "l:\n  a: x\n", id="an empty mapping is filled"),
+        pytest.param(
+            "l: {}\n", [(("l", "a"), "x")], "l:\n  a: x\n", id="an empty mapping is filled"
+        ),
         pytest.param(
             "l: {\n  a: 1, # one\n  b: 2 # two\n}\n",
             [(("l", "b"), "x, y"), (("l", "c"), 3)],
@@ -105,22 +135,29 @@ def read(text: str) -> Any:
         ),
         pytest.param(
             "lifecycle: {status: active}\n",
-            [(("lifecycle", "status"), "blocked"), (("lifecycle", "last_evaluation"), {"at": "a b"})],
+            [
+                (("lifecycle", "status"), "blocked"),
+                (("lifecycle", "last_evaluation"), {"at": "a b"}),
+            ],
             "lifecycle: {status: blocked, last_evaluation: {at: a b}}\n",
             id="lifecycle in flow style",
         ),
         pytest.param(
             "l:\n  e: null # none yet\nm: 1\n",
             [(("l", "e"), LAST)],
-            "l:\n  e: # none yet\n    result: fail\n    reason: \"AC1: no\"\n"
+            'l:\n  e: # none yet\n    result: fail\n    reason: "AC1: no"\n'
             '    at: "2026-03-01T10:15:00Z"\nm: 1\n',
             id="null becomes a mapping",
         ),
         pytest.param(
-            "l:\n  e:\nm: 1\n", [(("l", "e"), {"a": 1})], "l:\n  e:\n    a: 1\nm: 1\n", id="nothing too"
+            "l:\n  e:\nm: 1\n",
+            [(("l", "e"), {"a": 1})],
+            "l:\n  e:\n    a: 1\nm: 1\n",
+            id="nothing too",
         ),
         pytest.param(
-            "l:\n  e:\n    result: pass # r\n    # c\n    reason: 'x'\n    at: 2025-01-01T00:00:00Z\n",
+            "l:\n  e:\n    result: pass # r\n    # c\n    reason: 'x'\n"
+            "    at: 2025-01-01T00:00:00Z\n",
             [(("l", "e"), LAST)],
             "l:\n  e:\n    result: fail # r\n    # c\n    reason: 'AC1: no'\n"
             '    at: "2026-03-01T10:15:00Z"\n',
@@ -133,19 +170,34 @@ def read(text: str) -> Any:
             id="a mapping is replaced",
         ),
         pytest.param(
-            "l:\n  s: 1\n  t: 2\nm: 1\n", [(("l",), None)], "l: null\nm: 1\n", id="a mapping becomes null"
+            "l:\n  s: 1\n  t: 2\nm: 1\n",
+            [(("l",), None)],
+            "l: null\nm: 1\n",
+            id="a mapping becomes null",
         ),
         pytest.param(
-            "l: # c\n  s: 1\nm: 1\n", [(("l",), "x")], "l: x # c\nm: 1\n", id="a mapping becomes a text"
+            "l: # c\n  s: 1\nm: 1\n",
+            [(("l",), "x")],
+            "l: x # c\nm: 1\n",
+            id="a mapping becomes a text",
         ),
         pytest.param(
-            "l:\n  s: 1\nm: 1\n", [(("l",), {})], "l: {}\nm: 1\n", id="a mapping becomes an empty one"
+            "l:\n  s: 1\nm: 1\n",
+            [(("l",), {})],
+            "l: {}\nm: 1\n",
+            id="a mapping becomes an empty one",
         ),
         pytest.param(
-            "l:\n  s: 1\nm: 1\n", [(("l",), ["a"])], "l:\n  - a\nm: 1\n", id="a mapping becomes a list"
+            "l:\n  s: 1\nm: 1\n",
+            [(("l",), ["a"])],
+            "l:\n  - a\nm: 1\n",
+            id="a mapping becomes a list",
         ),
         pytest.param(
-            "l: |\n  s\n\nm: 1\n", [(("l",), ["a"])], "l:\n  - a\n\nm: 1\n", id="a literal becomes a list"
+            "l: |\n  s\n\nm: 1\n",
+            [(("l",), ["a"])],
+            "l:\n  - a\n\nm: 1\n",
+            id="a literal becomes a list",
         ),
         pytest.param("l: [1, 2]\n", [(("l",), [1])], "l:\n  - 1\n", id="a list gets shorter"),
         pytest.param("l: [1, 2]\n", [(("l", 2), 3)], "l: [1, 2, 3]\n", id="appended in flow style"),
@@ -156,23 +208,37 @@ def read(text: str) -> Any:
             id="appended in block style",
         ),
         pytest.param("l: []\n", [(("l", 0), "x")], "l:\n  - x\n", id="appended to an empty list"),
-        pytest.param("l:\n  - 1\n  - 2\n", [(("l", 1), "x")], "l:\n  - 1\n  - x\n", id="a list's entry"),
-        pytest.param("l:\n  -\n  - 2\n", [(("l", 0), "x")], "l:\n  - x\n  - 2\n", id="an empty entry"),
+        pytest.param(
+            "l:\n  - 1\n  - 2\n", [(("l", 1), "x")], "l:\n  - 1\n  - x\n", id="a list's entry"
+        ),
+        pytest.param(
+            "l:\n  -\n  - 2\n", [(("l", 0), "x")], "l:\n  - x\n  - 2\n", id="an empty entry"
+        ),
         pytest.param(
             "l:\n  - id: A\n    s: 1\n  - {id: B, s: 1}\n",
             [(("l", 0, "s"), 2), (("l", 1, "s"), 2), (("l", 0, "r"), "x"), (("l", 1, "r"), "x")],
             "l:\n  - id: A\n    s: 2\n    r: x\n  - {id: B, s: 2, r: x}\n",
             id="criteria in both styles",
         ),
-        pytest.param("a: 1\nb: 2\nc: 3\n", [(("b",), DELETE)], "a: 1\nc: 3\n", id="a key is taken out"),
+        pytest.param(
+            "a: 1\nb: 2\nc: 3\n", [(("b",), DELETE)], "a: 1\nc: 3\n", id="a key is taken out"
+        ),
         pytest.param("a: 1\nb:\n  c: 2 # x\n", [(("b",), DELETE)], "a: 1\n", id="the last one"),
         pytest.param("a: 1\nb: 2", [(("a",), DELETE)], "b: 2", id="the first one"),
-        pytest.param("a: 1\n", [(("b",), DELETE), (("c", "d"), DELETE)], "a: 1\n", id="one that is not"),
         pytest.param(
-            "l:\n  - id: A # x\n    s: 1\n", [(("l", 0, "id"), DELETE)], "l:\n  - s: 1\n", id="at a dash"
+            "a: 1\n", [(("b",), DELETE), (("c", "d"), DELETE)], "a: 1\n", id="one that is not"
         ),
         pytest.param(
-            "l: {a: 1, b: 2, c: 3}\n", [(("l", "b"), DELETE)], "l: {a: 1, c: 3}\n", id="from flow style"
+            "l:\n  - id: A # x\n    s: 1\n",
+            [(("l", 0, "id"), DELETE)],
+            "l:\n  - s: 1\n",
+            id="at a dash",
+        ),
+        pytest.param(
+            "l: {a: 1, b: 2, c: 3}\n",
+            [(("l", "b"), DELETE)],
+            "l: {a: 1, c: 3}\n",
+            id="from flow style",
         ),
         pytest.param(
             "l: {a: 1, b: 2, c: 3}\n",
@@ -180,16 +246,36 @@ def read(text: str) -> Any:
             "l: {c: 3, d: 4}\n",
             id="the first ones, and one more",
         ),
-        pytest.param("l:\n  a: 1\nm: 1\n", [(("l", "a"), DELETE)], "l: {}\nm: 1\n", id="the only one"),
         pytest.param(
-            "a: 1\n", [(("k", "l", "m"), 1)], "a: 1\nk:\n  l:\n    m: 1\n", id="missing mappings are made"
+            "l:\n  a: 1\nm: 1\n", [(("l", "a"), DELETE)], "l: {}\nm: 1\n", id="the only one"
         ),
         pytest.param(
-            "a: 1\n", [(("t",), "x\ny\n")], "a: 1\nt: |\n  x\n  y\n", id="a new text of several lines"
+            "a: 1\n",
+            [(("k", "l", "m"), 1)],
+            "a: 1\nk:\n  l:\n    m: 1\n",
+            id="missing mappings are made",
         ),
-        pytest.param("é: '😀' # 中\nb: é\n", [(("é",), "ü")], "é: 'ü' # 中\nb: é\n", id="beyond ASCII"),
-        pytest.param("---\na: 1\n...\n", [(("b",), 2)], "---\na: 1\nb: 2\n...\n", id="document markers"),
-        pytest.param("{a: 1, b: {c: 2}}\n", [(("b", "c"), 3)], "{a: 1, b: {c: 3}}\n", id="all in flow"),
+        pytest.param(
+            "a: 1\n",
+            [(("t",), "x\ny\n")],
+            "a: 1\nt: |\n  x\n  y\n",
+            id="a new text of several lines",
+        ),
+        pytest.param(
+            "l:\n  a: 1\n      # deep\nm: 1\n",
+            [(("l", "t"), "x\ny\n")],
+            'l:\n  a: 1\n  t: "x\\ny\\n"\n      # deep\nm: 1\n',
+            id="a comment further in is no part of a new text",
+        ),
+        pytest.param(
+            "é: '😀' # 中\nb: é\n", [(("é",), "ü")], "é: 'ü' # 中\nb: é\n", id="beyond ASCII"
+        ),
+        pytest.param(
+            "---\na: 1\n...\n", [(("b",), 2)], "---\na: 1\nb: 2\n...\n", id="document markers"
+        ),
+        pytest.param(
+            "{a: 1, b: {c: 2}}\n", [(("b", "c"), 3)], "{a: 1, b: {c: 3}}\n", id="all in flow"
+        ),
         pytest.param('{"a": 1}', [(("b",), [1])], '{"a": 1, b: [1]}', id="JSON"),
     ],
 )
@@ -197,12 +283,16 @@ def test_the_text_after_an_edit(text: str, changes: Any, wanted: str) -> None:
     assert edit(text, *changes) == wanted
 
 
-@pytest.mark.parametrize("text", ["l: {a: }\n", "l: {a: , b: }\n", "{l: {a: ,},}\n", "l: {? a : }\n"])
+@pytest.mark.parametrize(
+    "text", ["l: {a: }\n", "l: {a: , b: }\n", "{l: {a: ,},}\n", "l: {? a : }\n"]
+)
 def test_an_empty_value_of_a_flow_mapping_can_be_set(text: str) -> None:
     assert read(edit(text, (("l", "a"), 2)))["l"]["a"] == 2
 
 
-@pytest.mark.parametrize("text", ["a: 1 # x\nb: 'y'\nc: {d: 010}\n", "a: |\n  x\n", contracts.dump_yaml(GOAL)])
+@pytest.mark.parametrize(
+    "text", ["a: 1 # x\nb: 'y'\nc: {d: 010}\n", "a: |\n  x\n", contracts.dump_yaml(GOAL)]
+)
 def test_values_that_are_there_already_change_nothing(text: str) -> None:
     document = read(text)
     assert edit(text, *[((key,), value) for key, value in document.items()]) == text
@@ -250,14 +340,20 @@ def test_a_result_that_would_not_read_as_meant_is_refused(monkeypatch: Any) -> N
     monkeypatch.setattr(contracts_dump, "scalar", lambda value, **_: "wrong")
     with pytest.raises(RefusedError, match="cannot be edited safely") as caught:
         edit("a: 1\n", (("a",), "right"))
-    assert (caught.value.code, caught.value.fault.file, caught.value.fault.key) == ("cannot_edit", FILE, "a")
+    assert (caught.value.code, caught.value.fault.file, caught.value.fault.key) == (
+        "cannot_edit",
+        FILE,
+        "a",
+    )
     monkeypatch.setattr(contracts_dump, "scalar", lambda value, **_: "'")
     with pytest.raises(RefusedError):
         edit("a: 1\n", (("a",), "right"))
 
 
 def test_a_thousand_criteria_keep_every_other_line() -> None:
-    criteria = [{**GOAL["objective"]["acceptance_criteria"][0], "id": f"AC{n}"} for n in range(1000)]
+    criteria = [
+        {**GOAL["objective"]["acceptance_criteria"][0], "id": f"AC{n}"} for n in range(1000)
+    ]
     document = copy.deepcopy(GOAL)
     document["objective"]["acceptance_criteria"] = criteria
     text = contracts.dump_yaml(document).replace("- id: AC500\n", "- id: AC500 # half\n")
@@ -265,16 +361,18 @@ def test_a_thousand_criteria_keep_every_other_line() -> None:
         (("objective", "acceptance_criteria", n, "status"), "fail") for n in range(0, 1000, 2)
     ]
     result = edit(text, *changes, (("lifecycle", "status"), "blocked"))
-    removed = [line for line in difflib.ndiff(text.split("\n"), result.split("\n")) if line[0] in "-"]
+    removed = [
+        line for line in difflib.ndiff(text.split("\n"), result.split("\n")) if line[0] in "-"
+    ]
     assert sorted(set(removed)) == ["-       status: pass", "-   status: active"]
     assert len(removed) == 501
 
 
-# Layouts by chance ---------------------------------------------------------------------------------
+# Layouts by chance ----------------------------------------------------------------------
 
 
 class Layout:
-    """Writes a document in block, flow and quoting styles drawn by chance, with comments and blank lines.
+    """Writes a document in styles drawn by chance, with comments and blank lines.
 
     ``lines`` holds (path of the entry the line belongs to, text).
     """
@@ -318,8 +416,8 @@ class Layout:
             self.block(path, value, deeper)
         elif isinstance(value, (dict, list)):
             self.put(path, f"{head} {self.flow(value)}{self.comment()}")
-        elif isinstance(value, str) and contracts_dump._literal_mark(value) and self.chance():
-            mark = str(contracts_dump._literal_mark(value))
+        elif isinstance(value, str) and contracts_dump.literal_mark(value) and self.chance():
+            mark = str(contracts_dump.literal_mark(value))
             deeper = indent + self.draw(st.integers(1, 3))
             self.put(path, f"{head} {mark}{self.comment()}")
             for line in value.removesuffix("\n").split("\n"):
@@ -365,7 +463,13 @@ DOCUMENTS = st.dictionaries(
 
 
 def _places(value: Any, path: tuple[str | int, ...] = ()) -> list[tuple[str | int, ...]]:
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    items = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
     return [p for key, item in items for p in ((*path, key), *_places(item, (*path, key)))]
 
 
@@ -388,7 +492,7 @@ BOTH_PARSERS = [HealthCheck.function_scoped_fixture]
 """The fixture only chooses the parser, for all examples alike."""
 
 
-@settings(max_examples=700, deadline=None, suppress_health_check=BOTH_PARSERS)
+@settings(max_examples=300, deadline=None, suppress_health_check=BOTH_PARSERS)
 @given(st.data())
 def test_any_layout_keeps_the_lines_that_no_change_is_about(data: st.DataObject) -> None:
     document = data.draw(DOCUMENTS)
@@ -416,7 +520,13 @@ def test_any_layout_keeps_the_lines_that_no_change_is_about(data: st.DataObject)
             _at(wanted, path[:-1])[path[-1]] = value = data.draw(VALUE)
         changes.append((path, value))
 
-    result = edit(text, *changes)
+    try:
+        result = edit(text, *changes)
+    except RefusedError:
+        # A comment further in that a deletion would lay behind a literal: it would become its text.
+        assert "# deep" in text
+        assert any(value is DELETE for _, value in changes)
+        return
     assert contracts_edit.same(read(result), wanted)
     kept = [
         line
@@ -427,10 +537,8 @@ def test_any_layout_keeps_the_lines_that_no_change_is_about(data: st.DataObject)
     assert all(line in rest for line in kept), (text, result, changes)
 
 
-def _touches(
-    path: tuple[str | int, ...], change: tuple[str | int, ...], layout: Layout
-) -> bool:
-    """Whether the line of ``path`` may change; what has no line of its own stands in its holder's."""
+def _touches(path: tuple[str | int, ...], change: tuple[str | int, ...], layout: Layout) -> bool:
+    """Whether the line of ``path`` may change; what has no own line stands in its holder's."""
     owners = {owner for owner, _ in layout.lines}
     holder = change
     while holder and holder not in owners:

@@ -229,7 +229,9 @@ def test_all_faults_are_named_at_once_those_of_the_schema_too() -> None:
 
 
 def test_a_value_that_could_not_be_read_has_no_second_fault() -> None:
-    text = GOAL_TEXT.replace("status: active", "status: !x active").replace("kind:", "? [a]\n: b\nkind:")
+    text = GOAL_TEXT.replace("status: active", "status: !x active").replace(
+        "kind:", "? [a]\n: b\nkind:"
+    )
     with pytest.raises(ContractError) as caught:
         contracts.read_goal(text.encode(), file=FILE)
     assert len(caught.value.faults) == 2
@@ -239,7 +241,7 @@ def test_the_list_of_faults_ends() -> None:
     assert 1000 <= len(refused("".join("a: 1\n" for _ in range(3000)))) <= 1002
 
 
-# Goals and evidence --------------------------------------------------------------------------------
+# Goals and evidence ---------------------------------------------------------------------
 
 
 def test_a_goal_and_its_warnings() -> None:
@@ -263,7 +265,9 @@ def test_evidence_and_its_warnings() -> None:
 @pytest.mark.parametrize("reader", [contracts.read_goal, contracts.read_evidence])
 def test_the_id_is_that_of_the_files_name(reader: Any) -> None:
     document = GOAL if reader is contracts.read_goal else EVIDENCE
-    with pytest.raises(ContractError, match=r"metadata\.id: .* is not the id in the file's name, 'other'"):
+    with pytest.raises(
+        ContractError, match=r"metadata\.id: .* is not the id in the file's name, 'other'"
+    ):
         reader(contracts.dump_yaml(document).encode(), file=FILE, expect_id="other")
 
 
@@ -281,7 +285,7 @@ def test_what_is_no_goal_file_is_called_so(data: bytes, words: str) -> None:
         contracts.read_goal(data, file=FILE)
 
 
-# Nothing but ContractError -------------------------------------------------------------------------
+# Nothing but ContractError --------------------------------------------------------------
 
 
 def only_contract_errors(data: bytes) -> None:
@@ -293,8 +297,8 @@ def only_contract_errors(data: bytes) -> None:
         try:
             reader()
         except ContractError as error:
-            assert str(error)
-            assert error.to_dict()["message"]
+            text = f"{error}{error.to_dict()['message']}"
+            text.encode()  # whatever was in the file, the message can be written somewhere
 
 
 @settings(max_examples=400, deadline=None)
@@ -327,11 +331,15 @@ def test_the_pure_parser_leaks_nothing_either(text: str) -> None:
 @settings(max_examples=300, deadline=None)
 @given(st.data())
 def test_a_damaged_goal_is_read_or_refused(data: st.DataObject) -> None:
-    raw = bytearray(contracts.dump_yaml(data.draw(st.sampled_from([GOAL, SMALL_GOAL, EVIDENCE]))).encode())
+    raw = bytearray(
+        contracts.dump_yaml(data.draw(st.sampled_from([GOAL, SMALL_GOAL, EVIDENCE]))).encode()
+    )
     for _ in range(data.draw(st.integers(1, 4))):
         place = data.draw(st.integers(0, len(raw) - 1))
         size = data.draw(st.integers(0, 20))
-        raw[place : place + size] = data.draw(st.one_of(st.binary(max_size=6), YAML_TEXT.map(str.encode)))
+        raw[place : place + size] = data.draw(
+            st.one_of(st.binary(max_size=6), YAML_TEXT.map(str.encode))
+        )
         if not raw:
             break
     only_contract_errors(bytes(raw))

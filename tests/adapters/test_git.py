@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from flow.adapters import base, git
+from flow.adapters.base_restored import restore
 from flow.core.boundary import Baseline
 from flow.errors import GitError, InputError, StateError
 from tests.support.gitbox import GitBox
@@ -417,9 +418,7 @@ def test_what_a_commit_alone_tells(box: GitBox) -> None:
     box.write("local.env")
     commit = box.git("rev-parse", "main")
     (box.top / ".git/info/exclude").write_text("evil.py\n")
-    pinned = base.baseline_of_commit(
-        found(box.top), commit, denied=box.denied, journal_dir=".decisions"
-    )
+    pinned = restore(found(box.top), commit, denied=box.denied, journal_dir=".decisions")
     assert pinned.ignore_rules == {".gitignore": "*.log\nbuild/\nlocal.env\n"}
     assert set(pinned.denied_ignored) == {"local.env"}
     box.baseline = pinned

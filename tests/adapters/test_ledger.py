@@ -288,6 +288,19 @@ def test_a_broken_journal_refuses_the_change_and_nothing_is_written(root, ledger
         assert scene.tree(root) == before
 
 
+def test_a_journal_that_cannot_be_written_takes_the_decision_back(root, ledger, monkeypatch):
+    from flow.adapters import journal as journals
+
+    def append(*args, **kwargs):
+        raise StorageError("cannot write it: No space left on device", file=JOURNAL)
+
+    monkeypatch.setattr(journals, "append", append)
+    before = scene.tree(root)
+    with pytest.raises(StorageError):
+        ledger.move(GOAL, RUN, scene.seen(root), scene.move())
+    assert scene.tree(root) == before
+
+
 @pytest.mark.parametrize(
     "rel",
     [

@@ -111,6 +111,32 @@ def test_a_lock_file_deleted_while_held_is_noticed_by_who_waited(root, hold, qui
 
 
 @WAYS
+def test_a_lock_file_deleted_between_opening_and_locking(root, monkeypatch, quick):
+    import fcntl
+
+    real, deleted = fcntl.flock, []
+
+    def flock(fd, operation):
+        if not deleted:
+            os.unlink(f"{root}/{REL}")
+            deleted.append(True)
+        return real(fd, operation)
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    impatient = HOLDER.replace("rel, quick=", "rel, timeout=0.2, quick=")
+    with exclusive(root, REL, timeout=5, quick=quick):
+        other = subprocess.run(
+            [sys.executable, "-c", impatient, root, REL, "True"],
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+    assert deleted
+    assert "LockTimeout" in other.stderr
+    assert "held" not in other.stdout
+
+
+@WAYS
 def test_a_thread_may_take_it_again_and_others_wait(root, quick):
     order = []
 

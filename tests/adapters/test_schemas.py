@@ -63,7 +63,7 @@ def test_the_file_is_where_an_editor_can_be_pointed_at(name: str) -> None:
 
 
 def test_an_unknown_name_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(InputError, match="rubric.*goal, evidence, run, verdict"):
+    with pytest.raises(InputError, match=r"rubric.*goal, evidence, run, verdict"):
         schemas.path("rubric")
 
 
@@ -139,7 +139,8 @@ def test_the_ids_are_those_of_the_code(definition: str, pattern: re.Pattern[str]
 
 
 @pytest.mark.parametrize(
-    "text", ["r1", "a.b", "a..b", "..", ".", "a", "a" * 128, "a" * 129, "a..", "-a", "a\n", "a/b", "é"]
+    "text",
+    ["r1", "a.b", "a..b", "..", ".", "a", "a" * 128, "a" * 129, "a..", "-a", "a\n", "a/b", "é"],
 )
 def test_the_run_id_is_that_of_the_code(text: str) -> None:
     search = contracts_check.search(schemas.load("evidence")["$defs"]["runId"]["pattern"])

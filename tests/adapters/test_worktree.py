@@ -12,8 +12,9 @@ from typing import NamedTuple
 
 import pytest
 
+from flow.adapters.worktree_cache import Table
 from flow.core.boundary import OwnFiles, cache_root, find_by_products, subject_tree
-from tests.support.gitbox import GitBox
+from tests.support.gitbox import FILES, GitBox
 
 Step = Callable[[GitBox], object]
 
@@ -125,6 +126,29 @@ def replace_base_blob(box: GitBox) -> None:
     new = box.git("hash-object", "-w", "--stdin", stdin=b"other\n")
     box.git("replace", old, new)
     box.write("README.md", "other\n")
+
+
+def replace_base(box: GitBox) -> None:
+    """The base commit itself is to be shown as the later one."""
+    old = box.git("rev-parse", "HEAD")
+    box.write("README.md", "other\n")
+    box.git("replace", old, box.commit("other"))
+
+
+def staged_submodule_only(box: GitBox) -> None:
+    """Another commit of the submodule is staged, and checked out is the old one."""
+    place = box.path("vendor/sub")
+    (place / "sub.py").write_text("s = 2\n")
+    box.commit("newer", cwd=place)
+    box.git("add", "vendor/sub")
+    box.git("checkout", "-q", "HEAD~1", cwd=place)
+    hide_submodule(box)
+
+
+def rubrics_in_base(box: GitBox) -> None:
+    box.write(".flow/rubrics/r.yaml")
+    box.commit("rubrics")
+    box.git("branch", "-q", "-f", "main", "HEAD")
 
 
 def conflict(kind: str) -> Step:
@@ -384,6 +408,12 @@ CASES = [
         do(write("c/.gitignore", "*\n!x\n"), write("c/x")),
         {"c/.gitignore", "c/x"},
     ),
+    Case(
+        "rules that only let some names through",
+        do(write("x/a.py"), write("x/b.txt"), write("x/y/c.py")),
+        {"x/a.py", "x/y/c.py"},
+        before=do(write(".gitignore", "*\n!*/\n!*.py\n")),
+    ),
     Case("an ignored file, committed", do(write("x.log"), commit), {"x.log"}),
     Case("an ignored file, staged", do(write("x.log"), run("add", "-f", "x.log")), {"x.log"}),
     # 71: index flags and stat tricks
@@ -406,6 +436,15 @@ CASES = [
         "another core.worktree",
         do(lambda box: config("core.worktree", str(box.outer))(box), write("README.md")),
         {"README.md"},
+    ),
+    Case("the base commit replaced", replace_base, {"README.md"}),
+    Case("submodule: only staged", staged_submodule_only, {"vendor/sub"}, before=submodule),
+    Case("Flow's folder with tracked rubrics", write(".flow/runs/x"), before=rubrics_in_base),
+    Case(
+        "tracked rubrics changed",
+        do(write(".flow/goals/x"), write(".flow/rubrics/r.yaml", "worse\n")),
+        {".flow/rubrics/r.yaml"},
+        before=rubrics_in_base,
     ),
     Case("replace refs", replace_base_blob, {"README.md"}),
     Case(
@@ -434,9 +473,11 @@ CASES = [
         ),
         {"README.md"},
     ),
-    Case("sparse index", do(sparse_index, write("docs/guide.md")), {
-        "docs/guide.md", "secrets/key.txt"
-    }),
+    Case(
+        "sparse index",
+        do(sparse_index, write("docs/guide.md")),
+        {"docs/guide.md", "secrets/key.txt"},
+    ),
     # 72: renames
     Case("renamed outward", run("mv", "src/app.py", "app.py"), {"app.py"}, inside={"src/app.py"}),
     Case(
@@ -668,6 +709,11 @@ CASES = [
     Case("bisect", bisect, inconclusive="bisect"),
     Case("unmerged index", unmerged_only, inconclusive="unmerged"),
     Case("index.lock", git_file("index.lock", ""), inconclusive="index.lock"),
+    Case(
+        "git is not sure",
+        git_file("objects/info/alternates", "/nonexistent/objects\n"),
+        inconclusive="alternate object path",
+    ),
     Case("broken index", git_file("index", "garbage"), inconclusive="index"),
     Case("HEAD broken", git_file("HEAD", "garbage\n"), inconclusive="not a git repository"),
     Case(
@@ -1142,11 +1188,19 @@ def test_a_damaged_cache_is_not_used(box: GitBox) -> None:
 
 
 def test_a_file_changed_just_now_is_not_remembered(box: GitBox) -> None:
-    box.pin()
+    pinned = box.pin()
+    box.write("README.md")
+    box.snapshot()
+    (file,) = [f for f in box.state.iterdir() if f.name.startswith("worktree-")]
+    assert pinned.base_commit is not None
+    table = Table.load(str(file), pinned.base_commit)
+    assert table is not None
+    assert len(table) == len(FILES)
+    assert table.clean == {}
+    assert table.hashes == {}
     for text in ("one\n", "two\n", "six\n"):
         box.write("README.md", text)
-        now = box.snapshot()
-        (change,) = now.changes
+        (change,) = box.snapshot().changes
         assert change.worktree is not None
         assert change.worktree.digest == box.git("hash-object", "README.md")
 

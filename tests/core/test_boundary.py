@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import time
@@ -14,7 +13,6 @@ from hypothesis import strategies as st
 
 from flow.core import boundary as b
 from flow.core.globs import Globs, compile_glob, why_not
-from flow.errors import InputError
 
 A = b.Entry("100644", "a" * 40)
 B = b.Entry("100644", "b" * 40)
@@ -195,8 +193,8 @@ NAMES = st.text(alphabet="ab.[]*\\!-^x", min_size=1, max_size=5).filter(
     lambda n: n not in (".", "..")
 )
 PIECES = st.sampled_from(
-    ["a", "b", "ab", "*", "**", "?", "a*", "*b", "[ab]", "[!a]", "[^b]", "[a-b]", "[]a]", "\\*", "x*y*",
-     "a.b", "*.b", "***", "a**", "[[:alpha:]]", "\\[a", "-", "a-b", "[b-]", "[*]"]
+    ["a", "b", "ab", "*", "**", "?", "a*", "*b", "[ab]", "[!a]", "[^b]", "[a-b]", "[]a]", "\\*",
+     "x*y*", "a.b", "*.b", "***", "a**", "[[:alpha:]]", "\\[a", "-", "a-b", "[b-]", "[*]"]
 )  # fmt: skip
 PATTERNS = st.builds(
     lambda pieces, end: "/".join(pieces) + end,
@@ -472,34 +470,6 @@ def test_moved_names_what_moved() -> None:
 
 def test_guards_changed() -> None:
     assert b.guards_changed({"a": "1", "b": "1"}, {"b": "2", "c": "1"}) == ("a", "b", "c")
-
-
-def test_baseline_document_round_trip() -> None:
-    baseline = b.Baseline(
-        "f" * 40,
-        {"caf\udce9": "absent", "hex:ab": "x", "plain": "y"},
-        {},
-        {".gitignore": "caf\udce9\n"},
-        {"hooks/x": "1"},
-        {"new\nline": "z"},
-        ".notes",
-        ("*.env",),
-    )
-    text = json.dumps(b.baseline_to_document(baseline), ensure_ascii=False)
-    text.encode("utf-8")  # no lone surrogate
-    assert b.baseline_from_document(json.loads(text), file="baseline.json") == baseline
-
-
-@pytest.mark.parametrize(
-    "document",
-    [{}, {"base_commit": 3}, {**b.baseline_to_document(EMPTY), "dirty": ["x"]},
-     {**b.baseline_to_document(EMPTY), "dirty": {"hex:zz": "y"}},
-     {**b.baseline_to_document(EMPTY), "base_commit": 7}],
-)  # fmt: skip
-def test_a_broken_baseline_is_one_clear_error(document: dict[str, object]) -> None:
-    with pytest.raises(InputError) as caught:
-        b.baseline_from_document(document, file="baseline.json")
-    assert "baseline.json" in str(caught.value)
 
 
 def test_compiled_patterns_keep_their_text() -> None:

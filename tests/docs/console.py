@@ -89,7 +89,8 @@ def replay(page: str, folder: Path, env: Mapping[str, str]) -> Iterator[Command]
         elif fence["kind"] == "console":
             typed = _commands(body)
             # A proposal that the page shows is another one now.
-            now = [re.sub(r"(--proposal) [0-9a-f]{64}", rf"\1 {proposal}", t) for t, _ in typed]
+            here = rf"\1 {proposal}" if proposal else r"\g<0>"
+            now = [re.sub(r"(--proposal) [0-9a-f]{64}", here, text) for text, _ in typed]
             outputs, cwd = _bash(now, cwd, env)
             for (command, expected), ran, actual in zip(typed, now, outputs, strict=True):
                 found = re.findall(r"--proposal ([0-9a-f]{64})", actual)

@@ -15,8 +15,8 @@ from tests.support import ROOT, GitRepo, run
 COMMANDS = [
     ["init"],
     *(["goal", name] for name in (
-        "create", "activate", "evaluate", "confirm", "status", "list", "history", "inspect", "pause",
-        "resume", "approve", "rebase", "clear",
+        "create", "activate", "evaluate", "confirm", "status", "list", "history", "inspect",
+        "pause", "resume", "approve", "rebase", "clear",
     )),
     *(["evidence", name] for name in ("record", "list", "show")),
     *(["verdict", name] for name in ("record", "show")),
@@ -32,10 +32,12 @@ COMMANDS = [
 def test_the_list_above_is_whole() -> None:
     from importlib import import_module
 
-    found = []
+    found: list[list[str]] = []
     for name in main.COMMANDS:
         module = import_module(f"flow.cli.{name}")
-        found += [[name, sub] for sub in module.COMMANDS] if hasattr(module, "COMMANDS") else [[name]]
+        found += (
+            [[name, sub] for sub in module.COMMANDS] if hasattr(module, "COMMANDS") else [[name]]
+        )
     assert sorted(found) == sorted(COMMANDS)
 
 
@@ -53,7 +55,9 @@ def test_every_command_tells_about_itself(
     assert list(json.loads(capsys.readouterr().out)) == ["help"]
 
 
-@pytest.mark.parametrize("words", [["--help"], ["-h"], ["help"], ["goal", "--help"], ["trust", "-h"]])
+@pytest.mark.parametrize(
+    "words", [["--help"], ["-h"], ["help"], ["goal", "--help"], ["trust", "-h"]]
+)
 def test_help_lists_the_commands(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main.run(words) == 0
     assert "commands:" in capsys.readouterr().out
@@ -205,9 +209,7 @@ def test_outside_a_repository(tmp_path: object, repo: GitRepo) -> None:
 
 
 def test_as_a_module(repo: GitRepo) -> None:
-    done = run(
-        [sys.executable, "-m", "flow", "--version"], cwd=repo.path, env={"PYTHONPATH": ROOT}
-    )
+    done = run([sys.executable, "-m", "flow", "--version"], cwd=repo.path, env={"PYTHONPATH": ROOT})
     assert (done.status, done.stdout[:5]) == (0, "flow ")
 
 

@@ -34,7 +34,7 @@ def test_init_makes_what_is_missing(repo: GitRepo) -> None:
     done = scene.flow(repo, "init", "--json")
     assert done.status == 0, done
     assert {step["file"] for step in done.json["steps"]} == FILES
-    assert FILES <= set(tree(repo.path))
+    assert not FILES - set(tree(repo.path))
     assert repo.read(".gitignore") == ".flow/runs/\n"
     assert json.loads(repo.read(".claude/settings.json"))["permissions"]["ask"]
     assert scene.flow(repo, "doctor").status == 0
@@ -117,7 +117,8 @@ def test_rules_join_those_that_are_there(repo: GitRepo) -> None:
 
 
 @pytest.mark.parametrize(
-    "broken", ["{", "[]", '{"permissions": []}', '{"permissions": {"ask": "all"}}', '{"a": 1, "a": 2}']
+    "broken",
+    ["{", "[]", '{"permissions": []}', '{"permissions": {"ask": "all"}}', '{"a": 1, "a": 2}'],
 )
 def test_settings_that_are_broken_are_refused_and_nothing_is_written(
     repo: GitRepo, broken: str
@@ -238,7 +239,11 @@ def test_doctor_names_broken_files(ready: GitRepo) -> None:
 
 def test_doctor_removes_what_is_left_over(ready: GitRepo) -> None:
     scene.create(ready)
-    left = [".flow/goals/.flow-tmp-a", ".flow/runs/x/evidence/.flow-tmp-b", ".decisions/.flow-tmp-c"]
+    left = [
+        ".flow/goals/.flow-tmp-a",
+        ".flow/runs/x/evidence/.flow-tmp-b",
+        ".decisions/.flow-tmp-c",
+    ]
     for name in left:
         ready.write(name, "half")
     assert any("3 temporary files" in what for what in findings(ready))
@@ -306,6 +311,16 @@ def test_doctor_without_git(ready: GitRepo, tmp_path: Path) -> None:
         (tmp_path / "bin" / name).symlink_to(f"/bin/{name}")
     found = findings(ready, env={"PATH": str(tmp_path / "bin")})
     assert "git cannot be started" in found
+
+
+def test_doctor_starts_no_git_of_the_checkout(ready: GitRepo) -> None:
+    ready.write(
+        "bin/git", "#!/bin/sh\ntouch ../started started; echo git version 9.9\n", mode=0o755
+    )
+    path = f"{ready.path}/bin:{os.environ['PATH']}"
+    scene.flow(ready, "doctor", env={"PATH": path})
+    assert not (ready.path / "started").exists()
+    assert not (ready.path.parent / "started").exists()
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")

@@ -31,9 +31,7 @@ def started(work: GitRepo, *words: str, **more: object) -> subprocess.CompletedP
     ("words", "status"),
     [(["goal", "evaluate", "greet"], 1), (["goal", "list"], 0), (["schema", "goal"], 0)],
 )
-def test_a_reader_that_leaves_changes_nothing(
-    work: GitRepo, words: list[str], status: int
-) -> None:
+def test_a_reader_that_leaves_changes_nothing(work: GitRepo, words: list[str], status: int) -> None:
     scene.create(work)
     reader, writer = os.pipe()
     os.close(reader)
@@ -90,7 +88,10 @@ scope: {{repo: r, branch: main}}
 objective:
   outcome: "{evil}"
   acceptance_criteria:
-    - {{id: AC1, text: "{evil}", status: pending, verification_command: "printf '\\\\033[2J'; true"}}
+    - id: AC1
+      text: "{evil}"
+      status: pending
+      verification_command: "printf '\\\\033[2J'; true"
     - {{id: AC2, text: "{evil}", status: pending}}
 evaluator: {{type: hybrid}}
 lifecycle: {{status: draft}}

@@ -41,7 +41,7 @@ def test_the_story_goes_as_told(tmp_path: Path, home: Path) -> None:
         )
     ]
     assert places == sorted(places)
-    assert "tests/test_hyphens.py" in story[places[-3] :]
+    assert "outside     tests/test_hyphens.py" in story[places[-4] : places[-3]]
     assert list(tmp_path.iterdir()) == [], "the folder is removed"
     assert not (home / "flow-state").exists(), "the user's own trust ledger is left alone"
 

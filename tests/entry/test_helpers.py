@@ -1,4 +1,4 @@
-"""The six helpers: every flag, every exit status, and what stands on which stream (SPEC section 5)."""
+"""The six helpers: every flag, every exit status, what stands on which stream (SPEC section 5)."""
 
 from __future__ import annotations
 
@@ -101,7 +101,8 @@ WRONG = {
         ["--update-lifecycle", "--goal-id", "../greet", "--lifecycle-file", "l.yaml"],
         ["--update-lifecycle", "--goal-id", "greet", "--lifecycle-file", "broken.yaml"],
         ["--update-lifecycle", "--goal-id", "greet", "--lifecycle-file", "absent.yaml"],
-        ["--update-lifecycle", "--goal-id", "greet", "--lifecycle-file", "l.yaml", "--goal-file", "x"],
+        ["--update-lifecycle", "--goal-id", "greet", "--lifecycle-file", "l.yaml",
+         "--goal-file", "x"],
         ["--update-lifecycle=yes", "--goal-id", "greet", "--lifecycle-file", "l.yaml"],
         ["--update-lifecycle", "--goal-id", "greet", "--lifecycle-file", "l.yaml",
          "--from-status", "asleep"],
@@ -165,7 +166,7 @@ def test_bad_input_is_1(work: GitRepo, name: str, words: list[str]) -> None:
     assert not (work.path / ".flow/runs/r1/last-verdict.json").exists()
 
 
-# --- evidence --------------------------------------------------------------------------------------
+# --- evidence ---------------------------------------------------------------------------------
 
 
 def evidence(work: GitRepo, id: str = "mine", **more: str) -> Ran:
@@ -267,7 +268,7 @@ def test_what_others_record_counts_for_nothing(work: GitRepo) -> None:
     assert (again.status, again.json["verdict"]) == (1, "not_achieved")
 
 
-# --- goals -----------------------------------------------------------------------------------------
+# --- goals ------------------------------------------------------------------------------------
 
 
 def lifecycle(work: GitRepo, text: str, *words: str) -> Ran:
@@ -385,10 +386,10 @@ def test_every_fault_of_a_goal_is_told(work: GitRepo) -> None:
     assert "kind" in done.stderr
 
 
-# --- verdicts --------------------------------------------------------------------------------------
+# --- verdicts ---------------------------------------------------------------------------------
 
 
-def verdict(work: GitRepo, env: dict[str, str] | None = None, **more: Any) -> Ran:
+def verdict(work: GitRepo, env: dict[str, str] | None = None, /, **more: Any) -> Ran:
     document = {key: value for key, value in {**VERDICT, **more}.items() if value != "absent"}
     work.write("../v.json", json.dumps(document))
     words = ("flow-record-verdict", "--run-id", "r1", "--verdict-file", "../v.json")
@@ -443,8 +444,10 @@ def test_a_verdict_that_is_none(work: GitRepo, text: str) -> None:
 
 @pytest.mark.parametrize(("field", "cap"), [("reason", 2048), ("next_step_hint", 500)])
 def test_long_texts_are_cut_with_a_warning(work: GitRepo, field: str, cap: int) -> None:
-    assert verdict(work, **{field: "ü" * cap}).stderr.count("warning") == 0
-    done = verdict(work, **{field: "ü" * (cap + 1)})
+    fits: dict[str, Any] = {field: "ü" * cap}
+    assert verdict(work, None, **fits).stderr.count("warning") == 0
+    longer: dict[str, Any] = {field: "ü" * (cap + 1)}
+    done = verdict(work, None, **longer)
     assert done.status == 0
     assert f"warning: verdict: {field}" in done.stderr or field in done.stderr
     assert stored(work)[field] == "ü" * (cap - 1) + "…"
@@ -466,7 +469,7 @@ def test_a_verdict_is_not_written_through_a_link(work: GitRepo, tmp_path: Path) 
     assert not (tmp_path / "target").exists()
 
 
-# --- the journal -----------------------------------------------------------------------------------
+# --- the journal ------------------------------------------------------------------------------
 
 
 def test_journal_metadata(work: GitRepo) -> None:
@@ -501,7 +504,7 @@ def test_a_journal_that_is_broken_is_2_and_stays(work: GitRepo) -> None:
     assert work.read(".decisions/issue-12.md") == "---\nartifacts: [\n---\nbody\n"
 
 
-# --- the active goal -------------------------------------------------------------------------------
+# --- the active goal --------------------------------------------------------------------------
 
 
 def test_the_active_goal(work: GitRepo) -> None:
@@ -550,7 +553,7 @@ def test_a_goal_that_cannot_be_read_is_named(work: GitRepo) -> None:
     assert "broken.goal.yaml" in done.stderr
 
 
-# --- trust -----------------------------------------------------------------------------------------
+# --- trust ------------------------------------------------------------------------------------
 
 
 def test_trust_check_record_list(work: GitRepo) -> None:
@@ -588,7 +591,7 @@ def test_a_trust_ledger_that_others_can_write_is_no_trust(work: GitRepo, home: P
     assert done.status == 2
 
 
-# --- all of them -----------------------------------------------------------------------------------
+# --- all of them ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["flow-active-goal", "flow-goal-trust"])

@@ -221,6 +221,47 @@ def test_a_start_killed_while_preparing_is_made_good_by_the_next(
 
 
 @pytest.mark.slow
+def test_an_environment_whose_interpreter_was_removed_is_made_anew(
+    prepared: Path, env: dict[str, str | None], tmp_path: Path
+) -> None:
+    checkout = tmp_path / "copy"
+    shutil.copytree(prepared, checkout, symlinks=True)
+    for name in os.listdir(checkout / ".venv-flow/venv/bin"):
+        if name.startswith("python"):
+            (checkout / ".venv-flow/venv/bin" / name).unlink()
+    (checkout / ".venv-flow/venv/bin/python").symlink_to(tmp_path / "removed/python3.11")
+    found = run([checkout / "bin/flow"], cwd=tmp_path, env=env)
+    assert found.status == 0, found.stderr
+    assert "preparing its packages" in found.stderr
+    assert report(run([checkout / "bin/flow"], cwd=tmp_path, env=env))
+
+
+@pytest.mark.slow
+def test_an_interrupt_while_preparing_leaves_nothing_half_made(
+    checkout: Path, env: dict[str, str | None], tmp_path: Path
+) -> None:
+    environment = {**os.environ, **env}
+    process = subprocess.Popen(
+        [checkout / "bin/flow"],
+        cwd=tmp_path,
+        env={name: value for name, value in environment.items() if value is not None},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    deadline = time.monotonic() + 60
+    while not list(checkout.glob(".venv-flow/new-*/bin/python")):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    os.killpg(process.pid, signal.SIGINT)
+    out, said = process.communicate(timeout=60)
+    assert (process.returncode, out) == (130, "")
+    assert len(said.splitlines()) == 1, said
+    assert sorted(os.listdir(checkout / ".venv-flow")) == [".gitignore", "lock"]
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(("script", "status"), [("flow", 5), ("flow-record-verdict.sh", 2)])
 def test_without_a_network_it_says_so_and_leaves_nothing_half_made(
     checkout: Path, env: dict[str, str | None], tmp_path: Path, script: str, status: int
@@ -259,8 +300,8 @@ def make_environment(folder: Path, wheels: Path) -> None:
     """A virtual environment of somebody's own, with the packages."""
     subprocess.run([interpreter(), "-I", "-m", "venv", folder], check=True, timeout=120)
     names = [wheel.name.split("-")[0] for wheel in wheels.glob("*.whl")]
-    pip = [folder / "bin/python", "-I", "-m", "pip", "install", "--quiet"]
-    links = ["--disable-pip-version-check", "--no-index", "--find-links", wheels]
+    pip = [str(folder / "bin/python"), "-I", "-m", "pip", "install", "--quiet"]
+    links = ["--disable-pip-version-check", "--no-index", "--find-links", str(wheels)]
     subprocess.run([*pip, *links, *names], check=True, timeout=120)
 
 
@@ -366,7 +407,7 @@ def test_flow_python_that_cannot_be_used(
 @pytest.mark.slow
 def test_flow_python_without_the_packages_names_them(checkout: Path, tmp_path: Path) -> None:
     bare = tmp_path / "bare"
-    make = [interpreter(), "-I", "-m", "venv", "--without-pip", bare]
+    make = [interpreter(), "-I", "-m", "venv", "--without-pip", str(bare)]
     subprocess.run(make, check=True, timeout=120)
     env = {"FLOW_PYTHON": f"{bare}/bin/python"}
     found = run([checkout / "bin/flow-record-verdict.sh"], cwd=tmp_path, env=env)
@@ -581,7 +622,7 @@ def test_native_windows_is_refused(prepared: Path, tmp_path: Path, system: str) 
 @pytest.mark.needs_tool("strace")
 def test_the_usual_start_makes_no_process(prepared: Path, tmp_path: Path) -> None:
     log = tmp_path / "log"
-    trace = ["strace", "-f", "-o", log, "-e", "trace=fork,vfork,clone,clone3,execve"]
+    trace = ["strace", "-f", "-o", str(log), "-e", "trace=fork,vfork,clone,clone3,execve"]
     found = run([*trace, prepared / "bin/flow-active-goal.sh"], cwd=tmp_path)
     assert found.status == 3, found.stderr
     calls = [line.split(None, 1)[1] for line in log.read_text().splitlines()]

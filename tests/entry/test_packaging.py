@@ -23,7 +23,7 @@ SCHEMAS = ("evidence", "goal", "run", "verdict")
 
 def build(kind: str, source: str | Path, folder: Path) -> Path:
     """Build a ``wheel`` or an ``sdist`` of ``source``, with no network."""
-    argv = [sys.executable, "-m", "hatchling", "build", "-t", kind, "-d", folder]
+    argv = [sys.executable, "-m", "hatchling", "build", "-t", kind, "-d", str(folder)]
     done = subprocess.run(argv, cwd=source, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     (built,) = folder.iterdir()
@@ -45,8 +45,8 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     house = build_wheelhouse(folder / "house", wanted)
     venv = folder / "venv"
     subprocess.run([sys.executable, "-I", "-m", "venv", venv], check=True, timeout=120)
-    pip = [venv / "bin/python", "-I", "-m", "pip", "install", "--quiet", "--no-index"]
-    subprocess.run([*pip, "--find-links", house, wheel], check=True, timeout=120)
+    pip = [str(venv / "bin/python"), "-I", "-m", "pip", "install", "--quiet", "--no-index"]
+    subprocess.run([*pip, "--find-links", str(house), str(wheel)], check=True, timeout=120)
     return venv / "bin"
 
 
@@ -114,7 +114,8 @@ def test_installed_demo_runs_to_its_end(installed: Path, tmp_path: Path) -> None
 def test_installed_package_is_typed(installed: Path, tmp_path: Path) -> None:
     script = tmp_path / "use.py"
     script.write_text("import flow\nreveal_type(flow.evaluate)\n")
-    argv = [sys.executable, "-m", "mypy", "--python-executable", installed / "python", script]
+    python = str(installed / "python")
+    argv = [sys.executable, "-m", "mypy", "--python-executable", python, str(script)]
     found = run(argv, cwd=tmp_path)
     assert "missing library stubs" not in found.stdout
     assert 'Revealed type is "def (' in found.stdout, found.stdout

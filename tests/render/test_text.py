@@ -88,7 +88,13 @@ def status(**more: object) -> dict[str, object]:
             {
                 "goal_id": "g",
                 "events": [
-                    {"at": HOSTILE, "type": HOSTILE, "to": HOSTILE, "reason": HOSTILE, HOSTILE: [HOSTILE]}
+                    {
+                        "at": HOSTILE,
+                        "type": HOSTILE,
+                        "to": HOSTILE,
+                        "reason": HOSTILE,
+                        HOSTILE: [HOSTILE],
+                    }
                 ],
             }
         ),
@@ -170,7 +176,9 @@ def test_a_table_is_aligned_and_colour_changes_no_column() -> None:
     assert [line.rindex(last) for line, last in zip(bare, "x12", strict=True)] == [28] * 3
     painted = text.table(rows, lambda style, word: f"<{style}>{word}</>" if style else word)
     assert "<good>pass</>" in painted[1]
-    assert [line.replace("<good>", "").replace("<warn>", "").replace("</>", "") for line in painted] == bare
+    assert [
+        line.replace("<good>", "").replace("<warn>", "").replace("</>", "") for line in painted
+    ] == bare
 
 
 @pytest.mark.parametrize(
@@ -201,7 +209,9 @@ def test_the_outline_keeps_empty_and_nested_values() -> None:
     ]
 
 
-@pytest.mark.parametrize(("count", "end"), [(0, "nothing is wrong"), (1, "1 finding"), (2, "2 findings")])
+@pytest.mark.parametrize(
+    ("count", "end"), [(0, "nothing is wrong"), (1, "1 finding"), (2, "2 findings")]
+)
 def test_doctor_counts_its_findings(count: int, end: str) -> None:
     finding = {"what": "w", "why": "y", "do": "d"}
     document = {"facts": [{"what": "f", "value": "v"}], "findings": [finding] * count, "fixed": []}

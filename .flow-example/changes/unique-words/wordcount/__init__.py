@@ -1,6 +1,11 @@
 """Counts what is in a text."""
 
 
+def lines(text: str) -> int:
+    """How many lines ``text`` has, a last one without an end included."""
+    return len(text.splitlines())
+
+
 def unique(text: str) -> int:
     """How many different words ``text`` has."""
     return len(set(text.split()))

@@ -1,0 +1,50 @@
+"""What one name on disk holds, as git would name it; bytes as they are, without filters."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from typing import TYPE_CHECKING
+
+from flow.core.boundary import LINK, Entry
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from hashlib import _Hash
+
+_CHUNK = 1 << 20
+_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+def special(status: os.stat_result) -> Entry:
+    """A FIFO, socket or device: it is named, never opened."""
+    if stat.S_ISFIFO(status.st_mode):
+        return Entry("fifo", "")
+    if stat.S_ISSOCK(status.st_mode):
+        return Entry("socket", "")
+    return Entry("device", f"{status.st_rdev:x}")
+
+
+def hashed(path: bytes, status: os.stat_result, algorithm: Callable[[bytes], _Hash]) -> Entry:
+    """A regular file or symlink by its blob id. Raises :class:`OSError`, ESTALE where it moves."""
+    if stat.S_ISLNK(status.st_mode):
+        target = os.readlink(path)
+        total = algorithm(b"blob %d\0" % len(target))
+        total.update(target)
+        return Entry(LINK, total.hexdigest())
+    fd = os.open(path, _FLAGS)
+    try:
+        opened = os.fstat(fd)
+        if not stat.S_ISREG(opened.st_mode):
+            raise OSError(errno.ESTALE, "it was replaced while it was looked at")
+        total = algorithm(b"blob %d\0" % opened.st_size)
+        size = 0
+        while chunk := os.read(fd, _CHUNK):
+            total.update(chunk)
+            size += len(chunk)
+        if size != opened.st_size:
+            raise OSError(errno.ESTALE, "it changed while it was read")
+    finally:
+        os.close(fd)
+    return Entry("100755" if opened.st_mode & 0o100 else "100644", total.hexdigest())

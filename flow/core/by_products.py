@@ -1,0 +1,150 @@
+"""By-products of commands, and digests of what a working tree holds (SPEC sections 4 and 10)."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+from flow.core.changes import entry_digest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Mapping
+
+    from flow.core.changes import Baseline, Change, Snapshot
+
+CACHE_FOLDERS = frozenset(
+    (
+        "__pycache__",
+        ".pytest_cache",
+        ".mypy_cache",
+        ".ruff_cache",
+        ".hypothesis",
+        ".import_linter_cache",
+        ".tox",
+        ".nox",
+        ".nyc_output",
+        ".gradle",
+        "htmlcov",
+    )
+)
+"""Folders that tools fill as they like. Once Flow's commands made one, its content may change."""
+
+CACHE_FILES = (".pyc", ".pyo", ".tsbuildinfo")
+CACHE_NAMES = frozenset((".coverage", "coverage.xml", "coverage.json", "lcov.info", ".eslintcache"))
+
+
+def cache_root(path: str) -> str | None:
+    """The cache folder or file that ``path`` belongs to by its name; None for any other path."""
+    names = path.split("/")
+    for number, name in enumerate(names):
+        if name in CACHE_FOLDERS and number < len(names) - 1:
+            return "/".join(names[: number + 1])
+    last = names[-1]
+    if last in CACHE_NAMES or last.endswith(CACHE_FILES) or last.startswith(".coverage."):
+        return path
+    return None
+
+
+def cache_roots(by_products: Iterable[str]) -> frozenset[str]:
+    """The cache folders and files among by-products."""
+    return frozenset(root for root in map(cache_root, by_products) if root is not None)
+
+
+def is_by_product(
+    change: Change, by_products: Mapping[str, str], known_roots: Collection[str] | None = None
+) -> bool:
+    """Whether an untracked path is a recorded by-product.
+
+    It must be as recorded, unless a well-known cache name covers it: tools rewrite those as they
+    like, also when somebody else runs them. Staged or committed it is a change like any other.
+    """
+    if not change.untracked or change.base is not None or change.worktree is None:
+        return False
+    if by_products.get(change.path) == entry_digest(change.worktree):
+        return True
+    root = cache_root(change.path)
+    roots = cache_roots(by_products) if known_roots is None else known_roots
+    return root is not None and root in roots
+
+
+def find_by_products(before: Snapshot, after: Snapshot, baseline: Baseline) -> dict[str, str]:
+    """path → digest of what commands left behind between two snapshots.
+
+    Untracked paths that were not there before, and recorded by-products whose content changed. A
+    file that was there before and is no by-product is none now either: changing it makes evidence
+    stale.
+    """
+    earlier = {change.path: change for change in before.changes}
+    roots = cache_roots(baseline.by_products)
+    found = {}
+    for change in after.changes:
+        if not change.untracked or change.base is not None or change.worktree is None:
+            continue
+        digest = entry_digest(change.worktree)
+        old = earlier.get(change.path)
+        if (old is None and change.path not in baseline.denied_ignored) or (
+            old is not None
+            and old.worktree != change.worktree
+            and is_by_product(old, baseline.by_products, roots)
+        ):
+            found[change.path] = digest
+    return found
+
+
+def _left(change: Change, by_products: Collection[str], roots: Collection[str]) -> bool:
+    """Whether a command left this path behind, whatever is in it now."""
+    if not change.untracked or change.base is not None:
+        return False
+    return change.path in by_products or cache_root(change.path) in roots
+
+
+def moved(
+    before: Snapshot, after: Snapshot, baseline: Baseline, own_files: Callable[[str], bool]
+) -> tuple[str, ...]:
+    """The paths whose state differs between two snapshots, Flow's files and by-products aside."""
+    roots = cache_roots(baseline.by_products)
+    states: list[dict[str, Change]] = [
+        {
+            change.path: change
+            for change in snapshot.changes
+            if not own_files(change.path) and not _left(change, baseline.by_products, roots)
+        }
+        for snapshot in (before, after)
+    ]
+    paths = states[0].keys() | states[1].keys()
+    return tuple(sorted(path for path in paths if states[0].get(path) != states[1].get(path)))
+
+
+def subject_tree(snapshot: Snapshot, baseline: Baseline, own_files: Callable[[str], bool]) -> str:
+    """The tree part of evidence's subject: the change set less Flow's files and by-products."""
+    roots = cache_roots(baseline.by_products)
+    return tree_digest(
+        baseline.base_commit,
+        [c for c in snapshot.changes if not _left(c, baseline.by_products, roots)],
+        own_files=own_files,
+    )
+
+
+def tree_digest(
+    base: str | None,
+    changes: Iterable[Change],
+    *,
+    leave_out: Collection[str] = (),
+    own_files: Callable[[str], bool] | None = None,
+) -> str:
+    """SHA-256 over the base and every change: what a set of files is, whoever measures it.
+
+    ``leave_out`` names paths that are left out while they are untracked (by-products); what
+    ``own_files`` accepts is left out always, so that a commit of Flow's own files changes nothing.
+    """
+    total = hashlib.sha256(f"flow-tree-1 {base}".encode())
+    for path, change in sorted(
+        ((c.path.encode("utf-8", "surrogateescape"), c) for c in changes), key=lambda pair: pair[0]
+    ):
+        if change.untracked and change.path in leave_out:
+            continue
+        if own_files is not None and own_files(change.path):
+            continue
+        states = " ".join(map(entry_digest, (change.head, change.index, change.worktree)))
+        total.update(b"\0%b\0%b" % (path, states.encode()))
+    return total.hexdigest()

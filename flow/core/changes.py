@@ -1,0 +1,121 @@
+"""What is compared: the entries of a path, a change, a snapshot, the baseline of a goal."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+ABSENT = "absent"
+LINK = "120000"
+GITLINK = "160000"
+FOLDER = "040000"
+"""Mode of a nested repository's folder."""
+
+SPECIAL_MODES = ("fifo", "socket", "device")
+
+
+class Entry(NamedTuple):
+    """One path's content at one place.
+
+    ``mode`` is git's (``100644``, ``100755``, ``120000``, ``160000`` a submodule), ``040000`` a
+    nested repository's folder, or one of ``SPECIAL_MODES``. ``digest`` is the blob's id over the
+    bytes as they are on disk; for a submodule its HEAD.
+    """
+
+    mode: str
+    digest: str
+
+
+class Change(NamedTuple):
+    """A path that differs between the pinned base and HEAD, the index or the working tree.
+
+    ``path`` is relative to the top level, ``/``-separated, non-UTF-8 bytes as surrogate escapes.
+    The four entries are None where the path does not exist there. ``real`` is where the path really
+    lies when a symlink leads to it, or, for a symlink itself, where it leads (None: nowhere else;
+    ``""``: outside the repository).
+    """
+
+    path: str
+    base: Entry | None
+    head: Entry | None
+    index: Entry | None  # type: ignore[assignment]  # the file format's word, not tuple.index
+    worktree: Entry | None
+    real: str | None = None
+
+    @property
+    def untracked(self) -> bool:
+        """Neither in HEAD nor in the index."""
+        return self.head is None and self.index is None
+
+    @property
+    def folder(self) -> bool:
+        """Whether the path stands for a folder: a submodule or a nested repository."""
+        entries = (self.worktree, self.index, self.head, self.base)
+        return any(entry is not None and entry.mode in (GITLINK, FOLDER) for entry in entries)
+
+
+class Baseline(NamedTuple):
+    """What was there when the goal was activated; ``baseline.json`` of the run."""
+
+    base_commit: str | None
+    """The pinned commit; the empty tree's id on a branch without commits; None without git."""
+    dirty: dict[str, str]
+    """path → digest (``mode:hash``, or ``absent``) of files that were dirty at activation.
+
+    Where the index differed from the base, its digest follows after a blank. Files whose bytes on
+    disk are not those of their blob for another reason (line ends, filters) are dirty in this sense
+    too.
+    """
+    denied_ignored: dict[str, str]
+    """path → digest of ignored files that ``denied_paths`` names."""
+    ignore_rules: dict[str, str]
+    """file → text of the ignore rules in force at activation."""
+    guards: dict[str, str]
+    """name → digest of hooks, ``core.hooksPath``, ``info/*`` and replace refs."""
+    by_products: dict[str, str]
+    """path → digest of untracked files that Flow's own commands made."""
+    journal_dir: str = ".decisions"
+    denied: tuple[str, ...] = ()
+    """The denied patterns that ``denied_ignored`` was recorded for."""
+
+
+class Snapshot(NamedTuple):
+    """The working tree as it is now, against the pinned base."""
+
+    head: str | None
+    branch: str | None
+    tree: str | None
+    """Digest of the whole change set; None where git could not answer."""
+    changes: tuple[Change, ...]
+    guards: dict[str, str]
+    problems: tuple[str, ...]
+    """Why git could not answer; not empty means the boundary is inconclusive."""
+
+
+def entry_digest(entry: Entry | None) -> str:
+    """``mode:hash``, or ``absent``."""
+    return ABSENT if entry is None else f"{entry.mode}:{entry.digest}"
+
+
+def dirty_digest(change: Change) -> str:
+    """What ``Baseline.dirty`` holds for a path."""
+    digest = entry_digest(change.worktree)
+    return digest if change.index == change.base else f"{digest} {entry_digest(change.index)}"
+
+
+def as_at_activation(change: Change, baseline: Baseline) -> bool:
+    """Whether a path is exactly as it was found at activation.
+
+    Its working-tree content and its staged content must each be the recorded ones or the base's,
+    and it must not have been committed since: staging or committing somebody's unfinished file is a
+    change.
+    """
+    ignored = baseline.denied_ignored.get(change.path)
+    if ignored is not None and change.untracked and entry_digest(change.worktree) == ignored:
+        return True
+    recorded = baseline.dirty.get(change.path)
+    if recorded is None or change.head != change.base:
+        return False
+    worktree, _, index = recorded.partition(" ")
+    return (change.worktree == change.base or entry_digest(change.worktree) == worktree) and (
+        change.index == change.base or entry_digest(change.index) == index
+    )

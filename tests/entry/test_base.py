@@ -1,0 +1,139 @@
+"""The pinned base at the command line: create, --base, a lost record, a fresh clone, by-products."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.support import GitRepo, Ran, run_flow
+
+CRITERION = "AC1: says please :: grep -q please src/greet.txt"
+
+
+@pytest.fixture
+def work(repo: GitRepo) -> GitRepo:
+    repo.commit("start", **{"src/greet.txt": "please\n", ".gitignore": ".flow/runs/\n"})
+    return repo
+
+
+def flow(work: GitRepo, *words: str) -> Ran:
+    return run_flow(*words, cwd=work.path)
+
+
+def create(work: GitRepo, *more: str, criterion: str = CRITERION) -> Ran:
+    words = ("goal", "create", "greet", "--outcome", "o", "--allow", "src/**")
+    return flow(work, *words, "--criterion", criterion, "--json", *more)
+
+
+def on_a_branch(work: GitRepo) -> None:
+    work.git("switch", "-qc", "topic")
+    work.commit("outside", **{"other.txt": "x\n"})
+
+
+def evaluate(work: GitRepo, *more: str) -> Ran:
+    return flow(work, "goal", "evaluate", "greet", "--json", *more)
+
+
+def test_create_lists_what_lies_outside_already_and_asks_for_a_base(work: GitRepo) -> None:
+    on_a_branch(work)
+    done = create(work)
+    assert done.status == 2
+    assert "other.txt" in done.json["error"]["message"]
+    assert "--base" in done.json["error"]["remedy"]
+    assert not (work.path / ".flow/goals/greet.goal.yaml").exists()
+
+
+def test_create_counts_from_the_base_it_is_given(work: GitRepo) -> None:
+    on_a_branch(work)
+    assert create(work, "--base", "HEAD").status == 0
+    assert evaluate(work).status == 0
+
+
+@pytest.mark.parametrize("base", ["nowhere", "--upload-pack=x", "HEAD:src", ""])
+def test_a_base_that_is_no_commit_is_refused(work: GitRepo, base: str) -> None:
+    done = create(work, f"--base={base}")
+    assert done.status == 2, done
+    assert not (work.path / ".flow/goals").exists() or not list(
+        (work.path / ".flow/goals").glob("*.yaml")
+    )
+
+
+def test_a_narrower_range_shows_and_proposes_nothing(work: GitRepo) -> None:
+    assert create(work).status == 0
+    work.git("switch", "-q", "main")
+    work.commit("more work", **{"src/more.txt": "x\n"})
+    narrow = evaluate(work, "--base", "HEAD")
+    assert narrow.json["proposed_transition"] is None
+    assert narrow.json["verdict"] == "achieved"
+    assert evaluate(work).json["proposed_transition"] is not None
+
+
+def test_a_lost_record_of_the_start_waits_for_a_person(work: GitRepo) -> None:
+    create(work)
+    assert evaluate(work).status == 0
+    next(work.path.glob(".flow/runs/*/baseline.json")).unlink()
+    lost = evaluate(work)
+    assert (lost.status, lost.json["verdict"]) == (4, "needs_human_review")
+    approve = ("goal", "approve", "greet", "guards", "--by", "Reader", "--note", "mine", "--yes")
+    assert flow(work, *approve).status == 0
+    assert evaluate(work).status == 0
+
+
+def test_a_fresh_clone_evaluates_with_the_contract_named(work: GitRepo, tmp_path: Path) -> None:
+    create(work)
+    work.commit("the goal")
+    digest = flow(work, "trust", "check", "greet", "--json").json["digest"]
+    work.git("clone", "-q", str(work.path), str(tmp_path / "clone"))
+    clone = GitRepo(tmp_path / "clone")
+    assert evaluate(clone).status == 4  # not trusted there
+    done = evaluate(clone, "--trust-digest", digest)
+    assert done.status == 0, done
+    clone.write("other.txt", "x\n")
+    assert evaluate(clone, "--trust-digest", digest).status == 3
+
+
+def test_trust_recorded_in_a_fresh_clone_makes_its_own_baseline(
+    work: GitRepo, tmp_path: Path
+) -> None:
+    create(work)
+    work.commit("the goal")
+    work.git("clone", "-q", str(work.path), str(tmp_path / "clone"))
+    clone = GitRepo(tmp_path / "clone")
+    assert flow(clone, "trust", "record", "greet", "--yes").status == 0
+    assert evaluate(clone).status == 0
+
+
+def test_a_by_product_is_named_and_kept_apart(work: GitRepo) -> None:
+    assert create(work, criterion="AC1: x :: echo $RANDOM > build.log").status == 0
+    for _ in range(2):  # it writes something else each time
+        done = evaluate(work)
+        assert done.status == 0, done
+    assert any("build.log" in warning for warning in done.json["warnings"])
+    work.write("build.log", "by hand\n")
+    assert evaluate(work).status == 3
+
+
+def test_a_killed_evaluations_caches_are_by_products_too(work: GitRepo) -> None:
+    command = "mkdir -p lib/__pycache__ && echo x > lib/__pycache__/a.pyc && kill -9 $PPID; sleep 5"
+    assert create(work, criterion=f"AC1: x :: test -e stop || {{ {command}; }}").status == 0
+    evaluate(work)
+    work.write("src/ok", "")
+    measuring = list(work.path.glob(".flow/runs/*/measuring.json"))
+    work.write(".git/info/nothing", "")
+    if measuring:  # the evaluation itself was killed
+        assert json.loads(measuring[0].read_text()) == []
+    done = evaluate(work)
+    assert done.json["path_violations"] == []
+
+
+def test_a_goal_without_git_is_made_and_never_achieved(tmp_path: Path) -> None:
+    folder = GitRepo(tmp_path / "plain")
+    folder.path.mkdir()
+    (folder.path / ".flow").mkdir()
+    folder.write("src/greet.txt", "please\n")
+    assert create(folder).status == 0
+    done = evaluate(folder)
+    assert (done.status, done.json["verdict"]) == (1, "not_achieved")
+    assert "boundary" in done.json["reason"]

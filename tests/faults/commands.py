@@ -1,0 +1,360 @@
+"""The commands that are killed and failed, each with the scene it starts from."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, NamedTuple
+
+from tests.faults.scenes import GOAL, ISSUE, RUN, TEXT, must
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.faults.scenes import Scene
+    from tests.faults.view import View
+
+EVIDENCE = {
+    "apiVersion": "flow.synapti.ai/v1",
+    "kind": "FlowEvidence",
+    "metadata": {
+        "id": "theirs-1",
+        "goal": GOAL,
+        "run_id": RUN,
+        "activity_id": "verify",
+        "created_at": "2026-03-01T10:15:00Z",
+    },
+    "evidence": {
+        "type": "command_result",
+        "command": "make check",
+        "exit_code": 0,
+        "proves": ["AC1"],
+        "limitations": ["Only on this machine."],
+    },
+}
+VERDICT = {
+    "verdict": "not_achieved",
+    "confidence": 0.5,
+    "delta": "unchanged",
+    "reason": "as told",
+    "recorded_by": "a test",
+}
+ANY: frozenset[int] = frozenset({0})
+
+
+class Trial(NamedTuple):
+    """A command, and how to tell what it did.
+
+    ``done`` counts how often its effect is there; ``words`` may depend on what ``prepare`` returned.
+    ``closes`` says that it is a person's door, so that ``achieved`` may follow.
+    """
+
+    name: str
+    prepare: Callable[[Scene], str]
+    words: Callable[[Scene, str], tuple[str, ...]]
+    done: Callable[[View], int]
+    success: int = 0
+    again: frozenset[int] = frozenset({0})
+    """Exit statuses of a second call after a first that did its work."""
+    adds: bool = False
+    """Whether a second call adds to the first one's effect."""
+    closes: bool = False
+
+
+def _goal(scene: Scene) -> str:
+    scene.start()
+    return ""
+
+
+def _none(scene: Scene) -> str:
+    scene.start(goal=None)
+    scene.hand("goal.yaml", TEXT)
+    return ""
+
+
+def _draft(scene: Scene) -> str:
+    scene.start(draft=True)
+    return ""
+
+
+def _met(scene: Scene) -> str:
+    scene.start().meet()
+    return ""
+
+
+def _outside(scene: Scene) -> str:
+    scene.start().write("elsewhere.txt", "not allowed\n")
+    return ""
+
+
+def _waiting(scene: Scene) -> str:
+    scene.start().meet()
+    must(scene.flow("goal", "pause", GOAL))
+    return ""
+
+
+def _proposed(scene: Scene) -> str:
+    return scene.start().propose()
+
+
+def _blocked(scene: Scene) -> str:
+    proposal = scene.start().propose()
+    _block(scene)
+    must(scene.helper(*_lifecycle_words(scene)))
+    return proposal
+
+
+def _block(scene: Scene) -> None:
+    block = {
+        "status": "blocked",
+        "last_evaluation": {
+            "result": "blocked",
+            "reason": "told to",
+            "at": "2026-03-01T10:15:00Z",
+        },
+    }
+    scene.hand("lifecycle.yaml", json.dumps(block))
+
+
+def _to_block(scene: Scene) -> str:
+    scene.start()
+    _block(scene)
+    return ""
+
+
+def _to_achieve(scene: Scene) -> str:
+    proposal = scene.start().propose()
+    scene.hand("lifecycle.yaml", "status: achieved\n")
+    return proposal
+
+
+def _evidence(scene: Scene) -> str:
+    scene.start()
+    scene.hand("evidence.yaml", json.dumps(EVIDENCE))
+    scene.hand("raw.txt", "all is well\n" * 2000)
+    return ""
+
+
+def _verdict(scene: Scene) -> str:
+    scene.start()
+    scene.hand("verdict.json", json.dumps(VERDICT))
+    return ""
+
+
+def _changed(scene: Scene) -> str:
+    scene.start()
+    path = f".flow/goals/{GOAL}.goal.yaml"
+    scene.write(path, scene.read(path).replace("It says please", "It says please, twice"))
+    return ""
+
+
+def _moved_base(scene: Scene) -> str:
+    scene.start()
+    scene.git("switch", "-q", "-c", "work")
+    scene.git("switch", "-q", "main")
+    scene.write("src/other.txt", "theirs\n")
+    scene.git("add", "--all")
+    scene.git("commit", "-q", "-m", "theirs")
+    return ""
+
+
+def _lifecycle_words(scene: Scene, *more: str) -> tuple[str, ...]:
+    file = f"{scene.files}/lifecycle.yaml"
+    words = ("--goal-id", GOAL, "--lifecycle-file", file, "--merge", *more)
+    return ("flow-goal-record", "--update-lifecycle", *words)
+
+
+def _events(kind: str, **fields: str) -> Callable[[View], int]:
+    def count(view: View) -> int:
+        wanted = fields.items()
+        return sum(
+            event["type"] == kind and all(event.get(k) == v for k, v in wanted)
+            for event in view.events
+        )
+
+    return count
+
+
+def _trusted_again(view: View) -> int:
+    return sum(line["action"] == "record" for line in view.trust) - 1
+
+
+def _revoked(view: View) -> int:
+    return sum(line["action"] == "revoke" for line in view.trust)
+
+
+def _created(view: View) -> int:
+    made = _events("created")(view)
+    return made if made and view.status else 0
+
+
+TRIALS: tuple[Trial, ...] = (
+    Trial(
+        "record",
+        _evidence,
+        lambda s, _: (
+            "flow-record-evidence",
+            "--run-id",
+            RUN,
+            "--evidence-file",
+            f"{s.files}/evidence.yaml",
+            "--raw-output",
+            f"{s.files}/raw.txt",
+        ),
+        lambda view: view.evidence.count("theirs-1"),
+        again=frozenset({2}),
+    ),
+    Trial(
+        "evaluate",
+        _met,
+        lambda s, _: ("flow", "goal", "evaluate", GOAL, "--json"),
+        _events("evaluated"),
+        adds=True,
+    ),
+    Trial(
+        "evaluate-outside",
+        _outside,
+        lambda s, _: ("flow", "goal", "evaluate", GOAL, "--json"),
+        _events("evaluated"),
+        success=3,
+        again=frozenset({3}),
+        adds=True,
+    ),
+    Trial(
+        "evaluate-waiting",
+        _waiting,
+        lambda s, _: ("flow", "goal", "evaluate", GOAL, "--json"),
+        _events("evaluated"),
+        adds=True,
+    ),
+    Trial(
+        "confirm",
+        _proposed,
+        lambda s, p: ("flow", "goal", "confirm", GOAL, "--proposal", p),
+        _events("confirmed"),
+        again=frozenset({2}),
+        closes=True,
+    ),
+    Trial(
+        "confirm-blocked",
+        _blocked,
+        lambda s, p: ("flow", "goal", "confirm", GOAL, "--proposal", p),
+        _events("confirmed"),
+        again=frozenset({2}),
+        closes=True,
+    ),
+    Trial(
+        "evaluate-confirm",
+        _met,
+        lambda s, _: ("flow", "goal", "evaluate", GOAL, "--json", "--confirm"),
+        _events("confirmed"),
+        again=frozenset({2}),
+        closes=True,
+    ),
+    Trial(
+        "lifecycle",
+        _to_block,
+        lambda s, _: _lifecycle_words(s, "--increment-turns", "--from-status", "active"),
+        lambda view: view.turns if view.status == "blocked" else 0,
+        again=frozenset({1}),
+    ),
+    Trial(
+        "lifecycle-achieved",
+        _to_achieve,
+        lambda s, _: _lifecycle_words(s),
+        _events("transition", to="achieved"),
+        again=frozenset({1}),
+        closes=True,
+    ),
+    Trial(
+        "verdict",
+        _verdict,
+        lambda s, _: (
+            "flow-record-verdict",
+            "--run-id",
+            RUN,
+            "--verdict-file",
+            f"{s.files}/verdict.json",
+        ),
+        lambda view: int(view.verdict is not None),
+    ),
+    Trial(
+        "journal",
+        _goal,
+        lambda s, _: (
+            "journal-record",
+            "--issue",
+            str(ISSUE),
+            "--type",
+            "note",
+            "--metadata",
+            "topic=faults",
+        ),
+        lambda view: sum(a["type"] == "note" for a in view.artifacts),
+        adds=True,
+    ),
+    Trial(
+        "trust",
+        _changed,
+        lambda s, _: ("flow", "trust", "record", GOAL, "--yes", "--json"),
+        _trusted_again,
+    ),
+    Trial("revoke", _goal, lambda s, _: ("flow", "trust", "revoke", GOAL), _revoked),
+    Trial(
+        "create",
+        _none,
+        lambda s, _: ("flow", "goal", "create", "--file", f"{s.files}/goal.yaml", "--json"),
+        _created,
+        again=frozenset({2}),
+    ),
+    Trial(
+        "create-helper",
+        _none,
+        lambda s, _: ("flow-goal-record", "--create", "--goal-file", f"{s.files}/goal.yaml"),
+        _created,
+        again=frozenset({2}),
+    ),
+    Trial(
+        "activate",
+        _draft,
+        lambda s, _: ("flow", "goal", "activate", GOAL),
+        _events("transition", to="active"),
+        again=frozenset({2}),
+    ),
+    Trial(
+        "approve",
+        _goal,
+        lambda s, _: (
+            *("flow", "goal", "approve", GOAL, "AC2", "--json"),
+            *("--by", "A Tester", "--note", "read it", "--yes"),
+        ),
+        _events("approved"),
+        adds=True,
+    ),
+    Trial(
+        "pause",
+        _goal,
+        lambda s, _: ("flow", "goal", "pause", GOAL, "--reason", "lunch"),
+        _events("transition", to="waiting_for_user"),
+    ),
+    Trial(
+        "resume",
+        _waiting,
+        lambda s, _: ("flow", "goal", "resume", GOAL, "--json"),
+        _events("transition", to="active"),
+    ),
+    Trial(
+        "clear",
+        _proposed,
+        lambda s, _: ("flow", "goal", "clear", GOAL, "--yes"),
+        _events("transition", to="cancelled"),
+        again=frozenset({2}),
+    ),
+    Trial(
+        "rebase",
+        _moved_base,
+        lambda s, _: ("flow", "goal", "rebase", GOAL, "--yes", "--json"),
+        _events("rebased"),
+        adds=True,
+    ),
+)
+BY_NAME = {trial.name: trial for trial in TRIALS}
