@@ -47,7 +47,7 @@ class Place:
             ["git", *arguments], cwd=repository, env=self.env, check=True, capture_output=True
         )
 
-    def flow(self, repository: str, *arguments: str) -> str:
+    def flow(self, repository: str, *arguments: str, expected: int = 0) -> str:
         """Run ``bin/flow`` in ``repository``; returns what it printed."""
         done = subprocess.run(
             [program("flow"), *arguments],
@@ -58,7 +58,7 @@ class Place:
             text=True,
             check=False,
         )
-        if done.returncode != 0:
+        if done.returncode != expected:
             raise SystemExit(f"flow {' '.join(arguments)}: exit {done.returncode}\n{done.stderr}")
         return done.stdout
 

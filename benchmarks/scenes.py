@@ -62,14 +62,18 @@ def ms(seconds: float) -> str:
 
 def starts(here: Place, scale: Scale) -> Iterator[Figure]:
     """A cold start of each command, against the bare interpreter."""
-    repository = here.repository("starts", ["true"])
-    here.flow(repository, "goal", "evaluate", "bench")
+    repository = here.repository("starts", ["true", "false"])
+    here.flow(repository, "goal", "evaluate", "bench", expected=1)
     os.chdir(repository)
     one = here.repository("one", ["true"])
+    proposed = here.repository("proposed", ["true"])
+    here.flow(proposed, "goal", "evaluate", "bench")
+    elsewhere = {_PROPOSED: proposed, _EVALUATE: one}
     files = _inputs(here, repository)
     helper = {name: program(f"{name}.sh") for name in HELPERS}
     commands: dict[str, tuple[list[str], float | None]] = {
         "flow goal status": ([program("flow"), "goal", "status"], 9),
+        _PROPOSED: ([program("flow"), "goal", "status"], None),
         "flow-record-verdict.sh": (
             [
                 helper["flow-record-verdict"],
@@ -124,7 +128,7 @@ def starts(here: Place, scale: Scale) -> Iterator[Figure]:
             ],
             None,
         ),
-        "flow goal evaluate, one criterion `true`": (
+        _EVALUATE: (
             [program("flow"), "goal", "evaluate", "bench", "--no-input"],
             16,
         ),
@@ -133,8 +137,7 @@ def starts(here: Place, scale: Scale) -> Iterator[Figure]:
     def start(name: str, argv: list[str]) -> float:
         if name == "flow-record-evidence.sh":
             _next_evidence(files["evidence"])
-        if name.startswith("flow goal evaluate"):
-            os.chdir(one)
+        os.chdir(elsewhere.get(name, repository))
         try:
             return timing.spawn(argv, here.env).seconds
         finally:
@@ -151,6 +154,8 @@ def starts(here: Place, scale: Scale) -> Iterator[Figure]:
         yield _ratio("cold start", name, times[name], times["bare"], "python3 -I -S -c pass", aim)
 
 
+_EVALUATE = "flow goal evaluate, one criterion `true`"
+_PROPOSED = "flow goal status, with a live proposal to check against the files"
 HELPERS = (
     "flow-record-verdict",
     "flow-active-goal",
@@ -230,69 +235,78 @@ def jobs(here: Place, scale: Scale) -> Iterator[Figure]:
 
 def evidence(here: Place, scale: Scale) -> Iterator[Figure]:
     """Recording evidence with its output, against plain write and fsync of the same bytes."""
-    rates: dict[int, float] = {}
+    recorders = {count: _recorder(here, count) for count in scale.sidecars}
+    contestants = {"plain": _plain(here), **{str(count): one for count, one in recorders.items()}}
+    times = timing.in_turns(contestants, max(scale.rounds, 5))
     for count in scale.sidecars:
-        times = _record_beside(here, count, max(scale.rounds, 5))
-        rates[count] = 1 / timing.median(times["flow"])
-        name = f"one record beside {count:,} sidecars ({rates[count]:,.0f} a second)"
+        rate = 1 / timing.median(times[str(count)])
+        name = f"one record beside {count:,} sidecars ({rate:,.0f} a second)"
         what = "plain write+fsync of both files"
-        yield _ratio("evidence", name, times["flow"], times["plain"], what, None)
-    low, high = min(rates), max(rates)
-    growth = rates[low] / rates[high]
+        yield _ratio("evidence", name, times[str(count)], times["plain"], what, None)
+    low, high = times[str(min(scale.sidecars))], times[str(max(scale.sidecars))]
+    growth = timing.ratio(high, low)
     yield Figure(
         "evidence",
-        f"the time for one record beside {high:,} sidecars, against {low:,}",
-        f"{rates[high]:,.0f} a second",
-        f"{rates[low]:,.0f} a second",
+        f"one record beside {max(scale.sidecars):,} sidecars, against {min(scale.sidecars):,}",
+        ms(timing.median(high)),
+        ms(timing.median(low)),
         growth,
         f"{growth:.2f}x",
+        timing.spread(high, low),
         aim="does not grow (1.25x at most)",
         limit=1.25,
     )
 
 
-def _record_beside(here: Place, count: int, rounds: int) -> dict[str, list[float]]:
-    """Seconds for one record, by Flow and plainly, in a run that has ``count`` sidecars already."""
+_BLOCK = 20
+"""Records that are timed as one."""
+_OUTPUT = b"all 12 tests passed\n" * 20
+
+
+def _recorder(here: Place, count: int) -> Callable[[], float]:
+    """Seconds for one record of Flow's, in a run that has ``count`` sidecars already."""
     from flow.adapters.ledger import FileLedger
     from flow.app.ports import RawOutput
     from flow.core import layout
 
-    block = 20
     repository = here.repository(f"evidence-{count}", ["true"])
     ledger = FileLedger(repository, now=lambda: "2026-01-05T09:00:00Z")
     folder = os.path.join(repository, layout.evidence_dir("bench-run"))
-    document, output = _record(created_by="flow-evaluator"), b"all 12 tests passed\n" * 20
-    text, digest = json.dumps(document, indent=1).encode(), _sha256(output)
-    plain = os.path.join(here.folder, f"plain-{count}")
-    os.mkdir(plain)
-    _fill(folder, count, document)
+    digest = _sha256(_OUTPUT)
+    _fill(folder, count, _record(created_by="flow-evaluator"))
     numbers = iter(range(10**9))
 
     def recorded() -> float:
         spent = 0.0
-        for _ in range(block):
+        for _ in range(_BLOCK):
             number = next(numbers)
             one = _record(f"evidence-new-{number}", created_by="flow-evaluator")
             source = os.path.join(folder, f".flow-tmp-bench-{number}")
             start = time.perf_counter()
-            _write_synced(source, output)  # as the runner leaves it: on disk already
-            ledger.record_evidence(one, RawOutput(source, digest, len(output)))
+            _write_synced(source, _OUTPUT)  # as the runner leaves it: on disk already
+            ledger.record_evidence(one, RawOutput(source, digest, len(_OUTPUT)))
             spent += time.perf_counter() - start
-        return spent / block
+        return spent / _BLOCK
+
+    return recorded
+
+
+def _plain(here: Place) -> Callable[[], float]:
+    """Seconds for writing and syncing one record's two files, and nothing else."""
+    text = json.dumps(_record(created_by="flow-evaluator"), indent=1).encode()
+    folder = os.path.join(here.folder, "plain")
+    os.mkdir(folder)
+    numbers = iter(range(10**9))
 
     def written() -> float:
         start = time.perf_counter()
-        for _ in range(block):
+        for _ in range(_BLOCK):
             number = next(numbers)
-            _write_synced(os.path.join(plain, f"{number}.txt"), output)
-            _write_synced(os.path.join(plain, f"{number}.yaml"), text)
-        return (time.perf_counter() - start) / block
+            _write_synced(os.path.join(folder, f"{number}.txt"), _OUTPUT)
+            _write_synced(os.path.join(folder, f"{number}.yaml"), text)
+        return (time.perf_counter() - start) / _BLOCK
 
-    try:
-        return timing.in_turns({"flow": recorded, "plain": written}, rounds)
-    finally:
-        here.remove(repository)
-        here.remove(plain)
+    return written
 
 
 def _write_synced(path: str, data: bytes) -> None:

@@ -208,10 +208,10 @@ class Stage:
 
         folder = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
         path = "\n".join([folder, *(os.path.abspath(entry) for entry in sys.path if entry)])
-        start = (sys.executable, "-I", "-S", "-X", "utf8", "-c", START, path)
+        argv = (sys.executable, "-I", "-S", "-X", "utf8", "-c", START, path, *arguments)
         if merged:
-            start = ("/bin/sh", "-c", 'exec "$@" 2>&1', "sh", *start)
-        return run_tool((*start, *arguments), cwd=self.project, env=self.env, timeout=300)
+            argv = ("/bin/sh", "-c", 'exec "$@" 2>&1', "sh", *argv)
+        return run_tool(argv, cwd=self.project, env=self.env, timeout=300)
 
     def _print_output(self, output: bytes) -> None:
         for line in output.decode("utf-8", "replace").rstrip("\n").split("\n") if output else ():

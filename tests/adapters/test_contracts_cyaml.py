@@ -54,7 +54,10 @@ def said(text: str) -> str:
     try:
         parser = yaml.CLoader(text)
         while (event := parser.get_event()) is not None:
-            lines.append(f"{event} {event.start_mark.index} {event.end_mark.index}")
+            start, end = event.start_mark, event.end_mark
+            assert start is not None
+            assert end is not None
+            lines.append(f"{event} {start.index} {end.index}")
     except yaml.YAMLError as error:
         lines.append(f"{type(error).__name__} {error}")
     return "\n".join([*lines, ""])

@@ -32,7 +32,7 @@ def test_the_diagram_is_in_the_docs() -> None:
 
 def test_a_changed_table_would_be_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     page = Path(ROOT, "docs", "lifecycle.md").read_text(encoding="utf-8")
-    monkeypatch.setitem(TABLE, "achieved", ("active",))  # type: ignore[arg-type]
+    monkeypatch.setitem(TABLE, "achieved", ("active",))
     assert make_docs.current(page) != page
 
 

@@ -36,16 +36,13 @@ VERDICT = {
     "confidence": 0.5,
     "delta": "unchanged",
     "reason": "as told",
-    "recorded_by": "a test",
 }
-ANY: frozenset[int] = frozenset({0})
 
 
 class Trial(NamedTuple):
     """A command, and how to tell what it did.
 
-    ``done`` counts how often its effect is there; ``words`` may depend on what ``prepare`` returned.
-    ``closes`` says that it is a person's door, so that ``achieved`` may follow.
+    ``words`` may depend on what ``prepare`` returned; ``done`` counts how often the effect is there.
     """
 
     name: str
@@ -58,6 +55,7 @@ class Trial(NamedTuple):
     adds: bool = False
     """Whether a second call adds to the first one's effect."""
     closes: bool = False
+    """Whether it is a person's door, so that ``achieved`` may follow."""
 
 
 def _goal(scene: Scene) -> str:
@@ -354,7 +352,7 @@ TRIALS: tuple[Trial, ...] = (
         _moved_base,
         lambda s, _: ("flow", "goal", "rebase", GOAL, "--yes", "--json"),
         _events("rebased"),
-        adds=True,
+        again=frozenset({2}),
     ),
 )
 BY_NAME = {trial.name: trial for trial in TRIALS}

@@ -1,0 +1,369 @@
+"""Kill and fail every writing command at every system call that changes something (CASES A).
+
+``python -m tests.faults.crash --long`` tries all of them, without ``--long`` a sample. Each trial
+starts from a copy of the command's scene, breaks one call with strace, and then asks: can everything
+be read? is what was acknowledged there, once? do goal, journal and events tell the same story once the
+next command has run? is nothing left over that ``flow doctor --fix`` does not remove?
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import resource
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from typing import TYPE_CHECKING, NamedTuple
+
+from flow.adapters.files import TEMP_PREFIX
+from tests.faults import tracer
+from tests.faults.commands import BY_NAME, TRIALS, Trial
+from tests.faults.scenes import GOAL, Scene, forked, strays
+from tests.faults.view import disagreements, everything, look
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from tests.faults.scenes import Ran
+    from tests.faults.view import View
+
+ERRORS = ("ENOSPC", "EIO", "EACCES")
+ERRORS_OF = {"openat": ("EMFILE", "EACCES"), "flock": ("ENOLCK",)}
+READ_ERRORS = ("EIO",)
+SAMPLE = 5
+"""Trials for each command in the short form."""
+STRAY_SECONDS = 10.0
+SHORT = "SHORT"
+"""The fault of a disk that takes the first bytes of a file and no more."""
+
+
+class Job(NamedTuple):
+    """One trial: a command, a call (or the number of bytes a file may have), a fault."""
+
+    trial: str
+    call: tracer.Call
+    fault: str
+
+    def __str__(self) -> str:
+        return f"{self.trial}: {self.fault} at {self.call.name} number {self.call.number}"
+
+
+class Outcome(NamedTuple):
+    """What a trial found. ``hit`` is False where the run had fewer such calls than planned."""
+
+    job: Job
+    hit: bool
+    problems: tuple[str, ...]
+    story: str
+
+
+class Bench:
+    """One worker's folder: a template for each command, and the scene it is copied to.
+
+    A scene always lies in the same place, since trust knows a repository by its path.
+    """
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+        self.given: dict[str, str] = {}
+        self.before: dict[str, View] = {}
+        self.files: dict[str, set[str]] = {}
+
+    def scene(self, trial: Trial) -> Scene:
+        """The command's scene, as it was before the command."""
+        scene = Scene(os.path.join(self.folder, "scene"))
+        template = os.path.join(self.folder, "templates", trial.name)
+        if trial.name not in self.given:
+            shutil.rmtree(scene.folder, ignore_errors=True)
+            self.given[trial.name] = trial.prepare(scene)
+            self.before[trial.name] = look(scene)
+            scene.copy_to(template)
+            ran = scene.call(self.words(trial, scene))
+            if ran.status != trial.success:
+                raise AssertionError(f"{trial.name} does not work unharmed: {ran}")
+            scene.call(self.words(trial, scene))
+            self.files[trial.name] = everything(scene.folder)
+        scene.restore(template)
+        return scene
+
+    def words(self, trial: Trial, scene: Scene) -> tuple[str, ...]:
+        """The command line."""
+        return trial.words(scene, self.given[trial.name])
+
+    def plan(self, trial: Trial, *, reads: bool) -> list[Job]:
+        """Every call of an unharmed run, with every fault that fits it."""
+        scene = self.scene(trial)
+        ran, calls = tracer.calls(scene, self.words(trial, scene))
+        if ran.status != trial.success:
+            raise AssertionError(f"{trial.name} does not work under strace: {ran}")
+        jobs = []
+        for call in calls:
+            if call.name in tracer.READING:
+                faults: tuple[str, ...] = READ_ERRORS if reads else ()
+            else:
+                faults = ERRORS_OF.get(call.name, ERRORS)
+                faults = faults if call.name in tracer.OPENING else ("KILL", *faults)
+            jobs += [Job(trial.name, call, fault) for fault in faults]
+        sizes = range(0, 6000, 250)
+        jobs += [Job(trial.name, tracer.Call("bytes", size, ""), SHORT) for size in sizes]
+        return jobs
+
+    def run(self, job: Job) -> Outcome:
+        """One trial, and everything that is asked after it."""
+        trial = BY_NAME[job.trial]
+        scene = self.scene(trial)
+        words = self.words(trial, scene)
+        if job.fault == SHORT:
+            found = tracer.Broken(_limited(scene, words, job.call.number), "a full disk", True)
+        else:
+            found = tracer.broken(scene, words, job.call, job.fault)
+        if found.hit is None or not found.inside:
+            return Outcome(job, False, (), "")
+        problems = _Questions(self, trial, scene, job, found).ask()
+        story = f"{found.hit}\n    {found.ran}"
+        return Outcome(job, True, tuple(problems), story)
+
+
+class _Questions:
+    """What is asked after a trial."""
+
+    def __init__(
+        self, bench: Bench, trial: Trial, scene: Scene, job: Job, found: tracer.Broken
+    ) -> None:
+        self.bench, self.trial, self.scene, self.job = bench, trial, scene, job
+        self.ran, self.hit = found.ran, found.hit or ""
+        self.killed = job.fault == "KILL"
+        self.problems: list[str] = []
+
+    def ask(self) -> list[str]:
+        """Every problem."""
+        self._nothing_runs()
+        before = look(self.scene)
+        self._readable(before, "right after it")
+        self._acknowledged(before)
+        if not before.pending:
+            self._agreed(before, "right after it, with nothing pending")
+        if not self.killed:
+            self._answered()
+        if self.trial.name not in ("create", "create-helper") or before.status:
+            self._answers(self.scene.flow("goal", "status", GOAL, "--json"), {0}, "status")
+        done = self.trial.done(before)
+        again = self.scene.call(self.bench.words(self.trial, self.scene))
+        after = look(self.scene)
+        self._repeated(before, done, again, after)
+        self._readable(after, "after the next command")
+        if after.pending:
+            self.problems.append("the next command left it pending")
+        self._agreed(after, "after the next command")
+        self._left_over()
+        return self.problems
+
+    def _nothing_runs(self) -> None:
+        deadline = time.monotonic() + STRAY_SECONDS
+        while found := strays(self.scene.folder):
+            if time.monotonic() > deadline:
+                self.problems.append(f"processes are left: {found}")
+                return
+            time.sleep(0.01)
+
+    def _readable(self, view: View, when: str) -> None:
+        self.problems += [f"{when}: {fault}" for fault in view.broken]
+
+    def _agreed(self, view: View, when: str) -> None:
+        self.problems += [f"{when}: {fault}" for fault in disagreements(view)]
+        if view.status == "achieved" and not self.trial.closes:
+            self.problems.append(f"{when}: achieved, and nobody confirmed it")
+
+    def _acknowledged(self, view: View) -> None:
+        done, before = self.trial.done(view), self.trial.done(self.bench.before[self.trial.name])
+        if done not in (before, before + 1):
+            self.problems.append(f"it is there {done} times, and was {before} times before")
+        refused = self.trial.name.startswith("evaluate") and '"not_executed"' in self.ran.stdout
+        if self.ran.status == self.trial.success and done == before and not refused:
+            self.problems.append("it was acknowledged and is not there")
+
+    def _answered(self) -> None:
+        """The exit status and the words of a command whose call failed."""
+        allowed = {self.trial.success, 5 if self.bench_flow else 2}
+        if self.trial.name.startswith("evaluate"):
+            allowed |= {1, 4}  # git or the trust ledger could not be read: closed, never achieved
+        self._answers(self.ran, allowed, "it")
+        said = self.ran.stdout + self.ran.stderr
+        if "internal error" in said or "no log could be written" in said:
+            self.problems.append(f"an error that Flow did not expect: {said.strip()[:300]}")
+
+    @property
+    def bench_flow(self) -> bool:
+        return self.bench.words(self.trial, self.scene)[0] == "flow"
+
+    def _answers(self, ran: Ran, allowed: set[int], who: str) -> None:
+        if ran.status not in allowed:
+            self.problems.append(f"{who} ended with {ran.status}: {ran.stderr or ran.stdout}"[:500])
+        if "Traceback" in ran.stderr + ran.stdout:
+            self.problems.append(f"{who} showed a traceback: {ran.stderr[-500:]}")
+
+    def _repeated(self, before: View, done: int, again: Ran, after: View) -> None:
+        start = self.trial.done(self.bench.before[self.trial.name])
+        did_it = done > start or (before.pending and again.status in self.trial.again)
+        allowed = self.trial.again if did_it else {self.trial.success}
+        if before.pending:
+            allowed = self.trial.again | {self.trial.success}
+        self._answers(again, set(allowed), "the next call")
+        now = self.trial.done(after)
+        most = start + (2 if self.trial.adds else 1)
+        if not start < now <= most:
+            self.problems.append(f"after the next call it is there {now} times")
+
+    def _left_over(self) -> None:
+        known = self.bench.files[self.trial.name]
+        found = {path for path in everything(self.scene.folder) - known if not _expected(path)}
+        if not found:
+            return
+        cleaning = self.hit.startswith(("unlink", "rmdir"))
+        if not self.killed and not cleaning:
+            self.problems.append(f"left over without a crash: {sorted(found)}")
+        said = self.scene.flow("doctor", "--json")
+        self._answers(said, {1}, "doctor")
+        if str(len(found)) + " temporary files" not in said.stdout:
+            self.problems.append(f"doctor does not name {sorted(found)}: {said.stdout}")
+        self.scene.flow("doctor", "--fix", "--json")
+        found = {path for path in everything(self.scene.folder) - known if not _expected(path)}
+        if found:
+            self.problems.append(f"doctor --fix leaves {sorted(found)}")
+
+
+def _expected(path: str) -> bool:
+    """Names that differ from run to run and are no left-overs."""
+    name = os.path.basename(path)
+    if name.startswith(TEMP_PREFIX):
+        return False
+    whole_cache = path.startswith("state/cache/") and "." not in name.removesuffix(".goal.json")
+    return whole_cache or path == "state/error.log"
+
+
+def _limited(scene: Scene, words: Sequence[str], size: int) -> Ran:
+    """Run with files limited to ``size`` bytes: a write takes what fits, the next one fails."""
+
+    def work() -> int:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
+        name, *rest = words
+        if name == "flow":
+            from flow.cli.main import run
+
+            return run(rest)
+        from flow.helpers import main as helper
+
+        return helper(name, rest)
+
+    return forked(work, cwd=scene.repo, env=scene.env)
+
+
+_bench: Bench | None = None
+
+
+def _open_bench(folder: str) -> None:
+    global _bench  # noqa: PLW0603
+    _bench = Bench(tempfile.mkdtemp(prefix="w", dir=folder))
+
+
+def _plan(name: str, reads: bool) -> list[Job]:
+    assert _bench is not None
+    return _bench.plan(BY_NAME[name], reads=reads)
+
+
+def _run(job: Job) -> Outcome:
+    assert _bench is not None
+    try:
+        return _bench.run(job)
+    except Exception as error:  # the scene could not be made or read: that is a finding too
+        return Outcome(job, True, (f"{type(error).__name__}: {error}",), "")
+
+
+def sample(jobs: Sequence[Job], count: int, chance: random.Random) -> list[Job]:
+    """``count`` of a command's jobs: kills first, spread over the run, then other faults."""
+    kills = [job for job in jobs if job.fault == "KILL"]
+    others = [job for job in jobs if job.fault != "KILL"]
+    wanted = min(len(kills), (count + 1) // 2)
+    step = len(kills) / max(wanted, 1)
+    chosen = [kills[min(int((i + chance.random()) * step), len(kills) - 1)] for i in range(wanted)]
+    return chosen + chance.sample(others, min(count - len(chosen), len(others)))
+
+
+def trials(
+    folder: str,
+    *,
+    names: Iterable[str],
+    count: int | None,
+    seed: int,
+    workers: int = 2,
+    reads: bool = False,
+    faults: frozenset[str] | None = None,
+) -> list[Outcome]:
+    """Run ``count`` trials for each command, all where None; those that hit nothing left out."""
+    chance = random.Random(seed)
+    with ProcessPoolExecutor(
+        workers, mp_context=get_context("fork"), initializer=_open_bench, initargs=(folder,)
+    ) as pool:
+        plans = list(pool.map(_plan, names := list(names), [reads] * len(names)))
+        jobs = []
+        for plan in plans:
+            wanted = [job for job in plan if faults is None or job.fault in faults]
+            jobs += wanted if count is None else sample(wanted, count, chance)
+        outcomes = pool.map(_run, jobs, chunksize=1 if count is not None else 4)
+        return [outcome for outcome in outcomes if outcome.hit]
+
+
+def report(outcomes: Sequence[Outcome], *, seed: int, seconds: float) -> int:
+    """Print what was found; the number of failures."""
+    failed = [outcome for outcome in outcomes if outcome.problems]
+    for outcome in failed:
+        print(f"FAILED {outcome.job}\n    {outcome.story}")
+        for problem in outcome.problems:
+            print(f"  - {problem}")
+    faults: dict[str, int] = {}
+    for outcome in outcomes:
+        faults[outcome.job.fault] = faults.get(outcome.job.fault, 0) + 1
+    kinds = ", ".join(f"{fault} {number}" for fault, number in sorted(faults.items()))
+    commands = len({outcome.job.trial for outcome in outcomes})
+    print(
+        f"crash: {len(outcomes)} trials of {commands} commands ({kinds}), "
+        f"{len(failed)} failures, seed {seed}, {seconds:.0f} s"
+    )
+    return len(failed)
+
+
+def main() -> int:
+    """The long form, or the short one."""
+    parser = argparse.ArgumentParser(prog="python -m tests.faults.crash", description=__doc__)
+    parser.add_argument("--long", action="store_true", help="every call with every fault")
+    parser.add_argument("--reads", action="store_true", help="fail reading calls, too")
+    parser.add_argument("--only", action="append", choices=sorted(BY_NAME), help="this command")
+    parser.add_argument("--fault", action="append", help="this fault (KILL, EIO ...)")
+    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 32))
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--dir", help="where the scenes are made (default: the temporary folder)")
+    args = parser.parse_args()
+    started = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="flow-crash-", dir=args.dir) as folder:
+        outcomes = trials(
+            os.path.realpath(folder),
+            names=args.only or [trial.name for trial in TRIALS],
+            count=None if args.long else SAMPLE,
+            seed=args.seed,
+            workers=args.workers,
+            reads=args.reads,
+            faults=frozenset(args.fault) if args.fault else None,
+        )
+    failures = report(outcomes, seed=args.seed, seconds=time.monotonic() - started)
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,105 @@
+"""One command under strace: which system calls it makes in its scene, and one of them broken."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+from typing import TYPE_CHECKING, NamedTuple
+
+from tests.faults.scenes import Ran, command
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tests.faults.scenes import Scene
+
+CHANGING = (
+    *("write", "pwrite64", "writev", "link", "linkat", "symlink", "symlinkat", "rename", "renameat"),
+    *("renameat2", "fsync", "fdatasync", "unlink", "unlinkat", "rmdir", "mkdir", "mkdirat"),
+    *("ftruncate", "truncate", "fchmod", "fchmodat", "chmod", "fchown", "flock"),
+)
+"""Calls that write, name, sync, remove or lock."""
+OPENING = ("openat",)
+READING = ("read", "pread64", "getdents64")
+LIMIT = 60.0
+"""Seconds; only ends a hang."""
+
+_LINE = re.compile(r"(?:\d+ +)?(\w+)\((.*)")
+
+
+class Call(NamedTuple):
+    """The ``number``-th call of this name that the process makes, counted from 1."""
+
+    name: str
+    number: int
+    text: str
+
+
+class Broken(NamedTuple):
+    """What a broken run came to. ``hit`` is the call that was broken; None where none was."""
+
+    ran: Ran
+    hit: str | None
+    inside: bool
+    """Whether that call was about a file of the scene, or a standard stream."""
+
+
+def calls(scene: Scene, argv: Sequence[str]) -> tuple[Ran, list[Call]]:
+    """Run ``argv`` unharmed; every call that is about a file of the scene or a standard stream."""
+    ran, lines = _run(scene, argv, (*CHANGING, *OPENING, *READING), [])
+    counts: dict[str, int] = {}
+    found = []
+    for line in lines:
+        match = _LINE.match(line)
+        if match is None:
+            continue
+        name = match.group(1)
+        counts[name] = counts.get(name, 0) + 1
+        if _about(line, scene):
+            found.append(Call(name, counts[name], line))
+    return ran, found
+
+
+def broken(scene: Scene, argv: Sequence[str], call: Call, fault: str) -> Broken:
+    """Run ``argv`` with one call broken; ``fault`` is ``KILL``, or the name of an error."""
+    what = "signal=KILL" if fault == "KILL" else f"error={fault}"
+    rule = f"inject={call.name}:{what}:when={call.number}"
+    ran, lines = _run(scene, argv, (call.name,), ["-e", rule])
+    if fault == "KILL":
+        hit = lines[-1] if ran.status == -signal.SIGKILL and lines else None
+    else:
+        hit = next((line for line in lines if "(INJECTED)" in line), None)
+    return Broken(ran, hit, hit is not None and _about(hit, scene))
+
+
+def _about(line: str, scene: Scene) -> bool:
+    standard = line.startswith(("write(1<", "write(2<"))
+    return standard or scene.folder + "/" in line or f"<{scene.folder}>" in line
+
+
+def _run(
+    scene: Scene, argv: Sequence[str], names: Sequence[str], more: Sequence[str]
+) -> tuple[Ran, list[str]]:
+    log = f"{scene.folder}.strace"
+    words = ["strace", "-qq", "-y", "-s", "64", "-o", log, "-e", f"trace={','.join(names)}", *more]
+    with subprocess.Popen(
+        [*words, "--", *command(argv)],
+        cwd=scene.repo,
+        env=scene.env,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    ) as process:
+        try:
+            out, err = process.communicate(timeout=LIMIT)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            out, err = process.communicate()
+            err += b"\nit hung"
+    with open(log, encoding="utf-8", errors="replace") as file:
+        lines = file.read().splitlines()
+    texts = (text.decode("utf-8", "replace") for text in (out, err))
+    return Ran(process.returncode, *texts), lines
