@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from flow.adapters import git
 from flow.adapters.worktree import collect
 from flow.adapters.worktree_guards import guards
 from flow.adapters.worktree_ignore import RULES_FILE, read_rules
 from flow.adapters.worktree_trees import changed_between
+from flow.app.create import Outside
 from flow.core.boundary import (
     Baseline,
     Change,
@@ -28,15 +29,6 @@ if TYPE_CHECKING:
 _LFS = b"version https://git-lfs.github.com/spec/v1\n"
 _COMPARED = 64 << 20
 """Bytes up to which two contents are compared for line ends."""
-
-
-class Outside(NamedTuple):
-    """A path that was committed since the base and that the goal does not allow."""
-
-    path: str
-    why: str
-    commits: tuple[str, ...]
-    """``<short id> <subject>`` of the commits that touched it, newest first."""
 
 
 def pin(
@@ -138,13 +130,6 @@ def contains(repo: Repo, other: str, pinned: str | None) -> bool:
     if pinned in git.EMPTY_TREES.values():
         return False
     return git.is_ancestor(repo, other, pinned)
-
-
-def outside_since_base(
-    repo: Repo, baseline: Baseline, *, allowed: Sequence[str], denied: Sequence[str]
-) -> list[str]:
-    """Paths that were committed since the base and lie outside, sorted."""
-    return [path for path, _ in _outside(repo, baseline, allowed, denied)]
 
 
 def commits_outside(

@@ -1,7 +1,8 @@
 """A baseline where none was recorded: a fresh clone has the goal file, but not its run folder.
 
-Only what the pinned commit itself says can be trusted then: its own ignore files, and nothing that was
-dirty or lay outside the tree. Hooks and git settings cannot be compared, so they are taken as they are.
+Only what the pinned commit itself says can be trusted then: its own ignore files, and nothing that
+was dirty or lay outside the tree. Hooks and git settings cannot be compared, so they are taken as
+they are.
 """
 
 from __future__ import annotations

@@ -17,12 +17,13 @@ if TYPE_CHECKING:
 _PLAIN_WORD = re.compile(
     r"\s*((?:[A-Za-z_][A-Za-z0-9_]*=[^\s'\"$`\\;&|<>()]*\s+)*)([\w./+-]+)(?=\s|$|;|&|\|)"
 )
-_SHELL_WORDS = frozenset(
-    ": . [ [[ { ! alias bg break builtin case cd command continue declare dirs do done echo elif "
-    "else enable esac eval exec exit export false fg fi for function getopts hash if in jobs kill "
-    "let local popd printf pushd pwd read readonly return select set shift shopt source test then "
-    "time times trap true type typeset ulimit umask unalias unset until wait while".split(" ")  # noqa: SIM905
-)
+_WORDS = """
+: . [ [[ { ! alias bg break builtin case cd command continue declare dirs do done echo elif
+else enable esac eval exec exit export false fg fi for function getopts hash if in jobs kill
+let local popd printf pushd pwd read readonly return select set shift shopt source test then
+time times trap true type typeset ulimit umask unalias unset until wait while
+"""
+_SHELL_WORDS = frozenset(_WORDS.split())
 
 
 def missing_programs(goal: Goal, environ: Mapping[str, str], top: str) -> list[str]:

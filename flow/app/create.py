@@ -29,6 +29,15 @@ class Parsed(NamedTuple):
     warnings: tuple[str, ...]
 
 
+class Outside(NamedTuple):
+    """A path that was committed since the base and that the goal does not allow."""
+
+    path: str
+    why: str
+    commits: tuple[str, ...]
+    """``<short id> <subject>`` of the commits that touched it, newest first."""
+
+
 class Workshop(NamedTuple):
     """What creating needs beyond a desk."""
 
@@ -37,8 +46,8 @@ class Workshop(NamedTuple):
     edit: Callable[[str, Sequence[Edit]], str]
     pin: Callable[[Goal, str | None], Baseline]
     """Pins (goal, --base)."""
-    outside: Callable[[Goal, Baseline], list[str]]
-    """Paths committed since the base that lie outside the goal's paths."""
+    outside: Callable[[Goal, Baseline], Sequence[Outside]]
+    """What was committed since the base outside the goal's paths."""
     write: Callable[[str, str, Baseline | None, Artifact, Mapping[str, Any]], str]
     """(text, run id, baseline, artifact, event): publishes the goal, all or nothing."""
     trust: Callable[[Goal, str], None]
@@ -116,15 +125,16 @@ def create(
     )
 
 
-def _refuse_outside(goal: Goal, outside: Sequence[str], base: str | None) -> None:
+def _refuse_outside(goal: Goal, outside: Sequence[Outside], base: str | None) -> None:
     if not outside or base is not None:
         return
+    named = [f"{o.path} ({o.commits[0]})" if o.commits else o.path for o in outside]
     raise StateError(
         f"commits since the base of goal {goal.id} already changed paths outside its own: "
-        f"{explain.names(outside)}",
+        f"{explain.names(named)}",
         code="outside_base",
         key="constraints.allowed_paths",
-        value=outside[0],
+        value=outside[0].path,
         remedy="say from where to count (--base REF, --base HEAD: from here), or widen the paths",
     )
 

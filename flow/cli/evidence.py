@@ -33,9 +33,7 @@ def _record(args: argparse.Namespace, out: Output) -> int:
     data = inputs.read(args.evidence_file, "--evidence-file")
     if args.raw_output is not None:
         inputs.check_file(args.raw_output, "--raw-output")
-    path, warnings = Checkout().record_evidence(
-        run_id, data, args.evidence_file, args.raw_output
-    )
+    path, warnings = Checkout().record_evidence(run_id, data, args.evidence_file, args.raw_output)
     out.result(
         {"run_id": run_id, "path": path, "warnings": list(warnings)},
         [f"recorded {explain.visible(path)}"],

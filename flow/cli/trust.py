@@ -48,7 +48,10 @@ def _record(args: argparse.Namespace, out: Output) -> int:
     if trusted:
         out.result(document, [f"{name} is trusted already: {why}"])
         return 0
-    out.say(f"since it was trusted last, the contract of {name} differs in this:", *difference)
+    out.say(
+        f"what differs in the contract of {name} from what was trusted last (all, if nothing was):",
+        *difference,
+    )
     out.need_yes(
         f"Let Flow run the commands of {name} as you?",
         yes=args.yes,

@@ -145,7 +145,8 @@ def history(document: Document) -> list[str]:
     return lines
 
 
-_HEAD = ("at", "seq", "type", "goal_id", "reason", "from", "to")
+_HEAD = ("at", "seq", "type", "goal_id", "reason", "from", "to", "key")
+"""Shown elsewhere in the line, or for programs only, as the digests are."""
 
 
 def _event(event: Document) -> str:
@@ -154,7 +155,12 @@ def _event(event: Document) -> str:
         before = f"{show(event['from'])} -> " if event.get("from") else ""
         words.append(before + show(event["to"]))
     for key, value in event.items():
-        if key in _HEAD or value in (None, "", [], {}) or isinstance(value, dict):
+        if (
+            key in _HEAD
+            or key.endswith("_sha256")
+            or value in (None, "", [], {})
+            or isinstance(value, dict)
+        ):
             continue
         text = show(value)
         words.append(f"{show(key)}={text if len(text) <= 60 else text[:57] + '...'}")

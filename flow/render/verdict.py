@@ -32,7 +32,7 @@ def verdict(document: Mapping[str, Any], paint: Paint) -> list[str]:
     lines.append(field("because", show(document.get("reason"))))
     lines += _block("outside", document.get("path_violations") or [])
     lines += _block("warning", document.get("warnings") or [])
-    if document.get("run_id"):
+    if document.get("run_id") and any(_has_evidence(row) for row in results):
         lines.append(field("evidence", f".flow/runs/{show(document['run_id'])}/evidence/"))
     proposed = document.get("proposed_transition")
     if proposed:
@@ -69,6 +69,10 @@ def _results(results: Sequence[Document], paint: Paint) -> list[str]:
         if row.get("reason"):
             lines.append(f"  {show(row.get('criterion_id'))}: {show(row['reason'])}")
     return ["", *table(rows, paint), *lines, ""]
+
+
+def _has_evidence(row: object) -> bool:
+    return isinstance(row, dict) and bool(row.get("evidence_ref"))
 
 
 def _name(reference: object) -> str:

@@ -40,7 +40,7 @@ class Creating(Parts):
     ) -> Created:
         """Create a goal from a file's text (``name`` is what messages call it)."""
         from flow.adapters import clock, contracts
-        from flow.adapters.base import outside_since_base
+        from flow.adapters.base import commits_outside
         from flow.adapters.programs import missing_programs
         from flow.app import create
 
@@ -50,8 +50,8 @@ class Creating(Parts):
             )
             return create.Parsed(found, goal, warnings)
 
-        def outside(goal: Goal, baseline: Baseline) -> list[str]:
-            return outside_since_base(
+        def outside(goal: Goal, baseline: Baseline) -> list[create.Outside]:
+            return commits_outside(
                 self.repo, baseline, allowed=goal.allowed_paths, denied=self._denied(goal)
             )
 

@@ -1,4 +1,4 @@
-"""The pinned base at the command line: create, --base, a lost record, a fresh clone, by-products."""
+"""The pinned base at the command line: create, --base, a lost record, a clone, by-products."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ import json, os, sys
 def main():
     if sys.argv[1:2] == ["exit"]:
         return int(sys.argv[2])
-    import filelock, git, jsonschema, rfc3339_validator, transitions, yaml
+    import filelock, git, jsonschema, transitions, yaml
     import flow.part
     print(json.dumps({
         "argv": sys.argv, "python": sys.executable, "path": sys.path, "yaml": yaml.__file__,

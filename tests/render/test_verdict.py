@@ -102,6 +102,7 @@ def test_a_part_of_a_verdict_that_others_recorded_is_shown_too() -> None:
         "verdict     achieved (unchanged)",
         "because     by hand",
     ]
+    assert "evidence" not in "".join(verdict({**part, "run_id": "r1"}, plain))
     odd = verdict({**part, "criterion_results": ["x"], "path_violations": [{"a": 1}]}, plain)
     assert 'outside     {"a": 1}' in odd
 
