@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import statistics
 import sys
+import tempfile
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -20,19 +21,24 @@ class Run(NamedTuple):
 
 
 def spawn(argv: Sequence[str], env: Mapping[str, str], expected: int = 0) -> Run:
-    """Run ``argv`` in the working directory with no input and no output; check its exit status."""
-    null = os.open(os.devnull, os.O_RDWR)
-    try:
-        actions = [(os.POSIX_SPAWN_DUP2, null, number) for number in (0, 1, 2)]
+    """Run ``argv`` in the working directory with no input; check its exit status.
+
+    What it prints goes to a file without a name, and is shown where the status is another one.
+    """
+    null = os.open(os.devnull, os.O_RDONLY)
+    with tempfile.TemporaryFile() as out:
+        places = (null, out.fileno(), out.fileno())
+        actions = [(os.POSIX_SPAWN_DUP2, place, number) for number, place in enumerate(places)]
         start = time.perf_counter()
         pid = os.posix_spawn(argv[0], list(argv), dict(env), file_actions=actions)
         _, status, usage = os.wait4(pid, 0)
         seconds = time.perf_counter() - start
-    finally:
-        os.close(null)
-    code = os.waitstatus_to_exitcode(status)
-    if code != expected:
-        raise SystemExit(f"{' '.join(argv)[:300]}: exit {code}, expected {expected}")
+        code = os.waitstatus_to_exitcode(status)
+        if code != expected:
+            out.seek(0)
+            said = out.read()[-2000:].decode("utf-8", "replace")
+            raise SystemExit(f"{' '.join(argv)[:300]}: exit {code}, expected {expected}\n{said}")
+    os.close(null)
     per_kib = 1024 if sys.platform == "darwin" else 1
     return Run(seconds, usage.ru_maxrss // per_kib)
 

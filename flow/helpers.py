@@ -12,7 +12,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from flow.errors import FlowError, InputError
+from flow.errors import FlowError, InputError, StorageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -340,10 +340,16 @@ def _write(stream: Any, text: str) -> None:
     try:
         stream.write(text + "\n")
         stream.flush()
-    except BrokenPipeError:
+    except OSError as error:
         null = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null, stream.fileno())
         os.close(null)
+        # A message nobody can read changes nothing; an answer that was asked for must arrive.
+        if stream is sys.stdout and not isinstance(error, BrokenPipeError):
+            raise StorageError(
+                f"cannot write to standard output: {error.strerror}",
+                remedy="check where the output goes",
+            ) from error
 
 
 def _report(name: str, error: FlowError) -> None:

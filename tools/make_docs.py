@@ -18,6 +18,7 @@ BLOCK = re.compile(r"(<!-- generated: ([a-z. -]+) -->\n).*?(<!-- end -->)", re.S
 CARRIED = "Carried, not acted on."
 LATER = {
     "tdd_required",
+    "protected_paths",
     "judges",
     "judge_model",
     "repeat",

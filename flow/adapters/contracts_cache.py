@@ -51,10 +51,11 @@ def load(cache_dir: str, data: bytes) -> tuple[dict[str, Any], list[str]] | None
 
 def store(cache_dir: str, data: bytes, document: dict[str, Any], warnings: list[str]) -> None:
     """Keep a document that was checked. A folder that cannot be used is left alone."""
-    try:
-        os.mkdir(cache_dir, 0o700)
-    except OSError:
-        pass
+    for folder in (os.path.dirname(cache_dir), cache_dir):
+        try:
+            os.mkdir(folder, 0o700)
+        except OSError:
+            pass
     if not private(cache_dir):
         return
     name = _name(data)

@@ -42,17 +42,21 @@ _parsed: dict[tuple[str, str | None, bytes], tuple[Goal, tuple[str, ...]]] = {}
 
 
 class FileRecords:
-    """The ledger below the checkout ``root`` (absolute path)."""
+    """The ledger below the checkout ``root`` (absolute path).
 
-    def __init__(self, root: str) -> None:
+    ``cache_dir`` is a folder of the user's own, outside the checkout, for goals that were parsed.
+    """
+
+    def __init__(self, root: str, cache_dir: str | None = None) -> None:
         self._root = root
+        self._cache_dir = cache_dir
 
     def goal(self, goal_id: str) -> LoadedGoal:
         """The goal, its contract's digest and the reader's warnings.
 
         Raises :class:`InputError` (``not_found``), or :class:`ContractError` with every fault.
         """
-        return read_goal(self._root, goal_id)[1]
+        return read_goal(self._root, goal_id, self._cache_dir)[1]
 
     def goal_ids(self) -> tuple[str, ...]:
         """The ids of all goal files, sorted; names that are no goal id are left out."""
@@ -195,8 +199,11 @@ class FileRecords:
         return found if isinstance(found, dict) else None
 
 
-def read_goal(root: str, goal_id: str) -> tuple[bytes, LoadedGoal]:
-    """A goal file's bytes, and what they say. Raises as :meth:`FileRecords.goal` does."""
+def read_goal(root: str, goal_id: str, cache_dir: str | None = None) -> tuple[bytes, LoadedGoal]:
+    """A goal file's bytes, and what they say. Raises as :meth:`FileRecords.goal` does.
+
+    ``cache_dir`` is as for :func:`flow.adapters.contracts.read_goal`.
+    """
     rel = layout.goal_file(ids.goal_id(goal_id))
     data = files.read_optional(root, rel)
     if data is None:
@@ -208,12 +215,12 @@ def read_goal(root: str, goal_id: str) -> tuple[bytes, LoadedGoal]:
             value=goal_id,
             remedy="see the goals there are: flow goal list",
         )
-    goal, warnings = parse_goal(data, rel, expect_id=goal_id)
+    goal, warnings = parse_goal(data, rel, expect_id=goal_id, cache_dir=cache_dir)
     return data, LoadedGoal(goal, goal.digest(rubric_digests(root, goal)), warnings, rel)
 
 
 def parse_goal(
-    data: bytes, file: str, *, expect_id: str | None = None
+    data: bytes, file: str, *, expect_id: str | None = None, cache_dir: str | None = None
 ) -> tuple[Goal, tuple[str, ...]]:
     """A goal text as a value, and warnings; callers must not change its ``document``.
 
@@ -226,7 +233,7 @@ def parse_goal(
     if found is None:
         from flow.adapters import contracts
 
-        found = contracts.read_goal(data, file=file, expect_id=expect_id)
+        found = contracts.read_goal(data, file=file, expect_id=expect_id, cache_dir=cache_dir)
         if len(_parsed) >= _PARSED_LIMIT:
             del _parsed[next(iter(_parsed))]
         _parsed[key] = found

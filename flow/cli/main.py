@@ -8,7 +8,6 @@ achieved (``doctor``: findings); 2 wrong call, bad input, wrong state, stale pro
 from __future__ import annotations
 
 import os
-import sys
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -33,9 +32,6 @@ COMMANDS: Mapping[str, str] = {
     "demo": "run the example end to end in a temporary repository",
 }
 """Each is a module of this package: a ``COMMAND``, or a group with ``COMMANDS`` and ``load``."""
-
-INTERRUPTED = 130
-INTERNAL = 5
 
 
 def run(argv: Sequence[str]) -> int:
@@ -145,8 +141,3 @@ def _help(out: Output, usage: str, description: str, commands: Mapping[str, str]
         lines += _STATUSES
     out.result({"help": "\n".join(lines)}, lines)
     return 0
-
-
-def main() -> int:
-    """Run the words this process was started with."""
-    return run(sys.argv[1:])

@@ -11,7 +11,7 @@ from flow.core.explain import visible
 from flow.errors import PersonNeeded, StorageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
     from flow.errors import FlowError
 
@@ -172,8 +172,3 @@ def _whole_characters(value: Any) -> Any:
     if isinstance(value, list):
         return [_whole_characters(item) for item in value]
     return value
-
-
-def shorter(items: Sequence[str], most: int) -> list[str]:
-    """The first ``most`` items, and a line that counts the others."""
-    return [*items[:most], *([f"... and {len(items) - most} more"] if len(items) > most else [])]

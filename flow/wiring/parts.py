@@ -90,7 +90,9 @@ class Parts:
         """The reading side of the ledger."""
         from flow.adapters.records import FileRecords
 
-        records: FileRecords = self._once("records", lambda: FileRecords(self.top))
+        records: FileRecords = self._once(
+            "records", lambda: FileRecords(self.top, self._cache("goals"))
+        )
         return records
 
     @property

@@ -153,7 +153,7 @@ def test_every_cell_of_the_table(root, ledger, source, target):
         assert scene.tree(root) == before
 
 
-@pytest.mark.parametrize("status", [*TERMINAL, "done", ""])
+@pytest.mark.parametrize("status", [*sorted(TERMINAL), "done", ""])
 def test_an_evaluation_cannot_close_a_goal_at_run_time_either(root, ledger, status):
     propose(root)
     before = scene.tree(root)

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 import os
+import selectors
 import shutil
 import signal
 import subprocess
 import sys
 import sysconfig
-import tempfile
 import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -211,18 +211,29 @@ def forked(
 
     ``timeout`` (seconds) only ends a hang, which is status -9.
     """
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        sys.stdout.flush()
-        sys.stderr.flush()
-        child = os.fork()
-        if child == 0:
-            _become(work, cwd, env, out.fileno(), err.fileno())
-        status = wait(child, timeout)
-        texts = []
-        for stream in (out, err):
-            stream.seek(0)
-            texts.append(stream.read().decode("utf-8", "replace"))
-    return Ran(status, *texts)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    (out_r, out_w), (err_r, err_w) = os.pipe(), os.pipe()
+    child = os.fork()
+    if child == 0:
+        _become(work, cwd, env, out_w, err_w)
+    os.close(out_w)
+    os.close(err_w)
+    texts: dict[int, bytes] = {out_r: b"", err_r: b""}
+    deadline = time.monotonic() + timeout
+    with selectors.DefaultSelector() as selector:
+        for fd in texts:
+            selector.register(fd, selectors.EVENT_READ)
+        while selector.get_map() and (left := deadline - time.monotonic()) > 0:
+            for key, _ in selector.select(left):
+                data = os.read(key.fd, 1 << 16)
+                texts[key.fd] += data
+                if not data:
+                    selector.unregister(key.fd)
+    status = wait(child, max(deadline - time.monotonic(), 0))
+    for fd in texts:
+        os.close(fd)
+    return Ran(status, *(text.decode("utf-8", "replace") for text in texts.values()))
 
 
 def _become(
@@ -257,7 +268,7 @@ def _become(
 
 def wait(child: int, timeout: float) -> int:
     """The exit status of a child; one that outlives ``timeout`` is killed."""
-    deadline = time.monotonic() + timeout
+    deadline = time.monotonic() + max(timeout, 0.1)
     pause = 0.001
     while time.monotonic() < deadline:
         pid, status = os.waitpid(child, os.WNOHANG)

@@ -26,7 +26,8 @@ READING = ("read", "pread64", "getdents64")
 LIMIT = 60.0
 """Seconds; only ends a hang."""
 
-_LINE = re.compile(r"(?:\d+ +)?(\w+)\((.*)")
+_LINE = re.compile(r"(\w+)\(")
+_ABSOLUTE = re.compile(r'AT_FDCWD<[^>]*>(?=, "/)')
 
 
 class Call(NamedTuple):
@@ -68,15 +69,18 @@ def broken(scene: Scene, argv: Sequence[str], call: Call, fault: str) -> Broken:
     rule = f"inject={call.name}:{what}:when={call.number}"
     ran, lines = _run(scene, argv, (call.name,), ["-e", rule])
     if fault == "KILL":
-        hit = lines[-1] if ran.status == -signal.SIGKILL and lines else None
+        made = [line for line in lines if not line.startswith("+++")]
+        hit = made[-1] if ran.status == -signal.SIGKILL and made else None
     else:
         hit = next((line for line in lines if "(INJECTED)" in line), None)
     return Broken(ran, hit, hit is not None and _about(hit, scene))
 
 
 def _about(line: str, scene: Scene) -> bool:
-    standard = line.startswith(("write(1<", "write(2<"))
-    return standard or scene.folder + "/" in line or f"<{scene.folder}>" in line
+    if line.startswith(("write(1<", "write(2<")):
+        return True
+    line = _ABSOLUTE.sub("", line)  # the folder of a call that names an absolute path
+    return scene.folder + "/" in line or f"<{scene.folder}>" in line
 
 
 def _run(
