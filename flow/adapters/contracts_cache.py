@@ -14,6 +14,8 @@ import os
 import stat
 from typing import Any
 
+from flow.core.layout import TEMP_PREFIX
+
 REVISION = 1
 """To be raised when reading or checking changes without a change of the schema or the version."""
 MOST = 256
@@ -59,7 +61,7 @@ def store(cache_dir: str, data: bytes, document: dict[str, Any], warnings: list[
     if not private(cache_dir):
         return
     name = _name(data)
-    temporary = os.path.join(cache_dir, f".{name}.{os.getpid()}")
+    temporary = os.path.join(cache_dir, f"{TEMP_PREFIX}{os.getpid()}-{os.urandom(4).hex()}")
     try:
         fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
         try:

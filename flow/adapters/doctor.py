@@ -52,6 +52,10 @@ class Checkout(Protocol):
         """The writing side of the ledger."""
 
     @property
+    def state_dir(self) -> str:
+        """The user's state folder."""
+
+    @property
     def trust_ledger(self) -> TrustLedger:
         """What may run here."""
 
@@ -347,12 +351,12 @@ def _unfinished(report: Report, checkout: Checkout, *, fix: bool) -> None:
 
 
 def _leftovers(report: Report, checkout: Checkout, *, fix: bool) -> None:
-    found = files.leftovers(checkout.top)
+    from flow.adapters import doctor_disk
+
+    found = doctor_disk.leftovers(checkout)
     if not found:
         return
     if fix:
-        from flow.adapters import doctor_disk
-
         try:
             report.fixed += doctor_disk.remove_leftovers(checkout)
             return

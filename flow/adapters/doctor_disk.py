@@ -7,7 +7,8 @@ import fcntl
 import os
 import shutil
 import tempfile
-from contextlib import ExitStack
+import time
+from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING
 
 from flow.adapters import files, locks
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from flow.adapters.doctor import Checkout, Report
 
 LOCK_SECONDS = 2.0
+CACHE_SECONDS = 3600.0
+"""Age from which a temporary file of a cache is nobody's."""
 
 
 def abilities(report: Report, top: str) -> None:
@@ -146,6 +149,14 @@ _PROBES: tuple[tuple[str, Callable[[str], str | None], str, str], ...] = (
 )
 
 
+def leftovers(checkout: Checkout) -> list[str]:
+    """Temporary files and folders of ended processes: below the top level, or absolute."""
+    top = checkout.top
+    found = [name for name in _names(top) if name.startswith(files.TEMP_PREFIX)]
+    found += files.leftovers(top, (".flow", ".claude", _journal_dir(checkout)))
+    return [*found, *_leftover_folders(top), *_state_leftovers(checkout)]
+
+
 def remove_leftovers(checkout: Checkout) -> list[str]:
     """Remove temporary files under every lock that a process at work would hold.
 
@@ -156,11 +167,16 @@ def remove_leftovers(checkout: Checkout) -> list[str]:
         for rel in _lock_files(checkout):
             held.enter_context(locks.exclusive(top, rel, timeout=LOCK_SECONDS, quick=True))
         removed = []
-        for rel in files.leftovers(top):  # again: some may have been another process's
-            files.remove(top, rel)
+        for rel in leftovers(checkout):  # again: some may have been another process's
+            path = os.path.join(top, rel)
+            if os.path.isdir(path) and not os.path.islink(path):
+                shutil.rmtree(path, ignore_errors=True)
+            elif not os.path.isabs(rel):
+                files.remove(top, rel)
+            else:
+                with suppress(OSError):
+                    os.unlink(path)
             removed.append(f"removed {rel}")
-        for rel in _leftover_folders(top):
-            shutil.rmtree(os.path.join(top, rel), ignore_errors=True)
         return removed
 
 
@@ -173,8 +189,7 @@ def _lock_files(checkout: Checkout) -> list[str]:
         if not name.startswith(".")
     ]
     try:
-        folder = checkout.settings.settings.journal_dir
-        journals = files.names(checkout.top, folder, suffix=".md", limit=1000)
+        journals = files.names(checkout.top, _journal_dir(checkout), suffix=".md", limit=1000)
     except FlowError:
         journals = []
     return [
@@ -183,6 +198,57 @@ def _lock_files(checkout: Checkout) -> list[str]:
         *(layout.run_lock(run) for run in runs),
         *(layout.journal_lock(name) for name in journals),
     ]
+
+
+def _journal_dir(checkout: Checkout) -> str:
+    try:
+        return checkout.settings.settings.journal_dir
+    except FlowError:
+        return layout.JOURNAL_DIR
+
+
+def _names(path: str) -> list[str]:
+    try:
+        return sorted(os.listdir(path))
+    except OSError:
+        return []
+
+
+def _state_leftovers(checkout: Checkout) -> list[str]:
+    """Below the caches of the state folder, which know no locks: a name says whose it was.
+
+    Another checkout's process may be at work there. A number can be another process's by now, so
+    what is old counts as left over in any case; what a cache loses is made again.
+    """
+    found = []
+    try:
+        caches = os.path.join(checkout.state_dir, "cache")
+    except FlowError:
+        return []
+    for folder in _folders(caches):
+        for name in _names(os.path.join(caches, folder)):
+            path = os.path.join(caches, folder, name)
+            owner = name.removeprefix(files.TEMP_PREFIX).partition("-")[0]
+            if name.startswith(files.TEMP_PREFIX) and (_old(path) or not _runs(owner)):
+                found.append(path)
+    return found
+
+
+def _old(path: str) -> bool:
+    try:
+        return time.time() - os.lstat(path).st_mtime > CACHE_SECONDS
+    except OSError:
+        return False  # gone meanwhile
+
+
+def _runs(number: str) -> bool:
+    try:
+        os.kill(int(number), 0)
+    except PermissionError:
+        return True
+    except (OSError, ValueError, OverflowError):
+        return False
+    return True
 
 
 def _folders(path: str) -> list[str]:

@@ -34,14 +34,13 @@ from flow.adapters.folders import (
     sync_folder,
     unsafe,
 )
+from flow.core import layout
 from flow.errors import ContractError, Fault, RefusedError, StorageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-TEMP_PREFIX = ".flow-tmp-"
-"""How the name of every temporary file starts; readers ignore such names."""
-
+TEMP_PREFIX = layout.TEMP_PREFIX
 FILE_MODE = 0o644
 READ_LIMIT = 1 << 20
 LEFTOVERS_LIMIT = 1_000_000
@@ -116,6 +115,19 @@ def digest(root: str, rel: str) -> str | None:
         finally:
             os.close(fd)
     return found.hexdigest()
+
+
+def read_end(root: str, rel: str, *, limit: int) -> bytes:
+    """The last ``limit`` bytes of a regular file; nothing where it is absent."""
+    with reported("read", rel):
+        fd = open_regular(root, rel)
+        if fd is None:
+            return b""
+        try:
+            size = os.fstat(fd).st_size
+            return os.pread(fd, limit, max(size - limit, 0))
+        finally:
+            os.close(fd)
 
 
 def exists(root: str, rel: str) -> bool:
@@ -375,7 +387,7 @@ def _too_large(rel: str, size: int, limit: int) -> ContractError:
 @contextmanager
 def _temporary(folder: int, mode: int) -> Iterator[tuple[str, int]]:
     """A new file (name, descriptor) in ``folder``; it is gone afterwards, whatever happened."""
-    name = TEMP_PREFIX + os.urandom(9).hex()
+    name = TEMP_PREFIX + os.urandom(layout.TEMP_DIGITS // 2).hex()
     fd = os.open(name, _TEMP_FLAGS, mode & ~0o022, dir_fd=folder)
     try:
         yield name, fd

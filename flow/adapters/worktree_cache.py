@@ -19,6 +19,7 @@ import zlib
 from typing import TYPE_CHECKING, NamedTuple
 
 from flow.core.boundary import GITLINK, Entry
+from flow.core.layout import TEMP_PREFIX
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -251,7 +252,8 @@ def _publish(file: str, data: bytes) -> None:
     os.makedirs(folder, mode=0o700, exist_ok=True)
     if not os.path.exists(file):
         _forget_oldest(folder)
-    temporary = f"{file}.{os.getpid()}-{os.urandom(4).hex()}"
+    name = f"{TEMP_PREFIX}{os.getpid()}-{os.urandom(4).hex()}"
+    temporary = os.path.join(folder, name)
     fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:
         with open(fd, "wb") as opened:
@@ -263,8 +265,12 @@ def _publish(file: str, data: bytes) -> None:
 
 
 def _forget_oldest(folder: str) -> None:
-    """Keep the number of cache files bounded: each goal's base has one."""
-    found = [entry for entry in os.scandir(folder) if entry.name.startswith("worktree-")]
+    """Keep the number of cache files bounded: each goal's base has one.
+
+    What a killed process left half-written counts among them.
+    """
+    names = ("worktree-", TEMP_PREFIX)
+    found = [e for e in os.scandir(folder) if e.name.startswith(names) and not e.is_dir()]
     found.sort(key=lambda entry: entry.stat(follow_symlinks=False).st_mtime_ns)
     for entry in found[: max(len(found) - _KEPT_FILES, 0)]:
         os.unlink(entry.path)

@@ -14,6 +14,7 @@ import os
 from typing import TYPE_CHECKING
 
 from flow.adapters import git
+from flow.core.layout import TEMP_PREFIX
 from flow.errors import GitError, StorageError
 
 if TYPE_CHECKING:
@@ -113,7 +114,8 @@ def _own_folder(scratch: str | None) -> str:
     for parent in (scratch, os.environ.get("TMPDIR"), "/tmp"):  # noqa: S108 - made with mode 0700
         if not parent:
             continue
-        place = os.path.join(parent, f"flow-ignore-{os.getpid()}-{os.urandom(8).hex()}")
+        name = f"{TEMP_PREFIX}{os.getpid()}-{os.urandom(8).hex()}"
+        place = os.path.join(parent, name)
         try:
             os.makedirs(parent, mode=0o700, exist_ok=True)
             os.mkdir(place, 0o700)

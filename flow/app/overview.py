@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from flow.app.doors import Desk
     from flow.app.ports import LoadedGoal, Records
+    from flow.core.evidence import Evidence
     from flow.core.goal import Goal
 
     Events = Callable[[str, str], tuple[Sequence[Mapping[str, Any]], Sequence[str]]]
@@ -152,21 +153,24 @@ def inspect(records: Records, goal_id: str) -> dict[str, Any]:
         "contract": loaded.contract,
         "document": dict(goal.document),
         "run": layout.run_dir(goal.run_id) if goal.run_id else None,
-        "evidence": [
-            {
-                "id": e.id,
-                "type": e.type,
-                "created_at": e.created_at,
-                "outcome": e.outcome,
-                "exit_code": e.exit_code,
-                "proves": list(e.proves),
-                "output_ref": e.output_ref,
-                "created_by": e.document["metadata"].get("created_by"),
-                "limitations": list(e.limitations),
-                "tree": e.subject.get("tree"),
-            }
-            for e in evidence
-            if e.goal == goal.id
-        ],
+        "evidence": [evidence_row(e) for e in evidence if e.goal == goal.id],
         "warnings": [*loaded.warnings, *warnings],
+    }
+
+
+def evidence_row(evidence: Evidence) -> dict[str, Any]:
+    """One sidecar, as lists and pages show it."""
+    return {
+        "id": evidence.id,
+        "goal": evidence.goal,
+        "type": evidence.type,
+        "created_at": evidence.created_at,
+        "command": evidence.command,
+        "outcome": evidence.outcome,
+        "exit_code": evidence.exit_code,
+        "proves": list(evidence.proves),
+        "output_ref": evidence.output_ref,
+        "created_by": evidence.document["metadata"].get("created_by"),
+        "limitations": list(evidence.limitations),
+        "tree": evidence.subject.get("tree"),
     }

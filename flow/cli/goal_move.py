@@ -59,6 +59,7 @@ def _confirm(args: argparse.Namespace, out: Output) -> int:
 
 def _clear(args: argparse.Namespace, out: Output) -> int:
     checkout = Checkout()
+    checkout.ledger.finish(args.ID)  # what a killed call had decided comes first
     goal = checkout.load(args.ID).goal
     check_move(goal.status, "cancelled", goal=goal.id)  # nobody is asked what cannot be done
     out.need_yes(

@@ -29,6 +29,7 @@ COMMANDS: Mapping[str, str] = {
     "config": "show the settings and where they come from",
     "schema": "print a JSON Schema of Flow's files",
     "doctor": "look for what is wrong with this set-up",
+    "report": "write a goal's record as a page to read",
     "demo": "run the example end to end in a temporary repository",
 }
 """Each is a module of this package: a ``COMMAND``, or a group with ``COMMANDS`` and ``load``."""

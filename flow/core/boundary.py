@@ -32,6 +32,7 @@ from flow.core.changes import (
     entry_digest,
 )
 from flow.core.globs import Globs, why_not
+from flow.core.layout import TEMP_DIGITS, TEMP_PREFIX
 from flow.errors import Fault
 
 if TYPE_CHECKING:
@@ -88,6 +89,7 @@ class BoundaryReport(NamedTuple):
 class OwnFiles:
     """Which paths are journals that Flow writes: those of the pinned folder, by Flow's names.
 
+    What a killed process left of one, or another process is about to rename, is no change either.
     ``journal`` is the goal's ``scope.journal``; it counts where it lies in the journal folder.
     """
 
@@ -100,7 +102,12 @@ class OwnFiles:
         if not path.startswith(self._folder):
             return False
         name = path[len(self._folder) :]
-        if "/" in name or not name.endswith(".md"):
+        if "/" in name:
+            return False
+        if name.startswith(TEMP_PREFIX):
+            rest = name[len(TEMP_PREFIX) :]
+            return len(rest) == TEMP_DIGITS and all(digit in "0123456789abcdef" for digit in rest)
+        if not name.endswith(".md"):
             return False
         kind, _, rest = name[:-3].partition("-")
         if kind == "issue":

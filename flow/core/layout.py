@@ -15,6 +15,10 @@ WORK = f"{RUNS}/.work"
 """Where outputs grow until they are published; nothing there is evidence."""
 GOAL_SUFFIX = ".goal.yaml"
 EVIDENCE_SUFFIX = ".evidence.yaml"
+TEMP_PREFIX = ".flow-tmp-"
+"""How the name of every temporary file starts; readers ignore such names."""
+TEMP_DIGITS = 18
+"""Hexadecimal digits after it, where the file is to become another in the same folder."""
 
 
 def goal_file(goal_id: str) -> str:

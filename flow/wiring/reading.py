@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from flow.core.goal import Goal
 
 
+OUTPUT_END = 4096
+"""Bytes of the end of an output that a report shows."""
+
+
 class Reading(Parts):
     """What can be read of a checkout: goals, their state, their record."""
 
@@ -94,6 +98,34 @@ class Reading(Parts):
         from flow.app import overview
 
         return overview.inspect(self.records, goal_id)
+
+    def report(self, goal_id: str) -> dict[str, Any]:
+        """A goal's whole record, as ``flow report`` shows it."""
+        from flow.adapters import files
+        from flow.app import overview
+
+        status, history = self.status(goal_id), self.history(goal_id)
+        run_id = status["run_id"]
+        evidence: tuple[Evidence, ...] = ()
+        warnings: tuple[str, ...] = ()
+        if run_id is not None:
+            evidence, warnings = self.records.evidence(run_id)
+        rows = []
+        for found in evidence:
+            end = b""
+            if found.output_ref is not None:
+                rel = f"{layout.evidence_dir(run_id)}/{found.output_ref}"
+                end = files.read_end(self.top, rel, limit=OUTPUT_END)
+            rows.append(
+                {**overview.evidence_row(found), "output_end": end.decode("utf-8", "replace")}
+            )
+        return {
+            "status": status,
+            "verdict": self.previous_verdict(run_id) if run_id is not None else None,
+            "evidence": [row for row in rows if row["goal"] == goal_id],
+            "events": history["events"],
+            "warnings": [*status["warnings"], *history["warnings"], *warnings],
+        }
 
     def run_of(self, goal_id: str) -> str:
         """The run a goal writes to. Raises :class:`StateError` where it has none yet."""

@@ -1,0 +1,161 @@
+"""A goal's record as one HTML page that needs nothing else: ``flow report``.
+
+Pure: values in, text out. Every value comes from files, commands or people, so every one is
+escaped, control and bidirectional characters are made visible, and a Content-Security-Policy
+forbids scripts.
+"""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from flow.core.explain import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    Document = Mapping[str, Any]
+
+_STYLE = """
+body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 60rem; padding: 0 1rem }
+table { border-collapse: collapse; width: 100% } th, td { text-align: left; padding: .3rem .6rem;
+vertical-align: top; border-bottom: 1px solid #8884 } pre { overflow: auto; background: #8881;
+padding: .6rem; max-height: 24rem } code, pre { font-size: 13px } .good { color: #1a7f37 }
+.bad { color: #cf222e } .warn { color: #9a6700 } dt { font-weight: 600 } dd { margin: 0 0 .5rem }
+@media (prefers-color-scheme: dark) { body { background: #0d1117; color: #e6edf3 } }
+"""
+_CLASSES: Mapping[str, str] = {
+    "achieved": "good",
+    "pass": "good",
+    "passed": "good",
+    "fail": "bad",
+    "failed": "bad",
+    "blocked": "bad",
+    "cancelled": "warn",
+    "inconclusive": "warn",
+    "needs_human_review": "warn",
+    "waiting_for_user": "warn",
+}
+
+
+def page(report: Document) -> str:
+    """The whole page for the document that ``flow report --json`` prints."""
+    status, verdict = report["status"], report["verdict"]
+    title = f"{status['goal_id']}: {status['status']}"
+    parts = [
+        f"<h1>{_text(status['goal_id'])} {_word(status['status'])}</h1>",
+        f"<p>{_text(status['outcome'])}</p>",
+        _facts(status),
+        *(_verdict(verdict) if verdict else ["<p>No verdict is recorded.</p>"]),
+        "<h2>Criteria</h2>",
+        _criteria(status["criteria"]),
+        "<h2>Evidence</h2>",
+        *(_evidence(row) for row in report["evidence"]),
+        "<h2>History</h2>",
+        _history(report["events"]),
+        *_list("Warnings", report["warnings"]),
+    ]
+    body = "\n".join(parts)
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta http-equiv="Content-Security-Policy" '
+        "content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
+        '<meta name="viewport" content="width=device-width">\n'
+        f"<title>{_text(title)}</title>\n<style>{_STYLE}</style>\n</head>\n"
+        f"<body>\n{body}\n</body>\n</html>\n"
+    )
+
+
+def _text(value: object) -> str:
+    return escape(visible(str(value)))
+
+
+def _block(text: str) -> str:
+    return escape("\n".join(visible(line) for line in text.split("\n")))
+
+
+def _word(value: object) -> str:
+    kind = _CLASSES.get(str(value))
+    return f'<span class="{kind}">{_text(value)}</span>' if kind else _text(value)
+
+
+def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    head = "".join(f"<th>{_text(name)}</th>" for name in heads)
+    body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>\n" for row in rows)
+    return f"<table>\n<tr>{head}</tr>\n{body}</table>"
+
+
+def _facts(status: Document) -> str:
+    facts = {
+        "branch": status["branch"],
+        "base": status["base_commit"],
+        "run": status["run_id"],
+        "contract": status["contract"],
+        "trust": status["trust"],
+        "turns": status["turns_evaluated"],
+        "next": status["next"],
+    }
+    rows = (f"<dt>{name}</dt><dd>{_text(value)}</dd>" for name, value in facts.items() if value)
+    return f"<dl>{''.join(rows)}</dl>"
+
+
+def _verdict(verdict: Document) -> list[str]:
+    return [
+        f"<h2>Newest verdict: {_word(verdict['verdict'])}</h2>",
+        f"<p>{_text(verdict['reason'])}</p>",
+        *_list("Outside the goal's paths", verdict.get("path_violations") or ()),
+    ]
+
+
+def _list(title: str, items: Sequence[object]) -> list[str]:
+    if not items:
+        return []
+    rows = "".join(f"<li>{_text(item)}</li>" for item in items)
+    return [f"<h2>{_text(title)}</h2>", f"<ul>{rows}</ul>"]
+
+
+def _criteria(criteria: Iterable[Document]) -> str:
+    return _table(
+        ("id", "status", "text", "last result", "at"),
+        (
+            (
+                _text(c["id"]),
+                _word(c["status"]),
+                _text(c["text"]) + ("" if c["must_pass"] else " (not required)"),
+                _text(c["last_result"] or "-"),
+                _text(c["last_evaluated_at"] or "-"),
+            )
+            for c in criteria
+        ),
+    )
+
+
+def _evidence(row: Document) -> str:
+    proves = ", ".join(row["proves"]) or "nothing"
+    facts = [row["type"], row["created_at"], f"proves {proves}"]
+    if row["outcome"]:
+        facts.append(str(row["outcome"]))
+    limits = "".join(f"<li>{_text(limit)}</li>" for limit in row["limitations"])
+    command = f"<pre>$ {_block(row['command'])}</pre>" if row["command"] else ""
+    output = f"<pre>{_block(row['output_end'])}</pre>" if row["output_end"] else ""
+    return (
+        f"<details><summary>{_text(row['id'])} ({_text(', '.join(facts))})</summary>\n"
+        f"{command}{output}<ul>{limits}</ul></details>"
+    )
+
+
+def _history(events: Iterable[Document]) -> str:
+    return _table(
+        ("at", "event", "from", "to", "why"),
+        (
+            (
+                _text(event.get("at", "-")),
+                _text(event.get("type", "-")),
+                _word(event.get("from", "")),
+                _word(event.get("to", "")),
+                _text(event.get("reason") or event.get("evidence_id") or ""),
+            )
+            for event in events
+        ),
+    )
