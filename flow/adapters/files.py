@@ -143,18 +143,6 @@ def exists(root: str, rel: str) -> bool:
             os.close(folder)
 
 
-def ensure_root(root: str, *, mode: int = 0o700) -> None:
-    """Make the top folder itself (the user's state folder) and its parents where missing."""
-    with reported("create", root):
-        os.makedirs(root, mode=mode, exist_ok=True)
-
-
-def ensure_dir(root: str, rel: str, *, mode: int = DIR_MODE) -> None:
-    """Make the folder and those above it, below ``root``; never writable for group or others."""
-    with reported("create", rel):
-        os.close(make_folder(root, split(rel), mode))
-
-
 def publish_new(root: str, rel: str, data: bytes, *, mode: int = FILE_MODE) -> None:
     """Write a file that must not exist yet, whole and synced; exactly one of many callers wins."""
     parts = split(rel)

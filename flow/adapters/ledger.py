@@ -13,7 +13,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
-from flow.adapters import events, evidence_store, files, goal_edits, journal, locks, transaction
+from flow.adapters import evidence_store, files, goal_edits, journal, locks, transaction
 from flow.adapters.records import FileRecords, baseline_document, parse_goal, read_goal
 from flow.app.ports import Artifact, Seen
 from flow.core import ids, layout
@@ -130,13 +130,6 @@ class FileLedger:
                 raise
             transaction.finish(self._root, goal_id)
         return done.id, done.path, done.warnings
-
-    def append_event(self, run_id: str, goal_id: str, type: str, fields: Mapping[str, Any]) -> int:
-        """Append one event line; returns its ``seq``."""
-        ids.run_id(run_id)
-        return events.append(self._root, run_id, ids.goal_id(goal_id), type, fields, at=self._now())
-
-    # --- goal changes --------------------------------------------------------------------------
 
     def finish(self, goal_id: str) -> bool:
         """Complete what an earlier process began and did not finish; True where there was any."""

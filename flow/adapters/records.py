@@ -8,7 +8,6 @@ evaluation asks read one file each, however many sidecars a run has.
 from __future__ import annotations
 
 import json
-import os
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -63,13 +62,6 @@ class FileRecords:
         found = files.names(self._root, layout.GOALS, suffix=layout.GOAL_SUFFIX, limit=FILES_LIMIT)
         names = (name[: -len(layout.GOAL_SUFFIX)] for name in found)
         return tuple(name for name in names if ids.GOAL_ID.fullmatch(name))
-
-    def find_run(self, goal: Goal) -> str | None:
-        """The goal's run, where its folder is there."""
-        if goal.run_id is None:
-            return None
-        path = os.path.join(self._root, layout.run_dir(ids.run_id(goal.run_id)))
-        return goal.run_id if os.path.isdir(path) and not os.path.islink(path) else None
 
     def evidence(self, run_id: str) -> tuple[tuple[Evidence, ...], tuple[str, ...]]:
         """The run's sidecars in order of creation, and what could not be used, as warnings."""

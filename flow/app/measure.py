@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from flow.core.evidence import Outcome
     from flow.core.goal import Criterion, Goal
 
-HINT_LENGTH = 300
-
 
 class Listener(Protocol):
     """Shows progress to whoever waits."""
@@ -80,10 +78,6 @@ class Measurements(NamedTuple):
     rows: tuple[Measurement, ...]
     ran: bool
     goal_touched: bool
-
-    def of(self, criterion_id: str) -> Measurement:
-        """The row of one criterion."""
-        return next(row for row in self.rows if row.criterion_id == criterion_id)
 
 
 def wanted(goal: Goal, only: frozenset[str] | None) -> list[Criterion]:

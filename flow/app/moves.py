@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from flow.app.compose import transition_artifact
 from flow.app.doors import refuse_closed
@@ -24,13 +24,6 @@ if TYPE_CHECKING:
 
 GUARDS = "guards"
 """Stands in for a criterion's id where hooks and git settings are approved."""
-
-
-class Pinned(NamedTuple):
-    """A base pinned for a goal."""
-
-    run_id: str
-    baseline: Baseline
 
 
 def activate(

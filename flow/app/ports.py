@@ -136,9 +136,6 @@ class TurnLedger(Protocol):
     def move(self, goal_id: str, run_id: str, seen: Seen, move: Move) -> None:
         """Write a non-terminal status."""
 
-    def append_event(self, run_id: str, goal_id: str, type: str, fields: Mapping[str, Any]) -> int:
-        """Append one event line; returns its ``seq``."""
-
     def finish(self, goal_id: str) -> bool:
         """Complete what an earlier process began and did not finish; True where there was any."""
 

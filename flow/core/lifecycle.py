@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 Terminal = Literal["achieved", "failed", "cancelled"]
 """Final states. Only a person, or a door a person opened, writes one."""
 
-Waiting = Literal["waiting_for_user", "waiting_for_ci"]
 NonTerminal = Literal["active", "waiting_for_user", "waiting_for_ci", "blocked"]
 """What an evaluation may write by itself."""
 

@@ -22,7 +22,6 @@ WRITERS = {
     "append_line": lambda root, rel: files.append_line(root, rel, b"new"),
     "remove": files.remove,
     "copy_new": lambda root, rel: files.copy_new(root, rel, __file__),
-    "ensure_dir": lambda root, rel: files.ensure_dir(root, rel + "/below"),
 }
 READERS = {
     "read_bytes": files.read_bytes,
@@ -113,7 +112,7 @@ def test_the_root_itself_may_be_reached_through_a_symlink(tmp_path, root):
 def test_a_folder_swapped_for_a_symlink_while_writing_leads_nowhere(tmp_path, root, monkeypatch):
     outside = tmp_path / "outside"
     outside.mkdir()
-    files.ensure_dir(root, "a")
+    os.mkdir(f"{root}/a")
     real = os.fsync
 
     def swap(fd):
@@ -142,8 +141,6 @@ def test_a_path_that_could_leave_the_root_is_refused(root, act, rel):
 @pytest.mark.parametrize("act", EVERYTHING.values(), ids=EVERYTHING)
 @pytest.mark.parametrize("kind", ["fifo", "socket", "folder", "device"])
 def test_only_regular_files_and_no_waiting(root, act, kind):
-    if act is WRITERS["ensure_dir"] and kind == "folder":
-        pytest.skip("a folder is what it makes")
     path = f"{root}/f"
     if kind == "fifo":
         os.mkfifo(path)
@@ -283,7 +280,7 @@ def test_a_failing_call_is_told_and_leaves_what_was(root, monkeypatch, writer, c
         files.publish_new(root, "d/f", b"old")
     if writer == "append_line":
         files.append_line(root, "d/f", b"old")
-    files.ensure_dir(root, "d")
+    os.makedirs(f"{root}/d", exist_ok=True)
     number, at = getattr(errno, code), 1
     while True:
         before = tree(root)

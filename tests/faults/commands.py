@@ -180,6 +180,11 @@ def _revoked(view: View) -> int:
     return sum(line["action"] == "revoke" for line in view.trust)
 
 
+def _initialised(view: View) -> int:
+    wanted = {".gitignore", ".gitattributes", ".claude/settings.json"}
+    return int({f"repo/{name}" for name in wanted} <= view.files)
+
+
 def _created(view: View) -> int:
     made = _events("created")(view)
     return made if made and view.status else 0
@@ -296,6 +301,7 @@ TRIALS: tuple[Trial, ...] = (
         lambda s, _: ("flow", "trust", "record", GOAL, "--yes", "--json"),
         _trusted_again,
     ),
+    Trial("init", _none, lambda s, _: ("flow", "init"), _initialised),
     Trial("revoke", _goal, lambda s, _: ("flow", "trust", "revoke", GOAL), _revoked),
     Trial(
         "create",

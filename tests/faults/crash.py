@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from flow.adapters.files import TEMP_PREFIX
 from tests.faults import tracer
 from tests.faults.commands import BY_NAME, TRIALS, Trial
-from tests.faults.scenes import GOAL, Scene, forked, strays
+from tests.faults.scenes import GOAL, RUN_DIR, Scene, forked, strays
 from tests.faults.view import disagreements, everything, look
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ READ_ERRORS = ("EIO",)
 SAMPLE = 5
 """Trials for each command in the short form."""
 STRAY_SECONDS = 10.0
+EVIDENCE = f"repo/{RUN_DIR}/evidence/"
 SHORT = "SHORT"
 """The fault of a disk that takes the first bytes of a file and no more."""
 
@@ -161,7 +162,7 @@ class _Questions:
         if after.pending:
             self.problems.append("the next command left it pending")
         self._agreed(after, "after the next command")
-        self._left_over()
+        self._left_over(after)
         return self.problems
 
     def _nothing_runs(self) -> None:
@@ -220,31 +221,39 @@ class _Questions:
         if not start < now <= most:
             self.problems.append(f"after the next call it is there {now} times")
 
-    def _left_over(self) -> None:
+    def _left_over(self, view: View) -> None:
         known = self.bench.files[self.trial.name]
-        found = {path for path in everything(self.scene.folder) - known if not _expected(path)}
+        strange = {p for p in view.files - known if not temporary(p) and not _expected(p)}
+        if strange:
+            self.problems.append(f"nobody knows these files: {sorted(strange)}")
+        for path in view.files:
+            if EVIDENCE in path and path.endswith(".txt"):
+                if path.removesuffix(".txt") + ".evidence.yaml" not in view.files:
+                    self.problems.append(f"an output without its sidecar: {path}")
+        found = {path for path in view.files if temporary(path)}
         if not found:
             return
         cleaning = self.hit.startswith(("unlink", "rmdir"))
         if not self.killed and not cleaning:
             self.problems.append(f"left over without a crash: {sorted(found)}")
         said = self.scene.flow("doctor", "--json")
-        self._answers(said, {1}, "doctor")
-        if str(len(found)) + " temporary files" not in said.stdout:
-            self.problems.append(f"doctor does not name {sorted(found)}: {said.stdout}")
+        if f"{len(found)} temporary files" not in said.stdout or said.status != 1:
+            self.problems.append(f"doctor does not name {sorted(found)}: {said}")
         self.scene.flow("doctor", "--fix", "--json")
-        found = {path for path in everything(self.scene.folder) - known if not _expected(path)}
+        found = {path for path in everything(self.scene.folder) if temporary(path)}
         if found:
             self.problems.append(f"doctor --fix leaves {sorted(found)}")
 
 
+def temporary(path: str) -> bool:
+    """Whether it is a file that was to become another, or lies in a folder that was to go."""
+    return any(part.startswith(TEMP_PREFIX) for part in path.split("/"))
+
+
 def _expected(path: str) -> bool:
-    """Names that differ from run to run and are no left-overs."""
-    name = os.path.basename(path)
-    if name.startswith(TEMP_PREFIX):
-        return False
-    whole_cache = path.startswith("state/cache/") and "." not in name.removesuffix(".goal.json")
-    return whole_cache or path == "state/error.log" or "/.flow/runs/.locks/" in f"/{path}"
+    """Names that differ from run to run, and evidence, which an interrupted evaluation leaves."""
+    wanted = ("state/cache/", "state/error.log", "repo/.flow/runs/.locks/", EVIDENCE)
+    return path.startswith(wanted)
 
 
 def _limited(scene: Scene, words: Sequence[str], size: int) -> Ran:

@@ -34,6 +34,8 @@ class View(NamedTuple):
     trust: tuple[Mapping[str, Any], ...]
     pending: bool
     broken: tuple[str, ...]
+    files: frozenset[str]
+    """Every path below the scene."""
 
 
 def look(scene: Scene) -> View:
@@ -68,6 +70,7 @@ def look(scene: Scene) -> View:
         tuple(_trust(scene, broken)),
         files.exists(scene.repo, layout.pending_file(GOAL)),
         tuple(broken),
+        frozenset(everything(scene.folder)),
     )
 
 
