@@ -94,13 +94,14 @@ def _why_not(request: Request) -> str:
 
 
 def _delta(facts: Facts, measured: tuple[Measured, ...], records: Records) -> Delta:
+    """Against the previous turn's verdict; against the goal's statuses where that is unusable."""
     goal = facts.loaded.goal
-    previous = records.previous_verdict(facts.run_id)
+    previous = records.previous_verdict(facts.run_id, goal)
     before = {c.id for c in goal.criteria if c.status == "pass"}
-    if previous is not None and previous.get("goal_id") == goal.id:
-        rows = previous.get("criterion_results")
-        if isinstance(rows, list) and all(isinstance(row, dict) for row in rows):
-            before = {row["criterion_id"] for row in rows if row.get("status") == "pass"}
+    rows = previous.get("criterion_results") if previous is not None else None
+    if isinstance(rows, list) and all(isinstance(row, dict) for row in rows):
+        before = {str(row.get("criterion_id")) for row in rows if row.get("status") == "pass"}
+        before &= {c.id for c in goal.criteria}
     return delta(
         before=before,
         decided={m.criterion_id: m.passing for m in measured if m.decided},

@@ -168,8 +168,11 @@ class Records(Protocol):
     def counted_last(self, run_id: str, event_type: str) -> Evidence | None:
         """The counted sidecar that the newest event of this type names."""
 
-    def previous_verdict(self, run_id: str) -> Mapping[str, Any] | None:
-        """``last-verdict.json``; None where it is missing or unreadable."""
+    def previous_verdict(self, run_id: str, goal: Goal | None = None) -> Mapping[str, Any] | None:
+        """``last-verdict.json``; None where it is missing or unreadable.
+
+        With ``goal``, one that is not of this goal's last turn is None too.
+        """
 
     def proposal(self, run_id: str) -> Mapping[str, Any] | None:
         """The live proposal; None where there is none."""

@@ -11,7 +11,7 @@ from flow.app.measure import Quiet
 from flow.app.ports import Check, CheckResult, LoadedGoal, Move, RawOutput, Seen, Turn
 from flow.core.boundary import Baseline, Change, Entry, Snapshot
 from flow.core.evidence import Evidence, evidence_from_document
-from flow.core.goal import goal_from_document
+from flow.core.goal import Goal, goal_from_document
 from flow.core.lifecycle import check_move
 from flow.errors import InputError, StateError
 
@@ -93,7 +93,7 @@ class World:
                 return self.evidence.get(event["path"])
         return None
 
-    def previous_verdict(self, run_id: str) -> Mapping[str, Any] | None:
+    def previous_verdict(self, run_id: str, goal: Goal | None = None) -> Mapping[str, Any] | None:
         return self.verdict
 
     def proposal(self, run_id: str) -> Mapping[str, Any] | None:

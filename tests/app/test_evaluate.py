@@ -371,3 +371,26 @@ def test_whatever_happens_no_evaluation_writes_a_terminal_status(  # type: ignor
         assert set(outcomes) == {"passed"}
         assert not outside
         assert not fuzzy or opinion is not None
+
+
+PASSED = {"criterion_id": "AC1", "status": "pass"}
+
+
+@pytest.mark.parametrize(
+    ("previous", "expected"),
+    [
+        (None, "unchanged"),
+        ({"criterion_results": [PASSED]}, "unchanged"),
+        ({"criterion_results": []}, "made_progress"),
+        ({"criterion_results": [{"status": "pass"}]}, "made_progress"),
+        ({"criterion_results": [PASSED, {"criterion_id": "AC9", "status": "pass"}]}, "unchanged"),
+        ({"criterion_results": "AC1"}, "unchanged"),
+        ({"criterion_results": ["AC1"]}, "unchanged"),
+        ({}, "unchanged"),
+    ],
+)
+def test_delta_compares_with_the_last_verdict_or_else_with_the_goal(previous, expected) -> None:  # type: ignore[no-untyped-def]
+    row = criterion("AC1", status="pass", evidence_ref="x")
+    world = World(goal_document(row, turns=3))
+    world.verdict = previous
+    assert run(world).delta == expected
