@@ -139,14 +139,12 @@ def starts(here: Place, scale: Scale) -> Iterator[Figure]:
             _next_evidence(files["evidence"])
         os.chdir(elsewhere.get(name, repository))
         try:
-            return timing.spawn(argv, here.env).seconds
+            return timing.spawn(argv, here.env)
         finally:
             os.chdir(repository)
 
     bare = [PYTHON, "-I", "-S", "-c", "pass"]
-    contestants: dict[str, Callable[[], float]] = {
-        "bare": lambda: timing.spawn(bare, here.env).seconds
-    }
+    contestants: dict[str, Callable[[], float]] = {"bare": lambda: timing.spawn(bare, here.env)}
     for name, (argv, _) in commands.items():
         contestants[name] = lambda name=name, argv=argv: start(name, argv)  # type: ignore[misc]
     times = timing.in_turns(contestants, scale.rounds)
@@ -178,11 +176,9 @@ def criteria(here: Place, scale: Scale) -> Iterator[Figure]:
         evaluate = [program("flow"), "goal", "evaluate", "bench", "--no-input"]
         times = timing.in_turns(
             {
-                "flow": lambda argv=evaluate: timing.spawn(argv, here.env).seconds,  # type: ignore[misc]
-                "loop": lambda loop=loop: (
-                    timing.spawn(  # type: ignore[misc]
-                        [bash, "--noprofile", "--norc", "-c", loop], here.env
-                    ).seconds
+                "flow": lambda argv=evaluate: timing.spawn(argv, here.env),  # type: ignore[misc]
+                "loop": lambda loop=loop: timing.spawn(  # type: ignore[misc]
+                    [bash, "--noprofile", "--norc", "-c", loop], here.env
                 ),
             },
             max(scale.rounds // 2, 3),
@@ -217,13 +213,11 @@ def jobs(here: Place, scale: Scale) -> Iterator[Figure]:
     xargs = f"seq 100 | xargs -P 8 -I_ {each}"
     times = timing.in_turns(
         {
-            "flow": lambda: (
-                timing.spawn(
-                    [program("flow"), "goal", "evaluate", "bench", "--no-input", "--jobs", "8"],
-                    here.env,
-                ).seconds
+            "flow": lambda: timing.spawn(
+                [program("flow"), "goal", "evaluate", "bench", "--no-input", "--jobs", "8"],
+                here.env,
             ),
-            "xargs": lambda: timing.spawn(["/bin/bash", "-c", xargs], here.env).seconds,
+            "xargs": lambda: timing.spawn(["/bin/bash", "-c", xargs], here.env),
         },
         max(scale.rounds // 3, 3),
     )
@@ -346,13 +340,11 @@ def boundary(here: Place, scale: Scale) -> Iterator[Figure]:
     times = timing.in_turns(
         {
             "flow": look,
-            "git": lambda: timing.spawn(status, here.env).seconds,
-            "dry": lambda: (
-                timing.spawn(
-                    [program("flow"), "goal", "evaluate", "bench", "--dry-run", "--no-input"],
-                    here.env,
-                    expected=1,
-                ).seconds
+            "git": lambda: timing.spawn(status, here.env),
+            "dry": lambda: timing.spawn(
+                [program("flow"), "goal", "evaluate", "bench", "--dry-run", "--no-input"],
+                here.env,
+                expected=1,
             ),
         },
         max(scale.rounds // 3, 3),
@@ -383,22 +375,21 @@ def boundary(here: Place, scale: Scale) -> Iterator[Figure]:
 
 def memory(here: Place, scale: Scale) -> Iterator[Figure]:
     """Peak memory of an evaluation whose command prints much."""
-    peaks: dict[int, int] = {}
+    peaks: dict[int, float] = {}
     for size in scale.outputs_mb:
         command = f"head -c {size}000000 /dev/zero | tr '\\0' x"
         repository = here.repository(f"memory-{size}", [command])
         os.chdir(repository)
         argv = [program("flow"), "goal", "evaluate", "bench", "--no-input"]
-        runs = [timing.spawn(argv, here.env) for _ in range(3)]
-        peaks[size] = min(run.peak_kib for run in runs)
-        ratio = peaks[size] / peaks[scale.outputs_mb[0]]
+        peaks[size] = min(timing.peak(argv, here.env) for _ in range(3))
+        least = peaks[scale.outputs_mb[0]]
         yield Figure(
             "memory",
             f"peak memory, a command that prints {size} MB",
-            f"{peaks[size] / 1024:.1f} MiB",
-            f"{scale.outputs_mb[0]} MB of output: {peaks[scale.outputs_mb[0]] / 1024:.1f} MiB",
-            ratio,
-            f"{ratio:.2f}x",
+            f"{peaks[size]:.1f} MiB",
+            f"{scale.outputs_mb[0]} MB of output: {least:.1f} MiB",
+            peaks[size] / least,
+            f"{peaks[size] / least:.2f}x",
             aim="flat (1.10x at most)",
             limit=1.10,
         )

@@ -4,24 +4,32 @@ from __future__ import annotations
 
 import os
 import statistics
+import subprocess
 import sys
 import tempfile
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
 
-class Run(NamedTuple):
-    """One process, started and waited for. ``peak_kib`` counts its waited-for children too."""
+PEAK = """
+import os, sys
+child = os.fork()
+if not child:
+    null = os.open(os.devnull, os.O_RDWR)
+    for number in (0, 1, 2):
+        os.dup2(null, number)
+    os.execv(sys.argv[1], sys.argv[1:])
+_, status, usage = os.wait4(child, 0)
+print(os.waitstatus_to_exitcode(status), usage.ru_maxrss)
+"""
+"""Starts a program from a small process: one that is spawned begins with its parent's peak."""
 
-    seconds: float
-    peak_kib: int
 
-
-def spawn(argv: Sequence[str], env: Mapping[str, str], expected: int = 0) -> Run:
-    """Run ``argv`` in the working directory with no input; check its exit status.
+def spawn(argv: Sequence[str], env: Mapping[str, str], expected: int = 0) -> float:
+    """Seconds that ``argv`` takes in the working directory with no input; checks its exit status.
 
     What it prints goes to a file without a name, and is shown where the status is another one.
     """
@@ -31,7 +39,7 @@ def spawn(argv: Sequence[str], env: Mapping[str, str], expected: int = 0) -> Run
         actions = [(os.POSIX_SPAWN_DUP2, place, number) for number, place in enumerate(places)]
         start = time.perf_counter()
         pid = os.posix_spawn(argv[0], list(argv), dict(env), file_actions=actions)
-        _, status, usage = os.wait4(pid, 0)
+        _, status = os.waitpid(pid, 0)
         seconds = time.perf_counter() - start
         code = os.waitstatus_to_exitcode(status)
         if code != expected:
@@ -39,8 +47,17 @@ def spawn(argv: Sequence[str], env: Mapping[str, str], expected: int = 0) -> Run
             said = out.read()[-2000:].decode("utf-8", "replace")
             raise SystemExit(f"{' '.join(argv)[:300]}: exit {code}, expected {expected}\n{said}")
     os.close(null)
-    per_kib = 1024 if sys.platform == "darwin" else 1
-    return Run(seconds, usage.ru_maxrss // per_kib)
+    return seconds
+
+
+def peak(argv: Sequence[str], env: Mapping[str, str]) -> float:
+    """MiB that ``argv``, or a process it waits for, holds at most; it must exit with 0."""
+    launch = [sys.executable, "-I", "-S", "-c", PEAK, *argv]
+    done = subprocess.run(launch, env=dict(env), capture_output=True, text=True, check=True)
+    status, peak = map(int, done.stdout.split())
+    if status != 0:
+        raise SystemExit(f"{' '.join(argv)[:300]}: exit {status}, expected 0")
+    return peak / (1 << 20 if sys.platform == "darwin" else 1 << 10)
 
 
 def in_turns(

@@ -19,7 +19,8 @@ LIMIT = 1 << 20
 DEPTH = 32
 LARGEST = 1 << 53
 MOST_FAULTS = 1000
-_STRING = re.compile(rb'"(?:[^"\\]|\\.)*(?:"|\Z)', re.DOTALL)
+_STRING = re.compile(rb'"(?:[^"\\]|\\.)*(?:"|\\?\Z)', re.DOTALL)
+"""It matches at every quote, to the end of the text at worst: else each quote would scan all."""
 _ESCAPED = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])")
 _UNWRITABLE = re.compile("[\x00\ud800-\udfff]")
 _UNPAIRED = re.compile("[\x00\ud800-\udc7f\udd00-\udfff]")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from typing import TYPE_CHECKING
 
 from flow.errors import FlowError, OutsideError
@@ -47,7 +48,10 @@ def _write(data: bytes, environ: Mapping[str, str]) -> str | None:
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
         fd = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600)
         try:
-            if os.fstat(fd).st_size > LOG_LIMIT:
+            found = os.fstat(fd)
+            if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
+                raise OSError("the log is not a file of its own")
+            if found.st_size > LOG_LIMIT:
                 os.ftruncate(fd, 0)
             os.write(fd, data)
         finally:

@@ -134,6 +134,7 @@ def examine(
     report.fact("checkout", checkout.top)
     doctor_git.repository(report, checkout.repo)
     _settings(report, checkout)
+    _paths(report, checkout)
     if not os.path.isdir(os.path.join(checkout.top, ".flow")):
         report.found(
             "there is no .flow folder here", "goals and evidence live in it", "run flow init"
@@ -228,7 +229,10 @@ def _state_folder(report: Report, environ: Mapping[str, str], checkout: Checkout
         report.found(ignored, why, f"set {state.VARIABLE} to a folder outside the checkout")
     if not there:
         return
+    from flow.adapters import doctor_paths
+
     _private(report, folder, 0o700)
+    doctor_paths.look_at_state(report, folder)
     from flow.adapters.trust import LEDGER
 
     path = os.path.join(folder, LEDGER)
@@ -246,8 +250,9 @@ def _state_folder(report: Report, environ: Mapping[str, str], checkout: Checkout
 
 
 def _private(report: Report, path: str, mode: int) -> None:
-    found = stat.S_IMODE(os.lstat(path).st_mode)
-    if found & 0o077:
+    there = os.lstat(path).st_mode
+    found = stat.S_IMODE(there)
+    if found & 0o077 and (stat.S_ISREG(there) or stat.S_ISDIR(there)):
         report.found(
             f"{path} has mode {found:04o}",
             "other users of this machine can read what you trust, or change it",
@@ -269,6 +274,16 @@ def _settings(report: Report, checkout: Checkout) -> None:
     report.fact("settings from", ", ".join(origins) or "defaults only")
     for warning in loaded.warnings:
         report.found(warning, "it has no effect, or not the one it seems to have", "correct it")
+
+
+def _paths(report: Report, checkout: Checkout) -> None:
+    from flow.adapters import doctor_paths
+
+    try:
+        folder = checkout.settings.settings.journal_dir
+    except FlowError:  # named above
+        folder = layout.JOURNAL_DIR
+    doctor_paths.look(report, checkout.top, folder)
 
 
 def _ignored(report: Report, checkout: Checkout) -> None:
@@ -332,7 +347,11 @@ def _journals(report: Report, checkout: Checkout) -> None:
 
 
 def _unfinished(report: Report, checkout: Checkout, *, fix: bool) -> None:
-    names = files.names(checkout.top, layout.PENDING, suffix=".json", limit=JOURNALS)
+    try:
+        names = files.names(checkout.top, layout.PENDING, suffix=".json", limit=JOURNALS)
+    except FlowError as error:
+        report.failed(error, "writes that were interrupted cannot be told")
+        return
     for name in names:
         goal_id = name.removesuffix(".json")
         if fix:

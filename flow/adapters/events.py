@@ -13,9 +13,10 @@ import json
 import os
 from typing import TYPE_CHECKING, Any
 
-from flow.adapters import files, locks
+from flow.adapters import files, locks, own_json
 from flow.adapters.folders import reported
 from flow.core import layout
+from flow.errors import ContractError, Fault
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -25,8 +26,11 @@ if TYPE_CHECKING:
 KEY = "key"
 """The field that makes an append happen once."""
 
-READ_LIMIT = 256 << 20
-"""Bytes: the largest ``events.jsonl`` that :func:`read` takes."""
+READ_LIMIT = 4 << 20
+"""Bytes: :func:`read` takes this much of the end of ``events.jsonl``, about 10,000 events."""
+
+LINE_LIMIT = 4 << 20
+"""Bytes: no event is longer; a file with a longer line is refused, not searched for its start."""
 
 _FIRST_BLOCK, _LARGEST_BLOCK = 1 << 13, 1 << 22
 _WARNINGS_LIMIT = 20
@@ -71,17 +75,22 @@ def read(
 ) -> tuple[tuple[Event, ...], tuple[str, ...]]:
     """The run's events in order, only those of ``goal_id`` where it is given, and warnings."""
     rel = layout.events_file(run_id)
-    data = files.read_optional(root, rel, limit=READ_LIMIT) or b""
+    data = files.read_end(root, rel, limit=READ_LIMIT + 1)
     found: list[Event] = []
     warnings: list[str] = []
     lines = data.split(b"\n")
+    if len(data) > READ_LIMIT:  # the first of them began before
+        del lines[0]
+        warnings.append(f"{rel}: is larger than {READ_LIMIT} bytes; older events are left out")
+        lines = lines or [b""]
     if lines.pop():
         warnings.append(f"{rel}: ends in half a line, which is skipped")
     for number, line in enumerate(lines, 1):
         event = _parse(line)
         if event is None:
             if len(warnings) < _WARNINGS_LIMIT:
-                warnings.append(f"{rel}: line {number} is not an event and is skipped")
+                which = f"line {number}" if len(data) <= READ_LIMIT else "a line"
+                warnings.append(f"{rel}: {which} is not an event and is skipped")
         elif goal_id is None or event.get("goal_id") == goal_id:
             found.append(event)
     return tuple(found), tuple(warnings)
@@ -132,10 +141,23 @@ def _seq(event: Event) -> int:
 
 def _parse(line: bytes) -> Event | None:
     try:
-        event = json.loads(line)
-    except (ValueError, RecursionError):
+        event = own_json.loads(line)
+    except ValueError:
         return None
     return event if isinstance(event, dict) else None
+
+
+def _refuse_long(rel: str, length: int) -> None:
+    if length > LINE_LIMIT:
+        raise ContractError(
+            [
+                Fault(
+                    f"holds a line of more than {LINE_LIMIT} bytes, which is no event",
+                    file=rel,
+                    remedy="look at it, then take that line out",
+                )
+            ]
+        )
 
 
 def _backwards(root: str, rel: str, needle: bytes) -> Iterator[bytes]:
@@ -146,6 +168,7 @@ def _backwards(root: str, rel: str, needle: bytes) -> Iterator[bytes]:
     try:
         with reported("read", rel):
             end, block = os.fstat(fd).st_size, _FIRST_BLOCK
+            size = end
             rest: bytes | None = None  # the start of a line whose beginning is not read yet
             while end > 0:
                 start = max(0, end - block)
@@ -155,6 +178,7 @@ def _backwards(root: str, rel: str, needle: bytes) -> Iterator[bytes]:
                 if rest is None:  # what follows the last newline is no line yet
                     cut = data.rfind(b"\n")
                     if cut < 0:
+                        _refuse_long(rel, size - end)
                         continue
                     data, rest = data[:cut], b""
                 else:
@@ -162,6 +186,7 @@ def _backwards(root: str, rel: str, needle: bytes) -> Iterator[bytes]:
                 first = data.find(b"\n") if start else -1
                 rest = data[:first] if first >= 0 else (data if start else b"")
                 if start and first < 0:
+                    _refuse_long(rel, len(rest))
                     continue
                 lines = data[first + 1 :]
                 if needle in lines:

@@ -12,7 +12,7 @@ import os
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from flow.adapters import contracts, events, files, locks
+from flow.adapters import contracts, events, files, locks, records
 from flow.core import ids, layout
 from flow.core.evidence import APPROVER, EVALUATOR
 from flow.errors import FlowError, InputError, RefusedError, StateError
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from flow.app.ports import RawOutput
-
-OUTPUT_LIMIT = 1 << 30
-"""Bytes: the largest output that others may hand over."""
 
 SUFFIX_LIMIT = 100_000
 """How many records may want the same id."""
@@ -142,7 +139,9 @@ def record_foreign(
         _free_id(root, run_id, wanted, suffix=False)
 
         def put_output(rel: str) -> tuple[str, int]:
-            return files.copy_new(root, rel, os.path.abspath(raw_path or ""), limit=OUTPUT_LIMIT)
+            return files.copy_new(
+                root, rel, os.path.abspath(raw_path or ""), limit=records.OUTPUT_LIMIT
+            )
 
         return _publish(
             root,

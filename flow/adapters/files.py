@@ -100,8 +100,11 @@ def open_regular(root: str, rel: str) -> int | None:
         return fd
 
 
-def digest(root: str, rel: str) -> str | None:
-    """The file's SHA-256 (hex), streamed; None where it is absent."""
+def digest(root: str, rel: str, *, limit: int = READ_LIMIT) -> str | None:
+    """The file's SHA-256 (hex), streamed; None where it is absent.
+
+    A file of more than ``limit`` bytes is a :class:`ContractError`: a sparse one could take hours.
+    """
     import hashlib
 
     with reported("read", rel):
@@ -110,8 +113,12 @@ def digest(root: str, rel: str) -> str | None:
             return None
         found = hashlib.sha256()
         try:
-            while chunk := os.read(fd, 1 << 20):
+            size = os.fstat(fd).st_size
+            while size <= limit and (chunk := os.read(fd, 1 << 20)):
                 found.update(chunk)
+                size = max(size, os.lseek(fd, 0, os.SEEK_CUR))
+            if size > limit:
+                raise _too_large(rel, size, limit)
         finally:
             os.close(fd)
     return found.hexdigest()
@@ -468,6 +475,8 @@ def _append(fd: int, rel: str, data: bytes, sync: bool) -> None:
     found = os.fstat(fd)
     if not stat.S_ISREG(found.st_mode):
         raise unsafe(rel, "is not a regular file")
+    if found.st_nlink > 1:  # a write in place would go through to wherever the other name is
+        raise unsafe(rel, "has a second name (a hard link)")
     start = found.st_size
     if start and os.pread(fd, 1, start - 1) != b"\n":
         data = b"\n" + data

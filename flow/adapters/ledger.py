@@ -14,7 +14,13 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 from flow.adapters import evidence_store, files, goal_edits, journal, locks, transaction
-from flow.adapters.records import FileRecords, baseline_document, parse_goal, read_goal
+from flow.adapters.records import (
+    BASELINE_LIMIT,
+    FileRecords,
+    baseline_document,
+    parse_goal,
+    read_goal,
+)
 from flow.app.ports import Artifact, Seen
 from flow.core import ids, layout
 from flow.core.lifecycle import STATUSES, TERMINAL, check_move
@@ -439,6 +445,14 @@ class FileLedger:
             )
         document = baseline_document(baseline, goal_id, run_id)
         text = json.dumps(document, indent=1, ensure_ascii=True) + "\n"
+        if len(text) > BASELINE_LIMIT:
+            raise StateError(
+                f"too many files are uncommitted: their record has {len(text)} bytes, more than "
+                f"{BASELINE_LIMIT}",
+                code="too_large",
+                file=rel,
+                remedy="commit them, or name them in .gitignore",
+            )
         files.replace(self._root, rel, text.encode("ascii"))
 
 

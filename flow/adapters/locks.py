@@ -109,12 +109,19 @@ def _take_filelock(root: str, rel: str, path: str, timeout: float) -> Callable[[
             # filelock opens the path by itself. The file that our walk without symlinks opened
             # before must be there still, else the lock may be on a deleted or a swapped one.
             if _still_there(root, rel, fd):
-                return lambda: lock.release(force=True)
-            lock.release(force=True)
+                return lambda: _let_go(lock)
+            _let_go(lock)
         finally:
             os.close(fd)
         if time.monotonic() > deadline:
             raise _timed_out(rel, timeout)
+
+
+def _let_go(lock: UnixFileLock) -> None:
+    try:
+        lock.release(force=True)
+    except OSError:
+        pass  # the lock goes with this process; what was done under it stands
 
 
 def _filelock(path: str) -> UnixFileLock:
@@ -136,9 +143,10 @@ def _open(root: str, rel: str) -> int:
         raise _no_lock(rel, error) from error
     finally:
         os.close(folder)
-    if not stat.S_ISREG(os.fstat(fd).st_mode):
+    found = os.fstat(fd)
+    if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:  # filelock may truncate the file
         os.close(fd)
-        raise _unsafe(rel)
+        raise _unsafe(rel, linked=found.st_nlink > 1)
     return fd
 
 
@@ -172,9 +180,9 @@ def _no_lock(rel: str, error: Exception) -> StorageError:
     )
 
 
-def _unsafe(rel: str) -> RefusedError:
+def _unsafe(rel: str, *, linked: bool = False) -> RefusedError:
     return RefusedError(
-        "is not a regular file",
+        "has a second name (a hard link)" if linked else "is not a regular file",
         code="unsafe_path",
         file=rel,
         remedy="remove it; Flow makes its lock files itself and follows no link",

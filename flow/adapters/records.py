@@ -7,11 +7,10 @@ evaluation asks read one file each, however many sidecars a run has.
 
 from __future__ import annotations
 
-import json
 import re
 from typing import TYPE_CHECKING, Any
 
-from flow.adapters import events, files
+from flow.adapters import events, files, own_json
 from flow.app.ports import LoadedGoal
 from flow.core import ids, layout
 from flow.errors import ContractError, Fault, FlowError, InputError
@@ -33,7 +32,11 @@ _REFERENCE = re.compile(
     rf"{re.escape(layout.RUNS)}/([^/]+)/evidence/([^/]+){re.escape(layout.EVIDENCE_SUFFIX)}"
 )
 _RUBRIC = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,127}")
-_JSON_LIMIT = 64 << 20
+OUTPUT_LIMIT = 1 << 30
+"""Bytes: the largest output that Flow records."""
+BASELINE_LIMIT = 16 << 20
+"""Bytes: the largest ``baseline.json``; about 140,000 paths."""
+
 _PARSED_LIMIT = 8
 
 _parsed: dict[tuple[str, str | None, bytes], tuple[Goal, tuple[str, ...]]] = {}
@@ -143,12 +146,12 @@ class FileRecords:
 
     def baseline(self, run_id: str) -> Baseline | None:
         """What was recorded at activation; None where it is missing or unreadable."""
-        found = self._json_object(layout.baseline_file(ids.run_id(run_id)))
+        found = self._json_object(layout.baseline_file(ids.run_id(run_id)), BASELINE_LIMIT)
         return None if found is None else baseline_from_document(found)
 
     def baseline_owner(self, run_id: str) -> str | None:
         """The goal that pinned the run's baseline; None where there is none that says so."""
-        found = self._json_object(layout.baseline_file(ids.run_id(run_id)))
+        found = self._json_object(layout.baseline_file(ids.run_id(run_id)), BASELINE_LIMIT)
         owner = found.get("goal_id") if found is not None else None
         return owner if isinstance(owner, str) else None
 
@@ -175,18 +178,18 @@ class FileRecords:
         if "/" in name:
             raise _corrupt(rel, "names an output outside its own folder", "evidence.output_ref")
         output = f"{layout.evidence_dir(evidence.run_id)}/{name}"
-        found = files.digest(self._root, output)
+        found = files.digest(self._root, output, limit=OUTPUT_LIMIT)
         if found is None:
             raise _corrupt(rel, f"its output {name} is missing", "evidence.output_ref")
         wanted = evidence.document["evidence"].get("output_sha256")
         if wanted is not None and found != wanted:
             raise _corrupt(rel, f"its output {name} was altered", "evidence.output_sha256")
 
-    def _json_object(self, rel: str) -> dict[str, Any] | None:
-        data = files.read_optional(self._root, rel, limit=_JSON_LIMIT)
+    def _json_object(self, rel: str, limit: int = files.READ_LIMIT) -> dict[str, Any] | None:
+        data = files.read_optional(self._root, rel, limit=limit)
         try:
-            found = json.loads(data) if data else None
-        except (ValueError, RecursionError):
+            found = own_json.loads(data) if data else None
+        except ValueError:
             return None
         return found if isinstance(found, dict) else None
 

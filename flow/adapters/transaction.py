@@ -18,7 +18,7 @@ from contextlib import ExitStack
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from flow.adapters import events, files, journal
+from flow.adapters import events, files, journal, own_json
 from flow.adapters.records import parse_goal
 from flow.app.ports import Artifact
 from flow.core import ids, layout
@@ -213,14 +213,14 @@ def digest(data: bytes) -> str:
 def _read(data: bytes, goal_id: str, rel: str) -> Intent:
     """An intent, checked: it may write only what a change of this goal writes."""
     try:
-        intent = _from_document(json.loads(data))
+        intent = _from_document(own_json.loads(data))
         ids.run_id(intent.run_id)
         if intent.text is not None:
             parse_goal(intent.text.encode("utf-8"), rel, expect_id=goal_id)
         wrong = None if intent.goal_id == goal_id else f"it is about goal {intent.goal_id!r:.80}"
         if not intent.journal.endswith(".md"):
             wrong = f"{intent.journal!r:.80} is no journal"
-    except (ValueError, TypeError, KeyError, RecursionError, FlowError) as error:
+    except (ValueError, TypeError, KeyError, FlowError) as error:
         wrong = f"{error!s:.200}"
     if wrong is not None:
         raise RefusedError(

@@ -16,7 +16,7 @@ import re
 import stat
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from flow.adapters import files, locks
+from flow.adapters import files, locks, own_json
 from flow.adapters.state import (
     check_owner,
     check_state_dir,
@@ -43,6 +43,8 @@ OPEN_TO_ALL = "flow.goals.executeVerificationCommands"
 
 _LIMIT = 256 << 20
 _BLOCK = 1 << 20
+_LONGEST_LINE = 8 << 20
+"""Bytes; a contract comes from a goal file of at most 1 MiB, and JSON escapes make it longer."""
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
@@ -127,19 +129,13 @@ class TrustLedger:
         """Every line of this repository, oldest first; with ``everywhere`` of all repositories."""
         if not self._usable():
             return ()
-        data = files.read_optional(self._dir, LEDGER, limit=_LIMIT) or b""
-        found = []
-        for line in data.split(b"\n"):
-            entry = self._parse(line) if line.strip() else None
-            if entry is not None and (everywhere or entry.repo == self._repo):
-                found.append(entry)
-        return tuple(found)
+        return tuple(self._forwards(everywhere))
 
     def standing(self, *, everywhere: bool = False) -> tuple[TrustEntry, ...]:
         """The trust that is in force: for each repository and goal its newest line, if a record."""
-        newest = {
-            (entry.repo, entry.goal_id): entry for entry in self.entries(everywhere=everywhere)
-        }
+        if not self._usable():
+            return ()
+        newest = {(entry.repo, entry.goal_id): entry for entry in self._forwards(everywhere)}
         return tuple(entry for entry in newest.values() if entry.action == "record")
 
     def _append(self, entry: TrustEntry) -> None:
@@ -164,6 +160,19 @@ class TrustLedger:
         if stat.S_ISREG(found.st_mode):  # reading refuses anything else by name
             check_owner(path, found, "600")
         return True
+
+    def _forwards(self, everywhere: bool) -> Iterator[TrustEntry]:
+        """The entries in the order of the file, a line at a time."""
+        fd = files.open_regular(self._dir, LEDGER)
+        if fd is None:
+            return
+        with open(fd, "rb") as file:
+            while line := file.readline(_LONGEST_LINE + 1):
+                if len(line) > _LONGEST_LINE:
+                    raise _too_long()
+                entry = self._parse(line) if line.strip() else None
+                if entry is not None and (everywhere or entry.repo == self._repo):
+                    yield entry
 
     def _backwards(self, goal_id: str) -> Iterator[TrustEntry]:
         """The goal's entries in this repository, newest first, read from the end in blocks.
@@ -193,8 +202,8 @@ class TrustLedger:
     def _parse(self, line: bytes) -> TrustEntry | None:
         """The line's entry; None for a torn line (with a warning) and for another shape."""
         try:
-            document = json.loads(line)
-        except (ValueError, RecursionError):
+            document = own_json.loads(line)
+        except ValueError:
             warning = f"{LEDGER}: skipped a line that is not whole ({show(line[:40])}...)"
             if warning not in self.warnings:
                 self.warnings += (warning,)
@@ -239,6 +248,14 @@ def trusted(settings: Settings, ledger: TrustLedger, goal_id: str, digest: str) 
     return True, f"trusted at {show(newest.at)} ({show(newest.how)})"
 
 
+def _too_long() -> StorageError:
+    return StorageError(
+        f"holds a line of more than {_LONGEST_LINE} bytes, which is no entry",
+        file=LEDGER,
+        remedy="take that line out, or move the ledger away; goals are then trusted anew",
+    )
+
+
 def _tail_chunks(fd: int) -> Iterator[bytes]:
     """The file's whole lines from the end on, in chunks that each hold lines in file order."""
     left = os.fstat(fd).st_size
@@ -256,6 +273,8 @@ def _tail_chunks(fd: int) -> Iterator[bytes]:
         if left > 0:
             first = chunk.find(b"\n")
             if first < 0:  # one line longer than a block
+                if len(chunk) > _LONGEST_LINE:
+                    raise _too_long()
                 carry = chunk
                 continue
             carry, chunk = chunk[:first], chunk[first + 1 :]

@@ -15,9 +15,10 @@ import hashlib
 import os
 from typing import TYPE_CHECKING
 
-from flow.adapters import git
+from flow.adapters import files, git
 from flow.adapters.events import events_after, last_seq
 from flow.core import layout
+from flow.errors import FlowError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 
 _MOST_GOALS = 2000
 """Goals whose files are stamped one by one; beyond that only the folder's own stamp counts."""
+
+_GOAL_LIMIT = 4 << 20
+"""Bytes of a goal file that are compared; a larger one is told by its size."""
 
 Stamp = tuple[int, ...]
 
@@ -101,10 +105,10 @@ def _accounted(name: str, now: dict[str, object], accounts: dict[str, set[str]])
 
 def _content(top: str, rel: str) -> str:
     try:
-        with open(os.path.join(top, rel), "rb") as file:
-            return hashlib.sha256(file.read(4 << 20)).hexdigest()
-    except OSError:
-        return "absent"
+        data = files.read_optional(top, rel, limit=_GOAL_LIMIT)
+    except FlowError as error:  # a link, a pipe, a folder: what a command may have put there
+        return str(error)
+    return "absent" if data is None else hashlib.sha256(data).hexdigest()
 
 
 def _stamp(path: str) -> Stamp:

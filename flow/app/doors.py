@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from flow.app import proposals
 from flow.app.compose import transition_artifact
 from flow.app.looking import own_files, refuse_other_branch
 from flow.app.ports import Closing, Move
@@ -93,7 +94,10 @@ def live_proposal(records: Records, goal: Goal) -> Mapping[str, Any] | None:
     if goal.run_id is None:
         return None
     proposal = records.proposal(goal.run_id)
-    return proposal if proposal is not None and proposal.get("goal_id") == goal.id else None
+    if proposal is None or not proposals.intact(proposal):
+        return None
+    mine = (goal.id, goal.run_id)
+    return proposal if (proposal["goal_id"], proposal["run_id"]) == mine else None
 
 
 def what_moved(desk: Desk, loaded: LoadedGoal, proposal: Mapping[str, Any]) -> list[str]:
@@ -114,7 +118,7 @@ def what_moved(desk: Desk, loaded: LoadedGoal, proposal: Mapping[str, Any]) -> l
     moved += [
         f"evidence {explain.visible(reference)} is missing or altered"
         for reference in proposal["evidence"]
-        if desk.records.counted(reference) is None
+        if reference is not None and desk.records.counted(reference) is None
     ]
     return moved
 

@@ -160,7 +160,8 @@ def _record(
 ) -> tuple[Measurement, dict[str, Any]]:
     goal, run_id, turn, subject = facts.loaded.goal, facts.run_id, facts.turn, facts.subject
     criterion = next(c for c in goal.criteria if c.id == check.criterion_id)
-    outcome, reason = result.outcome, result.reason
+    outcome = result.outcome
+    reason = "" if result.reason == result.result else result.reason
     if blamed:
         outcome = "failed"
         reason = f"it changed {explain.names(blamed, 3)}, which only Flow or a person may change"

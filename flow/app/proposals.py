@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from flow.core.evidence import APPROVER, Subject
 from flow.core.goal import canonical_digest
+from flow.core.lifecycle import TERMINAL
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,15 +25,36 @@ if TYPE_CHECKING:
 
 def proposal_id(subject: Subject, verdict: str, to: str, results: Sequence[CriterionResult]) -> str:
     """The id of a proposal to go to ``to``."""
+    counted = [[r.criterion_id, r.status, r.outcome, r.evidence_ref] for r in results]
+    return _id(subject.contract, subject.tree, verdict, to, counted)
+
+
+def _id(contract: object, tree: object, verdict: object, to: object, counted: object) -> str:
     return canonical_digest(
-        {
-            "contract": subject.contract,
-            "subject": subject.tree,
-            "verdict": verdict,
-            "to": to,
-            "evidence": [[r.criterion_id, r.status, r.outcome, r.evidence_ref] for r in results],
-        }
+        {"contract": contract, "subject": tree, "verdict": verdict, "to": to, "evidence": counted}
     )
+
+
+def intact(proposal: Mapping[str, Any]) -> bool:
+    """Whether ``proposal`` is whole, and its id is that of what it says.
+
+    What is broken, or was changed since it was made, is no proposal.
+    """
+    texts = ("proposal_id", "goal_id", "run_id", "to", "verdict", "reason", "contract", "tree")
+    results, evidence = proposal.get("results"), proposal.get("evidence")
+    if (
+        not all(isinstance(proposal.get(key), str) for key in texts)
+        or proposal["to"] not in TERMINAL
+        or not isinstance(results, list)
+        or not isinstance(evidence, list)
+        or len(results) != len(evidence)
+        or not all(isinstance(row, list) and len(row) == 3 for row in results)
+        or not all(ref is None or isinstance(ref, str) for ref in evidence)
+    ):
+        return False
+    counted = [[*row, ref] for row, ref in zip(results, evidence, strict=True)]
+    contract, tree, verdict, to = (proposal[k] for k in ("contract", "tree", "verdict", "to"))
+    return bool(_id(contract, tree, verdict, to, counted) == proposal["proposal_id"])
 
 
 def document(
@@ -54,11 +76,11 @@ def document(
         "head": subject.head,
         "tree": subject.tree,
         "results": [[r.criterion_id, r.status, r.outcome] for r in verdict.criterion_results],
-        "evidence": [r.evidence_ref for r in verdict.criterion_results if r.evidence_ref],
+        "evidence": [r.evidence_ref for r in verdict.criterion_results],
         "created_at": at,
     }
     same = ("goal_id", "run_id", "to", "verdict", "contract", "tree", "results")
-    if live is not None and all(live.get(key) == fresh[key] for key in same):
+    if live is not None and intact(live) and all(live[key] == fresh[key] for key in same):
         return dict(live)
     return fresh
 

@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from flow.cli.parsing import Command, goal_argument
+from flow.core import explain
 from flow.errors import StorageError
 from flow.wiring import Checkout
 
@@ -32,7 +33,7 @@ def _run(args: argparse.Namespace, out: Output) -> int:
             out.text(page(document))
         return 0
     _write(args.output, page(document))
-    out.result({**document, "output": args.output}, [f"wrote {args.output}"])
+    out.result({**document, "output": args.output}, [f"wrote {explain.visible(args.output)}"])
     return 0
 
 

@@ -51,10 +51,14 @@ class Stage:
         import shutil
 
         source = example_folder()
-        hidden = shutil.ignore_patterns("changes", "__pycache__")
+        compiled = "__pycache__"  # pip leaves it there on installing
+        leave_out = shutil.ignore_patterns("changes", compiled)
+        changes = os.path.join(self.folder, "changes")
         try:
-            shutil.copytree(source, self.project, ignore=hidden)
-            shutil.copytree(os.path.join(source, "changes"), os.path.join(self.folder, "changes"))
+            shutil.copytree(source, self.project, ignore=leave_out)
+            shutil.copytree(
+                os.path.join(source, "changes"), changes, ignore=shutil.ignore_patterns(compiled)
+            )
             os.mkdir(self.env["HOME"])
             # The goals' commands say python3: this interpreter, whatever PATH may hold.
             os.mkdir(os.path.join(self.folder, "tools"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flow.cli.parsing import Command, goal_argument, nothing, usage_error, yes_argument
-from flow.core import ids
+from flow.core import explain, ids
 from flow.errors import PersonNeeded
 from flow.wiring import Checkout
 
@@ -46,7 +46,7 @@ def _record(args: argparse.Namespace, out: Output) -> int:
     difference = [] if trusted else checkout.trust_difference(goal_id, goal_file)
     document = {"goal": name, "digest": digest, "difference": difference, "was_trusted": trusted}
     if trusted:
-        out.result(document, [f"{name} is trusted already: {why}"])
+        out.result(document, [f"{explain.visible(name)} is trusted already: {why}"])
         return 0
     out.say(
         f"what differs in the contract of {name} from what was trusted last (all, if nothing was):",
@@ -58,7 +58,8 @@ def _record(args: argparse.Namespace, out: Output) -> int:
         how=f"flow trust record {goal_id or f'--goal-file {goal_file}'} --yes",
     )
     recorded = checkout.trust_record(goal_id, goal_file, how="flow trust record")
-    out.result({**document, "digest": recorded}, [f"{name} is trusted (contract {recorded[:12]})"])
+    shown = explain.visible(name)
+    out.result({**document, "digest": recorded}, [f"{shown} is trusted (contract {recorded[:12]})"])
     return 0
 
 
@@ -70,7 +71,7 @@ def _check(args: argparse.Namespace, out: Output) -> int:
     word = "is trusted" if trusted else "is not trusted"
     out.result(
         {"goal": name, "trusted": trusted, "why": why, "digest": digest},
-        [f"{name} {word}: {why}", f"contract {digest}"],
+        [f"{explain.visible(name)} {word}: {why}", f"contract {digest}"],
     )
     return 0 if trusted else UNTRUSTED
 

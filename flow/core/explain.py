@@ -114,12 +114,15 @@ def _criterion_parts(needed: Sequence[CriterionResult]) -> list[str]:
 
 
 def _each(rows: Sequence[CriterionResult], most: int = 8) -> str:
-    shown = [
-        f"{row.criterion_id} ({row.reason})" if row.reason else row.criterion_id
-        for row in rows[:most]
-    ]
+    shown = [f"{row.criterion_id} ({_why(row)})" for row in rows[:most]]
     more = f" and {len(rows) - most} more" if len(rows) > most else ""
     return visible(", ".join(shown)) + more
+
+
+def _why(row: CriterionResult) -> str:
+    if row.reason:
+        return row.reason
+    return row.outcome if row.exit_code is None else f"exit {row.exit_code}"
 
 
 def _stale(result: CriterionResult) -> bool:

@@ -94,7 +94,8 @@ def ended_line(check: Check, result: CheckResult, *, unicode: bool) -> str:
     """What one ended command came to."""
     mark = (MARKS if unicode else PLAIN_MARKS).get(result.outcome, "-")
     text = f"{mark} {check.criterion_id}  {result.result} ({seconds(result.duration_seconds)})"
-    return f"{text}: {visible(result.reason)}" if result.reason else text
+    said = result.reason in ("", result.result)
+    return text if said else f"{text}: {visible(result.reason)}"
 
 
 def block(

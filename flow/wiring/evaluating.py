@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flow.core import ids, layout
-from flow.errors import StateError
+from flow.errors import ContractError, StateError
 from flow.wiring.parts import Parts, version
 
 if TYPE_CHECKING:
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from flow.core.lifecycle import NonTerminal
     from flow.core.verdict import Verdict
 
+MEASURING_LIMIT = 16 << 20
+"""Bytes: with more untracked paths than that, what a killed evaluation left behind is not told."""
 EVALUATION_WAIT = 60.0
 """Seconds that an evaluation waits for another one of the same goal to end."""
 
@@ -109,14 +111,13 @@ class Evaluating(Parts):
             return evaluate(request, tools)
 
     def _unfinished(self, run_id: str) -> frozenset[str] | None:
-        import json
+        from flow.adapters import files, own_json
 
-        from flow.adapters import files
-
-        data = files.read_optional(self.top, layout.measuring_file(run_id), limit=64 << 20)
+        rel = layout.measuring_file(run_id)
         try:
-            found = json.loads(data) if data else None
-        except ValueError:
+            data = files.read_optional(self.top, rel, limit=MEASURING_LIMIT)
+            found = own_json.loads(data) if data else None
+        except (ContractError, ValueError):
             return None
         return frozenset(map(str, found)) if isinstance(found, list) else None
 
@@ -126,7 +127,8 @@ class Evaluating(Parts):
         from flow.adapters import files
 
         data = json.dumps(untracked, ensure_ascii=True).encode("ascii")
-        files.replace(self.top, layout.measuring_file(run_id), data)
+        if len(data) <= MEASURING_LIMIT:
+            files.replace(self.top, layout.measuring_file(run_id), data)
 
     def _ended(self, run_id: str) -> None:
         from flow.adapters import files

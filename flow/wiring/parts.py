@@ -206,9 +206,12 @@ class Parts:
         """A folder in the user's state folder; None where that cannot be used."""
         from flow.adapters.state import ensure_state_dir
 
+        path = ""
         try:
-            ensure_state_dir(self.state_dir)  # first: makedirs would make it with the umask's mode
-            return os.path.join(self.state_dir, "cache", name)
+            for part in (self.state_dir, "cache", name):
+                path = os.path.join(path, part)
+                ensure_state_dir(path)  # each one with mode 0700, and nobody else's
+            return path
         except FlowError:
             return None
 

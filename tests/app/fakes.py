@@ -1,19 +1,39 @@
-"""Fakes that behave: a ledger that compares and sets, a runner with scripted outcomes."""
+"""Fakes that behave: a ledger that compares and sets, a runner with scripted outcomes.
+
+:class:`World` stands for one checkout with one goal. Its ledger refuses what the real one refuses
+(a goal that moved, a move the table does not have, an id that is taken, a proposal that is not
+live), so a test looks at what is written and not at which method was called.
+"""
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from flow.app.create import Outside, Parsed, Workshop
+from flow.app.doors import Desk
 from flow.app.evaluate import Limits, Tools
 from flow.app.looking import Known
-from flow.app.measure import Quiet
-from flow.app.ports import Check, CheckResult, LoadedGoal, Move, RawOutput, Seen, Turn
+from flow.app.measure import Listener, Quiet
+from flow.app.ports import (
+    Approval,
+    Artifact,
+    Check,
+    CheckResult,
+    Closing,
+    CriterionUpdate,
+    LoadedGoal,
+    Move,
+    RawOutput,
+    Seen,
+    Turn,
+)
 from flow.core.boundary import Baseline, Change, Entry, Snapshot
 from flow.core.evidence import Evidence, evidence_from_document
 from flow.core.goal import Goal, goal_from_document
-from flow.core.lifecycle import check_move
-from flow.errors import InputError, StateError
+from flow.core.lifecycle import TERMINAL, check_move
+from flow.errors import InputError, RefusedError, StaleProposal, StateError
 
 NOW = "2026-11-21T12:00:00Z"
 BASE = "b" * 40
@@ -75,6 +95,23 @@ class World:
         self.contains_pinned = True
         self.recorded = True
         self.unfinished: frozenset[str] | None = None
+        self.warnings: tuple[str, ...] = ()
+        self.unreadable: tuple[str, ...] = ()
+        self.altered: set[str] = set()
+        self.journal: list[Artifact] = []
+        self.closings: list[Closing] = []
+        self.approvals: list[Approval] = []
+        self.kept: list[tuple[str, str, Baseline]] = []
+        self.denied_seen: list[tuple[str, ...]] = []
+        self.asked_jobs: list[int] = []
+        self.checks: list[Check] = []
+        self.results: dict[str, CheckResult] = {}
+        self.began_with: list[tuple[str, tuple[str, ...]]] = []
+        self.ended_runs: list[str] = []
+        self.trusted_as: list[tuple[str, str]] = []
+        self.widened: list[str] = []
+        self.limits = Limits(1, 600.0, ())
+        self.listener: Listener = Quiet()
 
     # --- records -------------------------------------------------------------------------------
 
@@ -82,19 +119,22 @@ class World:
         if goal_id != self.document["metadata"]["id"]:
             raise InputError("no such goal", code="not_found")
         goal = goal_from_document(self.document)
-        return LoadedGoal(goal, goal.digest(), (), "issue-4.goal.yaml")
+        return LoadedGoal(goal, goal.digest(), self.warnings, "issue-4.goal.yaml")
 
     def counted(self, reference: str) -> Evidence | None:
-        return self.evidence.get(reference)
+        return None if reference in self.altered else self.evidence.get(reference)
 
     def counted_last(self, run_id: str, event_type: str) -> Evidence | None:
         for event in reversed(self.events):
-            if event["type"] == event_type:
-                return self.evidence.get(event["path"])
+            if event["type"] == event_type and event["run_id"] == run_id:
+                return self.counted(sidecar(run_id, event["evidence_id"]))
         return None
 
     def previous_verdict(self, run_id: str, goal: Goal | None = None) -> Mapping[str, Any] | None:
-        return self.verdict
+        found = self.verdict
+        if found is None or goal is None:
+            return found
+        return found if found.get("goal_id", goal.id) == goal.id else None
 
     def proposal(self, run_id: str) -> Mapping[str, Any] | None:
         return self.live
@@ -108,11 +148,22 @@ class World:
     def record_evidence(
         self, document: Mapping[str, Any], raw: RawOutput | None = None, *, suffix: bool = False
     ) -> tuple[str, str]:
-        name = document["metadata"]["id"]
-        path = f".flow/runs/run-1/evidence/{name}.evidence.yaml"
+        run_id, first = document["metadata"]["run_id"], document["metadata"]["id"]
+        name, number = first, 1
+        while sidecar(run_id, name) in self.evidence:
+            if not suffix:
+                raise RefusedError(f"{name} is taken", code="exists")
+            number += 1
+            name = f"{first}-{number}"
+        document = {**document, "metadata": {**document["metadata"], "id": name}}
+        path = sidecar(run_id, name)
         self.evidence[path] = evidence_from_document(document)
         self.log.append(f"evidence {name}")
         return name, path
+
+    def _publish(self, goal_id: str, run_id: str, artifact: Artifact, event: Any) -> None:
+        self.journal.append(artifact)
+        self.events.append({"run_id": run_id, "goal_id": goal_id, **event})
 
     def move(self, goal_id: str, run_id: str, seen: Seen, move: Move) -> None:
         self._compare(seen)
@@ -120,7 +171,30 @@ class World:
         self.document["lifecycle"]["status"] = move.to
         self.document["scope"].update(move.scope)
         self.moves.append(move)
+        self._publish(goal_id, run_id, move.artifact, move.event)
         self.log.append(f"move {move.to}")
+
+    def close(self, goal_id: str, run_id: str, seen: Seen, closing: Closing) -> None:
+        self._compare(seen)
+        check_move(self.document["lifecycle"]["status"], closing.to, goal=goal_id)
+        live = self.live["proposal_id"] if self.live else None
+        if closing.to not in TERMINAL or closing.proposal_id not in (None, live):
+            raise StaleProposal(f"{closing.proposal_id} is not live")
+        if closing.to == "achieved" and closing.proposal_id is None:
+            raise StaleProposal("achieved needs a proposal")
+        self.document["lifecycle"]["status"] = closing.to
+        self.live = None
+        self.closings.append(closing)
+        self._publish(goal_id, run_id, closing.artifact, closing.event)
+        self.log.append(f"close {closing.to}")
+
+    def approve(self, goal_id: str, run_id: str, seen: Seen, approval: Approval) -> None:
+        self._compare(seen)
+        if approval.criterion is not None:
+            self._update(approval.criterion)
+        self.approvals.append(approval)
+        self._publish(goal_id, run_id, approval.artifact, approval.event)
+        self.log.append("approve")
 
     def write_turn(self, goal_id: str, run_id: str, seen: Seen, turn: Turn) -> str:
         self._compare(seen)
@@ -130,13 +204,18 @@ class World:
         lifecycle["turns_evaluated"] = turn.turns_evaluated
         lifecycle["last_evaluation"] = turn.last_evaluation._asdict()
         for update in turn.criteria:
-            for row in self.document["objective"]["acceptance_criteria"]:
-                if row["id"] == update.id:
-                    row.update({k: v for k, v in update._asdict().items() if v is not None})
+            self._update(update)
+        self.document["scope"].update(turn.scope)
         self.live = turn.proposal
         self.turns.append(turn)
+        self._publish(goal_id, run_id, turn.artifact, turn.event)
         self.log.append(f"turn {turn.status}")
         return turn.status
+
+    def _update(self, update: CriterionUpdate) -> None:
+        for row in self.document["objective"]["acceptance_criteria"]:
+            if row["id"] == update.id:
+                row.update({k: v for k, v in update._asdict().items() if v is not None})
 
     def _compare(self, seen: Seen) -> None:
         now = self.goal("issue-4").seen
@@ -148,6 +227,7 @@ class World:
 
     def snapshot(self, baseline: Baseline, denied: Sequence[str]) -> Snapshot:
         self.log.append("snapshot")
+        self.denied_seen.append(tuple(denied))
         return Snapshot(
             self.head, self.branch, None, self.changes, dict(self.guards), self.problems
         )
@@ -160,10 +240,15 @@ class World:
         started: Callable[[Check], None],
         ended: Callable[[Check, CheckResult], None],
     ) -> None:
+        self.asked_jobs.append(jobs)
+        self.checks += checks
         for check in checks:
             started(check)
             self.log.append(f"run {check.criterion_id}")
             self.during.get(check.criterion_id, lambda: None)()
+            if check.criterion_id in self.results:
+                ended(check, self.results[check.criterion_id])
+                continue
             outcome = self.outcomes.get(check.criterion_id, "passed")
             code = {"passed": 0, "failed": 1}.get(outcome)
             text = f"exit {code}" if code is not None else "timeout"
@@ -180,8 +265,11 @@ class World:
 
     def keep(self, goal_id: str, run_id: str, baseline: Baseline) -> None:
         self.base = baseline
+        self.recorded = True
+        self.kept.append((goal_id, run_id, baseline))
 
     def widen(self, baseline: Baseline, base: str) -> tuple[Baseline, bool]:
+        self.widened.append(base)
         return baseline, self.contains_pinned
 
     def tools(self) -> Tools:
@@ -196,14 +284,99 @@ class World:
             watch=lambda goal_id, run_id: self,
             keep_baseline=self.keep,
             unfinished=lambda run_id: self.unfinished,
-            began=lambda run_id, untracked: None,
-            ended=lambda run_id: None,
+            began=lambda run_id, untracked: self.began_with.append((run_id, tuple(untracked))),
+            ended=self.ended_runs.append,
             now=lambda: NOW,
-            limits=Limits(1, 600.0, ()),
+            limits=self.limits,
             version="0",
-            listener=Quiet(),
+            listener=self.listener,
             judge=self.judge,
         )
+
+    # --- what a person's commands work with ----------------------------------------------------
+
+    def desk(self, denied: tuple[str, ...] = ()) -> Desk:
+        return Desk(
+            records=self,  # type: ignore[arg-type]
+            ledger=self,  # type: ignore[arg-type]
+            baseline=lambda goal, run_id: Known(self.base, self.recorded),
+            snapshot=self.snapshot,
+            keep_baseline=self.keep,
+            denied_paths=denied,
+            who="sam",
+        )
+
+
+class Reading:
+    """The reading side alone, with the list of a run's sidecars."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.goal = world.goal
+
+    def evidence(self, run_id: str) -> tuple[tuple[Evidence, ...], tuple[str, ...]]:
+        found = [e for e in self.world.evidence.values() if e.run_id == run_id]
+        return tuple(found), self.world.unreadable
+
+
+class Shop:
+    """What creating a goal needs; a goal's text is the ``repr`` of its document."""
+
+    def __init__(self, *, branch: str | None = "main", base: str = BASE) -> None:
+        self.branch = branch
+        self.base = Baseline(base, {}, {}, {}, {}, {})
+        self.outside: list[Outside] = []
+        self.missing: list[str] = []
+        self.warnings: tuple[str, ...] = ()
+        self.log: list[str] = []
+        self.names: list[str] = []
+        self.pinned: list[tuple[str, str | None]] = []
+        self.trusted: list[tuple[Goal, str]] = []
+        self.written: list[tuple[dict[str, Any], str, Baseline | None, Artifact, Any]] = []
+
+    def parse(self, text: str, name: str) -> Parsed:
+        self.names.append(name)
+        return Parsed(text, goal_from_document(ast.literal_eval(text)), self.warnings)
+
+    def edit(self, text: str, changes: Sequence[tuple[tuple[str | int, ...], Any]]) -> str:
+        document = ast.literal_eval(text)
+        for path, value in changes:
+            place = document
+            for key in path[:-1]:
+                place = place[key]
+            place[path[-1]] = value
+        return repr(document)
+
+    def pin(self, goal: Goal, base: str | None) -> Baseline:
+        self.pinned.append((goal.id, base))
+        return self.base
+
+    def trust(self, goal: Goal, how: str) -> None:
+        self.log.append("trust")
+        self.trusted.append((goal, how))
+
+    def write(
+        self, text: str, run_id: str, baseline: Baseline | None, artifact: Artifact, event: Any
+    ) -> str:
+        self.log.append("write")
+        self.written.append((ast.literal_eval(text), run_id, baseline, artifact, event))
+        return "the goal's file"
+
+    def shop(self) -> Workshop:
+        return Workshop(
+            parse=self.parse,
+            edit=self.edit,
+            pin=self.pin,
+            outside=lambda goal, baseline: self.outside if baseline is self.base else [],
+            write=self.write,
+            trust=self.trust,
+            branch=lambda: self.branch,
+            missing_programs=lambda goal: self.missing,
+        )
+
+
+def sidecar(run_id: str, evidence_id: str) -> str:
+    return f".flow/runs/{run_id}/evidence/{evidence_id}.evidence.yaml"
 
 
 def changed(path: str, content: str = "new", *, untracked: bool = True) -> Change:

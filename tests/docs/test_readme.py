@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -46,3 +47,21 @@ def test_the_comparison_notices(expected: str, actual: str, agrees: bool) -> Non
 
 def test_only_volatile_parts_are_left_out() -> None:
     assert normal("AC1 pass, 3 of 4\n") == "AC1 pass, 3 of 4"
+
+
+def test_every_command_is_run_or_told() -> None:
+    from importlib import import_module
+
+    from flow.cli.main import COMMANDS
+
+    for name in COMMANDS:
+        module = import_module(f"flow.cli.{name}")
+        for word in getattr(module, "COMMANDS", [""]):
+            command = f"flow {name} {word}".strip()
+            told = re.search(rf"(?:\$ |`|\(){command}\b", README)
+            assert told, f"{command} is not in the README"
+
+
+@pytest.mark.parametrize("helper", sorted(path.name for path in Path(ROOT, "bin").glob("*.sh")))
+def test_every_helper_is_told(helper: str) -> None:
+    assert f"| `{helper} " in README

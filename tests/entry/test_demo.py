@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
+import sys
 from pathlib import Path
 
+import pexpect
 import pytest
 
 from flow.cli import demo, stage
-from tests.support import run_flow
+from tests.support import ROOT, run_flow
 
 pytestmark = pytest.mark.needs_tool("git", "bash")
 
@@ -115,3 +118,38 @@ def test_without_git(tmp_path: Path) -> None:
     assert ran.status == 5
     assert re.search(r"git.*not found", ran.stderr), ran.stderr
     assert [entry for entry in os.listdir(tmp_path) if entry.startswith("flow-demo")] == []
+
+
+@pytest.mark.slow
+def test_an_example_that_was_byte_compiled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, home: Path
+) -> None:
+    example = tmp_path / "example"
+    shutil.copytree(stage.example_folder(), example)
+    for package in example.rglob("wordcount"):  # as pip does on installing
+        (package / "__pycache__").mkdir(exist_ok=True)
+        (package / "__pycache__" / "__init__.cpython-311.pyc").write_bytes(b"compiled")
+    monkeypatch.setattr(stage, "example_folder", lambda: str(example))
+    there = stage.Stage(str(tmp_path / "demo"), tell=lambda _: None, ask=None)
+    there.set_up()
+    assert not list((tmp_path / "demo").rglob("__pycache__"))
+    there.change("count-lines")
+    assert there.differences == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("answer", "status"), [("y", "achieved"), ("n", "active")])
+def test_a_person_at_a_terminal_is_asked(
+    tmp_path: Path, home: Path, answer: str, status: str
+) -> None:
+    env = {**os.environ, "TMPDIR": str(tmp_path), "FLOW_PYTHON": sys.executable}
+    child = pexpect.spawn(
+        f"{ROOT}/bin/flow", ["demo"], cwd=str(tmp_path), env=env, encoding="utf-8", timeout=120
+    )
+    child.expect(r"Is count-lines achieved\? \[y/N\]")
+    child.sendline(answer)
+    child.expect(rf"count-lines is {status}\.")
+    child.expect("Everything went as told" if answer == "y" else "hyphens is blocked")
+    child.expect(pexpect.EOF)
+    child.close()
+    assert child.exitstatus == 0

@@ -181,7 +181,7 @@ def _revoked(view: View) -> int:
 
 
 def _initialised(view: View) -> int:
-    wanted = {".gitignore", ".gitattributes", ".claude/settings.json"}
+    wanted = {".gitattributes", ".claude/settings.json", ".flow/goals/example.goal.yaml"}
     return int({f"repo/{name}" for name in wanted} <= view.files)
 
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 ERRORS = ("ENOSPC", "EIO", "EACCES")
 ERRORS_OF = {"openat": ("EMFILE", "EACCES"), "flock": ("ENOLCK",)}
 READ_ERRORS = ("EIO",)
-SAMPLE = 5
+SAMPLE = 4
 """Trials for each command in the short form."""
 STRAY_SECONDS = 10.0
 EVIDENCE = f"repo/{RUN_DIR}/evidence/"
@@ -152,7 +152,7 @@ class _Questions:
             self._agreed(before, "right after it, with nothing pending")
         if not self.killed:
             self._answered()
-        if self.trial.name not in ("create", "create-helper") or before.status:
+        if before.status is not None:
             self._answers(self.scene.flow("goal", "status", GOAL, "--json"), {0}, "status")
         done = self.trial.done(before)
         again = self.scene.call(self.bench.words(self.trial, self.scene))
@@ -223,14 +223,14 @@ class _Questions:
 
     def _left_over(self, view: View) -> None:
         known = self.bench.files[self.trial.name]
-        strange = {p for p in view.files - known if not temporary(p) and not _expected(p)}
+        strange = {p for p in view.files - known if not temporary([p]) and not _expected(p)}
         if strange:
             self.problems.append(f"nobody knows these files: {sorted(strange)}")
         for path in view.files:
             if EVIDENCE in path and path.endswith(".txt"):
                 if path.removesuffix(".txt") + ".evidence.yaml" not in view.files:
                     self.problems.append(f"an output without its sidecar: {path}")
-        found = {path for path in view.files if temporary(path)}
+        found = temporary(view.files)
         if not found:
             return
         cleaning = self.hit.startswith(("unlink", "rmdir"))
@@ -238,16 +238,22 @@ class _Questions:
             self.problems.append(f"left over without a crash: {sorted(found)}")
         said = self.scene.flow("doctor", "--json")
         if f"{len(found)} temporary files" not in said.stdout or said.status != 1:
-            self.problems.append(f"doctor does not name {sorted(found)}: {said}")
+            named = said.json["findings"] if said.status in (0, 1) else said
+            self.problems.append(f"doctor does not name {sorted(found)}: {named}")
         self.scene.flow("doctor", "--fix", "--json")
-        found = {path for path in everything(self.scene.folder) if temporary(path)}
+        found = temporary(everything(self.scene.folder))
         if found:
             self.problems.append(f"doctor --fix leaves {sorted(found)}")
 
 
-def temporary(path: str) -> bool:
-    """Whether it is a file that was to become another, or lies in a folder that was to go."""
-    return any(part.startswith(TEMP_PREFIX) for part in path.split("/"))
+def temporary(paths: Iterable[str]) -> set[str]:
+    """The files that were to become others, and the folders that were to go."""
+    found = set()
+    for path in paths:
+        above, prefix, rest = path.partition(f"/{TEMP_PREFIX}")
+        if prefix:
+            found.add(above + prefix + rest.partition("/")[0])
+    return found
 
 
 def _expected(path: str) -> bool:

@@ -1,0 +1,348 @@
+"""The words of a verdict: which reason and which next step each situation gets."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from flow.core.boundary import BoundaryReport, Violation
+from flow.core.decide import Decision, Opinion, Silence
+from flow.core.explain import FUZZY, hint, names, reason, visible
+from flow.core.verdict import CriterionResult
+
+# --- characters -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("plain text ~!", "plain text ~!"),
+        ("grüße 漢 \U0001f600", "grüße 漢 \U0001f600"),
+        ("a\nb\tc\rd", "a\\nb\\tc\\rd"),
+        ("\x00\x1f\x1b[31m", "\\x00\\x1f\\x1b[31m"),
+        ("\x20\x7e", " ~"),
+        ("\x7f\x80\x9f", "\\x7f\\x80\\x9f"),
+        ("\xa0\xa1", "\xa0\xa1"),
+        ("\xad", "\\xad"),
+        ("\u061c\u180e\ufeff", "\\u061c\\u180e\\ufeff"),
+        ("\u200a\u200b\u200f\u2010", "\u200a\\u200b\\u200f\u2010"),
+        ("\u2027\u2028\u202e\u202f", "\u2027\\u2028\\u202e\u202f"),
+        ("\u205f\u2060\u206f\u2070", "\u205f\\u2060\\u206f\u2070"),
+        ("\ud7ff\ud800\udfff\ue000", "\ud7ff\\ud800\\udfff\ue000"),
+        ("\ufff8\ufff9\ufffb\ufffc", "\ufff8\\ufff9\\ufffb\ufffc"),
+        ("\U000dffff\U000e0000\U000e007f\U000e0080", "\U000dffff\\U000e0000\\U000e007f\U000e0080"),
+        # a byte that is no UTF-8, as the file system gives it; the other surrogates are no bytes
+        ("caf\udce9 \udc80\udcff", "caf\\xe9 \\x80\\xff"),
+        ("\udc7f\udd00", "\\udc7f\\udd00"),
+    ],
+)
+def test_what_a_terminal_gets_to_see(text: str, shown: str) -> None:
+    assert visible(text) == shown
+
+
+@pytest.mark.parametrize(
+    ("count", "most", "shown"),
+    [
+        (0, 8, ""),
+        (1, 8, "0"),
+        (8, 8, "0, 1, 2, 3, 4, 5, 6, 7"),
+        (9, 8, "0, 1, 2, 3, 4, 5, 6, 7 and 1 more"),
+        (4, 1, "0 and 3 more"),
+    ],
+)
+def test_names(count: int, most: int, shown: str) -> None:
+    items = [str(n) for n in range(count)]
+    assert names(items, most) == shown
+    if most == 8:
+        assert names(items) == shown
+
+
+def test_names_are_safe_to_show() -> None:
+    assert names(["a\x1b"]) == "a\\x1b"
+
+
+# --- reasons --------------------------------------------------------------------------------------
+
+ACHIEVED = Decision("achieved", "active", "achieved", "pass", 1.0, "none")
+NOT_YET = Decision("not_achieved", "active", None, "incomplete", 1.0, "none")
+FAILED = Decision("not_achieved", "active", None, "fail", 1.0, "none")
+PERSON = Decision("needs_human_review", "waiting_for_user", None, "needs_human_review", 0.0, "none")
+OUTSIDE = Decision("blocked", "blocked", None, "blocked", 1.0, "scope_violation")
+BLOCKED = Decision("blocked", "blocked", None, "blocked", 0.9, "missing_dep")
+
+INSIDE = BoundaryReport("inside", (), (), (), (), ())
+VIOLATED = INSIDE._replace(
+    status="outside", violations=(Violation("a\x1b", "why"), Violation("b", "why"))
+)
+UNKNOWN = INSIDE._replace(status="inconclusive", problems=("p1", "p2", "p3", "p4"))
+GUARDED = INSIDE._replace(guards_changed=("hooks/x", "hooks/y"))
+
+
+def row(
+    id: str, outcome: str = "passed", status: str = "pass", reason: str = ""
+) -> CriterionResult:
+    return CriterionResult(id, status, outcome, reason=reason)
+
+
+def why(
+    decision: Decision,
+    *rows: CriterionResult,
+    required: Any = None,
+    boundary: BoundaryReport = INSIDE,
+    judge: Any = None,
+    remarks: tuple[str, ...] = (),
+) -> str:
+    needed = frozenset(r.criterion_id for r in rows) if required is None else frozenset(required)
+    return reason(decision, "pass", rows, needed, boundary, judge, remarks)
+
+
+REASONS: list[tuple[str, dict[str, Any], str]] = [
+    (
+        "all passed",
+        {"d": ACHIEVED, "rows": [row("AC1"), row("AC2")]},
+        "2 of 2 required criteria passed by their commands",
+    ),
+    (
+        "some by approval",
+        {"d": ACHIEVED, "rows": [row("AC1"), row("AC2", "not_run")]},
+        "1 of 2 required criteria passed by their commands; 1 proved by approval or judge",
+    ),
+    (
+        "optional ones are not counted",
+        {"d": ACHIEVED, "rows": [row("AC1"), row("AC2", "failed", "fail")], "required": ["AC1"]},
+        "1 of 1 required criteria passed by their commands",
+    ),
+    (
+        "a judge's words",
+        {"d": ACHIEVED, "rows": [row("AC1")], "judge": Opinion("achieved", 0.9, "good\x1b")},
+        "judge: good\\x1b; 1 of 1 required criteria passed by their commands",
+    ),
+    (
+        "a judge without words",
+        {"d": ACHIEVED, "rows": [row("AC1")], "judge": Opinion("achieved", 0.9)},
+        "1 of 1 required criteria passed by their commands",
+    ),
+    (
+        "a silent judge",
+        {"d": PERSON, "rows": [row("AC1")], "judge": Silence("none configured")},
+        "judge: none configured",
+    ),
+    (
+        "each group",
+        {
+            "d": FAILED,
+            "rows": [
+                row("AC1", "failed", "fail", "exit 1"),
+                row("AC2", "failed", "fail"),
+                row("AC3", "inconclusive", "evidence_collected", "timeout"),
+                row("AC4", "not_run", "pending"),
+                row("AC5", "not_run", "pass"),
+                row("AC6", "not_run", "pending", FUZZY),
+                row("AC7", "passed", "evidence_collected"),
+                row("AC8", "failed", "evidence_collected"),
+                row("AC9"),
+            ],
+        },
+        (
+            "failed: AC1 (exit 1), AC2; inconclusive: AC3 (timeout); not run: AC4; "
+            "measured on files that moved meanwhile: AC7, AC8; no command can prove: AC6"
+        ),
+    ),
+    (
+        "an approved fuzzy one is not named",
+        {"d": NOT_YET, "rows": [row("AC1", "not_run", "pass", "approved by sam")]},
+        "candidate pass",
+    ),
+    (
+        "many are counted",
+        {"d": FAILED, "rows": [row(f"AC{n}", "failed", "fail") for n in range(10)]},
+        "failed: AC0, AC1, AC2, AC3, AC4, AC5, AC6, AC7 and 2 more",
+    ),
+    (
+        "eight are all named",
+        {"d": FAILED, "rows": [row(f"AC{n}", "failed", "fail") for n in range(8)]},
+        "failed: AC0, AC1, AC2, AC3, AC4, AC5, AC6, AC7",
+    ),
+    (
+        "what a command says is escaped",
+        {"d": FAILED, "rows": [row("AC1", "failed", "fail", "\x1b[2J")]},
+        "failed: AC1 (\\x1b[2J)",
+    ),
+    (
+        "a violation",
+        {"d": OUTSIDE, "rows": [row("AC1")], "boundary": VIOLATED},
+        "path_boundary_violation: a\\x1b, b outside the goal's paths",
+    ),
+    (
+        "a block that is no violation",
+        {"d": BLOCKED, "rows": [row("AC1")], "judge": Opinion("blocked", 0.9, "no network")},
+        "judge: no network",
+    ),
+    (
+        "git that cannot answer",
+        {"d": NOT_YET, "rows": [row("AC1")], "boundary": UNKNOWN},
+        "the path boundary could not be checked: p1, p2, p3 and 1 more",
+    ),
+    (
+        "changed guards",
+        {"d": PERSON, "rows": [row("AC1")], "boundary": GUARDED},
+        "changed since activation: hooks/x, hooks/y",
+    ),
+    (
+        "changed guards do not explain a failure",
+        {
+            "d": FAILED,
+            "rows": [row("AC1", "failed", "fail")],
+            "boundary": GUARDED,
+        },
+        "failed: AC1",
+    ),
+    (
+        "remarks go first",
+        {"d": OUTSIDE, "rows": [], "boundary": VIOLATED, "remarks": ("one", "two")},
+        "one; two; path_boundary_violation: a\\x1b, b outside the goal's paths",
+    ),
+    ("nothing to say", {"d": NOT_YET, "rows": []}, "candidate pass"),
+]
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"), [r[1:] for r in REASONS], ids=[r[0] for r in REASONS]
+)
+def test_every_reason(given: dict[str, Any], expected: str) -> None:
+    given = dict(given)
+    assert why(given.pop("d"), *given.pop("rows"), **given) == expected
+
+
+def test_a_reason_has_a_limit() -> None:
+    long = why(PERSON, judge=Silence("x" * 5000))
+    assert len(long) == 2048
+    assert long.endswith("…")
+
+
+# --- hints ----------------------------------------------------------------------------------------
+
+
+def next_step(
+    decision: Decision,
+    *rows: CriterionResult,
+    required: Any = None,
+    boundary: BoundaryReport = INSIDE,
+    judge: Any = None,
+    kind: str = "hybrid",
+) -> str:
+    needed = frozenset(r.criterion_id for r in rows) if required is None else frozenset(required)
+    return hint(decision, "g", rows, needed, boundary, judge, kind)
+
+
+OPEN = row("AC2", "failed", "fail")
+FZ = row("AC3", "not_run", "pending", FUZZY)
+MORE = "; or set evaluator.type to hybrid so that a judge may be asked"
+HINTS: list[tuple[str, dict[str, Any], str]] = [
+    (
+        "a judge knows best",
+        {
+            "d": ACHIEVED,
+            "rows": [OPEN],
+            "judge": Opinion("achieved", 1, "r", "do\x1b this"),
+        },
+        "do\\x1b this",
+    ),
+    (
+        "a judge without a hint",
+        {"d": NOT_YET, "rows": [OPEN], "judge": Opinion("not_achieved", 1, "r")},
+        "work on AC2, then flow goal evaluate g",
+    ),
+    (
+        "a silent judge",
+        {"d": NOT_YET, "rows": [OPEN], "judge": Silence("none")},
+        "work on AC2, then flow goal evaluate g",
+    ),
+    (
+        "a proposal",
+        {"d": ACHIEVED, "rows": [row("AC1")]},
+        "a person confirms: flow goal evaluate g --confirm",
+    ),
+    (
+        "a violation",
+        {"d": OUTSIDE, "rows": [OPEN], "boundary": VIOLATED},
+        "put back a\\x1b, b, or widen the goal's paths",
+    ),
+    (
+        "git that cannot answer",
+        {"d": NOT_YET, "rows": [OPEN], "boundary": UNKNOWN},
+        "make git answer (p1 and 3 more), then flow goal evaluate g",
+    ),
+    (
+        "guards",
+        {"d": PERSON, "rows": [FZ], "boundary": GUARDED},
+        "look at them, then: flow goal approve g guards --by NAME --note TEXT",
+    ),
+    (
+        "guards do not matter to a failure",
+        {"d": FAILED, "rows": [OPEN], "boundary": GUARDED},
+        "work on AC2, then flow goal evaluate g",
+    ),
+    (
+        "a fuzzy criterion",
+        {"d": PERSON, "rows": [row("AC1"), FZ]},
+        "AC3: flow goal approve g AC3 --by NAME --note TEXT",
+    ),
+    (
+        "a fuzzy criterion and no judge",
+        {"d": NOT_YET, "rows": [row("AC1"), FZ], "kind": "deterministic"},
+        f"AC3: flow goal approve g AC3 --by NAME --note TEXT{MORE}",
+    ),
+    (
+        "an optional fuzzy criterion is not asked for",
+        {"d": PERSON, "rows": [row("AC1"), FZ], "required": ["AC1"]},
+        "a person looks: flow goal status g",
+    ),
+    (
+        "a failure comes before a fuzzy criterion",
+        {"d": FAILED, "rows": [OPEN, FZ]},
+        "work on AC2, AC3, then flow goal evaluate g",
+    ),
+    (
+        "a person",
+        {"d": PERSON, "rows": [row("AC1")]},
+        "a person looks: flow goal status g",
+    ),
+    (
+        "open criteria that are required",
+        {
+            "d": NOT_YET,
+            "rows": [row("AC1"), OPEN, row("AC4", "failed", "fail")],
+            "required": ["AC1", "AC2"],
+        },
+        "work on AC2, then flow goal evaluate g",
+    ),
+    (
+        "five at most",
+        {"d": NOT_YET, "rows": [row(f"AC{n}", "failed", "fail") for n in range(7)]},
+        "work on AC0, AC1, AC2, AC3, AC4 and 2 more, then flow goal evaluate g",
+    ),
+    (
+        "a block without a hint",
+        {"d": BLOCKED, "rows": [OPEN]},
+        "work on AC2, then flow goal evaluate g",
+    ),
+]
+
+
+@pytest.mark.parametrize(("given", "expected"), [h[1:] for h in HINTS], ids=[h[0] for h in HINTS])
+def test_every_hint(given: dict[str, Any], expected: str) -> None:
+    given = dict(given)
+    assert next_step(given.pop("d"), *given.pop("rows"), **given) == expected
+
+
+def test_five_violations_at_most_are_named() -> None:
+    many = VIOLATED._replace(violations=tuple(Violation(str(n), "") for n in range(6)))
+    assert next_step(OUTSIDE, boundary=many).startswith("put back 0, 1, 2, 3, 4 and 1 more, or")
+
+
+@pytest.mark.parametrize("judge", [Opinion("achieved", 1, "r", "x" * 900), None])
+def test_a_hint_has_a_limit(judge: Any) -> None:
+    rows = [row(f"AC{'1' * 200}{n}", "failed", "fail") for n in range(5)]
+    assert len(next_step(NOT_YET, *rows, judge=judge)) == 500

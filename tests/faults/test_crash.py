@@ -1,0 +1,44 @@
+"""Every writing command killed and failed at some of its system calls; all of them: ``crash --long``."""
+
+from __future__ import annotations
+
+import os
+import random
+
+import pytest
+
+from tests.faults import crash
+from tests.faults.commands import TRIALS
+
+SEED = 20261121
+
+
+@pytest.mark.needs_tool("strace")
+def test_commands_survive_kills_and_failing_calls(tmp_path, capsys):
+    outcomes = crash.trials(
+        os.path.realpath(tmp_path),
+        names=[trial.name for trial in TRIALS],
+        count=crash.SAMPLE,
+        seed=SEED,
+    )
+    failures = crash.report(outcomes, seed=SEED, seconds=0)
+    assert not failures, capsys.readouterr().out
+    assert len(outcomes) >= 60
+    assert {outcome.job.trial for outcome in outcomes} == {trial.name for trial in TRIALS}
+    assert sum(outcome.job.fault == "KILL" for outcome in outcomes) >= len(outcomes) // 3
+
+
+def test_a_sample_has_kills_from_the_whole_run():
+    call = crash.tracer.Call
+    jobs = [crash.Job("record", call("write", n, ""), "KILL") for n in range(1, 41)]
+    jobs += [crash.Job("record", call("write", n, ""), "EIO") for n in range(1, 41)]
+    chosen = crash.sample(jobs, 6, random.Random(1))
+    kills = [job.call.number for job in chosen if job.fault == "KILL"]
+    assert len(chosen) == 6
+    assert [number // 14 for number in kills] == [0, 1, 2]
+
+
+def test_a_folder_that_was_to_go_counts_once():
+    paths = ["repo/a/.flow-tmp-1", "state/cache/.flow-tmp-2-a/git/HEAD", "repo/b.txt"]
+    paths += ["state/cache/.flow-tmp-2-a/top/.gitignore"]
+    assert crash.temporary(paths) == {"repo/a/.flow-tmp-1", "state/cache/.flow-tmp-2-a"}

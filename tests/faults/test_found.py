@@ -1,0 +1,187 @@
+"""What killing and failing has brought to light, each with the smallest scene that shows it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from flow.adapters import files, locks
+from flow.adapters.worktree_cache import _forget_oldest
+from flow.core import layout
+from flow.core.boundary import OwnFiles
+from tests.faults.scenes import GOAL, JOURNAL, Scene, command, must
+from tests.faults.view import disagreements, look
+
+TEMP = f"{layout.TEMP_PREFIX}{'0a' * (layout.TEMP_DIGITS // 2)}"
+
+
+@pytest.fixture
+def scene(tmp_path):
+    return Scene(os.path.realpath(tmp_path / "scene")).start()
+
+
+def interrupted(scene: Scene, *words: str) -> None:
+    """Call ``flow`` so that the change is decided and the process killed before the event."""
+    code = (
+        "import os, signal; from flow.adapters import events; "
+        "events.append = lambda *a, **k: os.kill(os.getpid(), signal.SIGKILL); "
+    )
+    argv = command(["flow", *words])
+    place = argv.index("-c") + 1
+    argv[place] = argv[place].replace("name = sys.argv[1];", f"{code} name = sys.argv[1];")
+    done = subprocess.run(argv, cwd=scene.repo, env=scene.env, capture_output=True, timeout=60)
+    assert done.returncode == -signal.SIGKILL, done
+    assert look(scene).pending
+
+
+def test_a_half_written_journal_of_a_killed_process_is_no_change_of_the_work(scene):
+    proposal = scene.propose()
+    scene.write(f"{os.path.dirname(JOURNAL)}/{TEMP}", "half of a jour")
+    must(scene.flow("goal", "confirm", GOAL, "--proposal", proposal))
+    assert look(scene).status == "achieved"
+
+
+def test_a_half_written_journal_is_no_violation(scene):
+    scene.meet()
+    scene.write(f"{os.path.dirname(JOURNAL)}/{TEMP}", "half of a jour")
+    done = must(scene.flow("goal", "evaluate", GOAL, "--json"))
+    assert done.json["path_violations"] == []
+
+
+@pytest.mark.parametrize(
+    ("path", "own"),
+    [
+        (f".decisions/{TEMP}", True),
+        (f".decisions/{TEMP}0", False),
+        (f".decisions/{TEMP[:-1]}", False),
+        (f".decisions/{TEMP[:-1]}x", False),
+        (f".decisions/sub/{TEMP}", False),
+        (f"src/{TEMP}", False),
+        (TEMP, False),
+    ],
+)
+def test_only_the_journal_folder_may_hold_a_half_written_file(path, own):
+    assert OwnFiles(".decisions")(path) is own
+
+
+def test_temporary_files_have_the_name_that_the_boundary_knows(tmp_path):
+    with files._temporary(os.open(tmp_path, os.O_RDONLY), 0o644) as (name, _):
+        assert OwnFiles("j")(f"j/{name}")
+
+
+def test_clear_finishes_what_a_killed_clear_had_decided(scene):
+    interrupted(scene, "goal", "clear", GOAL, "--yes")
+    again = scene.flow("goal", "clear", GOAL, "--yes")
+    view = look(scene)
+    assert again.status == 2
+    assert not view.pending
+    assert view.status == "cancelled"
+    assert disagreements(view) == []
+
+
+def test_the_helper_finishes_what_was_decided_before_it_asks_for_a_proposal(scene):
+    proposal = scene.propose()
+    interrupted(scene, "goal", "confirm", GOAL, "--proposal", proposal)
+    block = scene.hand("lifecycle.yaml", "status: achieved\n")
+    words = ("--goal-id", GOAL, "--lifecycle-file", block, "--merge")
+    again = scene.helper("flow-goal-record", "--update-lifecycle", *words)
+    view = look(scene)
+    assert again.status == 1
+    assert not view.pending
+    assert view.status == "achieved"
+    assert disagreements(view) == []
+
+
+def test_doctor_names_and_removes_what_killed_processes_left_anywhere(scene):
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    dead = f"{layout.TEMP_PREFIX}{ended.pid}-00ff"
+    left = [
+        scene.path(TEMP),
+        scene.path(f".claude/{TEMP}"),
+        scene.path(f".flow/goals/{TEMP}"),
+        scene.path(f".decisions/{TEMP}"),
+        os.path.join(scene.state, "cache", "worktree", dead),
+        os.path.join(scene.state, "cache", "goals", f"{dead}a"),
+        os.path.join(scene.state, "cache", "worktree", f"{dead}b", "git"),
+    ]
+    for path in left:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("half")
+    alive = os.path.join(scene.state, "cache", "worktree", f"{layout.TEMP_PREFIX}{os.getpid()}-1")
+    with open(alive, "w", encoding="utf-8") as file:
+        file.write("somebody is at work")
+    said = scene.flow("doctor", "--json")
+    assert any("7 temporary files" in finding["what"] for finding in said.json["findings"])
+    fixed = scene.flow("doctor", "--fix", "--json").json["fixed"]
+    assert len([line for line in fixed if "flow-tmp" in line]) == 7
+    assert not any(os.path.exists(path) for path in left)
+    assert os.path.exists(alive)
+    os.utime(alive, (1, 1))  # old: the process that has this number now is another one
+    scene.flow("doctor", "--fix")
+    assert not os.path.exists(alive)
+
+
+def test_doctor_looks_where_the_settings_put_the_journal(scene):
+    scene.write(".claude/settings.flow.json", '{"journal": {"dir": "docs/decisions"}}')
+    scene.write(f"docs/decisions/{TEMP}", "half")
+    said = scene.flow("doctor", "--json")
+    assert any(f"docs/decisions/{TEMP}" in finding["what"] for finding in said.json["findings"])
+
+
+def test_half_written_caches_do_not_grow_without_end(tmp_path):
+    for number in range(40):
+        (tmp_path / f"{layout.TEMP_PREFIX}{number}-a").write_text("half")
+    (tmp_path / f"{layout.TEMP_PREFIX}1-folder").mkdir()
+    _forget_oldest(str(tmp_path))
+    assert len([path for path in tmp_path.iterdir() if path.is_file()]) <= 24
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+def test_a_full_disk_behind_standard_error_does_not_undo_a_record(scene):
+    words = ("journal-record", "--issue", "7", "--type", "note")
+    with open("/dev/full", "w", encoding="ascii") as full:
+        done = subprocess.run(command(words), cwd=scene.repo, env=scene.env, stderr=full)
+    assert done.returncode == 0
+    assert sum(a["type"] == "note" for a in look(scene).artifacts) == 1
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+def test_an_answer_that_cannot_be_written_is_told(scene):
+    with open("/dev/full", "w", encoding="ascii") as full:
+        done = subprocess.run(
+            command(("flow-active-goal",)),
+            cwd=scene.repo,
+            env=scene.env,
+            stdout=full,
+            stderr=subprocess.PIPE,
+        )
+    assert done.returncode == 2
+    assert b"cannot write to standard output: No space left on device" in done.stderr
+    assert b"internal" not in done.stderr
+
+
+def test_a_lock_that_cannot_be_given_back_is_no_failure(tmp_path, monkeypatch):
+    real = locks._filelock
+
+    def failing(path):
+        lock = real(path)
+        give_back = lock.release
+
+        def release(force=False):
+            give_back(force=force)
+            raise OSError("No locks available")
+
+        lock.release = release
+        return lock
+
+    monkeypatch.setattr(locks, "_filelock", failing)
+    with locks.exclusive(str(tmp_path), "a.lock"):
+        pass
+    with locks.exclusive(str(tmp_path), "a.lock", quick=True, timeout=1):
+        pass
