@@ -168,6 +168,43 @@ def test_a_proposal_ends_when_what_it_rests_on_moves(work: GitRepo, name: str) -
     assert "status: active" in goal_text(work)
 
 
+def test_a_proposal_made_up_of_failing_evidence_is_none(work: GitRepo) -> None:
+    """Its id is right for what it says; the sidecar it names says something else."""
+    from flow.app.proposals import proposal_id
+    from flow.core.evidence import Subject
+    from flow.core.verdict import CriterionResult
+
+    created(work)
+    assert flow(work, "goal", "evaluate", "greet").status == 1
+    sidecar = next((run_dir(work) / "evidence").glob("*.evidence.yaml"))
+    tree = re.search(r"tree: *\"?([0-9a-f]{64})", sidecar.read_text())
+    contract = flow(work, "trust", "check", "greet", "--json").json["digest"]
+    assert tree
+    reference = str(sidecar.relative_to(work.path))
+    row = CriterionResult("AC1", "pass", "passed", 0, reference)
+    name = proposal_id(Subject(None, tree.group(1), contract, ""), "achieved", "achieved", [row])
+    made_up = {
+        "proposal_id": name,
+        "goal_id": "greet",
+        "run_id": run_dir(work).name,
+        "to": "achieved",
+        "verdict": "achieved",
+        "reason": "trust me",
+        "turns_evaluated": 1,
+        "contract": contract,
+        "head": work.head,
+        "tree": tree.group(1),
+        "results": [["AC1", "pass", "passed"]],
+        "evidence": [reference],
+        "created_at": "2026-01-01T00:00:00Z",
+    }
+    (run_dir(work) / "proposal.json").write_text(json.dumps(made_up))
+    done = flow(work, "goal", "confirm", "greet", "--proposal", name, "--json")
+    assert (done.status, done.json["error"]["code"]) == (2, "stale_proposal")
+    assert "does not say" in done.json["error"]["message"]
+    assert "status: active" in goal_text(work)
+
+
 def journal_entry(work: GitRepo) -> None:
     run_helper(
         "journal-record", "--issue", "7", "--type", "note", "--metadata", "a=b", cwd=work.path
