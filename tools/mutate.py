@@ -75,7 +75,7 @@ class Mutant(NamedTuple):
     def name(self) -> tuple[str, ...]:
         """What a survivor is known by: no line numbers, they move."""
         function = self.site.function.partition(":")[0]
-        return (self.module, function, self.site.operator, self.site.before, self.site.after)
+        return (self.module, function, self.site.operator, *self.site.texts)
 
 
 def mutants_of(modules: Sequence[str]) -> tuple[list[Mutant], Counter[str]]:
@@ -421,7 +421,7 @@ def report(mutants: Sequence[Mutant], ended: dict[int, str], texts: Counter[str]
     )
     for mutant, how in new:
         place = f"{mutant.module}:{mutant.site.lines[0]}"
-        print(f"{place} [{mutant.site.operator}, {how}] {mutant.site.before} → {mutant.site.after}")
+        print(f"{place} [{mutant.site.operator}, {how}] {' → '.join(mutant.site.texts)}")
     return 0 if _score(total) > BAR else 1
 
 

@@ -80,19 +80,23 @@ class Site(NamedTuple):
             getattr(self.parent, self.field)[self.index] = self.new
 
     @property
-    def before(self) -> str:
-        """The old code on one line."""
-        return _short(self.old)
+    def texts(self) -> tuple[str, str]:
+        """The old code and the new, each on one line; where they are long, around the change."""
+        old = _line(self.old)
+        new = "(removed)" if self.new is None else _line(self.new)
+        pairs = enumerate(zip(old, new, strict=False))
+        same = next((at for at, (one, other) in pairs if one != other), 0)
+        start = max(0, same - 60) if len(old) > 140 else 0
+        return _cut(old, start), _cut(new, start)
 
-    @property
-    def after(self) -> str:
-        """The new code on one line."""
-        return "(removed)" if self.new is None else _short(self.new)
+
+def _line(node: ast.AST) -> str:
+    return " ".join(ast.unparse(node).split())
 
 
-def _short(node: ast.AST) -> str:
-    text = " ".join(ast.unparse(node).split())
-    return text if len(text) <= 160 else text[:159] + "…"
+def _cut(text: str, start: int) -> str:
+    head = "…" if start else ""
+    return head + (text[start:] if len(text) - start <= 140 else text[start : start + 139] + "…")
 
 
 class _Place(NamedTuple):

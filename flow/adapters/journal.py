@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from flow.app.ports import Artifact
 
-LIMIT = 16 << 20
-"""Bytes: the largest journal Flow reads or writes."""
+LIMIT = 4 << 20
+"""Bytes: the largest journal Flow reads or writes; thousands of evaluations."""
 
 KEY = "key"
 """The artifact field that makes an append happen once."""

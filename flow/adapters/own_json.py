@@ -27,7 +27,7 @@ def loads(data: bytes) -> Any:
     if len(data) > LARGE and sum(map(data.count, _STRUCTURE)) > len(data) // DENSE:
         raise ValueError("it has too many values for its size")
     try:
-        value = json.loads(data, parse_constant=_refuse, parse_float=_finite)
+        value = _DECODER.decode(data.decode("utf-8"))
     except RecursionError:
         raise ValueError("it nests too deeply") from None
     if data.count(b"[") + data.count(b"{") > DEPTH and _deeper(value, DEPTH):
@@ -44,6 +44,9 @@ def _finite(digits: str) -> float:
     if number - number != 0:
         raise ValueError(f"{digits[:20]} is too large for a number")
     return number
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse, parse_float=_finite)
 
 
 def _deeper(value: Any, depth: int) -> bool:

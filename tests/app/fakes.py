@@ -115,13 +115,18 @@ class World:
 
     # --- records -------------------------------------------------------------------------------
 
-    def goal(self, goal_id: str) -> LoadedGoal:
-        if goal_id != self.document["metadata"]["id"]:
+    def _known(self, goal_id: str, run_id: str = "") -> None:
+        """Refuse another goal than the one of this world, and what is no run id."""
+        if goal_id != self.document["metadata"]["id"] or not isinstance(run_id, str):
             raise InputError("no such goal", code="not_found")
+
+    def goal(self, goal_id: str) -> LoadedGoal:
+        self._known(goal_id)
         goal = goal_from_document(self.document)
         return LoadedGoal(goal, goal.digest(), self.warnings, "issue-4.goal.yaml")
 
     def counted(self, reference: str) -> Evidence | None:
+        assert isinstance(reference, str)
         return None if reference in self.altered else self.evidence.get(reference)
 
     def counted_last(self, run_id: str, event_type: str) -> Evidence | None:
@@ -131,17 +136,24 @@ class World:
         return None
 
     def previous_verdict(self, run_id: str, goal: Goal | None = None) -> Mapping[str, Any] | None:
+        self._known("issue-4", run_id)
         found = self.verdict
         if found is None or goal is None:
             return found
         return found if found.get("goal_id", goal.id) == goal.id else None
 
     def proposal(self, run_id: str) -> Mapping[str, Any] | None:
+        self._known("issue-4", run_id)
         return self.live
+
+    def baseline(self, goal: Goal, run_id: str) -> Known:
+        self._known(goal.id, run_id)
+        return Known(self.base, self.recorded)
 
     # --- ledger --------------------------------------------------------------------------------
 
     def finish(self, goal_id: str) -> bool:
+        self._known(goal_id)
         self.log.append("finish")
         return False
 
@@ -166,6 +178,7 @@ class World:
         self.events.append({"run_id": run_id, "goal_id": goal_id, **event})
 
     def move(self, goal_id: str, run_id: str, seen: Seen, move: Move) -> None:
+        self._known(goal_id, run_id)
         self._compare(seen)
         check_move(self.document["lifecycle"]["status"], move.to, goal=goal_id)
         self.document["lifecycle"]["status"] = move.to
@@ -175,6 +188,7 @@ class World:
         self.log.append(f"move {move.to}")
 
     def close(self, goal_id: str, run_id: str, seen: Seen, closing: Closing) -> None:
+        self._known(goal_id, run_id)
         self._compare(seen)
         check_move(self.document["lifecycle"]["status"], closing.to, goal=goal_id)
         live = self.live["proposal_id"] if self.live else None
@@ -189,6 +203,7 @@ class World:
         self.log.append(f"close {closing.to}")
 
     def approve(self, goal_id: str, run_id: str, seen: Seen, approval: Approval) -> None:
+        self._known(goal_id, run_id)
         self._compare(seen)
         if approval.criterion is not None:
             self._update(approval.criterion)
@@ -197,6 +212,7 @@ class World:
         self.log.append("approve")
 
     def write_turn(self, goal_id: str, run_id: str, seen: Seen, turn: Turn) -> str:
+        self._known(goal_id, run_id)
         self._compare(seen)
         check_move(self.document["lifecycle"]["status"], turn.status, goal=goal_id)
         lifecycle = self.document["lifecycle"]
@@ -226,6 +242,7 @@ class World:
     # --- the rest ------------------------------------------------------------------------------
 
     def snapshot(self, baseline: Baseline, denied: Sequence[str]) -> Snapshot:
+        assert isinstance(baseline, Baseline)
         self.log.append("snapshot")
         self.denied_seen.append(tuple(denied))
         return Snapshot(
@@ -263,7 +280,17 @@ class World:
     def changed(self) -> tuple[str, ...]:
         return self.blame
 
+    def watch(self, goal_id: str, run_id: str) -> World:
+        self._known(goal_id, run_id)
+        return self
+
+    def left(self, run_id: str) -> frozenset[str] | None:
+        self._known("issue-4", run_id)
+        return self.unfinished
+
     def keep(self, goal_id: str, run_id: str, baseline: Baseline) -> None:
+        self._known(goal_id, run_id)
+        assert isinstance(baseline, Baseline)
         self.base = baseline
         self.recorded = True
         self.kept.append((goal_id, run_id, baseline))
@@ -277,13 +304,13 @@ class World:
             records=self,  # type: ignore[arg-type]
             ledger=self,  # type: ignore[arg-type]
             trusted=lambda loaded: self.trust,
-            baseline=lambda goal, run_id: Known(self.base, self.recorded),
+            baseline=self.baseline,
             snapshot=self.snapshot,
             widen=self.widen,
             run_checks=self.run_checks,
-            watch=lambda goal_id, run_id: self,
+            watch=self.watch,
             keep_baseline=self.keep,
-            unfinished=lambda run_id: self.unfinished,
+            unfinished=self.left,
             began=lambda run_id, untracked: self.began_with.append((run_id, tuple(untracked))),
             ended=self.ended_runs.append,
             now=lambda: NOW,
@@ -299,7 +326,7 @@ class World:
         return Desk(
             records=self,  # type: ignore[arg-type]
             ledger=self,  # type: ignore[arg-type]
-            baseline=lambda goal, run_id: Known(self.base, self.recorded),
+            baseline=self.baseline,
             snapshot=self.snapshot,
             keep_baseline=self.keep,
             denied_paths=denied,
@@ -367,11 +394,13 @@ class Shop:
             parse=self.parse,
             edit=self.edit,
             pin=self.pin,
-            outside=lambda goal, baseline: self.outside if baseline is self.base else [],
+            outside=lambda goal, baseline: (
+                self.outside if goal.id and baseline is self.base else []
+            ),
             write=self.write,
             trust=self.trust,
             branch=lambda: self.branch,
-            missing_programs=lambda goal: self.missing,
+            missing_programs=lambda goal: self.missing if goal.id else [],
         )
 
 

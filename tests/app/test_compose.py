@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from flow.app import compose
+from flow.app import compose, proposals
 from flow.app.evaluate import Limits, Request, evaluate
-from flow.app.ports import Artifact, LastEvaluation, Turn
+from flow.app.ports import Artifact, CriterionUpdate, LastEvaluation, Turn
 from flow.core.decide import Opinion, Silence
 from flow.core.verdict import CriterionResult, Verdict
 from flow.errors import InputError, StateError
@@ -95,6 +95,12 @@ def test_everything_an_achieved_evaluation_says_and_writes() -> None:
     assert world.live is not None
     assert world.live["proposal_id"] == proposal.proposal_id
     assert world.live["reason"] == reason
+    assert world.live["created_at"] == NOW
+    assert proposals.intact(world.live)
+    assert turn.criteria == (
+        CriterionUpdate("AC1", "pass", one, NOW, "exit 0"),
+        CriterionUpdate("AC2", "fail", two, NOW, "exit 1"),
+    )
 
 
 def test_everything_a_blocked_evaluation_writes() -> None:
@@ -311,6 +317,7 @@ def previous(*rows: Any, goal: Any = "issue-4") -> dict[str, Any]:
         ({"goal_id": "issue-4"}, "passed", "made_progress"),
         ({"goal_id": "issue-4", "criterion_results": {}}, "passed", "made_progress"),
         (previous("AC1"), "passed", "made_progress"),
+        (previous(row("AC1"), "AC1"), "passed", "made_progress"),
     ],
 )
 def test_progress_is_measured_against_the_previous_verdict(
@@ -533,3 +540,27 @@ def test_the_defaults_of_a_request_and_of_limits() -> None:
         dry_run=False,
     )
     assert Limits(1, 2.0, ()).denied_paths == ()
+
+
+def test_where_there_is_nothing_to_say_the_candidate_is_named() -> None:
+    world = World(goal_document(criterion("AC1", status="pass", evidence_ref="x")))
+    assert run(world, dry_run=True).reason == "candidate incomplete"
+
+
+@pytest.mark.parametrize(("kind", "more"), [("deterministic", True), ("hybrid", False)])
+def test_a_hint_knows_whether_a_judge_may_be_asked(kind: str, more: bool) -> None:
+    hint = run(World(goal_document(criterion("FZ1", None), kind=kind))).next_step_hint
+    assert hint.startswith("FZ1: flow goal approve issue-4 FZ1 ")
+    assert ("evaluator.type to hybrid" in hint) is more
+
+
+def test_a_goal_that_was_edited_while_nobody_ran_anything_is_not_overwritten() -> None:
+    world = World(goal_document(criterion("FZ1", None), kind="hybrid"))
+
+    def judge(*_: Any) -> Silence:
+        world.document["objective"]["outcome"] = "another"
+        return Silence("x")
+
+    world.judge = judge
+    with pytest.raises(StateError):
+        run(world)

@@ -70,9 +70,10 @@ def test_which_run_is_meant(asked: str | None, goals: str | None, expected: str)
 def test_a_new_run_starts_where_the_old_one_did(asked: str, dry: bool, recorded: bool) -> None:
     world = World(goal_document())
     world.recorded = recorded
+    before = world.base
     facts = look(world, run_id=asked, dry_run=dry)
     new = asked == "run-2" and recorded and not dry
-    assert [row[:2] for row in world.kept] == ([("issue-4", "run-2")] if new else [])
+    assert world.kept == ([("issue-4", "run-2", before)] if new else [])
     assert facts.recorded is recorded
 
 
@@ -342,3 +343,24 @@ def test_protected_files_that_changed_are_reported() -> None:
     world.changes = (changed("src/tests/a"), changed("src/b"))
     facts = look(world)
     assert looking.boundary(facts, (), world.tools()).protected_changed == ("src/tests/a",)
+
+
+def test_old_and_new_by_products_are_both_warned_about() -> None:
+    world = World(goal_document())
+    world.changes = (changed("old.log", "1"),)
+    world.base = world.base._replace(by_products={"old.log": "100644:1"})
+    world.during["AC1"] = lambda: setattr(
+        world, "changes", (changed("old.log", "1"), changed("new.log"))
+    )
+    assert run(world).warnings == (
+        "left by Flow's own commands and not counted: old.log",
+        "left behind by the commands, not counted: new.log",
+    )
+
+
+def test_approved_guards_are_none_that_changed() -> None:
+    world = World(goal_document())
+    world.guards = {"hooks/x": "d"}
+    assert looking.boundary(look(world), (), world.tools()).guards_changed == ("hooks/x",)
+    approve(world.desk(), "issue-4", "guards", "sam", "ok", NOW, "0")
+    assert looking.boundary(look(world), (), world.tools()).guards_changed == ()

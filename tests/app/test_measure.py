@@ -249,6 +249,16 @@ def test_what_is_not_known_is_not_in_the_sidecar() -> None:
     assert body["limitations"] == [ONLY_EXIT]
 
 
+@pytest.mark.parametrize(("left_out", "truncated"), [(0, False), (1, True)])
+def test_output_is_cut_from_the_first_byte_left_out(left_out: int, truncated: bool) -> None:
+    world = World(goal_document())
+    world.results["AC1"] = done(truncated_bytes=left_out)
+    run(world)
+    body = world.evidence[sidecar("run-1", "evidence-ac1-eval-1")].document["evidence"]
+    assert body["truncated"] is truncated
+    assert body.get("truncated_bytes") == (left_out or None)
+
+
 def test_the_output_goes_with_its_sidecar() -> None:
     world = World(goal_document(criterion("AC1"), criterion("AC2")))
     world.results = {"AC1": done(), "AC2": done(output=None)}
@@ -331,12 +341,15 @@ def test_what_flow_itself_writes_is_nobodys_fault() -> None:
     assert run(world).verdict == "achieved"
 
 
-@pytest.mark.parametrize(("what", "written"), [("goal issue-4", True), ("HEAD", False)])
-def test_a_goal_its_command_edited_is_that_turns_failure(what: str, written: bool) -> None:
+@pytest.mark.parametrize(
+    ("what", "written"),
+    [(("goal issue-4",), True), (("HEAD", "goal issue-4"), True), (("HEAD",), False)],
+)
+def test_a_goal_its_command_edited_is_that_turns_failure(what: Any, written: bool) -> None:
     world = World(goal_document())
 
     def edit() -> None:
-        world.blame = (what,)
+        world.blame = what
         world.document["objective"]["outcome"] = "something easier"
 
     world.during["AC1"] = edit

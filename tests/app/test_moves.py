@@ -131,6 +131,8 @@ def test_every_shift(status: str, to: Any) -> None:
     }
     assert move.artifact.fields["by"] == "sam"
     assert move.artifact.fields["to"] == to
+    assert move.artifact.fields["evidence_bundle"] == ".flow/runs/run-1"
+    assert world.events[0]["run_id"] == "run-1"
 
 
 def test_a_draft_is_told_to_activate() -> None:
@@ -146,6 +148,7 @@ def test_a_goal_without_a_run_can_be_paused() -> None:
     del world.document["scope"]["run_id"]
     moves.shift(world.desk(), "issue-4", "waiting_for_ci", "x")
     assert world.events[0]["run_id"] == ""
+    assert world.journal[0].fields["evidence_bundle"] == ".flow/runs/"
 
 
 # --- approve --------------------------------------------------------------------------------------

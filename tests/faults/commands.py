@@ -42,7 +42,7 @@ VERDICT = {
 class Trial(NamedTuple):
     """A command, and how to tell what it did.
 
-    ``words`` may depend on what ``prepare`` returned; ``done`` counts how often the effect is there.
+    ``words`` may depend on what ``prepare`` returned; ``done`` counts its effects.
     """
 
     name: str
@@ -165,7 +165,7 @@ def _events(kind: str, **fields: str) -> Callable[[View], int]:
     def count(view: View) -> int:
         wanted = fields.items()
         return sum(
-            event["type"] == kind and all(event.get(k) == v for k, v in wanted)
+            bool(event["type"] == kind and all(event.get(k) == v for k, v in wanted))
             for event in view.events
         )
 
@@ -173,7 +173,7 @@ def _events(kind: str, **fields: str) -> Callable[[View], int]:
 
 
 def _trusted_again(view: View) -> int:
-    return sum(line["action"] == "record" for line in view.trust) - 1
+    return sum(bool(line["action"] == "record") for line in view.trust) - 1
 
 
 def _revoked(view: View) -> int:
@@ -187,7 +187,7 @@ def _initialised(view: View) -> int:
 
 def _created(view: View) -> int:
     made = _events("created")(view)
-    return made if made and view.status else 0
+    return made if view.status else 0
 
 
 TRIALS: tuple[Trial, ...] = (

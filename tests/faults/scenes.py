@@ -149,8 +149,8 @@ class Scene:
         self.git("add", "--all")
         self.git("commit", "-q", "-m", "start")
         if goal is not None:
-            file = self.hand("goal.yaml", goal)
-            must(self.flow("goal", "create", "--file", file, *(["--draft"] if draft else [])))
+            given = self.hand("goal.yaml", goal)
+            must(self.flow("goal", "create", "--file", given, *(["--draft"] if draft else [])))
         return self
 
     def meet(self) -> None:
@@ -236,9 +236,7 @@ def forked(
     return Ran(status, *(text.decode("utf-8", "replace") for text in texts.values()))
 
 
-def _become(
-    work: Callable[[], int], cwd: str, env: Mapping[str, str], out: int, err: int
-) -> None:
+def _become(work: Callable[[], int], cwd: str, env: Mapping[str, str], out: int, err: int) -> None:
     status = 70
     try:
         for number in (signal.SIGINT, signal.SIGTERM):

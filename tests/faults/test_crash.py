@@ -1,4 +1,4 @@
-"""Every writing command killed and failed at some of its system calls; all of them: ``crash --long``."""
+"""Every writing command killed and failed at some system calls; at all of them: ``--long``."""
 
 from __future__ import annotations
 

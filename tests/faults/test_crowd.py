@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
-from tests.faults import crowd
-from tests.faults.crowd import Operation
+from tests.faults import crowd, crowd_check, editor
+from tests.faults.crowd_check import Operation
 
 SEED = 20261121
 
@@ -20,11 +20,11 @@ def test_what_a_crowd_was_told_is_what_happened(tmp_path, capsys):
 
 
 def test_of_two_evaluations_one_waits(tmp_path):
-    assert crowd.two_at_once(os.path.realpath(tmp_path)) == []
+    assert editor.two_at_once(os.path.realpath(tmp_path)) == []
 
 
 def test_an_edit_during_an_evaluation_is_never_lost(tmp_path):
-    assert crowd.edited(os.path.realpath(tmp_path), seed=SEED, rounds=8) == []
+    assert editor.edited(os.path.realpath(tmp_path), seed=SEED, rounds=8) == []
 
 
 def _operation(token, called, answered):
@@ -33,7 +33,7 @@ def _operation(token, called, answered):
 
 def test_the_check_sees_a_wrong_order():
     first, second = _operation("a", 1.0, 2.0), _operation("b", 3.0, 4.0)
-    assert crowd._order([first, second], {"a": 1, "b": 2}) == []
-    assert len(crowd._order([first, second], {"a": 2, "b": 1})) == 1
+    assert crowd_check._order([first, second], {"a": 1, "b": 2}) == []
+    assert len(crowd_check._order([first, second], {"a": 2, "b": 1})) == 1
     at_once = _operation("c", 1.5, 5.0)
-    assert crowd._order([first, second, at_once], {"c": 1, "a": 2, "b": 3}) == []
+    assert crowd_check._order([first, second, at_once], {"c": 1, "a": 2, "b": 3}) == []

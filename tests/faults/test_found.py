@@ -24,11 +24,11 @@ def scene(tmp_path):
     return Scene(os.path.realpath(tmp_path / "scene")).start()
 
 
-def interrupted(scene: Scene, *words: str) -> None:
-    """Call ``flow`` so that the change is decided and the process killed before the event."""
+def interrupted(scene: Scene, *words: str, at: str = "events.append") -> None:
+    """Call ``flow`` so that it is killed at ``at``, when the change is decided already."""
     code = (
-        "import os, signal; from flow.adapters import events; "
-        "events.append = lambda *a, **k: os.kill(os.getpid(), signal.SIGKILL); "
+        "import os, signal; from flow.adapters import events, transaction; "
+        f"{at} = lambda *a, **k: os.kill(os.getpid(), signal.SIGKILL); "
     )
     argv = command(["flow", *words])
     place = argv.index("-c") + 1
@@ -85,7 +85,8 @@ def test_clear_finishes_what_a_killed_clear_had_decided(scene):
 
 def test_the_helper_finishes_what_was_decided_before_it_asks_for_a_proposal(scene):
     proposal = scene.propose()
-    interrupted(scene, "goal", "confirm", GOAL, "--proposal", proposal)
+    words = ("goal", "confirm", GOAL, "--proposal", proposal)
+    interrupted(scene, *words, at="transaction.withdraw")
     block = scene.hand("lifecycle.yaml", "status: achieved\n")
     words = ("--goal-id", GOAL, "--lifecycle-file", block, "--merge")
     again = scene.helper("flow-goal-record", "--update-lifecycle", *words)

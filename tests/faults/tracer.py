@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from tests.faults.scenes import Scene
 
 CHANGING = (
-    *("write", "pwrite64", "writev", "link", "linkat", "symlink", "symlinkat", "rename", "renameat"),
-    *("renameat2", "fsync", "fdatasync", "unlink", "unlinkat", "rmdir", "mkdir", "mkdirat"),
+    *("write", "pwrite64", "writev", "link", "linkat", "symlink", "symlinkat", "mkdir", "mkdirat"),
+    *("rename", "renameat", "renameat2", "fsync", "fdatasync", "unlink", "unlinkat", "rmdir"),
     *("ftruncate", "truncate", "fchmod", "fchmodat", "chmod", "fchown", "flock"),
 )
 """Calls that write, name, sync, remove or lock."""

@@ -75,37 +75,46 @@ def look(scene: Scene) -> View:
 
 
 def _raw_faults(scene: Scene) -> list[str]:
-    """What no reader of Flow's is needed to see: files that are no JSON, lines that are not whole."""
-    faults = []
+    """What no reader of Flow's is needed to see: torn files and lines, modes, empty sidecars."""
     run = scene.path(layout.run_dir(RUN))
-    paths = [os.path.join(run, name) for name in JSON_FILES]
-    paths.append(scene.path(layout.pending_file(GOAL)))
-    for path in paths:
-        if os.path.lexists(path):
-            with open(path, "rb") as file:
-                try:
-                    json.load(file)
-                except ValueError as error:
-                    faults.append(f"{os.path.relpath(path, scene.folder)}: {error}")
-    for path in (os.path.join(run, "events.jsonl"), os.path.join(scene.state, "goal-trust.jsonl")):
-        if os.path.lexists(path):
-            with open(path, "rb") as file:
-                *lines, tail = file.read().split(b"\n")
-            if tail:
-                faults.append(f"{os.path.relpath(path, scene.folder)}: ends in half a line")
-            for number, line in enumerate(lines, 1):
-                try:
-                    json.loads(line)
-                except ValueError:
-                    faults.append(f"{os.path.relpath(path, scene.folder)}: line {number}: {line!r}")
+    faults = [
+        fault
+        for path in (*(f"{run}/{name}" for name in JSON_FILES), _pending(scene))
+        for fault in _json_faults([_read(path, b"null")])
+    ]
+    for path in (f"{run}/events.jsonl", f"{scene.state}/goal-trust.jsonl"):
+        *lines, tail = _read(path).split(b"\n")
+        faults += [f"{path} ends in half a line"] if tail else []
+        faults += _json_faults(lines)
     evidence = scene.path(layout.evidence_dir(RUN))
-    names = set(os.listdir(evidence)) if os.path.isdir(evidence) else set()
-    for name in names:
-        if os.path.getsize(os.path.join(evidence, name)) == 0 and name.endswith(".yaml"):
-            faults.append(f"{name} is empty")
-    for folder, mode in ((scene.state, 0o700), (scene.state + "/goal-trust.jsonl", 0o600)):
-        if os.path.lexists(folder) and stat.S_IMODE(os.lstat(folder).st_mode) != mode:
-            faults.append(f"{os.path.relpath(folder, scene.folder)} has not mode {mode:o}")
+    names = os.listdir(evidence) if os.path.isdir(evidence) else []
+    sidecars = [name for name in names if name.endswith(layout.EVIDENCE_SUFFIX)]
+    faults += [f"{name} is empty" for name in sidecars if not _read(f"{evidence}/{name}")]
+    for path, mode in ((scene.state, 0o700), (f"{scene.state}/goal-trust.jsonl", 0o600)):
+        if os.path.lexists(path) and stat.S_IMODE(os.lstat(path).st_mode) != mode:
+            faults.append(f"{os.path.relpath(path, scene.folder)} has not mode {mode:o}")
+    return faults
+
+
+def _pending(scene: Scene) -> str:
+    return scene.path(layout.pending_file(GOAL))
+
+
+def _read(path: str, absent: bytes = b"") -> bytes:
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except FileNotFoundError:
+        return absent
+
+
+def _json_faults(texts: list[bytes]) -> list[str]:
+    faults = []
+    for text in texts:
+        try:
+            json.loads(text)
+        except ValueError as error:
+            faults.append(f"{error}: {text[:200]!r}")
     return faults
 
 
@@ -122,7 +131,7 @@ def _trust(scene: Scene, broken: list[str]) -> list[Mapping[str, Any]]:
 
 
 def disagreements(view: View) -> list[str]:
-    """Where goal, journal and events do not tell the same story. For a view without a pending write.
+    """Where goal, journal and events tell different stories. For a view with nothing pending.
 
     The events, in order, are a walk through the lifecycle table that ends at the goal's status;
     each of Flow's own artifacts belongs to exactly one event and the other way round.
@@ -178,7 +187,7 @@ def _named(view: View, key: object) -> str:
 
 def everything(folder: str) -> set[str]:
     """Every path below a folder, git's own files left out."""
-    found = set()
+    found: set[str] = set()
     for top, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if name != ".git"]
         found.update(os.path.relpath(os.path.join(top, name), folder) for name in names)

@@ -1,0 +1,217 @@
+"""What each helper does: one call of the same code that the command line runs."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from flow.errors import InputError
+from flow.helpers.words import answer, need, report_error, say, wrong
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from flow.wiring import Checkout
+
+    Options = Mapping[str, Any]
+
+DONE, BAD_INPUT, SEVERAL = 0, 1, 3
+
+
+def record_evidence(options: Options, name: str) -> int:
+    """``flow-record-evidence.sh``."""
+    from flow.adapters import inputs
+    from flow.core import ids
+
+    run_id, file = need(options, "--run-id", "--evidence-file")
+    ids.run_id(run_id)
+    data = inputs.read(file, "--evidence-file")
+    raw_output = options.get("--raw-output")
+    if raw_output is not None:
+        inputs.check_file(raw_output, "--raw-output")
+    checkout = _checkout()
+    path, warnings = checkout.record_evidence(run_id, data, file, raw_output)
+    _wrote(checkout, path, name, warnings)
+    return DONE
+
+
+def record_goal(options: Options, name: str) -> int:
+    """``flow-goal-record.sh``."""
+    if bool(options.get("--create")) == bool(options.get("--update-lifecycle")):
+        raise wrong("say either --create or --update-lifecycle")
+    if options.get("--create"):
+        return _create_goal(options, name)
+    return _update_lifecycle(options)
+
+
+def _create_goal(options: Options, name: str) -> int:
+    from flow.adapters import inputs
+
+    (file,) = need(options, "--goal-file")
+    _refuse_others(options, "--create", "--goal-file")
+    text = inputs.read_text(file, "--goal-file")
+    checkout = _checkout()
+    path, warnings = checkout.create_goal_file(text, file)
+    _wrote(checkout, path, name, warnings)
+    return DONE
+
+
+def _update_lifecycle(options: Options) -> int:
+    from flow.adapters import inputs
+    from flow.core import ids
+    from flow.core.lifecycle import STATUSES
+
+    goal_id, file = need(options, "--goal-id", "--lifecycle-file")
+    if "--goal-file" in options:
+        raise wrong("--goal-file belongs to --create")
+    ids.goal_id(goal_id)
+    from_status = options.get("--from-status")
+    if from_status is not None and from_status not in STATUSES:
+        raise InputError(
+            f"{from_status!r:.60} is not a status",
+            key="--from-status",
+            value=from_status,
+            remedy=f"one of {', '.join(STATUSES)}",
+        )
+    data = inputs.read(file, "--lifecycle-file")
+    checkout = _checkout()
+    path = checkout.update_lifecycle(
+        goal_id,
+        data,
+        file,
+        from_status=from_status,
+        merge=bool(options.get("--merge")),
+        increment_turns=bool(options.get("--increment-turns")),
+    )
+    _wrote(checkout, path)
+    return DONE
+
+
+def _refuse_others(options: Options, *known: str) -> None:
+    others = [option for option in options if option not in known]
+    if others:
+        raise wrong(f"{others[0]} does not go with {known[0]}")
+
+
+def record_verdict(options: Options, name: str) -> int:
+    """``flow-record-verdict.sh``."""
+    from flow.adapters import inputs
+    from flow.adapters.contracts import parse_json
+    from flow.core import ids
+
+    run_id, file = need(options, "--run-id", "--verdict-file")
+    ids.run_id(run_id)
+    document = parse_json(inputs.read(file, "--verdict-file"), file=file)
+    checkout = _checkout()
+    path, warnings = checkout.record_verdict(document, run_id, None)
+    if os.environ.get("FLOW_RECORD_VERDICT_QUIET") != "1":
+        _wrote(checkout, path, name, warnings)
+    return DONE
+
+
+def record_journal(options: Options, _name: str) -> int:
+    """``journal-record.sh``."""
+    from flow.adapters.journal import metadata_from_pairs
+
+    issue, type = need(options, "--issue", "--type")
+    if not (issue.isascii() and issue.isdigit() and len(issue) < 17 and 1 <= int(issue) <= 2**53):
+        raise InputError(
+            f"{issue!r:.60} is not an issue's number",
+            key="--issue",
+            value=issue,
+            remedy="a whole number from 1 on",
+        )
+    metadata = metadata_from_pairs(options.get("--metadata", ()))
+    checkout = _checkout()
+    _wrote(checkout, checkout.journal_record(int(issue), type, metadata))
+    return DONE
+
+
+_WHAT = ("--path", "--id", "--status", "--json")
+
+
+def active_goal(options: Options, name: str) -> int:
+    """``flow-active-goal.sh``."""
+    wanted = [option for option in _WHAT if options.get(option)]
+    if len(wanted) > 1:
+        raise wrong(f"{' and '.join(wanted)} exclude each other")
+    from flow.core import layout
+
+    checkout = _checkout()
+    goals, broken = checkout.active(options.get("--branch"), any_open=bool(options.get("--any")))
+    for error in broken:  # named, never taken for absent
+        report_error(name, error)
+    if not goals:
+        return BAD_INPUT
+    if len(goals) > 1:
+        names = ", ".join(goal.id for goal in goals)
+        say(f"{name}.sh: more than one active goal: {names}")
+        return SEVERAL
+    goal = goals[0]
+    path = os.path.join(checkout.top, layout.goal_file(goal.id))
+    what = wanted[0] if wanted else "--path"
+    if what == "--json":
+        import json
+
+        document = {
+            "id": goal.id,
+            "path": path,
+            "status": goal.status,
+            "branch": goal.branch,
+            "run_id": goal.run_id,
+            "issue": goal.issue,
+            "outcome": goal.outcome,
+        }
+        answer(json.dumps(document, indent=2))
+    else:
+        answer({"--path": path, "--id": goal.id, "--status": goal.status}[what])
+    return DONE
+
+
+def trust(options: Options, name: str) -> int:
+    """``flow-goal-trust.sh``."""
+    file = options.get("--goal-file")
+    action = options["action"]
+    if action == "list":
+        if file is not None:
+            raise wrong("list takes no --goal-file")
+        for entry in _checkout().trust_list():
+            answer(f"{entry['goal_id']} {entry['digest']} {entry['at']} {entry['how']}")
+        return DONE
+    if action == "check":
+        return _check_trust(file)
+    checkout = _checkout()
+    goal_id = None if file is not None else checkout.choose()
+    difference = checkout.trust_difference(goal_id, file)
+    say(f"the contract of {goal_id or file}, as far as it differs from what was trusted last:")
+    for line in difference or ("nothing differs",):
+        say(f"  {line}")
+    digest = checkout.trust_record(goal_id, file, how=f"{name}.sh record")
+    say(f"trusted: {goal_id or file} (contract {digest})")
+    return DONE
+
+
+def _check_trust(file: str | None) -> int:
+    trusted = False
+    try:
+        checkout = _checkout()
+        goal_id = None if file is not None else checkout.choose()
+        trusted, why, _ = checkout.trust_check(goal_id, file)
+    finally:
+        answer("TRUSTED=yes" if trusted else "TRUSTED=no")
+    if trusted:
+        return DONE
+    say(why)
+    return BAD_INPUT
+
+
+def _checkout() -> Checkout:
+    from flow.wiring import Checkout
+
+    return Checkout()
+
+
+def _wrote(checkout: Checkout, path: str, name: str = "", warnings: Sequence[str] = ()) -> None:
+    for warning in warnings:
+        say(f"{name}.sh: warning: {warning}")
+    say(os.path.join(checkout.top, path))

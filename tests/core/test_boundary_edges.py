@@ -1,0 +1,440 @@
+"""Cells of the boundary beside ``test_boundary.py``: every rule with its neighbours."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+import pytest
+
+from flow.core import boundary as b
+from flow.core import by_products as made
+from flow.core.layout import TEMP_PREFIX
+
+A = b.Entry("100644", "a" * 40)
+B = b.Entry("100644", "b" * 40)
+MODULE = b.Entry("160000", "d" * 40)
+NESTED = b.Entry("040000", "")
+EMPTY = b.Baseline("f" * 40, {}, {}, {}, {}, {})
+
+
+def snap(*changes: b.Change, guards: dict[str, str] | None = None) -> b.Snapshot:
+    return b.Snapshot("e" * 40, "work", "t", changes, guards or {}, ())
+
+
+def untracked(path: str, entry: b.Entry = A) -> b.Change:
+    return b.Change(path, None, None, None, entry)
+
+
+def edited(path: str) -> b.Change:
+    return b.Change(path, A, A, A, B)
+
+
+def judge(*changes: b.Change, **more: Any) -> b.BoundaryReport:
+    baseline = more.pop("baseline", EMPTY)
+    values: dict[str, Any] = {
+        "allowed": ("src/**",),
+        "denied": (),
+        "own_files": b.OwnFiles(".decisions"),
+        **more,
+    }
+    return b.judge(snap(*changes), baseline, **values)
+
+
+def outside(*changes: b.Change, **more: Any) -> list[str]:
+    return [violation.path for violation in judge(*changes, **more).violations]
+
+
+# --- Flow's own files -----------------------------------------------------------------------------
+
+HEX = "0123456789abcdef01"
+
+
+@pytest.mark.parametrize(
+    ("name", "own"),
+    [
+        (TEMP_PREFIX + HEX, True),
+        (TEMP_PREFIX + HEX[:-1], False),
+        (TEMP_PREFIX + HEX + "0", False),
+        (TEMP_PREFIX + HEX[:-1] + "A", False),
+        (TEMP_PREFIX + HEX[:-1] + "g", False),
+        (TEMP_PREFIX + HEX[:-1] + "X", False),
+        (TEMP_PREFIX, False),
+        ("x" + TEMP_PREFIX, False),
+        ("issue-1.md" + TEMP_PREFIX, False),
+        ("sub/" + TEMP_PREFIX + HEX, False),
+        ("issue-12.md", True),
+        ("issue-1.txt", False),
+        ("issue-.md", False),
+        ("issue-\uff11.md", False),
+        ("issue-\u00b2.md", False),
+        ("issue-1-2.md", False),
+        ("session-2026-11-21.md", True),
+        ("session-2026-11-\uff12\uff11.md", False),
+        ("session-abcd-ef-gh.md", False),
+        ("session-2026-ef-21.md", False),
+        ("session-202-11-21.md", False),
+        ("session-2026-11-21-1.md", False),
+        ("session-.md", False),
+        ("other-1.md", False),
+    ],
+)
+@pytest.mark.parametrize("folder", [".decisions", "Xlog/deep", "/log/"])
+def test_the_names_flow_writes_in_its_journal_folder(folder: str, name: str, own: bool) -> None:
+    assert b.OwnFiles(folder)(f"{folder.strip('/')}/{name}") is own
+
+
+@pytest.mark.parametrize(
+    ("journal", "path", "own"),
+    [
+        (".decisions/plan.md", ".decisions/plan.md", True),
+        (".decisions/plan.txt", ".decisions/plan.txt", False),
+        (".decisions/sub/plan.md", ".decisions/sub/plan.md", False),
+        ("docs/plan.md", "docs/plan.md", False),
+        (None, ".decisions/plan.md", False),
+    ],
+)
+def test_a_journal_of_ones_own_counts_in_the_folder(
+    journal: str | None, path: str, own: bool
+) -> None:
+    assert b.OwnFiles(".decisions", journal)(path) is own
+
+
+# --- judging --------------------------------------------------------------------------------------
+
+
+def test_what_does_not_count_hides_nothing_behind_it() -> None:
+    baseline = EMPTY._replace(
+        by_products={"out.log": b.entry_digest(A)}, dirty={"dirty": b.entry_digest(B)}
+    )
+    changes = (
+        untracked(".decisions/issue-1.md"),
+        untracked("out.log"),
+        edited("dirty"),
+        edited("src/fine"),
+        edited("evil"),
+    )
+    report = judge(*changes, baseline=baseline)
+    assert [v.path for v in report.violations] == ["evil"]
+    assert report.by_products == ("out.log",)
+
+
+def test_without_allowed_paths_everything_may_change() -> None:
+    assert outside(edited("a"), untracked("b/c"), allowed=()) == []
+    assert outside(edited("a"), edited("b"), allowed=(), denied=("b",)) == ["b"]
+
+
+def test_allowed_paths_start_at_the_top_and_denied_ones_anywhere() -> None:
+    assert outside(edited("evil/src/a")) == ["evil/src/a"]
+    assert outside(edited("src/deep/key.pem"), denied=("*.pem",)) == ["src/deep/key.pem"]
+
+
+@pytest.mark.parametrize(
+    ("change", "folder"),
+    [
+        (b.Change("src/m", None, None, None, NESTED), True),
+        (b.Change("src/m", MODULE, MODULE, MODULE, None), True),
+        (b.Change("src/m", None, None, MODULE, None), True),
+        (b.Change("src/m", None, MODULE, None, None), True),
+        (b.Change("src/m", None, None, None, MODULE), True),
+        (b.Change("src/m", A, A, A, B), False),
+        (b.Change("src/m", None, None, None, b.Entry("120000", "x")), False),
+    ],
+)
+def test_a_submodule_is_a_folder(change: b.Change, folder: bool) -> None:
+    assert change.folder is folder
+    assert (outside(change, allowed=("src/m/",)) == []) is folder
+    assert (outside(change, denied=("m/",)) == ["src/m"]) is folder
+    report = judge(change, protected=("m/",))
+    assert (report.protected_changed == ("src/m",)) is folder
+
+
+def test_protected_files_are_named_at_any_depth() -> None:
+    report = judge(
+        edited("src/tests/a"), edited("src/b"), untracked("tests/c"), protected=("tests/**",)
+    )
+    assert report.protected_changed == ("src/tests/a", "tests/c")
+    assert report.status == "outside"
+    assert judge(edited("src/tests/a")).protected_changed == ()
+
+
+@pytest.mark.parametrize("problems", [(), ("a merge is under way",)])
+def test_problems_hide_what_they_make_uncertain(problems: tuple[str, ...]) -> None:
+    found = snap(edited("evil"), guards={"hooks/x": "1"})._replace(problems=problems)
+    report = b.judge(
+        found, EMPTY, allowed=("src/**",), denied=(), protected=("evil",), own_files=lambda _: False
+    )
+    sure = not problems
+    assert report.status == ("outside" if sure else "inconclusive")
+    assert bool(report.violations) is sure
+    assert report.guards_changed == (("hooks/x",) if sure else ())
+    assert report.protected_changed == (("evil",) if sure else ())
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (b.Change("docs/l", A, A, A, B, "src/x"), "not in allowed_paths"),
+        (b.Change("src/l/x", A, A, A, B, "docs/x"), "which is not in allowed_paths"),
+        (b.Change("src/l/x", A, A, A, None, "docs/x"), "which is not in allowed_paths"),
+        (b.Change("src/l", A, A, A, b.Entry("120000", "x"), "docs/x"), None),
+        (b.Change("src/l", A, A, A, b.Entry("120000", "x"), "secrets"), "denied by 'secrets/'"),
+        (b.Change("src/l/x", A, A, A, B, ""), "a symlink leads out of the repository"),
+        (b.Change("src/l/x", A, A, A, B, "src/y"), None),
+    ],
+)
+def test_what_is_reached_through_a_link(change: b.Change, why: str | None) -> None:
+    violations = judge(change, denied=("secrets/",)).violations
+    assert len(violations) == (why is not None)
+    assert all(violation.why.endswith(why or "") for violation in violations)
+
+
+@pytest.mark.parametrize(
+    ("change", "where"),
+    [
+        (b.Change("x", A, None, None, B), "committed, staged, changed on disk"),
+        (b.Change("x", A, None, None, A), "committed, staged, put back on disk"),
+        (b.Change("x", None, None, A, B), "staged, changed on disk"),
+        (b.Change("x", None, A, A, B), "committed, staged, changed on disk"),
+        (b.Change("x", A, A, B, A), "staged, put back on disk"),
+        (b.Change("x", A, A, A, B), "changed on disk"),
+        (b.Change("x", None, None, None, A), "untracked"),
+        (b.Change("x", A, A, A, b.Entry("socket", "")), "changed on disk, a socket"),
+        (b.Change("x", A, A, A, b.Entry("device", "")), "changed on disk, a device"),
+    ],
+)
+def test_where_a_change_is_seen(change: b.Change, where: str) -> None:
+    assert [v.why for v in judge(change).violations] == [f"{where}; not in allowed_paths"]
+
+
+@pytest.mark.parametrize("count", [0, 1, 5, 6, 9])
+def test_at_most_five_by_products_are_named(count: int) -> None:
+    names = [f"{n}.log" for n in range(count)]
+    baseline = EMPTY._replace(by_products={name: b.entry_digest(A) for name in names})
+    warnings = judge(*map(untracked, names), baseline=baseline).warnings
+    more = f" and {count - 5} more" if count > 5 else ""
+    said = f"left by Flow's own commands and not counted: {', '.join(names[:5])}{more}"
+    assert warnings == ((said,) if count else ())
+
+
+def test_without_a_base_nothing_was_recorded_to_be_late_for() -> None:
+    denied = ("*.env",)
+    assert judge(denied=denied, baseline=EMPTY._replace(base_commit=None)).warnings == ()
+    assert len(judge(denied=denied).warnings) == 1
+    two = judge(denied=("*.env", "*.pem", "*.key"), baseline=EMPTY._replace(denied=("*.key",)))
+    assert two.warnings[0].endswith(": *.env, *.pem")
+
+
+def test_names_that_are_no_utf_8() -> None:
+    assert outside(edited("src/caf\udce9"), edited("caf\udce9")) == ["caf\udce9"]
+    report = judge(edited("caf\udce9"), allowed=("caf\udce9",), protected=("caf\udce9",))
+    assert (report.status, report.protected_changed) == ("inside", ("caf\udce9",))
+
+
+def test_guards_that_are_the_same_are_not_named() -> None:
+    assert b.guards_changed({"a": "1", "b": "2"}, {"a": "1", "b": "3"}) == ("b",)
+    assert b.guards_changed({}, {}) == ()
+
+
+@pytest.mark.parametrize("file", [None, "a file"])
+def test_refused_patterns_are_told_with_their_place(file: str | None) -> None:
+    faults = b.check_patterns(["src/**", "!x", 4], "constraints.denied_paths", file=file)
+    assert [(f.file, f.key, f.value) for f in faults] == [
+        (file, "constraints.denied_paths[1]", "!x"),
+        (file, "constraints.denied_paths[2]", 4),
+    ]
+    assert [(f.file, f.key) for f in b.check_patterns([""], "k")] == [(None, "k[0]")]
+
+
+# --- at activation --------------------------------------------------------------------------------
+
+IGNORED = EMPTY._replace(denied_ignored={"x.env": b.entry_digest(A)}, denied=("*.env",))
+
+
+@pytest.mark.parametrize(
+    ("change", "same"),
+    [
+        (untracked("x.env", A), True),
+        (untracked("x.env", B), False),
+        (untracked("y.env", A), False),
+        (b.Change("x.env", None, None, A, A), False),
+        (b.Change("x.env", None, A, A, A), False),
+        (b.Change("x.env", None, A, None, A), False),
+    ],
+)
+def test_a_denied_file_as_it_was(change: b.Change, same: bool) -> None:
+    assert b.as_at_activation(change, IGNORED) is same
+
+
+@pytest.mark.parametrize(
+    ("head", "index", "expected"),
+    [(None, None, True), (A, None, False), (None, A, False), (A, A, False)],
+)
+def test_what_is_untracked(head: Any, index: Any, expected: bool) -> None:
+    assert b.Change("x", None, head, index, A).untracked is expected
+
+
+# --- by-products ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("folder", sorted(made.CACHE_FOLDERS))
+def test_a_cache_folder_is_one_wherever_it_is(folder: str) -> None:
+    assert made.cache_root(f"{folder}/a") == folder
+    assert made.cache_root(f"x/y/{folder}/a/b") == f"x/y/{folder}"
+    assert made.cache_root(f"{folder}/{folder}/a") == folder
+    assert made.cache_root(folder) is None  # a file of that name is no folder
+    assert made.cache_root(f"{folder}x/a") is None
+
+
+@pytest.mark.parametrize(
+    ("path", "cache"),
+    [
+        ("a.pyc", True),
+        ("x/a.pyo", True),
+        ("x/tsconfig.tsbuildinfo", True),
+        (".pycx", False),
+        (".coverage", True),
+        ("x/.coverage", True),
+        (".coverage.host.12", True),
+        ("my.coverage.", False),
+        (".coveragerc", False),
+        ("coverage.xml", True),
+        ("coverage.json", True),
+        ("x/lcov.info", True),
+        (".eslintcache", True),
+        ("src/a.py", False),
+        ("coverage.xml/a", False),
+    ],
+)
+def test_the_names_of_cache_files(path: str, cache: bool) -> None:
+    assert made.cache_root(path) == (path if cache else None)
+
+
+def test_the_caches_among_by_products() -> None:
+    found = made.cache_roots(["a/__pycache__/b.pyc", "a/__pycache__/c.pyc", "out.log", "d.pyc"])
+    assert found == {"a/__pycache__", "d.pyc"}
+
+
+RECORDED = {"out.log": b.entry_digest(A), "a/__pycache__/b.pyc": b.entry_digest(A)}
+
+
+@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        (untracked("out.log", A), True),
+        (untracked("out.log", B), False),
+        (untracked("a/__pycache__/c.pyc", B), True),
+        (untracked("b/__pycache__/c.pyc", B), False),
+        (b.Change("out.log", A, None, None, A), False),
+        (b.Change("out.log", None, None, A, A), False),
+        (b.Change("a/__pycache__/c.pyc", A, None, None, B), False),
+        (b.Change("a/__pycache__/b.pyc", None, None, None, None), False),
+        (untracked("other", A), False),
+    ],
+)
+def test_what_is_a_by_product(change: b.Change, expected: bool, known: bool) -> None:
+    roots = made.cache_roots(RECORDED) if known else None
+    assert b.is_by_product(change, RECORDED, roots) is expected
+
+
+def test_roots_that_are_given_are_believed() -> None:
+    assert b.is_by_product(untracked("z/__pycache__/a", B), {}, {"z/__pycache__"}) is True
+    assert b.is_by_product(untracked("a/__pycache__/b.pyc", B), RECORDED, ()) is False
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "found"),
+    [
+        ([], [untracked("new")], ["new"]),
+        ([untracked("new")], [untracked("new")], []),
+        ([untracked("mine")], [untracked("mine", B)], []),
+        ([untracked("out.log")], [untracked("out.log", B)], ["out.log"]),
+        ([untracked("out.log")], [untracked("out.log")], []),
+        ([untracked("out.log", B)], [untracked("out.log", A)], []),
+        ([untracked("a/__pycache__/c")], [untracked("a/__pycache__/c", B)], ["a/__pycache__/c"]),
+        ([], [b.Change("gone", None, None, None, None)], []),
+        ([], [b.Change("was", A, None, None, B)], []),
+        ([], [b.Change("staged", None, None, A, A)], []),
+        ([], [untracked("x.env")], []),
+        ([], [edited("src/a"), untracked("new")], ["new"]),
+    ],
+)
+def test_what_commands_left_behind(before: Any, after: Any, found: list[str]) -> None:
+    baseline = EMPTY._replace(by_products=RECORDED, denied_ignored={"x.env": "100644:x"})
+    left = b.find_by_products(snap(*before), snap(*after), baseline)
+    digests = {change.path: b.entry_digest(change.worktree) for change in after}
+    assert left == {path: digests[path] for path in found}
+
+
+LEFT = [
+    (untracked("out.log", B), False),
+    (untracked("a/__pycache__/z", B), False),
+    (b.Change("out.log", None, None, None, None), False),
+    (untracked("other"), True),
+    (b.Change("out.log", A, None, None, B), True),
+    (b.Change("out.log", None, None, A, A), True),
+    (b.Change("a/__pycache__/z", None, A, A, B), True),
+    (b.Change("a/__pycache__/z", A, None, None, B), True),
+]
+
+
+@pytest.mark.parametrize(("change", "counts"), LEFT)
+def test_what_belongs_to_the_subject(change: b.Change, counts: bool) -> None:
+    baseline = EMPTY._replace(by_products=RECORDED)
+    own = b.OwnFiles(".decisions")
+    empty = b.subject_tree(snap(), baseline, own)
+    assert (b.subject_tree(snap(change), baseline, own) != empty) is counts
+    assert b.moved(snap(), snap(change), baseline, own) == ((change.path,) if counts else ())
+    assert b.moved(snap(change), snap(), baseline, own) == ((change.path,) if counts else ())
+
+
+def test_what_stayed_did_not_move() -> None:
+    own = b.OwnFiles(".decisions")
+    before = snap(edited("a"), untracked("b"))
+    after = snap(edited("a"), untracked("b", B), untracked(".decisions/issue-1.md"))
+    assert b.moved(before, after, EMPTY, own) == ("b",)
+
+
+# --- digests --------------------------------------------------------------------------------------
+
+
+def test_the_tree_digest_is_written_down() -> None:
+    """Evidence of older versions is compared with it, so its form must not drift."""
+    changes = (
+        b.Change("b", A, A, B, None),
+        untracked("a"),
+        untracked("skipped"),
+        untracked("own"),
+        untracked("caf\udce9"),
+        b.Change("z", None, None, A, A),
+    )
+    found = b.tree_digest(
+        "base", changes, leave_out={"skipped", "z"}, own_files=lambda path: path == "own"
+    )
+    a, other = b.entry_digest(A), b.entry_digest(B)
+    text = (
+        b"flow-tree-1 base"
+        + f"\0a\0absent absent {a}".encode()
+        + f"\0b\0{a} {other} absent".encode()
+        + b"\0caf\xe9"
+        + f"\0absent absent {a}".encode()
+        + f"\0z\0absent {a} {a}".encode()
+    )
+    assert found == hashlib.sha256(text).hexdigest()
+
+
+def test_another_base_is_another_subject() -> None:
+    own = b.OwnFiles(".decisions")
+    change = edited("a")
+    assert b.subject_tree(snap(change), EMPTY, own) == b.tree_digest("f" * 40, [change])
+    none = EMPTY._replace(base_commit=None)
+    assert b.subject_tree(snap(change), none, own) == b.tree_digest(None, [change])
+    assert b.subject_tree(snap(change), EMPTY, own) != b.subject_tree(snap(change), none, own)
+
+
+def test_the_defaults_of_a_baseline() -> None:
+    assert (EMPTY.journal_dir, EMPTY.denied) == (".decisions", ())
+    assert b.Change("x", None, None, None, None).real is None
+    assert b.dirty_digest(b.Change("x", A, A, A, None)) == "absent"
+    assert b.dirty_digest(b.Change("x", A, A, B, None)) == f"absent {b.entry_digest(B)}"
