@@ -23,6 +23,7 @@ MOST_NAMED = 12
 
 _FOLDERS = (".flow", layout.GOALS, layout.RUBRICS, layout.RUNS)
 _RUN_FOLDERS = (layout.LOCKS, layout.PENDING, layout.WORK)
+_CACHE = "cache"
 _SINGLE = (
     ".gitignore",
     ".gitattributes",
@@ -70,7 +71,8 @@ def look(report: Report, top: str, journal_dir: str) -> None:
 
 def look_at_state(report: Report, folder: str) -> None:
     """Name what is wrong in the user's state folder, which is there."""
-    _tell(report, _below(folder, (), single=_listed(folder)), os.geteuid(), in_state=True)
+    single = tuple(name for name in _listed(folder) if name != _CACHE)
+    _tell(report, _below(folder, (_CACHE,), single=single), os.geteuid(), in_state=True)
 
 
 def _tell(report: Report, walked: Iterator[tuple[str, str]], owner: int, *, in_state: bool) -> None:
@@ -118,7 +120,7 @@ def _misplaced(rel: str, is_folder: bool, in_state: bool) -> str | None:
         return "is a folder, not a file" if single or rel.endswith(_FILE_ENDS) else None
     above, _, name = rel.rpartition("/")
     expected = (
-        rel == "cache"
+        rel in (_CACHE, f"{_CACHE}/goals", f"{_CACHE}/worktree")
         if in_state
         else rel in (*_FOLDERS, *_RUN_FOLDERS, ".claude")
         or (above == layout.RUNS and not name.startswith("."))

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from flow.app.ports import Artifact
 
-LIMIT = 4 << 20
+LIMIT = 3 << 20
 """Bytes: the largest journal Flow reads or writes; thousands of evaluations."""
 
 KEY = "key"

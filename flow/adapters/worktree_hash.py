@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from hashlib import _Hash
 
+LARGEST = 8 << 30
+"""Bytes of one file that are read at most; a sparse file can claim any size."""
+
 _CHUNK = 1 << 20
 _FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
@@ -38,9 +41,11 @@ def hashed(path: bytes, status: os.stat_result, algorithm: Callable[[bytes], _Ha
         opened = os.fstat(fd)
         if not stat.S_ISREG(opened.st_mode):
             raise OSError(errno.ESTALE, "it was replaced while it was looked at")
+        if opened.st_size > LARGEST:
+            raise OSError(errno.EFBIG, f"it has more than {LARGEST >> 30} GiB")
         total = algorithm(b"blob %d\0" % opened.st_size)
         size = 0
-        while chunk := os.read(fd, _CHUNK):
+        while size <= opened.st_size and (chunk := os.read(fd, _CHUNK)):
             total.update(chunk)
             size += len(chunk)
         if size != opened.st_size:

@@ -354,4 +354,7 @@ class Walk:
         if error.errno in _MOVING:
             self.unsettled = True
         why = error.strerror or "unknown error"
+        found = error.filename  # of a folder's entry where that is what failed
+        if isinstance(found, bytes) and found.startswith(self._top) and found != self._top:
+            path = found[len(self._top) :].rstrip(b"/")
         self.problems.append(f"{self.name(path) or 'the top level'} cannot be read: {why}")

@@ -115,20 +115,7 @@ def what_moved(desk: Desk, loaded: LoadedGoal, proposal: Mapping[str, Any]) -> l
         tree = bounds.subject_tree(now, baseline, own_files(goal, baseline))
         if tree != proposal["tree"]:
             moved.append("the files were changed since it was made")
-    for (criterion_id, _, outcome), reference in zip(
-        proposal["results"], proposal["evidence"], strict=True
-    ):
-        if reference is None:
-            continue
-        evidence = desk.records.counted(reference)
-        if evidence is None:
-            moved.append(f"evidence {explain.visible(reference)} is missing or altered")
-        elif outcome == "passed" and (
-            evidence.outcome != "passed"
-            or criterion_id not in evidence.proves
-            or evidence.subject.get("tree") != proposal["tree"]
-        ):
-            moved.append(f"evidence {explain.visible(reference)} does not say what it claims")
+    moved += proposals.lost(proposal, desk.records.counted)
     return moved
 
 

@@ -214,7 +214,7 @@ def _write(verdict: Verdict, found: compose.Findings, tools: Tools) -> Verdict:
     proposal = None
     if verdict.proposed_transition is not None:
         live = tools.records.proposal(facts.run_id)
-        proposal = proposals.document(verdict, facts.subject, at, live)
+        proposal = proposals.document(verdict, facts.subject, at, live, tools.records.counted)
         verdict = verdict._replace(
             proposed_transition=verdict.proposed_transition._replace(
                 proposal_id=proposal["proposal_id"]

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from flow.core import explain
 from flow.core.evidence import APPROVER, Subject
 from flow.core.goal import canonical_digest
 from flow.core.lifecycle import TERMINAL
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from flow.app.ports import Records
     from flow.core.boundary import Snapshot
@@ -57,10 +58,37 @@ def intact(proposal: Mapping[str, Any]) -> bool:
     return bool(_id(contract, tree, verdict, to, counted) == proposal["proposal_id"])
 
 
+def lost(proposal: Mapping[str, Any], counted: Callable[[str], Evidence | None]) -> list[str]:
+    """What an intact proposal rests on and that is not there any more, as sentences."""
+    found = []
+    for (criterion_id, _, outcome), reference in zip(
+        proposal["results"], proposal["evidence"], strict=True
+    ):
+        if reference is None:
+            continue
+        evidence = counted(reference)
+        if evidence is None:
+            found.append(f"evidence {explain.visible(reference)} is missing or altered")
+        elif outcome == "passed" and (
+            evidence.outcome != "passed"
+            or criterion_id not in evidence.proves
+            or evidence.subject.get("tree") != proposal["tree"]
+        ):
+            found.append(f"evidence {explain.visible(reference)} does not say what it claims")
+    return found
+
+
 def document(
-    verdict: Verdict, subject: Subject, at: str, live: Mapping[str, Any] | None
+    verdict: Verdict,
+    subject: Subject,
+    at: str,
+    live: Mapping[str, Any] | None,
+    counted: Callable[[str], Evidence | None],
 ) -> dict[str, Any]:
-    """``proposal.json``. A live proposal of the same subject and result stays the live one."""
+    """``proposal.json``. A live proposal of the same subject and result stays the live one.
+
+    Unless its evidence is lost: nobody could confirm it, however often the goal is evaluated.
+    """
     proposed = verdict.proposed_transition
     if proposed is None:
         raise ValueError("a verdict that proposes nothing has no proposal")
@@ -80,9 +108,9 @@ def document(
         "created_at": at,
     }
     same = ("goal_id", "run_id", "to", "verdict", "contract", "tree", "results")
-    if live is not None and intact(live) and all(live[key] == fresh[key] for key in same):
-        return dict(live)
-    return fresh
+    if live is None or not intact(live) or any(live[key] != fresh[key] for key in same):
+        return fresh
+    return fresh if lost(live, counted) else dict(live)
 
 
 def fresh_approvals(goal: Goal, subject: Subject, records: Records) -> frozenset[str]:

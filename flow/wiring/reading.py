@@ -147,7 +147,7 @@ class Reading(Parts):
         return self.records.evidence_named(ids.run_id(run_id), ids.evidence_id(evidence_id))
 
     def previous_verdict(self, run_id: str) -> Mapping[str, Any] | None:
-        """``last-verdict.json`` of a run; None where it is missing, or none that Flow would write."""
+        """``last-verdict.json`` of a run; None where it is missing or not one Flow would write."""
         from flow.adapters.contracts_check import accepts
 
         found = self.records.previous_verdict(ids.run_id(run_id))

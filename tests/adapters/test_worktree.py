@@ -899,6 +899,15 @@ def test_shallow_clone_without_the_base(box: GitBox) -> None:
     assert "shallow" in report.problems[0]
 
 
+def test_a_file_that_claims_any_size_is_inconclusive(box: GitBox) -> None:
+    box.pin()
+    with open(box.path("src/huge"), "wb") as file:
+        file.truncate(1 << 43)  # sparse: it takes no room
+    report = box.report()
+    assert report.status == "inconclusive"
+    assert "src/huge cannot be read: it has more than 8 GiB" in " ".join(report.problems)
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a repository to another user")
 def test_repository_of_another_user(box: GitBox, monkeypatch: pytest.MonkeyPatch) -> None:
     from flow.adapters import git_run

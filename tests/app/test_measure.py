@@ -291,6 +291,13 @@ def test_the_output_goes_with_its_sidecar() -> None:
     ]
 
 
+@pytest.mark.parametrize(("said", "reason"), [("exit 1", ""), ("exit 2", "exit 2"), ("", "")])
+def test_a_reason_that_only_repeats_the_result_is_left_out(said: str, reason: str) -> None:
+    world = World(goal_document())
+    world.results["AC1"] = done("failed", result="exit 1", reason=said)
+    assert run(world).criterion_results[0].reason == reason
+
+
 def test_a_taken_sidecar_id_gets_a_suffix() -> None:
     world = World(goal_document())
     run(world)

@@ -134,7 +134,7 @@ REASONS: list[tuple[str, dict[str, Any], str]] = [
             "d": FAILED,
             "rows": [
                 row("AC1", "failed", "fail", "exit 1"),
-                row("AC2", "failed", "fail"),
+                row("AC2", "failed", "fail")._replace(exit_code=3),
                 row("AC3", "inconclusive", "evidence_collected", "timeout"),
                 row("AC4", "not_run", "pending"),
                 row("AC5", "not_run", "pass"),
@@ -145,8 +145,9 @@ REASONS: list[tuple[str, dict[str, Any], str]] = [
             ],
         },
         (
-            "failed: AC1 (exit 1), AC2; inconclusive: AC3 (timeout); not run: AC4; "
-            "measured on files that moved meanwhile: AC7, AC8; no command can prove: AC6"
+            "failed: AC1 (exit 1), AC2 (exit 3); inconclusive: AC3 (timeout); "
+            "not run: AC4 (not_run); measured on files that moved meanwhile: AC7, AC8; "
+            "no command can prove: AC6"
         ),
     ),
     (
@@ -157,12 +158,12 @@ REASONS: list[tuple[str, dict[str, Any], str]] = [
     (
         "many are counted",
         {"d": FAILED, "rows": [row(f"AC{n}", "failed", "fail") for n in range(10)]},
-        "failed: AC0, AC1, AC2, AC3, AC4, AC5, AC6, AC7 and 2 more",
+        f"failed: {', '.join(f'AC{n} (failed)' for n in range(8))} and 2 more",
     ),
     (
         "eight are all named",
         {"d": FAILED, "rows": [row(f"AC{n}", "failed", "fail") for n in range(8)]},
-        "failed: AC0, AC1, AC2, AC3, AC4, AC5, AC6, AC7",
+        f"failed: {', '.join(f'AC{n} (failed)' for n in range(8))}",
     ),
     (
         "what a command says is escaped",
@@ -196,7 +197,7 @@ REASONS: list[tuple[str, dict[str, Any], str]] = [
             "rows": [row("AC1", "failed", "fail")],
             "boundary": GUARDED,
         },
-        "failed: AC1",
+        "failed: AC1 (failed)",
     ),
     (
         "remarks go first",
