@@ -131,10 +131,10 @@ def look_again(
 
     Returns the paths that the commands left behind, and the paths that make this evaluation stale.
     """
-    if not measurement.ran:
-        return (), ()
+    if not measurement.ran or facts.before.problems:
+        return (), ()  # what could not be seen before is not new now
     after = tools.snapshot(facts.baseline, denied(facts.loaded.goal, tools))
-    if after.problems and not facts.before.problems:
+    if after.problems:
         return (), after.problems
     found = bounds.find_by_products(facts.before, after, facts.baseline)
     baseline = facts.baseline
@@ -143,8 +143,6 @@ def look_again(
         if request.base is None:
             tools.keep_baseline(facts.loaded.goal.id, facts.run_id, baseline)
     left = tuple(sorted(found))
-    if facts.before.problems:
-        return left, ()
     again = subject_of(facts.loaded, after, baseline, tools.version)
     if again.tree == facts.subject.tree and again.head == facts.subject.head:
         return left, ()

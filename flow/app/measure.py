@@ -128,7 +128,8 @@ def run(facts: Facts, request: Request, only: frozenset[str] | None, tools: Tool
         rows[check.criterion_id] = row._replace(evidence_id=evidence_id, evidence_ref=path)
         tools.listener.ended(check, result)
 
-    tools.began(run_id, [c.path for c in facts.before.changes if c.untracked])
+    if not facts.before.problems:  # else nobody knows what was there
+        tools.began(run_id, [c.path for c in facts.before.changes if c.untracked])
     watch.settle()
     tools.listener.planned(checks)
     try:

@@ -168,7 +168,7 @@ def done(outcome: str = "passed", **more: Any) -> CheckResult:
         "result": "exit 0",
         "reason": "",
         "duration_seconds": 1.23456,
-        "output": RawOutput("/work/out", "d" * 64, 42),
+        "output": RawOutput("/somewhere/out", "d" * 64, 42),
         "output_bytes": 42,
         "truncated_bytes": 0,
         "environment_removed": (),
@@ -283,7 +283,7 @@ def test_the_output_goes_with_its_sidecar() -> None:
 
     world.judge = judge
     run(world)
-    assert raws == [RawOutput("/work/out", "d" * 64, 42), None]
+    assert raws == [RawOutput("/somewhere/out", "d" * 64, 42), None]
     assert seen == [
         ("AC1", "evidence-ac1-eval-1", "d" * 64),
         ("AC2", "evidence-ac2-eval-1", None),

@@ -23,7 +23,7 @@ COMMANDS = [
     *(["journal", name] for name in ("record", "show")),
     *(["trust", name] for name in ("record", "check", "list", "revoke")),
     ["config", "list"],
-    ["schema"],
+    ["schema"], ["report"],
     ["doctor"],
     ["demo"],
 ]  # fmt: skip

@@ -198,6 +198,8 @@ class _Questions:
         allowed = {self.trial.success, 5 if self.bench_flow else 2}
         if self.trial.name.startswith("evaluate"):
             allowed |= {1, 4}  # git or the trust ledger could not be read: closed, never achieved
+        if self.trial.closes and self.hit.startswith("openat"):
+            allowed |= {1, 2}  # what a proposal rests on could not be read: it is not confirmed
         if f"{self.scene.files}/" in self.hit:
             allowed.add(2 if self.bench_flow else 1)  # the caller's own file, which is bad input
         self._answers(self.ran, allowed, "it")

@@ -13,7 +13,7 @@ from flow.adapters import files, locks
 from flow.adapters.worktree_cache import _forget_oldest
 from flow.core import layout
 from flow.core.boundary import OwnFiles
-from tests.faults.scenes import GOAL, JOURNAL, Scene, command, must
+from tests.faults.scenes import GOAL, JOURNAL, Ran, Scene, command, must
 from tests.faults.view import disagreements, look
 
 TEMP = f"{layout.TEMP_PREFIX}{'0a' * (layout.TEMP_DIGITS // 2)}"
@@ -24,17 +24,25 @@ def scene(tmp_path):
     return Scene(os.path.realpath(tmp_path / "scene")).start()
 
 
+def patched(scene: Scene, code: str, *words: str) -> Ran:
+    """Start ``flow`` as a process that runs ``code`` first."""
+    argv = command(("flow", *words))
+    place = argv.index("-c") + 1
+    argv[place] = argv[place].replace("name =", f"exec({code!r}); name =", 1)
+    done = subprocess.run(
+        argv, cwd=scene.repo, env=scene.env, capture_output=True, timeout=60, encoding="utf-8"
+    )
+    return Ran(done.returncode, done.stdout, done.stderr)
+
+
 def interrupted(scene: Scene, *words: str, at: str = "events.append") -> None:
     """Call ``flow`` so that it is killed at ``at``, when the change is decided already."""
     code = (
-        "import os, signal; from flow.adapters import events, transaction; "
-        f"{at} = lambda *a, **k: os.kill(os.getpid(), signal.SIGKILL); "
+        "import os, signal\nfrom flow.adapters import events, transaction\n"
+        f"{at} = lambda *a, **k: os.kill(os.getpid(), signal.SIGKILL)"
     )
-    argv = command(["flow", *words])
-    place = argv.index("-c") + 1
-    argv[place] = argv[place].replace("name = sys.argv[1];", f"{code} name = sys.argv[1];")
-    done = subprocess.run(argv, cwd=scene.repo, env=scene.env, capture_output=True, timeout=60)
-    assert done.returncode == -signal.SIGKILL, done
+    done = patched(scene, code, *words)
+    assert done.status == -signal.SIGKILL, done
     assert look(scene).pending
 
 
@@ -186,3 +194,26 @@ def test_a_lock_that_cannot_be_given_back_is_no_failure(tmp_path, monkeypatch):
         pass
     with locks.exclusive(str(tmp_path), "a.lock", quick=True, timeout=1):
         pass
+
+
+BLIND_AT_FIRST = """
+from flow.adapters import worktree_ignore as rules
+from flow.errors import StorageError
+real, calls = rules.Rules._ask, []
+def once(self, paths):
+    calls.append(paths)
+    if len(calls) == 1:
+        raise StorageError("cannot look: No space left on device")
+    return real(self, paths)
+rules.Rules._ask = once
+"""
+
+
+def test_what_could_not_be_looked_at_before_is_no_by_product(scene):
+    scene.meet()
+    scene.write("elsewhere.txt", "not allowed")
+    first = patched(scene, BLIND_AT_FIRST, "goal", "evaluate", GOAL, "--json")
+    assert first.json["verdict"] == "not_achieved"
+    second = scene.flow("goal", "evaluate", GOAL, "--json")
+    assert [v.partition(":")[0] for v in second.json["path_violations"]] == ["elsewhere.txt"]
+    assert second.status == 3

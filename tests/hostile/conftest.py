@@ -23,9 +23,9 @@ settings.register_profile("hostile", max_examples=20, derandomize=True, **_ALL)
 settings.register_profile("long", max_examples=2000, **_ALL)
 
 
-def _examples(factor: float = 1) -> settings:
-    """The profile named by ``--hypothesis-profile=long``, else the bounded one."""
-    long = settings._current_profile == "long"
+def examples(factor: float = 1) -> settings:
+    """The profile of ``--hypothesis-profile=long``, else the bounded one, times ``factor``."""
+    long = settings.get_current_profile_name() == "long"
     base = settings.get_profile("long" if long else "hostile")
     return settings(base, max_examples=max(int(base.max_examples * factor), 1))
 

@@ -30,7 +30,7 @@ from tests.hostile.scene import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from tests.hostile.scene import Scene
 
@@ -175,8 +175,25 @@ CHANGED: dict[str, Callable[[str], None]] = {
 KINDS = (*REPLACED, *CHANGED)
 
 
+ABSENT = {"new sidecar", "new output", "pending", "error log"}
+"""Where nothing stands in the scene."""
+
+
+def pairs(kinds: Iterable[str]) -> list[tuple[str, str]]:
+    """(place, kind) wherever that makes sense."""
+    return [(place, kind) for place in PLACES for kind in kinds if _sensible(place, kind)]
+
+
+def _sensible(place: str, kind: str) -> bool:
+    if place in FOLDERS:
+        return kind not in ("folder", "hard link")
+    if place in ABSENT and (kind == "link to a copy" or (kind in CHANGED and place != "error log")):
+        return False
+    return kind != "file"
+
+
 def apply(scene: Scene, place: str, kind: str) -> bool:
-    """Put ``kind`` at ``place``; False where that makes no sense or cannot be done here."""
+    """Put ``kind`` at ``place``; False where that cannot be done here."""
     path = f"{scene.parent}/{PLACES[place]}"
     if kind in CHANGED:
         if not os.path.lexists(path):
@@ -188,10 +205,6 @@ def apply(scene: Scene, place: str, kind: str) -> bool:
             return False
         CHANGED[kind](path)
         return True
-    if kind == ("folder" if place in FOLDERS else "file"):
-        return False
-    if kind == "hard link" and place in FOLDERS:
-        return False
     os.makedirs(os.path.dirname(path), exist_ok=True)
     if kind == "link to a copy":
         if not os.path.lexists(path):

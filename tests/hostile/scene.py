@@ -243,7 +243,7 @@ class Scene:
         from flow.app.ports import Artifact
 
         text = self.read(GOAL_FILE)
-        artifact = Artifact("goal-evaluation", {"goal_id": GOAL, "result": "pass", "from": "active"})
+        fields = {"goal_id": GOAL, "result": "pass", "from": "active"}
         intent = transaction.Intent(
             key="00" * 12,
             goal_id=GOAL,
@@ -252,7 +252,7 @@ class Scene:
             journal=JOURNAL,
             issue=ISSUE,
             branch="main",
-            artifact=artifact,
+            artifact=Artifact("goal-evaluation", fields),
             event_type="transition",
             event={"from": "active", "to": "waiting_for_user", "reason": "paused"},
             text=text.decode().replace("status: active", "status: waiting_for_user"),
@@ -302,9 +302,9 @@ class Scene:
                 _put(f"{self.parent}/{rel}", *self._saved[rel])
         records._parsed.clear()
 
-    def _look(self) -> dict[str, tuple[int, object]]:
+    def _look(self, *folders: str) -> dict[str, tuple[int, object]]:
         found: dict[str, tuple[int, object]] = {}
-        queue = [""]
+        queue = list(folders or [""])
         while queue:
             folder = queue.pop()
             with os.scandir(f"{self.parent}/{folder}") as entries:
@@ -326,11 +326,11 @@ class Scene:
         return found
 
     def outside(self) -> dict[str, tuple[int, object]]:
-        """Everything that is neither the checkout nor the state folder."""
+        """Everything that is neither the checkout nor the state folder, but for link counts."""
         return {
-            rel: what
-            for rel, what in self._look().items()
-            if not rel.startswith(("repo/", STATE))
+            rel: (mode, what[1] if isinstance(what, tuple) else what)
+            for rel, (mode, what) in self._look("outside/", "home/").items()
+            if not rel.startswith(STATE)
         }
 
     def git_stamp(self) -> list[tuple[str, int, int]]:
