@@ -19,7 +19,6 @@ from _thread import get_ident
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from flow.adapters.files import FILE_MODE
 from flow.adapters.folders import open_parent, split
 from flow.errors import LockTimeout, RefusedError, StorageError
 
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from filelock import UnixFileLock
 
 _FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_MODE = 0o600
 _BUSY = {errno.EAGAIN, errno.EWOULDBLOCK, errno.EACCES}
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.002, 0.05
 
@@ -136,7 +136,7 @@ def _filelock(path: str) -> UnixFileLock:
 def _open(root: str, rel: str) -> int:
     folder, name = open_parent(root, rel)
     try:
-        fd = os.open(name, _FLAGS, FILE_MODE, dir_fd=folder)
+        fd = os.open(name, _FLAGS, _MODE, dir_fd=folder)
     except OSError as error:
         if error.errno in (errno.ELOOP, errno.EMLINK, errno.EISDIR, errno.ENXIO):
             raise _unsafe(rel) from None

@@ -125,7 +125,7 @@ def _run(checkout: Checkout, run_id: str | None, goal_id: str | None, prog: str)
         raise usage_error("name the goal or the run, not both", prog)
     if run_id is not None:
         return ids.run_id(run_id)
-    return checkout.run_of(goal_id or checkout.choose())
+    return checkout.run_of(checkout.choose() if goal_id is None else goal_id)
 
 
 _TABLE = {

@@ -17,11 +17,16 @@ def _optional_goal(parser: argparse.ArgumentParser) -> None:
     goal_argument(parser, optional=True)
 
 
+def _named(checkout: Checkout, args: argparse.Namespace) -> str:
+    named: str | None = args.ID
+    return checkout.choose() if named is None else named
+
+
 def _status(args: argparse.Namespace, out: Output) -> int:
     from flow.render import text
 
     checkout = Checkout()
-    document = checkout.status(args.ID or checkout.choose())
+    document = checkout.status(_named(checkout, args))
     out.result(document, text.status(document, out.paint))
     out.warn(document["warnings"])
     return 0
@@ -42,7 +47,7 @@ def _history(args: argparse.Namespace, out: Output) -> int:
     from flow.render import text
 
     checkout = Checkout()
-    document = checkout.history(args.ID or checkout.choose())
+    document = checkout.history(_named(checkout, args))
     out.result(document, text.history(document))
     out.warn(document["warnings"])
     return 0
@@ -52,7 +57,7 @@ def _inspect(args: argparse.Namespace, out: Output) -> int:
     from flow.render import text
 
     checkout = Checkout()
-    document = plain(checkout.inspect(args.ID or checkout.choose()))
+    document = plain(checkout.inspect(_named(checkout, args)))
     out.result(document, text.inspect(document, out.paint))
     out.warn(document["warnings"])
     return 0

@@ -25,7 +25,7 @@ def _run(args: argparse.Namespace, out: Output) -> int:
     from flow.render.page import page
 
     checkout = Checkout()
-    document = checkout.report(args.ID or checkout.choose())
+    document = checkout.report(checkout.choose() if args.ID is None else args.ID)
     if args.output is None:
         if out.json:
             out.result(document, ())

@@ -51,7 +51,7 @@ def _show(args: argparse.Namespace, out: Output) -> int:
     if args.run_id is not None:
         run_id = ids.run_id(args.run_id)
     else:
-        run_id = checkout.run_of(args.ID or checkout.choose())
+        run_id = checkout.run_of(checkout.choose() if args.ID is None else args.ID)
     document = checkout.previous_verdict(run_id)
     if document is None:
         raise InputError(

@@ -19,13 +19,14 @@ _ALL = {
     "suppress_health_check": list(HealthCheck),
     "database": None,
 }
-settings.register_profile("hostile", max_examples=20, derandomize=True, **_ALL)
-settings.register_profile("long", max_examples=2000, **_ALL)
+LONG = 5000
+settings.register_profile("hostile", max_examples=50, derandomize=True, **_ALL)
+settings.register_profile("long", max_examples=LONG, **_ALL)
 
 
 def examples(factor: float = 1) -> settings:
     """The profile of ``--hypothesis-profile=long``, else the bounded one, times ``factor``."""
-    long = settings.get_current_profile_name() == "long"
+    long = settings.default.max_examples == LONG  # type: ignore[attr-defined]
     base = settings.get_profile("long" if long else "hostile")
     return settings(base, max_examples=max(int(base.max_examples * factor), 1))
 

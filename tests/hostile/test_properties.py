@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from flow.adapters import contracts, contracts_cache, events, journal, records, settings, trust
 from flow.adapters.worktree_cache import Table
-from flow.errors import FlowError
+from flow.errors import Fault, FlowError
 from tests.hostile import mutate, places
 from tests.hostile.conftest import examples
 from tests.hostile.scene import (
@@ -281,14 +281,15 @@ def test_every_reader_gives_an_answer_or_the_one_error(scene: Scene, name: str) 
     @given(seed=SEEDS)
     def spoilt(seed: int) -> None:
         data = spoil(name, valid, seed)
+        faults: tuple[Fault, ...] = ()
         try:
             with watched():
                 READERS[name](scene, data)
         except FlowError as error:
-            assert all(str(fault) for fault in error.faults)
-            assert any(fault.file or fault.key for fault in error.faults), error
+            faults = error.faults
         finally:
             scene.restore()
+        assert all(fault.message and (fault.file or fault.key) for fault in faults), faults
 
     spoilt()
     READERS[name](scene, valid)
