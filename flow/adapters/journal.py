@@ -79,6 +79,11 @@ def append(
     return True
 
 
+def check_artifact(artifact: Artifact, *, now: str) -> None:
+    """Raise :class:`InputError` for what no journal can hold; reads nothing."""
+    _entry(artifact, now, None)
+
+
 def check(root: str, rel: str, artifact: Artifact, *, now: str) -> None:
     """Raise what :func:`append` would raise, and write nothing: for a caller with more to do."""
     entry = _entry(artifact, now, None)

@@ -215,6 +215,7 @@ def _read(data: bytes, goal_id: str, rel: str) -> Intent:
     try:
         intent = _from_document(own_json.loads(data))
         ids.run_id(intent.run_id)
+        journal.check_artifact(intent.artifact, now=intent.at)
         if intent.text is not None:
             parse_goal(intent.text.encode("utf-8"), rel, expect_id=goal_id)
         wrong = None if intent.goal_id == goal_id else f"it is about goal {intent.goal_id!r:.80}"

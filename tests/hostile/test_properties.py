@@ -498,3 +498,38 @@ def test_a_goal_that_a_command_turns_into_a_pipe(scene: Scene) -> None:
     check(done, "pipe")
     assert done.status == 2
     assert ".flow/goals/pipe.goal.yaml" in done.stderr
+
+
+def test_an_intent_that_no_journal_takes_is_named(scene: Scene) -> None:
+    intent = json.loads(scene.pending)
+    intent["artifact"]["fields"] = {"\x1b": "x"}
+    scene.write_top(PENDING, json.dumps(intent).encode())
+    done = scene.flow("goal", "pause", GOAL)
+    check(done, "pending")
+    assert done.status == 2
+    assert PENDING in done.stderr
+
+
+def test_a_record_that_could_not_be_read_back_is_not_written(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from flow.adapters import ledger
+
+    monkeypatch.setattr(ledger, "BASELINE_LIMIT", 100)
+    words = ("--outcome", "x", "--criterion", "AC1: x :: true")
+    done = scene.flow("goal", "create", "other", *words)
+    check(done, "baseline")
+    assert done.status == 2
+    assert "baseline.json: too many files are uncommitted" in done.stderr
+    assert not os.path.exists(f"{scene.top}/.flow/goals/other.goal.yaml")
+
+
+def test_a_long_history_shows_its_end(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(events, "READ_LIMIT", 600)
+    for number in range(20):
+        events.append(scene.top, RUN, GOAL, "note", {"number": number}, at=NOW)
+    done = scene.flow("goal", "history", GOAL)
+    check(done, "history")
+    assert "number=19" in done.stdout
+    assert "number=3" not in done.stdout
+    assert "older events are left out" in done.stderr
