@@ -17,6 +17,8 @@ def main() -> int:
     root = os.path.dirname(here)
     venv = venv and os.path.realpath(venv)
     packages = ready(root, venv)
+    if packages is None and name == "hook":  # an agent waits: the hook says what prepares it
+        return cannot_start(name, "the virtual environment is not prepared")
     if packages is None:
         return prepare_and_restart(here, root, name)
     # `flow` is found once; then its folder leaves the path, so that nothing beside it is imported.
@@ -37,6 +39,10 @@ def main() -> int:
         from flow.__main__ import main as flow_main
 
         return flow_main()
+    if name == "hook":
+        from flow.hook import run as run_hook
+
+        return run_hook(arguments)
     from flow.helpers import main as helper_main
 
     return helper_main(name, arguments)

@@ -11,8 +11,6 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from flow.api import Checkout as Checkout
     from flow.api import Evidence as Evidence
     from flow.api import FlowError as FlowError
@@ -20,6 +18,7 @@ if TYPE_CHECKING:
     from flow.api import Verdict as Verdict
     from flow.api import evaluate as evaluate
     from flow.api import load_goal as load_goal
+    from flow.cheap_typing import Any
 
 __version__ = "0.1.0"
 __all__ = ["Checkout", "Evidence", "FlowError", "Goal", "Verdict", "evaluate", "load_goal"]

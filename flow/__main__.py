@@ -10,9 +10,14 @@ import sys
 
 def main() -> int:
     """Run the command line; returns the exit status."""
+    words = sys.argv[1:]
+    if words[:1] == ["hook"] or words[:2] == ["--json", "hook"]:
+        from flow.hook import run as run_hook
+
+        return run_hook(words[words.index("hook") + 1 :])
     from flow.cli.main import run
 
-    return run(sys.argv[1:])
+    return run(words)
 
 
 if __name__ == "__main__":

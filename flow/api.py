@@ -11,9 +11,8 @@ person may confirm with :meth:`Checkout.confirm`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from flow.app.evaluate import Request
+from flow.cheap_typing import TYPE_CHECKING
 from flow.core.evidence import Evidence
 from flow.core.goal import Goal
 from flow.core.verdict import Verdict

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 from flow.adapters import git
 from flow.adapters.worktree import collect
@@ -11,6 +10,7 @@ from flow.adapters.worktree_guards import guards
 from flow.adapters.worktree_ignore import RULES_FILE, read_rules
 from flow.adapters.worktree_trees import changed_between
 from flow.app.create import Outside
+from flow.cheap_typing import TYPE_CHECKING
 from flow.core.boundary import (
     Baseline,
     Change,

@@ -7,13 +7,12 @@ they are.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from flow.adapters import git
 from flow.adapters.base import only_converted
 from flow.adapters.worktree import collect
 from flow.adapters.worktree_guards import guards
 from flow.adapters.worktree_ignore import RULES_FILE
+from flow.cheap_typing import TYPE_CHECKING
 from flow.core.boundary import Baseline, dirty_digest
 from flow.errors import GitError
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from typing import TYPE_CHECKING, Any
 
 from flow.adapters.files import TEMP_PREFIX
 from flow.adapters.process_environment import clean_environment, find_program
 from flow.app.ports import CheckResult, RawOutput
+from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.errors import FlowError, Interrupted, RefusedError, StorageError
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class CommandRunner:
     ``work_dir`` is the folder, relative to ``top``, in which outputs grow; ``ended`` must take a
     result's ``output`` from there (rename or link it), since what it leaves is removed.
     ``environ`` is the user's environment. ``output_limit`` is in bytes, ``grace`` (between SIGTERM
-    and SIGKILL) in seconds. ``tick`` is called about every ``tick_seconds`` while something runs,
+    and SIGKILL) in seconds; ``tick`` is called about every ``tick_seconds`` while something runs,
     and after each start and end. ``follow`` does without what only Linux has; it is for tests.
     """
 
@@ -49,7 +49,6 @@ class CommandRunner:
         environ: Mapping[str, str],
         output_limit: int = OUTPUT_LIMIT,
         grace: float = GRACE,
-        tick: Callable[[], None] | None = None,
         tick_seconds: float = TICK,
         follow: bool = False,
     ) -> None:
@@ -58,7 +57,6 @@ class CommandRunner:
         self._environ = environ
         self._limit = max(output_limit, 1)
         self._grace = grace
-        self._tick = tick
         self._tick_seconds = tick_seconds
         self._follow = follow
 
@@ -69,10 +67,11 @@ class CommandRunner:
         jobs: int,
         started: Callable[[Check], None],
         ended: Callable[[Check, CheckResult], None],
+        tick: Callable[[], None] | None = None,
     ) -> None:
         """Run ``checks``, at most ``jobs`` at once, each ``serial`` one alone.
 
-        Both callbacks are called in this thread, in the order of events; an exception from one
+        All callbacks are called in this thread, in the order of events; an exception from one
         ends everything that runs and goes through. Raises :class:`StorageError` where an output
         cannot be recorded, :class:`Interrupted` on SIGINT, SIGTERM or SIGHUP.
         """
@@ -87,7 +86,7 @@ class CommandRunner:
             removed,
             self._follow,
         )
-        run.loop(started, ended, self._tick, self._tick_seconds)
+        run.loop(started, ended, tick, self._tick_seconds)
 
     def _plans(self, checks: Sequence[Check], bash: str, env: dict[str, str]) -> list[Plan]:
         from flow.adapters.process_supervisor import Plan

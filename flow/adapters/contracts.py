@@ -7,9 +7,8 @@ module costs next to nothing, writing a new file needs no YAML library, and a va
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from flow.adapters.contracts_text import dotted
+from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.errors import ContractError, Fault
 
 if TYPE_CHECKING:
@@ -81,26 +80,20 @@ def read_goal(
     """
     from flow.core.goal import goal_from_document
 
-    if cache_dir is not None:
-        from flow.adapters import contracts_cache
-
-        entry = contracts_cache.load(cache_dir, data)
-        if entry is not None and expect_id in (None, entry[0]["metadata"]["id"]):
-            return goal_from_document(entry[0]), tuple(f"{file}: {text}" for text in entry[1])
-    document, warnings = _read("goal", data, file, expect_id)
-    if cache_dir is not None:
-        bare = [text.removeprefix(f"{file}: ") for text in warnings]
-        contracts_cache.store(cache_dir, data, document, bare)
+    document, warnings = _cached("goal", data, file, expect_id, cache_dir)
     return goal_from_document(document), warnings
 
 
 def read_evidence(
-    data: bytes, *, file: str, expect_id: str | None = None
+    data: bytes, *, file: str, expect_id: str | None = None, cache_dir: str | None = None
 ) -> tuple[Evidence, tuple[str, ...]]:
-    """Read an evidence sidecar: the evidence, and warnings. Raises :class:`ContractError`."""
+    """Read an evidence sidecar: the evidence, and warnings; ``cache_dir`` as for :func:`read_goal`.
+
+    Raises :class:`ContractError`.
+    """
     from flow.core.evidence import evidence_from_document
 
-    document, warnings = _read("evidence", data, file, expect_id)
+    document, warnings = _cached("evidence", data, file, expect_id, cache_dir)
     return evidence_from_document(document), warnings
 
 
@@ -138,6 +131,23 @@ class _Delete:
 
 DELETE: Any = _Delete()
 """As a change's value: take the key out."""
+
+
+def _cached(
+    kind: str, data: bytes, file: str, expect_id: str | None, cache_dir: str | None
+) -> tuple[Any, tuple[str, ...]]:
+    """:func:`_read`, or what the folder ``cache_dir`` knows of the same text."""
+    if cache_dir is None:
+        return _read(kind, data, file, expect_id)
+    from flow.adapters import contracts_cache
+
+    entry = contracts_cache.load(cache_dir, data, kind)
+    if entry is not None and expect_id in (None, entry[0]["metadata"]["id"]):
+        return entry[0], tuple(f"{file}: {text}" for text in entry[1])
+    document, warnings = _read(kind, data, file, expect_id)
+    bare = [text.removeprefix(f"{file}: ") for text in warnings]
+    contracts_cache.store(cache_dir, data, document, bare, kind)
+    return document, warnings
 
 
 def _read(kind: str, data: bytes, file: str, expect_id: str | None) -> tuple[Any, tuple[str, ...]]:

@@ -1,6 +1,6 @@
-"""Goals that were read and checked before, so that the hot path needs no YAML library.
+"""Goals and sidecars that were read and checked before, so that the hot path needs no YAML library.
 
-One JSON file for each goal text, named after a SHA-256 over the text, the schema and Flow's
+One JSON file for each text, named after a SHA-256 over the text, the schema and Flow's
 version: an upgraded Flow trusts no older check. The folder is the user's own: where others could
 write to it, it is neither read nor written. Whatever is not a whole entry of this format is
 ignored; nothing here ever fails.
@@ -12,8 +12,8 @@ import hashlib
 import json
 import os
 import stat
-from typing import Any
 
+from flow.cheap_typing import Any
 from flow.core.layout import TEMP_PREFIX
 
 REVISION = 1
@@ -22,14 +22,16 @@ MOST = 256
 """Entries that are kept."""
 LIMIT = 4 << 20
 """Bytes an entry may have; JSON escapes make it longer than the goal file."""
-_SUFFIX = ".goal.json"
+_SUFFIX = ".json"
 
 
-def load(cache_dir: str, data: bytes) -> tuple[dict[str, Any], list[str]] | None:
-    """The checked document of this goal text, and its warnings; None where there is none."""
+def load(
+    cache_dir: str, data: bytes, kind: str = "goal"
+) -> tuple[dict[str, Any], list[str]] | None:
+    """The checked document of this text, and its warnings; None where there is none."""
     if not private(cache_dir):
         return None
-    name = _name(data)
+    name = _name(data, kind)
     try:
         fd = os.open(os.path.join(cache_dir, name), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         with open(fd, "rb") as stream:
@@ -48,10 +50,12 @@ def load(cache_dir: str, data: bytes) -> tuple[dict[str, Any], list[str]] | None
         return None
     from flow.adapters.contracts_check import accepts
 
-    return (document, warnings) if accepts("goal", document)[0] else None
+    return (document, warnings) if accepts(kind, document)[0] else None
 
 
-def store(cache_dir: str, data: bytes, document: dict[str, Any], warnings: list[str]) -> None:
+def store(
+    cache_dir: str, data: bytes, document: dict[str, Any], warnings: list[str], kind: str = "goal"
+) -> None:
     """Keep a document that was checked. A folder that cannot be used is left alone."""
     for folder in (os.path.dirname(cache_dir), cache_dir):
         try:
@@ -60,7 +64,7 @@ def store(cache_dir: str, data: bytes, document: dict[str, Any], warnings: list[
             pass
     if not private(cache_dir):
         return
-    name = _name(data)
+    name = _name(data, kind)
     temporary = os.path.join(cache_dir, f"{TEMP_PREFIX}{os.getpid()}-{os.urandom(4).hex()}")
     try:
         fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
@@ -90,14 +94,14 @@ def private(folder: str) -> bool:
     )
 
 
-def _name(data: bytes) -> str:
+def _name(data: bytes, kind: str) -> str:
     from flow import __version__
     from flow.adapters import schemas
 
     digest = hashlib.sha256(f"{REVISION} {__version__}\n".encode())
-    digest.update(hashlib.sha256(schemas.text("goal").encode()).digest())
+    digest.update(hashlib.sha256(schemas.text(kind).encode()).digest())
     digest.update(data)
-    return digest.hexdigest() + _SUFFIX
+    return f"{digest.hexdigest()}.{kind}{_SUFFIX}"
 
 
 def _prune(folder: str) -> None:

@@ -11,7 +11,8 @@ from __future__ import annotations
 import sys
 from importlib.machinery import PathFinder
 from types import ModuleType, SimpleNamespace
-from typing import Any
+
+from flow.cheap_typing import Any
 
 _ERRORS = {
     "reader": "ReaderError",

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
 
+from flow.cheap_typing import Any
 from flow.errors import InputError
 
 DEPTH = 32

@@ -9,12 +9,12 @@ intended.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
 
 from flow.adapters import contracts_dump as dump
 from flow.adapters.contracts_nodes import tree
 from flow.adapters.contracts_text import dotted, show
 from flow.adapters.contracts_yaml import read_yaml
+from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.errors import ContractError, InputError, RefusedError
 
 if TYPE_CHECKING:

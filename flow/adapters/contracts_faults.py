@@ -6,10 +6,10 @@
 from __future__ import annotations
 
 from itertools import islice
-from typing import TYPE_CHECKING, Any
 
 from flow.adapters import contracts_check as check
 from flow.adapters.contracts_text import show
+from flow.cheap_typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

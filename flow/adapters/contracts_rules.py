@@ -7,9 +7,9 @@ once; hence every look at a value asks for its type first.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
 
 from flow.adapters.contracts_text import dotted, show
+from flow.cheap_typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import re
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flow.adapters.contracts_text import dotted, refuse_encoding, show
+from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 from flow.errors import ContractError, Fault
 
 if TYPE_CHECKING:

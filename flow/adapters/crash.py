@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import stat
-from typing import TYPE_CHECKING
 
+from flow.cheap_typing import TYPE_CHECKING
 from flow.errors import FlowError, OutsideError
 
 if TYPE_CHECKING:

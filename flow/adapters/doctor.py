@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from flow.adapters import files, state
+from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from flow.core import layout
 from flow.errors import FlowError, LockTimeout
 

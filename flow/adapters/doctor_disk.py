@@ -9,9 +9,9 @@ import shutil
 import tempfile
 import time
 from contextlib import ExitStack, suppress
-from typing import TYPE_CHECKING
 
 from flow.adapters import files, locks
+from flow.cheap_typing import TYPE_CHECKING
 from flow.core import layout
 from flow.errors import FlowError
 

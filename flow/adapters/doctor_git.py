@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING
 
 from flow.adapters import git, worktree_guards
+from flow.cheap_typing import TYPE_CHECKING
 from flow.core.explain import names
 from flow.errors import GitError
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import os
 import stat
-from typing import TYPE_CHECKING
 
 from flow.adapters import files
+from flow.cheap_typing import TYPE_CHECKING
 from flow.core import explain, layout
 
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING, Any
 
 from flow.adapters import files, locks, own_json
 from flow.adapters.folders import reported
+from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core import layout
 from flow.errors import ContractError, Fault
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import os
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flow.adapters import contracts, events, files, locks, records
+from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 from flow.core import ids, layout
 from flow.core.evidence import APPROVER, EVALUATOR
 from flow.errors import FlowError, InputError, RefusedError, StateError
@@ -46,10 +46,12 @@ def record(
     *,
     suffix: bool,
     now: str,
+    cache_dir: str | None = None,
 ) -> Recorded:
     """Record what Flow itself measured; the raw output's file is consumed.
 
     With ``suffix`` a taken id gets ``-2``, ``-3`` ...; without, :class:`RefusedError` (``exists``).
+    ``cache_dir`` is where the next reader finds the parsed sidecar.
     """
     goal_id, run_id, wanted = _names(document)
     created_by = document["metadata"].get("created_by")
@@ -73,6 +75,7 @@ def record(
             put_output if raw is not None else None,
             after=tell,
             by=_BY.get(created_by, CALLER),
+            cache_dir=cache_dir,
         )
     if raw is not None:
         _drop(raw.path)
@@ -174,6 +177,7 @@ def _publish(
     before: Callable[[dict[str, Any]], None] | None = None,
     after: Callable[[dict[str, Any]], None] | None = None,
     by: str,
+    cache_dir: str | None = None,
 ) -> Recorded:
     """Publish output and sidecar in this order; a failure takes back what is there.
 
@@ -207,6 +211,11 @@ def _publish(
         for path in reversed(undo):
             _take_back(root, path)
         raise
+    if cache_dir is not None:
+        from flow.adapters import contracts_cache
+
+        bare = [text.removeprefix(f"{rel}: ") for text in warnings]
+        contracts_cache.store(cache_dir, data, document, bare, "evidence")
     return Recorded(evidence_id, rel, warnings)
 
 

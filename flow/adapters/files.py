@@ -22,7 +22,6 @@ import errno
 import os
 import stat
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING
 
 from flow.adapters.folders import (
     DIR_MODE,
@@ -34,6 +33,7 @@ from flow.adapters.folders import (
     sync_folder,
     unsafe,
 )
+from flow.cheap_typing import TYPE_CHECKING
 from flow.core import layout
 from flow.errors import ContractError, Fault, RefusedError, StorageError
 

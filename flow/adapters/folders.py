@@ -9,8 +9,8 @@ import errno
 import os
 import stat
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
+from flow.cheap_typing import TYPE_CHECKING
 from flow.errors import RefusedError, StorageError
 
 if TYPE_CHECKING:

@@ -9,7 +9,6 @@ since that costs about 100 ms.
 from __future__ import annotations
 
 import os
-from typing import NamedTuple
 
 from flow.adapters.git_find import Repo, find_repo, read_regular, submodule_repo
 from flow.adapters.git_run import (
@@ -23,6 +22,7 @@ from flow.adapters.git_run import (
     usable,
     user_config,
 )
+from flow.cheap_typing import NamedTuple
 from flow.errors import GitError
 
 __all__ = [

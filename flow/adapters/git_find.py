@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import stat
-from typing import TYPE_CHECKING, NamedTuple
 
+from flow.cheap_typing import TYPE_CHECKING, NamedTuple
 from flow.errors import GitError
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ on standard error is an error: what git is not sure about, Flow does not know ei
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
+from flow.cheap_typing import TYPE_CHECKING
 from flow.errors import GitError
 
 if TYPE_CHECKING:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from flow.adapters import contracts
 from flow.adapters.records import parse_goal
+from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core.goal import contract
 from flow.core.lifecycle import STATUSES
 from flow.errors import ContractError, Fault, StateError

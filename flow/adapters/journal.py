@@ -10,10 +10,10 @@ cannot be read is refused by file and line, never repaired by guessing.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flow.adapters import files, locks
 from flow.adapters import journal_text as text
+from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 from flow.core import layout
 from flow.errors import ContractError, Fault, FlowError, InputError, RefusedError
 

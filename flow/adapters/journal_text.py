@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
 
+from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 from flow.errors import InputError
 
 if TYPE_CHECKING:

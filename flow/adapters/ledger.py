@@ -11,7 +11,6 @@ An evaluation gets this object as a ``TurnLedger``. The types keep it from namin
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 from flow.adapters import evidence_store, files, goal_edits, journal, locks, transaction
 from flow.adapters.records import (
@@ -22,6 +21,7 @@ from flow.adapters.records import (
     read_goal,
 )
 from flow.app.ports import Artifact, Seen
+from flow.cheap_typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 from flow.core import ids, layout
 from flow.core.lifecycle import STATUSES, TERMINAL, check_move
 from flow.errors import (
@@ -59,7 +59,7 @@ class FileLedger:
 
     ``now`` gives the time as ``YYYY-MM-DDTHH:MM:SSZ``; ``journal_dir`` is the journal folder of
     runs that have pinned none; ``timeout`` is how many seconds a lock is waited for. ``quick``
-    takes locks without importing ``filelock``.
+    takes locks without importing ``filelock``. ``cache_dir`` is as for ``FileRecords``.
     """
 
     def __init__(
@@ -70,12 +70,14 @@ class FileLedger:
         journal_dir: str = layout.JOURNAL_DIR,
         timeout: float = 10.0,
         quick: bool = True,
+        cache_dir: str | None = None,
     ) -> None:
         self._root = root
         self._now = now
         self._journal_dir = journal_dir
         self._timeout = timeout
         self._quick = quick
+        self._cache_dir = cache_dir
         self._records = FileRecords(root)
 
     # --- evidence and events -------------------------------------------------------------------
@@ -84,7 +86,9 @@ class FileLedger:
         self, document: Mapping[str, Any], raw: RawOutput | None = None, *, suffix: bool = False
     ) -> tuple[str, str]:
         """Publish a sidecar of Flow's own; returns (evidence id, path below the checkout)."""
-        done = evidence_store.record(self._root, document, raw, suffix=suffix, now=self._now())
+        done = evidence_store.record(
+            self._root, document, raw, suffix=suffix, now=self._now(), cache_dir=self._cache_dir
+        )
         return done.id, done.path
 
     def record_foreign(
@@ -206,9 +210,13 @@ class FileLedger:
         def plan(loaded: LoadedGoal) -> _Plan:
             self._check_proposal(loaded, run_id, closing.to, closing.proposal_id)
             event = {"reason": closing.reason, **closing.event}
+            edits: list[Edit] = [(("lifecycle", "status"), closing.to)]
+            if closing.last_evaluation is not None:
+                last = closing.last_evaluation._asdict()
+                edits.append((("lifecycle", "last_evaluation"), last))
             return _Plan(
                 closing.to,
-                [(("lifecycle", "status"), closing.to)],
+                edits,
                 closing.artifact,
                 event,
                 proposal_change=self._withdrawal(goal_id, run_id or loaded.goal.run_id or ""),

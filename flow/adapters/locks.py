@@ -17,9 +17,9 @@ import os
 import stat
 from _thread import get_ident
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from flow.adapters.folders import open_parent, split
+from flow.cheap_typing import TYPE_CHECKING
 from flow.errors import LockTimeout, RefusedError, StorageError
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ value or in ValueError.
 from __future__ import annotations
 
 import json
-from typing import Any
+
+from flow.cheap_typing import Any
 
 DEPTH = 32
 DENSE = 24

@@ -7,10 +7,10 @@ result, not an exception. A criterion's own command runs through ``checks`` inst
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
 
 from flow.adapters.process_child import end_group, start, status_of
 from flow.adapters.process_environment import clean_environment, find_program
+from flow.cheap_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     import select

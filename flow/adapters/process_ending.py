@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import signal
-from typing import TYPE_CHECKING, Any
 
 from flow.adapters.process_tree import send
+from flow.cheap_typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from flow.adapters.process_tree import Process, Tree

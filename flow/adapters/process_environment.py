@@ -8,7 +8,8 @@ them.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+
+from flow.cheap_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

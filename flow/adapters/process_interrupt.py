@@ -9,13 +9,14 @@ from __future__ import annotations
 import os
 import signal
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
 
+from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.errors import Interrupted
 
 if TYPE_CHECKING:
     from types import TracebackType
-    from typing import Self
+
+    from flow.cheap_typing import Self
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _REPLACEABLE = (signal.SIG_DFL, signal.default_int_handler)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import signal
-from typing import TYPE_CHECKING, NamedTuple
 
 from flow.adapters.process_child import status_of
+from flow.cheap_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from flow.core.evidence import Outcome

@@ -12,9 +12,9 @@ import errno
 import hashlib
 import os
 from contextlib import suppress
-from typing import NamedTuple
 
 from flow.adapters import files, folders
+from flow.cheap_typing import NamedTuple
 from flow.errors import FlowError
 
 _FLAGS = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC

@@ -15,13 +15,13 @@ import select
 import signal
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn
 
 from flow.adapters.process_child import start
 from flow.adapters.process_ending import RUNNING, Ending
 from flow.adapters.process_environment import is_below
 from flow.adapters.process_output import OutputFile
 from flow.adapters.process_tree import start_of
+from flow.cheap_typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn
 from flow.errors import FlowError
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ from __future__ import annotations
 import os
 import signal
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from flow.adapters.process_child import end_group
+from flow.cheap_typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -16,7 +16,6 @@ import select
 import signal
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NoReturn
 
 from flow.adapters.process_child import close_others
 from flow.adapters.process_ending import FORCE, SETTLE
@@ -31,6 +30,7 @@ from flow.adapters.process_tree import (
     send,
     table,
 )
+from flow.cheap_typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

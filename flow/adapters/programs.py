@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING
 
 from flow.adapters.process import find_program
+from flow.cheap_typing import TYPE_CHECKING
 from flow.core.explain import visible
 
 if TYPE_CHECKING:

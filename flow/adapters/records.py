@@ -8,10 +8,10 @@ evaluation asks read one file each, however many sidecars a run has.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
 
 from flow.adapters import events, files, own_json
 from flow.app.ports import LoadedGoal
+from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core import ids, layout
 from flow.errors import ContractError, Fault, FlowError, InputError
 
@@ -37,16 +37,20 @@ OUTPUT_LIMIT = 1 << 30
 BASELINE_LIMIT = 16 << 20
 """Bytes: the largest ``baseline.json``; about 140,000 paths."""
 
-_PARSED_LIMIT = 8
+_PARSED_LIMIT = 64
 
 _parsed: dict[tuple[str, str | None, bytes], tuple[Goal, tuple[str, ...]]] = {}
 """Goals this process has parsed, by file and digest: a command reads the same bytes often."""
+
+_sidecars: dict[tuple[str, str], Evidence] = {}
+"""Sidecars this process has parsed, likewise."""
 
 
 class FileRecords:
     """The ledger below the checkout ``root`` (absolute path).
 
-    ``cache_dir`` is a folder of the user's own, outside the checkout, for goals that were parsed.
+    ``cache_dir`` is a folder of the user's own, outside the checkout, for goals and sidecars that
+    were parsed.
     """
 
     def __init__(self, root: str, cache_dir: str | None = None) -> None:
@@ -165,11 +169,19 @@ class FileRecords:
         data = files.read_bytes(self._root, rel)
         if not data:
             raise _corrupt(rel, "is empty: corrupt, as after a power cut")
-        evidence, _ = contracts.read_evidence(data, file=rel, expect_id=evidence_id)
+        key = (rel, sha256(data).hexdigest())
+        evidence = _sidecars.get(key)
+        if evidence is None:
+            evidence, _ = contracts.read_evidence(
+                data, file=rel, expect_id=evidence_id, cache_dir=self._cache_dir
+            )
+            if len(_sidecars) >= _PARSED_LIMIT:
+                del _sidecars[next(iter(_sidecars))]
+            _sidecars[key] = evidence
         if evidence.run_id != run_id:
             raise _corrupt(rel, f"is of run {evidence.run_id}, not {run_id}", "metadata.run_id")
         self._check_output(rel, evidence)
-        return evidence, sha256(data).hexdigest()
+        return evidence, key[1]
 
     def _check_output(self, rel: str, evidence: Evidence) -> None:
         name = evidence.output_ref

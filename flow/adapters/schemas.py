@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from typing import Any
 
+from flow.cheap_typing import Any
 from flow.errors import InputError, StorageError
 
 NAMES = ("goal", "evidence", "run", "verdict")

@@ -31,6 +31,32 @@ def load(top: str, home: str | None) -> LoadedSettings:
     user's own file counts as the checkout's, with a warning, where it lies inside it or others
     may write it.
     """
+    layers, faults, warnings = _layers(top, home)
+    if not layers and not faults:
+        return merge(())
+    loaded = merge(layers, faults)
+    return loaded._replace(warnings=(*warnings, *loaded.warnings))
+
+
+def load_lenient(top: str, home: str | None) -> tuple[LoadedSettings, tuple[str, ...]]:
+    """The settings as far as they can be read, and what is wrong with the rest, in words.
+
+    Where something is wrong, the stricter value of what turns the Stop hook on is in force.
+    """
+    try:
+        layers, faults, _ = _layers(top, home)
+    except StorageError as error:
+        return merge((), lenient=True), (str(error.fault),)
+    if not layers and not faults:
+        return merge(()), ()
+    try:
+        return merge(layers, faults), ()
+    except ContractError as error:
+        return merge(layers, lenient=True), tuple(str(fault) for fault in error.faults)
+
+
+def _layers(top: str, home: str | None) -> tuple[list[Layer], list[Fault], list[str]]:
+    """The files that are there, what is wrong with them, and warnings."""
     layers: list[Layer] = []
     faults: list[Fault] = []
     warnings: list[str] = []
@@ -49,10 +75,7 @@ def load(top: str, home: str | None) -> LoadedSettings:
                 warnings.append(f"{OWN}: {distrust}; it counts as a file of the checkout")
             folder, name = os.path.split(real)
             _add(layers, faults, folder, name, OWN, own=not distrust)
-    if not layers and not faults:
-        return merge(())
-    loaded = merge(layers, faults)
-    return loaded._replace(warnings=(*warnings, *loaded.warnings))
+    return layers, faults, warnings
 
 
 def _same_file() -> str:

@@ -4,28 +4,38 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flow.adapters import clock, contracts, files, schemas
 from flow.adapters.git import current_branch, find_repo, refusal
+from flow.adapters.setup_hosts import FILES, add_hook
+from flow.adapters.setup_json import JsonFile
+from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 from flow.core import layout
-from flow.core.draft import NO_BRANCH
-from flow.errors import ContractError, Fault
+from flow.core.goal import NO_BRANCH
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+
+    from flow.adapters.setup_hosts import Hook
 
 EXAMPLE = "example"
 SCHEMA = ".flow/goal.schema.json"
+CLAUDE = FILES["claude"]
 IGNORED = f"{layout.RUNS}/"
 ATTRIBUTES = f"{layout.GOALS}/*{layout.GOAL_SUFFIX} text eol=lf"
-CLAUDE = ".claude/settings.json"
 NO_GIT = (
     "commands can be run, but without git the path boundary is inconclusive, so nothing is ever "
     "proposed; make git work here (git init), then run flow init again"
 )
 
-_DOORS = ("goal confirm", "goal approve", "goal clear", "trust record", "trust revoke")
+_DOORS = (
+    "goal confirm",
+    "goal approve",
+    "goal amend",
+    "goal clear",
+    "trust record",
+    "trust revoke",
+)
 ASK_RULES: tuple[str, ...] = (
     *(f"Bash(flow {door}:*)" for door in _DOORS),
     *(f"Bash(*/flow {door} *)" for door in _DOORS),
@@ -50,6 +60,7 @@ class Done(NamedTuple):
     no_git: str | None
     steps: tuple[Step, ...]
     next: str
+    hook: Hook | None = None
 
 
 class _Write(NamedTuple):
@@ -59,20 +70,22 @@ class _Write(NamedTuple):
     did: str
 
 
-def init(cwd: str) -> Done:
+def init(cwd: str, host: str | None = None, environ: Mapping[str, str] | None = None) -> Done:
     """Make the repository around ``cwd`` ready; without one, ``cwd`` itself.
 
-    Reads everything first, so that a broken file is refused before anything is written. Raises
-    :class:`ContractError` for a broken ``.claude/settings.json``, :class:`RefusedError` for a
-    symlink.
+    ``host`` is one of ``stop_host.HOSTS``, which gets the Stop hook, or None. ``environ`` (``PATH``
+    and ``HOME`` are read) says whether it can start it and has it already. Reads everything first,
+    so that a broken file is refused before anything is written. Raises :class:`ContractError` for
+    a broken settings file, :class:`RefusedError` for a symlink.
     """
     repo = find_repo(os.path.abspath(cwd))
     top = repo.top if repo is not None else os.path.abspath(cwd)
     no_git = refusal(repo) if repo is not None else "there is no git repository here"
+    hook, hosts = _hosts(top, host, environ or {})
     plans = [
         _lines(top, ".gitignore", IGNORED, _ignored_already),
         _lines(top, ".gitattributes", ATTRIBUTES, lambda lines: ATTRIBUTES in lines),
-        _claude(top),
+        *hosts,
         _schema(top),
     ]
     ids = files.names(top, layout.GOALS, suffix=layout.GOAL_SUFFIX, limit=1000)
@@ -86,7 +99,30 @@ def init(cwd: str) -> Done:
         plans.append(_Write(goal_file, text, True, "made: a draft to look at and change"))
     steps = tuple(_carry_out(top, plan) for plan in plans)
     next_step = f"read {goal_file}, or: flow goal create --help"
-    return Done(top, no_git, steps, "flow goal list" if ids else next_step)
+    return Done(top, no_git, steps, "flow goal list" if ids else next_step, hook)
+
+
+def _hosts(
+    top: str, host: str | None, environ: Mapping[str, str]
+) -> tuple[Hook | None, list[Step | _Write]]:
+    """The rules for Claude Code and the hook for ``host``, each file once."""
+    settings = JsonFile(top, CLAUDE)
+    did = {CLAUDE: [_ask(settings)]}
+    targets = {CLAUDE: settings}
+    hook = None
+    if host is not None:
+        name = FILES[host]
+        target = targets.setdefault(name, settings if name == CLAUDE else JsonFile(top, name))
+        hook, done = add_hook(target, host, top, environ)
+        did.setdefault(name, []).append(done)
+    return hook, [_edited(target, did[name]) for name, target in targets.items()]
+
+
+def _edited(target: JsonFile, did: list[str]) -> Step | _Write:
+    said = "; ".join(part for part in did if part) or "is as it should be"
+    if not target.changed:
+        return Step(target.name, said)
+    return _Write(target.name, target.data().decode("utf-8"), target.new, said)
 
 
 def _carry_out(top: str, plan: Step | _Write) -> Step:
@@ -134,63 +170,28 @@ def _schema(top: str) -> Step | _Write:
     return Step(SCHEMA, f"differs from this version's; to renew it: flow schema goal > {SCHEMA}")
 
 
-def _claude(top: str) -> Step | _Write:
-    """Add the rules that make Claude Code ask a person; everything else in the file stays."""
-    data = files.read_optional(top, CLAUDE)
-    if data is None:
-        text = json.dumps({"permissions": {"ask": list(ASK_RULES)}}, indent=2)
-        return _Write(CLAUDE, f"{text}\n", True, "made: Claude Code asks before a person's doors")
-    document, missing = _ask_rules(data)
+def _ask(target: JsonFile) -> str:
+    """Add the rules that make Claude Code ask a person; says what was done."""
+    missing = _missing(target)
     if not missing:
-        return Step(CLAUDE, "is as it should be")
-    document["permissions"]["ask"] += missing
-    text = json.dumps(document, indent=_indent(data), ensure_ascii=False)
-    return _Write(
-        CLAUDE,
-        text + ("\n" if data.endswith(b"\n") else ""),
-        False,
-        f"added {len(missing)} rules: Claude Code asks before a person's doors",
-    )
+        return ""
+    if target.part(("permissions",), dict) is None:
+        target.add((), "permissions", {"ask": missing})
+    elif target.part(("permissions", "ask"), list) is None:
+        target.add(("permissions",), "ask", missing)
+    else:
+        target.append(("permissions", "ask"), missing)
+    return f"added {len(missing)} rules: Claude Code asks before a person's doors"
 
 
 def missing_ask_rules(top: str) -> list[str]:
     """The rules of :data:`ASK_RULES` that Claude Code's settings of the checkout lack."""
-    data = files.read_optional(top, CLAUDE)
-    return list(ASK_RULES) if data is None else _ask_rules(data)[1]
+    return _missing(JsonFile(top, CLAUDE))
 
 
-def _ask_rules(data: bytes) -> tuple[dict[str, Any], list[str]]:
-    """The settings, with a list to add to, and the rules it lacks."""
-    document = contracts.parse_json(data, file=CLAUDE)
-    permissions = _part(document, None, dict).setdefault("permissions", {})
-    ask = _part(permissions, "permissions", dict).setdefault("ask", [])
-    there = _part(ask, "permissions.ask", list)
-    return document, [rule for rule in ASK_RULES if rule not in there]
-
-
-def _part(value: Any, key: str | None, kind: type) -> Any:
-    if isinstance(value, kind):
-        return value
-    raise ContractError(
-        [
-            Fault(
-                f"is not {'an object' if kind is dict else 'a list'}",
-                file=CLAUDE,
-                key=key,
-                value=json.dumps(value)[:80],
-                remedy="correct it, then run flow init again",
-            )
-        ]
-    )
-
-
-def _indent(data: bytes) -> int | str:
-    """The indentation that the file uses."""
-    for line in data.decode("utf-8", "replace").split("\n"):
-        white = line[: len(line) - len(line.lstrip())]
-        if white and line.strip():
-            return "\t" if white[0] == "\t" else len(white)
-    return 2
+def _missing(target: JsonFile) -> list[str]:
+    there = target.part(("permissions", "ask"), list) or ()
+    return [rule for rule in ASK_RULES if rule not in there]
 
 
 def example(repo: str, branch: str, now: str) -> str:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import os
 import stat
-from typing import TYPE_CHECKING
 
+from flow.cheap_typing import TYPE_CHECKING
 from flow.errors import InputError, RefusedError, StorageError
 
 if TYPE_CHECKING:

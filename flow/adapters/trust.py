@@ -14,7 +14,6 @@ import json
 import os
 import re
 import stat
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from flow.adapters import files, locks, own_json
 from flow.adapters.state import (
@@ -27,6 +26,7 @@ from flow.adapters.state import (
     state_dir,
     storage_error,
 )
+from flow.cheap_typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from flow.core import ids
 from flow.errors import InputError, RefusedError, StorageError
 

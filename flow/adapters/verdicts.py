@@ -8,9 +8,9 @@ what was.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
 
 from flow.adapters import contracts, files, schemas
+from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core import ids, layout
 from flow.core.verdict import clip
 from flow.errors import ContractError, Fault

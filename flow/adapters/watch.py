@@ -13,10 +13,10 @@ from __future__ import annotations
 
 import hashlib
 import os
-from typing import TYPE_CHECKING
 
 from flow.adapters import files, git
 from flow.adapters.events import events_after, last_seq
+from flow.cheap_typing import TYPE_CHECKING
 from flow.core import layout
 from flow.errors import FlowError
 

@@ -14,11 +14,10 @@ a third one where untracked names are new.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from flow.adapters import git
 from flow.adapters.worktree_guards import guards
 from flow.adapters.worktree_scan import Asked, Ignored, settled_scan
+from flow.cheap_typing import TYPE_CHECKING
 from flow.core.boundary import (
     Baseline,
     Change,

@@ -16,8 +16,8 @@ import json
 import os
 import struct
 import zlib
-from typing import TYPE_CHECKING, NamedTuple
 
+from flow.cheap_typing import TYPE_CHECKING, NamedTuple
 from flow.core.boundary import GITLINK, Entry
 from flow.core.layout import TEMP_PREFIX
 

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import hashlib
 import os
-from typing import TYPE_CHECKING
 
 from flow.adapters import git
+from flow.cheap_typing import TYPE_CHECKING
 from flow.core.layout import TEMP_PREFIX
 from flow.errors import GitError, StorageError
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
 
 from flow.adapters import git
 from flow.adapters.worktree_cache import Table
@@ -11,6 +10,7 @@ from flow.adapters.worktree_guards import problems
 from flow.adapters.worktree_ignore import Rules, outer_rules
 from flow.adapters.worktree_trees import against_index, against_tree, listing, text_of
 from flow.adapters.worktree_walk import Walk
+from flow.cheap_typing import TYPE_CHECKING, NamedTuple
 from flow.core.boundary import GITLINK, LINK, Change, Entry, entry_digest
 from flow.errors import GitError
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from flow.adapters import git
 from flow.adapters.worktree_cache import Table
+from flow.cheap_typing import TYPE_CHECKING
 from flow.core.boundary import Entry
 
 if TYPE_CHECKING:

@@ -12,12 +12,12 @@ import hashlib
 import os
 import stat
 import time
-from typing import TYPE_CHECKING, NamedTuple
 
 from flow.adapters import git
 from flow.adapters.worktree_cache import RACY_NS, Hashed, signature_of
 from flow.adapters.worktree_hash import hashed, special
 from flow.adapters.worktree_ignore import RULES_FILE, ignores_itself, read_rules
+from flow.cheap_typing import TYPE_CHECKING, NamedTuple
 from flow.core.boundary import FOLDER, Entry
 from flow.errors import GitError
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
-
 from flow.app import measure, proposals
 from flow.app.ports import Artifact, LastEvaluation, Turn
+from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 from flow.core import explain, layout
 from flow.core.delta import delta
 from flow.core.evidence import EVALUATOR, evidence_document

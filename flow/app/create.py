@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
-
 from flow.app.doors import refuse_closed
 from flow.app.looking import refuse_other_branch
 from flow.app.ports import Artifact, Move
+from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 from flow.core import draft, explain, layout
 from flow.errors import ContractError, Fault, StateError
 

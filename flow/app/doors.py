@@ -6,25 +6,27 @@ take.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
-
 from flow.app import proposals
 from flow.app.compose import transition_artifact
 from flow.app.looking import own_files, refuse_other_branch
-from flow.app.ports import Closing, Move
+from flow.app.ports import Closing, LastEvaluation, Move, Turn
+from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 from flow.core import boundary as bounds
 from flow.core import explain
 from flow.core.lifecycle import TERMINAL, Lifecycle
+from flow.core.verdict import REASON_LIMIT, ProposedTransition, clip
 from flow.errors import StaleProposal, StateError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from flow.app.evaluate import Evaluated
     from flow.app.looking import Known
-    from flow.app.ports import Ledger, LoadedGoal, Records, TakeSnapshot
+    from flow.app.ports import Ledger, LoadedGoal, Records, TakeSnapshot, TurnLedger
     from flow.core.boundary import Baseline
     from flow.core.goal import Goal
-    from flow.core.lifecycle import Terminal
+    from flow.core.lifecycle import NonTerminal, Terminal
+    from flow.core.verdict import Verdict
 
 RESULT_OF: Mapping[str, str] = {"achieved": "pass", "failed": "fail"}
 
@@ -87,6 +89,87 @@ def confirm(desk: Desk, goal_id: str, proposal_id: str, reason: str | None, how:
         loaded = _reactivate(desk, loaded, run_id)
     _close(desk, loaded, run_id, to, why, how, proposal_id)
     return Closed(goal.id, run_id, to, why, proposal_id)
+
+
+def give_up(desk: Desk, evaluated: Evaluated, reason: str, how: str, now: str) -> Closed:
+    """The Stop hook's door: a loop that is stuck makes its goal ``failed`` (SPEC section 6).
+
+    Turning the loop on is the user's standing answer. Only what an evaluation just saw is closed:
+    anything that moved since is refused.
+    """
+    verdict = evaluated.verdict
+    loaded = desk.records.goal(verdict.goal_id)
+    if evaluated.found is not None and loaded.contract != evaluated.found.facts.loaded.contract:
+        raise StateError(
+            f"the contract of goal {verdict.goal_id} was changed while it was evaluated",
+            code="moved",
+            remedy="evaluate again",
+        )
+    if loaded.goal.status != "active":
+        loaded = _reactivate(desk, loaded, verdict.run_id)
+    last = LastEvaluation("fail", clip(reason, REASON_LIMIT), now)
+    _close(desk, loaded, verdict.run_id, "failed", reason, how, None, last)
+    return Closed(verdict.goal_id, verdict.run_id, "failed", reason, None)
+
+
+def propose_failed(
+    ledger: TurnLedger,
+    records: Records,
+    evaluated: Evaluated,
+    reason: str,
+    *,
+    waits: bool,
+    now: str,
+) -> Verdict:
+    """Propose ``failed`` for a reason; with ``waits`` the goal waits for the user meanwhile.
+
+    Returns the verdict with what it proposes. It writes no terminal status.
+    """
+    verdict, found = evaluated
+    if found is None:
+        return verdict
+    loaded = records.goal(verdict.goal_id)
+    goal, subject = loaded.goal, found.facts.subject
+    if subject.tree is None:  # nobody could confirm it
+        return verdict._replace(reason=reason)
+    said = verdict._replace(
+        reason=reason,
+        lifecycle_to="waiting_for_user" if waits else goal.status,
+        proposed_transition=ProposedTransition(
+            "failed",
+            reason,
+            goal.turns_evaluated,
+            proposals.proposal_id(subject, verdict.verdict, "failed", verdict.criterion_results),
+        ),
+    )
+    proposal = proposals.document(
+        said, subject, now, records.proposal(verdict.run_id), records.counted
+    )
+    to: NonTerminal = "waiting_for_user" if waits else "active"
+    ledger.write_turn(
+        goal.id,
+        verdict.run_id,
+        loaded.seen,
+        Turn(
+            status=to,
+            turns_evaluated=goal.turns_evaluated,
+            last_evaluation=LastEvaluation(found.decision.result, clip(reason, REASON_LIMIT), now),
+            criteria=(),
+            artifact=transition_artifact(goal, verdict.run_id, to, reason),
+            event={
+                "type": "transition",
+                "from": goal.status,
+                "to": to,
+                "reason": reason,
+                "proposal_id": proposal["proposal_id"],
+            },
+            proposal=proposal,
+        ),
+    )
+    return said._replace(
+        proposed_transition=said.proposed_transition
+        and said.proposed_transition._replace(proposal_id=proposal["proposal_id"])
+    )
 
 
 def live_proposal(records: Records, goal: Goal) -> Mapping[str, Any] | None:
@@ -154,6 +237,7 @@ def _close(
     reason: str,
     how: str,
     proposal_id: str | None,
+    last_evaluation: LastEvaluation | None = None,
 ) -> None:
     goal = loaded.goal
     Lifecycle(goal.id, goal.status).move(to)  # the ledger asks the table again, under its lock
@@ -179,6 +263,7 @@ def _close(
                 "proposal_id": proposal_id,
             },
             proposal_id=proposal_id,
+            last_evaluation=last_evaluation,
         ),
     )
 

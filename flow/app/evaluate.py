@@ -9,16 +9,15 @@ here to a terminal status: what it may write (``Turn.status``) and what it may o
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
 from flow.app import compose, looking, measure, proposals
 from flow.app.ports import Move
+from flow.cheap_typing import TYPE_CHECKING, NamedTuple
 from flow.core import decide, explain
 from flow.core.lifecycle import EVALUABLE, TERMINAL
 from flow.errors import InputError, StateError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from flow.app.looking import Facts, Known
     from flow.app.measure import Listener, Measurement, Measurements
@@ -49,6 +48,18 @@ class Request(NamedTuple):
     timeout_seconds: float | None = None
     no_judge: bool = False
     dry_run: bool = False
+    reuse: Mapping[str, str] | None = None
+    """Criterion id to a sidecar's path, newest first to be tried: evidence of the evaluator's own
+    that still fits the working tree stands for a run. None runs everything."""
+    quiet: bool = False
+    """An unchanged result is not written to the goal (SPEC section 3, step 7, the hook)."""
+
+
+class Evaluated(NamedTuple):
+    """An evaluation's verdict, and what it rests on (None where nothing was looked at)."""
+
+    verdict: Verdict
+    found: compose.Findings | None
 
 
 class Limits(NamedTuple):
@@ -86,6 +97,8 @@ class Tools(NamedTuple):
     limits: Limits
     version: str
     listener: Listener
+    seconds_left: Callable[[], float] | None = None
+    """Seconds until the caller must have its answer; None: no such limit."""
     judge: Callable[[LoadedGoal, Sequence[Measurement]], Opinion | Silence] | None = None
 
 
@@ -96,6 +109,11 @@ def evaluate(request: Request, tools: Tools) -> Verdict:
     meanwhile changed goal and for another branch, :class:`OutsideError` where disk, git or a lock
     fails.
     """
+    return examine(request, tools).verdict
+
+
+def examine(request: Request, tools: Tools) -> Evaluated:
+    """:func:`evaluate`, for a caller that wants to know what the verdict rests on."""
     if not request.dry_run:
         tools.ledger.finish(request.goal_id)
     loaded = tools.records.goal(request.goal_id)
@@ -103,10 +121,10 @@ def evaluate(request: Request, tools: Tools) -> Verdict:
     only = _only(loaded.goal, request.only)
     trusted, why = tools.trusted(loaded)
     if not trusted:
-        return compose.untrusted(loaded, request.run_id, why)
+        return Evaluated(compose.untrusted(loaded, request.run_id, why), None)
 
     facts = looking.look(loaded, request, tools)
-    if loaded.goal.status != "active" and not request.dry_run:
+    if loaded.goal.status != "active" and not request.dry_run and not request.quiet:
         facts = facts._replace(loaded=_resume(facts, tools.ledger, tools.records))
     measurement = measure.run(facts, request, only, tools)
     left, stale = looking.look_again(facts, measurement, request, tools)
@@ -127,11 +145,13 @@ def evaluate(request: Request, tools: Tools) -> Verdict:
         facts, measurement, measured, stale, report, candidate, opinion, decision
     )
     verdict = compose.verdict(found, request, tools.records)
-    if request.dry_run:
-        return verdict._replace(lifecycle_to=loaded.goal.status, turns_evaluated=facts.turn - 1)
-    verdict = _write(verdict, found, tools)
-    tools.ended(facts.run_id)
-    return verdict
+    if request.dry_run or (request.quiet and _unchanged(verdict, found, tools.records)):
+        verdict = verdict._replace(lifecycle_to=loaded.goal.status, turns_evaluated=facts.turn - 1)
+    else:
+        verdict = _write(verdict, found, tools)
+    if not request.dry_run:
+        tools.ended(facts.run_id)
+    return Evaluated(verdict, found)
 
 
 def _refuse_unless_evaluable(goal: Goal) -> None:
@@ -205,10 +225,37 @@ def _ask(
     return tools.judge(facts.loaded, measurement.rows)
 
 
+def _unchanged(verdict: Verdict, found: compose.Findings, records: Records) -> bool:
+    """Whether the goal says already what this evaluation came to."""
+    goal, decision = found.facts.loaded.goal, found.decision
+    last = goal.last_evaluation or {}
+    if goal.run_id != found.facts.run_id or found.measurement.goal_touched:
+        return False
+    if (goal.status, last.get("result")) != (decision.status, decision.result):
+        return False
+    if [c.status for c in goal.criteria] != [r.status for r in verdict.criterion_results]:
+        return False
+    if found.report.violations and last.get("reason") != verdict.reason:
+        return False
+    if verdict.proposed_transition is None:
+        return True
+    live = records.proposal(found.facts.run_id)
+    return (
+        live is not None
+        and proposals.intact(live)
+        and live["proposal_id"] == verdict.proposed_transition.proposal_id
+        and not proposals.lost(live, records.counted)
+    )
+
+
 def _write(verdict: Verdict, found: compose.Findings, tools: Tools) -> Verdict:
     """Step 7: the boundary's sidecar, then all that belongs together at once."""
     facts, at = found.facts, tools.now()
     goal = facts.loaded.goal
+    if goal.status != "active":  # a quiet evaluation resumes only what it changes
+        _resume(facts, tools.ledger, tools.records)
+        facts = facts._replace(loaded=facts.loaded._replace(goal=goal._replace(status="active")))
+        found = found._replace(facts=facts)
     if found.report.violations:
         tools.ledger.record_evidence(compose.violations(found, at), suffix=True)
     proposal = None

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
 from flow.app import proposals
+from flow.cheap_typing import TYPE_CHECKING, NamedTuple
 from flow.core import boundary as bounds
 from flow.core import explain, layout
-from flow.core.draft import NO_BRANCH
 from flow.core.evidence import Subject
+from flow.core.goal import NO_BRANCH
 from flow.errors import StateError
 
 if TYPE_CHECKING:

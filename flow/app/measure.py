@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+import math
 
+from flow.app import reuse
 from flow.app.ports import Check, CriterionUpdate
+from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from flow.core import explain
 from flow.core.decide import Measured
 from flow.core.evidence import EVALUATOR, ONLY_EXIT, evidence_document
@@ -78,6 +80,14 @@ class Measurements(NamedTuple):
     rows: tuple[Measurement, ...]
     ran: bool
     goal_touched: bool
+    reused: tuple[str, ...] = ()
+    """Criteria whose evidence still fits the files, so that nothing was run for them."""
+    out_of_time: tuple[str, ...] = ()
+    """Criteria that the caller's time did not suffice for."""
+
+
+class _OutOfTime(Exception):
+    """The caller must answer now. Never leaves this module."""
 
 
 def wanted(goal: Goal, only: frozenset[str] | None) -> list[Criterion]:
@@ -90,29 +100,27 @@ def wanted(goal: Goal, only: frozenset[str] | None) -> list[Criterion]:
 
 
 def run(facts: Facts, request: Request, only: frozenset[str] | None, tools: Tools) -> Measurements:
-    """Run the commands; each one's evidence is on disk before the next result is looked at."""
+    """Run the commands; each one's evidence is on disk before the next result is looked at.
+
+    With ``request.reuse`` only those whose evidence does not fit the files any more. With
+    ``tools.seconds_left`` those known to be fast go first, and what does not fit is left out.
+    """
     goal, run_id = facts.loaded.goal, facts.run_id
     rows = {c.id: _not_run(c) for c in goal.criteria}
-    criteria = [] if request.dry_run else wanted(goal, only)
+    criteria, reused, seconds = _plan(facts, request, only, tools)
+    rows.update(reused)
     if not criteria:
-        return Measurements(tuple(rows.values()), ran=False, goal_touched=False)
-    checks = [
-        Check(
-            criterion_id=c.id,
-            command=c.verification_command or "",
-            cwd=c.cwd or "",
-            timeout_seconds=c.timeout_seconds
-            or request.timeout_seconds
-            or tools.limits.timeout_seconds,
-            serial=c.serial,
-        )
-        for c in criteria
-    ]
+        done = tuple(rows.values())
+        return Measurements(done, ran=False, goal_touched=False, reused=tuple(reused))
+    limit = request.timeout_seconds or tools.limits.timeout_seconds
+    checks = [_check(criterion, limit) for criterion in criteria]
     watch = tools.watch(goal.id, run_id)
     running: dict[str, list[str]] = {}
     touched: set[str] = set()
+    waiting = dict.fromkeys(check.criterion_id for check in checks)
 
     def started(check: Check) -> None:
+        _in_time(tools, seconds.get(check.criterion_id, 0.0))
         running[check.criterion_id] = []
         tools.listener.started(check)
 
@@ -126,7 +134,12 @@ def run(facts: Facts, request: Request, only: frozenset[str] | None, tools: Tool
         evidence_id, path = tools.ledger.record_evidence(document, result.output, suffix=True)
         watch.settle()
         rows[check.criterion_id] = row._replace(evidence_id=evidence_id, evidence_ref=path)
+        del waiting[check.criterion_id]
         tools.listener.ended(check, result)
+
+    def ticked() -> None:
+        tools.listener.ticked()
+        _in_time(tools)
 
     if not facts.before.problems:  # else nobody knows what was there
         tools.began(run_id, [c.path for c in facts.before.changes if c.untracked])
@@ -138,11 +151,53 @@ def run(facts: Facts, request: Request, only: frozenset[str] | None, tools: Tool
             jobs=request.jobs or goal.jobs or tools.limits.jobs,
             started=started,
             ended=ended,
+            tick=ticked,
         )
+    except _OutOfTime:
+        for criterion_id in waiting:
+            rows[criterion_id] = rows[criterion_id]._replace(reason=explain.NO_TIME)
     finally:
         tools.listener.finished()
     goal_touched = any(change.startswith("goal ") for change in touched)
-    return Measurements(tuple(rows.values()), ran=True, goal_touched=goal_touched)
+    return Measurements(
+        tuple(rows.values()),
+        ran=True,
+        goal_touched=goal_touched,
+        reused=tuple(reused),
+        out_of_time=tuple(waiting),
+    )
+
+
+def _in_time(tools: Tools, needed: float = 0.0) -> None:
+    """Raise :class:`_OutOfTime` where the caller has no more seconds left than that."""
+    if tools.seconds_left is not None and tools.seconds_left() <= needed:
+        raise _OutOfTime
+
+
+def _plan(
+    facts: Facts, request: Request, only: frozenset[str] | None, tools: Tools
+) -> tuple[list[Criterion], dict[str, Measurement], dict[str, float]]:
+    """What to run, what need not be run, and how many seconds each command took last."""
+    criteria = [] if request.dry_run else wanted(facts.loaded.goal, only)
+    seconds: dict[str, float] = {}
+    if request.reuse is None:
+        return criteria, {}, seconds
+    reused = reuse.rows(facts, criteria, request.reuse, tools.records, seconds)
+    criteria = [c for c in criteria if c.id not in reused]
+    if tools.seconds_left is not None:
+        criteria.sort(key=lambda c: seconds.get(c.id, math.inf))
+    return criteria, reused, seconds
+
+
+def _check(criterion: Criterion, limit: float) -> Check:
+    """The command of a criterion; ``limit`` in seconds where it has none of its own."""
+    return Check(
+        criterion_id=criterion.id,
+        command=criterion.verification_command or "",
+        cwd=criterion.cwd or "",
+        timeout_seconds=criterion.timeout_seconds or limit,
+        serial=criterion.serial,
+    )
 
 
 def _not_run(criterion: Criterion) -> Measurement:

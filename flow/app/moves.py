@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from flow.app.compose import transition_artifact
 from flow.app.doors import refuse_closed
 from flow.app.looking import refuse_other_branch, subject_of
 from flow.app.ports import Approval, Artifact, CriterionUpdate, Move
+from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core import explain, layout
 from flow.core.evidence import APPROVER, evidence_document
 from flow.core.lifecycle import Lifecycle

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from flow.app import doors
+from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core import explain, layout
 from flow.core.lifecycle import TERMINAL
 from flow.errors import FlowError, InputError, StateError

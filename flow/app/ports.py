@@ -7,7 +7,7 @@ get, can also close a goal.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+from flow.cheap_typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -101,6 +101,8 @@ class Closing(NamedTuple):
     event: Mapping[str, Any]
     proposal_id: str | None = None
     """The proposal this uses up; it must be the live one."""
+    last_evaluation: LastEvaluation | None = None
+    """What to write there; None leaves it as it is."""
 
 
 class Approval(NamedTuple):
@@ -217,8 +219,13 @@ class RunChecks(Protocol):
         jobs: int,
         started: Callable[[Check], None],
         ended: Callable[[Check, CheckResult], None],
+        tick: Callable[[], None] | None = None,
     ) -> None:
-        """Run up to ``jobs`` commands at once, those marked ``serial`` alone."""
+        """Run up to ``jobs`` commands at once, those marked ``serial`` alone.
+
+        ``tick`` is called about every tenth of a second while something runs. An exception from a
+        callback ends what runs, and goes through.
+        """
 
 
 class Watch(Protocol):

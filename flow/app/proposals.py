@@ -7,8 +7,7 @@ file, contract or sidecar does.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
+from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core import explain
 from flow.core.evidence import APPROVER, Subject
 from flow.core.goal import canonical_digest

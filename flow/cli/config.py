@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from flow.cheap_typing import TYPE_CHECKING
 from flow.cli.parsing import Command, plain
 from flow.wiring import Checkout
 

@@ -6,8 +6,8 @@ This is the story; :mod:`flow.cli.stage` is where it plays. Every command shown 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
+from flow.cheap_typing import TYPE_CHECKING
 from flow.cli.parsing import Command
 from flow.cli.stage import Stage
 from flow.errors import StorageError

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from flow.app.evaluate import Request
 from flow.app.measure import Quiet
+from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.cli.parsing import Command, goal_argument, listed, seconds, usage_error, whole
 from flow.core import ids
 from flow.errors import FlowError

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING
+
+from flow.cheap_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from flow.cli.parsing import Command
@@ -19,6 +20,8 @@ COMMANDS = {
     "inspect": "the contract and the evidence behind each criterion",
     "pause": "set a goal aside until it is resumed",
     "resume": "go on with a waiting or blocked goal",
+    "claim": "say which session works on a goal",
+    "wait": "wait until a command exits 0, and resume then",
     "approve": "prove a fuzzy criterion by a person's word",
     "rebase": "move the pinned base after the base branch was merged in",
     "clear": "cancel a goal",
@@ -31,6 +34,8 @@ _MODULES = {
     "list": "goal_show",
     "history": "goal_show",
     "inspect": "goal_show",
+    "claim": "goal_loop",
+    "wait": "goal_loop",
 }
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from flow.cheap_typing import TYPE_CHECKING
 from flow.cli.parsing import Command, goal_argument, yes_argument
 from flow.core import explain
 from flow.core.lifecycle import check_move

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import os
 from importlib import import_module
-from typing import TYPE_CHECKING
 
+from flow.cheap_typing import TYPE_CHECKING
 from flow.cli.output import Output, prepare_streams
 from flow.errors import FlowError, InputError
 
@@ -33,6 +33,11 @@ COMMANDS: Mapping[str, str] = {
     "demo": "run the example end to end in a temporary repository",
 }
 """Each is a module of this package: a ``COMMAND``, or a group with ``COMMANDS`` and ``load``."""
+
+ELSEWHERE: Mapping[str, str] = {
+    "hook": "decide whether an agent may stop; for the agent's host",
+}
+"""Commands that ``__main__`` starts without the command line's machinery."""
 
 
 def run(argv: Sequence[str]) -> int:
@@ -72,7 +77,7 @@ def _run(words: Sequence[str], out: Output) -> int:
     if not words:
         raise InputError("no command was named", code="usage", remedy="see flow --help")
     if words[0] in ("-h", "--help", "help"):
-        return _help(out, "flow COMMAND", _DESCRIPTION, COMMANDS)
+        return _help(out, "flow COMMAND", _DESCRIPTION, {**COMMANDS, **ELSEWHERE})
     if words[0] in ("-V", "--version"):
         from flow import __version__
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import os
 import sys
-from typing import TYPE_CHECKING, Any, TextIO
 
+from flow.cheap_typing import TYPE_CHECKING, Any, TextIO
 from flow.core.explain import visible
 from flow.errors import PersonNeeded, StorageError
 

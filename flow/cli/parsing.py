@@ -6,8 +6,8 @@ Only the parser of the command that was named is ever built: that keeps a cold s
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
+from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 from flow.errors import InputError
 
 if TYPE_CHECKING:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
+from flow.cheap_typing import TYPE_CHECKING
 from flow.cli.parsing import Command, goal_argument
 from flow.core import explain
 from flow.errors import StorageError

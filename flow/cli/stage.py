@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 import os
 import sys
-from typing import TYPE_CHECKING, Any
 
+from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.errors import GitError, OutsideError, StorageError
 
 if TYPE_CHECKING:

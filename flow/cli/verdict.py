@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from flow.cheap_typing import TYPE_CHECKING
 from flow.cli.parsing import Command, goal_argument, usage_error
 from flow.core import explain, ids
 from flow.errors import InputError

@@ -6,8 +6,7 @@ take both from here.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple
-
+from flow.cheap_typing import TYPE_CHECKING, Literal, NamedTuple
 from flow.core.by_products import (
     cache_root,
     cache_roots,

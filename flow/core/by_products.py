@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING
 
+from flow.cheap_typing import TYPE_CHECKING
 from flow.core.changes import entry_digest
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from flow.cheap_typing import NamedTuple
 
 ABSENT = "absent"
 LINK = "120000"

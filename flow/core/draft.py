@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-from flow.core.goal import API_VERSION, RESULT_FIELDS
+from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
+from flow.core.goal import API_VERSION, NO_BRANCH, RESULT_FIELDS
 from flow.core.ids import CRITERION_ID
 from flow.errors import InputError
 
@@ -13,8 +12,6 @@ if TYPE_CHECKING:
 
 SHAPE = "write 'AC1: what must hold :: command that proves it'"
 FUZZY_SHAPE = "write 'AC2: what must hold'"
-NO_BRANCH = "none"
-"""``scope.branch`` of a goal made on a detached HEAD."""
 
 
 class Words(NamedTuple):

@@ -5,8 +5,7 @@ SPEC section 1, FlowEvidence.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
-
+from flow.cheap_typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from flow.core.goal import API_VERSION
 
 if TYPE_CHECKING:

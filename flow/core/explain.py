@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from flow.cheap_typing import TYPE_CHECKING
 from flow.core.decide import Opinion
 from flow.core.verdict import HINT_LIMIT, REASON_LIMIT, clip
 
@@ -128,6 +127,9 @@ def _why(row: CriterionResult) -> str:
 def _stale(result: CriterionResult) -> bool:
     return result.outcome in ("passed", "failed") and result.status == "evidence_collected"
 
+
+NO_TIME = "not reached in the time that was left"
+"""The reason of a criterion whose command did not end, or start, in the caller's time."""
 
 FUZZY = "no command proves it"
 """The reason of a fuzzy criterion that nobody has judged or approved."""

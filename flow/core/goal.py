@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import TYPE_CHECKING, Any, NamedTuple
+
+from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -12,6 +13,12 @@ if TYPE_CHECKING:
     from flow.core.lifecycle import Status
 
 API_VERSION = "flow.synapti.ai/v1"
+
+NO_BRANCH = "none"
+"""``scope.branch`` of a goal that was made on a detached HEAD: it belongs to every branch."""
+
+MAX_ITERATIONS = 20
+"""The default of ``continuation.max_iterations``."""
 
 RESULT_FIELDS = ("status", "evidence_ref", "last_evaluated_at", "last_result")
 """The criterion keys an evaluation writes; they are not part of the contract."""
@@ -81,6 +88,22 @@ class Goal(NamedTuple):
     def criterion(self, criterion_id: str) -> Criterion | None:
         """The criterion with this id, or None."""
         return next((c for c in self.criteria if c.id == criterion_id), None)
+
+    @property
+    def max_iterations(self) -> int:
+        """How many continuations the Stop hook may ask for (SPEC section 6, budget)."""
+        return int((self.document.get("continuation") or {}).get("max_iterations", MAX_ITERATIONS))
+
+    @property
+    def flow_managed(self) -> bool:
+        """Whether ``continuation.mode`` says that the hook warns at most."""
+        return (self.document.get("continuation") or {}).get("mode") == "flow_managed"
+
+    @property
+    def blocked_by_paths(self) -> bool:
+        """Whether it is blocked by a path violation, which putting files back ends."""
+        reason = (self.last_evaluation or {}).get("reason") or ""
+        return self.status == "blocked" and "path_boundary_violation" in reason
 
     def digest(self, rubric_digests: Mapping[str, str] | None = None) -> str:
         """The contract's digest: what trust, proposals and evidence refer to.

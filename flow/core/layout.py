@@ -71,6 +71,16 @@ def proposal_file(run_id: str) -> str:
     return f"{RUNS}/{run_id}/proposal.json"
 
 
+def loop_file(run_id: str) -> str:
+    """The Stop hook's counters."""
+    return f"{RUNS}/{run_id}/loop.json"
+
+
+def stop_lock(goal_id: str) -> str:
+    """The lock that one stop of an agent holds while it is judged."""
+    return f"{LOCKS}/stop-{goal_id}.lock"
+
+
 def goal_lock(goal_id: str) -> str:
     """The lock that every write to a goal holds."""
     return f"{LOCKS}/goal-{goal_id}.lock"

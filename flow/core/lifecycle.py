@@ -8,8 +8,7 @@ cell.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, get_args
-
+from flow.cheap_typing import TYPE_CHECKING, Literal, get_args
 from flow.errors import StateError
 
 if TYPE_CHECKING:

@@ -6,8 +6,7 @@ objects, the one that wins first. The table of keys is ``setting_keys``.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
-
+from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 from flow.core.setting_keys import DENIED, ENFORCEMENT, FOLDERS, GOALS, KEYS, SECTIONS
 from flow.errors import ContractError, Fault
 
@@ -23,6 +22,12 @@ HOOK_LIMIT = 320
 """Seconds. ``hooks.json`` allows the Stop hook 330; a hook that is ended lets the agent stop."""
 
 _UNKNOWN_SHOWN = 20
+
+_STRICTNESS: Mapping[str, tuple[Any, ...]] = {
+    f"{GOALS}.enabled": (False, True),
+    f"{GOALS}.stopHookEnforcement": ENFORCEMENT,
+}
+"""What turns the Stop hook's check on, and its values, the laxest first."""
 
 
 class JudgeSettings(NamedTuple):
@@ -84,16 +89,19 @@ class ConfigRow(NamedTuple):
     origin: str
 
 
-def merge(layers: Sequence[Layer], faults: Sequence[Fault] = ()) -> LoadedSettings:
+def merge(
+    layers: Sequence[Layer], faults: Sequence[Fault] = (), *, lenient: bool = False
+) -> LoadedSettings:
     """The settings of ``layers``, the first one that has a key wins; ``denied_paths`` adds up.
 
     ``faults`` are those already found while reading the files. Raises :class:`ContractError` with
     every fault of every file at once. What only the user's own file may set (SPEC section 8) is
-    left out of the others, with a warning.
+    left out of the others, with a warning. ``lenient`` does without what is wrong; then the
+    strictest value that any file or the default has decides whether the Stop hook checks.
     """
     found, warnings = list(faults), list[str]()
     per_layer = [(layer, _read(layer, found, warnings)) for layer in layers]
-    if found:
+    if found and not lenient:
         raise ContractError(found)
     values: dict[str, Any] = {}
     origins = dict.fromkeys(KEYS, DEFAULT)
@@ -110,6 +118,11 @@ def merge(layers: Sequence[Layer], faults: Sequence[Fault] = ()) -> LoadedSettin
     if denied_from:
         values[DENIED] = list(denied)
         origins[DENIED] = ", ".join(denied_from)
+    if lenient:
+        for name, order in _STRICTNESS.items():
+            default = _get(Settings(), KEYS[name].field)
+            said = [document[name] for _, document in per_layer if name in document]
+            values[name] = max([default, *said], key=order.index)
     warnings += _loosened(per_layer, values, origins)
     settings = _build(values)
     if settings.hook_timeout_seconds > HOOK_LIMIT:
@@ -215,11 +228,7 @@ def _loosened(
     """Where a checkout makes the Stop hook laxer than the user's own file: never in silence."""
     own = next((document for layer, document in layers if layer.own), {})
     warnings = []
-    strictness: dict[str, tuple[Any, ...]] = {
-        f"{GOALS}.enabled": (False, True),
-        f"{GOALS}.stopHookEnforcement": ENFORCEMENT,
-    }
-    for name, order in strictness.items():
+    for name, order in _STRICTNESS.items():
         if name in own and order.index(values[name]) < order.index(own[name]):
             warnings.append(
                 f"{origins[name]}: {name}: {_show(values[name])} is laxer than "

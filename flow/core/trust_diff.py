@@ -10,7 +10,8 @@ with a quote, so that no two different values look alike.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+
+from flow.cheap_typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING
 
+from flow.cheap_typing import TYPE_CHECKING
 from flow.errors import FlowError
 from flow.helpers.table import HELPERS
 from flow.helpers.words import answer, read_options, report_error, say

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
 
+from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.errors import InputError
 from flow.helpers.words import answer, need, report_error, say, wrong
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from flow.cheap_typing import TYPE_CHECKING
 from flow.helpers import actions
 from flow.helpers.words import Helper
 

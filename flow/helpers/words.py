@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Any
 
+from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.errors import InputError, StorageError
 
 if TYPE_CHECKING:

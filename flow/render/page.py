@@ -8,8 +8,8 @@ forbids scripts.
 from __future__ import annotations
 
 from html import escape
-from typing import TYPE_CHECKING, Any
 
+from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core.explain import visible
 
 if TYPE_CHECKING:

@@ -8,16 +8,16 @@ time, so that it can be tested without either a terminal or a clock; only :class
 from __future__ import annotations
 
 import unicodedata
-from typing import TYPE_CHECKING, NamedTuple
 
+from flow.cheap_typing import TYPE_CHECKING, NamedTuple
 from flow.core.explain import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from typing import TextIO
 
     from flow.app.measure import Listener
     from flow.app.ports import Check, CheckResult
+    from flow.cheap_typing import TextIO
 
 MARKS: Mapping[str, str] = {"passed": "✓", "failed": "✗", "inconclusive": "?"}
 PLAIN_MARKS: Mapping[str, str] = {"passed": "+", "failed": "x", "inconclusive": "?"}

@@ -6,8 +6,8 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
 
+from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core.explain import visible
 
 if TYPE_CHECKING:

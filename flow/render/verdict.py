@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
+from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core.explain import visible
 from flow.render.text import STYLE, field, show, table
 

@@ -7,14 +7,14 @@ the point of use: a helper that only writes a verdict never loads YAML, git or t
 from __future__ import annotations
 
 from flow.wiring.parts import version
-from flow.wiring.reading import Reading
 from flow.wiring.recording import Recording
+from flow.wiring.stopping import Stopping
 from flow.wiring.trusting import Trusting
 
 __all__ = ["Checkout", "version"]
 
 
-class Checkout(Reading, Trusting, Recording):
+class Checkout(Stopping, Trusting, Recording):
     """A repository checkout, found from any folder inside it.
 
     ``cwd`` defaults to the working directory, ``environ`` to the process's environment. Raises

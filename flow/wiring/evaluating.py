@@ -2,30 +2,52 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
+from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core import ids, layout
 from flow.errors import ContractError, StateError
 from flow.wiring.parts import Parts, version
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from flow.app.create import Rebase
     from flow.app.doors import Closed
-    from flow.app.evaluate import Request
+    from flow.app.evaluate import Evaluated, Request
     from flow.app.looking import Known
     from flow.app.measure import Listener
-    from flow.app.ports import LoadedGoal
+    from flow.app.ports import LoadedGoal, TurnLedger
     from flow.core.boundary import Baseline
     from flow.core.goal import Goal
-    from flow.core.lifecycle import NonTerminal
+    from flow.core.lifecycle import NonTerminal, Status
     from flow.core.verdict import Verdict
 
 MEASURING_LIMIT = 16 << 20
 """Bytes: with more untracked paths than that, what a killed evaluation left behind is not told."""
 EVALUATION_WAIT = 60.0
 """Seconds that an evaluation waits for another one of the same goal to end."""
+
+
+class _Later:
+    """The ledger at its first use: an evaluation that changes nothing does without loading it."""
+
+    def __init__(self, top: str, ledger: Callable[[], TurnLedger]) -> None:
+        self._top = top
+        self._ledger = ledger
+
+    def record_evidence(self, *what: Any, **options: Any) -> tuple[str, str]:
+        return self._ledger().record_evidence(*what, **options)
+
+    def write_turn(self, *what: Any) -> Status:
+        return self._ledger().write_turn(*what)
+
+    def move(self, *what: Any) -> None:
+        self._ledger().move(*what)
+
+    def finish(self, goal_id: str) -> bool:
+        from flow.adapters import files
+
+        pending = files.exists(self._top, layout.pending_file(ids.goal_id(goal_id)))
+        return pending and self._ledger().finish(goal_id)
 
 
 class Evaluating(Parts):
@@ -43,10 +65,24 @@ class Evaluating(Parts):
         ``trust_digest`` is a pipeline's way to say which contract it means: it counts as trusted if
         its digest is this one, and :class:`StateError` names both if not.
         """
+        return self.examine(request, listener, trust_digest=trust_digest).verdict
+
+    def examine(
+        self,
+        request: Request,
+        listener: Listener | None = None,
+        *,
+        trust_digest: str | None = None,
+        seconds_left: Callable[[], float] | None = None,
+    ) -> Evaluated:
+        """:meth:`evaluate`, with what the verdict rests on.
+
+        ``seconds_left`` bounds the whole: another evaluation is waited for no longer than that.
+        """
         from flow.adapters import clock, locks
         from flow.adapters.checks import CommandRunner
         from flow.adapters.watch import FileWatch
-        from flow.app.evaluate import Limits, Tools, evaluate
+        from flow.app.evaluate import Limits, Tools, examine
         from flow.app.measure import Quiet
 
         ids.goal_id(request.goal_id)
@@ -81,7 +117,7 @@ class Evaluating(Parts):
 
         tools = Tools(
             records=self.records,
-            ledger=self.ledger,
+            ledger=_Later(self.top, lambda: self.ledger),
             trusted=trusted,
             baseline=baseline,
             snapshot=self._snapshot,
@@ -91,10 +127,9 @@ class Evaluating(Parts):
                 layout.WORK,
                 environ=self.environ,
                 output_limit=settings.output_limit_bytes,
-                tick=watcher.ticked,
             ),
             watch=watch,
-            keep_baseline=self.ledger.write_baseline,
+            keep_baseline=self._keep_baseline,
             unfinished=self._unfinished,
             began=self._began,
             ended=self._ended,
@@ -102,13 +137,17 @@ class Evaluating(Parts):
             limits=Limits(settings.jobs, settings.command_timeout_seconds, settings.denied_paths),
             version=version(),
             listener=watcher,
+            seconds_left=seconds_left,
         )
         if request.dry_run:
-            return evaluate(request, tools)
-        with locks.exclusive(
-            self.top, layout.evaluation_lock(request.goal_id), timeout=EVALUATION_WAIT, quick=True
-        ):
-            return evaluate(request, tools)
+            return examine(request, tools)
+        wait = EVALUATION_WAIT if seconds_left is None else min(EVALUATION_WAIT, seconds_left())
+        lock = layout.evaluation_lock(request.goal_id)
+        with locks.exclusive(self.top, lock, timeout=max(wait, 0.1), quick=True):
+            return examine(request, tools)
+
+    def _keep_baseline(self, goal_id: str, run_id: str, baseline: Baseline) -> None:
+        self.ledger.write_baseline(goal_id, run_id, baseline)
 
     def _unfinished(self, run_id: str) -> frozenset[str] | None:
         from flow.adapters import files, own_json

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
 
+from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.errors import FlowError, InputError
 
 if TYPE_CHECKING:
@@ -63,6 +63,18 @@ class Parts:
         loaded: LoadedSettings = self._once("settings", lambda: load(self.top, self.home))
         return loaded
 
+    def be_lenient(self) -> tuple[str, ...]:
+        """Take the settings as far as they can be read; returns what is wrong with the rest.
+
+        For the Stop hook: a broken file turns no check off, so of what the readable parts say the
+        stricter counts (SPEC section 8).
+        """
+        from flow.adapters.settings import load_lenient
+
+        loaded, faults = load_lenient(self.top, self.home)
+        self._parts["settings"] = loaded
+        return faults
+
     @property
     def state_dir(self) -> str:
         """The user's state folder; never inside the checkout."""
@@ -91,7 +103,7 @@ class Parts:
         from flow.adapters.records import FileRecords
 
         records: FileRecords = self._once(
-            "records", lambda: FileRecords(self.top, self._cache("goals"))
+            "records", lambda: FileRecords(self.top, self._cache("parsed"))
         )
         return records
 
@@ -106,7 +118,13 @@ class Parts:
         from flow.adapters.ledger import FileLedger
 
         folder = self.settings.settings.journal_dir
-        return FileLedger(self.top, now=clock.now, journal_dir=folder, quick=quick)
+        return FileLedger(
+            self.top,
+            now=clock.now,
+            journal_dir=folder,
+            quick=quick,
+            cache_dir=self._cache("parsed"),
+        )
 
     def load(self, goal_id: str) -> LoadedGoal:
         """Read a goal. Raises :class:`InputError` where there is none, or for an unsafe id."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
+from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core import ids, layout
 from flow.core.lifecycle import NON_TERMINAL
 from flow.errors import FlowError, StateError
@@ -53,7 +52,7 @@ class Reading(Parts):
         ``branch`` None is the one checked out. Also what is wrong with the goals that cannot be
         read: a caller names them, and never takes them for absent.
         """
-        from flow.core.draft import NO_BRANCH
+        from flow.core.goal import NO_BRANCH
 
         wanted = branch if branch is not None else self.branch()
         goals, broken = self.goals()

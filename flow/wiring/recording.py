@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
+from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core import ids, layout
 from flow.errors import StaleProposal
 from flow.wiring.creating import Creating

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
+from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core.lifecycle import NON_TERMINAL
 from flow.errors import InputError
 from flow.wiring.parts import Parts

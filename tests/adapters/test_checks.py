@@ -72,9 +72,10 @@ class Scene:
             found[checks.index(check)] = Ran(result, output)
 
         options = {"environ": self.environ, "grace": 0.3, **options}
+        tick = options.pop("tick", None)
         runner = CommandRunner(str(self.top), WORK, **options)
         try:
-            runner(checks, jobs=jobs, started=note_start, ended=take)
+            runner(checks, jobs=jobs, started=note_start, ended=take, tick=tick)
         finally:
             assert self.left_files() == []
         return [found[number] for number in range(len(checks))]
@@ -685,9 +686,7 @@ def test_an_error_in_a_callback_ends_everything(
         if name == where and (where != "started" or calls.count("started") == 3):
             raise error
 
-    runner = CommandRunner(
-        str(scene.top), WORK, environ=scene.environ, grace=0.3, tick=lambda: call("tick")
-    )
+    runner = CommandRunner(str(scene.top), WORK, environ=scene.environ, grace=0.3)
     commands = ["sleep 300", "sleep 0.2", "setsid sleep 300 & sleep 300"]
     expected = Interrupted if isinstance(error, KeyboardInterrupt) else ValueError
     with pytest.raises(expected):
@@ -696,6 +695,7 @@ def test_an_error_in_a_callback_ends_everything(
             jobs=3,
             started=lambda _: call("started"),
             ended=lambda *_: call("ended"),
+            tick=lambda: call("tick"),
         )
     assert scene.processes() == []
     assert scene.left_files() == []

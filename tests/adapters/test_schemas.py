@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import os
 import re
-import typing
 from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
 
 from flow.adapters import contracts_check, contracts_faults, schemas
+from flow.cheap_typing import get_args
 from flow.core import evidence, goal, ids, lifecycle, verdict
 from flow.errors import InputError, StorageError
 
@@ -112,10 +112,10 @@ def test_every_reference_leads_somewhere(name: str) -> None:
     ("definition", "values"),
     [
         ("status", lifecycle.STATUSES),
-        ("terminal", typing.get_args(lifecycle.Terminal)),
-        ("result", typing.get_args(verdict.Result)),
-        ("verdictName", typing.get_args(verdict.VerdictName)),
-        ("outcome", typing.get_args(evidence.Outcome)),
+        ("terminal", get_args(lifecycle.Terminal)),
+        ("result", get_args(verdict.Result)),
+        ("verdictName", get_args(verdict.VerdictName)),
+        ("outcome", get_args(evidence.Outcome)),
     ],
 )
 def test_the_enums_are_those_of_the_code(definition: str, values: tuple[str, ...]) -> None:
@@ -152,8 +152,8 @@ def test_the_limits_of_the_verdict_are_those_of_the_code() -> None:
     properties = schemas.load("verdict")["properties"]
     assert properties["reason"]["maxLength"] == verdict.REASON_LIMIT
     assert properties["next_step_hint"]["maxLength"] == verdict.HINT_LIMIT
-    assert properties["blocker_type"]["enum"] == list(typing.get_args(verdict.BlockerType))
-    assert properties["delta"]["enum"] == list(typing.get_args(verdict.Delta))
+    assert properties["blocker_type"]["enum"] == list(get_args(verdict.BlockerType))
+    assert properties["delta"]["enum"] == list(get_args(verdict.Delta))
     lists: tuple[tuple[()], ...] = ((), (), ())
     names = ("achieved", 1.0, "unchanged", "", "", "none")
     document = verdict.Verdict("g", "r", *names, *lists, None, "active", "active", 1).to_document()

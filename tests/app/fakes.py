@@ -256,12 +256,15 @@ class World:
         jobs: int,
         started: Callable[[Check], None],
         ended: Callable[[Check, CheckResult], None],
+        tick: Callable[[], None] | None = None,
     ) -> None:
         self.asked_jobs.append(jobs)
         self.checks += checks
         for check in checks:
             started(check)
             self.log.append(f"run {check.criterion_id}")
+            if tick is not None:
+                tick()
             self.during.get(check.criterion_id, lambda: None)()
             if check.criterion_id in self.results:
                 ended(check, self.results[check.criterion_id])

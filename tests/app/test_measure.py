@@ -313,7 +313,7 @@ def test_every_command_that_ran_meanwhile_is_blamed_once() -> None:
     """Two run at once; what changed between may be either's work."""
     world = World(goal_document(criterion("AC1"), criterion("AC2"), criterion("AC3")))
 
-    def run_checks(checks: Any, *, jobs: int, started: Any, ended: Any) -> None:
+    def run_checks(checks: Any, *, jobs: int, started: Any, ended: Any, tick: Any) -> None:
         first, second, third = checks
         started(first)
         started(second)

@@ -115,7 +115,7 @@ def test_doctor_names_and_removes_what_killed_processes_left_anywhere(scene):
         scene.path(f".flow/goals/{TEMP}"),
         scene.path(f".decisions/{TEMP}"),
         os.path.join(scene.state, "cache", "worktree", dead),
-        os.path.join(scene.state, "cache", "goals", f"{dead}a"),
+        os.path.join(scene.state, "cache", "parsed", f"{dead}a"),
         os.path.join(scene.state, "cache", "worktree", f"{dead}b", "git"),
     ]
     for path in left:

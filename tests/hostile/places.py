@@ -77,7 +77,7 @@ FOLDERS = {
     "host folder": "repo/.claude",
     "state": STATE,
     "cache": f"{STATE}/cache",
-    "goal cache": f"{STATE}/cache/goals",
+    "goal cache": f"{STATE}/cache/parsed",
     "worktree cache": f"{STATE}/cache/worktree",
 }
 PLACES = {**FILES, **FOLDERS}

@@ -253,7 +253,7 @@ def _files(scene: Scene) -> dict[str, str]:
     found |= {"ignore file": "repo/.gitignore"}
     for name in ("goal.yaml", "evidence.yaml", "verdict.json", "lifecycle.yaml"):
         found[name] = f"repo/{name}"
-    for name, folder in (("goal cache", "goals"), ("worktree cache", "worktree")):
+    for name, folder in (("goal cache", "parsed"), ("worktree cache", "worktree")):
         cache = f"{scene.state}/cache/{folder}"
         first = sorted(os.listdir(cache))[0]
         found[name] = os.path.relpath(f"{cache}/{first}", scene.parent)

@@ -1,0 +1,27 @@
+"""``loop.json``: the Stop hook's counters for a run (SPEC section 6)."""
+
+from __future__ import annotations
+
+import json
+
+from flow.adapters import files, own_json
+from flow.core import layout
+from flow.core.stop import Loop, loop_from_document
+
+
+def read(root: str, run_id: str, goal_id: str) -> Loop:
+    """The counters of the goal's run; fresh ones where none can be read."""
+    data = files.read_optional(root, layout.loop_file(run_id))
+    try:
+        found = own_json.loads(data) if data else None
+    except ValueError:
+        found = None
+    loop = loop_from_document(found, goal_id) if isinstance(found, dict) else None
+    return loop or Loop(goal_id)
+
+
+def write(root: str, run_id: str, loop: Loop, *, now: str) -> None:
+    """Replace the counters. A kill leaves the old ones or the new ones, whole."""
+    document = {**loop.to_document(), "updated_at": now}
+    text = json.dumps(document, separators=(",", ":"), ensure_ascii=True)
+    files.replace(root, layout.loop_file(run_id), text.encode("ascii"), sync=False)

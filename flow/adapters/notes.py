@@ -1,0 +1,63 @@
+"""Small notes in the user's state folder: who works on a goal, and what a goal waits for.
+
+They lie there, and not in the run's folder, because a run's folder can arrive with a checkout:
+a command that is asked again, or a session that owns a goal, must be what this user said.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from hashlib import sha256
+
+from flow.adapters import files, own_json
+from flow.adapters.state import check_state_dir, ensure_state_dir
+from flow.cheap_typing import TYPE_CHECKING, Any, Literal
+from flow.core import ids
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Kind = Literal["sessions", "waits", "said"]
+LIMIT = 256 << 10
+"""Bytes: the largest note."""
+
+
+class Notes:
+    """One kind of notes about one repository's goals. ``folder`` is the user's state folder."""
+
+    def __init__(self, folder: str, repo: str, kind: Kind) -> None:
+        self._folder = folder
+        self._kind = kind
+        self._repo = sha256(os.fsencode(repo)).hexdigest()[:32]
+
+    def read(self, goal_id: str) -> dict[str, Any] | None:
+        """The note; None where there is none, or none that can be read."""
+        if not check_state_dir(self._folder):
+            return None
+        data = files.read_optional(self._folder, self._rel(goal_id), limit=LIMIT)
+        try:
+            found = own_json.loads(data) if data else None
+        except ValueError:
+            return None
+        return found if isinstance(found, dict) else None
+
+    def write(self, goal_id: str, note: Mapping[str, Any]) -> None:
+        """Replace the note. Raises :class:`StorageError`, :class:`RefusedError`."""
+        path = self._folder
+        ensure_state_dir(path)
+        for part in (self._kind, self._repo):
+            path = os.path.join(path, part)
+            ensure_state_dir(path)
+        text = json.dumps(note, separators=(",", ":"), ensure_ascii=True)
+        # Losing one to a power cut costs a claim, no record: it need not reach the disk at once.
+        rel = self._rel(goal_id)
+        files.replace(self._folder, rel, text.encode("ascii"), mode=0o600, sync=False)
+
+    def remove(self, goal_id: str) -> None:
+        """Take the note away."""
+        if check_state_dir(self._folder):
+            files.remove(self._folder, self._rel(goal_id), sync=False)
+
+    def _rel(self, goal_id: str) -> str:
+        return f"{self._kind}/{self._repo}/{ids.goal_id(goal_id)}.json"

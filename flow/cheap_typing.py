@@ -1,0 +1,128 @@
+"""The names of ``typing`` that Flow uses, without its cost at start-up.
+
+Importing ``typing`` takes as long as a third of a bare interpreter, and each of its NamedTuples as
+much again as fifty imports of a cached name: it compiles every annotation. The Stop hook and the
+helpers start after every turn of an agent and define about eighty such types. A type checker sees
+``typing`` itself; ``tests/core/test_cheap_typing.py`` holds the two alike (docs/adr/0013).
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import (
+        Any,
+        Literal,
+        NamedTuple,
+        NoReturn,
+        Protocol,
+        Self,
+        TextIO,
+        cast,
+        get_args,
+    )
+else:
+    from _collections import _tuplegetter
+
+    Any = NoReturn = Protocol = Self = TextIO = object
+
+    class _Literal:
+        """``Literal["a", "b"]`` is the tuple of its values."""
+
+        def __getitem__(self, values):
+            return values if isinstance(values, tuple) else (values,)
+
+    Literal = _Literal()
+
+    def get_args(literal):
+        """The values of a ``Literal``."""
+        return literal
+
+    def cast(_kind, value):
+        """``value``."""
+        return value
+
+    class _Fields(type):
+        """Makes the annotated names of a class the fields of a tuple, in their order."""
+
+        def __new__(mcls, name, bases, body):
+            if bases[0].__bases__ == (tuple,):
+                fields = tuple(body.get("__annotations__", ()))
+                body["_fields"] = body["__match_args__"] = fields
+                body["_field_defaults"] = {key: body[key] for key in fields if key in body}
+                body["__slots__"] = ()
+                for index, key in enumerate(fields):
+                    body[key] = _tuplegetter(index, None)
+            return type.__new__(mcls, name, bases, body)
+
+    class NamedTuple(tuple, metaclass=_Fields):
+        """What ``typing.NamedTuple`` makes, without a constructor compiled for each class."""
+
+        __slots__ = ()
+        _fields = ()
+        _field_defaults = {}  # noqa: RUF012
+
+        def __new__(cls, *values, **named):
+            if named or len(values) != len(cls._fields):
+                values = cls._complete(values, named)
+            return tuple.__new__(cls, values)
+
+        @classmethod
+        def _complete(cls, values, named):
+            """``values`` with those given by name, and the defaults."""
+            missing = []
+            if len(values) > len(cls._fields):
+                count = len(cls._fields)
+                raise TypeError(f"{cls.__name__} takes {count} values, not {len(values)}")
+            found = list(values)
+            for key in cls._fields[len(values) :]:
+                if key in named:
+                    found.append(named.pop(key))
+                elif key in cls._field_defaults:
+                    found.append(cls._field_defaults[key])
+                else:
+                    missing.append(key)
+            if missing:
+                raise TypeError(f"{cls.__name__} lacks {', '.join(missing)}")
+            if named:
+                raise TypeError(f"{cls.__name__} does not take {', '.join(named)}")
+            return found
+
+        @classmethod
+        def _make(cls, values):
+            """An instance from an iterable of all values."""
+            return cls(*values)
+
+        def _replace(self, **changed):
+            """A copy with other values for some fields."""
+            fields = self._fields
+            if not changed.keys() <= set(fields):
+                wrong = [key for key in changed if key not in fields]
+                raise ValueError(f"Got unexpected field names: {wrong}")
+            pairs = zip(fields, self, strict=True)
+            return tuple.__new__(type(self), [changed.get(key, value) for key, value in pairs])
+
+        def _asdict(self):
+            """The fields and their values, in order."""
+            return dict(zip(self._fields, self, strict=True))
+
+        def __repr__(self):
+            shown = (f"{key}={value!r}" for key, value in self._asdict().items())
+            return f"{type(self).__name__}({', '.join(shown)})"
+
+        def __getnewargs__(self):
+            return tuple(self)
+
+
+__all__ = [
+    "TYPE_CHECKING",
+    "Any",
+    "Literal",
+    "NamedTuple",
+    "NoReturn",
+    "Protocol",
+    "Self",
+    "TextIO",
+    "cast",
+    "get_args",
+]

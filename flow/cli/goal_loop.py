@@ -1,0 +1,100 @@
+"""The commands around the Stop hook's loop: whose a goal is, and what it waits for (SPEC 6)."""
+
+from __future__ import annotations
+
+import os
+
+from flow.cheap_typing import TYPE_CHECKING
+from flow.cli.parsing import Command, goal_argument, seconds
+from flow.core import explain
+from flow.errors import InputError, PersonNeeded
+from flow.wiring import Checkout
+
+if TYPE_CHECKING:
+    import argparse
+
+    from flow.cli.output import Output
+
+SESSION_VARIABLE = "CLAUDE_CODE_SESSION_ID"
+"""Set by Claude Code in what its agent's shell starts."""
+ASK_SECONDS = 60.0
+EVERY_SECONDS = 30.0
+
+
+def _claim_arguments(parser: argparse.ArgumentParser) -> None:
+    goal_argument(parser)
+    parser.add_argument(
+        "--session",
+        metavar="S",
+        help=f"the session's id (default: ${SESSION_VARIABLE}; without either, the next to stop)",
+    )
+
+
+def _claim(args: argparse.Namespace, out: Output) -> int:
+    session = args.session if args.session is not None else os.environ.get(SESSION_VARIABLE)
+    if session is not None and not (0 < len(session) <= 200 and session.isprintable()):
+        raise InputError(
+            "is no session id",
+            key="--session",
+            value=session,
+            remedy="it is what the host calls session_id: printable, at most 200 characters",
+        )
+    goal = Checkout().claim(args.ID, session)
+    whose = f"session {session}" if session else "the session that stops next"
+    out.result(
+        {"goal_id": goal.id, "session": session, "status": goal.status},
+        [f"goal {goal.id} belongs to {whose}"],
+    )
+    return 0
+
+
+def _wait_arguments(parser: argparse.ArgumentParser) -> None:
+    goal_argument(parser)
+    add = parser.add_argument
+    add("--until", metavar="CMD", required=True, help="what exits 0 once the wait is over")
+    add("--follow", action="store_true", help="keep asking here, instead of at each stop")
+    add("--every", metavar="S", type=seconds, default=EVERY_SECONDS, help="seconds between (30)")
+    add("--timeout", metavar="S", type=seconds, help="with --follow: give up after so long")
+
+
+def _wait(args: argparse.Namespace, out: Output) -> int:
+    from time import monotonic, sleep
+
+    if not args.until.strip() or "\0" in args.until:
+        raise InputError("is no command", key="--until", value=args.until, remedy="name a command")
+    checkout = Checkout()
+    goal, there, words = checkout.wait(args.ID, args.until, ASK_SECONDS)
+    started = monotonic()
+    while args.follow and not there:
+        left = None if args.timeout is None else args.timeout - (monotonic() - started)
+        if left is not None and left <= 0:
+            raise PersonNeeded(
+                f"goal {goal.id} still waits after {args.timeout:g} s: {words}",
+                remedy=f"look at it, then: flow goal resume {goal.id}",
+            )
+        sleep(args.every if left is None else min(args.every, left))
+        goal = checkout.load(goal.id).goal
+        if goal.status != "waiting_for_ci":
+            words = f"it is {goal.status} meanwhile"
+            break
+        there, words = checkout.ask_again(goal, ASK_SECONDS)
+        if there:
+            goal = checkout.go_on(goal.id, words)
+    then = f"flow goal evaluate {goal.id}" if there else f"flow goal resume {goal.id}"
+    out.result(
+        {"goal_id": goal.id, "status": goal.status, "there": there, "reason": words, "next": then},
+        [f"goal {goal.id} is {goal.status}: {explain.visible(words)}", f"next: {then}"],
+    )
+    return 0
+
+
+COMMANDS = {
+    "claim": Command("say which session works on a goal", _claim_arguments, _claim),
+    "wait": Command(
+        "wait until a command exits 0, and resume then",
+        _wait_arguments,
+        _wait,
+        "It is asked right away, then at each stop of an agent (flow hook stop), or here\n"
+        "with --follow. The command is kept in your own state folder: no checkout brings one.",
+    ),
+}

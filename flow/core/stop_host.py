@@ -1,0 +1,329 @@
+"""What the hosts tell a stop hook, and what they take for an answer (SPEC section 6). Pure values.
+
+A host is the program that runs the agent. Each sends one JSON object on stdin and takes one on
+stdout; the caller parses and prints the text. Cursor's may begin with a byte-order mark
+(U+FEFF), which the caller strips before it parses; here every value has been parsed already.
+
+What is known, and from where:
+
+=========== ==================================================================================
+claude      Claude Code 2.1.197, its own schemas: ``session_id``, ``cwd``, ``hook_event_name``,
+            ``prompt_id``, ``agent_id``, ``stop_hook_active``, ``background_tasks`` (a list of
+            ``{id, type, status, description, command?, agent_type?, server?, tool?, name?}``
+            with what runs or waits to run), ``decision`` ``approve`` or ``block``, ``reason``,
+            ``systemMessage``; a key that it does not know is dropped. More blocks in a row than
+            ``CLAUDE_CODE_STOP_HOOK_BLOCK_CAP`` (default 8, 0 or less: no cap) are overridden; a
+            tool call in between starts its count afresh, and ours does not know of it. By
+            documentation only: strings of over 10,000 characters are cut.
+codex       Codex CLI 0.169.0, the schemas inside it, and runs of it: ``session_id``, ``cwd``,
+            ``turn_id`` (the same in a continuation), ``hook_event_name``, ``agent_id`` (of a
+            subagent's stop), ``stop_hook_active``. An unknown key, another decision than
+            ``block`` and a ``block`` without a reason make the hook fail; of a reason over
+            10,000 bytes the agent gets the beginning, the end and the name of a file. It says
+            nothing about background tasks.
+gemini      Gemini CLI 0.61.0, its code, and runs of it: ``session_id``, ``cwd``,
+            ``hook_event_name`` ``AfterAgent``, ``stop_hook_active``; ``decision`` ``deny`` with a
+            ``reason`` that becomes the next prompt uncut, ``systemMessage``, which is shown. The
+            reasons of all hooks are joined, so an answer that lets go carries none. It says
+            nothing about background tasks.
+cursor      By documentation only: ``conversation_id``, ``hook_event_name`` ``stop``,
+            ``status`` (``completed``, ``aborted``, ``error``), ``loop_count`` (follow-ups used
+            so far), ``workspace_roots``; ``followup_message`` continues, an empty object lets
+            go; 5 follow-ups unless the entry's ``loop_limit`` says otherwise.
+=========== ==================================================================================
+"""
+
+from __future__ import annotations
+
+from flow.cheap_typing import Any, Literal, NamedTuple
+
+HOSTS = ("claude", "codex", "gemini", "cursor")
+
+MARK = "FLOW_GOAL_CONTINUATION"
+"""How a continuation begins; it stands alone where a caller gave no reason."""
+
+NAME_LIMIT = 120
+"""Characters of a background task's name that are kept."""
+MOST_TASKS = 20
+"""Background tasks that are named; more are counted."""
+
+_SESSION_LIMIT = 200
+_CWD_LIMIT = 4096
+_MOST_USED = 1_000_000
+_ENDED = ("completed", "failed", "killed", "stopped", "cancelled")
+"""The host lists what runs or waits; what says that it ended is no reason to wait."""
+_TASK_NAMES = ("description", "command", "name", "agent_type", "tool", "server", "id")
+
+
+class StopEvent(NamedTuple):
+    """A stop, as the host tells it. What it does not tell, or tells wrongly, has its default."""
+
+    host: str
+    session: str | None = None
+    """The session's id; None where it cannot be known, and so nothing can be claimed by it."""
+    cwd: str | None = None
+    """An absolute path, not looked at: it may be gone, or lie in no repository."""
+    continued: bool = False
+    """The host says that the turn answers a stop hook's continuation. It can be False in one that
+    does (Claude Code), so the caller counts itself, with ``prompt`` where there is one."""
+    background: tuple[str, ...] = ()
+    """Names of the background tasks that run or wait to run; while there are any, wait."""
+    prompt: str | None = None
+    """The id of the user's prompt (Claude Code) or turn (Codex) that the stop ends: equal ids mean
+    that no new prompt came in between."""
+    used: int | None = None
+    """Continuations that the host itself counted for this prompt (Cursor); None: it tells none."""
+    skip: str = ""
+    """Why this stop is not to be judged (a subagent's, another event, an aborted turn), or ``""``.
+    The answer to it lets go."""
+
+
+class Answer(NamedTuple):
+    """What the hook decided, before it is put in a host's words."""
+
+    action: Literal["continue", "let_go"]
+    reason: str
+    next_step_hint: str = ""
+    message: str = ""
+    """For the user's eyes. Codex and Cursor have no place for it in an answer that lets go."""
+
+
+class _Host(NamedTuple):
+    event: str
+    reason_limit: int
+    unit: Literal["utf-16", "utf-8"]
+    cap: int | None
+
+
+_TABLE = {
+    "claude": _Host("Stop", 10_000, "utf-16", 8),
+    "codex": _Host("Stop", 10_000, "utf-8", None),
+    "gemini": _Host("AfterAgent", 10_000, "utf-16", None),
+    "cursor": _Host("stop", 10_000, "utf-16", 5),
+}
+
+
+def event_name(host: str) -> str:
+    """What ``host`` calls the event: the key in its settings, and ``hook_event_name``."""
+    return _TABLE[host].event
+
+
+def reason_limit(host: str) -> int:
+    """How long a continuation's reason may be for ``host``, as :func:`reason_size` counts it.
+
+    Claude Code and Codex cut what is longer; for the two others no limit is known, and the same
+    one keeps the agent's prompt short.
+    """
+    return _TABLE[host].reason_limit
+
+
+def reason_size(host: str, text: str) -> int:
+    """The length of ``text`` as ``host`` counts it: UTF-16 units, for Codex bytes of UTF-8.
+
+    Never less than its characters, so that cutting to fewer characters than are left always helps.
+    """
+    if _TABLE[host].unit == "utf-8":
+        return len(text.encode("utf-8", "surrogatepass"))
+    return len(text) + sum(char > "\uffff" for char in text)
+
+
+def block_cap(host: str, said: str | None = None) -> int | None:
+    """After how many continuations in a row ``host`` overrides its hooks; None: never.
+
+    ``said`` is the value of ``CLAUDE_CODE_STOP_HOOK_BLOCK_CAP``, or None where it is unset; only
+    Claude Code asks for it, and takes the number that the text begins with.
+    """
+    cap = _TABLE[host].cap
+    if host != "claude" or said is None:
+        return cap
+    text = said.strip()
+    sign, rest = (text[:1], text[1:]) if text[:1] in ("+", "-") else ("", text)
+    digits = rest[: next((i for i, c in enumerate(rest) if c not in "0123456789"), len(rest))]
+    if not digits:
+        return cap
+    number = int(digits[:18])
+    return None if sign == "-" or number == 0 else number
+
+
+def read_event(host: str, document: object) -> tuple[StopEvent, tuple[str, ...]]:
+    """What ``document``, the parsed input of ``host`` (one of :data:`HOSTS`), says of a stop.
+
+    Never raises for a document: what is missing has its default, and what cannot be used is
+    warned of, in one line each of printable characters.
+    """
+    if not isinstance(document, dict):
+        warning = f"the host's input is {_kind(document)}, not an object"
+        return StopEvent(host), (warning,)
+    warnings: list[str] = []
+    read = _cursor if host == "cursor" else _common
+    event = read(host, document, warnings)
+    return event._replace(skip=_skip(host, document, warnings)), tuple(warnings)
+
+
+def to_document(host: str, answer: Answer) -> dict[str, str]:
+    """``answer`` in the words of ``host``, with no key that it does not know.
+
+    The reason is not cut here. An empty one is replaced where the host wants one.
+    """
+    if answer.action == "continue":
+        reason = answer.reason if answer.reason.strip() else MARK
+        if host == "cursor":
+            return {"followup_message": reason}
+        return {"decision": "deny" if host == "gemini" else "block", "reason": reason}
+    if host == "claude":
+        return {
+            "decision": "approve",
+            "reason": answer.reason,
+            **({"next_step_hint": answer.next_step_hint} if answer.next_step_hint else {}),
+            **({"systemMessage": answer.message} if answer.message else {}),
+        }
+    if host == "gemini":
+        said = {"systemMessage": answer.message} if answer.message else {}
+        return {"decision": "allow", **said}
+    return {}
+
+
+def _common(host: str, document: dict[Any, Any], warnings: list[str]) -> StopEvent:
+    """Claude Code, Codex and Gemini call things alike."""
+    prompt = {"claude": "prompt_id", "codex": "turn_id"}.get(host)
+    continued = document.get("stop_hook_active")
+    if continued is not None and not isinstance(continued, bool):
+        warnings.append(_wrong("stop_hook_active", continued, "true or false"))
+    return StopEvent(
+        host,
+        session=_id(document, "session_id", warnings),
+        cwd=_path("cwd", document.get("cwd"), warnings),
+        continued=continued is True,
+        background=_tasks(document, warnings) if host == "claude" else (),
+        prompt=_id(document, prompt, warnings) if prompt else None,
+    )
+
+
+def _cursor(host: str, document: dict[Any, Any], warnings: list[str]) -> StopEvent:
+    used = document.get("loop_count")
+    if used is not None and not _is_count(used):
+        warnings.append(_wrong("loop_count", used, f"a whole number from 0 to {_MOST_USED}"))
+        used = None
+    return StopEvent(
+        host,
+        session=_id(document, "conversation_id", warnings),
+        cwd=_root(document.get("workspace_roots"), warnings),
+        continued=bool(used),
+        used=used,
+    )
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST_USED
+
+
+def _root(roots: object, warnings: list[str]) -> str | None:
+    """The folder that Cursor works in. With several it does not say in which."""
+    if roots is None:
+        return None
+    if not isinstance(roots, list):
+        warnings.append(_wrong("workspace_roots", roots, "a list of paths"))
+        return None
+    if len(roots) > 1:
+        warnings.append(f"workspace_roots names {len(roots)} folders: the first one counts")
+    return _path("workspace_roots[0]", roots[0], warnings) if roots else None
+
+
+def _skip(host: str, document: dict[Any, Any], warnings: list[str]) -> str:
+    name = document.get("hook_event_name")
+    expected = event_name(host)
+    if name is not None and not isinstance(name, str):
+        warnings.append(_wrong("hook_event_name", name, "a text"))
+    elif name is not None and name.lower() != expected.lower():
+        return f"the event is {_shown(name)!r}, not {expected!r}"
+    agent = document.get("agent_id")
+    if host in ("claude", "codex") and isinstance(agent, str) and agent:
+        return "it is the stop of a subagent"
+    status = document.get("status") if host == "cursor" else None
+    if status in ("aborted", "error"):
+        return f"the host says that the turn ended with {status!r}"
+    if status not in (None, "completed"):
+        warnings.append(_wrong("status", status, "completed, aborted or error"))
+    return ""
+
+
+def _id(document: dict[Any, Any], key: str, warnings: list[str]) -> str | None:
+    value = document.get(key)
+    if value is None or value == "":
+        return None
+    if isinstance(value, str) and len(value) <= _SESSION_LIMIT and value.isprintable():
+        return value
+    warnings.append(_wrong(key, value, f"a printable text of at most {_SESSION_LIMIT} characters"))
+    return None
+
+
+def _path(key: str, value: object, warnings: list[str]) -> str | None:
+    if value is None:
+        return None
+    if (
+        isinstance(value, str)
+        and value.startswith("/")
+        and len(value) <= _CWD_LIMIT
+        and not any(_in_no_path(char) for char in value)
+    ):
+        return value
+    warnings.append(_wrong(key, value, "an absolute path"))
+    return None
+
+
+def _in_no_path(char: str) -> bool:
+    """NUL and half characters, but for those in which Python keeps bytes that are not UTF-8."""
+    return char == "\x00" or "\ud800" <= char < "\udc80" or "\udcff" < char <= "\udfff"
+
+
+def _tasks(document: dict[Any, Any], warnings: list[str]) -> tuple[str, ...]:
+    """The names of what runs. An entry that cannot be read counts: the host says it is there."""
+    tasks = document.get("background_tasks")
+    if tasks is None:
+        return ()
+    if not isinstance(tasks, list):
+        warnings.append(_wrong("background_tasks", tasks, "a list of tasks"))
+        return ()
+    running = [task for task in tasks if _runs(task)]
+    odd = sum(not isinstance(task, dict) for task in running)
+    if odd:
+        warnings.append(f"background_tasks: {odd} of its {len(tasks)} entries are no objects")
+    names = [_task_name(task) for task in running[:MOST_TASKS]]
+    more = len(running) - len(names)
+    return (*names, f"{more} more") if more else tuple(names)
+
+
+def _runs(task: object) -> bool:
+    status = task.get("status") if isinstance(task, dict) else None
+    return not isinstance(status, str) or status not in _ENDED
+
+
+def _task_name(task: object) -> str:
+    values = task if isinstance(task, dict) else {}
+    texts = (values.get(key) for key in _TASK_NAMES)
+    name = next((text for text in texts if isinstance(text, str) and text.strip()), "a task")
+    kind = values.get("type")
+    return _shown(f"{kind}: {name}" if isinstance(kind, str) and kind else name)
+
+
+def _wrong(key: str, value: object, expected: str) -> str:
+    text = f" {_shown(value)!r}" if isinstance(value, str) else ""
+    return f"{key} is {_kind(value)}{text}, not {expected}: it is left out"
+
+
+def _kind(value: object) -> str:
+    if isinstance(value, dict):
+        return "an object"
+    if isinstance(value, list):
+        return "a list"
+    if isinstance(value, str):
+        return "the text"
+    if isinstance(value, bool) or value is None:
+        return {True: "true", False: "false", None: "null"}[value]
+    return "a number" if isinstance(value, (int, float)) else "no JSON value"
+
+
+def _shown(text: str) -> str:
+    """``text`` on one line of printable characters, cut."""
+    cut = text if len(text) <= NAME_LIMIT else text[: NAME_LIMIT - 1] + "…"
+    return "".join(char if char.isprintable() else "?" for char in cut)

@@ -1,0 +1,234 @@
+"""``flow hook stop``: what a coding agent's host calls when the agent stops (SPEC section 6).
+
+The host's JSON comes on standard input. Whatever happens, one JSON object goes to standard output
+and the exit status is 0: a hook that fails says so in its answer, and lets the agent stop.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from time import monotonic
+
+from flow.cheap_typing import TYPE_CHECKING, Any, NoReturn
+from flow.core.stop_host import (
+    HOSTS,
+    Answer,
+    StopEvent,
+    block_cap,
+    read_event,
+    reason_limit,
+    reason_size,
+    to_document,
+)
+from flow.errors import FlowError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+GUARD = "CLAUDE_HOOK_GOAL_JUDGE_MODE"
+"""Set around a judge, so that a judge's own stop is never judged."""
+CAP = "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"
+INPUT_LIMIT = 16 << 20
+"""Bytes of standard input that are read."""
+INPUT_SECONDS = 10.0
+"""How long the host may take to send them."""
+LEAST_SECONDS = 1.0
+REASON_MARGIN = 500
+"""What a reason stays below the host's limit by, as the host counts."""
+
+USAGE = """\
+usage: flow hook stop [--host claude|codex|gemini|cursor] [-- TEXT]
+
+Decides whether an agent may stop: called by the agent's host, with the host's JSON on standard
+input (TEXT is what was read of it already). Prints one JSON object and exits with 0, always."""
+
+
+class _TooLate(BaseException):
+    """The hook's time is over. Not an Exception: nothing on the way may take it for its own."""
+
+
+def run(words: Sequence[str]) -> int:
+    """``flow hook WORDS``; the exit status."""
+    if not words or words[0] in ("-h", "--help", "help") or "--help" in words[:3]:
+        print(USAGE)
+        return 0 if words else 2
+    if words[0] != "stop":
+        sys.stderr.write(
+            f"flow: {words[0][:40]!r} is no command of flow hook; see flow hook --help\n"
+        )
+        return 2
+    return main(words[1:])
+
+
+def main(words: Sequence[str]) -> int:
+    """Answer one stop. Raises nothing; returns 0."""
+    started = monotonic()
+    host = "claude"
+    try:
+        host, head = _options(words)
+        answer = _answer(host, head, started)
+    except FlowError as error:
+        answer = _failed(_line(error))
+    except (KeyboardInterrupt, _TooLate):
+        answer = _failed("the hook was ended before it was done")
+    except BaseException as error:  # noqa: BLE001 - whatever it is, the host gets its answer
+        answer = _failed(_crashed(error))
+    _print(to_document(host, answer))
+    return 0
+
+
+def _options(words: Sequence[str]) -> tuple[str, bytes]:
+    host, head = "claude", b""
+    rest = list(words)
+    while rest:
+        word = rest.pop(0)
+        if word == "--" and len(rest) <= 1:
+            head, rest = os.fsencode("".join(rest)), []
+        elif word == "--host" and rest:
+            host = rest.pop(0)
+        elif word.startswith("--host="):
+            host = word.removeprefix("--host=")
+        else:
+            raise FlowError(f"flow hook stop does not know {word[:40]!r}", remedy="see --help")
+    if host not in HOSTS:
+        raise FlowError(f"--host: {host[:40]!r} is none of {', '.join(HOSTS)}", remedy="see --help")
+    return host, head
+
+
+def _answer(host: str, head: bytes, started: float) -> Answer:
+    if os.environ.get(GUARD):
+        return Answer("let_go", f"{GUARD} is set: this is a judge's own session")
+    event, warnings = read_event(host, _document(head))
+    if event.skip:
+        return Answer("let_go", event.skip)
+    answer = _decide(host, event, started)
+    if not warnings:
+        return answer
+    said = "; ".join([*([answer.message] if answer.message else []), *warnings])
+    return answer._replace(message=said if said.startswith("Flow: ") else f"Flow: {said}")
+
+
+def _decide(host: str, event: StopEvent, started: float) -> Answer:
+    from flow.app.stop import Host
+    from flow.errors import InputError
+    from flow.wiring import Checkout
+
+    folder = event.cwd if event.cwd is not None and os.path.isdir(event.cwd) else os.getcwd()
+    try:
+        checkout = Checkout(folder)
+    except InputError as error:
+        if error.code == "no_repository":
+            return Answer("let_go", "no repository and no .flow folder here")
+        raise
+    said = checkout.be_lenient()
+    settings = checkout.settings.settings
+    if not settings.enabled or settings.stop_hook_enforcement == "off":
+        off = (
+            "flow.goals.enabled is false" if not settings.enabled else "stopHookEnforcement is off"
+        )
+        message = f"Flow: {'; '.join(said)}" if said else ""
+        return Answer("let_go", off, message=message)
+    parent = os.getppid()
+
+    def seconds_left() -> float:
+        if os.getppid() != parent:  # whoever waits for the answer is gone
+            return 0.0
+        return settings.hook_timeout_seconds - (monotonic() - started)
+
+    _alarm(max(seconds_left(), LEAST_SECONDS))
+    limits = Host(
+        reason_limit(host) - REASON_MARGIN,
+        lambda text: reason_size(host, text),
+        block_cap(host, os.environ.get(CAP)),
+    )
+    try:
+        answer = checkout.stop(event, limits, seconds_left)
+    finally:
+        _alarm(0)
+    if not said:
+        return answer
+    message = "; ".join([answer.message or "Flow", *said])
+    return answer._replace(message=message)
+
+
+def _alarm(seconds: float) -> None:
+    """End the hook after so many seconds, whatever it is doing then; 0 takes that back.
+
+    What it does is safe against a kill at any moment, so it is against this.
+    """
+    import signal
+
+    def ring(*_: Any) -> NoReturn:
+        raise _TooLate
+
+    if seconds:
+        signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+
+
+def _document(head: bytes) -> Any:
+    """The host's input as a JSON value. Raises :class:`FlowError` where it is none."""
+    import json
+
+    data = head + _rest(INPUT_LIMIT - len(head))
+    if not data.strip():
+        raise FlowError("the host sent nothing on standard input", remedy=_BY_HAND)
+    try:
+        # A byte-order mark is Cursor's; half a character is no reason to refuse the rest.
+        return json.loads(data.decode("utf-8-sig", "replace"))
+    except (ValueError, RecursionError):
+        raise FlowError("what the host sent is no whole JSON value", remedy=_BY_HAND) from None
+
+
+_BY_HAND = "nothing was checked; to evaluate by hand: flow goal evaluate ID"
+
+
+def _rest(limit: int) -> bytes:
+    """Standard input to its end, or to the limits of size and time."""
+    import select
+
+    found = bytearray()
+    end = monotonic() + INPUT_SECONDS
+    try:
+        while len(found) < limit:
+            ready, _, _ = select.select([0], [], [], max(end - monotonic(), 0))
+            data = os.read(0, min(limit - len(found), 1 << 20)) if ready else b""
+            if not data:
+                break
+            found += data
+    except (OSError, ValueError):
+        pass  # closed
+    return bytes(found)
+
+
+def _failed(line: str) -> Answer:
+    text = f"Flow's Stop hook could not do its work: {line}"
+    return Answer("let_go", text, message=f"Flow: {text}")
+
+
+def _line(error: FlowError) -> str:
+    from flow.core.explain import visible
+    from flow.core.verdict import clip
+
+    return clip(visible("; ".join(str(fault) for fault in error.faults)), 1000)
+
+
+def _crashed(error: BaseException) -> str:
+    try:
+        from flow.adapters.crash import report
+
+        return _line(report(error, os.environ))
+    except BaseException as second:  # noqa: BLE001 - a full disk, no memory: the answer goes out
+        return f"{type(error).__name__}, and then {type(second).__name__}"
+
+
+def _print(document: dict[str, str]) -> None:
+    import json
+
+    data = json.dumps(document, ensure_ascii=True).encode("ascii") + b"\n"
+    try:
+        while data:
+            data = data[os.write(1, data) :]
+    except OSError:
+        pass  # nobody reads it
