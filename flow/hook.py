@@ -138,6 +138,7 @@ def _decide(host: str, event: StopEvent, started: float) -> Answer:
 
     _alarm(max(seconds_left(), LEAST_SECONDS))
     limits = Host(
+        "/flow:goal evaluate" if host == "claude" else "flow goal evaluate",
         reason_limit(host) - REASON_MARGIN,
         lambda text: reason_size(host, text),
         block_cap(host, os.environ.get(CAP)),

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 class Host(NamedTuple):
     """What the host takes: the size of a reason, and how many continuations in a row."""
 
+    command: str
+    """How a user of this host evaluates a goal."""
     limit: int
     size: Callable[[str], int]
     cap: int | None
@@ -225,16 +227,11 @@ def _answer(
             for r in verdict.criterion_results
             if r.outcome == "failed" and r.evidence_ref
         }
-        left = stop_words.Left(
-            step.left,
-            last_of_host=limits.cap is not None and step.loop.continuations >= limits.cap,
-            limited=limits.cap is not None or tools.mode == "evaluator-loop",
-        )
         judged = ""
         if row == "judge_not_achieved" and found is not None:
             judged = explain.visible(getattr(found.opinion, "reason", ""))
         text = stop_words.continuation(
-            goal, verdict, tails, left, judged=judged, limit=host.limit, size=host.size
+            goal, verdict, tails, step, judged=judged, limit=host.limit, size=host.size
         )
         return Answer("continue", text)
     mode = _mode(goal, tools.mode)
@@ -249,8 +246,9 @@ def _answer(
     if found is not None and found.measurement.out_of_time:
         missed = explain.names(found.measurement.out_of_time, 10)
         text += f"; not reached in the hook's time: {missed}"
-    hint = f"/flow:goal evaluate {goal.id}"
-    return _let_go(text, [text, *warnings], hint)
+    hint = f"{host.command} {goal.id}"
+    told = f"{text}: {hint}" if row == "proved" else text
+    return _let_go(text, [told, *warnings], hint)
 
 
 def _event(

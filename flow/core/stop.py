@@ -57,6 +57,8 @@ class Loop(NamedTuple):
     continuing: bool = False
     """Whether the newest stop of that session was answered by a continuation."""
     continuations: int = 0
+    in_row: int = 0
+    """Continuations since the files last changed: the host counts those without a tool call."""
     stuck_turns: int = 0
     passing_sha256: str | None = None
     recent: tuple[Recent, ...] = ()
@@ -86,8 +88,10 @@ class Step(NamedTuple):
     action: Literal["continue", "let_go"]
     why: Why
     loop: Loop
-    left: int
-    """Continuations that may follow this one."""
+    left: int | None
+    """Continuations that may follow this one; None: nothing counts them."""
+    last_of_host: bool = False
+    """Whether the host may take no further one."""
 
 
 def row(found: Candidate, decision: Decision, opinion: Opinion | Silence | None) -> Row:
@@ -130,7 +134,12 @@ def counted(
     """The counters with this stop in them. ``passing`` is None where nothing was decided."""
     if not answers(loop, session, prompt, continued):
         loop = loop._replace(
-            session=session, prompt=prompt, continuations=0, stuck_turns=0, passing_sha256=None
+            session=session,
+            prompt=prompt,
+            continuations=0,
+            in_row=0,
+            stuck_turns=0,
+            passing_sha256=None,
         )
     loop = loop._replace(continuing=False)
     if passing is None:
@@ -156,18 +165,19 @@ def step(
             return Step("let_go", "budget", loop, 0)
     if _throttled(loop, tree, at):
         return Step("let_go", "throttle", loop, 0)
-    if limits.cap is not None and loop.continuations >= limits.cap:
+    same = bool(loop.recent) and tree is not None and loop.recent[-1].tree == tree
+    in_row = loop.in_row + 1 if same else 1
+    if limits.cap is not None and in_row > limits.cap:
         return Step("let_go", "cap", loop, 0)
     used = loop.continuations + 1
     after = loop._replace(
         continuing=True,
         continuations=used,
+        in_row=in_row,
         recent=(*loop.recent, Recent(at, tree))[-THROTTLE_COUNT:],
     )
-    most = [limits.cap] if limits.cap is not None else []
-    if mode == "evaluator-loop":
-        most.append(limits.budget)
-    return Step("continue", "", after, min(most) - used if most else 0)
+    left = limits.budget - used if mode == "evaluator-loop" else None
+    return Step("continue", "", after, left, limits.cap in (in_row, used))
 
 
 def _throttled(loop: Loop, tree: str | None, at: float) -> bool:
@@ -186,7 +196,7 @@ def _throttled(loop: Loop, tree: str | None, at: float) -> bool:
 def loop_from_document(document: Mapping[str, Any], goal_id: str) -> Loop | None:
     """The counters as read back; None where they are another goal's, or not what Flow writes."""
     texts = ("session", "prompt", "passing_sha256")
-    counts = ("continuations", "stuck_turns")
+    counts = ("continuations", "in_row", "stuck_turns")
     recent, evidence = document.get("recent", []), document.get("evidence", {})
     if (
         document.get("goal_id") != goal_id
@@ -206,6 +216,7 @@ def loop_from_document(document: Mapping[str, Any], goal_id: str) -> Loop | None
         prompt=document.get("prompt"),
         continuing=document.get("continuing", False),
         continuations=document.get("continuations", 0),
+        in_row=document.get("in_row", 0),
         stuck_turns=document.get("stuck_turns", 0),
         passing_sha256=document.get("passing_sha256"),
         recent=tuple(Recent(item["at"], item.get("tree")) for item in recent[-THROTTLE_COUNT:]),

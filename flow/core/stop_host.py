@@ -239,6 +239,8 @@ def _skip(host: str, document: dict[Any, Any], warnings: list[str]) -> str:
     agent = document.get("agent_id")
     if host in ("claude", "codex") and isinstance(agent, str) and agent:
         return "it is the stop of a subagent"
+    if host in ("claude", "codex") and document.get("permission_mode") == "plan":
+        return "the agent plans and may change nothing"
     status = document.get("status") if host == "cursor" else None
     if status in ("aborted", "error"):
         return f"the host says that the turn ended with {status!r}"

@@ -6,7 +6,7 @@ is escaped, quoted as data, and bounded.
 
 from __future__ import annotations
 
-from flow.cheap_typing import TYPE_CHECKING, NamedTuple
+from flow.cheap_typing import TYPE_CHECKING
 from flow.core import explain
 from flow.core.explain import visible
 from flow.core.stop_host import MARK
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from flow.core.goal import Goal
-    from flow.core.stop import Row, Why
+    from flow.core.stop import Row, Step, Why
     from flow.core.verdict import CriterionResult, Verdict
 
 TAIL_LINES = 20
@@ -27,20 +27,11 @@ _TEXT = 200
 _PATHS = 40
 
 
-class Left(NamedTuple):
-    """How many continuations may follow, and whether it is the host that stops them."""
-
-    turns: int
-    last_of_host: bool
-    limited: bool
-    """False where nothing counts them."""
-
-
 def continuation(
     goal: Goal,
     verdict: Verdict,
     tails: Mapping[str, str],
-    left: Left,
+    step: Step,
     *,
     judged: str,
     limit: int,
@@ -51,7 +42,7 @@ def continuation(
     ``limit`` is what the host takes, as ``size`` counts it; ``judged`` is a judge's reason.
     """
     head = [f"{MARK} goal {goal.id} is not done yet.", f"Outcome: {_cut(goal.outcome)}"]
-    foot = _foot(goal, verdict, left, judged)
+    foot = _foot(goal, verdict, step, judged)
     failing = [r for r in verdict.criterion_results if r.outcome == "failed"]
     room = limit - size("\n".join([*head, *foot])) - 200
     blocks: list[str] = []
@@ -93,7 +84,7 @@ def _tail(text: str, most: int) -> list[str]:
     return found[::-1]
 
 
-def _foot(goal: Goal, verdict: Verdict, left: Left, judged: str) -> list[str]:
+def _foot(goal: Goal, verdict: Verdict, step: Step, judged: str) -> list[str]:
     lines = []
     if verdict.path_violations:
         shown = explain.names(verdict.path_violations, _PATHS)
@@ -110,10 +101,10 @@ def _foot(goal: Goal, verdict: Verdict, left: Left, judged: str) -> list[str]:
         "Go on working until the commands pass, then stop: Flow runs them again by itself. "
         "What you cannot solve, say so plainly to the user."
     )
-    if left.last_of_host:
-        lines.append("This is the last time in a row that the host lets Flow ask for more.")
-    if left.limited:
-        lines.append(f"Turns left after this one: {left.turns}.")
+    if step.last_of_host:
+        lines.append("This may be the last time in a row that the host lets Flow ask for more.")
+    if step.left is not None:
+        lines.append(f"Turns left after this one: {step.left}.")
     return lines
 
 

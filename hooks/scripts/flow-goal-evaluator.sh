@@ -31,40 +31,42 @@ answer() {
 }
 
 # read_event: the beginning of standard input into $head, up to the event's folder, which goes into $cwd.
+# $whole is set where there was no more.
 read_event() {
     local LC_ALL=C part
-    head='' cwd=''
+    head='' cwd='' whole=''
     [[ ! -t 0 ]] || return
     while ((${#head} < 16384)); do
         IFS= read -r -t 10 -d , part || {
+            whole=yes
             head+=$part
-            [[ $head =~ $pattern ]] && cwd=${BASH_REMATCH[1]}
+            [[ $head =~ $folder ]] && cwd=${BASH_REMATCH[2]}
             return
         }
         head+=$part,
-        if [[ $part == *\"* && $head =~ $pattern ]]; then
-            cwd=${BASH_REMATCH[1]}
+        if [[ $part == *\"* && $head =~ $folder ]]; then
+            cwd=${BASH_REMATCH[2]}
             return
         fi
     done
 }
-pattern='"cwd"[[:space:]]*:[[:space:]]*"([^"\]*)"'
+folder='("cwd"[[:space:]]*:|"workspace_roots"[[:space:]]*:[[:space:]]*\[)[[:space:]]*"([^"\]*)"'
 
 # goals_above FOLDER: whether it or a folder above it has .flow/goals.
 goals_above() {
-    local folder=$1
+    local above=$1
     while :; do
-        [[ -e $folder/.flow/goals || -L $folder/.flow/goals || -L $folder/.flow ]] && return 0
-        [[ $folder == */* ]] || return 1
-        folder=${folder%/*}
+        [[ -e $above/.flow/goals || -L $above/.flow/goals || -L $above/.flow ]] && return 0
+        [[ $above == */* ]] || return 1
+        above=${above%/*}
     done
 }
 
 # say_once TEXT: let the agent stop, and tell the user why Flow did nothing; once a day is enough.
 say_once() {
-    local folder=${FLOW_STATE_DIR-} mark text=$1
-    [[ $folder == /* ]] || folder=${HOME:-/nonexistent}/.claude/flow-state
-    mark=$folder/said-hook-$(date +%F)
+    local state=${FLOW_STATE_DIR-} mark text=$1
+    [[ $state == /* ]] || state=${HOME:-/nonexistent}/.claude/flow-state
+    mark=$state/said-hook-$(date +%F)
     text=${text//\\/\\\\}
     text=${text//\"/\\\"}
     text=${text//[[:cntrl:]]/?}
@@ -72,8 +74,8 @@ say_once() {
     (
         umask 077
         set -C
-        mkdir -p "$folder"
-        rm -f "$folder"/said-hook-*
+        mkdir -p "$state"
+        rm -f "$state"/said-hook-*
         : >"$mark"
     ) 2>/dev/null
     answer "$text" "Flow: $text"
@@ -82,9 +84,9 @@ say_once() {
 options=$*
 [[ -z ${CLAUDE_HOOK_GOAL_JUDGE_MODE-} ]] || answer 'this is the session of a judge'
 read_event 2>/dev/null
-if [[ $head != *'"cwd"'* || -n $cwd ]]; then
+if [[ -n $cwd || (-n $whole && $head != *'"cwd"'* && $head != *'"workspace_roots"'*) ]]; then
     # Without a folder in the event it is about the working directory. With one that cannot be read
-    # here (an escaped character), the interpreter finds out.
+    # here (an escaped character, far behind), the interpreter finds out.
     here=$PWD
     [[ -z $cwd ]] || cd -P "$cwd" 2>/dev/null
     goals_above "${cwd:-$here}" || goals_above "$PWD" || answer 'there are no goals here'

@@ -16,7 +16,7 @@ COMMANDS = [
     ["init"],
     *(["goal", name] for name in (
         "create", "activate", "evaluate", "confirm", "status", "list", "history", "inspect",
-        "pause", "resume", "approve", "rebase", "clear",
+        "pause", "resume", "approve", "rebase", "clear", "claim", "wait",
     )),
     *(["evidence", name] for name in ("record", "list", "show")),
     *(["verdict", name] for name in ("record", "show")),

@@ -1,0 +1,128 @@
+"""``flow.cheap_typing`` behaves as ``typing`` does, as far as Flow uses it (docs/adr/0013)."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import subprocess
+import sys
+import typing
+
+import pytest
+
+from flow import cheap_typing
+from flow.cheap_typing import Literal, NamedTuple, cast, get_args
+from tests.support import ROOT
+
+
+class Mine(NamedTuple):
+    a: int
+    b: str = "x"
+    c: tuple[int, ...] = ()
+
+    @property
+    def twice(self) -> int:
+        return self.a * 2
+
+    @classmethod
+    def of(cls, a: int) -> Mine:
+        return cls(a)
+
+
+class Theirs(typing.NamedTuple):
+    a: int
+    b: str = "x"
+    c: tuple[int, ...] = ()
+
+    @property
+    def twice(self) -> int:
+        return self.a * 2
+
+    @classmethod
+    def of(cls, a: int) -> Theirs:
+        return cls(a)
+
+
+class Below(Mine):
+    """A class below a tuple's is an ordinary one, and keeps the fields."""
+
+    other = 5
+
+
+CALLS = [
+    ((1,), {}),
+    ((1, "y"), {}),
+    ((1, "y", (2,)), {}),
+    ((), {"a": 1}),
+    ((1,), {"c": (3,)}),
+    ((1,), {"c": (3,), "b": "z"}),
+    ((), {}),
+    ((1, "y", (), 4), {}),
+    ((1,), {"d": 4}),
+    ((1,), {"a": 4}),
+    ((), {"b": "y"}),
+]
+
+
+@pytest.mark.parametrize(("values", "named"), CALLS)
+def test_a_tuple_is_made_as_typing_makes_it(values: tuple, named: dict) -> None:
+    try:
+        expected = tuple(Theirs(*values, **named))
+    except TypeError:
+        with pytest.raises(TypeError):
+            Mine(*values, **named)
+        return
+    assert tuple(Mine(*values, **named)) == expected
+
+
+def test_it_has_what_typing_gives_a_tuple() -> None:
+    mine, theirs = Mine(1, c=(2,)), Theirs(1, c=(2,))
+    assert mine == tuple(theirs)
+    assert (mine.a, mine.b, mine.c, mine.twice) == (1, "x", (2,), 2)
+    assert mine._fields == theirs._fields
+    assert mine._field_defaults == theirs._field_defaults
+    assert mine._asdict() == theirs._asdict()
+    assert mine._replace(b="q") == tuple(theirs._replace(b="q"))
+    assert type(mine._replace(b="q")) is Mine
+    assert Mine._make([1, "y", ()]) == Mine(1, "y")
+    assert repr(mine) == repr(theirs).replace("Theirs", "Mine")
+    assert hash(mine) == hash(theirs)
+    assert Mine.of(3) == Mine(3)
+    assert not hasattr(mine, "__dict__")
+    assert pickle.loads(pickle.dumps(mine)) == mine
+    assert copy.deepcopy(mine) == mine
+    match mine:
+        case Mine(a, b):
+            assert (a, b) == (1, "x")
+    with pytest.raises(AttributeError):
+        mine.a = 2  # type: ignore[misc]
+    with pytest.raises(ValueError, match="unexpected"):
+        mine._replace(nope=1)
+    with pytest.raises(TypeError):
+        Mine._make([1, 2, 3, 4])
+    below = Below(4)
+    assert (below.a, below.b, below.other, below._replace(b="n").b) == (4, "x", 5, "n")
+
+
+def test_literals_are_the_tuple_of_their_values() -> None:
+    assert get_args(Literal["a", "b"]) == typing.get_args(typing.Literal["a", "b"])
+    assert get_args(Literal["a"]) == ("a",)
+    assert cast("int", "x") == "x"  # type: ignore[comparison-overlap]
+
+
+def test_it_offers_nothing_that_typing_does_not() -> None:
+    for name in cheap_typing.__all__:
+        assert hasattr(typing, name), name
+        assert hasattr(cheap_typing, name), name
+
+
+def test_no_module_of_the_hook_imports_typing() -> None:
+    code = (
+        "import sys; sys.path.insert(0, sys.argv[1]); import flow.hook, flow.app.stop, flow.wiring;"
+        "import flow.app.evaluate, flow.adapters.records, flow.adapters.worktree;"
+        "print('typing' in sys.modules)"
+    )
+    found = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", code, ROOT], capture_output=True, text=True, check=True
+    )
+    assert found.stdout.strip() == "False"

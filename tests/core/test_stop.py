@@ -1,0 +1,258 @@
+"""The table of SPEC section 6, and the limits of the loop: every cell, every border."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from flow.cheap_typing import get_args
+from flow.core import stop
+from flow.core.decide import Decision, Measured, Opinion, Silence
+from flow.core.stop import Limits, Loop, Recent
+
+MODES = ("off", "warn", "block", "evaluator-loop")
+ROWS = (
+    "failed",
+    "violation",
+    "inconclusive",
+    "judge_not_achieved",
+    "undecided",
+    "proved",
+    "untrusted",
+)
+CONTINUES = {
+    ("failed", "block"),
+    ("failed", "evaluator-loop"),
+    ("violation", "block"),
+    ("violation", "evaluator-loop"),
+    ("judge_not_achieved", "evaluator-loop"),
+}
+FREE = Limits(stuck=3, budget=20, cap=8)
+T = "t" * 64
+
+
+def step(
+    loop: Loop, mode: Any = "evaluator-loop", limits: Limits = FREE, at: float = 1000.0, **more: Any
+) -> stop.Step:
+    return stop.step(more.pop("row", "failed"), mode, loop, limits, tree=more.pop("tree", T), at=at)
+
+
+def test_the_lists_above_are_whole() -> None:
+    assert get_args(stop.Mode) == MODES
+    assert get_args(stop.Row) == ROWS
+
+
+@pytest.mark.parametrize(("row", "mode"), list(itertools.product(ROWS, MODES)))
+def test_every_cell_of_the_table(row: Any, mode: Any) -> None:
+    found = step(Loop("g"), mode, row=row)
+    assert (found.action == "continue") == ((row, mode) in CONTINUES)
+    assert found.why == ""
+    assert found.loop.continuations == (1 if found.action == "continue" else 0)
+
+
+def decision(verdict: str, blocker: str = "none") -> Decision:
+    return Decision(verdict, "active", None, "fail", 1.0, blocker)  # type: ignore[arg-type]
+
+
+OPINION = Opinion("not_achieved", 0.9)
+
+
+@pytest.mark.parametrize(
+    ("candidate", "decided", "opinion", "expected"),
+    [
+        ("pass", decision("blocked", "scope_violation"), None, "violation"),
+        ("fail", decision("blocked", "scope_violation"), None, "violation"),
+        ("fail", decision("not_achieved"), None, "failed"),
+        ("incomplete", decision("not_achieved"), None, "inconclusive"),
+        ("pass", decision("achieved"), None, "proved"),
+        ("pass+fuzzy", decision("achieved"), Opinion("achieved", 0.9), "proved"),
+        ("pass+fuzzy", decision("not_achieved"), OPINION, "judge_not_achieved"),
+        ("pass", decision("not_achieved"), OPINION, "judge_not_achieved"),
+        ("pass+fuzzy", decision("not_achieved"), None, "undecided"),
+        ("pass+fuzzy", decision("needs_human_review"), Silence("none"), "undecided"),
+        ("pass+fuzzy", decision("needs_human_review"), Opinion("achieved", 0.1), "undecided"),
+        ("pass", decision("needs_human_review", "missing_approval"), None, "undecided"),
+        ("pass+fuzzy", decision("blocked", "missing_dep"), Opinion("blocked", 1.0), "undecided"),
+    ],
+)
+def test_the_row_of_an_evaluation(
+    candidate: Any, decided: Any, opinion: Any, expected: str
+) -> None:
+    assert stop.row(candidate, decided, opinion) == expected
+
+
+@pytest.mark.parametrize(("stuck", "why"), [(0, ""), (2, ""), (3, "stuck"), (4, "stuck")])
+@pytest.mark.parametrize("mode", ["block", "evaluator-loop"])
+def test_stuck_is_only_of_the_loop(stuck: int, why: str, mode: str) -> None:
+    found = step(Loop("g", stuck_turns=stuck), mode)
+    assert found.why == (why if mode == "evaluator-loop" else "")
+    assert found.action == ("let_go" if found.why else "continue")
+
+
+@pytest.mark.parametrize(("used", "why"), [(0, ""), (19, ""), (20, "budget"), (21, "budget")])
+@pytest.mark.parametrize("mode", ["block", "evaluator-loop"])
+def test_the_budget_is_only_of_the_loop(used: int, why: str, mode: str) -> None:
+    found = step(Loop("g", continuations=used), mode)
+    assert found.why == (why if mode == "evaluator-loop" else "")
+    if mode == "evaluator-loop" and not why:
+        assert found.left == 20 - used - 1
+    if mode == "block":
+        assert found.left is None
+
+
+SAME = tuple(Recent(900.0 + n, T) for n in range(3))
+
+
+@pytest.mark.parametrize(
+    ("recent", "at", "tree", "throttled"),
+    [
+        (SAME, 1000.0, T, True),
+        (SAME[:2], 1000.0, T, False),
+        (SAME, 1200.0, T, True),
+        (SAME, 1200.5, T, False),
+        (SAME, 1000.0, "u" * 64, False),
+        ((SAME[0]._replace(tree="u"), *SAME[1:]), 1000.0, T, False),
+        (SAME, 500.0, T, True),
+        (SAME, 1000.0, None, False),
+        (tuple(r._replace(tree=None) for r in SAME), 1000.0, None, False),
+    ],
+    ids=["three", "two", "border", "older", "other now", "other then", "back", "unknown", "none"],
+)
+@pytest.mark.parametrize("mode", ["block", "evaluator-loop"])
+def test_the_throttle(recent: Any, at: float, tree: Any, throttled: bool, mode: str) -> None:
+    found = step(Loop("g", recent=recent), mode, at=at, tree=tree)
+    assert found.why == ("throttle" if throttled else "")
+
+
+@pytest.mark.parametrize(
+    ("in_row", "cap", "why", "last"),
+    [
+        (0, 8, "", False),
+        (6, 8, "", False),
+        (7, 8, "", True),
+        (8, 8, "cap", False),
+        (8, None, "", False),
+        (0, 1, "", True),
+        (1, 1, "cap", False),
+    ],
+)
+def test_the_cap_of_the_host(in_row: int, cap: Any, why: str, last: bool) -> None:
+    loop = Loop("g", in_row=in_row, recent=(Recent(1.0, T),))
+    found = step(loop, "block", Limits(3, 20, cap))
+    assert (found.why, found.last_of_host) == (why, last)
+
+
+def test_work_in_between_starts_the_row_of_the_host_again() -> None:
+    loop = Loop("g", in_row=8, recent=(Recent(1.0, "u"),))
+    found = step(loop, "block", Limits(3, 20, 8))
+    assert (found.action, found.loop.in_row) == ("continue", 1)
+
+
+@pytest.mark.parametrize(
+    ("loop", "limits", "why"),
+    [
+        (Loop("g", stuck_turns=3, continuations=20, recent=SAME, in_row=8), FREE, "stuck"),
+        (Loop("g", stuck_turns=2, continuations=20, recent=SAME, in_row=8), FREE, "budget"),
+        (Loop("g", stuck_turns=2, continuations=9, recent=SAME, in_row=8), FREE, "throttle"),
+        (Loop("g", stuck_turns=2, continuations=9, recent=SAME[:1], in_row=8), FREE, "cap"),
+    ],
+)
+def test_the_order_of_the_limits(loop: Loop, limits: Limits, why: str) -> None:
+    assert step(loop, limits=limits).why == why
+
+
+MINE = Loop("g", session="s", prompt="p", continuing=True, continuations=2, stuck_turns=1)
+
+
+@pytest.mark.parametrize(
+    ("session", "prompt", "continued", "answers"),
+    [
+        ("s", "p", True, True),
+        ("s", "p", False, True),  # the host's flag can be false in a continued turn
+        ("s", "q", True, False),
+        ("s", "q", False, False),
+        ("s", None, True, True),
+        ("s", None, False, False),
+        ("other", "p", True, False),
+        (None, "p", True, False),
+    ],
+)
+def test_what_answers_a_continuation(
+    session: Any, prompt: Any, continued: bool, answers: bool
+) -> None:
+    assert stop.answers(MINE, session, prompt, continued) is answers
+    idle = MINE._replace(continuing=False)
+    assert stop.answers(idle, session, prompt, continued) is False
+    after = stop.counted(MINE, session=session, prompt=prompt, continued=continued, passing=None)
+    assert after.continuations == (2 if answers else 0)
+    assert after.continuing is False
+
+
+def test_the_stuck_counter() -> None:
+    """Four equal stops make three equal turns; an undecided stop counts for nothing."""
+    loop, seen = Loop("g"), []
+    for passing in ("a", "a", None, "a", "a", "b", "b"):
+        loop = stop.counted(loop, session="s", prompt="p", continued=True, passing=passing)
+        seen.append(loop.stuck_turns)
+        loop = loop._replace(continuing=True)
+    assert seen == [0, 1, 1, 2, 3, 0, 1]
+
+
+def test_a_prompt_of_the_users_starts_the_stuck_counter_afresh() -> None:
+    loop = MINE._replace(passing_sha256="a", stuck_turns=2)
+    after = stop.counted(loop, session="s", prompt="new", continued=False, passing="a")
+    assert (after.stuck_turns, after.continuations, after.prompt) == (0, 0, "new")
+
+
+def test_the_passing_set() -> None:
+    one = Measured("AC1", True, False, "passed")
+    two = Measured("AC2", True, False, "passed")
+    failed = two._replace(outcome="failed")
+    assert stop.passing_set([one, two]) == stop.passing_set([two, one])
+    assert stop.passing_set([one, failed]) == stop.passing_set([one])
+    assert stop.passing_set([one, two]) != stop.passing_set([one])
+    assert stop.passing_set([]) == stop.passing_set([failed])
+
+
+LOOPS = st.builds(
+    Loop,
+    st.just("g"),
+    session=st.none() | st.text(max_size=5),
+    prompt=st.none() | st.text(max_size=5),
+    continuing=st.booleans(),
+    continuations=st.integers(0, 9),
+    in_row=st.integers(0, 9),
+    stuck_turns=st.integers(0, 9),
+    passing_sha256=st.none() | st.text(max_size=5),
+    recent=st.lists(
+        st.builds(Recent, st.floats(0, 1e9), st.none() | st.text(max_size=3)), max_size=3
+    ).map(tuple),
+    evidence=st.dictionaries(st.text(max_size=3), st.text(max_size=3), max_size=3),
+)
+
+
+@given(LOOPS)
+def test_the_counters_are_read_back_as_they_were_written(loop: Loop) -> None:
+    assert stop.loop_from_document(loop.to_document(), "g") == loop
+    assert stop.loop_from_document(loop.to_document(), "other") is None
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3)
+    ),
+    max_leaves=6,
+)
+
+
+@given(LOOPS, st.sampled_from(sorted(Loop._fields)), JSON)
+def test_counters_that_were_spoilt_are_none_or_counters(loop: Loop, key: str, value: Any) -> None:
+    found = stop.loop_from_document({**loop.to_document(), key: value}, "g")
+    if found is not None:
+        after = stop.counted(found, session="s", prompt="p", continued=True, passing="x")
+        stop.step("failed", "evaluator-loop", after, FREE, tree=T, at=1.0)
