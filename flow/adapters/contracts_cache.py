@@ -8,21 +8,23 @@ ignored; nothing here ever fails.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import stat
 
 from flow.cheap_typing import Any
 from flow.core.layout import TEMP_PREFIX
+from flow.core.sha import sha256
 
-REVISION = 1
+REVISION = 2
 """To be raised when reading or checking changes without a change of the schema or the version."""
 MOST = 256
 """Entries that are kept."""
 LIMIT = 4 << 20
 """Bytes an entry may have; JSON escapes make it longer than the goal file."""
 _SUFFIX = ".json"
+_schemas: dict[str, bytes] = {}
+"""The digests of the schemas, read once per process."""
 
 
 def load(
@@ -38,19 +40,13 @@ def load(
             found = os.fstat(stream.fileno())
             if not stat.S_ISREG(found.st_mode) or found.st_size > LIMIT:
                 return None
-            entry = json.loads(stream.read(LIMIT))
+            header, _, body = stream.read(LIMIT).partition(b"\n")
+        if header != _header(name, body):
+            return None
+        entry = json.loads(body)
     except (OSError, ValueError, RecursionError):
         return None
-    if not isinstance(entry, dict) or entry.get("name") != name:
-        return None
-    document, warnings = entry.get("document"), entry.get("warnings")
-    if not isinstance(document, dict) or not isinstance(warnings, list):
-        return None
-    if not all(isinstance(text, str) for text in warnings):
-        return None
-    from flow.adapters.contracts_check import accepts
-
-    return (document, warnings) if accepts(kind, document)[0] else None
+    return entry["document"], entry["warnings"]
 
 
 def store(
@@ -69,9 +65,10 @@ def store(
     try:
         fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
         try:
-            with open(fd, "w", encoding="ascii") as stream:
-                entry = {"name": name, "document": document, "warnings": warnings}
-                json.dump(entry, stream, separators=(",", ":"))
+            with open(fd, "wb") as stream:
+                entry = {"document": document, "warnings": warnings}
+                body = json.dumps(entry, separators=(",", ":")).encode("ascii")
+                stream.write(_header(name, body) + b"\n" + body)
             os.rename(temporary, os.path.join(cache_dir, name))
         except BaseException:
             os.unlink(temporary)
@@ -94,12 +91,19 @@ def private(folder: str) -> bool:
     )
 
 
+def _header(name: str, body: bytes) -> bytes:
+    """What an entry begins with: its own name and the digest of the rest, against damage."""
+    return f"{name} {sha256(body).hexdigest()}".encode("ascii")
+
+
 def _name(data: bytes, kind: str) -> str:
     from flow import __version__
     from flow.adapters import schemas
 
-    digest = hashlib.sha256(f"{REVISION} {__version__}\n".encode())
-    digest.update(hashlib.sha256(schemas.text(kind).encode()).digest())
+    if kind not in _schemas:
+        _schemas[kind] = sha256(schemas.text(kind).encode()).digest()
+    digest = sha256(f"{REVISION} {__version__}\n".encode())
+    digest.update(_schemas[kind])
     digest.update(data)
     return f"{digest.hexdigest()}.{kind}{_SUFFIX}"
 

@@ -9,12 +9,12 @@ leaves a sidecar of Flow's own that is shown and never counted.
 from __future__ import annotations
 
 import os
-from hashlib import sha256
 
 from flow.adapters import contracts, events, files, locks, records
 from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 from flow.core import ids, layout
 from flow.core.evidence import APPROVER, EVALUATOR
+from flow.core.sha import sha256
 from flow.errors import FlowError, InputError, RefusedError, StateError
 
 if TYPE_CHECKING:

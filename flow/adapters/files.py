@@ -35,6 +35,7 @@ from flow.adapters.folders import (
 )
 from flow.cheap_typing import TYPE_CHECKING
 from flow.core import layout
+from flow.core.sha import new
 from flow.errors import ContractError, Fault, RefusedError, StorageError
 
 if TYPE_CHECKING:
@@ -105,15 +106,13 @@ def digest(root: str, rel: str, *, limit: int = READ_LIMIT) -> str | None:
 
     A file of more than ``limit`` bytes is a :class:`ContractError`: a sparse one could take hours.
     """
-    import hashlib
-
     with reported("read", rel):
         fd = open_regular(root, rel)
         if fd is None:
             return None
-        found = hashlib.sha256()
         try:
             size = os.fstat(fd).st_size
+            found = new("sha256", size)
             while size <= limit and (chunk := os.read(fd, 1 << 20)):
                 found.update(chunk)
                 size = max(size, os.lseek(fd, 0, os.SEEK_CUR))

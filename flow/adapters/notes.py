@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 import os
-from hashlib import sha256
 
 from flow.adapters import files, own_json
 from flow.adapters.state import check_state_dir, ensure_state_dir
 from flow.cheap_typing import TYPE_CHECKING, Any, Literal
 from flow.core import ids
+from flow.core.sha import sha256
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

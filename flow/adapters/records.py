@@ -161,9 +161,8 @@ class FileRecords:
 
     def _sidecar(self, run_id: str, evidence_id: str) -> tuple[Evidence, str]:
         """A usable sidecar and its file's SHA-256; a FlowError that says why it is none."""
-        from hashlib import sha256
-
         from flow.adapters import contracts
+        from flow.core.sha import sha256
 
         rel = layout.evidence_file(run_id, ids.evidence_id(evidence_id))
         data = files.read_bytes(self._root, rel)
@@ -233,7 +232,7 @@ def parse_goal(
 
     ``expect_id`` is the id that the file's name says.
     """
-    from hashlib import sha256
+    from flow.core.sha import sha256
 
     key = (file, expect_id, sha256(data).digest())
     found = _parsed.get(key)

@@ -15,13 +15,13 @@ from __future__ import annotations
 import json
 import os
 from contextlib import ExitStack
-from hashlib import sha256
 
 from flow.adapters import events, files, journal, own_json
 from flow.adapters.records import parse_goal
 from flow.app.ports import Artifact
 from flow.cheap_typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from flow.core import ids, layout
+from flow.core.sha import sha256
 from flow.errors import FlowError, RefusedError, StateError
 
 if TYPE_CHECKING:

@@ -11,13 +11,13 @@ at: the cost does not grow with the run.
 
 from __future__ import annotations
 
-import hashlib
 import os
 
 from flow.adapters import files, git
 from flow.adapters.events import events_after, last_seq
 from flow.cheap_typing import TYPE_CHECKING
 from flow.core import layout
+from flow.core.sha import sha256
 from flow.errors import FlowError
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def _content(top: str, rel: str) -> str:
         data = files.read_optional(top, rel, limit=_GOAL_LIMIT)
     except FlowError as error:  # a link, a pipe, a folder: what a command may have put there
         return str(error)
-    return "absent" if data is None else hashlib.sha256(data).hexdigest()
+    return "absent" if data is None else sha256(data).hexdigest()
 
 
 def _stamp(path: str) -> Stamp:

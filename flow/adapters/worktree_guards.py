@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 
 from flow.adapters import git
 from flow.cheap_typing import TYPE_CHECKING
+from flow.core.sha import sha256
 from flow.errors import GitError
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def guards(repo: Repo) -> dict[str, str]:
                 continue
             data = git.read_regular(os.path.join(place, "info", name))
             if data is not None:
-                found[f"{prefix}info/{name}"] = hashlib.sha256(data).hexdigest()
+                found[f"{prefix}info/{name}"] = sha256(data).hexdigest()
     hooks_path = _hooks_path(repo)
     if hooks_path is not None:
         found["core.hooksPath"] = hooks_path
@@ -53,7 +53,7 @@ def guards(repo: Repo) -> dict[str, str]:
         found.update(_hooks(folder, "core.hooksPath"))
     replaced = _replace_refs(repo)
     if replaced:
-        found["refs/replace"] = hashlib.sha256(replaced.encode("utf-8", "replace")).hexdigest()
+        found["refs/replace"] = sha256(replaced.encode("utf-8", "replace")).hexdigest()
     return found
 
 
@@ -93,7 +93,7 @@ def _hooks(folder: str, name: str) -> Iterator[tuple[str, str]]:
         mode = "x" if os.access(path, os.X_OK) else "-"
         link = os.readlink(path) if os.path.islink(path) else ""
         text = f"{mode} {link} ".encode("utf-8", "surrogateescape") + (data or b"")
-        yield f"{name}/{entry}", hashlib.sha256(text).hexdigest()
+        yield f"{name}/{entry}", sha256(text).hexdigest()
 
 
 def _hooks_path(repo: Repo) -> str | None:

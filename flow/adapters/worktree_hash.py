@@ -8,10 +8,10 @@ import stat
 
 from flow.cheap_typing import TYPE_CHECKING
 from flow.core.boundary import LINK, Entry
+from flow.core.sha import new
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from hashlib import _Hash
+    from flow.core.sha import Algorithm
 
 LARGEST = 8 << 30
 """Bytes of one file that are read at most; a sparse file can claim any size."""
@@ -29,11 +29,12 @@ def special(status: os.stat_result) -> Entry:
     return Entry("device", f"{status.st_rdev:x}")
 
 
-def hashed(path: bytes, status: os.stat_result, algorithm: Callable[[bytes], _Hash]) -> Entry:
+def hashed(path: bytes, status: os.stat_result, algorithm: Algorithm) -> Entry:
     """A regular file or symlink by its blob id. Raises :class:`OSError`, ESTALE where it moves."""
     if stat.S_ISLNK(status.st_mode):
         target = os.readlink(path)
-        total = algorithm(b"blob %d\0" % len(target))
+        total = new(algorithm, len(target))
+        total.update(b"blob %d\0" % len(target))
         total.update(target)
         return Entry(LINK, total.hexdigest())
     fd = os.open(path, _FLAGS)
@@ -43,7 +44,8 @@ def hashed(path: bytes, status: os.stat_result, algorithm: Callable[[bytes], _Ha
             raise OSError(errno.ESTALE, "it was replaced while it was looked at")
         if opened.st_size > LARGEST:
             raise OSError(errno.EFBIG, f"it has more than {LARGEST >> 30} GiB")
-        total = algorithm(b"blob %d\0" % opened.st_size)
+        total = new(algorithm, opened.st_size)
+        total.update(b"blob %d\0" % opened.st_size)
         size = 0
         while size <= opened.st_size and (chunk := os.read(fd, _CHUNK)):
             total.update(chunk)

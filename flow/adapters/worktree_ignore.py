@@ -9,12 +9,12 @@ that are new.
 
 from __future__ import annotations
 
-import hashlib
 import os
 
 from flow.adapters import git
 from flow.cheap_typing import TYPE_CHECKING
 from flow.core.layout import TEMP_PREFIX
+from flow.core.sha import sha256
 from flow.errors import GitError, StorageError
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class Rules:
     @property
     def digest(self) -> str:
         """SHA-256 over the rules."""
-        total = hashlib.sha256()
+        total = sha256()
         for name, text in sorted(self.texts.items()):
             total.update(f"{name}\0{text}\0".encode("utf-8", "surrogateescape"))
         return total.hexdigest()

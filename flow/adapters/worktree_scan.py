@@ -231,9 +231,9 @@ def _rules(repo: Repo, table: Table, asked: Asked, name: str) -> Rules:
 def _cache_file(repo: Repo, base: str, cache_dir: str | None) -> str | None:
     if cache_dir is None:
         return None
-    import hashlib
+    from flow.core.sha import sha256
 
-    key = hashlib.sha256(f"{repo.top}\0{base}".encode("utf-8", "surrogateescape")).hexdigest()
+    key = sha256(f"{repo.top}\0{base}".encode("utf-8", "surrogateescape")).hexdigest()
     return os.path.join(cache_dir, f"worktree-{key[:32]}")
 
 

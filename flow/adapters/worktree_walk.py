@@ -8,7 +8,6 @@ recorded then as dirty. Symlinks are never followed.
 from __future__ import annotations
 
 import errno
-import hashlib
 import os
 import stat
 import time
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from flow.adapters.worktree_cache import Signature, Table
     from flow.adapters.worktree_ignore import Rules
     from flow.core.globs import Globs
+    from flow.core.sha import Algorithm
 
 _MOVING = (errno.ENOENT, errno.ENOTDIR, errno.ESTALE, errno.ELOOP)
 """Errors that show that somebody changes the tree right now."""
@@ -103,7 +103,7 @@ class Walk:
             self._folders.discard(_OWN)  # Flow's own folder is not walked, but for its rubrics
         self._seen: set[bytes] = set()
         self._met: list[Found] = []
-        self._hash = hashlib.sha256 if len(table.base) == 64 else hashlib.sha1
+        self._algorithm: Algorithm = "sha256" if len(table.base) == 64 else "sha1"
 
     def run(self) -> None:
         """Walk. ``table.clean`` is used up: what is left of it was not met."""
@@ -336,7 +336,7 @@ class Walk:
             return known.entry
         now = time.time_ns()
         try:
-            entry = hashed(self._top + found.path, found.status, self._hash)
+            entry = hashed(self._top + found.path, found.status, self._algorithm)
             if signature_of(os.lstat(self._top + found.path)) != signature:
                 raise OSError(errno.ESTALE, "it changed while it was looked at")
         except OSError as error:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
-
 from flow.cheap_typing import TYPE_CHECKING
 from flow.core.changes import entry_digest
+from flow.core.sha import sha256
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
@@ -137,7 +136,7 @@ def tree_digest(
     ``leave_out`` names paths that are left out while they are untracked (by-products); what
     ``own_files`` accepts is left out always, so that a commit of Flow's own files changes nothing.
     """
-    total = hashlib.sha256(f"flow-tree-1 {base}".encode())
+    total = sha256(f"flow-tree-1 {base}".encode())
     for path, change in sorted(
         ((c.path.encode("utf-8", "surrogateescape"), c) for c in changes), key=lambda pair: pair[0]
     ):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 
 from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
+from flow.core.sha import sha256
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -116,7 +116,7 @@ class Goal(NamedTuple):
 def canonical_digest(value: object) -> str:
     """SHA-256 (hex) of ``value`` as JSON with sorted keys and no spaces."""
     text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
-    return hashlib.sha256(text.encode("ascii")).hexdigest()
+    return sha256(text.encode("ascii")).hexdigest()
 
 
 def contract(document: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,10 +5,9 @@ Values only. Whoever calls brings the evaluation, the counters (``loop.json``) a
 
 from __future__ import annotations
 
-import hashlib
-
 from flow.cheap_typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from flow.core.decide import Opinion
+from flow.core.sha import sha256
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -112,7 +111,7 @@ def row(found: Candidate, decision: Decision, opinion: Opinion | Silence | None)
 def passing_set(measured: Iterable[Measured]) -> str:
     """SHA-256 over the ids of the criteria that pass."""
     text = "\n".join(sorted(m.criterion_id for m in measured if m.passing))
-    return hashlib.sha256(text.encode("utf-8")).hexdigest()
+    return sha256(text.encode("utf-8")).hexdigest()
 
 
 def answers(loop: Loop, session: str | None, prompt: str | None, continued: bool) -> bool:

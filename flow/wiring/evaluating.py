@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from flow.app.evaluate import Evaluated, Request
     from flow.app.looking import Known
     from flow.app.measure import Listener
-    from flow.app.ports import LoadedGoal, TurnLedger
+    from flow.app.ports import Check, LoadedGoal, TurnLedger, Watch
     from flow.core.boundary import Baseline
     from flow.core.goal import Goal
     from flow.core.lifecycle import NonTerminal, Status
@@ -80,8 +80,6 @@ class Evaluating(Parts):
         ``seconds_left`` bounds the whole: another evaluation is waited for no longer than that.
         """
         from flow.adapters import clock, locks
-        from flow.adapters.checks import CommandRunner
-        from flow.adapters.watch import FileWatch
         from flow.app.evaluate import Limits, Tools, examine
         from flow.app.measure import Quiet
 
@@ -110,7 +108,9 @@ class Evaluating(Parts):
             pipeline = trust_digest is not None or settings.execute_verification_commands
             return found._replace(recorded=True) if pipeline else found
 
-        def watch(goal_id: str, run_id: str) -> FileWatch:
+        def watch(goal_id: str, run_id: str) -> Watch:
+            from flow.adapters.watch import FileWatch
+
             goal = self.load(goal_id).goal
             referred = [c.evidence_ref for c in goal.criteria if c.evidence_ref]
             return FileWatch(self.repo, goal_id, run_id, referred)
@@ -122,12 +122,7 @@ class Evaluating(Parts):
             baseline=baseline,
             snapshot=self._snapshot,
             widen=self._widen,
-            run_checks=CommandRunner(
-                self.top,
-                layout.WORK,
-                environ=self.environ,
-                output_limit=settings.output_limit_bytes,
-            ),
+            run_checks=self._run_checks,
             watch=watch,
             keep_baseline=self._keep_baseline,
             unfinished=self._unfinished,
@@ -145,6 +140,13 @@ class Evaluating(Parts):
         lock = layout.evaluation_lock(request.goal_id)
         with locks.exclusive(self.top, lock, timeout=max(wait, 0.1), quick=True):
             return examine(request, tools)
+
+    def _run_checks(self, checks: Sequence[Check], **how: Any) -> None:
+        from flow.adapters.checks import CommandRunner
+
+        limit = self.settings.settings.output_limit_bytes
+        runner = CommandRunner(self.top, layout.WORK, environ=self.environ, output_limit=limit)
+        runner(checks, **how)
 
     def _keep_baseline(self, goal_id: str, run_id: str, baseline: Baseline) -> None:
         self.ledger.write_baseline(goal_id, run_id, baseline)

@@ -65,11 +65,12 @@ goals_above() {
 # say_once TEXT: let the agent stop, and tell the user why Flow did nothing; once a day is enough.
 say_once() {
     local state=${FLOW_STATE_DIR-} mark text=$1
-    [[ $state == /* ]] || state=${HOME:-/nonexistent}/.claude/flow-state
+    [[ $state == /* ]] || state=${HOME-}/.claude/flow-state
     mark=$state/said-hook-$(date +%F)
     text=${text//\\/\\\\}
     text=${text//\"/\\\"}
     text=${text//[[:cntrl:]]/?}
+    [[ $state == /.claude/* || ! -d ${state%/.claude/*} ]] && answer "$text" "Flow: $text"
     [[ ! -e $mark ]] || answer "$text"
     (
         umask 077

@@ -61,7 +61,8 @@ def test_an_entry_is_used(folder: str) -> None:
     read(folder)
     (name,) = entries(folder)
     changed = {**GOAL, "objective": {**GOAL["objective"], "outcome": "From the cache."}}
-    spoil(folder, json.dumps({"name": name, "document": changed, "warnings": []}))
+    body = json.dumps({"document": changed, "warnings": []}).encode()
+    spoil(folder, (contracts_cache._header(name, body) + b"\n" + body).decode())
     assert read(folder)[0].outcome == "From the cache."
 
 
@@ -101,16 +102,22 @@ def test_the_name_is_checked_on_a_cached_goal_too(folder: str) -> None:
         "null",
         "{}",
         "[" * 100_000,
-        json.dumps({"name": "x", "document": GOAL, "warnings": []}),
-        json.dumps({"name": "NAME", "document": GOAL}),
-        json.dumps({"name": "NAME", "document": GOAL, "warnings": [1]}),
-        json.dumps({"name": "NAME", "document": {"metadata": {"id": "issue-4"}}, "warnings": []}),
-        json.dumps({"name": "NAME", "document": None, "warnings": []}),
+        "NAME",
+        "NAME\n",
+        f"NAME {'0' * 64}\nBODY",
+        "NAME DIGEST BODY",
+        "NAME DIGEST\nBODY ",
+        "NAME DIGEST\n",
+        "other.goal.json DIGEST\nBODY",
     ],
 )
 def test_what_is_no_whole_entry_is_ignored(folder: str, text: str) -> None:
     read(folder)
-    spoil(folder, text.replace("NAME", entries(folder)[0]))
+    changed = {**GOAL, "objective": {**GOAL["objective"], "outcome": "Changed."}}
+    body = json.dumps({"document": changed, "warnings": []})
+    name, digest = contracts_cache._header(entries(folder)[0], body.encode()).decode().split()
+    text = text.replace("NAME", name).replace("DIGEST", digest).replace("BODY", body)
+    spoil(folder, text)
     assert read(folder)[0].document == GOAL
 
 
@@ -119,7 +126,8 @@ def test_a_folder_that_others_can_enter_is_not_used(folder: str, mode: int) -> N
     read(folder)
     (name,) = entries(folder)
     poisoned = {**GOAL, "objective": {**GOAL["objective"], "outcome": "Poisoned."}}
-    spoil(folder, json.dumps({"name": name, "document": poisoned, "warnings": []}))
+    body = json.dumps({"document": poisoned, "warnings": []}).encode()
+    spoil(folder, (contracts_cache._header(name, body) + b"\n" + body).decode())
     os.chmod(folder, mode)
     assert read(folder)[0].outcome == GOAL["objective"]["outcome"]
 
@@ -156,6 +164,7 @@ def test_another_version_or_schema_trusts_no_older_check(folder: str, monkeypatc
     assert contracts_cache.load(folder, DATA) is None
     monkeypatch.undo()
     assert contracts_cache.load(folder, DATA) is not None
+    contracts_cache._schemas.clear()
     text = schemas.text
     monkeypatch.setattr(schemas, "text", lambda name: text(name) + " ")
     assert contracts_cache.load(folder, DATA) is None

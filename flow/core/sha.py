@@ -1,0 +1,36 @@
+"""SHA digests of small values without OpenSSL: loading that takes as long as half an interpreter.
+
+On much data OpenSSL is many times faster, so :func:`new` asks how much there is.
+"""
+
+from __future__ import annotations
+
+from flow.cheap_typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from hashlib import _Hash, sha1, sha256
+else:
+    try:
+        from _sha1 import sha1
+
+        try:
+            from _sha256 import sha256
+        except ImportError:
+            from _sha2 import sha256  # Python 3.12 and newer
+    except ImportError:  # an interpreter that was built without them
+        from hashlib import sha1, sha256
+
+__all__ = ["Algorithm", "new", "sha256"]
+
+Algorithm = Literal["sha1", "sha256"]
+SMALL = 1 << 14
+"""Bytes up to which OpenSSL is not worth loading."""
+
+
+def new(algorithm: Algorithm, size: int) -> _Hash:
+    """A digest for about ``size`` bytes that are still to come."""
+    if size > SMALL:
+        import hashlib
+
+        return hashlib.sha256() if algorithm == "sha256" else hashlib.sha1()  # noqa: S324
+    return sha256() if algorithm == "sha256" else sha1()  # noqa: S324
