@@ -164,6 +164,68 @@ HELPERS = (
 )
 
 
+def hook(here: Place, scale: Scale) -> Iterator[Figure]:
+    """The Stop hook, as a host starts it after every turn of an agent."""
+    script = os.path.join(place.ROOT, "hooks", "scripts", "flow-goal-evaluator.sh")
+    goal = here.repository("stop", ["true"] * 3)
+    nothing = here.repository("no-goals")
+    events = {}
+    for name in (goal, nothing):
+        events[name] = f"{name}.json"
+        with open(events[name], "w", encoding="utf-8") as file:
+            json.dump(
+                {
+                    "session_id": "bench",
+                    "transcript_path": os.path.join(here.folder, "transcript.jsonl"),
+                    "cwd": name,
+                    "prompt_id": "bench",
+                    "permission_mode": "default",
+                    "hook_event_name": "Stop",
+                    "stop_hook_active": False,
+                    "last_assistant_message": "It is done. " * 40,
+                    "background_tasks": [],
+                },
+                file,
+            )
+    rounds = iter(range(1_000_000))
+
+    def work() -> float:
+        with open(os.path.join(goal, "work.txt"), "w", encoding="ascii") as file:
+            file.write(f"{next(rounds)}")
+        return stop(goal)
+
+    def stop(where: str) -> float:
+        return timing.spawn([script], here.env, stdin=events[where])
+
+    os.chdir(here.folder)
+    once = "bash --noprofile --norc -o pipefail -c true </dev/null >/dev/null 2>&1"
+    loop = ["/bin/bash", "--noprofile", "--norc", "-c", f"for i in 1 2 3; do {once}; done"]
+    times = timing.in_turns(
+        {
+            "bare": lambda: timing.spawn([PYTHON, "-I", "-S", "-c", "pass"], here.env),
+            "nothing": lambda: stop(nothing),
+            "work": work,
+            "same": lambda: stop(goal),
+            "commands": lambda: timing.spawn(loop, here.env),
+        },
+        scale.rounds,
+        warm=2,
+    )
+    bare, what = times["bare"], "python3 -I -S -c pass"
+    commands = timing.median(times["commands"])
+    beyond = [max(seconds - commands, 0.0) for seconds in times["work"]]
+    yield _ratio("stop hook", "no goals there", times["nothing"], bare, what, 0.4)
+    yield _ratio(
+        "stop hook",
+        f"three commands `true` that had to be run, besides the commands ({ms(commands)})",
+        beyond,
+        bare,
+        what,
+        10,
+    )
+    yield _ratio("stop hook", "the same, with unchanged files", times["same"], bare, what, 7)
+
+
 def criteria(here: Place, scale: Scale) -> Iterator[Figure]:
     """Evaluating 1, 10 and 100 criteria of ``true``, against a bare shell loop of the same."""
     bash = "/bin/bash"
@@ -397,6 +459,7 @@ def memory(here: Place, scale: Scale) -> Iterator[Figure]:
 
 SCENES = {
     "starts": starts,
+    "hook": hook,
     "criteria": criteria,
     "jobs": jobs,
     "evidence": evidence,

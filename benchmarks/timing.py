@@ -28,12 +28,16 @@ print(os.waitstatus_to_exitcode(status), usage.ru_maxrss)
 """Starts a program from a small process: one that is spawned begins with its parent's peak."""
 
 
-def spawn(argv: Sequence[str], env: Mapping[str, str], expected: int = 0) -> float:
-    """Seconds that ``argv`` takes in the working directory with no input; checks its exit status.
+def spawn(
+    argv: Sequence[str], env: Mapping[str, str], expected: int = 0, *, stdin: str = os.devnull
+) -> float:
+    """Seconds that ``argv`` takes in the working directory; checks its exit status.
+
+    ``stdin`` is the file it reads.
 
     What it prints goes to a file without a name, and is shown where the status is another one.
     """
-    null = os.open(os.devnull, os.O_RDONLY)
+    null = os.open(stdin, os.O_RDONLY)
     with tempfile.TemporaryFile() as out:
         places = (null, out.fileno(), out.fileno())
         actions = [(os.POSIX_SPAWN_DUP2, place, number) for number, place in enumerate(places)]

@@ -174,6 +174,13 @@ class FileLedger:
 
         return self._change(goal_id, run_id, seen, plan)
 
+    def repropose(self, goal_id: str, run_id: str, seen: Seen, proposal: Mapping[str, Any]) -> None:
+        """Replace the live proposal; the goal stays as it is."""
+        from flow.adapters import proposal_store
+
+        self.finish(goal_id)
+        proposal_store.replace(self._root, goal_id, run_id, seen, proposal)
+
     def move(self, goal_id: str, run_id: str, seen: Seen, move: Move) -> None:
         """Write a non-terminal status."""
         _refuse_terminal(goal_id, move.to)
@@ -214,6 +221,7 @@ class FileLedger:
             if closing.last_evaluation is not None:
                 last = closing.last_evaluation._asdict()
                 edits.append((("lifecycle", "last_evaluation"), last))
+            edits += goal_edits.criterion_edits(loaded.goal, closing.criteria)
             return _Plan(
                 closing.to,
                 edits,

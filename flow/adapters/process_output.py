@@ -9,13 +9,16 @@ goes to a second one without a name, used as a ring, so that 300 MB of output ta
 from __future__ import annotations
 
 import errno
-import hashlib
 import os
 from contextlib import suppress
 
 from flow.adapters import files, folders
-from flow.cheap_typing import NamedTuple
+from flow.cheap_typing import TYPE_CHECKING, NamedTuple
+from flow.core.sha import new
 from flow.errors import FlowError
+
+if TYPE_CHECKING:
+    from hashlib import _Hash
 
 _FLAGS = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _BLOCK = 1 << 20
@@ -48,7 +51,7 @@ class OutputFile:
         self._ring = -1
         self._head = limit // 2
         self._tail = limit - self._head
-        self._digest = hashlib.sha256()
+        self._digest: _Hash | None = None
         self._size = 0
         self.printed = 0
 
@@ -93,6 +96,8 @@ class OutputFile:
 
     def _append(self, data: memoryview | bytes) -> None:
         _write_all(self._fd, memoryview(data))
+        if self._digest is None:  # what begins small stays small, most of the time
+            self._digest = new("sha256", len(data))
         self._digest.update(data)
         self._size += len(data)
 
@@ -110,7 +115,8 @@ class OutputFile:
         if not self._still_there():
             self._put_back()
         os.fsync(self._fd)
-        return Stored(self._digest.hexdigest(), self._size, self.printed, left_out)
+        digest = self._digest or new("sha256", 0)
+        return Stored(digest.hexdigest(), self._size, self.printed, left_out)
 
     def _still_there(self) -> bool:
         try:

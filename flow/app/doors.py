@@ -9,7 +9,7 @@ from __future__ import annotations
 from flow.app import proposals
 from flow.app.compose import transition_artifact
 from flow.app.looking import own_files, refuse_other_branch
-from flow.app.ports import Closing, LastEvaluation, Move, Turn
+from flow.app.ports import Closing, CriterionUpdate, LastEvaluation, Move, Turn
 from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 from flow.core import boundary as bounds
 from flow.core import explain
@@ -87,8 +87,25 @@ def confirm(desk: Desk, goal_id: str, proposal_id: str, reason: str | None, how:
     why = reason or str(proposal["reason"])
     if goal.status != "active":
         loaded = _reactivate(desk, loaded, run_id)
-    _close(desk, loaded, run_id, to, why, how, proposal_id)
+    _close(desk, loaded, run_id, to, why, how, proposal_id, criteria=_counted(goal, proposal))
     return Closed(goal.id, run_id, to, why, proposal_id)
+
+
+def _counted(goal: Goal, proposal: Mapping[str, Any]) -> tuple[CriterionUpdate, ...]:
+    """The evidence that the proposal counted, where the goal names older one.
+
+    The Stop hook measures again without touching the goal where the result is the same.
+    """
+    refs = {
+        row[0]: (row[1], ref)
+        for row, ref in zip(proposal["results"], proposal["evidence"], strict=True)
+    }
+    return tuple(
+        CriterionUpdate(criterion.id, status, ref)
+        for criterion in goal.criteria
+        for status, ref in [refs.get(criterion.id, (criterion.status, None))]
+        if ref is not None and status == criterion.status and ref != criterion.evidence_ref
+    )
 
 
 def give_up(desk: Desk, evaluated: Evaluated, reason: str, how: str, now: str) -> Closed:
@@ -238,6 +255,7 @@ def _close(
     how: str,
     proposal_id: str | None,
     last_evaluation: LastEvaluation | None = None,
+    criteria: tuple[CriterionUpdate, ...] = (),
 ) -> None:
     goal = loaded.goal
     Lifecycle(goal.id, goal.status).move(to)  # the ledger asks the table again, under its lock
@@ -264,6 +282,7 @@ def _close(
             },
             proposal_id=proposal_id,
             last_evaluation=last_evaluation,
+            criteria=criteria,
         ),
     )
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from flow.app import compose, looking, measure, proposals
 from flow.app.ports import Move
-from flow.cheap_typing import TYPE_CHECKING, NamedTuple
+from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 from flow.core import decide, explain
 from flow.core.lifecycle import EVALUABLE, TERMINAL
 from flow.errors import InputError, StateError
@@ -145,7 +145,9 @@ def examine(request: Request, tools: Tools) -> Evaluated:
         facts, measurement, measured, stale, report, candidate, opinion, decision
     )
     verdict = compose.verdict(found, request, tools.records)
-    if request.dry_run or (request.quiet and _unchanged(verdict, found, tools.records)):
+    if request.dry_run or (request.quiet and _unchanged(verdict, found)):
+        if verdict.proposed_transition is not None:
+            verdict = _repropose(verdict, found, tools)
         verdict = verdict._replace(lifecycle_to=loaded.goal.status, turns_evaluated=facts.turn - 1)
     else:
         verdict = _write(verdict, found, tools)
@@ -225,7 +227,7 @@ def _ask(
     return tools.judge(facts.loaded, measurement.rows)
 
 
-def _unchanged(verdict: Verdict, found: compose.Findings, records: Records) -> bool:
+def _unchanged(verdict: Verdict, found: compose.Findings) -> bool:
     """Whether the goal says already what this evaluation came to."""
     goal, decision = found.facts.loaded.goal, found.decision
     last = goal.last_evaluation or {}
@@ -235,17 +237,29 @@ def _unchanged(verdict: Verdict, found: compose.Findings, records: Records) -> b
         return False
     if [c.status for c in goal.criteria] != [r.status for r in verdict.criterion_results]:
         return False
-    if found.report.violations and last.get("reason") != verdict.reason:
-        return False
-    if verdict.proposed_transition is None:
-        return True
-    live = records.proposal(found.facts.run_id)
-    return (
-        live is not None
-        and proposals.intact(live)
-        and live["proposal_id"] == verdict.proposed_transition.proposal_id
-        and not proposals.lost(live, records.counted)
-    )
+    return not found.report.violations or last.get("reason") == verdict.reason
+
+
+def _propose(
+    verdict: Verdict, found: compose.Findings, tools: Tools
+) -> tuple[Verdict, dict[str, Any], bool]:
+    """The verdict with its proposal, that as it is stored, and whether it is live already."""
+    facts = found.facts
+    live = tools.records.proposal(facts.run_id)
+    proposal = proposals.document(verdict, facts.subject, tools.now(), live, tools.records.counted)
+    proposed = verdict.proposed_transition
+    if proposed is not None:
+        proposed = proposed._replace(proposal_id=proposal["proposal_id"])
+    return verdict._replace(proposed_transition=proposed), proposal, proposal == live
+
+
+def _repropose(verdict: Verdict, found: compose.Findings, tools: Tools) -> Verdict:
+    """The goal says already what this evaluation came to: only the proposal follows the files."""
+    verdict, proposal, live = _propose(verdict, found, tools)
+    if not live:
+        facts = found.facts
+        tools.ledger.repropose(verdict.goal_id, facts.run_id, facts.loaded.seen, proposal)
+    return verdict
 
 
 def _write(verdict: Verdict, found: compose.Findings, tools: Tools) -> Verdict:
@@ -260,13 +274,7 @@ def _write(verdict: Verdict, found: compose.Findings, tools: Tools) -> Verdict:
         tools.ledger.record_evidence(compose.violations(found, at), suffix=True)
     proposal = None
     if verdict.proposed_transition is not None:
-        live = tools.records.proposal(facts.run_id)
-        proposal = proposals.document(verdict, facts.subject, at, live, tools.records.counted)
-        verdict = verdict._replace(
-            proposed_transition=verdict.proposed_transition._replace(
-                proposal_id=proposal["proposal_id"]
-            )
-        )
+        verdict, proposal, _ = _propose(verdict, found, tools)
     seen = facts.loaded.seen
     if found.measurement.goal_touched:
         # A command changed the goal file: that is this turn's failure, and goes on the record.

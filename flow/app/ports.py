@@ -103,6 +103,8 @@ class Closing(NamedTuple):
     """The proposal this uses up; it must be the live one."""
     last_evaluation: LastEvaluation | None = None
     """What to write there; None leaves it as it is."""
+    criteria: tuple[CriterionUpdate, ...] = ()
+    """The evidence that the proposal counted, where the goal still names older one."""
 
 
 class Approval(NamedTuple):
@@ -137,6 +139,12 @@ class TurnLedger(Protocol):
 
     def move(self, goal_id: str, run_id: str, seen: Seen, move: Move) -> None:
         """Write a non-terminal status."""
+
+    def repropose(self, goal_id: str, run_id: str, seen: Seen, proposal: Mapping[str, Any]) -> None:
+        """Replace the live proposal by one for the files as they are now; the goal stays as it is.
+
+        For a result the goal shows already (SPEC section 3, step 7, the hook).
+        """
 
     def finish(self, goal_id: str) -> bool:
         """Complete what an earlier process began and did not finish; True where there was any."""

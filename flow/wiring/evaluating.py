@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from flow.app.evaluate import Evaluated, Request
     from flow.app.looking import Known
     from flow.app.measure import Listener
-    from flow.app.ports import Check, LoadedGoal, TurnLedger, Watch
+    from flow.app.ports import Check, LoadedGoal, RawOutput, Seen, TurnLedger, Watch
     from flow.core.boundary import Baseline
     from flow.core.goal import Goal
     from flow.core.lifecycle import NonTerminal, Status
@@ -30,12 +30,26 @@ EVALUATION_WAIT = 60.0
 class _Later:
     """The ledger at its first use: an evaluation that changes nothing does without loading it."""
 
-    def __init__(self, top: str, ledger: Callable[[], TurnLedger]) -> None:
+    def __init__(self, top: str, cache_dir: str | None, ledger: Callable[[], TurnLedger]) -> None:
         self._top = top
+        self._cache_dir = cache_dir
         self._ledger = ledger
 
-    def record_evidence(self, *what: Any, **options: Any) -> tuple[str, str]:
-        return self._ledger().record_evidence(*what, **options)
+    def record_evidence(
+        self, document: Mapping[str, Any], raw: RawOutput | None = None, *, suffix: bool = False
+    ) -> tuple[str, str]:
+        from flow.adapters import clock, evidence_store
+
+        done = evidence_store.record(
+            self._top, document, raw, suffix=suffix, now=clock.now(), cache_dir=self._cache_dir
+        )
+        return done.id, done.path
+
+    def repropose(self, goal_id: str, run_id: str, seen: Seen, proposal: Mapping[str, Any]) -> None:
+        from flow.adapters import proposal_store
+
+        self.finish(goal_id)
+        proposal_store.replace(self._top, goal_id, run_id, seen, proposal)
 
     def write_turn(self, *what: Any) -> Status:
         return self._ledger().write_turn(*what)
@@ -117,7 +131,7 @@ class Evaluating(Parts):
 
         tools = Tools(
             records=self.records,
-            ledger=_Later(self.top, lambda: self.ledger),
+            ledger=_Later(self.top, self._cache("parsed"), lambda: self.ledger),
             trusted=trusted,
             baseline=baseline,
             snapshot=self._snapshot,

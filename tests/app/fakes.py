@@ -177,6 +177,12 @@ class World:
         self.journal.append(artifact)
         self.events.append({"run_id": run_id, "goal_id": goal_id, **event})
 
+    def repropose(self, goal_id: str, run_id: str, seen: Seen, proposal: Any) -> None:
+        self._known(goal_id, run_id)
+        self._compare(seen)
+        self.live = {"goal_id": goal_id, "run_id": run_id, **proposal}
+        self.log.append("repropose")
+
     def move(self, goal_id: str, run_id: str, seen: Seen, move: Move) -> None:
         self._known(goal_id, run_id)
         self._compare(seen)
