@@ -1,4 +1,4 @@
-"""``flow.cheap_typing`` behaves as ``typing`` does, as far as Flow uses it (docs/adr/0013)."""
+"""``flow.cheap_typing`` behaves as ``typing`` does, as far as Flow uses it (docs/adr/0014)."""
 
 from __future__ import annotations
 
