@@ -18,7 +18,7 @@ from tests.support import ROOT
 COMMON = {
     "session_id": "s-1",
     "transcript_path": "/tmp/t.jsonl",
-    "cwd": "/work/repo",
+    "cwd": "/srv/repo",
     "stop_hook_active": False,
 }
 INPUTS: dict[str, dict[str, Any]] = {
@@ -50,7 +50,7 @@ INPUTS: dict[str, dict[str, Any]] = {
         "conversation_id": "s-1",
         "generation_id": "g-1",
         "hook_event_name": "stop",
-        "workspace_roots": ["/work/repo"],
+        "workspace_roots": ["/srv/repo"],
         "status": "completed",
         "loop_count": 0,
     },
@@ -73,7 +73,7 @@ def test_a_usual_input_is_read_whole(host: str) -> None:
     expected = StopEvent(
         host,
         session="s-1",
-        cwd="/work/repo",
+        cwd="/srv/repo",
         prompt="p-1" if host in ("claude", "codex") else None,
         used=0 if host == "cursor" else None,
     )
