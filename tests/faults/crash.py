@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from tests.faults.view import View
 
 ERRORS = ("ENOSPC", "EIO", "EACCES")
-ERRORS_OF = {"openat": ("EMFILE", "EACCES"), "flock": ("ENOLCK",)}
+ERRORS_OF = {"openat": ("EMFILE", "EACCES", "ENOSPC", "EIO"), "flock": ("ENOLCK",)}
 READ_ERRORS = ("EIO",)
 SAMPLE = 4
 """Trials for each command in the short form."""
@@ -112,7 +112,7 @@ class Bench:
                 faults = ERRORS_OF.get(call.name, ERRORS)
                 if call.name not in tracer.OPENING:
                     faults = ("KILL", *faults)
-                elif "O_CREAT" not in call.text:  # many, and alike: one error each, in turn
+                elif "O_CREAT" not in call.text:  # many, and alike: one of the first two, in turn
                     faults = faults[call.number % 2 :][:1]
             jobs += [Job(trial.name, call, fault) for fault in faults]
         sizes = range(0, 6000, 250)
