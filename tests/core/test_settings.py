@@ -120,7 +120,12 @@ def test_no_file_means_defaults() -> None:
 
 
 @pytest.mark.parametrize(
-    ("key", "value"), [(key, value) for key, (_, good, _) in TABLE.items() for value in good]
+    ("key", "value"),
+    [
+        (key, value)
+        for key, (default, good, _) in TABLE.items()
+        for value in ([] if default is None else [default]) + good
+    ],
 )
 def test_a_good_value_is_taken_with_its_origin(key: str, value: Any) -> None:
     loaded = merge([Layer(OWN, nested(key, value), own=True)])
