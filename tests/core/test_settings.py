@@ -324,6 +324,7 @@ def test_a_hook_time_beyond_the_hosts_limit_is_a_warning() -> None:
     assert "330" in loaded.warnings[0]
 
 
-def test_a_folder_is_kept_without_its_last_slash() -> None:
-    loaded = merge([Layer(PROJECT, nested("journal.dir", "docs/log/"), own=False)])
-    assert loaded.settings.journal_dir == "docs/log"
+@pytest.mark.parametrize("key", ["journal.dir", "judge.scoresDir", "judge.reportsDir"])
+def test_a_folder_is_kept_without_its_last_slash(key: str) -> None:
+    loaded = merge([Layer(PROJECT, nested(key, "docs/log/"), own=False)])
+    assert value_of(loaded, key) == "docs/log"
