@@ -15,7 +15,7 @@ def bench(tmp_path_factory):
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_broken_supervisor_is_never_a_pass_and_leaves_nothing(bench, fault):
+def test_a_broken_supervisor_is_never_a_pass_and_leaves_nothing(bench, fault, record_property):
     """Every fifth call, another one for each fault."""
     trials = 0
     for at in range(1 + FAULTS.index(fault), MOST, len(FAULTS)):
@@ -25,3 +25,4 @@ def test_a_broken_supervisor_is_never_a_pass_and_leaves_nothing(bench, fault):
             break
         trials += 1
     assert trials > 4
+    record_property("summary", f"supervisors: {trials} trials of {fault}, 0 failures")
