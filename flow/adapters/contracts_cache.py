@@ -70,7 +70,10 @@ def store(cache_dir: str, data: bytes, document: dict[str, Any], warnings: list[
                 json.dump(entry, stream, separators=(",", ":"))
             os.rename(temporary, os.path.join(cache_dir, name))
         except BaseException:
-            os.unlink(temporary)
+            try:
+                os.unlink(temporary)
+            except FileNotFoundError:
+                pass  # it came after the renaming
             raise
         _prune(cache_dir)
     except (OSError, ValueError):
