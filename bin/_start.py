@@ -8,6 +8,12 @@ if sys.version_info < (3, 11):  # a $FLOW_PYTHON; nothing newer than Python 3.6 
     sys.exit(5 if name == "flow" else 2)
 
 sys.path.append(__file__.rpartition("/")[0])
-import _launch  # compiled once, unlike this file
+try:
+    import _launch  # compiled once, unlike this file
 
-sys.exit(_launch.main())
+    status = _launch.main()
+except Exception as error:  # noqa: BLE001  # no memory or descriptor, half an installation
+    name, found = sys.argv[2], f"{type(error).__name__}: {error}"
+    sys.stderr.write(f"{name}: cannot start: {found}\n")
+    status = 5 if name == "flow" else 2
+sys.exit(status)

@@ -93,7 +93,17 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Name the tests that were left out for want of a program."""
+    """Name the tests that were left out for want of a program, and what the harnesses tried."""
+    told = [
+        str(text)
+        for report in terminalreporter.getreports("passed")
+        for name, text in report.user_properties
+        if name == "summary"
+    ]
+    if told:
+        terminalreporter.section("harnesses")
+        for line in sorted(told):
+            terminalreporter.write_line(line)
     left_out = [
         f"{report.nodeid}: {report.longrepr[2].removeprefix('Skipped: ')}"
         for report in terminalreporter.getreports("skipped")

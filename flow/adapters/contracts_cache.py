@@ -71,7 +71,10 @@ def store(
                 stream.write(_header(name, body) + b"\n" + body)
             os.rename(temporary, os.path.join(cache_dir, name))
         except BaseException:
-            os.unlink(temporary)
+            try:
+                os.unlink(temporary)
+            except FileNotFoundError:
+                pass  # it came after the renaming
             raise
         _prune(cache_dir)
     except (OSError, ValueError):

@@ -188,6 +188,7 @@ def _publish(
     output = layout.output_file(run_id, evidence_id)
     contracts.check("evidence", document, file=rel)  # before anything is touched
     undo: list[str] = []
+    begun = output
     try:
         # No sidecar has this id, so an output that does was left by a crash (see above).
         files.remove(root, output)
@@ -203,11 +204,14 @@ def _publish(
         fields = event_fields(document, sha256(data).hexdigest(), by)
         if before is not None:
             before(fields)
+        begun = rel
         files.publish_new(root, rel, data)
         undo.append(rel)
         if after is not None:
             after(fields)
-    except BaseException:
+    except BaseException as error:
+        if not isinstance(error, FlowError):  # an interrupt may come when it is there already
+            undo.append(begun)
         for path in reversed(undo):
             _take_back(root, path)
         raise

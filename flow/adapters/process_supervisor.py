@@ -67,11 +67,11 @@ class Refused(Exception):
 
 def supervise(plan: Plan, index: int, tree: Tree, *, alive: int, report: int) -> NoReturn:
     """Run the command of ``plan``, report as ``index``, exit. For a child that was just forked."""
-    code = 1
+    code = 1  # until it has reported, the warden must do so
     try:
         found: dict[str, Any]
+        done = 0
         try:
-            code = 0
             try:
                 output = OutputFile(plan.top, plan.work_file, plan.limit)
             except (OSError, FlowError) as error:
@@ -80,9 +80,10 @@ def supervise(plan: Plan, index: int, tree: Tree, *, alive: int, report: int) ->
                 found = _Supervisor(plan, tree, output, alive, report, index).run()
         except Exception as error:  # noqa: BLE001  # a defect or no descriptor left: no result
             found = {"kind": "lost", "signal": 0, "why": f"{type(error).__name__}: {error}"}
-            code = LEFT_BEHIND
+            done = LEFT_BEHIND
         if found["kind"] != "abandoned":
             send_report(report, index, found)
+        code = done
     finally:  # whatever happens, none of Flow's code runs on in this process
         os._exit(code)
 

@@ -259,8 +259,11 @@ def _publish(file: str, data: bytes) -> None:
         with open(fd, "wb") as opened:
             opened.write(data)
         os.replace(temporary, file)
-    except OSError:
-        os.unlink(temporary)
+    except BaseException:  # an interrupt, too
+        try:
+            os.unlink(temporary)
+        except FileNotFoundError:
+            pass  # it came after the replacing
         raise
 
 

@@ -261,6 +261,5 @@ def _show(value: Any) -> str:
     """The value as JSON, short and safe for a terminal."""
     import json
 
-    text = json.dumps(value, ensure_ascii=True)
-    text = "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in text)
+    text = json.dumps(value, ensure_ascii=True)  # which is printable, DEL included
     return text if len(text) <= 80 else text[:79] + "…"

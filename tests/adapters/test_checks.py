@@ -871,6 +871,26 @@ def test_a_defect_of_a_supervisor_is_no_result(
     assert scene.processes() == []
 
 
+def test_a_supervisor_that_cannot_report_is_waited_for_by_nobody(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from flow.adapters import process_supervisor
+
+    real = process_supervisor.send_report
+
+    def fail(fd: int, index: int, found: dict[str, Any]) -> None:
+        if found["kind"] == "exit":
+            raise OSError(5, "Input/output error")
+        real(fd, index, found)
+
+    with monkeypatch.context() as inside:
+        inside.setattr(process_supervisor, "send_report", fail)
+        result, output = scene.one("setsid sleep 300 & true", timeout_seconds=1.0)
+    assert (result.outcome, output) == ("inconclusive", None)
+    assert "the process that watched it failed" in result.reason  # and was not ended as hung
+    assert scene.processes() == []
+
+
 SIZES = {"sha": "f" * 64, "size": 2**53, "printed": 2**53, "cut": 2**53, "seconds": 1e300 / 7}
 NAMED = [2**22, *["n" * 15] * 5]
 

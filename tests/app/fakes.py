@@ -110,6 +110,7 @@ class World:
         self.ended_runs: list[str] = []
         self.trusted_as: list[tuple[str, str]] = []
         self.widened: list[str] = []
+        self.runs_asked: list[str] = []
         self.limits = Limits(1, 600.0, ())
         self.listener: Listener = Quiet()
 
@@ -148,6 +149,7 @@ class World:
 
     def baseline(self, goal: Goal, run_id: str) -> Known:
         self._known(goal.id, run_id)
+        self.runs_asked.append(run_id)
         return Known(self.base, self.recorded)
 
     # --- ledger --------------------------------------------------------------------------------

@@ -94,6 +94,7 @@ def test_what_was_begun_is_finished_before_anything_is_read() -> None:
     world.log.clear()
     confirm(world)
     assert world.log == ["finish", "snapshot", "close achieved"]
+    assert world.runs_asked[-1] == "run-1"
 
 
 @pytest.mark.parametrize("asked", ["f" * 64, ""])
@@ -334,6 +335,13 @@ def test_a_cancelled_goal_keeps_the_result_of_its_last_evaluation(
         world.document["lifecycle"]["last_evaluation"] = {"result": last, "reason": "", "at": "x"}
     doors.clear(world.desk(), "issue-4", "x", "door")
     assert world.journal[0].fields["result"] == result
+
+
+def test_an_achieved_goal_is_recorded_as_pass_whatever_its_last_evaluation() -> None:
+    world = proposed()
+    del world.document["lifecycle"]["last_evaluation"]
+    confirm(world)
+    assert world.journal[-1].fields["result"] == "pass"
 
 
 def test_a_failure_that_was_proposed_is_recorded_as_fail() -> None:

@@ -112,6 +112,7 @@ def test_every_shift(status: str, to: Any) -> None:
             moves.shift(world.desk(), "issue-4", to, "a break")
         key = caught.value.to_dict()["key"]
         assert key == "lifecycle.status"
+        assert str(caught.value).count("goal issue-4 is ") == 1
         assert world.moves == []
         return
     loaded = moves.shift(world.desk(), "issue-4", to, "a break")

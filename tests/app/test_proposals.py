@@ -293,6 +293,42 @@ def test_a_proposal_of_another_shape_is_broken(change: dict[str, Any]) -> None:
     assert proposals.document(verdict(), SUBJECT, NOW, broken, there) == FRESH
 
 
+@pytest.mark.parametrize("row", [["AC1", "pass"], ["AC1", "pass", "passed", "more"], "AC1"])
+def test_a_proposal_with_rows_of_another_length_is_broken_whatever_its_id(row: Any) -> None:
+    body = {
+        "contract": FRESH["contract"],
+        "subject": FRESH["tree"],
+        "verdict": "achieved",
+        "to": "achieved",
+        "evidence": [[*row, "one"]],
+    }
+    forged = {
+        **FRESH,
+        "results": [row],
+        "evidence": ["one"],
+        "proposal_id": canonical_digest(body),
+    }
+    assert proposals.intact(forged) is False
+
+
+@pytest.mark.parametrize("reference", [7, True, ["one"], {"a": "one"}])
+def test_a_proposal_that_rests_on_what_is_no_name_is_broken_whatever_its_id(reference: Any) -> None:
+    forged = {
+        **FRESH,
+        "results": [["AC1", "pass", "passed"]],
+        "evidence": [reference],
+    }
+    body = {
+        "contract": forged["contract"],
+        "subject": forged["tree"],
+        "verdict": forged["verdict"],
+        "to": forged["to"],
+        "evidence": [["AC1", "pass", "passed", reference]],
+    }
+    forged["proposal_id"] = canonical_digest(body)
+    assert proposals.intact(forged) is False
+
+
 @pytest.mark.parametrize("key", ["to", "verdict", "contract", "tree", "results", "evidence"])
 def test_a_proposal_that_was_changed_since_is_none(key: str) -> None:
     other = signed(

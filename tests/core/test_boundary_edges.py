@@ -277,7 +277,26 @@ def test_what_is_untracked(head: Any, index: Any, expected: bool) -> None:
 # --- by-products ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("folder", sorted(made.CACHE_FOLDERS))
+CACHES = (
+    "__pycache__",
+    ".pytest_cache",
+    ".mypy_cache",
+    ".ruff_cache",
+    ".hypothesis",
+    ".import_linter_cache",
+    ".tox",
+    ".nox",
+    ".nyc_output",
+    ".gradle",
+    "htmlcov",
+)
+
+
+def test_the_folders_that_tools_fill_as_they_like() -> None:
+    assert set(CACHES) == made.CACHE_FOLDERS
+
+
+@pytest.mark.parametrize("folder", CACHES)
 def test_a_cache_folder_is_one_wherever_it_is(folder: str) -> None:
     assert made.cache_root(f"{folder}/a") == folder
     assert made.cache_root(f"x/y/{folder}/a/b") == f"x/y/{folder}"

@@ -30,6 +30,8 @@ WALKED = [
     ("s?c/**/x/", "src/a/x", True, True, True),
     ("s?c/**/**/x", "src/x", False, True, True),
     ("s?c/**/y", "src", True, False, False),
+    ("s?c/**", "other", True, False, False),
+    ("s?c/a/**", "src", True, False, False),
     ("**/s?c/", "a/b/src", True, True, True),
     ("**/s?c", "a/src/b", False, True, True),
     ("**/a?/**/b", "x/a1/y/b", False, True, True),
@@ -57,6 +59,9 @@ WALKED = [
     ("a/b", "x/a/b", False, False, True),
     ("a/b", "x/a/b/c", False, False, True),
     ("a/b", "xa/b", False, False, False),
+    ("a\\/b", "a/b", False, True, True),
+    ("a\\/b", "x/a/b", False, False, True),
+    ("a\\/b?", "a/bc/d", False, True, True),
 ]
 
 
@@ -113,6 +118,17 @@ ONE_NAME = [
     ("[]]", "]", True),
     ("[!]]", "]", False),
     ("[!]]", "x", True),
+    ("[a:b:]", ":", True),
+    ("[a:b:]", "b", True),
+    ("[a:alpha:]", "h", True),
+    ("[a:alpha:]", "z", False),
+    ("[]]x[[:digit:]]", "]x5", True),
+    ("[]]x[[:digit:]]", "]x:", False),
+    ("[][:alpha:]]", "]", True),
+    ("[][:alpha:]]", "z", True),
+    ("[a-]x", "-x", True),
+    ("[a-]x", "ax", True),
+    ("[a-]x", "bx", False),
     ("[a-]", "-", True),
     ("[a-]", "a", True),
     ("[a-]", "b", False),
@@ -126,6 +142,8 @@ ONE_NAME = [
     ("[a\\-c]", "-", True),
     ("[\\]]", "]", True),
     ("[\\]a]", "a", True),
+    ("[a\\]b]", "]", True),
+    ("[a\\]b]", "b", True),
     ("[\\[:alpha:]", ":", True),
     ("[\\[:alpha:]", "z", False),
     ("[a-\\c]", "b", True),
@@ -305,8 +323,15 @@ def test_a_literal_pattern_is_matched_as_a_whole_string() -> None:
     assert compile_glob("src/a", anchored=True).needle == b"/src/a"
     assert compile_glob("src/a/", anchored=False).needle == b"/src/a/"
     assert compile_glob("src/**", anchored=True).needle == b"/src/"
+    assert compile_glob("src/a/**", anchored=True).needle == b"/src/a/"
     for text in ("s?c", "s*c", "src/*/a", "**", "**/a", "a/**/b"):
         assert compile_glob(text, anchored=True).needle is None
+
+
+@pytest.mark.parametrize("anchored", [True, False])
+def test_a_pattern_that_names_nothing_matches_nothing(anchored: bool) -> None:
+    glob = compile_glob(".", anchored=anchored)
+    assert (glob.parts, glob.needle) == ((), None)
 
 
 def test_a_compiled_pattern() -> None:

@@ -120,7 +120,12 @@ def test_no_file_means_defaults() -> None:
 
 
 @pytest.mark.parametrize(
-    ("key", "value"), [(key, value) for key, (_, good, _) in TABLE.items() for value in good]
+    ("key", "value"),
+    [
+        (key, value)
+        for key, (default, good, _) in TABLE.items()
+        for value in ([] if default is None else [default]) + good
+    ],
 )
 def test_a_good_value_is_taken_with_its_origin(key: str, value: Any) -> None:
     loaded = merge([Layer(OWN, nested(key, value), own=True)])
@@ -319,6 +324,7 @@ def test_a_hook_time_beyond_the_hosts_limit_is_a_warning() -> None:
     assert "330" in loaded.warnings[0]
 
 
-def test_a_folder_is_kept_without_its_last_slash() -> None:
-    loaded = merge([Layer(PROJECT, nested("journal.dir", "docs/log/"), own=False)])
-    assert loaded.settings.journal_dir == "docs/log"
+@pytest.mark.parametrize("key", ["journal.dir", "judge.scoresDir", "judge.reportsDir"])
+def test_a_folder_is_kept_without_its_last_slash(key: str) -> None:
+    loaded = merge([Layer(PROJECT, nested(key, "docs/log/"), own=False)])
+    assert value_of(loaded, key) == "docs/log"

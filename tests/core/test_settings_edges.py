@@ -129,6 +129,10 @@ def test_every_key_has_its_place_and_says_what_it_expects() -> None:
             {"flow": {"goals.jobs": 2}},
             f"{DOTTED}: unknown setting, ignored; did you mean {G}.jobs, nested?",
         ),
+        (
+            {"journal": {"onStuk": 2}},
+            f"journal.onStuk: unknown setting, ignored; did you mean {G}.onStuck?",
+        ),
         ({"qq.zz": 2}, "qq.zz: unknown setting, ignored"),
         ({"flow.goals": {"jobs": 3}}, None),
         ({"polkadots": 1}, "polkadots: unknown setting, ignored"),

@@ -649,3 +649,14 @@ def test_every_script_is_as_it_should_be() -> None:
                 r"|\|&|&>>|coproc|\[\[ -v",
                 text,
             ), entry.name
+
+
+@pytest.mark.parametrize(("script", "status"), [("flow", 5), ("flow-active-goal.sh", 2)])
+def test_half_an_installation_is_one_line(tmp_path: Path, script: str, status: int) -> None:
+    shutil.copytree(os.path.join(ROOT, "bin"), tmp_path / "bin")
+    shutil.copy(os.path.join(ROOT, "pyproject.toml"), tmp_path)
+    done = run([tmp_path / "bin" / script], cwd=tmp_path, env={"FLOW_PYTHON": sys.executable})
+    assert (done.status, done.stdout) == (status, "")
+    assert done.stderr.splitlines() == [
+        f"{script.removesuffix('.sh')}: cannot start: ModuleNotFoundError: No module named 'flow'"
+    ]

@@ -11,12 +11,13 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from flow.cli.main import run
 from flow.core.explain import visible
-from tests.adapters.test_worktree import CASES, Case
+from tests.adapters.test_worktree import CANARIES, CASES, Case
 from tests.support.gitbox import GitBox
 
 REFUSALS = {(2, "wrong_branch"), (5, "git")}
@@ -89,3 +90,144 @@ def test_situation(
 def test_there_are_enough_situations() -> None:
     assert len(SITUATIONS) >= 60
     assert {case.name for case in CASES} >= set(NOT_HERE)
+
+
+# --- repositories that the table has no room for ------------------------------------------------
+
+
+def create(box: GitBox, monkeypatch: pytest.MonkeyPatch, *more: str) -> int:
+    words = ("--outcome", "o", "--criterion", "AC1: x :: true", "--allow=src/**", *more)
+    return flow(box, monkeypatch, "create", "case", *words)
+
+
+def evaluated(
+    box: GitBox,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    *more: str,
+) -> tuple[int, dict[str, Any]]:
+    capsys.readouterr()
+    status = flow(box, monkeypatch, "evaluate", "case", *more)
+    return status, json.loads(capsys.readouterr().out)
+
+
+def test_nothing_that_the_checkout_names_is_started(
+    box: GitBox, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    box.add_submodule()
+    assert create(box, monkeypatch, "--base", "HEAD") == 0
+    box.write("src/app.py", "committed\n")
+    box.commit()
+    marker, script = box.outer / "ran", box.outer / "canary"
+    script.write_text(f'#!/bin/sh\necho "$0 $*" >> {marker}\ncat 2>/dev/null\n')
+    script.chmod(0o755)
+    for folder in (box.top, box.path("vendor/sub")):
+        for key, value in CANARIES.items():
+            box.git("config", key, value.replace("CANARY", str(script)), cwd=folder)
+        box.git("config", "core.repositoryFormatVersion", "1", cwd=folder)
+    for name in ("pre-commit", "post-index-change", "reference-transaction", "fsmonitor-watchman"):
+        hook = box.write(f".git/hooks/{name}", script.read_text())
+        hook.chmod(0o755)
+    box.write(".gitattributes", "* diff=fake filter=fake merge=fake\n")
+    box.write("README.md")
+    box.write("vendor/sub/sub.py")
+    marker.unlink(missing_ok=True)
+
+    status, document = evaluated(box, monkeypatch, capsys)
+    assert (status, document["verdict"]) == (3, "blocked"), document
+    named = set(document["path_violations"])
+    assert {"README.md", ".gitattributes", "vendor/sub/sub.py"} <= named
+    assert not marker.exists(), marker.read_text()
+    for words in (["status", "case"], ["list"], ["history", "case"], ["rebase", "case"]):
+        flow(box, monkeypatch, *words)
+    assert not marker.exists(), marker.read_text()
+    box.git("status", check=False)
+    assert marker.exists()  # the canary itself works
+
+
+def test_a_sha256_repository(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    box = GitBox(tmp_path, object_format="sha256")
+    assert create(box, monkeypatch) == 0
+    assert evaluated(box, monkeypatch, capsys)[0] == 0
+    box.write("README.md")
+    status, document = evaluated(box, monkeypatch, capsys)
+    assert (status, document["path_violations"]) == (3, ["README.md"])
+
+
+def test_a_branch_without_commits(
+    box: GitBox, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    box.top = box.outer / "young"
+    box.top.mkdir()
+    box.git("init", "-q", "-b", "main")
+    assert create(box, monkeypatch) == 0
+    box.write("src/a.py")
+    assert evaluated(box, monkeypatch, capsys)[0] == 0
+    box.write("b.py")
+    for step in (lambda: None, box.commit):
+        step()
+        status, document = evaluated(box, monkeypatch, capsys)
+        assert status == 3
+        assert "b.py" in document["path_violations"]
+
+
+def test_a_shallow_clone_without_the_base_proposes_nothing(
+    box: GitBox, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert create(box, monkeypatch) == 0
+    box.write("src/app.py")
+    box.commit()
+    capsys.readouterr()
+    with monkeypatch.context() as patch:
+        patch.chdir(box.top)
+        assert run(["trust", "check", "case", "--json"]) == 0
+    digest = json.loads(capsys.readouterr().out)["digest"]
+    box.git("clone", "-q", "--depth=1", f"file://{box.top}", str(box.outer / "shallow"))
+    box.top = box.outer / "shallow"
+    status, document = evaluated(box, monkeypatch, capsys, "--trust-digest", digest)
+    assert (status, document["verdict"]) == (1, "not_achieved"), document
+    assert "shallow" in document["reason"]
+    assert document["proposed_transition"] is None
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a repository to another user")
+def test_a_repository_of_another_user_is_refused_by_name(
+    box: GitBox, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from flow.adapters import git_run
+
+    assert create(box, monkeypatch) == 0
+    os.chown(box.top, 12345, 12345)
+    monkeypatch.setattr(git_run, "_refusals", {})
+    status, document = evaluated(box, monkeypatch, capsys)
+    assert document.get("verdict") != "achieved"
+    assert status in (1, 2, 4, 5)
+    assert "safe.directory" in json.dumps(document)
+
+
+def test_no_repository_and_a_bare_one_are_refused_by_name(
+    box: GitBox, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, options in (("plain", None), ("bare", ("--bare",))):
+        box.top = box.outer / name
+        box.top.mkdir()
+        if options:
+            box.git("init", "-q", *options)
+        capsys.readouterr()
+        assert create(box, monkeypatch) in (2, 5)
+        assert "git" in json.loads(capsys.readouterr().out)["error"]["message"]
+        assert not (box.top / ".flow").exists()
+
+
+def test_a_file_that_claims_any_size_proposes_nothing(
+    box: GitBox, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert create(box, monkeypatch) == 0
+    with open(box.path("src/huge"), "wb") as file:
+        file.truncate(1 << 43)  # sparse: it takes no room
+    status, document = evaluated(box, monkeypatch, capsys)
+    assert (status, document["verdict"]) == (1, "not_achieved"), document
+    assert "src/huge" in document["reason"]
+    assert document["proposed_transition"] is None

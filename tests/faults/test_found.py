@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
 import sys
+from functools import partial
 
 import pytest
 
-from flow.adapters import files, locks
+from flow.adapters import contracts_cache, files, locks, worktree_cache
 from flow.adapters.worktree_cache import _forget_oldest
 from flow.core import layout
 from flow.core.boundary import OwnFiles
-from tests.faults.scenes import GOAL, JOURNAL, Ran, Scene, command, must
+from tests.faults.commands import EVIDENCE
+from tests.faults.scenes import GOAL, JOURNAL, RUN, Ran, Scene, command, must
 from tests.faults.view import disagreements, look
 
 TEMP = f"{layout.TEMP_PREFIX}{'0a' * (layout.TEMP_DIGITS // 2)}"
@@ -149,6 +152,56 @@ def test_half_written_caches_do_not_grow_without_end(tmp_path):
     (tmp_path / f"{layout.TEMP_PREFIX}1-folder").mkdir()
     _forget_oldest(str(tmp_path))
     assert len([path for path in tmp_path.iterdir() if path.is_file()]) <= 24
+
+
+@pytest.mark.parametrize("before", [True, False])
+@pytest.mark.parametrize("call", ["replace", "rename"])
+def test_an_interrupt_while_a_cache_is_written_leaves_nothing_and_counts(
+    tmp_path, monkeypatch, call, before
+):
+    real = getattr(os, call)
+
+    def interrupt(*names):
+        if not before:
+            real(*names)
+        raise KeyboardInterrupt
+
+    folder = tmp_path / "goals"
+    folder.mkdir(mode=0o700)
+    monkeypatch.setattr(os, call, interrupt)
+    if call == "replace":
+        write = partial(worktree_cache._publish, str(folder / "worktree-a"), b"data")
+    else:
+        write = partial(contracts_cache.store, str(folder), b"data", {"a": 1}, [])
+    with pytest.raises(KeyboardInterrupt):
+        write()
+    assert len(list(folder.iterdir())) == (not before)
+    assert list(folder.glob(f"{layout.TEMP_PREFIX}*")) == []
+
+
+INTERRUPTED_LINK = """
+import os
+real = os.link
+def link(source, name, **more):
+    real(source, name, **more)
+    if name.endswith(END):
+        raise KeyboardInterrupt
+os.link = link
+"""
+
+
+@pytest.mark.parametrize("end", [".evidence.yaml", ".txt"])
+def test_an_interrupt_behind_the_publishing_leaves_no_half_of_a_record(scene, end):
+    words = ("evidence", "record", "--run-id", RUN, "--evidence-file")
+    given = scene.hand("evidence.json", json.dumps(EVIDENCE))
+    words = (*words, given, "--raw-output", scene.hand("raw.txt", "what it printed\n"))
+    done = patched(scene, INTERRUPTED_LINK.replace("END", repr(end)), *words)
+    assert done.status == 130, done
+    view = look(scene)
+    assert (view.broken, view.evidence) == ((), ())
+    assert not [path for path in view.files if "theirs-1" in path]
+    must(scene.flow(*words))
+    assert look(scene).evidence == ("theirs-1",)
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")

@@ -23,6 +23,7 @@ CHANGING = (
 """Calls that write, name, sync, remove or lock."""
 OPENING = ("openat",)
 READING = ("read", "pread64", "getdents64")
+SIGNALS = ("KILL", "INT")
 LIMIT = 60.0
 """Seconds; only ends a hang."""
 
@@ -64,13 +65,16 @@ def calls(scene: Scene, argv: Sequence[str]) -> tuple[Ran, list[Call]]:
 
 
 def broken(scene: Scene, argv: Sequence[str], call: Call, fault: str) -> Broken:
-    """Run ``argv`` with one call broken; ``fault`` is ``KILL``, or the name of an error."""
-    what = "signal=KILL" if fault == "KILL" else f"error={fault}"
+    """Run ``argv`` with one call broken; ``fault`` is the name of a signal, or of an error."""
+    what = f"{'signal' if fault in SIGNALS else 'error'}={fault}"
     rule = f"inject={call.name}:{what}:when={call.number}"
     ran, lines = _run(scene, argv, (call.name,), ["-e", rule])
     if fault == "KILL":
         made = [line for line in lines if not line.startswith("+++")]
         hit = made[-1] if ran.status == -signal.SIGKILL and made else None
+    elif fault in SIGNALS:
+        at = next((n for n, line in enumerate(lines) if line.startswith(f"--- SIG{fault} ")), 0)
+        hit = lines[at - 1] if at else None
     else:
         hit = next((line for line in lines if "(INJECTED)" in line), None)
     return Broken(ran, hit, hit is not None and _about(hit, scene))

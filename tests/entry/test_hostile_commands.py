@@ -1,0 +1,304 @@
+"""Hostile commands (CASES group E) through ``flow goal evaluate``.
+
+How each command ends is a table of its own in ``tests/adapters/test_checks.py``. Here the whole
+command line runs it, and what it says, what it writes and what it leaves running is looked at.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
+import uuid
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from tests.entry import scene
+from tests.support import ROOT, GitRepo, Ran
+
+GOAL = """\
+apiVersion: flow.synapti.ai/v1
+kind: FlowGoal
+metadata: {id: greet, created_at: "2026-01-01T00:00:00Z"}
+scope: {repo: x, branch: main, issue: 7}
+objective:
+  outcome: o
+  acceptance_criteria: [{id: AC1, text: t, status: pending, verification_command: COMMAND}]
+constraints: {allowed_paths: ["src/**"]}
+evaluator: {type: deterministic}
+lifecycle:
+  status: active
+"""
+
+
+@pytest.fixture
+def mark() -> str:
+    """What a process of this test has in its environment."""
+    return uuid.uuid4().hex
+
+
+@pytest.fixture
+def work(repo: GitRepo, monkeypatch: pytest.MonkeyPatch, mark: str) -> GitRepo:
+    monkeypatch.setenv("MARK", mark)
+    return scene.start(repo)
+
+
+def create(work: GitRepo, command: str) -> Ran:
+    path = work.write("../goal.yaml", GOAL.replace("COMMAND", json.dumps(command)))
+    return scene.flow(work, "goal", "create", "--file", path)
+
+
+def evaluate(work: GitRepo, command: str, *more: str, **env: str) -> Ran:
+    created = create(work, command)
+    assert created.status == 0, created
+    return scene.flow(work, "goal", "evaluate", "greet", "--json", *more, env=env)
+
+
+def running(mark: str) -> list[str]:
+    """Living processes that a test's command left, by the mark they inherited."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            environ = Path(f"/proc/{pid}/environ").read_bytes()
+            state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        except OSError:
+            continue
+        ours = f"MARK={mark}".encode() in environ.split(b"\0") and int(pid) != os.getpid()
+        found += [pid] if ours and state != "Z" else []
+    return found
+
+
+def eventually_none(mark: str) -> bool:
+    deadline = time.monotonic() + 30
+    while running(mark) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return running(mark) == []
+
+
+def output(work: GitRepo) -> bytes:
+    return (scene.run_dir(work) / "evidence/evidence-ac1-eval-1.txt").read_bytes()
+
+
+class Row(NamedTuple):
+    """A command, and what an evaluation says of it."""
+
+    command: str
+    outcome: str
+    exit_code: int | None
+    last: str
+    said: str = ""
+    """Part of the kept output."""
+    limitation: str = ""
+    """Part of what the evidence says it does not show."""
+    options: tuple[str, ...] = ()
+
+
+SLOW = ("--timeout", "1")
+DETACH = "import os, time; os.fork() or (os.setsid(), time.sleep(300))"
+SETSID = f"{shlex.quote(sys.executable)} -c {shlex.quote(DETACH)}"
+ROWS = {
+    "53 ignores TERM": Row(
+        "trap '' TERM HUP INT; while :; do sleep 1; done",
+        "inconclusive",
+        None,
+        "timeout",
+        options=SLOW,
+    ),
+    "53 a tree of processes": Row(
+        "for i in $(seq 30); do (sleep 300 | sleep 300) & done; wait",
+        "inconclusive",
+        None,
+        "timeout",
+        options=SLOW,
+    ),
+    "54 a session of its own": Row(
+        f"{SETSID}; echo out", "passed", 0, "exit 0", "out", "left running"
+    ),
+    "54 a session of its own, at a time-out": Row(
+        "setsid bash -c 'trap \"\" TERM; sleep 300; sleep 300' & sleep 300",
+        "inconclusive",
+        None,
+        "timeout",
+        options=SLOW,
+    ),
+    "55 a child holds the output": Row(
+        "sleep 300 & echo out", "passed", 0, "exit 0", "out", "left running"
+    ),
+    "56 a pipe that fails": Row("false | cat", "failed", 1, "exit 1"),
+    "56 a pipe that is closed": Row("yes | head -1", "inconclusive", 141, "signal PIPE", "y\n"),
+    "57 no such program": Row("no-such-program", "inconclusive", 127, "could not run"),
+    "57 no program": Row("/dev/null", "inconclusive", 126, "could not run"),
+    "57 no syntax": Row("echo ran; if", "inconclusive", None, "could not run", "syntax"),
+    "57 killed": Row("kill -KILL $$", "inconclusive", 137, "signal KILL"),
+    "57 crashed": Row("kill -SEGV $$", "failed", 139, "signal SEGV"),
+    "60 reads": Row("cat; read x </dev/tty || echo none", "passed", 0, "exit 0", "none"),
+    "62 binary": Row("printf '\\0\\377\\r\\033[31mred'", "passed", 0, "exit 0", "red"),
+    "63 says that it passed": Row(
+        'echo "RESULT: PASS 5 passed"; exit 1', "failed", 1, "exit 1", "RESULT: PASS"
+    ),
+    "63 writes its own verdict": Row(
+        "echo '{\"verdict\": \"achieved\"}' | tee .flow/runs/*/last-verdict.json; false",
+        "failed",
+        1,
+        "exit 1",
+    ),
+    "65 kills its parent": Row(
+        "kill -9 $PPID; sleep 300", "inconclusive", None, "signal KILL"
+    ),
+    "65 kills its parent and exits 0": Row(
+        "kill -9 $PPID; exit 0", "inconclusive", None, "signal KILL"
+    ),
+    "66 forks on and on": Row(
+        "while :; do sleep 300 & (sleep 300 &) ; sleep 0.05; done",
+        "inconclusive",
+        None,
+        "timeout",
+        options=SLOW,
+    ),
+    "66 writes on and on": Row("yes", "inconclusive", None, "timeout", "y\ny\n", options=SLOW),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_a_hostile_command(work: GitRepo, mark: str, name: str) -> None:
+    row = ROWS[name]
+    done = evaluate(work, row.command, *row.options)
+    assert eventually_none(mark), name
+    passed = row.outcome == "passed"
+    verdict: dict[str, Any] = done.json
+    result = verdict["criterion_results"][0]
+    assert (result["outcome"], result["exit_code"]) == (row.outcome, row.exit_code), result
+    assert (done.status, verdict["verdict"]) == (
+        (0, "achieved") if passed else (1, "not_achieved")
+    ), verdict
+    assert bool(verdict["proposed_transition"]) == passed
+    assert row.last in scene.goal_file(work)
+    if row.said:
+        assert row.said in output(work).decode("utf-8", "replace")
+    assert row.limitation in " ".join(result["limitations"])
+    assert scene.status(work) == "active"
+
+
+def test_58_what_no_system_can_run_is_refused_before_anything_is_written(work: GitRepo) -> None:
+    for command in ("echo \0", "x" * 131_072):
+        created = create(work, command)
+        assert created.status == 2, created
+        assert "verification_command" in created.stderr
+        assert not (work.path / ".flow/goals").exists()
+
+
+def test_59_a_hijacked_shell_is_not_used(work: GitRepo) -> None:
+    hijack = work.write("../hijack", "echo 5 passed; exit 0\n")
+    more = {"BASH_ENV": str(hijack), "ENV": str(hijack), "BASH_FUNC_false%%": "() { exit 0; }"}
+    done = evaluate(work, "false", **more)
+    assert done.json["criterion_results"][0]["outcome"] == "failed"
+    assert output(work) == b""
+    shown = scene.flow(work, "evidence", "show", "evidence-ac1-eval-1", "--goal", "greet", "--json")
+    assert set(shown.json["evidence"]["environment_removed"]) >= set(more) - {"ENV"}
+
+
+PEAK = """
+import os, resource, sys
+if pid := os.fork():  # a fork's peak is its own
+    sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+from flow.cli.main import run
+status = run(["goal", "evaluate", "greet"])
+peak = max(resource.getrusage(who).ru_maxrss
+           for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+print(status, peak // 1024)
+"""
+
+
+def test_61_300_mb_of_output_need_little_memory_and_disk(work: GitRepo) -> None:
+    assert create(work, "head -c 300000000 /dev/zero | tr '\\0' x").status == 0
+    done = subprocess.run(
+        [sys.executable, "-c", PEAK],
+        cwd=work.path,
+        env={**os.environ, "PYTHONPATH": ROOT},
+        capture_output=True,
+        timeout=300,
+        check=True,
+    )
+    status, peak = done.stdout.decode().split()[-2:]
+    assert status == "0", done
+    assert int(peak) < 60
+    assert len(output(work)) < 11 << 20
+    shown = scene.flow(work, "evidence", "show", "evidence-ac1-eval-1", "--goal", "greet", "--json")
+    assert shown.json["evidence"]["output_bytes"] == 300_000_000
+    assert shown.json["evidence"]["truncated"] is True
+
+
+def test_62_escapes_reach_no_terminal(work: GitRepo) -> None:
+    done = evaluate(work, "printf 'a\\r\\033]0;title\\007\\0\\377b\\u202e\\n'; exit 1")
+    assert done.status == 1
+    assert output(work) == b"a\r\x1b]0;title\x07\0\xffb\xe2\x80\xae\n"
+    for words in (("evidence", "show", "evidence-ac1-eval-1", "--goal", "greet"),
+                  ("goal", "evaluate", "greet"), ("goal", "status", "greet")):  # fmt: skip
+        told = scene.flow(work, *words)
+        for text in (told.stdout, told.stderr):
+            assert not {"\x1b", "\x07", "\0", "\r", "\u202e"} & set(text), words
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP])
+def test_65_flow_ended_by_its_own_command_leaves_no_half_state(
+    work: GitRepo, mark: str, number: signal.Signals
+) -> None:
+    command = f"test -e ../again || {{ kill -{int(number)} $(cat ../pid); sleep 300; }}"
+    assert create(work, command).status == 0
+    before = scene.goal_file(work)
+    words = ["goal", "evaluate", "greet", "--json"]
+    code = (
+        "import os, sys; open('../pid', 'w').write(str(os.getpid()))\n"
+        f"from flow.cli.main import run; sys.exit(run({words}))"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=work.path,
+        env={**os.environ, "PYTHONPATH": ROOT},
+        capture_output=True,
+        timeout=120,
+    )
+    assert ended.returncode == (-9 if number == signal.SIGKILL else 130), ended
+    assert eventually_none(mark)
+    assert scene.goal_file(work) == before
+    assert not (scene.run_dir(work) / "last-verdict.json").exists()
+    work.write("../again")
+    done = scene.flow(work, *words)
+    assert (done.status, done.json["verdict"]) == (0, "achieved"), done
+    assert done.json["lifecycle"]["turns_evaluated"] == 1
+
+
+@pytest.mark.parametrize("what", ["src", ".flow/runs/*/evidence", ".flow/runs", ".flow", ".git"])
+def test_67_what_vanishes_while_a_command_runs_is_never_a_pass(work: GitRepo, what: str) -> None:
+    first = evaluate(work, f"test ! -e ../now || rm -rf {what}")
+    assert first.json["verdict"] == "achieved", first
+    work.write("../now")
+    done = scene.flow(work, "goal", "evaluate", "greet", "--json")
+    assert done.status in (1, 2, 5), done
+    assert "internal error" not in done.stdout + done.stderr
+    assert done.json.get("verdict") != "achieved"
+    assert not done.json.get("proposed_transition")
+
+
+def test_67_its_own_output_is_kept_though_its_folder_vanished(work: GitRepo) -> None:
+    done = evaluate(work, "echo early; rm -rf .flow/runs/*/evidence; echo late; exit 3")
+    assert done.json["criterion_results"][0]["outcome"] == "failed"
+    assert output(work) == b"early\nlate\n"
+
+
+def test_68_two_runs_that_disagree_are_both_kept(work: GitRepo) -> None:
+    command = "test -e ../second || { touch ../second; exit 1; }"
+    first = evaluate(work, command)
+    second = scene.flow(work, "goal", "evaluate", "greet", "--json")
+    said = [d.json["criterion_results"][0] for d in (first, second)]
+    assert [r["outcome"] for r in said] == ["failed", "passed"]
+    kept = [os.path.basename(r["evidence_ref"]) for r in said]
+    assert kept == [f"evidence-ac1-eval-{turn}.evidence.yaml" for turn in (1, 2)]
+    rows = scene.flow(work, "evidence", "list", "greet", "--json").json["evidence"]
+    assert {row["id"] for row in rows} == {"evidence-ac1-eval-1", "evidence-ac1-eval-2"}

@@ -1,0 +1,141 @@
+"""The processes that watch a command, killed or failed at each of their own calls (CASES A, E65).
+
+The crash harness breaks Flow's main process. Those that it forks to run a command and to keep its
+output are broken here: from inside, at the first call, the second, and so on until a run has fewer.
+``python -m tests.faults.supervisors`` tries every call with every fault.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+from tests.faults.crash import STRAY_SECONDS, temporary
+from tests.faults.scenes import GOAL, RUN_DIR, TEXT, Ran, Scene, command, strays
+from tests.faults.view import disagreements, everything, look
+
+PRINTS = TEXT.replace("grep -q please", "seq 2000; sleep 0.02; echo end >&2; grep -q please")
+CALLS = (
+    *("open", "write", "read", "pread", "fsync", "unlink", "fstat", "lseek", "stat", "lstat"),
+    *("mkdir", "listdir", "pipe", "posix_spawn", "fork", "set_blocking", "setsid", "chdir"),
+)
+BREAKER = f"""
+import errno, os, signal
+flow_itself, left = os.getpid(), [int(os.environ["BREAK_AT"])]
+def breaks(name):
+    real = getattr(os, name)
+    def call(*words, **more):
+        if os.getpid() != flow_itself:
+            left[0] -= 1
+            if left[0] == 0:
+                report = os.open(os.environ["BROKE"], os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+                os.write(report, name.encode())
+                if os.environ["FAULT"] == "KILL":
+                    os.kill(os.getpid(), signal.SIGKILL)
+                number = getattr(errno, os.environ["FAULT"])
+                raise OSError(number, os.strerror(number))
+        return real(*words, **more)
+    setattr(os, name, call)
+for name in {CALLS!r}:
+    breaks(name)
+"""
+
+
+FAULTS = ("KILL", "ENOSPC", "EIO", "EMFILE", "EACCES")
+MOST = 500
+"""More calls than any run has."""
+
+
+class Bench:
+    """A goal whose work is done, put back before every trial."""
+
+    def __init__(self, folder: str) -> None:
+        self.scene = Scene(f"{folder}/scene").start(goal=PRINTS)
+        self.scene.meet()
+        self.template = f"{folder}/template"
+        self.scene.copy_to(self.template)
+
+    def trial(self, fault: str, at: int) -> tuple[str, list[str]]:
+        """An evaluation whose forks each break at their call ``at``: which calls, what is wrong."""
+        scene = self.scene
+        scene.restore(self.template)
+        ran, broke = _broken(scene, fault, at)
+        if not broke:
+            return "", []
+        wrong = [] if _gone(scene) else [f"processes are left: {strays(scene.folder)}"]
+        wrong += _answer(scene, ran)
+        view = look(scene)
+        wrong += [*view.broken, *disagreements(view)]
+        if view.status != "active" or view.pending:
+            wrong.append(f"it is {view.status}, pending {view.pending}")
+        left = temporary(everything(scene.folder))
+        if left and fault != "KILL":
+            wrong.append(f"left over without a kill: {left}")
+        again = scene.flow("goal", "evaluate", GOAL, "--json")
+        if again.status != 0 or again.json["verdict"] != "achieved":
+            wrong.append(f"the next evaluation: {again}")
+        if more := temporary(everything(scene.folder)) - left:
+            wrong.append(f"the next evaluation left {more}")
+        return broke, [f"{fault} at call {at} ({broke}): {what}" for what in wrong]
+
+
+def _broken(scene: Scene, fault: str, at: int) -> tuple[Ran, str]:
+    argv = command(("flow", "goal", "evaluate", GOAL, "--json"))
+    place = argv.index("-c") + 1
+    argv[place] = argv[place].replace("name =", f"exec({BREAKER!r}); name =", 1)
+    report = os.path.join(scene.files, "broke")
+    env = {**scene.env, "BREAK_AT": str(at), "FAULT": fault, "BROKE": report}
+    done = subprocess.run(
+        argv, cwd=scene.repo, env=env, capture_output=True, timeout=120, encoding="utf-8"
+    )
+    broke = ""
+    if os.path.exists(report):
+        with open(report, encoding="utf-8") as file:
+            broke = " and ".join(file.read().split())
+    return Ran(done.returncode, done.stdout, done.stderr), broke
+
+
+def _gone(scene: Scene) -> bool:
+    deadline = time.monotonic() + STRAY_SECONDS
+    while strays(scene.folder) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return not strays(scene.folder)
+
+
+def _answer(scene: Scene, ran: Ran) -> list[str]:
+    said = ran.stdout + ran.stderr
+    if ran.status not in (0, 1, 5) or "Traceback" in said or "internal error" in said:
+        return [f"its answer is {ran}"]
+    if ran.status == 5:
+        return []
+    verdict = ran.json
+    if ran.status == 0:  # it broke when all was kept already, or where that does not matter
+        output = scene.read(f"{RUN_DIR}/evidence/evidence-ac1-eval-1.txt").split()
+        whole = output == [*map(str, range(1, 2001)), "end"]
+        return [] if whole else [f"it passed, and its output is {output}"]
+    lowered = verdict["verdict"] == "not_achieved" and verdict["proposed_transition"] is None
+    return [] if lowered else [f"its verdict is {verdict}"]
+
+
+def main() -> int:
+    """Every call with every fault; 1 where something is wrong."""
+    trials = failures = 0
+    with tempfile.TemporaryDirectory(prefix="flow-supervisors-") as folder:
+        bench = Bench(os.path.realpath(folder))
+        for fault in FAULTS:
+            for at in range(1, MOST):
+                broke, wrong = bench.trial(fault, at)
+                if not broke:
+                    break
+                trials, failures = trials + 1, failures + bool(wrong)
+                for what in wrong:
+                    print(f"FAILED {what}", flush=True)
+    print(f"supervisors: {trials} trials, {failures} failures")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,28 @@
+"""Those who watch a command, broken at some calls; all: ``python -m tests.faults.supervisors``."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from tests.faults.supervisors import FAULTS, MOST, Bench
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory):
+    return Bench(os.path.realpath(tmp_path_factory.mktemp("supervisors")))
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_broken_supervisor_is_never_a_pass_and_leaves_nothing(bench, fault, record_property):
+    """Every fifth call, another one for each fault."""
+    trials = 0
+    for at in range(1 + FAULTS.index(fault), MOST, len(FAULTS)):
+        broke, wrong = bench.trial(fault, at)
+        assert wrong == []
+        if not broke:
+            break
+        trials += 1
+    assert trials > 4
+    record_property("summary", f"supervisors: {trials} trials of {fault}, 0 failures")
