@@ -1,4 +1,4 @@
-"""``flow.cheap_typing`` behaves as ``typing`` does, as far as Flow uses it (docs/adr/0014)."""
+"""``flow.cheap_typing`` behaves as ``typing`` does, as far as Flow uses it (docs/adr/0016)."""
 
 from __future__ import annotations
 
