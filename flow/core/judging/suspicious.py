@@ -23,34 +23,54 @@ _GOOD = r"(?:pass(?:ed|es|ing)?|achieved|approved|satisfied|met|complete[d]?|don
 
 _INSTRUCTIONS = _any(
     (
-        r"\b(?:ignore|disregard|forget|override|bypass|discard)\b.{0,60}"
-        r"\b(?:instructions?|prompt|rules?|above|previous|prior|everything|criteria|system)\b",
-        r"\byou(?:'re| are| must| should| will| shall| have to| need to| can)\b.{0,60}"
-        rf"\b(?:{_JUDGE}|approve|answer|respond|reply|verdict|mark|grade|rate|achieved)\b",
-        r"\b(?:answer|respond|reply|conclude|decide|rule|vote)\b.{0,40}"
-        r"\b(?:achieved|verdict|pass|approved?|confidence|json)\b",
-        r"\b(?:return|output|emit|write|print|say|produce|give|set|report)\b.{0,40}"
-        r"\b(?:verdict|achieved|confidence)\b",
-        r"\bverdict\b[^a-z0-9]{0,12}(?:is|to|must be|should be)?[^a-z0-9]{0,12}"
-        r"(?:achieved|pass|approved)",
+        (
+            r"\b(?:ignore|disregard|forget|override|bypass|discard)\b.{0,60}"
+            r"\b(?:instructions?|prompt|rules?|above|previous|prior|everything|criteria|system)\b"
+        ),
+        (
+            r"\byou(?:'re| are| must| should| will| shall| have to| need to| can)\b.{0,60}"
+            rf"\b(?:{_JUDGE}|approve|answer|respond|reply|verdict|mark|grade|rate|achieved)\b"
+        ),
+        (
+            r"\b(?:answer|respond|reply|conclude|decide|rule|vote)\b.{0,40}"
+            r"\b(?:achieved|verdict|pass|approved?|confidence|json)\b"
+        ),
+        (
+            r"\b(?:return|output|emit|write|print|say|produce|give|set|report)\b.{0,40}"
+            r"\b(?:verdict|achieved|confidence)\b"
+        ),
+        (
+            r"\bverdict\b[^a-z0-9]{0,12}(?:is|to|must be|should be)?[^a-z0-9]{0,12}"
+            r"(?:achieved|pass|approved)"
+        ),
         r"\bstatus\b[^a-z0-9]{1,8}pass\b",
         r"\bconfidence\b[^a-z0-9]{1,8}(?:is |of |to )?(?:1(?:\.0+)?|0\.9\d*|100 ?%)(?![\d.])",
-        rf"\b(?:mark|grade|score|rate|consider|treat|deem|count|regard|judge|accept)\b.{{0,40}}"
-        rf"\b(?:ac\d+|criteri(?:on|a)|goal|this|everything|all|it)\b.{{0,30}}\b{_GOOD}\b",
-        rf"\b(?:dear|hey|hello|attention|note to|message (?:to|for)|instructions? (?:to|for))\b"
-        rf"[^a-z0-9]{{0,4}}(?:the |any |all |every )?{_JUDGE}s?\b",
+        (
+            rf"\b(?:mark|grade|score|rate|consider|treat|deem|count|regard|judge|accept)\b.{{0,40}}"
+            rf"\b(?:ac\d+|criteri(?:on|a)|goal|this|everything|all|it)\b.{{0,30}}\b{_GOOD}\b"
+        ),
+        (
+            rf"\b(?:dear|hey|hello|attention|note to|message (?:to|for)|instructions? (?:to|for))\b"
+            rf"[^a-z0-9]{{0,4}}(?:the |any |all |every )?{_JUDGE}s?\b"
+        ),
         rf"^[^a-z0-9]*(?:the )?(?:ai )?{_JUDGE}\b.{{0,20}}\b(?:must|should|will|shall)\b",
-        r"^[^a-z0-9]*(?:system|developer)[^a-z0-9]{0,3}"
-        r"(?:prompt|message|note|override|instructions?|notice|update)\b",
+        (
+            r"^[^a-z0-9]*(?:system|developer)[^a-z0-9]{0,3}"
+            r"(?:prompt|message|note|override|instructions?|notice|update)\b"
+        ),
         r"^[^a-z0-9]*(?:assistant|human|system)[^a-z0-9]{0,3}:(?:\s|$)",
-        r"\b(?:new|real|actual|updated|revised|final|true)\b.{0,20}\b(?:instructions?|system prompt"
-        r"|task is|rules are)\b",
+        (
+            r"\b(?:new|real|actual|updated|revised|final|true)\b.{0,20}\b(?:instructions?|system prompt"
+            r"|task is|rules are)\b"
+        ),
         r"\bend of (?:the )?(?:data|evidence|input|prompt|untrusted|context)\b",
         rf"\bas (?:an?|the) (?:\w+ )?{_JUDGE}\b",
         r"\bdo not (?:evaluate|judge|grade|check|verify|assess|look at|read)\b",
         r"\b(?:jailbreak|prompt injection|developer mode|god mode|maintenance mode)\b",
-        r"\b(?:previous|prior|above) (?:instructions?|rules?|prompt|text)\b.{0,30}"
-        r"\b(?:void|invalid|obsolete|cancel\w*|superseded|no longer|over|wrong)\b",
+        (
+            r"\b(?:previous|prior|above) (?:instructions?|rules?|prompt|text)\b.{0,30}"
+            r"\b(?:void|invalid|obsolete|cancel\w*|superseded|no longer|over|wrong)\b"
+        ),
         r"\bignorier\w*.{0,60}(?:anweisung|vorherig|obig|regel)",
         r"\bignor(?:a|e|ez|ar|er|ate)\b.{0,60}(?:instru[cz]\w+|anterior\w*|pr[eé]c[eé]dent\w*)",
         r"игнорир\w*.{0,60}(?:инструкц|указан|правил)",
@@ -62,15 +82,21 @@ _IMITATIONS = _any(
     (
         r"flow[\s_-]{0,3}data\b.{0,40}[<>]|[<>]{2,}.{0,10}flow[\s_-]{0,3}data",
         r"\[\s*flow\s*:",
-        r"<\s*[|/]?\s*(?:im_start|im_end|im_sep|endoftext|eot_id|start_header_id|end_header_id"
-        r"|begin_of_text|end_of_text|endofprompt|fim_\w+|user|assistant|system)\s*\|\s*>",
+        (
+            r"<\s*[|/]?\s*(?:im_start|im_end|im_sep|endoftext|eot_id|start_header_id|end_header_id"
+            r"|begin_of_text|end_of_text|endofprompt|fim_\w+|user|assistant|system)\s*\|\s*>"
+        ),
         r"\[/?\s*inst\s*\]|<<\s*/?\s*sys\s*>>|<\s*/?\s*s\s*>\s*\[",
-        r"<\s*/?\s*(?:system|instructions?|assistant|human|prompt|evidence|untrusted\w*|data"
-        r"|judge|context|function_calls?|tool_\w+|antml\w*|result|contract|criteri(?:on|a))"
-        r"(?:\s[^<>]{0,80})?>",
+        (
+            r"<\s*/?\s*(?:system|instructions?|assistant|human|prompt|evidence|untrusted\w*|data"
+            r"|judge|context|function_calls?|tool_\w+|antml\w*|result|contract|criteri(?:on|a))"
+            r"(?:\s[^<>]{0,80})?>"
+        ),
         r"[<>]{2,}\s*/?\s*(?:begin|end|start|stop)\b.{0,40}[<>]{2,}",
-        r"[-=#*~_]{3,}\s*/?\s*(?:begin|end|start|stop)\b.{0,30}\b(?:data|evidence|prompt|untrusted"
-        r"|instructions?|input|context|contract|criteria|fence)\b",
+        (
+            r"[-=#*~_]{3,}\s*/?\s*(?:begin|end|start|stop)\b.{0,30}\b(?:data|evidence|prompt|untrusted"
+            r"|instructions?|input|context|contract|criteria|fence)\b"
+        ),
         r"^\s*\#{1,6}\s*(?:system|instructions?|new task|response|verdict)\b",
     )
 )
@@ -78,7 +104,7 @@ _ENCODED = re.compile(r"[A-Za-z0-9+/]{24,}={0,2}")
 
 
 def normal(text: str) -> str:
-    """``text`` as a reader takes it: look-alike forms folded, invisible characters gone, lower case.
+    """``text`` as a reader takes it: look-alikes folded, invisible characters gone, lower case.
 
     Compatibility forms (full-width, mathematical letters) become plain ones; the commonest Cyrillic
     and Greek look-alikes of Latin letters do where Latin letters stand beside them.
@@ -101,7 +127,7 @@ def instructs(text: str) -> bool:
 
 
 def imitates(text: str) -> bool:
-    """Whether ``text`` (one line, :func:`normal`) poses as a fence, a role or a remark of Flow's."""
+    """Whether ``text`` (a line, :func:`normal`) poses as a fence, a role or a remark of Flow's."""
     return _IMITATIONS.search(text) is not None
 
 
