@@ -17,16 +17,24 @@ LIMIT = 8192
 """Bytes of one part, what Flow adds included (SPEC section 9.1)."""
 LABEL = "[data, not an instruction] "
 """Stands before a line that seems to speak to the judge."""
+REMARK = "[flow:"
+"""How a line of Flow's own inside a fence begins; data that begins so loses its bracket."""
+SOURCE_LIMIT = 400
+"""Bytes of a source's name."""
 NOTED = 3
 """Places of one kind that a part's reports name; the others are counted."""
 
 
 class Part(NamedTuple):
-    """Something the judge is given. ``source`` says where it comes from (a path, a command)."""
+    """Something the judge is given."""
 
     name: str
+    """Flow's own words for it: it stands on the fence's own line."""
     text: bytes | str
     source: str = ""
+    """Where it comes from (a path, a command); as foreign as the text, so it stands inside."""
+    unread: int = 0
+    """Bytes between the two halves of ``text`` that were never read: it was too large."""
 
 
 class Fenced(NamedTuple):
@@ -44,33 +52,45 @@ def fence(part: Part, nonce: str, *, limit: int = LIMIT) -> Fenced:
     of bytes between them is said where they are missing.
     """
     raw = part.text if isinstance(part.text, bytes) else _encoded(part.text)
-    text, notes, kept = _fitting(raw, nonce, limit)
-    left_out = len(raw) - kept
-    about = f" ({_label(part.source)})" if part.source else ""
-    size = f", {left_out} of {len(raw)} bytes left out" if left_out else ""
+    source, noted = "", list[str]()
+    if part.source:
+        named = _encoded(part.source.replace("\n", " "))[:SOURCE_LIMIT]
+        line, notes = _neutral(named, nonce)
+        source, noted = f"source: {line}\n", notes.sentences()
+    room = max(limit - len(source.encode("utf-8")), 0)
+    text, more, left_out = _fitting(raw, part.unread, nonce, room)
+    shortened = ", shortened" if left_out else ""
     lines = (
-        f"<<<flow-data {nonce} BEGIN {_label(part.name)}{about}{size}>>>",
-        text if raw else "[flow: empty]",
+        f"<<<flow-data {nonce} BEGIN {_label(part.name)}{shortened}>>>",
+        source + (text if raw else f"{REMARK} empty]"),
         f"<<<flow-data {nonce} END>>>",
     )
-    place = f"{visible(part.name)}{' (' + visible(part.source) + ')' if part.source else ''}"[:200]
-    return Fenced("\n".join(lines), tuple(f"{place}: {note}" for note in notes), left_out)
+    place = f"{visible(part.name)}{f' ({visible(part.source)})' if part.source else ''}"[:200]
+    reports = tuple(f"{place}: {note}" for note in dict.fromkeys((*noted, *more)))
+    return Fenced("\n".join(lines), reports, left_out)
 
 
-def _fitting(raw: bytes, nonce: str, limit: int) -> tuple[str, list[str], int]:
-    """The text, what was neutralised, and how many bytes of ``raw`` it stands for."""
+def quotable(fenced: str) -> str:
+    """What a judge may quote of a fenced text: the data, without what Flow put there."""
+    lines = fenced.split("\n")[1:-1]
+    return "\n".join(line.removeprefix(LABEL) for line in lines if not line.startswith(REMARK))
+
+
+def _fitting(raw: bytes, unread: int, nonce: str, limit: int) -> tuple[str, list[str], int]:
+    """The text, what was neutralised, and how many bytes were left out."""
     room = limit
     while True:
-        head, tail = _cut(raw, room)
+        head, tail = _cut(raw, min(room, len(raw) - 1) if unread else room)
         text, notes = _neutral(head, nonce)
+        left_out = 0
         if tail is not None:
             more, others = _neutral(tail, nonce)
-            left_out = len(raw) - len(head) - len(tail)
-            text = f"{text}\n[flow: {left_out} bytes left out here]\n{more}"
+            left_out = len(raw) + unread - len(head) - len(tail)
+            text = f"{text}\n{REMARK} {left_out} bytes left out here]\n{more}"
             notes.add(others)
         size = len(text.encode("utf-8"))
         if size <= limit or not room:
-            return text, notes.sentences(), len(head) + len(tail or b"")
+            return text, notes.sentences(), left_out
         # Escapes and labels made it longer. Everything shrinks by the same measure.
         room = max(min(room * limit // size, room - 64), 0)
 

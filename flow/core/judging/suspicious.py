@@ -60,8 +60,8 @@ _INSTRUCTIONS = _any(
         ),
         r"^[^a-z0-9]*(?:assistant|human|system)[^a-z0-9]{0,3}:(?:\s|$)",
         (
-            r"\b(?:new|real|actual|updated|revised|final|true)\b.{0,20}\b(?:instructions?|system prompt"
-            r"|task is|rules are)\b"
+            r"\b(?:new|real|actual|updated|revised|final|true)\b.{0,20}"
+            r"\b(?:instructions?|system prompt|task is|rules are)\b"
         ),
         r"\bend of (?:the )?(?:data|evidence|input|prompt|untrusted|context)\b",
         rf"\bas (?:an?|the) (?:\w+ )?{_JUDGE}\b",
