@@ -158,7 +158,7 @@ def _neutral(raw: bytes, nonce: str) -> tuple[str, _Notes]:
         plain = folded[number]
         if suspicious.imitates(plain):
             notes.note(IMITATION, line)
-            shown = _blunt(shown)
+            shown = blunt(shown)
         if suspicious.instructs(plain) or (
             after and not suspicious.instructs(after) and suspicious.instructs(f"{plain} {after}")
         ):
@@ -188,13 +188,14 @@ def _shown(line: str, notes: _Notes) -> str:
 _BLUNT = str.maketrans("<>|[]＜＞｜［］", "‹›¦()‹›¦()")
 
 
-def _blunt(line: str) -> str:
+def blunt(line: str) -> str:
+    """``line`` without the brackets that a fence, a tag or a role needs."""
     return line.translate(_BLUNT)
 
 
 def _label(text: str) -> str:
     """``text`` for a fence's own line."""
-    return _blunt(visible(text))[:160]
+    return blunt(visible(text))[:160]
 
 
 def _encoded(text: str) -> bytes:
