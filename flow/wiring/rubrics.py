@@ -1,0 +1,262 @@
+"""Judging a subject by a rubric with the real parts: files, settings, a backend, a nonce."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from flow.errors import InputError, NotPassed, NoUsableAnswer
+
+if TYPE_CHECKING:
+    from asyncio import AbstractEventLoop
+
+    from flow.adapters.rubrics import LoadedRubric
+    from flow.app.judge_port import AskJudge, NoAnswer
+    from flow.app.rubric_judging import Asked
+    from flow.core.judging.fences import Part
+    from flow.core.rubric import JudgeResult, Rubric
+    from flow.core.settings import JudgeSettings
+
+    RubricLike = Rubric | Mapping[str, Any] | str | os.PathLike[str]
+    Backend = str | AskJudge | Callable[[str], Any]
+
+MOST_SAMPLES = 25
+"""As for ``flow.goals.judge.samples``."""
+
+
+class Place(NamedTuple):
+    """Where a judgement is asked for: the checkout around, if any, and the user's settings."""
+
+    top: str | None
+    settings: JudgeSettings
+    warnings: tuple[str, ...]
+    environ: Mapping[str, str]
+
+
+class Order(NamedTuple):
+    """A judgement that was ordered: what to ask, whom, and what to make of the answer."""
+
+    asked: Asked
+    ask: AskJudge
+    warnings: tuple[str, ...]
+    settings: JudgeSettings
+
+
+def place(cwd: str | None = None, environ: Mapping[str, str] | None = None) -> Place:
+    """The checkout around ``cwd`` and the settings in force there; outside of any, the user's."""
+    from flow.adapters.git import find_repo
+    from flow.adapters.settings import load
+
+    environ = os.environ if environ is None else environ
+    repo = find_repo(os.path.abspath(cwd or os.getcwd()))
+    top = None if repo is None else repo.top
+    loaded = load(top, environ.get("HOME") or None)
+    return Place(top, loaded.settings.judge, loaded.warnings, environ)
+
+
+def order(
+    subject: Any,
+    rubric: RubricLike,
+    *,
+    instructions: str | None = None,
+    result_schema: Mapping[str, Any] | None = None,
+    backend: Backend | None = None,
+    samples: int = 1,
+    loop: AbstractEventLoop | None = None,
+    where: Place | None = None,
+) -> Order:
+    """Everything that is checked before a judge is asked.
+
+    Raises :class:`NoUsableAnswer` (``not_configured``) where there is no judge to ask.
+    """
+    from flow.adapters.subjects import parts
+
+    where = where or place()
+    loaded = load(rubric, where.top)
+    asked = question(loaded.rubric, parts(subject), instructions, result_schema, samples)
+    ask = choose(backend, where, loop)
+    return Order(asked, ask, loaded.warnings, where.settings)
+
+
+def question(
+    rubric: Rubric,
+    subject: tuple[Part, ...],
+    instructions: str | None,
+    result_schema: Mapping[str, Any] | None,
+    samples: int,
+) -> Asked:
+    """What to ask, checked."""
+    from flow.app.rubric_judging import Asked
+
+    if type(samples) is not int or not 1 <= samples <= MOST_SAMPLES:
+        raise InputError(
+            f"{samples!r:.40} is no number of samples",
+            key="samples",
+            value=samples,
+            remedy=f"a whole number from 1 to {MOST_SAMPLES}",
+        )
+    if instructions is not None and not isinstance(instructions, str):
+        raise InputError("not text", key="instructions", remedy="give a string")
+    return Asked(rubric, subject, instructions or None, result_schema, samples)
+
+
+def load(rubric: RubricLike, top: str | None) -> LoadedRubric:
+    """The rubric that a caller means: a value, a mapping, a name, or a file."""
+    from flow.adapters import rubrics
+    from flow.core import rubric_files
+    from flow.core.rubric import Rubric
+
+    if isinstance(rubric, Rubric):
+        from flow.core.rubric_rules import warnings
+
+        said = tuple(warnings(rubric.to_document()))
+        return rubrics.LoadedRubric(rubric.name, rubric, "value", "", "", said)
+    if isinstance(rubric, Mapping):
+        made, told = rubric_files.rubric(dict(rubric))
+        return rubrics.LoadedRubric(made.name, made, "value", "", "", told)
+    if isinstance(rubric, str):
+        return rubrics.find_or_read(rubric, top)
+    if isinstance(rubric, os.PathLike):
+        name = os.fsdecode(rubric)
+        from flow.adapters import inputs
+
+        return rubrics.read(inputs.read(name, "rubric"), name)
+    raise InputError(
+        f"a {type(rubric).__name__} is no rubric",
+        key="rubric",
+        remedy="give a Rubric, a mapping, the name of a rubric, or the path of its file",
+    )
+
+
+def choose(
+    backend: Backend | None, where: Place, loop: AbstractEventLoop | None = None
+) -> AskJudge:
+    """The judge to ask; :class:`NoUsableAnswer` where none is configured or it cannot be used."""
+    if backend is None or isinstance(backend, str):
+        from flow.adapters.judges.choose import choose as by_settings
+        from flow.app.judge_port import NoAnswer
+
+        found: AskJudge | NoAnswer = by_settings(
+            backend, where.settings, where.environ, work=_work()
+        )
+        if isinstance(found, NoAnswer):
+            raise no_answer(found)
+        return found
+    if isinstance(getattr(backend, "name", None), str) and callable(backend):
+        return backend  # type: ignore[return-value]
+    if callable(backend):
+        from flow.adapters.function_judge import FunctionJudge
+
+        function: Callable[[str], Any] = backend  # type: ignore[assignment]
+        return FunctionJudge(function, loop)
+    raise InputError(
+        f"a {type(backend).__name__} is no judge",
+        key="backend",
+        remedy="give BACKEND[:MODEL], a function from prompt to mapping, or a backend object",
+    )
+
+
+def carry_out(
+    ordered: Order, *, nonce: Callable[[str], str] | None = None
+) -> tuple[JudgeResult, Mapping[str, Any]]:
+    """Ask; returns the judgement and the reply whose words it took.
+
+    Raises :class:`NoUsableAnswer` where no judgement follows from what the judge said.
+    """
+    from dataclasses import replace
+
+    from flow.app.judge_port import NoAnswer
+    from flow.app.rubric_judging import Limits, judge
+
+    limits = Limits(ordered.settings.timeout_seconds, ordered.settings.max_cost_usd)
+    judged = judge(ordered.asked, ordered.ask, nonce or random_nonce, limits)
+    if isinstance(judged, NoAnswer):
+        raise no_answer(judged) from getattr(ordered.ask, "raised", None)
+    remarks = (*judged.result.remarks, *ordered.warnings)
+    return replace(judged.result, remarks=remarks), judged.value
+
+
+def judge(
+    subject: Any,
+    rubric: RubricLike,
+    *,
+    instructions: str | None = None,
+    result_format: object = None,
+    throw_on_fail: bool = False,
+    backend: Backend | None = None,
+    samples: int = 1,
+    loop: AbstractEventLoop | None = None,
+    where: Place | None = None,
+    nonce: Callable[[str], str] | None = None,
+) -> Any:
+    """:func:`flow.judge`, with the parts that a test or the pytest plugin brings."""
+    form = None
+    if result_format is not None:
+        from flow.adapters.result_formats import result_format as understood
+
+        form = understood(result_format)
+    ordered = order(
+        subject,
+        rubric,
+        instructions=instructions,
+        result_schema=None if form is None else form.schema,
+        backend=backend,
+        samples=samples,
+        loop=loop,
+        where=where,
+    )
+    result, value = carry_out(ordered, nonce=nonce)
+    answer: Any = result
+    if form is not None:
+        answer = form.result(value.get("result"), score=result.score, passed=result.passed)
+    if throw_on_fail and not result.passed:
+        raise NotPassed(why_not(result), answer)
+    return answer
+
+
+def why_not(result: JudgeResult) -> str:
+    """Why a judgement did not pass, in one sentence."""
+    low = [c for c in result.criteria if not c.passed]
+    names = ", ".join(f"{c.name} {c.score:g}" for c in low[:8])
+    below = " is below" if result.score < result.passing_threshold else ", passing at"
+    what = f"{result.rubric}: {result.score:.3g}{below} {result.passing_threshold:g}"
+    return f"{what}; below their thresholds: {names}" if names else what
+
+
+def no_answer(found: NoAnswer) -> NoUsableAnswer:
+    """A :class:`NoAnswer` as an error."""
+    remedies = {
+        "not_configured": "set flow.goals.judge.backend in ~/.claude/settings.flow.json, "
+        "or name one (--judge-backend, backend=)",
+        "no_key": "set the key in the environment",
+    }
+    return NoUsableAnswer(
+        f"the judge gave no usable answer: {found.reason}",
+        code=found.kind,
+        remedy=remedies.get(found.kind, "ask again, or let a person decide"),
+    )
+
+
+def random_nonce(_: str) -> str:
+    """A nonce that nobody could know beforehand."""
+    from secrets import token_hex
+
+    return token_hex(16)
+
+
+def content_nonce(content: str) -> str:
+    """A nonce that depends on everything it fences, for replies that are recorded.
+
+    Nothing that is fenced can hold it: it would have to hold its own SHA-256.
+    """
+    from hashlib import sha256
+
+    return sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def _work() -> str:
+    """Where a judge's working directory may be made: outside of any checkout."""
+    from tempfile import gettempdir
+
+    return gettempdir()
