@@ -20,8 +20,9 @@ from flow.errors import InputError, StateError
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
+    from flow.app.collecting import Collected
     from flow.app.looking import Facts, Known
-    from flow.app.measure import Listener, Measurement, Measurements
+    from flow.app.measure import Listener, Measurements
     from flow.app.ports import (
         LoadedGoal,
         Records,
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
         Watch,
     )
     from flow.core.boundary import Baseline, BoundaryReport
-    from flow.core.decide import Candidate, Opinion, Silence
+    from flow.core.decide import Candidate, Measured, Opinion, Silence
     from flow.core.goal import Goal
     from flow.core.verdict import Verdict
 
@@ -49,6 +50,8 @@ class Request(NamedTuple):
     timeout_seconds: float | None = None
     no_judge: bool = False
     dry_run: bool = False
+    judge_backend: str | None = None
+    """``BACKEND[:MODEL]``: ask this judge instead of what settings and goal name."""
 
 
 class Limits(NamedTuple):
@@ -57,6 +60,19 @@ class Limits(NamedTuple):
     jobs: int
     timeout_seconds: float
     denied_paths: tuple[str, ...]
+
+
+class JudgeCase(NamedTuple):
+    """What is handed over when a judge is to be asked: values only."""
+
+    facts: Facts
+    measurement: Measurements
+    measured: tuple[Measured, ...]
+    report: BoundaryReport
+    candidate: Candidate
+    request: Request
+    seconds: float | None = None
+    """What is left for all of it; None: only each call's own limit counts."""
 
 
 class Tools(NamedTuple):
@@ -86,7 +102,8 @@ class Tools(NamedTuple):
     limits: Limits
     version: str
     listener: Listener
-    judge: Callable[[LoadedGoal, Sequence[Measurement]], Opinion | Silence] | None = None
+    judge: Callable[[JudgeCase], Opinion | Silence] | None = None
+    """Asks the judges; None where none is configured."""
 
 
 def evaluate(request: Request, tools: Tools) -> Verdict:
@@ -114,7 +131,10 @@ def evaluate(request: Request, tools: Tools) -> Verdict:
     approvals = proposals.fresh_approvals(facts.loaded.goal, facts.subject, tools.records)
     measured = measure.judgeable(facts.loaded.goal, measurement, approvals, stale=bool(stale))
     candidate = decide.candidate(measured, boundary_known=report.status != "inconclusive")
-    opinion = _ask(candidate, report, facts, request, tools, measurement)
+    case = JudgeCase(facts, measurement, measured, report, candidate, request)
+    case, opinion, moved = _consult(case, left, approvals, tools)
+    measurement, measured, report, candidate = case[1:5]
+    stale = moved or stale
     decision = decide.decide(
         candidate,
         violation=report.status == "outside",
@@ -183,26 +203,51 @@ def _resume(facts: Facts, ledger: TurnLedger, records: Records) -> LoadedGoal:
     return records.goal(goal.id)
 
 
-def _ask(
-    found: Candidate,
-    report: BoundaryReport,
-    facts: Facts,
-    request: Request,
-    tools: Tools,
-    measurement: Measurements,
-) -> Opinion | Silence | None:
-    kind = facts.loaded.goal.evaluator_type
-    if report.status == "outside" or found in ("fail", "incomplete"):
-        return None
-    if not decide.judge_wanted(found, kind, request.trigger):
-        if kind == "flow_verdict_judge":
-            return decide.Silence("asked only when a person starts the evaluation (trigger manual)")
-        return None
+def _consult(
+    case: JudgeCase, left: Sequence[str], approvals: frozenset[str], tools: Tools
+) -> tuple[JudgeCase, Opinion | Silence | None, tuple[str, ...]]:
+    """Step 5: the case with what a judge said of it, the opinion, and what moved meanwhile."""
+    opinion, collected = _ask(case, tools)
+    if collected is None:
+        return case, opinion, ()
+    # Evidence commands may have left something behind, and asking takes time.
+    facts, goal = case.facts, case.facts.loaded.goal
+    measurement = case.measurement._replace(
+        ran=True, goal_touched=case.measurement.goal_touched or collected.goal_touched
+    )
+    more, moved = looking.look_again(facts, measurement, case.request, tools)
+    if more:
+        case = case._replace(report=looking.boundary(facts, (*left, *more), tools))
+    if moved:  # the opinion is about files that are no more
+        measured = measure.judgeable(goal, measurement, approvals, stale=True)
+        case = case._replace(measurement=measurement, measured=measured, candidate="incomplete")
+        return case, None, moved
+    measurement, measured = measure.judged(goal, measurement, case.measured, opinion)
+    return case._replace(measurement=measurement, measured=measured), opinion, ()
+
+
+def _ask(case: JudgeCase, tools: Tools) -> tuple[Opinion | Silence | None, Collected | None]:
+    """Run what collects evidence for a judge, then ask, where one is to be asked."""
+    goal, request = case.facts.loaded.goal, case.request
+    if case.report.status == "outside" or case.candidate in ("fail", "incomplete"):
+        return None, None
+    if not decide.judge_wanted(case.candidate, goal.evaluator_type, request.trigger):
+        if goal.evaluator_type == "flow_verdict_judge":
+            why = "asked only when a person starts the evaluation (trigger manual)"
+            return decide.Silence(why), None
+        return None, None
     if request.no_judge:
-        return decide.Silence("not asked (--no-judge)")
-    if tools.judge is None or request.dry_run:
-        return decide.Silence("none configured" if tools.judge is None else "not asked (--dry-run)")
-    return tools.judge(facts.loaded, measurement.rows)
+        return decide.Silence("not asked (--no-judge)"), None
+    if tools.judge is None:
+        return decide.Silence("none configured"), None
+    if request.dry_run:
+        return decide.Silence("not asked (--dry-run)"), None
+    from flow.app import collecting
+
+    collected = collecting.collect(case, tools)
+    if collected.blamed:
+        return decide.Silence(collecting.spoiled(collected)), collected
+    return tools.judge(case), collected
 
 
 def _write(verdict: Verdict, found: compose.Findings, tools: Tools) -> Verdict:
@@ -214,7 +259,9 @@ def _write(verdict: Verdict, found: compose.Findings, tools: Tools) -> Verdict:
     proposal = None
     if verdict.proposed_transition is not None:
         live = tools.records.proposal(facts.run_id)
-        proposal = proposals.document(verdict, facts.subject, at, live, tools.records.counted)
+        proposal = proposals.document(
+            verdict, facts.subject, at, live, tools.records.counted, compose.judge_ref(found)
+        )
         verdict = verdict._replace(
             proposed_transition=verdict.proposed_transition._replace(
                 proposal_id=proposal["proposal_id"]

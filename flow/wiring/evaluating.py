@@ -9,15 +9,16 @@ from flow.errors import ContractError, StateError
 from flow.wiring.parts import Parts, version
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from flow.app.create import Rebase
     from flow.app.doors import Closed
-    from flow.app.evaluate import Request
+    from flow.app.evaluate import JudgeCase, Request
     from flow.app.looking import Known
     from flow.app.measure import Listener
     from flow.app.ports import LoadedGoal
     from flow.core.boundary import Baseline
+    from flow.core.decide import Opinion, Silence
     from flow.core.goal import Goal
     from flow.core.lifecycle import NonTerminal
     from flow.core.verdict import Verdict
@@ -102,6 +103,7 @@ class Evaluating(Parts):
             limits=Limits(settings.jobs, settings.command_timeout_seconds, settings.denied_paths),
             version=version(),
             listener=watcher,
+            judge=self._judge(request, watcher),
         )
         if request.dry_run:
             return evaluate(request, tools)
@@ -109,6 +111,21 @@ class Evaluating(Parts):
             self.top, layout.evaluation_lock(request.goal_id), timeout=EVALUATION_WAIT, quick=True
         ):
             return evaluate(request, tools)
+
+    def _judge(
+        self, request: Request, listener: Listener
+    ) -> Callable[[JudgeCase], Opinion | Silence] | None:
+        """What asks the judges; None where neither settings nor caller name one."""
+        settings = self.settings.settings.judge
+        if settings.backend is None and request.judge_backend is None:
+            return None
+
+        def ask(case: JudgeCase) -> Opinion | Silence:
+            from flow.wiring.judging import ask
+
+            return ask(self, case, listener)
+
+        return ask
 
     def _unfinished(self, run_id: str) -> frozenset[str] | None:
         from flow.adapters import files, own_json
@@ -213,3 +230,12 @@ class Evaluating(Parts):
         from flow.app import create
 
         create.do_rebase(self._desk(), plan, self._trust)
+
+    def review(self, goal_id: str, judge_backend: str | None = None) -> JudgeCase:
+        """A goal as a judge would find it now; nothing is run."""
+        from flow.adapters import clock
+        from flow.app import reviewing
+
+        loaded = self.load(ids.goal_id(goal_id))
+        found = reviewing.case(self._desk(), loaded, version=version(), now=clock.now())
+        return found._replace(request=found.request._replace(judge_backend=judge_backend))

@@ -60,7 +60,7 @@ def tally(ballots: Sequence[Ballot], asked: int, sought: Sequence[Sought]) -> Ta
         verdict = "needs_human_review"
         why = f"a majority says {leading}, but not of the same criteria"
     share = Decimal(len(agreeing)) / Decimal(asked)
-    confidence = sum(confidences) / len(confidences) * share
+    confidence = sum(confidences, Decimal(0)) / len(confidences) * share
     speaker = agreeing[0]
     said = f'{leading}: "{speaker.reason}"' if asked > 1 else f'"{speaker.reason}"'
     parts = [*([why] if why else []), *([_summary(agreeing, asked)] if asked > 1 else []), said]
