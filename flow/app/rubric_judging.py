@@ -14,7 +14,7 @@ from flow.core.rubric_prompt import rubric_question
 from flow.core.rubric_reply import quote_check, read_reply
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     from flow.app.judge_port import AskJudge
     from flow.core.judging.fences import Part
@@ -28,15 +28,10 @@ class Asked(NamedTuple):
     rubric: Rubric
     subject: tuple[Part, ...]
     instructions: str | None = None
+    context: tuple[Part, ...] = ()
+    """Shown for orientation, never evidence: what a goal's criterion says."""
     result_schema: Mapping[str, Any] | None = None
     samples: int = 1
-
-
-class Limits(NamedTuple):
-    """What asking may take: seconds for one ballot, US dollars for all of them."""
-
-    seconds: float
-    max_cost_usd: float | None = None
 
 
 class Judged(NamedTuple):
@@ -58,19 +53,15 @@ class _Poll(NamedTuple):
 
 
 def judge(
-    asked: Asked, ask: AskJudge, nonce: Callable[[str], str], limits: Limits
+    asked: Asked, ask: AskJudge, nonce: Callable[[str], str], *, seconds: float
 ) -> Judged | NoAnswer:
     """Ask ``asked.samples`` times and compute the judgement; :class:`NoAnswer` where none can be.
 
-    ``nonce`` makes a nonce for a text that is going to be fenced.
+    ``nonce`` makes a nonce for a text that is going to be fenced; ``seconds`` bound one ballot.
     """
     poll = _Poll([], [], [], {}, [])
     for turn in range(asked.samples):
-        over = _over_cost(poll.usages, limits.max_cost_usd)
-        if over is not None:
-            poll.failures.append(NoAnswer("cost_limit", over, _nothing(ask)))
-            break
-        _ask_once(asked, ask, nonce, limits.seconds, turn, poll)
+        _ask_once(asked, ask, nonce, seconds, turn, poll)
         if 2 * len(poll.failures) >= asked.samples:
             break  # no majority is possible any more
     if 2 * len(poll.ballots) <= asked.samples:
@@ -92,7 +83,7 @@ def question(asked: Asked, nonce: Callable[[str], str], turn: int = 0) -> Rubric
         [
             repr(asked.rubric),
             asked.instructions or "",
-            *(repr((part.name, part.source, part.text)) for part in asked.subject),
+            *(repr(tuple(part)) for part in (*asked.context, *asked.subject)),
         ]
     )
     return rubric_question(
@@ -100,6 +91,7 @@ def question(asked: Asked, nonce: Callable[[str], str], turn: int = 0) -> Rubric
         asked.subject,
         nonce(material),
         instructions=asked.instructions,
+        context=asked.context,
         result_schema=asked.result_schema,
         turn=turn,
     )
@@ -142,17 +134,6 @@ def _missing(asked: Asked, poll: _Poll) -> list[str]:
         return []
     what = f"{len(poll.failures)} of {asked.samples} ballots gave no usable answer"
     return [f"{what}: {poll.failures[0].reason}"]
-
-
-def _over_cost(usages: Sequence[Usage], most: float | None) -> str | None:
-    spent = sum(usage.cost_usd or 0 for usage in usages)
-    if most is None or not usages or spent < most:
-        return None
-    return f"{spent:.4f} US dollars are spent, and flow.goals.judge.maxCostUsd is {most:g}"
-
-
-def _nothing(ask: AskJudge) -> Usage:
-    return Usage(ask.name, attempts=0)
 
 
 def _with(result: JudgeResult, **more: Any) -> JudgeResult:

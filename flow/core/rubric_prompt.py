@@ -44,13 +44,15 @@ def rubric_question(
     nonce: str,
     *,
     instructions: str | None = None,
+    context: Sequence[Part] = (),
     result_schema: Mapping[str, Any] | None = None,
     turn: int = 0,
 ) -> RubricQuestion:
     """The question whether ``subject`` meets ``rubric``.
 
     ``nonce`` (letters and digits) is nobody's to know beforehand. ``instructions`` are the caller's
-    own words. ``result_schema`` asks for one more value, ``result``. ``turn`` rotates the order of
+    own words. ``context`` is shown, fenced, and cannot be quoted as evidence (a goal's criterion).
+    ``result_schema`` asks for one more value, ``result``. ``turn`` rotates the order of
     the criteria and of the subject's parts, so that several ballots do not share one order. Raises
     :class:`InputError` for a rubric or instructions too long to be shown whole: nobody is asked
     about criteria that they cannot see.
@@ -66,6 +68,9 @@ def rubric_question(
     blocks = [f"The rubric, with {len(criteria)} criteria:", head.text]
     if instructions:
         blocks += ["What the caller adds about how to look at the subject:", _quoted(instructions)]
+    around = [fence(part, nonce) for part in context]
+    if around:
+        blocks += ["What this is about, for orientation only:", *(part.text for part in around)]
     blocks += ["The subject to score:" if len(parts) == 1 else "The subject to score, in parts:"]
     blocks += [part.text for part in parts]
     blocks += [_TASK + (_RESULT if result_schema is not None else "")]
@@ -78,7 +83,11 @@ def rubric_question(
         _SYSTEM.replace("NONCE", nonce),
         "\n\n".join(blocks),
         reply_schema([c.name for c in criteria], result_schema),
-        (*head.reports, *(report for part in parts for report in part.reports), *left_out),
+        (
+            *head.reports,
+            *(report for part in (*around, *parts) for report in part.reports),
+            *left_out,
+        ),
         tuple(quotable(part.text) for part in parts),
     )
 

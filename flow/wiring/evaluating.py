@@ -163,16 +163,27 @@ class Evaluating(Parts):
         return verdicts.write_verdict(self.top, ids.run_id(run_id), document, now=clock.now())
 
     def confirm(self, goal_id: str, proposal_id: str, reason: str | None, how: str) -> Closed:
-        """Write a proposed terminal status. Raises :class:`StaleProposal` saying what moved."""
-        from flow.app import doors
+        """Write a proposed terminal status. Raises :class:`StaleProposal` saying what moved.
 
-        return doors.confirm(self._desk(), ids.goal_id(goal_id), proposal_id, reason, how)
+        It is also a label of the judges that the proposal rests on.
+        """
+        from flow.app import doors
+        from flow.wiring import labelling
+
+        judges = labelling.behind(self, ids.goal_id(goal_id))
+        closed = doors.confirm(self._desk(), goal_id, proposal_id, reason, how)
+        labelling.keep(self, judges, person=True, source="confirm")
+        return closed
 
     def clear(self, goal_id: str, reason: str, how: str) -> Closed:
-        """Cancel a goal."""
+        """Cancel a goal; of judges whose proposal still holds, that is a label too."""
         from flow.app import doors
+        from flow.wiring import labelling
 
-        return doors.clear(self._desk(), ids.goal_id(goal_id), reason, how)
+        judges = labelling.behind(self, ids.goal_id(goal_id), holds=True)
+        closed = doors.clear(self._desk(), goal_id, reason, how)
+        labelling.keep(self, judges, person=False, source="clear")
+        return closed
 
     def activate(self, goal_id: str) -> LoadedGoal:
         """``draft → active``: pins the base, records trust."""

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from flow.errors import InputError, NotPassed, NoUsableAnswer
+from flow.errors import FlowError, InputError, NotPassed, NoUsableAnswer
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from flow.app.rubric_judging import Asked
     from flow.core.judging.fences import Part
     from flow.core.rubric import JudgeResult, Rubric
+    from flow.core.rubric_prompt import RubricQuestion
     from flow.core.settings import JudgeSettings
 
     RubricLike = Rubric | Mapping[str, Any] | str | os.PathLike[str]
@@ -98,7 +99,13 @@ def question(
         )
     if instructions is not None and not isinstance(instructions, str):
         raise InputError("not text", key="instructions", remedy="give a string")
-    return Asked(rubric, subject, instructions or None, result_schema, samples)
+    return Asked(
+        rubric,
+        subject,
+        instructions=instructions or None,
+        result_schema=result_schema,
+        samples=samples,
+    )
 
 
 def load(rubric: RubricLike, top: str | None) -> LoadedRubric:
@@ -137,9 +144,7 @@ def choose(
         from flow.adapters.judges.choose import choose as by_settings
         from flow.app.judge_port import NoAnswer
 
-        found: AskJudge | NoAnswer = by_settings(
-            backend, where.settings, where.environ, work=_work()
-        )
+        found: AskJudge | NoAnswer = by_settings(backend, where.settings, where.environ, work=None)
         if isinstance(found, NoAnswer):
             raise no_answer(found)
         return found
@@ -167,10 +172,10 @@ def carry_out(
     from dataclasses import replace
 
     from flow.app.judge_port import NoAnswer
-    from flow.app.rubric_judging import Limits, judge
+    from flow.app.rubric_judging import judge
 
-    limits = Limits(ordered.settings.timeout_seconds, ordered.settings.max_cost_usd)
-    judged = judge(ordered.asked, ordered.ask, nonce or random_nonce, limits)
+    seconds = ordered.settings.timeout_seconds
+    judged = judge(ordered.asked, ordered.ask, nonce or random_nonce, seconds=seconds)
     if isinstance(judged, NoAnswer):
         raise no_answer(judged) from getattr(ordered.ask, "raised", None)
     remarks = (*judged.result.remarks, *ordered.warnings)
@@ -226,15 +231,12 @@ def why_not(result: JudgeResult) -> str:
 
 def no_answer(found: NoAnswer) -> NoUsableAnswer:
     """A :class:`NoAnswer` as an error."""
-    remedies = {
-        "not_configured": "set flow.goals.judge.backend in ~/.claude/settings.flow.json, "
-        "or name one (--judge-backend, backend=)",
-        "no_key": "set the key in the environment",
-    }
+    if found.kind == "not_configured":  # its reason says what to do
+        return NoUsableAnswer(found.reason, code=found.kind)
     return NoUsableAnswer(
-        f"the judge gave no usable answer: {found.reason}",
+        f"the judge {found.usage.backend} gave no usable answer: {found.reason}",
         code=found.kind,
-        remedy=remedies.get(found.kind, "ask again, or let a person decide"),
+        remedy="ask again, or let a person decide",
     )
 
 
@@ -255,8 +257,40 @@ def content_nonce(content: str) -> str:
     return sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
-def _work() -> str:
-    """Where a judge's working directory may be made: outside of any checkout."""
-    from tempfile import gettempdir
+def shown(
+    subject: Any, rubric: RubricLike, instructions: str | None, where: Place
+) -> RubricQuestion:
+    """What a judge would be given; nobody is asked."""
+    from flow.adapters.subjects import parts
+    from flow.app.rubric_judging import question as prompt
 
-    return gettempdir()
+    asked = question(load(rubric, where.top).rubric, parts(subject), instructions, None, 1)
+    return prompt(asked, random_nonce)
+
+
+def listing(top: str | None) -> list[dict[str, Any]]:
+    """Every rubric that a name can mean here, the project's first; broken ones with their error."""
+    from flow.adapters import rubrics
+    from flow.core.rubric_files import READY_MADE
+
+    found = []
+    own = rubrics.project_names(top) if top is not None else ()
+    for name in dict.fromkeys((*own, *READY_MADE)):
+        try:
+            found.append(document(rubrics.find(name, top)))
+        except FlowError as error:
+            told = [str(fault) for fault in error.faults]
+            found.append({"name": name, "error": error.to_dict(), "warnings": told})
+    return found
+
+
+def document(loaded: LoadedRubric) -> dict[str, Any]:
+    """A rubric as ``--json`` prints it."""
+    return {
+        "name": loaded.name,
+        "origin": loaded.origin,
+        "file": loaded.file,
+        "sha256": loaded.sha256,
+        "rubric": loaded.rubric.to_document(),
+        "warnings": list(loaded.warnings),
+    }

@@ -1,0 +1,149 @@
+"""The pytest plugin: a judge in tests (SPEC section 9.2).
+
+Fixtures: ``judge(subject, rubric, ...)`` as :func:`flow.judge`, and ``assert_passes_rubric(subject,
+rubric, ...)``, which shows the table of criteria where it fails. Which judge answers:
+
+1. the one of ``--judge-backend``, live; with ``--judge-record`` (also with the one of the user's
+   settings) its replies are kept in ``judge_recordings/<module>.json`` beside the test;
+2. else the recording, where there is one for the module: a prompt that is not in it fails the test;
+3. else the one of the user's settings, live;
+4. else nobody: the test is skipped.
+
+The project's own pytest settings cannot name a judge: what sends data away is the user's to choose.
+Loading this module imports nothing of Flow; that happens when a fixture is first used.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from flow.app.judge_port import AskJudge
+    from flow.core.rubric import JudgeResult
+    from flow.wiring.rubrics import RubricLike
+
+FOLDER = "judge_recordings"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add ``--judge-backend`` and ``--judge-record``."""
+    group = parser.getgroup("flow", "judges (flow)")
+    group.addoption(
+        "--judge-backend",
+        metavar="BACKEND[:MODEL]",
+        help="ask this judge, live: claude, anthropic, openai or command",
+    )
+    group.addoption(
+        "--judge-record",
+        action="store_true",
+        help=f"ask live and keep the replies in {FOLDER}/ beside the tests, to be replayed later",
+    )
+
+
+@pytest.fixture(name="judge")
+def _judge(request: pytest.FixtureRequest) -> Callable[..., Any]:
+    """``judge(subject, rubric, ...)``: a :class:`flow.JudgeResult`, or the ``result_format``."""
+    return _Bench(request).judge
+
+
+@pytest.fixture(name="assert_passes_rubric")
+def _assert_passes_rubric(request: pytest.FixtureRequest) -> Callable[..., JudgeResult]:
+    """``assert_passes_rubric(subject, rubric, ...)``: the result, or a table of the criteria."""
+    return _Bench(request).assert_passes_rubric
+
+
+class _Bench:
+    """The judge of one test."""
+
+    def __init__(self, request: pytest.FixtureRequest) -> None:
+        path = os.fspath(request.path)
+        self._folder, name = os.path.split(path)
+        self._node = request.node.nodeid
+        self._backend: str | None = request.config.getoption("--judge-backend")
+        self._record: bool = request.config.getoption("--judge-record")
+        self._file = os.path.join(self._folder, FOLDER, f"{os.path.splitext(name)[0]}.json")
+
+    def judge(
+        self,
+        subject: Any,
+        rubric: RubricLike,
+        instructions: str | None = None,
+        result_format: Any = None,
+        throw_on_fail: bool = False,
+        backend: Any = None,
+        samples: int = 1,
+    ) -> Any:
+        """As :func:`flow.judge`; a ``backend`` of the test's own is asked as it is."""
+        __tracebackhide__ = True
+        from flow.errors import NoUsableAnswer
+        from flow.wiring import rubrics
+
+        where = rubrics.place(self._folder)
+        fixed, replays = False, False
+        if backend is None:
+            backend, fixed, replays = self._ask(where)
+        try:
+            return rubrics.judge(
+                subject,
+                rubric,
+                instructions=instructions,
+                result_format=result_format,
+                throw_on_fail=throw_on_fail,
+                backend=backend,
+                samples=samples,
+                where=where,
+                nonce=rubrics.content_nonce if fixed else None,
+            )
+        except NoUsableAnswer as error:
+            if replays and error.code == "unavailable":
+                return pytest.fail(f"{error.fault.message}\n{self._how()}", pytrace=False)
+            raise
+
+    def assert_passes_rubric(
+        self,
+        subject: Any,
+        rubric: RubricLike,
+        instructions: str | None = None,
+        backend: Any = None,
+        samples: int = 1,
+    ) -> JudgeResult:
+        """The judgement, where it passes; else an AssertionError with the table of criteria."""
+        __tracebackhide__ = True
+        result: JudgeResult = self.judge(
+            subject, rubric, instructions, backend=backend, samples=samples
+        )
+        if not result.passed:
+            from flow.render.judgement import judgement
+
+            lines = judgement(result.to_document(), lambda _, text: text)
+            raise AssertionError("the rubric is not passed\n" + "\n".join(lines))
+        return result
+
+    def _ask(self, where: Any) -> tuple[AskJudge, bool, bool]:
+        """The judge to ask, whether its replies are or will be on record, whether it replays."""
+        from flow.adapters.judges.replay import Recorder, Replayer
+        from flow.errors import NoUsableAnswer
+        from flow.wiring import rubrics
+
+        __tracebackhide__ = True
+        recorded = os.path.lexists(self._file)
+        if recorded and not self._record and self._backend is None:
+            return Replayer(self._file), True, True
+        try:
+            live = rubrics.choose(self._backend, where)
+        except NoUsableAnswer as error:
+            if self._record or self._backend is not None:
+                return pytest.fail(f"{error}", pytrace=False)
+            return pytest.skip(
+                f"no judge to ask: {error.fault.message}; nor is there a recording "
+                f"({FOLDER}/{os.path.basename(self._file)}, made by --judge-record)"
+            )
+        return (Recorder(live, self._file), True, False) if self._record else (live, False, False)
+
+    def _how(self) -> str:
+        return f"record it anew: pytest --judge-record {self._node}"
