@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flow.app.ports import Check
@@ -41,14 +42,16 @@ def collect(case: JudgeCase, tools: Tools) -> Collected:
     }
     if not asked:
         return Collected(ran=False)
+    left = tools.seconds_left() if tools.seconds_left is not None else math.inf
     checks = [
         Check(
             criterion_id=c.id,
             command=c.evidence_command or "",
             cwd=c.cwd or "",
-            timeout_seconds=c.timeout_seconds
-            or request.timeout_seconds
-            or tools.limits.timeout_seconds,
+            timeout_seconds=min(
+                c.timeout_seconds or request.timeout_seconds or tools.limits.timeout_seconds,
+                max(left, 1.0),
+            ),
             serial=c.serial,
         )
         for c in asked.values()
@@ -96,7 +99,7 @@ def _document(facts: Facts, criterion: Criterion, result: CheckResult, at: str) 
             "command": criterion.evidence_command,
             "exit_code": result.exit_code,
             "result": result.result,
-            "reason": result.reason if result.reason != result.result else None,
+            "reason": result.reason if result.reason not in ("", result.result) else None,
             "proves": [],
             "about": [criterion.id],
             "limitations": list(dict.fromkeys(limitations)),

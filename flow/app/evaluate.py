@@ -73,6 +73,8 @@ class JudgeCase(NamedTuple):
     request: Request
     seconds: float | None = None
     """What is left for all of it; None: only each call's own limit counts."""
+    reuse: bool = False
+    """Whether an opinion of the same files that is on record will do."""
 
 
 class Tools(NamedTuple):
@@ -102,8 +104,12 @@ class Tools(NamedTuple):
     limits: Limits
     version: str
     listener: Listener
+    seconds_left: Callable[[], float] | None = None
+    """Seconds until the caller must have its answer; None: no such limit."""
     judge: Callable[[JudgeCase], Opinion | Silence] | None = None
     """Asks the judges; None where none is configured."""
+    recall: Callable[[JudgeCase], Opinion | None] | None = None
+    """What the judges said of the same files before, for a caller that wants no new opinion."""
 
 
 def evaluate(request: Request, tools: Tools) -> Verdict:
@@ -209,7 +215,10 @@ def _consult(
     """Step 5: the case with what a judge said of it, the opinion, and what moved meanwhile."""
     opinion, collected = _ask(case, tools)
     if collected is None:
-        return case, opinion, ()
+        measurement, measured = measure.judged(
+            case.facts.loaded.goal, case.measurement, case.measured, opinion
+        )
+        return case._replace(measurement=measurement, measured=measured), opinion, ()
     # Evidence commands may have left something behind, and asking takes time.
     facts, goal = case.facts, case.facts.loaded.goal
     measurement = case.measurement._replace(
@@ -242,12 +251,15 @@ def _ask(case: JudgeCase, tools: Tools) -> tuple[Opinion | Silence | None, Colle
         return decide.Silence("none configured"), None
     if request.dry_run:
         return decide.Silence("not asked (--dry-run)"), None
+    if case.reuse and tools.recall is not None and (known := tools.recall(case)) is not None:
+        return known, None
     from flow.app import collecting
 
     collected = collecting.collect(case, tools)
     if collected.blamed:
         return decide.Silence(collecting.spoiled(collected)), collected
-    return tools.judge(case), collected
+    seconds = tools.seconds_left() if tools.seconds_left is not None else None
+    return tools.judge(case._replace(seconds=seconds)), collected
 
 
 def _write(verdict: Verdict, found: compose.Findings, tools: Tools) -> Verdict:

@@ -171,8 +171,29 @@ class _Session:
         trusted, why = self._tools.trusted(ballot.judge)
         if trusted:
             return ballot
-        remark = f"{ballot.judge} says achieved, and cannot propose it: {why}"
-        return ballot._replace(verdict="needs_human_review", remarks=(*ballot.remarks, remark))
+        lowered = f"it says achieved, and cannot propose it: {why}"
+        return ballot._replace(verdict="needs_human_review", lowered=lowered)
+
+
+def recall(case: JudgeCase, tools: JudgeTools) -> Opinion | None:
+    """The opinion that the same judges gave on the same files and contract, if it is on record.
+
+    For a caller that evaluates again and again (the Stop hook): unchanged work is not judged twice.
+    """
+    goal, records = case.facts.loaded.goal, tools.sources.records
+    if any(c.fuzzy and not c.hermetic for c in goal.criteria):
+        return None
+    asked = judging_bundle.sought(goal, (m.criterion_id for m in case.measured if m.approved))
+    names = [one.usage.backend if isinstance(one, NoAnswer) else one.name for one in tools.panel]
+    found, _ = records.evidence(case.facts.run_id)
+    for evidence in reversed(found):
+        if evidence.type == "llm_judge_report" and evidence.goal == goal.id:
+            opinion = judging_records.opinion(evidence, case.facts, asked, names, records)
+            if opinion is None:
+                continue
+            if opinion.verdict != "achieved" or all(tools.trusted(name)[0] for name in names):
+                return opinion
+    return None
 
 
 def _why_silent(asked: Sequence[Asked]) -> str:

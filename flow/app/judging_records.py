@@ -6,7 +6,9 @@ import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flow.app.judge_port import NoAnswer
-from flow.core.evidence import EVALUATOR, evidence_document
+from flow.core import layout
+from flow.core.decide import JudgedCriterion, Opinion
+from flow.core.evidence import EVALUATOR, ONLY_OPINION, evidence_document
 from flow.core.goal import canonical_digest
 
 if TYPE_CHECKING:
@@ -15,10 +17,12 @@ if TYPE_CHECKING:
     from flow.app.evaluate import JudgeCase
     from flow.app.judge_port import Usage
     from flow.app.judging import Asked, Canary
-    from flow.app.ports import RawOutput, TurnLedger
+    from flow.app.looking import Facts
+    from flow.app.ports import RawOutput, Records, TurnLedger
+    from flow.core.evidence import Evidence
     from flow.core.judging.ballots import Tally
+    from flow.core.judging.bundle import Sought
 
-OPINION = "The opinion of a language model, not a measurement: it can be wrong."
 ONLY_GIVEN = "Rests on nothing but what the judge was given, on this state of the files."
 
 
@@ -57,13 +61,14 @@ def keep(
     if counted is None:
         return None
     body: dict[str, Any] = {
-        **(_ballot(asked[0]) if len(asked) == 1 else {"judges": [one.judge for one in asked]}),
+        **(_ballot(asked[0]) if len(asked) == 1 else {}),
         "verdict": counted.verdict,
         "confidence": counted.confidence,
         "blocker_type": counted.blocker_type,
         "reason": counted.reason,
         "next_step_hint": counted.next_step_hint,
         "criteria": [row._asdict() for row in counted.criteria],
+        "judges": [one.judge for one in asked],
         "ballots": {
             "asked": counted.asked,
             "usable": counted.usable,
@@ -81,6 +86,39 @@ def keep(
     passed = tuple(row.id for row in counted.criteria if row.status == "pass")
     only = asked[0] if len(asked) == 1 else None
     return _record(case, "eval", body, passed, only, to)
+
+
+def opinion(
+    evidence: Evidence,
+    facts: Facts,
+    asked: Sequence[Sought],
+    judges: Sequence[str],
+    records: Records,
+) -> Opinion | None:
+    """What a sidecar says, if it is these judges' opinion of these criteria on these files."""
+    said = evidence.document["evidence"].get("judgement")
+    if not isinstance(said, dict) or "ballots" not in said or facts.subject.tree is None:
+        return None
+    stamp = (evidence.subject.get("tree"), evidence.subject.get("contract"))
+    if stamp != (facts.subject.tree, facts.subject.contract) or said.get("judges") != list(judges):
+        return None
+    if [row["id"] for row in said["criteria"]] != [one.id for one in asked]:
+        return None
+    path = layout.evidence_file(evidence.run_id, evidence.id)
+    behind = (path, *said["ballots"]["sidecars"])
+    if any(records.counted(each) is None for each in behind):
+        return None
+    return Opinion(
+        said["verdict"],
+        float(said["confidence"]),
+        said["reason"],
+        said["next_step_hint"],
+        said["blocker_type"],
+        tuple(JudgedCriterion(**row) for row in said["criteria"]),
+        path,
+        evidence.id,
+        ("the judges' opinion of these files is on record; they were not asked again",),
+    )
 
 
 def _ballot(one: Asked) -> dict[str, Any]:
@@ -145,7 +183,7 @@ def _record(
         type="llm_judge_report",
         body={
             "proves": list(proves),
-            "limitations": [OPINION, ONLY_GIVEN],
+            "limitations": [ONLY_OPINION, ONLY_GIVEN],
             "judgement": {key: value for key, value in judgement.items() if value is not None},
             "subject": facts.subject.to_document(),
         },

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from flow.app.ports import Check, CriterionUpdate
 from flow.core import explain
 from flow.core.decide import Measured, Opinion
-from flow.core.evidence import EVALUATOR, ONLY_EXIT, evidence_document
+from flow.core.evidence import EVALUATOR, ONLY_EXIT, ONLY_OPINION, evidence_document
 from flow.core.verdict import CriterionResult
 
 if TYPE_CHECKING:
@@ -247,6 +247,7 @@ def judged(
         rows[place] = rows[place]._replace(
             result=f"judge: {one.status}",
             reason=f'judge: {one.status}: "{one.reason}"',
+            limitations=(*rows[place].limitations, ONLY_OPINION),
             evidence_id=opinion.evidence_id,
             evidence_ref=opinion.evidence_ref,
         )

@@ -104,6 +104,7 @@ class Evaluating(Parts):
             version=version(),
             listener=watcher,
             judge=self._judge(request, watcher),
+            recall=self._recall,
         )
         if request.dry_run:
             return evaluate(request, tools)
@@ -126,6 +127,11 @@ class Evaluating(Parts):
             return ask(self, case, listener)
 
         return ask
+
+    def _recall(self, case: JudgeCase) -> Opinion | None:
+        from flow.wiring.judging import recall
+
+        return recall(self, case)
 
     def _unfinished(self, run_id: str) -> frozenset[str] | None:
         from flow.adapters import files, own_json

@@ -30,8 +30,21 @@ def ask(
     samples: int | None = None,
 ) -> Opinion | Silence:
     """Ask the judges that caller, goal and settings name; ``record`` keeps what they say."""
+    return judging.judge(case, _tools(parts, case, listener, record=record, samples=samples))
+
+
+def recall(parts: Parts, case: JudgeCase) -> Opinion | None:
+    """What these judges said of the same files before; nobody is asked."""
+    from flow.app.measure import Quiet
+
+    return judging.recall(case, _tools(parts, case, Quiet(), record=False, samples=None))
+
+
+def _tools(
+    parts: Parts, case: JudgeCase, listener: Listener, *, record: bool, samples: int | None
+) -> judging.JudgeTools:
     settings = parts.settings.settings.judge
-    tools = judging.JudgeTools(
+    return judging.JudgeTools(
         panel=panel(parts, case.facts.loaded.goal, case.request.judge_backend, samples),
         sources=sources(parts, case),
         keep=_keep(parts) if record else None,
@@ -41,7 +54,6 @@ def ask(
         limits=judging.JudgeLimits(settings.timeout_seconds, settings.canary),
         listener=listener,
     )
-    return judging.judge(case, tools)
 
 
 def shown(parts: Parts, case: JudgeCase) -> tuple[Bundle, Prompt]:

@@ -63,11 +63,11 @@ def tally(ballots: Sequence[Ballot], asked: int, sought: Sequence[Sought]) -> Ta
     confidence = sum(confidences, Decimal(0)) / len(confidences) * share
     speaker = agreeing[0]
     said = f'{leading}: "{speaker.reason}"' if asked > 1 else f'"{speaker.reason}"'
-    parts = [*([why] if why else []), *([_summary(agreeing, asked)] if asked > 1 else []), said]
+    parts = [why, _summary(agreeing, asked) if asked > 1 else "", speaker.lowered, said]
     return Tally(
         verdict,
         float(confidence.quantize(Decimal("0.0001"), ROUND_HALF_UP)),
-        "; ".join(parts),
+        "; ".join(part for part in parts if part),
         speaker.next_step_hint,
         speaker.blocker_type,
         criteria,

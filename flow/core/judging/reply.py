@@ -39,6 +39,9 @@ REASON_CAP = 1000
 ROW_REASON_CAP = 300
 """Characters that are kept of its reason for one criterion."""
 
+Unfounded = Literal["missing", "invented"]
+"""Why a pass does not stand: nothing to rest on, or nothing quoted of what is there."""
+
 Statuses: tuple[JudgedStatus, ...] = get_args(JudgedStatus)
 Verdicts: tuple[VerdictName, ...] = get_args(VerdictName)
 Blockers: tuple[BlockerType, ...] = get_args(BlockerType)
@@ -91,7 +94,9 @@ class Ballot(NamedTuple):
     blocker_type: BlockerType
     rows: tuple[JudgedCriterion, ...]
     remarks: tuple[str, ...] = ()
-    """What was discounted or lowered, and why."""
+    """What was discounted, and why."""
+    lowered: str = ""
+    """Why ``verdict`` is less than the judge said; empty where it is what it said."""
 
     def row(self, criterion_id: str) -> JudgedCriterion:
         """The answer about one criterion."""
@@ -113,27 +118,34 @@ def read(
         return Unusable(fault)
     remarks: list[str] = []
     rows = []
-    unfounded = {"missing": False, "invented": False}
+    unfounded: dict[Unfounded, list[str]] = {"missing": [], "invented": []}
     answers = {row["criterion_id"]: row for row in value["criterion_results"]}
     for one in sought:
         row, why = _checked(answers[one.id], prompt, remarks)
         rows.append(row)
         if why is not None and one.must_pass:
-            unfounded[why] = True
+            unfounded[why].append(one.id)
     verdict: VerdictName = value["verdict"]
+    lowered, hint = "", said(value["next_step_hint"], HINT_LIMIT - 40)
     if verdict == "achieved" and unfounded["invented"]:
         verdict = "needs_human_review"
+        names = ", ".join(unfounded["invented"][:8])
+        lowered = f"it says achieved, but quotes nothing from the evidence of {names}"
     elif verdict == "achieved" and unfounded["missing"]:
-        verdict = "not_achieved"
+        verdict, hint = "not_achieved", ""
+        lowered = (
+            f"there is no evidence for {', '.join(unfounded['missing'][:8])} to rest a pass on"
+        )
     return Ballot(
         judge,
         verdict,
         float(value["confidence"]),
         said(value["reason"], REASON_CAP),
-        said(value["next_step_hint"], HINT_LIMIT - 40),
+        hint,
         value["blocker_type"],
         tuple(rows),
         tuple(remarks),
+        lowered,
     )
 
 
@@ -219,9 +231,6 @@ def _agrees(value: Mapping[str, Any], sought: Sequence[Sought]) -> str | None:
     if verdict == "blocked" and value["blocker_type"] == "none":
         return "its verdict is blocked, but it names no blocker"
     return None
-
-
-Unfounded = Literal["missing", "invented"]
 
 
 def _checked(
