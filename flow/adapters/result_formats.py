@@ -16,6 +16,8 @@ from typing import (
     Any,
     Literal,
     NamedTuple,
+    NotRequired,
+    Required,
     Union,
     get_args,
     get_origin,
@@ -132,7 +134,7 @@ def _schema(hint: Any, depth: int) -> dict[str, Any]:
 def _record(model: Any, depth: int) -> dict[str, Any]:
     hints = _hints(model)
     if is_typeddict(model):
-        required = [name for name in hints if name in model.__required_keys__]
+        required = _required(model)
     else:
         fields = [field for field in dataclasses.fields(model) if field.init]
         hints = {field.name: hints[field.name] for field in fields}
@@ -142,6 +144,20 @@ def _record(model: Any, depth: int) -> dict[str, Any]:
         "properties": {name: _schema(hint, depth + 1) for name, hint in hints.items()},
         "required": required,
     }
+
+
+def _required(model: Any) -> list[str]:
+    """The keys that a TypedDict needs.
+
+    ``__required_keys__`` alone does not know where annotations are texts, as they are under ``from
+    __future__ import annotations``.
+    """
+    marks = {name: get_origin(h) for name, h in get_type_hints(model, include_extras=True).items()}
+    return [
+        name
+        for name, mark in marks.items()
+        if mark is Required or (mark is not NotRequired and name in model.__required_keys__)
+    ]
 
 
 def _hints(model: Any) -> dict[str, Any]:
