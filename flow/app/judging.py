@@ -14,6 +14,7 @@ from flow.app import judging_bundle, judging_records
 from flow.app.judge_port import Answer, NoAnswer, Question, Usage
 from flow.core.decide import Opinion, Silence
 from flow.core.judging import ballots, prompt, reply
+from flow.core.judging.bundle import MOST_SOUGHT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -76,6 +77,8 @@ def judge(case: JudgeCase, tools: JudgeTools) -> Opinion | Silence:
     if len(tools.panel) > MOST_BALLOTS:
         return Silence(f"{len(tools.panel)} ballots are asked for, more than {MOST_BALLOTS}")
     bundle = judging_bundle.gather(case, tools.sources)
+    if len(bundle.sought) > MOST_SOUGHT:
+        return Silence(f"{len(bundle.sought)} criteria are more than {MOST_SOUGHT} in one question")
     session = _Session(case, tools, bundle)
     asked = [session.ask(number, one) for number, one in enumerate(tools.panel)]
     usable = [one.ballot for one in asked if one.ballot is not None]

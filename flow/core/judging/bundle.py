@@ -13,8 +13,10 @@ _T = TypeVar("_T")
 
 PROMPT_LIMIT = 200_000
 """Bytes of a whole prompt (SPEC section 9.1)."""
-MOST_ITEMS = 400
+MOST_ITEMS = 300
 """Pieces of evidence in one prompt; the others are counted."""
+MOST_SOUGHT = 100
+"""Criteria in one question: of more no judge could see anything to speak of."""
 
 
 class Sought(NamedTuple):

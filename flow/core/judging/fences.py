@@ -78,7 +78,8 @@ def quotable(fenced: str) -> str:
 
 def _fitting(raw: bytes, unread: int, nonce: str, limit: int) -> tuple[str, list[str], int]:
     """The text, what was neutralised, and how many bytes were left out."""
-    room = limit
+    whole = not unread and len(raw) <= limit
+    room = limit if whole else max(limit - _MARK, 0)
     while True:
         head, tail = _cut(raw, min(room, len(raw) - 1) if unread else room)
         text, notes = _neutral(head, nonce)
@@ -93,6 +94,9 @@ def _fitting(raw: bytes, unread: int, nonce: str, limit: int) -> tuple[str, list
             return text, notes.sentences(), left_out
         # Escapes and labels made it longer. Everything shrinks by the same measure.
         room = max(min(room * limit // size, room - 64), 0)
+
+
+_MARK = len(f"\n{REMARK} 1000000000 bytes left out here]\n")
 
 
 def _cut(raw: bytes, room: int) -> tuple[bytes, bytes | None]:

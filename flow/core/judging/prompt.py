@@ -155,6 +155,7 @@ class _Writer:
         self._other: list[str] = []
         self._reports: dict[str, None] = {}
         self._left_out: list[str] = []
+        self._noted: tuple[str, ...] = ()
 
     def write(self, bundle: Bundle, system: str, dropped: int) -> Prompt:
         self._say(f"Goal {bundle.goal_id}, evaluation {bundle.turn}.", "", "# The contract", "")
@@ -175,8 +176,8 @@ class _Writer:
         if not bundle.sought:
             self._say("No single criterion: say whether the outcome as a whole is reached.", "")
         self._evidence(bundle.items)
-        for note in (*bundle.left_out, *([_dropped(dropped)] if dropped else [])):
-            self._left_out.append(note)
+        self._noted = (*bundle.left_out, *([_dropped(dropped)] if dropped else []))
+        self._left_out += self._noted
         if bundle.previous is not None:
             self._say("# The previous verdict", "")
             self._fence(Part("previous verdict", bundle.previous))
@@ -209,8 +210,11 @@ class _Writer:
             self._given.append(Given(item.criterion_id, quotable(text), source, item.counts))
 
     def _end(self, bundle: Bundle) -> None:
-        if self._left_out:
-            self._say("# What was left out", "", *(f"- {note}" for note in self._left_out), "")
+        notes = list(self._noted)
+        if len(self._left_out) > len(notes):
+            notes.append("the middle of what is marked as shortened")
+        if notes:
+            self._say("# What was left out", "", *(f"- {note}" for note in notes), "")
         turns = "one turn" if bundle.turns_left == 1 else f"{bundle.turns_left} turns"
         asked = ", ".join(one.id for one in bundle.sought) or "no single criterion"
         self._say(

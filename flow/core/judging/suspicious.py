@@ -81,6 +81,7 @@ _INSTRUCTIONS = _any(
 _IMITATIONS = _any(
     (
         r"flow[\s_-]{0,3}data\b.{0,40}[<>]|[<>]{2,}.{0,10}flow[\s_-]{0,3}data",
+        r"^<{3}(?!<)",
         r"\[\s*flow\s*:",
         (
             r"<\s*[|/]?\s*(?:im_start|im_end|im_sep|endoftext|eot_id|start_header_id|end_header_id"
