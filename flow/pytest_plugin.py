@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from flow.wiring.rubrics import RubricLike
 
 FOLDER = "judge_recordings"
+_RECORDERS: pytest.StashKey[dict[str, Any]] = pytest.StashKey()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -45,16 +46,21 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+@pytest.fixture
+def _flow_bench(request: pytest.FixtureRequest) -> _Bench:
+    return _Bench(request)
+
+
 @pytest.fixture(name="judge")
-def _judge(request: pytest.FixtureRequest) -> Callable[..., Any]:
+def _judge(_flow_bench: _Bench) -> Callable[..., Any]:
     """``judge(subject, rubric, ...)``: a :class:`flow.JudgeResult`, or the ``result_format``."""
-    return _Bench(request).judge
+    return _flow_bench.judge
 
 
 @pytest.fixture(name="assert_passes_rubric")
-def _assert_passes_rubric(request: pytest.FixtureRequest) -> Callable[..., JudgeResult]:
+def _assert_passes_rubric(_flow_bench: _Bench) -> Callable[..., JudgeResult]:
     """``assert_passes_rubric(subject, rubric, ...)``: the result, or a table of the criteria."""
-    return _Bench(request).assert_passes_rubric
+    return _flow_bench.assert_passes_rubric
 
 
 class _Bench:
@@ -64,6 +70,8 @@ class _Bench:
         path = os.fspath(request.path)
         self._folder, name = os.path.split(path)
         self._node = request.node.nodeid
+        self._config = request.config
+        self._replayer: AskJudge | None = None
         self._backend: str | None = request.config.getoption("--judge-backend")
         self._record: bool = request.config.getoption("--judge-record")
         self._file = os.path.join(self._folder, FOLDER, f"{os.path.splitext(name)[0]}.json")
@@ -100,9 +108,10 @@ class _Bench:
                 nonce=rubrics.content_nonce if fixed else None,
             )
         except NoUsableAnswer as error:
-            if replays and error.code == "unavailable":
-                return pytest.fail(f"{error.fault.message}\n{self._how()}", pytrace=False)
-            raise
+            if not replays:
+                raise
+            why = error.fault.message
+        return pytest.fail(why, pytrace=False)
 
     def assert_passes_rubric(
         self,
@@ -126,24 +135,39 @@ class _Bench:
 
     def _ask(self, where: Any) -> tuple[AskJudge, bool, bool]:
         """The judge to ask, whether its replies are or will be on record, whether it replays."""
-        from flow.adapters.judges.replay import Recorder, Replayer
+        from flow.adapters.judges.replay import Replayer
         from flow.errors import NoUsableAnswer
         from flow.wiring import rubrics
 
         __tracebackhide__ = True
         recorded = os.path.lexists(self._file)
         if recorded and not self._record and self._backend is None:
-            return Replayer(self._file), True, True
+            if self._replayer is None:
+                self._replayer = Replayer(self._file, remedy=self._how())
+            return self._replayer, True, True
         try:
             live = rubrics.choose(self._backend, where)
         except NoUsableAnswer as error:
-            if self._record or self._backend is not None:
-                return pytest.fail(f"{error}", pytrace=False)
-            return pytest.skip(
-                f"no judge to ask: {error.fault.message}; nor is there a recording "
-                f"({FOLDER}/{os.path.basename(self._file)}, made by --judge-record)"
-            )
-        return (Recorder(live, self._file), True, False) if self._record else (live, False, False)
+            why = str(error)
+        else:
+            return (self._recorder(live), True, False) if self._record else (live, False, False)
+        if self._record or self._backend is not None:
+            return pytest.fail(why, pytrace=False)
+        return pytest.skip(
+            f"no judge to ask: {why}; nor is there a recording "
+            f"({FOLDER}/{os.path.basename(self._file)}, made by --judge-record)"
+        )
+
+    def _recorder(self, live: AskJudge) -> AskJudge:
+        """One for each file and run of pytest: what it recorded in this run it must not forget."""
+        from flow.adapters.judges.replay import Recorder
+
+        if hasattr(self._config, "workerinput"):
+            pytest.fail("--judge-record needs one process: leave out -n", pytrace=False)
+        os.makedirs(os.path.dirname(self._file), exist_ok=True)
+        recorders = self._config.stash.setdefault(_RECORDERS, {})
+        recorder: AskJudge = recorders.setdefault(self._file, Recorder(live, self._file))
+        return recorder
 
     def _how(self) -> str:
         return f"record it anew: pytest --judge-record {self._node}"

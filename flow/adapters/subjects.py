@@ -49,7 +49,8 @@ def _file(path: os.PathLike[Any], part: str = "subject") -> Part:
     data = inputs.read(name, "subject", limit=LIMIT)
     if not data.strip():
         raise _refused(f"the file {name!r:.200} is empty")
-    return Part(part, data, name)
+    # A prompt tells nobody how this machine's folders are called, and is the same on the next one.
+    return Part(part, data, os.path.basename(name) if os.path.isabs(name) else name)
 
 
 def _json(value: Any) -> str:

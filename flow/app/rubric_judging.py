@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flow.app.judge_port import Answer, NoAnswer, Question, Usage
 from flow.core import rubric as rubrics
-from flow.core.rubric_prompt import rubric_question
+from flow.core.rubric_prompt import rubric_question, rubric_text
 from flow.core.rubric_reply import quote_check, read_reply
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def question(asked: Asked, nonce: Callable[[str], str], turn: int = 0) -> Rubric
     """The question of one ballot, as the judge would see it."""
     material = "\0".join(
         [
-            repr(asked.rubric),
+            rubric_text(asked.rubric),
             asked.instructions or "",
             *(repr(tuple(part)) for part in (*asked.context, *asked.subject)),
         ]
