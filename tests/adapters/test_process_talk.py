@@ -133,6 +133,19 @@ def test_one_that_kills_its_keeper_is_ended_too(tmp_path: Path) -> None:
     wait_until(lambda: not alive(tmp_path / "pid"))
 
 
+def test_without_a_subreaper_the_tree_is_followed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on systems that have none: what did not detach itself at once is found all the same."""
+    from flow.adapters import process_talk
+
+    monkeypatch.setattr(process_talk, "become_subreaper", lambda: False)
+    assert ask(tmp_path, "cat", stdin=b"yes").stdout == b"yes"
+    found = shell(tmp_path, STUBBORN % ("", "while :; do sleep 1000; done"), timeout=3.0)
+    assert found.kind == "timeout"
+    assert not any(alive(tmp_path / name) for name in ("pid", "child", "grandchild"))
+
+
 ASK_FOREVER = """
 import sys
 from flow.adapters.process_talk import talk

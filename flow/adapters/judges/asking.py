@@ -94,7 +94,7 @@ class Judge:
             return none(self.backend, "cost_limit", refusal)
         try:
             with _Rooms(self._work) as room:
-                found = self.backend.ask(Call(question, seconds, room, self.budget.left))
+                found = self.backend.ask(Call(_whole(question), seconds, room, self.budget.left))
         except OSError as error:
             where = os.path.basename(str(error.filename)) if error.filename else "a folder"
             why = f"cannot prepare the judge's own folder: {where}: {error.strerror or error}"
@@ -105,6 +105,13 @@ class Judge:
             if over is not None:
                 return NoAnswer("cost_limit", over, result.usage)
         return found
+
+
+def _whole(question: Question) -> Question:
+    """The question in characters that can be sent: halves of one are written as escapes."""
+    texts = (question.system, question.prompt)
+    system, prompt = (text.encode("utf-8", "backslashreplace").decode("utf-8") for text in texts)
+    return question._replace(system=system, prompt=prompt)
 
 
 def none(backend: Backend, kind: NoAnswerKind, reason: str, usage: Usage | None = None) -> NoAnswer:

@@ -106,7 +106,7 @@ class Claude:
             argv,
             cwd=call.room.cwd,
             env=self._env,
-            stdin=prompt.encode("utf-8", "backslashreplace"),
+            stdin=prompt.encode("utf-8"),
             timeout=call.seconds,
             limit=_LIMIT,
         )

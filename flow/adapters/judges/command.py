@@ -71,7 +71,7 @@ class Command:
             self._argv,
             cwd=call.room.cwd,
             env={**self._env, f"{_OWN}SCHEMA": schema, f"{_OWN}USAGE": told},
-            stdin=f"{question.system}\n\n{question.prompt}".encode("utf-8", "backslashreplace"),
+            stdin=f"{question.system}\n\n{question.prompt}".encode(),
             timeout=call.seconds,
             limit=LIMIT,
         )
