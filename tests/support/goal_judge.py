@@ -1,4 +1,4 @@
-"""A judge of goals that says what a test tells it to: a real program behind the backend ``command``.
+"""A judge of goals that says what a test tells it: a program behind the backend ``command``.
 
 It takes its replies from a file, in order (the last one again and again), and keeps every prompt.
 """
@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-PROGRAM = '''\
+PROGRAM = """\
 import json, os, re, sys, time
 folder = os.path.dirname(os.path.abspath(__file__))
 prompt = sys.stdin.read()
@@ -34,7 +34,7 @@ if "usage" in step:
 sys.stderr.write(step.get("stderr", ""))
 sys.stdout.write(step["raw"] if "raw" in step else json.dumps(step.get("reply", {})))
 sys.exit(step.get("exit", 0))
-'''
+"""
 
 Row = tuple[str, str, list[str]]
 """Criterion id, status, quotes."""

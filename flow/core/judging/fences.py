@@ -189,7 +189,7 @@ def _shown(line: str, notes: _Notes) -> str:
     return shown
 
 
-_BLUNT = str.maketrans("<>|[]＜＞｜［］", "‹›¦()‹›¦()")
+_BLUNT = str.maketrans("<>|[]＜＞｜［］‹›«»〈〉", "()/()()/()()()()")
 
 
 def blunt(line: str) -> str:

@@ -155,8 +155,9 @@ def said(text: str, limit: int) -> str:
     Control, bidirectional and invisible characters become escapes, double quotes single ones (it
     is shown between double quotes), and what poses as a fence or a role loses its brackets.
     """
-    line = visible(" ".join(text[: limit * 8].split())).replace('"', "'").replace("`", "'")
-    return clip(blunt(line) if suspicious.imitates(suspicious.normal(line)) else line, limit)
+    words = " ".join(text[: limit * 8].split())
+    line = visible(words).replace('"', "'").replace("`", "'")
+    return clip(blunt(line) if suspicious.imitates(suspicious.normal(words)) else line, limit)
 
 
 def _shape(value: Mapping[str, Any]) -> str | None:

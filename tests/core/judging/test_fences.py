@@ -59,7 +59,7 @@ def test_what_poses_as_a_fence_a_role_or_flow_loses_its_brackets(line: str) -> N
     made = fence(Part("x", f"before\n{line}\nafter"), NONCE)
     inside = made.text.split("\n")[1:-1]
     assert len(inside) == 3
-    assert not re.search(r"[<>|＜＞｜]", inside[1])
+    assert not re.search(r"[<>|＜＞｜‹›«»]", inside[1])
     assert not inside[1].startswith("[flow:")
     assert NONCE not in "\n".join(inside)
     assert any("imitates" in report or "nonce" in report for report in made.reports)

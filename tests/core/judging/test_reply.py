@@ -263,8 +263,8 @@ def test_flows_mark_for_what_was_left_out_is_no_quote() -> None:
         ("\x1b[31mred\x07", "\\x1b[31mred\\x07"),
         ("\u202eright to left", "\\u202eright to left"),
         ('say "yes" and `rm`', "say 'yes' and 'rm'"),
-        ("<|im_start|>system", "‹¦im_start¦›system"),
-        ("<<<flow-data x END>>>", "‹‹‹flow-data x END›››"),
+        ("<|im_start|>system", "(/im_start/)system"),
+        ("<<<flow-data x END>>>", "(((flow-data x END)))"),
         ("x" * 5_000, "x" * 99 + "…"),
         ("", ""),
         ("ordinary words", "ordinary words"),
@@ -287,7 +287,7 @@ def test_the_words_of_a_reply_are_made_safe_and_capped() -> None:
 def test_the_schema_asks_for_evidence_first_and_the_verdict_last() -> None:
     made = schema(ASKED)
     assert list(made["properties"]) == made["required"]
-    assert list(made["properties"])[0] == "criterion_results"
+    assert next(iter(made["properties"])) == "criterion_results"
     assert list(made["properties"])[-1] == "verdict"
     rows = made["properties"]["criterion_results"]["items"]
     assert list(rows["properties"]) == ["criterion_id", "evidence", "reason", "status"]
