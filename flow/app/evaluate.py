@@ -52,6 +52,8 @@ class Request(NamedTuple):
     dry_run: bool = False
     judge_backend: str | None = None
     """``BACKEND[:MODEL]``: ask this judge instead of what settings and goal name."""
+    recall: bool = False
+    """Whether a judge's opinion of the same files that is on record will do."""
 
 
 class Limits(NamedTuple):
@@ -73,8 +75,6 @@ class JudgeCase(NamedTuple):
     request: Request
     seconds: float | None = None
     """What is left for all of it; None: only each call's own limit counts."""
-    reuse: bool = False
-    """Whether an opinion of the same files that is on record will do."""
 
 
 class Tools(NamedTuple):
@@ -251,7 +251,8 @@ def _ask(case: JudgeCase, tools: Tools) -> tuple[Opinion | Silence | None, Colle
         return decide.Silence("none configured"), None
     if request.dry_run:
         return decide.Silence("not asked (--dry-run)"), None
-    if case.reuse and tools.recall is not None and (known := tools.recall(case)) is not None:
+    known = tools.recall(case) if request.recall and tools.recall is not None else None
+    if known is not None:
         return known, None
     from flow.app import collecting
 
