@@ -27,6 +27,8 @@ __all__ = [
     "RubricCriterion",
     "exact",
     "result",
+    "spokesman",
+    "why_not",
 ]
 
 
@@ -215,6 +217,15 @@ def result(rubric: Rubric, ballots: Sequence[Ballot]) -> JudgeResult:
         spread=_spread(composites),
         remarks=tuple(_discounted(rubric, ballots)),
     )
+
+
+def why_not(result: JudgeResult) -> str:
+    """Why a judgement did not pass, in one sentence."""
+    low = [c for c in result.criteria if not c.passed]
+    names = ", ".join(f"{c.name} {c.score:g}" for c in low[:8])
+    below = " is below" if result.score < result.passing_threshold else ", passing at"
+    what = f"{result.rubric}: {result.score:.3g}{below} {result.passing_threshold:g}"
+    return f"{what}; below their thresholds: {names}" if names else what
 
 
 def spokesman(rubric: Rubric, ballots: Sequence[Ballot]) -> int:

@@ -46,16 +46,17 @@ def rubric_question(
     instructions: str | None = None,
     context: Sequence[Part] = (),
     result_schema: Mapping[str, Any] | None = None,
+    part_limit: int | None = None,
     turn: int = 0,
 ) -> RubricQuestion:
     """The question whether ``subject`` meets ``rubric``.
 
     ``nonce`` (letters and digits) is nobody's to know beforehand. ``instructions`` are the caller's
     own words. ``context`` is shown, fenced, and cannot be quoted as evidence (a goal's criterion).
-    ``result_schema`` asks for one more value, ``result``. ``turn`` rotates the order of
-    the criteria and of the subject's parts, so that several ballots do not share one order. Raises
-    :class:`InputError` for a rubric or instructions too long to be shown whole: nobody is asked
-    about criteria that they cannot see.
+    ``result_schema`` asks for one more value, ``result``. ``part_limit`` is the most bytes of one
+    part of the subject. ``turn`` rotates the order of the criteria and of the subject's parts, so
+    that several ballots do not share one order. Raises :class:`InputError` for a rubric or
+    instructions too long to be shown whole: nobody is asked about criteria that they cannot see.
     """
     criteria = rotated(rubric.criteria, turn)
     head = fence(Part("rubric", rubric_text(rubric, criteria)), nonce, limit=RUBRIC_LIMIT)
@@ -64,6 +65,7 @@ def rubric_question(
     if instructions and len(instructions) > INSTRUCTIONS_LIMIT:
         raise _too_long("instructions", "they", INSTRUCTIONS_LIMIT, "characters")
     share = max(SUBJECT_LIMIT // max(len(subject), 1), 256)
+    share = share if part_limit is None else min(share, part_limit)
     parts = [fence(part, nonce, limit=share) for part in rotated(subject, turn)]
     blocks = [f"The rubric, with {len(criteria)} criteria:", head.text]
     if instructions:

@@ -216,17 +216,10 @@ def judge(
     if form is not None:
         answer = form.result(value.get("result"), score=result.score, passed=result.passed)
     if throw_on_fail and not result.passed:
+        from flow.core.rubric import why_not
+
         raise NotPassed(why_not(result), answer)
     return answer
-
-
-def why_not(result: JudgeResult) -> str:
-    """Why a judgement did not pass, in one sentence."""
-    low = [c for c in result.criteria if not c.passed]
-    names = ", ".join(f"{c.name} {c.score:g}" for c in low[:8])
-    below = " is below" if result.score < result.passing_threshold else ", passing at"
-    what = f"{result.rubric}: {result.score:.3g}{below} {result.passing_threshold:g}"
-    return f"{what}; below their thresholds: {names}" if names else what
 
 
 def no_answer(found: NoAnswer) -> NoUsableAnswer:
