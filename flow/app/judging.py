@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from flow.app import judging_bundle, judging_records
+from flow.app import judging_bundle, judging_records, judging_rubrics
 from flow.app.judge_port import Answer, NoAnswer, Question, Usage
 from flow.core.decide import Opinion, Silence
 from flow.core.judging import ballots, prompt, reply
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from flow.app.measure import Listener
     from flow.core.judging.bundle import Bundle
     from flow.core.judging.prompt import Prompt
+    from flow.core.rubric import Rubric
 
 MOST_BALLOTS = 25
 """Ballots of one evaluation: a contract may ask for many judges, and each one costs."""
@@ -56,6 +57,8 @@ class JudgeTools(NamedTuple):
     """Whether the judge of this name may propose ``achieved``, and why not (``minKappa``)."""
     limits: JudgeLimits
     listener: Listener
+    rubrics: Mapping[str, Rubric | str] = {}
+    """The rubrics that criteria name, by name; one that cannot be used is the reason."""
 
 
 class Asked(NamedTuple):
@@ -70,6 +73,8 @@ class Asked(NamedTuple):
     ballot: reply.Ballot | None
     value: Mapping[str, Any] | None = None
     """The reply as it came, usable or not."""
+    rubrics: tuple[Mapping[str, Any], ...] = ()
+    """What the rubrics of its criteria came to."""
 
 
 def judge(case: JudgeCase, tools: JudgeTools) -> Opinion | Silence:
@@ -79,6 +84,9 @@ def judge(case: JudgeCase, tools: JudgeTools) -> Opinion | Silence:
     bundle = judging_bundle.gather(case, tools.sources)
     if len(bundle.sought) > MOST_SOUGHT:
         return Silence(f"{len(bundle.sought)} criteria are more than {MOST_SOUGHT} in one question")
+    why = judging_rubrics.unusable(case.facts.loaded.goal, bundle, tools.rubrics)
+    if why:
+        return Silence(why)
     session = _Session(case, tools, bundle)
     asked = [session.ask(number, one) for number, one in enumerate(tools.panel)]
     usable = [one.ballot for one in asked if one.ballot is not None]
@@ -130,17 +138,42 @@ class _Session:
             answer = NoAnswer("error", why, Usage(name, attempts=0))
         else:
             answer = self._put(one, put, f"ballot {number + 1} of {len(self._tools.panel)}")
-        ballot, value = None, None
+        ballot, value, refined, usage = None, None, None, answer.usage
         if isinstance(answer, Answer):
             value = answer.value
             found = reply.read(value, name, self._bundle.sought, put)
             if isinstance(found, reply.Unusable):
                 answer = NoAnswer("wrong_shape", f"not usable: {found.why}", answer.usage)
             else:
-                ballot = self._believed(found)
-        return Asked(number, name, put, answer.usage, answer, ballot, value)
+                refined = self._refined(one, found, number)
+                ballot = self._believed(refined.ballot) if refined.ballot is not None else None
+                answer = refined.answer or answer
+                usage = judging_rubrics.together(usage, refined.usages)
+        judgements = refined.judgements if refined is not None else ()
+        return Asked(number, name, put, usage, answer, ballot, value, judgements)
+
+    def _refined(
+        self, one: AskJudge | NoAnswer, ballot: reply.Ballot, number: int
+    ) -> judging_rubrics.Refined:
+        """The ballot after the rubrics that its criteria name."""
+        if isinstance(one, NoAnswer):
+            return judging_rubrics.Refined(ballot, None)
+        return judging_rubrics.refine(
+            ballot,
+            self._case.facts.loaded.goal,
+            self._bundle,
+            self._tools.rubrics,
+            ask=lambda question: self._ask(one, question, question.label),
+            nonce=self._tools.nonce,
+            turn=number,
+        )
 
     def _put(self, one: AskJudge, put: Prompt, what: str) -> Answer | NoAnswer:
+        label = f"goal {self._case.facts.loaded.goal.id}, {what}"
+        schema = reply.schema(self._bundle.sought)
+        return self._ask(one, Question(put.system, put.text, schema, label), what)
+
+    def _ask(self, one: AskJudge, question: Question, what: str) -> Answer | NoAnswer:
         limits, nothing = self._tools.limits, Usage(one.name, attempts=0)
         seconds = limits.seconds
         if self._case.seconds is not None:
@@ -148,9 +181,6 @@ class _Session:
         if seconds < 1:
             return NoAnswer("timeout", "no time is left to ask", nothing)
         self._tools.listener.asking(one.name, what, seconds)
-        goal_id = self._case.facts.loaded.goal.id
-        schema = reply.schema(self._bundle.sought)
-        question = Question(put.system, put.text, schema, f"goal {goal_id}, {what}")
         return one(question, seconds=seconds)
 
     def _canary(self, one: AskJudge) -> str:

@@ -142,6 +142,8 @@ def _ballot(one: Asked) -> dict[str, Any]:
             "criteria": [row._asdict() for row in one.ballot.rows],
             "remarks": list(one.ballot.remarks),
         }
+        if one.rubrics:
+            body["rubrics"] = [dict(judgement) for judgement in one.rubrics]
     return body
 
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from flow.core.goal import Goal
     from flow.core.judging.bundle import Bundle
     from flow.core.judging.prompt import Prompt
+    from flow.core.rubric import Rubric
     from flow.wiring.parts import Parts
 
 
@@ -53,7 +54,24 @@ def _tools(
         trusted=_Labels(parts).trusted,
         limits=judging.JudgeLimits(settings.timeout_seconds, settings.canary),
         listener=listener,
+        rubrics=rubrics(parts, case.facts.loaded.goal),
     )
+
+
+def rubrics(parts: Parts, goal: Goal) -> dict[str, Rubric | str]:
+    """The rubrics that the goal's criteria name; one that cannot be read is the reason."""
+    if not goal.rubrics:
+        return {}
+    from flow.adapters.rubrics import find
+    from flow.errors import FlowError
+
+    found: dict[str, Rubric | str] = {}
+    for name in goal.rubrics:
+        try:
+            found[name] = find(name, parts.top).rubric
+        except FlowError as error:
+            found[name] = str(error).replace("\n", "; ")
+    return found
 
 
 def shown(parts: Parts, case: JudgeCase) -> tuple[Bundle, Prompt]:
