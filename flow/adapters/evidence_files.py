@@ -122,9 +122,10 @@ class _Search:
             if self._wanted.first(path, folder=True) is not None:
                 self._count("folders that are kept from a judge")
             return False
-        # Caches and installed packages are looked into only where a pattern leads there by name.
-        probe = os.fsdecode(path) + "/x"
-        return cache_root(probe) is None or self._wanted.enters(path)
+        shown = os.fsdecode(name)  # caches are looked into only where a pattern names them
+        return cache_root(f"{shown}/x") is None or any(
+            shown in glob.text for glob in self._wanted.globs
+        )
 
     def _readable(self, path: bytes, status: os.stat_result) -> bool:
         if self._denied.first(path) is not None:
