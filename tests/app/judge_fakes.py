@@ -132,7 +132,7 @@ class Court:
 
     def stash(self, data: bytes) -> RawOutput:
         self.kept.append(data)
-        return RawOutput(f"/work/{len(self.kept)}", "d" * 64, len(data))
+        return RawOutput(f"/somewhere/{len(self.kept)}", "d" * 64, len(data))
 
     def nonce(self) -> str:
         self.nonces += 1
