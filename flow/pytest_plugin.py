@@ -92,9 +92,9 @@ class _Bench:
         from flow.wiring import rubrics
 
         where = rubrics.place(self._folder)
-        fixed, replays = False, False
-        if backend is None:
-            backend, fixed, replays = self._ask(where)
+        chosen, fixed = backend is None, False
+        if chosen:
+            backend, fixed = self._ask(where)
         try:
             return rubrics.judge(
                 subject,
@@ -108,7 +108,7 @@ class _Bench:
                 nonce=rubrics.content_nonce if fixed else None,
             )
         except NoUsableAnswer as error:
-            if not replays:
+            if not chosen:
                 raise
             why = error.fault.message
         return pytest.fail(why, pytrace=False)
@@ -133,8 +133,8 @@ class _Bench:
             raise AssertionError("the rubric is not passed\n" + "\n".join(lines))
         return result
 
-    def _ask(self, where: Any) -> tuple[AskJudge, bool, bool]:
-        """The judge to ask, whether its replies are or will be on record, whether it replays."""
+    def _ask(self, where: Any) -> tuple[AskJudge, bool]:
+        """The judge to ask, and whether its replies are, or will be, on record."""
         from flow.adapters.judges.replay import Replayer
         from flow.errors import NoUsableAnswer
         from flow.wiring import rubrics
@@ -144,13 +144,13 @@ class _Bench:
         if recorded and not self._record and self._backend is None:
             if self._replayer is None:
                 self._replayer = Replayer(self._file, remedy=self._how())
-            return self._replayer, True, True
+            return self._replayer, True
         try:
             live = rubrics.choose(self._backend, where)
         except NoUsableAnswer as error:
             why = str(error)
         else:
-            return (self._recorder(live), True, False) if self._record else (live, False, False)
+            return (self._recorder(live), True) if self._record else (live, False)
         if self._record or self._backend is not None:
             return pytest.fail(why, pytrace=False)
         return pytest.skip(

@@ -24,6 +24,8 @@ def parts(subject: Any) -> tuple[Part, ...]:
     has a ``to_document()``. Raises :class:`InputError` for what can be neither, for what is empty,
     and for a file that cannot be read.
     """
+    if isinstance(subject, list | tuple) and len(subject) == 1:
+        subject = subject[0] if isinstance(subject[0], os.PathLike) else subject
     if isinstance(subject, os.PathLike):
         return (_file(subject),)
     if isinstance(subject, list | tuple) and subject:
