@@ -88,7 +88,7 @@ def try_cases(
         "cases": len(found),
         **calibrate(labels).to_document(),
         "no_answer": silent,
-        "believed": _belief(labels, where),
+        "believed": _belief(book.labels(ask.name), where),
     }
 
 
@@ -130,8 +130,12 @@ def _order(
     case: Case, path: str, *, rubric: str | None, ask: Any, samples: int, where: Place
 ) -> rubrics.Order:
     from flow.adapters import files
+    from flow.adapters.rubrics import find
 
-    named = case.rubric or rubric
+    # A case names a rubric by name only: such a file may have come with a checkout, and a path
+    # would let it read any file.
+    own = case.rubric
+    named = rubric if own is None else find(own, where.top).rubric
     if named is None:
         raise InputError(
             f"case {case.id!r:.80} names no rubric",
@@ -141,7 +145,7 @@ def _order(
         )
     subject = case.subject
     if case.file is not None:
-        # Below the folder of the cases: such a file may have come with a checkout.
+        # Below the folder of the cases, for the same reason.
         folder = os.path.dirname(os.path.abspath(path))
         subject = files.read_bytes(folder, case.file, limit=8 << 20)
     return rubrics.order(

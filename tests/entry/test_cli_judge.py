@@ -367,6 +367,21 @@ def test_every_fault_of_a_case_file_is_named(
     assert program.prompts == []
 
 
+def test_a_case_names_a_rubric_by_name_only(
+    place: GitRepo, program: GoalJudge, tmp_path: Path
+) -> None:
+    (tmp_path / "own.yaml").write_text(HOUSE)
+    for name in (str(tmp_path / "own.yaml"), "../own.yaml", "own.yaml/x"):
+        place.write("cases.json", json.dumps([{**CASE, "rubric": name}]))
+        done = scene.flow(place, "judge", "calibrate", "--cases", "cases.json")
+        assert (done.status, "not a rubric's name" in done.stderr) == (2, True), done
+    assert program.prompts == []
+    answers(program, "p")
+    place.write("cases.json", json.dumps([CASE]))
+    words = ("judge", "calibrate", "--cases", "cases.json", "--rubric")
+    assert scene.flow(place, *words, str(tmp_path / "own.yaml")).status == 0
+
+
 def test_a_case_without_a_rubric_is_named_before_anybody_is_asked(
     place: GitRepo, program: GoalJudge
 ) -> None:
