@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from typing import Self
 
 
+DRIP = 0.1
+"""Seconds between two drips."""
+
+
 class Request(NamedTuple):
     """What a client sent. Header names are in lower case; ``path`` is without its query."""
 
@@ -45,6 +49,7 @@ class Response(NamedTuple):
     ``cut`` closes the connection after them without the proper end (the client sees a stream that
     breaks off). ``hold`` keeps the client waiting after ``chunks`` until the server is closed: a
     service that never answers, without a clock. With no chunks, it gets not even a status line.
+    ``drip`` is sent again and again while it is held.
     """
 
     status: int = 200
@@ -52,6 +57,7 @@ class Response(NamedTuple):
     chunks: Sequence[bytes] = ()
     cut: bool = False
     hold: bool = False
+    drip: bytes = b""
 
 
 def json_response(status: int, document: Any, headers: Mapping[str, str] | None = None) -> Response:
@@ -135,8 +141,8 @@ class _Handler(BaseHTTPRequestHandler):
         found = owner.take(Request(self.command, self.path.split("?")[0], headers, body))
         if found.chunks or not (found.cut or found.hold):
             self._send(found)
-        if found.hold:
-            owner.closing.wait()
+        while found.hold and not owner.closing.wait(DRIP if found.drip else None):
+            self._chunk(found.drip)
         if found.cut or found.hold:
             self.close_connection = True
             self.connection.shutdown(socket.SHUT_RDWR)
@@ -156,8 +162,13 @@ class _Handler(BaseHTTPRequestHandler):
         if self.command == "HEAD":
             return
         for chunk in found.chunks:
-            self.wfile.write(b"%x\r\n%b\r\n" % (len(chunk), chunk) if broken else chunk)
-        self.wfile.flush()
+            if broken:
+                self._chunk(chunk)
+            else:
+                self.wfile.write(chunk)
+
+    def _chunk(self, data: bytes) -> None:
+        self.wfile.write(b"%x\r\n%b\r\n" % (len(data), data))
 
     def log_message(self, format: str, *args: Any) -> None:
         """Nothing on standard error."""

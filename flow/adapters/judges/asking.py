@@ -91,7 +91,8 @@ class Judge:
                 "the limit cannot be kept; use a backend that does (claude), or take the limit out"
             )
         if refusal is not None:
-            return none(self.backend, "cost_limit", refusal)
+            unasked = Usage(self.backend.name, self.backend.model, attempts=0)
+            return NoAnswer("cost_limit", refusal, unasked)
         try:
             with _Rooms(self._work) as room:
                 found = self.backend.ask(Call(_whole(question), seconds, room, self.budget.left))

@@ -110,7 +110,8 @@ class Worker:
         if kind == "missing":
             reason = (
                 f"the package {self.sdk} is not installed for {words(sys.executable)}: "
-                f"pip install 'flow-goal[{self.sdk}]'"
+                f"pip install 'flow-goal[{self.sdk}]' there, or set FLOW_PYTHON to an interpreter "
+                "that has it"
             )
             return none(self.backend, "not_configured", reason)
         if kind == "too_long":

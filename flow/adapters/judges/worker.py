@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 BODY = 1 << 20
-_MEMORY = 4 << 30
+_MEMORY = 1 << 30
+"""Bytes of address space: ten times what a call takes."""
 _HEADERS = ("retry-after", "date")
 
 
@@ -73,6 +74,8 @@ def carry_out(order: Mapping[str, Any]) -> dict[str, Any]:
         return {"kind": "timeout"}
     except sdk.APIConnectionError as error:
         return {"kind": "connection", "message": str(error.__cause__ or error)}
+    except MemoryError:
+        return {"kind": "too_long"}
     except Exception as error:  # noqa: BLE001  # an SDK may raise anything; a broken stream is httpx's own error
         kind = (
             "connection" if type(error).__module__.startswith(("httpx", "httpcore")) else "failed"

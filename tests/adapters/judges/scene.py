@@ -21,6 +21,13 @@ KEY = "sk-made-up-0123456789"
 SECONDS = 60.0
 """Far more than any call here takes; only a hang would notice."""
 
+NO_PROXIES: dict[str, str | None] = {
+    name: None
+    for word in ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
+    for name in (word, word.upper())
+}
+"""What would send loopback elsewhere."""
+
 SCHEMA: dict[str, Any] = {
     "type": "object",
     "properties": {
@@ -67,7 +74,7 @@ def judge(
 ) -> Asked:
     """A judge in the test's own environment, whose retries do not wait."""
     sleeper = Sleeper()
-    changed = {**os.environ, **(env or {})}
+    changed = {**os.environ, **NO_PROXIES, **(env or {})}
     found = choose(
         spec,
         settings,

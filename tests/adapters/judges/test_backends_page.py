@@ -17,7 +17,7 @@ from flow.core.settings import JudgeSettings, Layer, merge
 from tests.support import ROOT
 
 PAGE = Path(ROOT, "docs", "judges-backends.md").read_text("utf-8")
-SETTINGS = [text for text in re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL)]
+SETTINGS = re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL)
 
 
 def test_every_backend_kind_and_variable_is_told() -> None:

@@ -77,6 +77,11 @@ pwd >{tmp_path}/pwd; ls -A >>{tmp_path}/pwd; echo noise >&2
     assert os.listdir(work) == []
 
 
+def test_a_model_that_nobody_asked_for_does_not_reach_it(tmp_path: Path) -> None:
+    script = f'[ -z "${{FLOW_JUDGE_MODEL+set}}" ] || exit 9; {GOOD}'
+    assert isinstance(shell(tmp_path, script, env={"FLOW_JUDGE_MODEL": "forged"}), Answer)
+
+
 def test_its_name_and_arguments_reach_it_as_they_are(tmp_path: Path) -> None:
     words = ["a b", "$HOME", "*", "", "'", "\n"]
     script = f"""printf '%s|' "$@" >{tmp_path}/argv; {GOOD}"""

@@ -13,13 +13,12 @@ from flow.app.judge_port import Answer, NoAnswer, Question
 from flow.core.settings import JudgeSettings
 from tests.adapters.judges.scene import ANSWER, KEY, QUESTION, SCHEMA, SECONDS, judge
 from tests.support.judge_servers import ChatApi, chat, refuse
-from tests.support.loopback import json_response
+from tests.support.loopback import Response, json_response
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.adapters.judges.scene import Asked
-    from tests.support.loopback import Response
 
 GOOD = chat(json.dumps(ANSWER))
 
@@ -178,10 +177,8 @@ def test_a_response_without_end_is_ended(tmp_path: Path) -> None:
 
 def test_a_response_that_drips_ends_with_the_calls_time(tmp_path: Path) -> None:
     """The SDK's own limit is for each read; the call's is for all of it."""
-    from tests.support.loopback import Response
-
-    start = GOOD.chunks[0][:20]
-    with ChatApi(Response(200, {"content-type": "application/json"}, [start], hold=True)) as api:
+    drips = Response(200, {"content-type": "application/json"}, [b"{"], hold=True, drip=b" ")
+    with ChatApi(drips) as api:
         found = asked(api, tmp_path).ask(QUESTION, seconds=3.0)
     assert isinstance(found, NoAnswer)
     assert found.kind == "timeout"
