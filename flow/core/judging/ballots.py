@@ -95,11 +95,12 @@ def _criterion(one: Sought, ballots: Sequence[Ballot], asked: int) -> JudgedCrit
 def _backed(
     verdict: VerdictName, criteria: Sequence[JudgedCriterion], sought: Sequence[Sought]
 ) -> bool:
-    """Whether the criteria, each by its own majority, say what the verdict says."""
+    """Whether the criteria, each by its own majority, say what the verdict says.
+
+    Of ``achieved`` they do: each ballot that says it passes every required criterion.
+    """
     status = {row.id: row.status for row in criteria}
     required = [status[one.id] for one in sought if one.must_pass]
-    if verdict == "achieved":
-        return all(each == "pass" for each in required)
     if verdict in ("not_achieved", "blocked") and required:
         return any(each != "pass" for each in required)
     return True

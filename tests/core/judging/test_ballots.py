@@ -169,8 +169,31 @@ def test_why_a_ballot_was_lowered_is_said_before_its_own_words() -> None:
     assert found.reason == 'it says achieved, and cannot propose it; "reason p"'
 
 
+def test_half_of_the_ballots_is_no_majority_for_a_criterion() -> None:
+    found = count(ballot("n", 0.9, "pass", "fail"), ballot("n", 0.9, "fail", "fail"))
+    assert [row.status for row in found.criteria] == ["incomplete", "fail"]
+
+
+def test_one_open_criterion_is_enough_to_back_a_verdict() -> None:
+    found = count(ballot("n", 0.9, "pass", "fail"), ballot("n", 0.9, "pass", "fail"))
+    assert found.verdict == "not_achieved"
+
+
+def test_one_that_agrees_speaks_not_the_first_one() -> None:
+    found = count(ballot("n"), ballot("a"), ballot("a"))
+    assert found.reason.endswith('achieved: "reason a"')
+    assert found.next_step_hint == "hint a"
+
+
 def test_optional_criteria_do_not_decide() -> None:
     asked = (Sought("AC2", "x", True), Sought("AC3", "y", False))
     found = tally([ballot("a", 0.9, "pass", "fail")], 1, asked)
     assert found is not None
     assert found.verdict == "achieved"
+
+
+def test_an_optional_criterion_backs_no_verdict() -> None:
+    asked = (Sought("AC2", "x", True), Sought("AC3", "y", False))
+    found = tally([ballot("n", 0.9, "pass", "fail")], 1, asked)
+    assert found is not None
+    assert found.verdict == "needs_human_review"

@@ -284,6 +284,14 @@ def test_the_words_of_a_reply_are_made_safe_and_capped() -> None:
         assert len(text) <= 1_000
 
 
+@pytest.mark.parametrize("verdict", ["achieved", "not_achieved"])
+def test_without_a_required_criterion_the_verdict_is_about_the_outcome(verdict: str) -> None:
+    asked = (Sought("AC3", "x", False),)
+    found = read(reply(row("AC3"), verdict=verdict), "j", asked, prompt(sought=asked))
+    assert isinstance(found, Ballot)
+    assert found.verdict == verdict
+
+
 def test_the_schema_asks_for_evidence_first_and_the_verdict_last() -> None:
     made = schema(ASKED)
     assert list(made["properties"]) == made["required"]
