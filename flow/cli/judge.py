@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from flow.cli.parsing import Command, nothing, usage_error, whole
 from flow.core import explain
-from flow.errors import FlowError
+from flow.errors import NoUsableAnswer
 
 if TYPE_CHECKING:
     import argparse
@@ -161,7 +161,7 @@ def _calibrate(args: argparse.Namespace, out: Output) -> int:
         )
     lines.append(f"  {document['believed']['reason']}")
     out.result(document, lines)
-    return 0 if document["labels"] else FlowError.exit_code
+    return 0 if document["labels"] else NoUsableAnswer.exit_code
 
 
 def _history(_args: argparse.Namespace, out: Output) -> int:
@@ -188,6 +188,7 @@ _TABLE = {
         "ask a judge about cases that people have labelled, and say how far they agree",
         _calibrate_arguments,
         _calibrate,
+        "exit status: 0 done, 4 no case got a usable answer",
     ),
     "history": Command("how far each judge agreed with people so far", nothing, _history),
 }

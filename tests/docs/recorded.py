@@ -67,7 +67,8 @@ def main() -> int:
         page = Path(name)
         with tempfile.TemporaryDirectory() as folder:
             (home := Path(folder, "home")).mkdir()
-            (home / ".gitconfig").write_text("[init]\n\tdefaultBranch = main\n")
+            identity = "[user]\n\tname = You\n\temail = you@example.org\n"
+            (home / ".gitconfig").write_text(f"{identity}[init]\n\tdefaultBranch = main\n")
             commands = run(page, Path(folder), home, record=True)
         for command in commands:
             if command.difference:

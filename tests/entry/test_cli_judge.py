@@ -291,6 +291,18 @@ def test_the_formats_of_cases(name: str, text: Any, place: GitRepo, program: Goa
     assert done.json["kappa"]["value"] == 1.0
 
 
+def test_without_any_usable_answer_nothing_is_known(place: GitRepo, program: GoalJudge) -> None:
+    place.write("cases.json", json.dumps(cases("pf")))
+    answers(program, "-")
+    done = scene.flow(place, "judge", "calibrate", "--cases", "cases.json", "--json")
+    assert (done.status, done.json["labels"], len(done.json["no_answer"])) == (4, 0, 2)
+    assert done.json["agreement"]["value"] is None
+    shown = scene.flow(place, "judge", "calibrate", "--cases", "cases.json")
+    assert "Cohen's kappa  not defined" in shown.stdout
+    assert "agreement      no such label" in shown.stdout
+    assert scene.flow(place, "judge", "history", "--json").json["judges"] == []
+
+
 def test_history_keeps_the_newest_label_of_each_case(place: GitRepo, program: GoalJudge) -> None:
     done = scene.flow(place, "judge", "history")
     assert (done.status, done.stdout) == (0, "")
