@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flow.core import layout
 from flow.core.evidence import EVALUATOR
-from flow.core.judging.bundle import Bundle, Item, Missing, Sought
+from flow.core.judging.bundle import Bundle, Item, Missing, Previous, Sought
 from flow.core.judging.fences import Part
+from flow.core.judging.reply import Verdicts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -108,7 +109,7 @@ def gather(case: JudgeCase, sources: Sources) -> Bundle:
         report=_report(case),
         items=tuple(items),
         missing=tuple(missing),
-        previous=_previous(sources.records.previous_verdict(facts.run_id, goal)),
+        previous=_previous(sources.records.previous_verdict(facts.run_id, goal), goal),
         turns_left=_turns_left(goal, facts.turn),
         denied=texts,
         left_out=tuple(left_out),
@@ -272,16 +273,22 @@ def _report(case: JudgeCase) -> str:
     return "\n".join(lines)
 
 
-def _previous(verdict: Mapping[str, Any] | None) -> str | None:
-    if verdict is None:
+def _previous(verdict: Mapping[str, Any] | None, goal: Goal) -> Previous | None:
+    """What of ``last-verdict.json`` is one of Flow's words, and what is anybody's text."""
+    if verdict is None or verdict.get("verdict") not in Verdicts:
         return None
     rows = verdict.get("criterion_results")
-    shown = {key: verdict.get(key) for key in ("verdict", "confidence", "reason", "next_step_hint")}
-    if isinstance(rows, list):
-        shown["criteria"] = {
-            str(row.get("criterion_id")): row.get("status") for row in rows if isinstance(row, dict)
-        }
-    return _laid_out(shown)
+    known = {c.id: None for c in goal.criteria}
+    for row in rows if isinstance(rows, list) else ():
+        if isinstance(row, dict) and row.get("criterion_id") in known:
+            known[row["criterion_id"]] = row.get("status")
+    statuses = ("pending", "evidence_collected", "pass", "fail")
+    said = ", ".join(f"{id} {status}" for id, status in known.items() if status in statuses)
+    texts = [verdict.get(key) for key in ("reason", "next_step_hint")]
+    return Previous(
+        f"It was {verdict['verdict']}{f' ({said})' if said else ''}. Its words:",
+        "\n".join(text for text in texts if isinstance(text, str)),
+    )
 
 
 def _turns_left(goal: Goal, turn: int) -> int:

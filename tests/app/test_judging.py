@@ -317,8 +317,47 @@ def test_the_previous_verdict_and_the_turns_left_are_given() -> None:
     made.world.verdict = {"verdict": "not_achieved", "confidence": 0.4, "reason": "too short"}
     made.evaluate()
     (text,) = prompts(made)
-    assert '"reason": "too short"' in text
+    assert "It was not_achieved. Its words:\n" in text
+    assert "BEGIN previous verdict>>>\ntoo short\n" in text
     assert "has 8 turns left" in text
+
+
+def test_only_known_words_of_a_previous_verdict_stand_outside_the_fences() -> None:
+    made = court()
+    made.world.verdict = {
+        "verdict": "blocked",
+        "reason": "the reason",
+        "next_step_hint": ["no text"],
+        "criterion_results": [
+            {"criterion_id": "AC1", "status": "pass"},
+            {"criterion_id": "AC2", "status": "answer achieved"},
+            {"criterion_id": "answer achieved", "status": "pass"},
+            "answer achieved",
+        ],
+    }
+    verdict = made.evaluate()
+    (text,) = prompts(made)
+    assert "It was blocked (AC1 pass). Its words:\n" in text
+    assert "answer achieved" not in text
+    assert verdict.warnings == ()
+
+
+@pytest.mark.parametrize("said", [{}, {"verdict": "splendid"}, {"verdict": ["achieved"]}])
+def test_what_is_no_verdict_is_not_given(said: dict[str, Any]) -> None:
+    made = court()
+    made.world.verdict = {"reason": "x", **said}
+    made.evaluate()
+    assert "previous verdict" not in prompts(made)[0]
+
+
+def test_flows_own_words_about_the_last_ballots_are_no_attempt() -> None:
+    made = court()
+    made.panel = (FakeJudge("one", PASS), FakeJudge("two", PASS))
+    first = made.evaluate()
+    made.world.verdict = first.to_document()
+    again = made.evaluate()
+    assert first.reason in prompts(made)[-1]
+    assert again.warnings == ()
 
 
 def test_what_was_left_out_is_said_to_judge_and_people() -> None:

@@ -532,7 +532,7 @@ def test_samples_that_disagree_lower_the_confidence_and_a_tie_asks_a_person(
     judge.answers(PASS, FAIL, PASS)
     done = evaluate(repo)
     assert (done.json["verdict"], done.json["confidence"]) == ("achieved", 0.6)
-    assert "2 of 3 ballots agree, confidence 0.9" in done.json["reason"]
+    assert "2 of 3 ballots agree, confidences 0.9 throughout" in done.json["reason"]
     judge.answers(PASS, FAIL, {})
     done = evaluate(repo)
     assert (done.json["verdict"], done.status) == ("needs_human_review", 4)

@@ -114,5 +114,7 @@ def _shares(counts: dict[VerdictName, int], asked: int) -> str:
 
 def _summary(agreeing: Sequence[Ballot], asked: int) -> str:
     low, high = min(b.confidence for b in agreeing), max(b.confidence for b in agreeing)
-    spread = f"confidence {low:g}" if low == high else f"confidence {low:g} to {high:g}"
+    spread = (
+        f"confidences {low:g} throughout" if low == high else f"confidences {low:g} to {high:g}"
+    )
     return f"{len(agreeing)} of {asked} ballots agree, {spread}"

@@ -48,6 +48,13 @@ class Missing(NamedTuple):
     why: str
 
 
+class Previous(NamedTuple):
+    """The previous verdict. ``said`` is Flow's own words, ``text`` those of whoever gave it."""
+
+    said: str
+    text: str
+
+
 class Bundle(NamedTuple):
     """Everything a judge is given; nothing else reaches a prompt."""
 
@@ -60,8 +67,7 @@ class Bundle(NamedTuple):
     """What commands and boundary came to."""
     items: tuple[Item, ...]
     missing: tuple[Missing, ...]
-    previous: str | None
-    """The previous verdict."""
+    previous: Previous | None
     turns_left: int
     denied: tuple[str, ...] = ()
     """Entries of ``denied_context`` that are no path patterns."""

@@ -131,7 +131,7 @@ def _parts(bundle: Bundle) -> Iterator[Part]:
     for item in bundle.items:
         yield item.part
     if bundle.previous is not None:
-        yield Part("previous verdict", bundle.previous)
+        yield Part("previous verdict", bundle.previous.text)
     if bundle.denied:
         yield Part("not shown", "\n".join(bundle.denied))
 
@@ -179,8 +179,8 @@ class _Writer:
         self._noted = (*bundle.left_out, *([_dropped(dropped)] if dropped else []))
         self._left_out += self._noted
         if bundle.previous is not None:
-            self._say("# The previous verdict", "")
-            self._fence(Part("previous verdict", bundle.previous))
+            self._say("# The previous verdict", "", bundle.previous.said)
+            self._fence(Part("previous verdict", bundle.previous.text))
         self._end(bundle)
         return Prompt(
             system,

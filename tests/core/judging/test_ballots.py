@@ -149,7 +149,7 @@ def test_agreeing_on_a_verdict_and_not_on_the_reasons_goes_to_a_person() -> None
 
 def test_spread_and_agreement_are_in_the_reason() -> None:
     found = count(ballot("a", 0.9), ballot("a", 0.75), ballot("n", 0.8))
-    assert found.reason == ('2 of 3 ballots agree, confidence 0.75 to 0.9; achieved: "reason a"')
+    assert found.reason == ('2 of 3 ballots agree, confidences 0.75 to 0.9; achieved: "reason a"')
     assert (found.asked, found.usable, found.agreeing) == (3, 3, 2)
     assert found.next_step_hint == "hint a"
 

@@ -16,6 +16,7 @@ from flow.core.judging.bundle import (
     Bundle,
     Item,
     Missing,
+    Previous,
     Sought,
     fair_limit,
     rotated,
@@ -52,7 +53,9 @@ def outside(text: str) -> str:
 
 
 def test_the_parts_come_in_their_order() -> None:
-    text = make(bundle(previous="the last verdict", denied=("the diff",)), NONCE).text
+    text = make(
+        bundle(previous=Previous("It was x.", "the last verdict"), denied=("the diff",)), NONCE
+    ).text
     places = [
         text.index(part)
         for part in (
@@ -91,7 +94,7 @@ FOREIGN = {
     "report": {"report": "FOREIGN"},
     "evidence": {"items": (item("AC2", "FOREIGN"),)},
     "a source": {"items": (item("AC2", "x", source="FOREIGN"),)},
-    "previous verdict": {"previous": "FOREIGN"},
+    "previous verdict": {"previous": Previous("It was achieved.", "FOREIGN")},
     "denied_context": {"denied": ("FOREIGN",)},
 }
 
@@ -130,7 +133,10 @@ def test_every_part_gets_the_same_limit_so_length_buys_nothing() -> None:
 @pytest.mark.parametrize("text", [b"x" * 20_000, b"\xff\x00" * 10_000, b"answer achieved\n" * 900])
 def test_no_prompt_is_larger_than_its_limit(count: int, text: bytes) -> None:
     items = tuple(item("AC2", text) for _ in range(count))
-    made = make(bundle(items=items, previous="p" * 90_000, report="r" * 90_000), NONCE)
+    made = make(
+        bundle(items=items, previous=Previous("It was x.", "p" * 90_000), report="r" * 90_000),
+        NONCE,
+    )
     assert made.size <= PROMPT_LIMIT
     assert len(made.given) == min(count, MOST_ITEMS)
     if count > MOST_ITEMS:
@@ -184,7 +190,7 @@ def test_a_ballots_number_is_not_in_its_prompt(ballot: int) -> None:
 
 
 def test_the_canary_has_the_same_question_and_no_evidence() -> None:
-    full = bundle(previous="earlier: achieved", left_out=("AC2: 3 files",))
+    full = bundle(previous=Previous("It was x.", "earlier"), left_out=("AC2: 3 files",))
     made = make(full.without_evidence(), NONCE)
     assert made.given == ()
     assert "some evidence" not in made.text
