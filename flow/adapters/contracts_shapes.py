@@ -38,7 +38,7 @@ def self_contained(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def misfits(schema: Mapping[str, Any], value: object) -> list[str]:
-    """Where ``value`` breaks a schema from :func:`self_contained`, as sentences; none if it fits."""
+    """Where ``value`` breaks a schema from :func:`self_contained`, as sentences; [] if it fits."""
     from jsonschema import Draft202012Validator
 
     errors = islice(Draft202012Validator(dict(schema)).iter_errors(value), 5)
