@@ -57,11 +57,13 @@ def evaluate(
     timeout_seconds: float | None = None,
     no_judge: bool = False,
     dry_run: bool = False,
+    judge_backend: str | None = None,
 ) -> Verdict:
     """Evaluate a goal and return the verdict; ``last-verdict.json`` is left to the caller.
 
-    ``timeout_seconds`` limits each command that has no limit of its own. See SPEC section 3 for
-    what is run, written and decided, and :mod:`flow.errors` for what may be raised.
+    ``timeout_seconds`` limits each command that has no limit of its own; ``judge_backend``
+    (``BACKEND[:MODEL]``) is asked instead of the judges that settings and goal name. See SPEC
+    section 3 for what is run, written and decided, and :mod:`flow.errors` for what may be raised.
     """
     request = Request(
         goal_id,
@@ -73,5 +75,6 @@ def evaluate(
         timeout_seconds=timeout_seconds,
         no_judge=no_judge,
         dry_run=dry_run,
+        judge_backend=judge_backend,
     )
     return Checkout(cwd).evaluate(request)

@@ -13,6 +13,8 @@
     │   ├── GitError
     │   └── LockTimeout
     ├── PersonNeeded      only a person can go on from here       exit 4, helpers 1
+    │   └── NoUsableAnswer a judge was asked, and nothing follows
+    ├── NotPassed         a judgement that had to pass did not     exit 1, helpers 1
     └── Interrupted       the user or a signal ended it           exit 130, helpers 130
 
 An error names the file, the key, the value and what to do. ``code`` is a stable word for programs;
@@ -176,6 +178,26 @@ class PersonNeeded(FlowError):
 
     code = "person_needed"
     exit_code = 4
+
+
+class NoUsableAnswer(PersonNeeded):
+    """A judge gave no usable answer, or none is configured: neither a pass nor a fail.
+
+    ``code`` says why: ``not_configured``, ``timeout``, ``wrong_shape``, ...
+    """
+
+    code = "no_answer"
+
+
+class NotPassed(FlowError):
+    """A judgement that was asked to raise did not pass; ``result`` is the judgement."""
+
+    code = "not_passed"
+    exit_code = 1
+
+    def __init__(self, message: str, result: object, *, remedy: str | None = None) -> None:
+        super().__init__(message, remedy=remedy)
+        self.result = result
 
 
 class Interrupted(FlowError):

@@ -31,7 +31,6 @@ BY_FLOW = ("evaluator", "approver")
 _REFERENCE = re.compile(
     rf"{re.escape(layout.RUNS)}/([^/]+)/evidence/([^/]+){re.escape(layout.EVIDENCE_SUFFIX)}"
 )
-_RUBRIC = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,127}")
 OUTPUT_LIMIT = 1 << 30
 """Bytes: the largest output that Flow records."""
 BASELINE_LIMIT = 16 << 20
@@ -250,7 +249,7 @@ def rubric_digests(root: str, goal: Goal) -> dict[str, str]:
     """SHA-256 of the project rubrics among those the goal names (SPEC section 7)."""
     found = {}
     for name in goal.rubrics:
-        if _RUBRIC.fullmatch(name) and ".." not in name:
+        if ids.RUBRIC_NAME.fullmatch(name):
             digest = files.digest(root, f"{layout.RUBRICS}/{name}.yaml")
             if digest is not None:
                 found[name] = digest

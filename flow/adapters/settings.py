@@ -22,14 +22,14 @@ OWN = "~/.claude/settings.flow.json"
 _LIMIT = 1 << 20
 
 
-def load(top: str, home: str | None) -> LoadedSettings:
+def load(top: str | None, home: str | None) -> LoadedSettings:
     """The settings in force in the checkout ``top`` for the user whose home folder is ``home``.
 
-    ``home`` is None where the environment names none: then there is no user's own file. Raises
-    :class:`ContractError` with every fault of every file (broken JSON, a key twice, a wrong type
-    or range, a symlink or an oversized file), :class:`StorageError` where one cannot be read. The
-    user's own file counts as the checkout's, with a warning, where it lies inside it or others
-    may write it.
+    ``top`` is None outside of any checkout; ``home`` is None where the environment names none: then
+    there is no user's own file. Raises :class:`ContractError` with every fault of every file
+    (broken JSON, a key twice, a wrong type or range, a symlink or an oversized file),
+    :class:`StorageError` where one cannot be read. The user's own file counts as the checkout's,
+    with a warning, where it lies inside it or others may write it.
     """
     layers, faults, warnings = _layers(top, home)
     if not layers and not faults:
@@ -55,19 +55,19 @@ def load_lenient(top: str, home: str | None) -> tuple[LoadedSettings, tuple[str,
         return merge(layers, lenient=True), tuple(str(fault) for fault in error.faults)
 
 
-def _layers(top: str, home: str | None) -> tuple[list[Layer], list[Fault], list[str]]:
+def _layers(top: str | None, home: str | None) -> tuple[list[Layer], list[Fault], list[str]]:
     """The files that are there, what is wrong with them, and warnings."""
     layers: list[Layer] = []
     faults: list[Fault] = []
     warnings: list[str] = []
     for rel in (LOCAL, PROJECT):
-        if _present(os.path.join(top, rel)):
+        if top is not None and _present(os.path.join(top, rel)):
             _add(layers, faults, top, rel, rel, own=False)
     path = os.path.join(home, PROJECT) if home and os.path.isabs(home) else None
     if path is not None and _present(path):
         # Dotfiles are often symlinks into a folder of their own: the user's file may be one.
         real = os.path.realpath(path)
-        if os.path.realpath(os.path.join(top, PROJECT)) == real:
+        if top is not None and os.path.realpath(os.path.join(top, PROJECT)) == real:
             warnings.append(_same_file())
         else:
             distrust = _why_not_own(real, top)
@@ -100,10 +100,10 @@ def _present(path: str) -> bool:
     return True
 
 
-def _why_not_own(real: str, top: str) -> str | None:
+def _why_not_own(real: str, top: str | None) -> str | None:
     """Why the file cannot speak for the user; None where it can."""
-    top = os.path.realpath(top)
-    if real == top or real.startswith(top.rstrip("/") + "/"):
+    top = None if top is None else os.path.realpath(top)
+    if top is not None and (real == top or real.startswith(top.rstrip("/") + "/")):
         return "it lies inside the checkout"
     try:
         found = os.stat(real)

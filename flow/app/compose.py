@@ -6,6 +6,7 @@ from flow.app import measure, proposals
 from flow.app.ports import Artifact, LastEvaluation, Turn
 from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 from flow.core import explain, layout
+from flow.core.decide import Opinion
 from flow.core.delta import delta
 from flow.core.evidence import EVALUATOR, evidence_document
 from flow.core.verdict import ProposedTransition, Verdict
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from flow.app.looking import Facts
     from flow.app.ports import LoadedGoal, Records
     from flow.core.boundary import BoundaryReport
-    from flow.core.decide import Candidate, Decision, Measured, Opinion, Silence
+    from flow.core.decide import Candidate, Decision, Measured, Silence
     from flow.core.goal import Goal
     from flow.core.verdict import Delta
 
@@ -57,7 +58,9 @@ def verdict(found: Findings, request: Request, records: Records) -> Verdict:
             decision.proposed,
             reason,
             facts.turn,
-            proposals.proposal_id(facts.subject, decision.verdict, decision.proposed, results),
+            proposals.proposal_id(
+                facts.subject, decision.verdict, decision.proposed, results, judge_ref(found)
+            ),
         )
     return Verdict(
         goal_id=goal.id,
@@ -76,12 +79,18 @@ def verdict(found: Findings, request: Request, records: Records) -> Verdict:
             *facts.loaded.warnings,
             *report.warnings,
             *measure.optional_failures(found.measured),
+            *(found.opinion.warnings if found.opinion is not None else ()),
         ),
         proposed_transition=proposed,
         lifecycle_from=goal.status,
         lifecycle_to=decision.status,
         turns_evaluated=facts.turn,
     )
+
+
+def judge_ref(found: Findings) -> str | None:
+    """The sidecar of the judge's opinion that the verdict rests on."""
+    return found.opinion.evidence_ref if isinstance(found.opinion, Opinion) else None
 
 
 def _why_not(request: Request) -> str:

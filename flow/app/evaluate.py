@@ -19,8 +19,9 @@ from flow.errors import InputError, StateError
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
+    from flow.app.collecting import Collected
     from flow.app.looking import Facts, Known
-    from flow.app.measure import Listener, Measurement, Measurements
+    from flow.app.measure import Listener, Measurements
     from flow.app.ports import (
         LoadedGoal,
         Records,
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
         Watch,
     )
     from flow.core.boundary import Baseline, BoundaryReport
-    from flow.core.decide import Candidate, Opinion, Silence
+    from flow.core.decide import Candidate, Measured, Opinion, Silence
     from flow.core.goal import Goal
     from flow.core.verdict import Verdict
 
@@ -53,6 +54,10 @@ class Request(NamedTuple):
     that still fits the working tree stands for a run. None runs everything."""
     quiet: bool = False
     """An unchanged result is not written to the goal (SPEC section 3, step 7, the hook)."""
+    judge_backend: str | None = None
+    """``BACKEND[:MODEL]``: ask this judge instead of what settings and goal name."""
+    recall: bool = False
+    """Whether a judge's opinion of the same files that is on record will do."""
 
 
 class Evaluated(NamedTuple):
@@ -68,6 +73,19 @@ class Limits(NamedTuple):
     jobs: int
     timeout_seconds: float
     denied_paths: tuple[str, ...]
+
+
+class JudgeCase(NamedTuple):
+    """What is handed over when a judge is to be asked: values only."""
+
+    facts: Facts
+    measurement: Measurements
+    measured: tuple[Measured, ...]
+    report: BoundaryReport
+    candidate: Candidate
+    request: Request
+    seconds: float | None = None
+    """What is left for all of it; None: only each call's own limit counts."""
 
 
 class Tools(NamedTuple):
@@ -99,7 +117,10 @@ class Tools(NamedTuple):
     listener: Listener
     seconds_left: Callable[[], float] | None = None
     """Seconds until the caller must have its answer; None: no such limit."""
-    judge: Callable[[LoadedGoal, Sequence[Measurement]], Opinion | Silence] | None = None
+    judge: Callable[[JudgeCase], Opinion | Silence] | None = None
+    """Asks the judges; None where none is configured."""
+    recall: Callable[[JudgeCase], Opinion | None] | None = None
+    """What the judges said of the same files before, for a caller that wants no new opinion."""
 
 
 def evaluate(request: Request, tools: Tools) -> Verdict:
@@ -132,7 +153,10 @@ def examine(request: Request, tools: Tools) -> Evaluated:
     approvals = proposals.fresh_approvals(facts.loaded.goal, facts.subject, tools.records)
     measured = measure.judgeable(facts.loaded.goal, measurement, approvals, stale=bool(stale))
     candidate = decide.candidate(measured, boundary_known=report.status != "inconclusive")
-    opinion = _ask(candidate, report, facts, request, tools, measurement)
+    case = JudgeCase(facts, measurement, measured, report, candidate, request)
+    case, opinion, moved = _consult(case, left, approvals, tools)
+    measurement, measured, report, candidate = case[1:5]
+    stale = moved or stale
     decision = decide.decide(
         candidate,
         violation=report.status == "outside",
@@ -205,26 +229,58 @@ def _resume(facts: Facts, ledger: TurnLedger, records: Records) -> LoadedGoal:
     return records.goal(goal.id)
 
 
-def _ask(
-    found: Candidate,
-    report: BoundaryReport,
-    facts: Facts,
-    request: Request,
-    tools: Tools,
-    measurement: Measurements,
-) -> Opinion | Silence | None:
-    kind = facts.loaded.goal.evaluator_type
-    if report.status == "outside" or found in ("fail", "incomplete"):
-        return None
-    if not decide.judge_wanted(found, kind, request.trigger):
-        if kind == "flow_verdict_judge":
-            return decide.Silence("asked only when a person starts the evaluation (trigger manual)")
-        return None
+def _consult(
+    case: JudgeCase, left: Sequence[str], approvals: frozenset[str], tools: Tools
+) -> tuple[JudgeCase, Opinion | Silence | None, tuple[str, ...]]:
+    """Step 5: the case with what a judge said of it, the opinion, and what moved meanwhile."""
+    opinion, collected = _ask(case, tools)
+    if collected is None:
+        measurement, measured = measure.judged(
+            case.facts.loaded.goal, case.measurement, case.measured, opinion
+        )
+        return case._replace(measurement=measurement, measured=measured), opinion, ()
+    # Evidence commands may have left something behind, and asking takes time.
+    facts, goal = case.facts, case.facts.loaded.goal
+    measurement = case.measurement._replace(
+        ran=True, goal_touched=case.measurement.goal_touched or collected.goal_touched
+    )
+    more, moved = looking.look_again(facts, measurement, case.request, tools)
+    if more:
+        case = case._replace(report=looking.boundary(facts, (*left, *more), tools))
+    if moved:  # the opinion is about files that are no more
+        measured = measure.judgeable(goal, measurement, approvals, stale=True)
+        case = case._replace(measurement=measurement, measured=measured, candidate="incomplete")
+        return case, None, moved
+    measurement, measured = measure.judged(goal, measurement, case.measured, opinion)
+    return case._replace(measurement=measurement, measured=measured), opinion, ()
+
+
+def _ask(case: JudgeCase, tools: Tools) -> tuple[Opinion | Silence | None, Collected | None]:
+    """Run what collects evidence for a judge, then ask, where one is to be asked."""
+    goal, request = case.facts.loaded.goal, case.request
+    if case.report.status == "outside" or case.candidate in ("fail", "incomplete"):
+        return None, None
+    if not decide.judge_wanted(case.candidate, goal.evaluator_type, request.trigger):
+        if goal.evaluator_type == "flow_verdict_judge":
+            why = "asked only when a person starts the evaluation (trigger manual)"
+            return decide.Silence(why), None
+        return None, None
     if request.no_judge:
-        return decide.Silence("not asked (--no-judge)")
-    if tools.judge is None or request.dry_run:
-        return decide.Silence("none configured" if tools.judge is None else "not asked (--dry-run)")
-    return tools.judge(facts.loaded, measurement.rows)
+        return decide.Silence("not asked (--no-judge)"), None
+    if tools.judge is None:
+        return decide.Silence("none configured"), None
+    if request.dry_run:
+        return decide.Silence("not asked (--dry-run)"), None
+    known = tools.recall(case) if request.recall and tools.recall is not None else None
+    if known is not None:
+        return known, None
+    from flow.app import collecting
+
+    collected = collecting.collect(case, tools)
+    if collected.blamed:
+        return decide.Silence(collecting.spoiled(collected)), collected
+    seconds = tools.seconds_left() if tools.seconds_left is not None else None
+    return tools.judge(case._replace(seconds=seconds)), collected
 
 
 def _unchanged(verdict: Verdict, found: compose.Findings) -> bool:
@@ -246,7 +302,14 @@ def _propose(
     """The verdict with its proposal, that as it is stored, and whether it is live already."""
     facts = found.facts
     live = tools.records.proposal(facts.run_id)
-    proposal = proposals.document(verdict, facts.subject, tools.now(), live, tools.records.counted)
+    proposal = proposals.document(
+        verdict,
+        facts.subject,
+        tools.now(),
+        live,
+        tools.records.counted,
+        compose.judge_ref(found),
+    )
     proposed = verdict.proposed_transition
     if proposed is not None:
         proposed = proposed._replace(proposal_id=proposal["proposal_id"])

@@ -8,8 +8,8 @@ from flow.app import reuse
 from flow.app.ports import Check, CriterionUpdate
 from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from flow.core import explain
-from flow.core.decide import Measured
-from flow.core.evidence import EVALUATOR, ONLY_EXIT, evidence_document
+from flow.core.decide import Measured, Opinion
+from flow.core.evidence import EVALUATOR, ONLY_EXIT, ONLY_OPINION, evidence_document
 from flow.core.verdict import CriterionResult
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from flow.app.evaluate import Request, Tools
     from flow.app.looking import Facts
     from flow.app.ports import CheckResult
+    from flow.core.decide import Silence
     from flow.core.evidence import Outcome
     from flow.core.goal import Criterion, Goal
 
@@ -40,6 +41,9 @@ class Listener(Protocol):
     def finished(self) -> None:
         """Nothing more will run, whatever the reason."""
 
+    def asking(self, judge: str, what: str, seconds: float) -> None:
+        """A judge is being asked, for at most that long; nothing is told until it has answered."""
+
 
 class Quiet:
     """A listener that shows nothing."""
@@ -58,6 +62,9 @@ class Quiet:
 
     def finished(self) -> None:
         """Ignore the end of it all."""
+
+    def asking(self, judge: str, what: str, seconds: float) -> None:
+        """Ignore a question."""
 
 
 class Measurement(NamedTuple):
@@ -277,6 +284,32 @@ def judgeable(
     )
 
 
+def judged(
+    goal: Goal,
+    measurement: Measurements,
+    measured: Sequence[Measured],
+    opinion: Opinion | Silence | None,
+) -> tuple[Measurements, tuple[Measured, ...]]:
+    """The rows with a judge's opinion of the fuzzy criteria; a command's row stays as it is."""
+    if not isinstance(opinion, Opinion) or opinion.evidence_ref is None:
+        return measurement, tuple(measured)  # what is not on the record counts for nothing
+    said = {one.id: one for one in opinion.criteria}
+    rows, facts = list(measurement.rows), list(measured)
+    for place, criterion in enumerate(goal.criteria):
+        one = said.get(criterion.id)
+        if one is None or not criterion.fuzzy or facts[place].approved:
+            continue
+        rows[place] = rows[place]._replace(
+            result=f"judge: {one.status}",
+            reason=f'judge: {one.status}: "{one.reason}"',
+            limitations=(*rows[place].limitations, ONLY_OPINION),
+            evidence_id=opinion.evidence_id,
+            evidence_ref=opinion.evidence_ref,
+        )
+        facts[place] = facts[place]._replace(judged=one.status)
+    return measurement._replace(rows=tuple(rows)), tuple(facts)
+
+
 def results(
     goal: Goal,
     measurement: Measurements,
@@ -313,7 +346,7 @@ def _status(criterion: Criterion, row: Measurement, fact: Measured) -> str:
         return "pass"
     if fact.failing:
         return "fail"
-    if row.outcome in ("passed", "failed", "inconclusive"):
+    if row.outcome in ("passed", "failed", "inconclusive") or fact.judged is not None:
         return "evidence_collected"
     if criterion.fuzzy and criterion.status == "pass":
         return "evidence_collected"

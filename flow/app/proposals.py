@@ -23,10 +23,20 @@ if TYPE_CHECKING:
     from flow.core.verdict import CriterionResult, Verdict
 
 
-def proposal_id(subject: Subject, verdict: str, to: str, results: Sequence[CriterionResult]) -> str:
-    """The id of a proposal to go to ``to``."""
-    counted = [[r.criterion_id, r.status, r.outcome, r.evidence_ref] for r in results]
-    return _id(subject.contract, subject.tree, verdict, to, counted)
+def proposal_id(
+    subject: Subject,
+    verdict: str,
+    to: str,
+    results: Sequence[CriterionResult],
+    judge: str | None = None,
+) -> str:
+    """The id of a proposal to go to ``to``; ``judge`` is the sidecar of a judge's opinion."""
+    counted: list[Any] = [[r.criterion_id, r.status, r.outcome, r.evidence_ref] for r in results]
+    return _id(subject.contract, subject.tree, verdict, to, [*counted, *_judged(judge)])
+
+
+def _judged(judge: str | None) -> list[list[str]]:
+    return [["judge", judge]] if judge is not None else []
 
 
 def _id(contract: object, tree: object, verdict: object, to: object, counted: object) -> str:
@@ -50,16 +60,18 @@ def intact(proposal: Mapping[str, Any]) -> bool:
         or len(results) != len(evidence)
         or not all(isinstance(row, list) and len(row) == 3 for row in results)
         or not all(ref is None or isinstance(ref, str) for ref in evidence)
+        or not isinstance(proposal.get("judge", ""), str)
     ):
         return False
     counted = [[*row, ref] for row, ref in zip(results, evidence, strict=True)]
+    counted += _judged(proposal.get("judge"))
     contract, tree, verdict, to = (proposal[k] for k in ("contract", "tree", "verdict", "to"))
     return bool(_id(contract, tree, verdict, to, counted) == proposal["proposal_id"])
 
 
 def lost(proposal: Mapping[str, Any], counted: Callable[[str], Evidence | None]) -> list[str]:
     """What an intact proposal rests on and that is not there any more, as sentences."""
-    found = []
+    found = _lost_opinion(proposal, counted)
     for (criterion_id, _, outcome), reference in zip(
         proposal["results"], proposal["evidence"], strict=True
     ):
@@ -77,12 +89,46 @@ def lost(proposal: Mapping[str, Any], counted: Callable[[str], Evidence | None])
     return found
 
 
+def _lost_opinion(
+    proposal: Mapping[str, Any], counted: Callable[[str], Evidence | None]
+) -> list[str]:
+    """What is wrong with the judge's opinion that it rests on, and with the ballots behind that."""
+    reference = proposal.get("judge")
+    if reference is None:
+        return []
+    shown = explain.visible(reference)
+    evidence = counted(reference)
+    if evidence is None:
+        return [f"the judge's report {shown} is missing or altered"]
+    judgement = evidence.document["evidence"].get("judgement") or {}
+    passed = {
+        row[0]
+        for row, ref in zip(proposal["results"], proposal["evidence"], strict=True)
+        if ref == reference and row[1] == "pass"
+    }
+    if (
+        evidence.type != "llm_judge_report"
+        or evidence.goal != proposal["goal_id"]
+        or evidence.subject.get("tree") != proposal["tree"]
+        or judgement.get("verdict") != proposal["verdict"]
+        or not passed <= set(evidence.proves)
+    ):
+        return [f"the judge's report {shown} does not say what it claims"]
+    ballots = (judgement.get("ballots") or {}).get("sidecars") or ()
+    return [
+        f"the judge's ballot {explain.visible(str(ballot))} is missing or altered"
+        for ballot in ballots
+        if counted(str(ballot)) is None
+    ]
+
+
 def document(
     verdict: Verdict,
     subject: Subject,
     at: str,
     live: Mapping[str, Any] | None,
     counted: Callable[[str], Evidence | None],
+    judge: str | None = None,
 ) -> dict[str, Any]:
     """``proposal.json``. A live proposal of the same subject and result stays the live one.
 
@@ -105,6 +151,7 @@ def document(
         "results": [[r.criterion_id, r.status, r.outcome] for r in verdict.criterion_results],
         "evidence": [r.evidence_ref for r in verdict.criterion_results],
         "created_at": at,
+        **({"judge": judge} if judge is not None else {}),
     }
     same = ("goal_id", "run_id", "to", "verdict", "contract", "tree", "results")
     if live is None or not intact(live) or any(live[key] != fresh[key] for key in same):

@@ -145,6 +145,7 @@ def _judge(
             trigger="stop-hook",
             no_judge=mode != "evaluator-loop",
             reuse=before.evidence,
+            recall=True,
             quiet=True,
         )
     )

@@ -41,6 +41,11 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     add("--jobs", metavar="N", type=whole(1, 256, "a number of jobs"), help="commands at once")
     add("--timeout", metavar="S", type=seconds, help="seconds for each command without a limit")
     add("--no-judge", action="store_true", help="ask no judge")
+    add(
+        "--judge-backend",
+        metavar="BACKEND[:MODEL]",
+        help="ask this judge: claude, anthropic, openai or command (default: the setting)",
+    )
     add("--no-record", action="store_true", help="leave last-verdict.json to the caller")
     add("--dry-run", action="store_true", help="run and write nothing; proposes nothing")
     add("--confirm", action="store_true", help="confirm what is proposed: a person has said yes")
@@ -51,6 +56,8 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 def _evaluate(args: argparse.Namespace, out: Output) -> int:
     if args.confirm and args.no_input:
         raise usage_error("--confirm and --no-input exclude each other", "flow goal evaluate")
+    if args.no_judge and args.judge_backend is not None:
+        raise usage_error("--no-judge and --judge-backend exclude each other", "flow goal evaluate")
     if args.confirm and (args.only or args.dry_run):
         raise usage_error(
             "--only and --dry-run propose nothing that --confirm could confirm",
@@ -65,11 +72,12 @@ def _evaluate(args: argparse.Namespace, out: Output) -> int:
         jobs=args.jobs,
         timeout_seconds=args.timeout,
         no_judge=args.no_judge,
+        judge_backend=args.judge_backend,
         dry_run=args.dry_run,
     )
     checkout = Checkout()
     while True:
-        verdict = checkout.evaluate(request, _listener(out), trust_digest=args.trust_digest)
+        verdict = checkout.evaluate(request, listener(out), trust_digest=args.trust_digest)
         document, warnings = verdict.to_document(), []
         if not (args.no_record or args.dry_run or _untrusted(verdict)):
             warnings = _record(checkout, document, verdict.run_id)
@@ -156,7 +164,8 @@ def _later(verdict: Verdict, proposed: ProposedTransition) -> str:
     return f"flow goal confirm {verdict.goal_id} --proposal {proposed.proposal_id}"
 
 
-def _listener(out: Output) -> Listener:
+def listener(out: Output) -> Listener:
+    """Shows progress on standard error, unless a JSON document is wanted."""
     import os
     import sys
 

@@ -26,6 +26,7 @@ COMMANDS: Mapping[str, str] = {
     "verdict": "record and show the newest verdict of a run",
     "journal": "record and show decisions",
     "trust": "say whose commands may run here",
+    "judge": "ask a judge by a rubric or about a goal; rubrics, calibration",
     "config": "show the settings and where they come from",
     "schema": "print a JSON Schema of Flow's files",
     "doctor": "look for what is wrong with this set-up",

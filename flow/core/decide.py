@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 Candidate = Literal["pass", "pass+fuzzy", "incomplete", "fail"]
 
+JudgedStatus = Literal["pass", "fail", "incomplete"]
+"""What a judge says of one criterion."""
+
 CONFIDENCE_BAR = 0.6
 """A judge's ``achieved`` below this goes to a person (SPEC section 3, step 6); inclusive."""
 
@@ -32,16 +35,22 @@ class Measured(NamedTuple):
     """The files moved while it ran: shown, never counted."""
     approved: bool = False
     """A person's fresh approval proves it (fuzzy criteria only)."""
+    judged: JudgedStatus | None = None
+    """What a judge says of it (fuzzy criteria only); never set before the candidate is known."""
 
     @property
     def passing(self) -> bool:
         """Whether it is proved now."""
-        return self.approved if self.fuzzy else self.outcome == "passed" and not self.stale
+        if self.fuzzy:
+            return self.approved or self.judged == "pass"
+        return self.outcome == "passed" and not self.stale
 
     @property
     def failing(self) -> bool:
         """Whether it is disproved now."""
-        return not self.fuzzy and self.outcome == "failed" and not self.stale
+        if self.fuzzy:
+            return not self.approved and self.judged == "fail"
+        return self.outcome == "failed" and not self.stale
 
     @property
     def decided(self) -> bool:
@@ -49,14 +58,28 @@ class Measured(NamedTuple):
         return self.passing or self.failing
 
 
+class JudgedCriterion(NamedTuple):
+    """What a judge says of one criterion."""
+
+    id: str
+    status: JudgedStatus
+    reason: str = ""
+
+
 class Opinion(NamedTuple):
-    """A judge's usable answer."""
+    """A judge's usable answer, or what several of them came to."""
 
     verdict: VerdictName
     confidence: float
     reason: str = ""
     next_step_hint: str = ""
     blocker_type: BlockerType = "none"
+    criteria: tuple[JudgedCriterion, ...] = ()
+    evidence_ref: str | None = None
+    """The ``llm_judge_report`` that holds it."""
+    evidence_id: str | None = None
+    warnings: tuple[str, ...] = ()
+    """What was neutralised, discounted or left out."""
 
 
 class Silence(NamedTuple):
@@ -66,6 +89,7 @@ class Silence(NamedTuple):
     """
 
     reason: str
+    warnings: tuple[str, ...] = ()
 
 
 class Decision(NamedTuple):

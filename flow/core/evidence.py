@@ -21,6 +21,7 @@ APPROVER = "flow-approve"
 """``metadata.created_by`` of a ``human_approval`` that ``flow goal approve`` wrote."""
 
 ONLY_EXIT = "Shows only how this command exited on this state of the files, nothing more."
+ONLY_OPINION = "The opinion of a language model, not a measurement: it can be wrong."
 
 
 class Subject(NamedTuple):

@@ -144,9 +144,12 @@ def hint(
     judge: Opinion | Silence | None,
     evaluator_type: str,
 ) -> str:
-    """What to do next, as a command where there is one."""
-    if isinstance(judge, Opinion) and judge.next_step_hint:
-        return clip(visible(judge.next_step_hint), HINT_LIMIT)
+    """What to do next, as a command where there is one.
+
+    A judge's hint is shown as its words, never as an instruction of Flow's.
+    """
+    if isinstance(judge, Opinion) and judge.next_step_hint and not decision.proposed:
+        return clip(f'judge: "{visible(judge.next_step_hint)}"', HINT_LIMIT)
     fuzzy = [r.criterion_id for r in results if r.criterion_id in required and r.reason == FUZZY]
     if decision.proposed:
         text = f"a person confirms: flow goal evaluate {goal_id} --confirm"

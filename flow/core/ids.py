@@ -10,6 +10,8 @@ GOAL_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,127}")
 EVIDENCE_ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,199}")
 CRITERION_ID = re.compile(r"[A-Z]+[0-9]+")
+RUBRIC_NAME = re.compile(r"[A-Za-z0-9](?!.*\.\.)[A-Za-z0-9_.-]{0,127}")
+"""A rubric's file name without its ending, as a goal's criterion and ``--rubric`` say it."""
 
 
 def _check(pattern: re.Pattern[str], value: object, what: str, shape: str) -> str:
@@ -55,3 +57,14 @@ def evidence_id(value: object) -> str:
 def criterion_id(value: object) -> str:
     """Return ``value`` if it is a criterion id; raise :class:`InputError` otherwise."""
     return _check(CRITERION_ID, value, "criterion id", "a prefix and a number, like AC2")
+
+
+def rubric_name(value: object) -> str:
+    """Return ``value`` if it is a rubric's name; raise :class:`InputError` otherwise."""
+    return _check(
+        RUBRIC_NAME,
+        value,
+        "rubric's name",
+        "letters, digits, '_', '.' and '-', starting with a letter or digit, without '..', "
+        "at most 128 characters",
+    )

@@ -166,6 +166,7 @@ KEYS: dict[str, Key] = {
             "a number from 0 to 1",
             _number(1, zero=True),
         ),
+        Key(f"{_J}.canary", "judge.canary", "true or false", _is_bool),
         Key("journal.dir", "journal_dir", _FOLDER, _is_folder),
         Key("judge.scoresDir", "scores_dir", _FOLDER, _is_folder),
         Key("judge.reportsDir", "reports_dir", _FOLDER, _is_folder),

@@ -26,6 +26,7 @@ _UNKNOWN_SHOWN = 20
 _STRICTNESS: Mapping[str, tuple[Any, ...]] = {
     f"{GOALS}.enabled": (False, True),
     f"{GOALS}.stopHookEnforcement": ENFORCEMENT,
+    f"{GOALS}.judge.canary": (False, True),
 }
 """What turns the Stop hook's check on, and its values, the laxest first."""
 
@@ -43,6 +44,8 @@ class JudgeSettings(NamedTuple):
     """For one evaluation, in US dollars; None: no limit."""
     min_kappa: float | None = None
     """The agreement with people that a calibrated judge must reach; None: not asked for."""
+    canary: bool = False
+    """Whether each judge is also asked without evidence, and not believed if it says achieved."""
 
 
 class Settings(NamedTuple):
@@ -225,7 +228,7 @@ def _loosened(
     values: Mapping[str, Any],
     origins: Mapping[str, str],
 ) -> list[str]:
-    """Where a checkout makes the Stop hook laxer than the user's own file: never in silence."""
+    """Where a checkout makes Flow laxer than the user's own file: never in silence."""
     own = next((document for layer, document in layers if layer.own), {})
     warnings = []
     for name, order in _STRICTNESS.items():
@@ -234,6 +237,12 @@ def _loosened(
                 f"{origins[name]}: {name}: {_show(values[name])} is laxer than "
                 f"{_show(own[name])} in your own ~/.claude/settings.flow.json"
             )
+    name = f"{GOALS}.judge.minKappa"
+    if name in own and values[name] < own[name]:
+        warnings.append(
+            f"{origins[name]}: {name}: {_show(values[name])} is laxer than "
+            f"{_show(own[name])} in your own ~/.claude/settings.flow.json"
+        )
     return warnings
 
 

@@ -98,6 +98,11 @@ def ended_line(check: Check, result: CheckResult, *, unicode: bool) -> str:
     return text if said else f"{text}: {visible(result.reason)}"
 
 
+def asking_line(judge: str, what: str, limit: float) -> str:
+    """Which judge is being asked what, and how long that may take."""
+    return f"  judge  asks {visible(judge)}: {visible(what)} (at most {seconds(limit)})"
+
+
 def block(
     running: Sequence[Running], done: int, total: int, now: float, width: int, *, unicode: bool
 ) -> list[str]:
@@ -146,6 +151,10 @@ class Lines:
 
     def finished(self) -> None:
         """Nothing more to say."""
+
+    def asking(self, judge: str, what: str, seconds: float) -> None:
+        """Say who is asked."""
+        self._say(asking_line(judge, what, seconds))
 
     def _say(self, line: str) -> None:
         write(self._stream, line + "\n")
@@ -200,6 +209,15 @@ class Live:
     def finished(self) -> None:
         """Take the block away; what ended stays."""
         write(self._stream, self._erase())
+        self._drawn = 0
+
+    def asking(self, judge: str, what: str, seconds: float) -> None:
+        """Say who is asked; nothing can be drawn until the answer is there, so the line stays."""
+        dots = "…" if self._unicode else "..."
+        self._draw_line(fit(asking_line(judge, what, seconds), self._width() - 1, mark=dots))
+
+    def _draw_line(self, line: str) -> None:
+        write(self._stream, f"{self._erase()}{line}\n")
         self._drawn = 0
 
     def _erase(self) -> str:

@@ -12,11 +12,12 @@ if TYPE_CHECKING:
 
     from flow.app.create import Rebase
     from flow.app.doors import Closed
-    from flow.app.evaluate import Evaluated, Request
+    from flow.app.evaluate import Evaluated, JudgeCase, Request
     from flow.app.looking import Known
     from flow.app.measure import Listener
     from flow.app.ports import Check, LoadedGoal, RawOutput, Seen, TurnLedger, Watch
     from flow.core.boundary import Baseline
+    from flow.core.decide import Opinion, Silence
     from flow.core.goal import Goal
     from flow.core.lifecycle import NonTerminal, Status
     from flow.core.verdict import Verdict
@@ -147,6 +148,8 @@ class Evaluating(Parts):
             version=version(),
             listener=watcher,
             seconds_left=seconds_left,
+            judge=self._judge(request, watcher),
+            recall=self._recall,
         )
         if request.dry_run:
             return examine(request, tools)
@@ -164,6 +167,26 @@ class Evaluating(Parts):
 
     def _keep_baseline(self, goal_id: str, run_id: str, baseline: Baseline) -> None:
         self.ledger.write_baseline(goal_id, run_id, baseline)
+
+    def _judge(
+        self, request: Request, listener: Listener
+    ) -> Callable[[JudgeCase], Opinion | Silence] | None:
+        """What asks the judges; None where neither settings nor caller name one."""
+        settings = self.settings.settings.judge
+        if settings.backend is None and request.judge_backend is None:
+            return None
+
+        def ask(case: JudgeCase) -> Opinion | Silence:
+            from flow.wiring.judging import ask
+
+            return ask(self, case, listener)
+
+        return ask
+
+    def _recall(self, case: JudgeCase) -> Opinion | None:
+        from flow.wiring.judging import recall
+
+        return recall(self, case)
 
     def _unfinished(self, run_id: str) -> frozenset[str] | None:
         from flow.adapters import files, own_json
@@ -201,16 +224,27 @@ class Evaluating(Parts):
         return verdicts.write_verdict(self.top, ids.run_id(run_id), document, now=clock.now())
 
     def confirm(self, goal_id: str, proposal_id: str, reason: str | None, how: str) -> Closed:
-        """Write a proposed terminal status. Raises :class:`StaleProposal` saying what moved."""
-        from flow.app import doors
+        """Write a proposed terminal status. Raises :class:`StaleProposal` saying what moved.
 
-        return doors.confirm(self._desk(), ids.goal_id(goal_id), proposal_id, reason, how)
+        It is also a label of the judges that the proposal rests on.
+        """
+        from flow.app import doors
+        from flow.wiring import labelling
+
+        judges = labelling.behind(self, ids.goal_id(goal_id))
+        closed = doors.confirm(self._desk(), goal_id, proposal_id, reason, how)
+        labelling.keep(self, judges, person=True, source="confirm")
+        return closed
 
     def clear(self, goal_id: str, reason: str, how: str) -> Closed:
-        """Cancel a goal."""
+        """Cancel a goal; of judges whose proposal still holds, that is a label too."""
         from flow.app import doors
+        from flow.wiring import labelling
 
-        return doors.clear(self._desk(), ids.goal_id(goal_id), reason, how)
+        judges = labelling.behind(self, ids.goal_id(goal_id), holds=True)
+        closed = doors.clear(self._desk(), goal_id, reason, how)
+        labelling.keep(self, judges, person=False, source="clear")
+        return closed
 
     def activate(self, goal_id: str) -> LoadedGoal:
         """``draft → active``: pins the base, records trust."""
@@ -268,3 +302,12 @@ class Evaluating(Parts):
         from flow.app import create
 
         create.do_rebase(self._desk(), plan, self._trust)
+
+    def review(self, goal_id: str, judge_backend: str | None = None) -> JudgeCase:
+        """A goal as a judge would find it now; nothing is run."""
+        from flow.adapters import clock
+        from flow.app import reviewing
+
+        loaded = self.load(ids.goal_id(goal_id))
+        found = reviewing.case(self._desk(), loaded, version=version(), now=clock.now())
+        return found._replace(request=found.request._replace(judge_backend=judge_backend))

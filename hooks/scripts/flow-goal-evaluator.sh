@@ -12,7 +12,10 @@ while [[ -L $self ]]; do
     self=$link
 done
 [[ $self == /* ]] || self=./$self
-root=${self%/*}/../..
+case $self in
+    */hooks/scripts/*) root=${self%/hooks/scripts/*} ;;
+    *) root=${self%/*}/../.. ;;
+esac
 
 # answer REASON [MESSAGE]: let the agent stop, in the words of the host. Both are JSON text already.
 answer() {

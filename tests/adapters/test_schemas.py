@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -15,10 +15,13 @@ from flow.cheap_typing import get_args
 from flow.core import evidence, goal, ids, lifecycle, verdict
 from flow.errors import InputError, StorageError
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 
-def walk(node: Any) -> typing.Iterator[dict[str, Any]]:
+def walk(node: Any) -> Iterator[dict[str, Any]]:
     """Every schema in a schema file."""
     yield node
     for key, value in node.items():

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from flow.app import compose, proposals
-from flow.app.evaluate import Limits, Request, evaluate
+from flow.app.evaluate import JudgeCase, Limits, Request, evaluate
 from flow.app.ports import Artifact, CriterionUpdate, LastEvaluation, Turn
 from flow.core.decide import Opinion, Silence
 from flow.core.verdict import CriterionResult, Verdict
@@ -455,8 +455,9 @@ def test_a_judge_gets_the_goal_and_what_was_measured() -> None:
     world = World(goal_document(criterion("AC1"), criterion("FZ1", None), kind="hybrid"))
     asked: list[Any] = []
 
-    def judge(loaded: Any, rows: Any) -> Silence:
-        asked.append((loaded.goal.id, [r.criterion_id for r in rows]))
+    def judge(case: JudgeCase) -> Silence:
+        rows = case.measurement.rows
+        asked.append((case.facts.loaded.goal.id, [r.criterion_id for r in rows]))
         return Silence("busy")
 
     world.judge = judge
@@ -471,7 +472,7 @@ def test_a_judges_confidence_and_hint_reach_the_verdict() -> None:
     assert (said.confidence, said.blocker_type, said.next_step_hint) == (
         0.7,
         "external_service",
-        "ask ops",
+        'judge: "ask ops"',
     )
     assert "judge: no key" in said.reason
     assert world.document["lifecycle"]["last_evaluation"]["result"] == "blocked"

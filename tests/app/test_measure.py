@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from flow.app import measure
-from flow.app.evaluate import Limits, Request, evaluate
+from flow.app.evaluate import JudgeCase, Limits, Request, evaluate
 from flow.app.ports import Check, CheckResult, CriterionUpdate, RawOutput
 from flow.core.decide import Measured
 from flow.core.evidence import ONLY_EXIT
@@ -275,7 +275,8 @@ def test_the_output_goes_with_its_sidecar() -> None:
     world.document["evaluator"]["type"] = "hybrid"
     world.document["objective"]["acceptance_criteria"].append(criterion("FZ1", None))
 
-    def judge(loaded: Any, rows: Any) -> Any:
+    def judge(case: JudgeCase) -> Any:
+        rows = case.measurement.rows
         seen.extend((row.criterion_id, row.evidence_id, row.output_sha256) for row in rows)
         from flow.core.decide import Silence
 

@@ -73,6 +73,77 @@ def test_the_id_does_not_change_with_anything_else() -> None:
     assert proposals.proposal_id(SUBJECT, "achieved", "achieved", [row]) == made_id()
 
 
+def test_the_judges_report_is_part_of_the_id() -> None:
+    ids = {
+        proposals.proposal_id(SUBJECT, "achieved", "achieved", [ROW], judge)
+        for judge in (None, "one.evidence.yaml", "two.evidence.yaml")
+    }
+    assert len(ids) == 3
+    assert proposals.proposal_id(SUBJECT, "achieved", "achieved", [ROW], None) == made_id()
+
+
+JUDGED = CriterionResult("AC2", "pass", "not_run", None, "judge.evidence.yaml")
+
+
+def opinion(**change: Any) -> Evidence:
+    """The judge's sidecar behind a proposal."""
+    body: dict[str, Any] = {
+        "type": "llm_judge_report",
+        "goal": "issue-4",
+        "proves": ["AC2"],
+        "subject": {"tree": TREE},
+        "verdict": "achieved",
+        "sidecars": ["ballot.evidence.yaml"],
+        **change,
+    }
+    judgement = {"verdict": body["verdict"], "ballots": {"sidecars": body["sidecars"]}}
+    document = evidence_document(
+        id="j",
+        goal=body["goal"],
+        run_id="run-1",
+        created_at=NOW,
+        created_by="flow-evaluator",
+        type=body["type"],
+        body={"proves": body["proves"], "subject": body["subject"], "judgement": judgement},
+    )
+    return evidence_from_document(document)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({}, None),
+        ({"sidecars": []}, None),
+        ({"type": "command_result"}, "does not say what it claims"),
+        ({"goal": "issue-5"}, "does not say what it claims"),
+        ({"proves": []}, "does not say what it claims"),
+        ({"proves": ["AC1"]}, "does not say what it claims"),
+        ({"subject": {"tree": "u" * 64}}, "does not say what it claims"),
+        ({"subject": {}}, "does not say what it claims"),
+        ({"verdict": "not_achieved"}, "does not say what it claims"),
+        ({"sidecars": ["gone.evidence.yaml"]}, "ballot gone.evidence.yaml is missing or altered"),
+        (None, "the judge's report judge.evidence.yaml is missing or altered"),
+    ],
+)
+def test_what_a_proposal_on_a_judges_word_can_lose(change: Any, words: str | None) -> None:
+    known = {"one.evidence.yaml": evidence(), "ballot.evidence.yaml": evidence()}
+    if change is not None:
+        known["judge.evidence.yaml"] = opinion(**change)
+    id = proposals.proposal_id(
+        SUBJECT, "achieved", "achieved", [ROW, JUDGED], "judge.evidence.yaml"
+    )
+    said = verdict(ROW, JUDGED)
+    assert said.proposed_transition is not None
+    said = said._replace(proposed_transition=said.proposed_transition._replace(proposal_id=id))
+    made = proposals.document(said, SUBJECT, NOW, None, known.get, "judge.evidence.yaml")
+    assert proposals.intact(made)
+    lost = proposals.lost(made, known.get)
+    assert any(words in each for each in lost) if words else lost == []
+    assert not proposals.intact({**made, "judge": "another.evidence.yaml"})
+    assert not proposals.intact({**made, "judge": 5})
+    assert not proposals.intact({key: value for key, value in made.items() if key != "judge"})
+
+
 # --- the document ---------------------------------------------------------------------------------
 
 

@@ -72,6 +72,23 @@ def test_candidate_of_a_fuzzy_criterion(must_pass: bool, approved: bool) -> None
     assert candidate(rows, boundary_known=True) == expected
 
 
+@pytest.mark.parametrize("approved", [True, False])
+@pytest.mark.parametrize("fuzzy", [True, False])
+@pytest.mark.parametrize("outcome", OUTCOMES)
+@pytest.mark.parametrize("judged", ["pass", "fail", "incomplete", None])
+def test_what_a_judge_says_counts_for_fuzzy_criteria_only(
+    judged: str | None, outcome: str, fuzzy: bool, approved: bool
+) -> None:
+    row = fact(outcome, fuzzy=fuzzy, approved=approved)
+    said = row._replace(judged=judged)  # type: ignore[arg-type]
+    if not fuzzy:
+        assert (said.passing, said.failing) == (row.passing, row.failing)
+    elif approved:
+        assert (said.passing, said.failing) == (True, False)
+    else:
+        assert (said.passing, said.failing) == (judged == "pass", judged == "fail")
+
+
 def test_an_approval_never_covers_a_command() -> None:
     assert candidate([fact("failed", approved=True)], boundary_known=True) == "fail"
     assert candidate([fact("inconclusive", approved=True)], boundary_known=True) == "incomplete"

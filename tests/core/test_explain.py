@@ -244,11 +244,16 @@ HINTS: list[tuple[str, dict[str, Any], str]] = [
     (
         "a judge knows best",
         {
-            "d": ACHIEVED,
+            "d": NOT_YET,
             "rows": [OPEN],
-            "judge": Opinion("achieved", 1, "r", "do\x1b this"),
+            "judge": Opinion("not_achieved", 1, "r", "do\x1b this"),
         },
-        "do\\x1b this",
+        'judge: "do\\x1b this"',
+    ),
+    (
+        "what is proposed comes before what a judge would do",
+        {"d": ACHIEVED, "rows": [OPEN], "judge": Opinion("achieved", 1, "r", "do this")},
+        "a person confirms: flow goal evaluate g --confirm",
     ),
     (
         "a judge without a hint",

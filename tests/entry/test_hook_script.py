@@ -237,7 +237,7 @@ def test_an_environment_that_is_not_prepared_is_named_and_not_prepared(
     script = str(copy / "hooks/scripts/flow-goal-evaluator.sh")
     found = answer(json.dumps(event(blocking)), blocking, script=script, FLOW_PYTHON=None)
     assert "cannot run" in found["systemMessage"]
-    assert str(copy / "hooks/scripts/../../bin/flow") in found["systemMessage"]
+    assert f"{copy}/bin/flow doctor" in found["systemMessage"]
     assert not (copy / ".venv-flow/venv").exists()
 
 

@@ -19,6 +19,7 @@ from tests.support.wheelhouse import build_wheelhouse
 
 pytestmark = pytest.mark.slow
 SCHEMAS = ("evidence", "goal", "run", "verdict")
+RUBRICS = ("accessibility", "code-quality", "documentation", "security", "test-coverage")
 
 
 def build(kind: str, source: str | Path, folder: Path) -> Path:
@@ -53,6 +54,8 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_wheel_holds_the_package_the_schemas_and_the_example(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
+    rubrics = {name for name in names if name.startswith("flow/_data/rubrics/")}
+    assert rubrics == {f"flow/_data/rubrics/{name}.yaml" for name in RUBRICS}
     assert {f"flow/_data/schemas/v1/{name}.schema.json" for name in SCHEMAS} <= names
     assert {"flow/py.typed", "flow/__main__.py", "flow/core/lifecycle.py"} <= names
     example = {name for name in names if name.startswith("flow/_data/example/")}
@@ -78,6 +81,7 @@ def test_metadata(wheel: Path) -> None:
     assert fields["Name"] == "flow-goal"
     assert fields["License-Expression"] == "MIT"
     assert "flow = flow.__main__:main" in points
+    assert "[pytest11]\nflow.pytest_plugin = flow.pytest_plugin" in points
     runtime = [text for text in fields.get_all("Requires-Dist", []) if "extra" not in text]
     assert len(runtime) == 5
     assert all("<" not in text and "==" not in text for text in runtime)
@@ -101,6 +105,28 @@ def test_installed_command_works_from_any_folder(installed: Path, tmp_path: Path
             found = run([*argv, "schema", name], cwd=tmp_path)
             assert (found.status, found.stderr) == (0, "")
             assert found.stdout == Path(f"{ROOT}/schemas/v1/{name}.schema.json").read_text("utf-8")
+
+
+def test_installed_rubrics_are_there(installed: Path, tmp_path: Path) -> None:
+    found = run([installed / "flow", "judge", "rubrics", "--json"], cwd=tmp_path)
+    assert found.status == 0, found.stderr
+    rows = found.json["rubrics"]
+    assert sorted(row["name"] for row in rows) == list(RUBRICS)
+    assert all("_data/rubrics" in row["file"] for row in rows)
+
+
+def test_installed_plugin_is_found_by_pytest(wheel: Path, tmp_path: Path) -> None:
+    """Unpacked beside its metadata, as an installation is: pytest loads it by its entry point."""
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(tmp_path / "site")
+    test = "def test_it(judge, request):\n    assert callable(judge)\n"
+    (tmp_path / "test_it.py").write_text(test)
+    env = {**os.environ, "PYTHONPATH": str(tmp_path / "site")}
+    for more in ([], ["-p", "flow.pytest_plugin"]):
+        argv = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *more, "test_it.py"]
+        found = run(argv, cwd=tmp_path, env=env)
+        assert found.status == 0, found.stdout + found.stderr
+        assert "1 passed" in found.stdout
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="needs git")

@@ -53,6 +53,21 @@ def test_anywhere_but_at_a_terminal_there_are_plain_lines() -> None:
     ]
 
 
+@pytest.mark.parametrize("tty", [True, False])
+def test_a_judge_that_is_asked_is_named_with_its_limit(tty: bool) -> None:
+    stream = Stream(tty=tty)
+    lines = listen(stream, 200, TERM="xterm")
+    lines.asking("openai:llama3\x1b[2J", "ballot 2 of 3", 120)
+    shown_text = stream.getvalue()
+    assert "  judge  asks openai:llama3\\x1b[2J: ballot 2 of 3 (at most 2 min 0 s)\n" in shown_text
+
+
+def test_at_a_narrow_terminal_the_question_is_cut() -> None:
+    stream = Stream(tty=True)
+    listen(stream, 30, TERM="xterm").asking("claude", "ballot 1 of 1", 60)
+    assert stream.getvalue() == "  judge  asks claude: ballot…\n"
+
+
 @pytest.mark.parametrize(
     ("tty", "term", "live"),
     [(True, "xterm", True), (True, "dumb", False), (True, None, False), (False, "xterm", False)],

@@ -1,0 +1,107 @@
+"""The backend ``anthropic``: the Messages API through the ``anthropic`` SDK, an extra.
+
+The reply comes as the arguments of a tool that the model has to call; there is no other tool.
+"""
+
+from __future__ import annotations
+
+from flow.adapters.judges.asking import none
+from flow.adapters.judges.reply import Unusable, closed, fitting
+from flow.adapters.judges.service import Body, Refused, Worker, judged_by_status, tokens, usage_of
+from flow.app.judge_port import Answer, Usage
+from flow.cheap_typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from flow.adapters.judges.asking import Call
+    from flow.adapters.judges.retry import Again
+    from flow.app.judge_port import NoAnswer, NoAnswerKind, Question
+
+KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
+_ALSO = ("ANTHROPIC_BASE_URL", "ANTHROPIC_CUSTOM_HEADERS")
+_TOOL = "give_answer"
+_MOST_TOKENS = 16_000
+_ENDS: dict[str, tuple[NoAnswerKind, str]] = {
+    "max_tokens": ("cut_off", f"the reply was cut off at {_MOST_TOKENS} tokens"),
+    "model_context_window_exceeded": ("cut_off", "the model's context was too small"),
+    "refusal": ("refused", "the model refused to answer"),
+}
+
+
+class Anthropic:
+    """One model of the Messages API."""
+
+    name = "anthropic"
+    tells_cost = False
+
+    def __init__(self, model: str, base_url: str | None, environ: Mapping[str, str]) -> None:
+        self.model: str | None = model
+        self._base_url = base_url
+        self._credentials = {
+            name: environ[name] for name in (*KEYS, *_ALSO) if environ.get(name, "").strip()
+        }
+        self._worker = Worker(self, "anthropic", environ)
+
+    def ask(self, call: Call) -> Answer | NoAnswer | Again:
+        """One request."""
+        if not any(name in self._credentials for name in KEYS):
+            return none(self, "no_key", f"no key: set {KEYS[0]} in the environment")
+        body = _body(self.model, call.question)
+        found = self._worker.send(call, body, self._base_url, self._credentials)
+        if isinstance(found, Refused):
+            return judged_by_status(self, found.status, found.text, found.headers, key=KEYS[0])
+        return self._read(found.document, call) if isinstance(found, Body) else found
+
+    def _read(self, message: dict[str, Any], call: Call) -> Answer | NoAnswer:
+        usage = self._usage(message)
+        stop = message.get("stop_reason")
+        if isinstance(stop, str) and stop in _ENDS:
+            return none(self, *_ENDS[stop], usage)
+        blocks = message.get("content")
+        if not isinstance(blocks, list) or not all(isinstance(block, dict) for block in blocks):
+            return none(self, "wrong_shape", "the response has no content blocks", usage)
+        calls = [block for block in blocks if block.get("type") == "tool_use"]
+        if not calls:
+            texts = [str(block.get("text", "")) for block in blocks]
+            if "".join(texts).strip():
+                return none(self, "not_json", "the model wrote text, and gave no answer", usage)
+            return none(self, "empty", "the reply is empty", usage)
+        if len(calls) > 1 or calls[0].get("name") != _TOOL:
+            return none(self, "wrong_shape", "the model did not give exactly one answer", usage)
+        found = fitting(calls[0].get("input"), call.question.schema)
+        if isinstance(found, Unusable):
+            return none(self, found.kind, found.reason, usage)
+        return Answer(found, usage)
+
+    def _usage(self, message: dict[str, Any]) -> Usage:
+        told = message.get("usage")
+        told = told if isinstance(told, dict) else {}
+        given = [
+            tokens(told.get(name))
+            for name in (
+                "input_tokens",
+                "cache_creation_input_tokens",
+                "cache_read_input_tokens",
+            )
+        ]
+        known = [count for count in given if count is not None]
+        total = sum(known) if known else None
+        return usage_of(self, message.get("model"), total, told.get("output_tokens"))
+
+
+def _body(model: str | None, question: Question) -> dict[str, Any]:
+    return {
+        "model": model,
+        "max_tokens": _MOST_TOKENS,
+        "system": question.system,
+        "messages": [{"role": "user", "content": question.prompt}],
+        "tools": [
+            {
+                "name": _TOOL,
+                "description": "Gives the whole answer. Call it once.",
+                "input_schema": closed(question.schema),
+            }
+        ],
+        "tool_choice": {"type": "tool", "name": _TOOL, "disable_parallel_tool_use": True},
+    }

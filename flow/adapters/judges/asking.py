@@ -1,0 +1,217 @@
+"""One judge: a backend with its room, its limits and its patience."""
+
+from __future__ import annotations
+
+import os
+
+from flow.adapters.judges.reply import words
+from flow.adapters.judges.retry import Again, Patience, persist
+from flow.app.judge_port import Answer, NoAnswer, Usage
+from flow.cheap_typing import TYPE_CHECKING, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from types import TracebackType
+
+    from flow.adapters.judges.budget import Budget
+    from flow.adapters.judges.retry import Clock
+    from flow.app.judge_port import NoAnswerKind, Question
+
+GUARD = "CLAUDE_HOOK_GOAL_JUDGE_MODE"
+"""Set for every judge: a Stop hook of Flow's inside it lets go (SPEC section 6)."""
+
+
+class Room(NamedTuple):
+    """Where one call happens: ``cwd`` is empty and the judge's own, ``files`` lies outside it."""
+
+    cwd: str
+    files: str
+
+
+class Call(NamedTuple):
+    """What a backend gets for one try. ``seconds`` bounds it; ``dollars`` None is no limit."""
+
+    question: Question
+    seconds: float
+    room: Room
+    dollars: float | None
+
+
+class Backend(Protocol):
+    """Asks once. Raises nothing but OSError, for the disk."""
+
+    @property
+    def name(self) -> str:
+        """The backend's name in settings."""
+
+    @property
+    def model(self) -> str | None:
+        """The model that was asked for; None is the backend's own choice."""
+
+    @property
+    def tells_cost(self) -> bool:
+        """False where no reply of it can tell what it cost."""
+
+    def ask(self, call: Call) -> Answer | NoAnswer | Again:
+        """One try."""
+
+
+class Judge:
+    """A :class:`flow.app.judge_port.AskJudge`. May be called from several threads at once."""
+
+    def __init__(
+        self,
+        backend: Backend,
+        *,
+        work: str | None,
+        budget: Budget,
+        clock: Clock,
+        patience: Patience = Patience(),  # noqa: B008  # a value that nobody can change
+    ) -> None:
+        """``work`` is an existing folder for short-lived ones; None is the system's."""
+        self.backend = backend
+        self.budget = budget
+        self._work, self._clock, self._patience = work, clock, patience
+
+    @property
+    def name(self) -> str:
+        """``claude``, or ``openai:llama3`` where a model was asked for."""
+        model = self.backend.model
+        return f"{self.backend.name}:{model}" if model else self.backend.name
+
+    def __call__(self, question: Question, *, seconds: float) -> Answer | NoAnswer:
+        """Ask, again where that helps; ``seconds`` bounds it all but the ending of processes."""
+        return persist(self._once, question, seconds, clock=self._clock, patience=self._patience)
+
+    def _once(self, question: Question, seconds: float) -> Answer | NoAnswer | Again:
+        refusal = self.budget.refusal()
+        if refusal is None and self.budget.most is not None and not self.backend.tells_cost:
+            refusal = (
+                f"maxCostUsd is set, but {self.backend.name} does not tell what a call costs, so "
+                "the limit cannot be kept; use a backend that does (claude), or take the limit out"
+            )
+        if refusal is not None:
+            unasked = Usage(self.backend.name, self.backend.model, attempts=0)
+            return NoAnswer("cost_limit", refusal, unasked)
+        try:
+            with _Rooms(self._work) as room:
+                found = self.backend.ask(Call(_whole(question), seconds, room, self.budget.left))
+        except OSError as error:
+            where = os.path.basename(str(error.filename)) if error.filename else "a folder"
+            why = f"cannot prepare the judge's own folder: {where}: {error.strerror or error}"
+            return none(self.backend, "error", words(why))
+        result = found.answer if isinstance(found, Again) else found
+        if isinstance(result, Answer) or result.usage.output_tokens or result.usage.cost_usd:
+            over = self.budget.add(result.usage.cost_usd)
+            if over is not None:
+                return NoAnswer("cost_limit", over, result.usage)
+        return found
+
+
+def _whole(question: Question) -> Question:
+    """The question in characters that can be sent: halves of one are written as escapes."""
+    texts = (question.system, question.prompt)
+    system, prompt = (text.encode("utf-8", "backslashreplace").decode("utf-8") for text in texts)
+    return question._replace(system=system, prompt=prompt)
+
+
+def none(backend: Backend, kind: NoAnswerKind, reason: str, usage: Usage | None = None) -> NoAnswer:
+    """No answer of this backend; ``reason`` is safe to print already."""
+    return NoAnswer(kind, reason, usage or Usage(backend.name, backend.model))
+
+
+class _Rooms:
+    """A room for one call, removed after it."""
+
+    def __init__(self, work: str | None) -> None:
+        self._work = work
+        self._folder = ""
+
+    def __enter__(self) -> Room:
+        import tempfile
+
+        self._folder = os.path.realpath(tempfile.mkdtemp(prefix="flow-judge-", dir=self._work))
+        cwd = os.path.join(self._folder, "cwd")
+        os.mkdir(cwd, 0o700)
+        return Room(cwd, self._folder)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        import shutil
+
+        shutil.rmtree(self._folder, ignore_errors=True)
+        if os.path.lexists(self._folder):  # the judge left folders that nobody may look into
+            for folder, below, _ in os.walk(self._folder):
+                for name in below:
+                    path = os.path.join(folder, name)
+                    if not os.path.islink(path):
+                        os.chmod(path, 0o700)
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+
+BASE = (
+    "ALL_PROXY",
+    "HOME",
+    "HTTPS_PROXY",
+    "HTTP_PROXY",
+    "LANG",
+    "LC_ALL",
+    "LC_CTYPE",
+    "LOGNAME",
+    "NODE_EXTRA_CA_CERTS",
+    "NO_PROXY",
+    "PATH",
+    "REQUESTS_CA_BUNDLE",
+    "SSL_CERT_DIR",
+    "SSL_CERT_FILE",
+    "TMPDIR",
+    "TZ",
+    "USER",
+    "all_proxy",
+    "http_proxy",
+    "https_proxy",
+    "no_proxy",
+)
+"""The variables that every judge gets: to be found, to find its settings, to reach its service."""
+
+
+def environment(
+    environ: Mapping[str, str],
+    names: tuple[str, ...] = (),
+    *,
+    starts: tuple[str, ...] = (),
+    ends: tuple[str, ...] = (),
+    more: Mapping[str, str] | None = None,
+) -> dict[str, str]:
+    """What a judge gets of ``environ``: :data:`BASE`, these names, starts and ends, and ``more``.
+
+    Nothing of the session that asks gets through, and nothing that hijacks a shell.
+    """
+    from flow.adapters.process_environment import clean_environment
+
+    wanted = {*BASE, *names}
+    picked = {
+        name: value
+        for name, value in clean_environment(environ)[0].items()
+        if name in wanted or (starts and name.startswith(starts)) or (ends and name.endswith(ends))
+    }
+    return {**picked, GUARD: "1", **(more or {})}
+
+
+_SECRET = ("KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIALS", "HEADERS")
+
+
+def secrets(env: Mapping[str, str]) -> tuple[str, ...]:
+    """The values in ``env`` that no message may hold, the longest first."""
+    found = {
+        part
+        for name, value in env.items()
+        if any(word in name.upper() for word in _SECRET)
+        for part in (value, *value.split())
+        if len(part) >= 6
+    }
+    return tuple(sorted(found, key=len, reverse=True))

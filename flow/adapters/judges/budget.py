@@ -1,0 +1,61 @@
+"""What one evaluation may still spend on judges (``flow.goals.judge.maxCostUsd``)."""
+
+from __future__ import annotations
+
+import threading
+
+
+class Budget:
+    """Dollars spent so far, over all calls and all judges that share it; for several threads.
+
+    ``most`` None is no limit. A call that tells no cost makes a limit worthless, so where there is
+    one, such a call's answer is refused, and no further call is made.
+    """
+
+    def __init__(self, most: float | None) -> None:
+        self.most = most
+        self.spent = 0.0
+        self.untold = False
+        self._lock = threading.Lock()
+
+    @property
+    def left(self) -> float | None:
+        """US dollars; None where there is no limit."""
+        return None if self.most is None else max(self.most - self.spent, 0.0)
+
+    def refusal(self) -> str | None:
+        """Why no further call may be made; None where one may."""
+        if self.most is None:
+            return None
+        if self.untold:
+            return UNTOLD
+        if self.spent >= self.most:
+            return (
+                f"maxCostUsd of {self.most:g} is reached: {self.spent:.4g} US dollars were spent "
+                "in this evaluation"
+            )
+        return None
+
+    def add(self, cost: float | None) -> str | None:
+        """Count a call that was made; why its answer must not be used, if so."""
+        with self._lock:
+            if cost is not None:
+                self.spent += cost
+            else:
+                self.untold = True
+        if self.most is None:
+            return None
+        if cost is None:
+            return UNTOLD
+        if self.spent > self.most:
+            return (
+                f"maxCostUsd of {self.most:g} was exceeded: {self.spent:.4g} US dollars were spent "
+                "in this evaluation"
+            )
+        return None
+
+
+UNTOLD = (
+    "maxCostUsd is set, but this backend did not tell what its call cost, so the limit cannot be "
+    "kept; use a backend that does (claude), or take the limit out"
+)

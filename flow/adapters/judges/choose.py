@@ -1,0 +1,125 @@
+"""Which judge is asked: by the settings, or by a word like ``openai:llama3`` (SPEC section 9.1)."""
+
+from __future__ import annotations
+
+from flow.adapters.judges.asking import Judge
+from flow.adapters.judges.budget import Budget
+from flow.adapters.judges.reply import words
+from flow.adapters.judges.retry import Patience, real_clock
+from flow.app.judge_port import NoAnswer, Usage
+from flow.cheap_typing import TYPE_CHECKING, get_args
+from flow.core.setting_keys import Backend as Name
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from flow.adapters.judges.asking import Backend
+    from flow.adapters.judges.retry import Clock
+    from flow.app.judge_port import AskJudge
+    from flow.core.settings import JudgeSettings
+
+BACKENDS: tuple[str, ...] = get_args(Name)
+_KEY = "flow.goals.judge"
+_OWN_FILE = "your own ~/.claude/settings.flow.json"
+_MODEL = 200
+
+
+def choose(
+    spec: str | None,
+    settings: JudgeSettings,
+    environ: Mapping[str, str],
+    *,
+    work: str | None,
+    budget: Budget | None = None,
+    clock: Clock | None = None,
+    patience: Patience = Patience(),  # noqa: B008  # a value that nobody can change
+) -> AskJudge | NoAnswer:
+    """The judge that ``spec`` names, or why there is none; nothing is asked yet.
+
+    ``spec`` is ``BACKEND``, ``BACKEND:MODEL`` or a model of the configured backend; None is the
+    configured backend and model. ``settings.base_url`` and ``settings.model`` belong to the
+    configured backend and reach no other. ``work`` is an existing folder for what calls need for a
+    moment, outside the checkout; None is the system's. Judges that are asked in one evaluation
+    share a ``budget``; without one each has ``settings.max_cost_usd`` for itself.
+    """
+    found = _parts(spec, settings)
+    if isinstance(found, NoAnswer):
+        return found
+    name, model = found
+    if model is not None and not _is_model(model):
+        return _none(name, f"{words(model)[:80]} is not a model's name")
+    backend = _backend(name, model, settings, environ)
+    if isinstance(backend, NoAnswer):
+        return backend
+    return Judge(
+        backend,
+        work=work,
+        budget=Budget(settings.max_cost_usd) if budget is None else budget,
+        clock=clock or real_clock(),
+        patience=patience,
+    )
+
+
+def _parts(spec: str | None, settings: JudgeSettings) -> tuple[str, str | None] | NoAnswer:
+    """(backend, model)."""
+    configured = settings.backend
+    if spec is not None:
+        name, colon, model = spec.partition(":")
+        if name in BACKENDS:
+            if colon:
+                return name, model
+            return name, settings.model if name == configured else None
+        if configured is not None:
+            return configured, spec
+        shown = words(spec)[:80]
+        return _none(
+            shown,
+            f"{shown} names no backend ({', '.join(BACKENDS)}), and none is configured: set "
+            f"{_KEY}.backend in {_OWN_FILE}",
+        )
+    if configured is None:
+        return _none(
+            "none",
+            f"no judge is configured: set {_KEY}.backend to one of {', '.join(BACKENDS)} "
+            f"in {_OWN_FILE}, or use --judge-backend",
+        )
+    return configured, settings.model
+
+
+def _is_model(name: str) -> bool:
+    """It becomes an argument and part of a file: one word that no program takes for an option."""
+    return (
+        0 < len(name) <= _MODEL
+        and name.isprintable()
+        and not name.startswith("-")
+        and not any(char.isspace() for char in name)
+    )
+
+
+def _backend(
+    name: str, model: str | None, settings: JudgeSettings, environ: Mapping[str, str]
+) -> Backend | NoAnswer:
+    base_url = settings.base_url if name == settings.backend else None
+    if name == "claude":
+        from flow.adapters.judges.claude import Claude
+
+        return Claude(model, base_url, environ)
+    if name == "command":
+        if not settings.command:
+            return _none(name, f"{_KEY}.command is not set: name the program in {_OWN_FILE}")
+        from flow.adapters.judges.command import Command
+
+        return Command(settings.command, model, environ)
+    if model is None:
+        return _none(name, f"no model is named: set {_KEY}.model, or write {name}:MODEL")
+    if name == "anthropic":
+        from flow.adapters.judges.anthropic import Anthropic
+
+        return Anthropic(model, base_url, environ)
+    from flow.adapters.judges.openai import OpenAI
+
+    return OpenAI(model, base_url, environ)
+
+
+def _none(backend: str, reason: str) -> NoAnswer:
+    return NoAnswer("not_configured", reason, Usage(backend, attempts=0))

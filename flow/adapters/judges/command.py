@@ -1,0 +1,121 @@
+"""The backend ``command``: any executable (SPEC section 9.1).
+
+It gets the system text, a blank line and the prompt on its standard input, and in its environment
+
+``FLOW_JUDGE_SCHEMA``  a file with the reply's JSON Schema
+``FLOW_JUDGE_MODEL``   the model that was asked for, if one was
+``FLOW_JUDGE_USAGE``   a file that it may write: one JSON object with any of ``model``,
+                       ``input_tokens``, ``output_tokens``, ``cost_usd``
+
+and prints one JSON object. Exit status 0 is a reply, 75 (``EX_TEMPFAIL``) asks to be tried again,
+anything else is no answer.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+
+from flow.adapters.judges.asking import environment, none, secrets
+from flow.adapters.judges.reply import LIMIT, Unusable, closed, read_document, read_reply, words
+from flow.adapters.judges.retry import Again
+from flow.adapters.judges.service import usage_of
+from flow.adapters.process_talk import talk
+from flow.app.judge_port import Answer
+from flow.cheap_typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from flow.adapters.judges.asking import Call
+    from flow.adapters.process_talk import Talk
+    from flow.app.judge_port import NoAnswer, Usage
+
+TRY_AGAIN = 75
+_KEYS = ("_API_KEY", "_AUTH_TOKEN", "_BASE_URL")
+_OWN = "FLOW_JUDGE_"
+_USAGE_LIMIT = 1 << 16
+
+
+class Command:
+    """One executable with its arguments."""
+
+    name = "command"
+    tells_cost = True
+    """It can; a limit refuses the first reply that does not."""
+
+    def __init__(self, argv: Sequence[str], model: str | None, environ: Mapping[str, str]) -> None:
+        self.model = model
+        env = environment(environ, starts=(_OWN, "XDG_"), ends=_KEYS)
+        for name in ("SCHEMA", "MODEL", "USAGE"):
+            env.pop(_OWN + name, None)
+        self._env = env if model is None else {**env, f"{_OWN}MODEL": model}
+        self._secrets = secrets(self._env)
+        program = argv[0]
+        if program.startswith("~/") and "HOME" in env:
+            program = os.path.join(env["HOME"], program[2:])
+        self._argv = (program, *argv[1:])
+
+    def ask(self, call: Call) -> Answer | NoAnswer | Again:
+        """One run of it."""
+        if "/" in self._argv[0] and not os.path.isabs(self._argv[0]):
+            shown = words(self._argv[0])
+            reason = f"flow.goals.judge.command: {shown} is relative; write the whole path"
+            return none(self, "not_configured", reason)
+        question = call.question
+        schema = os.path.join(call.room.files, "schema.json")
+        with open(schema, "w", encoding="utf-8") as file:
+            json.dump(closed(question.schema), file)
+        told = os.path.join(call.room.files, "usage.json")
+        found = talk(
+            self._argv,
+            cwd=call.room.cwd,
+            env={**self._env, f"{_OWN}SCHEMA": schema, f"{_OWN}USAGE": told},
+            stdin=f"{question.system}\n\n{question.prompt}".encode(),
+            timeout=call.seconds,
+            limit=LIMIT,
+        )
+        return self._read(found, call, self._usage(told))
+
+    def _read(self, found: Talk, call: Call, usage: Usage) -> Answer | NoAnswer | Again:
+        shown = words(os.path.basename(self._argv[0]))
+        if found.kind == "timeout":
+            return none(self, "timeout", f"no reply within {call.seconds:.3g} s", usage)
+        if found.kind == "too_much":
+            reason = f"{shown} printed more than {LIMIT} bytes and was ended"
+            return none(self, "not_json", reason, usage)
+        if found.kind == "not_found":
+            reason = f"flow.goals.judge.command: {shown} was not found"
+            return none(self, "not_configured", reason, usage)
+        if found.kind != "exit":
+            return none(self, "error", f"{shown} did not run: {words(found.why)}", usage)
+        if found.status != 0:
+            lines = found.stderr.strip()[-200:]
+            said = words(lines, self._secrets) if lines else "it said nothing on standard error"
+            reason = f"{shown} ended with exit status {found.status}: {said}"
+            if found.status == TRY_AGAIN:
+                return Again(none(self, "unavailable", reason, usage))
+            return none(self, "error", reason, usage)
+        value = read_reply(found.stdout, call.question.schema)
+        if isinstance(value, Unusable):
+            return none(self, value.kind, words(value.reason, self._secrets), usage)
+        return Answer(value, usage)
+
+    def _usage(self, file: str) -> Usage:
+        """What it told; anything but a small regular file with one object tells nothing."""
+        found: dict[str, Any] | Unusable = {}
+        try:
+            fd = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+            with os.fdopen(fd, "rb") as stream:
+                data = stream.read(_USAGE_LIMIT + 1)
+            found = read_document(data, what="the usage", limit=_USAGE_LIMIT)
+        except OSError:
+            found = {}
+        told = {} if isinstance(found, Unusable) else found
+        return usage_of(
+            self,
+            told.get("model"),
+            told.get("input_tokens"),
+            told.get("output_tokens"),
+            told.get("cost_usd"),
+        )

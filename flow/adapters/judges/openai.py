@@ -1,0 +1,165 @@
+"""The backend ``openai``: any endpoint that speaks OpenAI's chat completions, local ones included.
+
+It needs the ``openai`` SDK, an extra. The schema goes along as ``response_format``; a server that
+does not know that is asked once more with the schema in the prompt, and from then on so. The usage
+says it (``openai, schema in the prompt``), since such a reply is only checked by Flow.
+"""
+
+from __future__ import annotations
+
+import json
+
+from flow.adapters.judges.asking import none
+from flow.adapters.judges.reply import Unusable, closed, read_reply, words
+from flow.adapters.judges.service import Body, Refused, Worker, judged_by_status, usage_of
+from flow.app.judge_port import Answer
+from flow.cheap_typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from flow.adapters.judges.asking import Call
+    from flow.adapters.judges.retry import Again
+    from flow.app.judge_port import NoAnswer, Question
+
+KEY = "OPENAI_API_KEY"
+_ALSO = ("OPENAI_BASE_URL", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID")
+_NO_KEY = "none-needed"
+"""Local servers want no key, and the SDK wants one."""
+
+_UNKNOWN_FORMAT = (400, 404, 415, 422, 501)
+_NAMES_IT = ("response_format", "json_schema", "guided_json", "structured output")
+_NOT_SENT = frozenset(
+    ("$schema", "$id", "title", "default", "examples", "minLength", "maxLength", "uniqueItems")
+)
+"""Keywords that strict mode refuses; Flow checks the reply against all of them anyway."""
+
+
+class OpenAI:
+    """One model of one endpoint."""
+
+    name = "openai"
+    tells_cost = True
+    """Some routers do (``usage.cost``); a limit refuses the first reply that does not."""
+
+    def __init__(self, model: str, base_url: str | None, environ: Mapping[str, str]) -> None:
+        self.model: str | None = model
+        self._base_url = base_url
+        self._credentials = {
+            name: environ[name] for name in (KEY, *_ALSO) if environ.get(name, "").strip()
+        }
+        self._own = bool(base_url or "OPENAI_BASE_URL" in self._credentials)
+        self._in_prompt = False
+        self._worker = Worker(self, "openai", environ)
+
+    def ask(self, call: Call) -> Answer | NoAnswer | Again:
+        """One request, or two where the server does not know ``response_format``."""
+        if KEY not in self._credentials and not self._own:
+            why = f"no key: set {KEY} in the environment (or flow.goals.judge.baseUrl for a server"
+            return none(self, "no_key", f"{why} that needs none)")
+        in_prompt = self._in_prompt
+        found = self._send(call, in_prompt)
+        tries = 1
+        if isinstance(found, Refused) and not in_prompt and _format_unknown(found):
+            in_prompt = self._in_prompt = True
+            tries = 2
+            found = self._send(call, in_prompt)
+        result: Answer | NoAnswer | Again
+        if isinstance(found, Refused):
+            result = judged_by_status(self, found.status, found.text, found.headers, key=KEY)
+        else:
+            result = self._read(found.document, call) if isinstance(found, Body) else found
+        return _said(result, in_prompt, tries)
+
+    def _send(self, call: Call, in_prompt: bool) -> Body | Refused | NoAnswer | Again:
+        body = _body(self.model, call.question, in_prompt)
+        credentials = {KEY: _NO_KEY, **self._credentials}
+        return self._worker.send(call, body, self._base_url, credentials)
+
+    def _read(self, completion: dict[str, Any], call: Call) -> Answer | NoAnswer:
+        told = completion.get("usage")
+        told = told if isinstance(told, dict) else {}
+        usage = usage_of(
+            self,
+            completion.get("model"),
+            told.get("prompt_tokens"),
+            told.get("completion_tokens"),
+            told.get("cost"),
+        )
+        choices = completion.get("choices")
+        choice = choices[0] if isinstance(choices, list) and len(choices) == 1 else None
+        message = choice.get("message") if isinstance(choice, dict) else None
+        if not isinstance(choice, dict) or not isinstance(message, dict):
+            return none(self, "wrong_shape", "the response does not hold exactly one reply", usage)
+        if message.get("refusal"):
+            reason = f"the model refused to answer: {words(str(message['refusal']))}"
+            return none(self, "refused", reason, usage)
+        if choice.get("finish_reason") == "content_filter":
+            return none(self, "refused", "the service's filter withheld the reply", usage)
+        if choice.get("finish_reason") == "length":
+            return none(self, "cut_off", "the reply was cut off at the model's limit", usage)
+        if message.get("tool_calls"):
+            return none(self, "wrong_shape", "the model called a tool; it has none", usage)
+        content = message.get("content")
+        if not isinstance(content, str) or not content.strip():
+            return none(self, "empty", "the reply is empty", usage)
+        found = read_reply(content, call.question.schema)
+        if isinstance(found, Unusable):
+            return none(self, found.kind, found.reason, usage)
+        return Answer(found, usage)
+
+
+def _said(
+    result: Answer | NoAnswer | Again, in_prompt: bool, tries: int
+) -> Answer | NoAnswer | Again:
+    """The result with its number of requests, and with the fall-back named."""
+    from flow.adapters.judges.retry import Again
+
+    if isinstance(result, Again):
+        inner = _said(result.answer, in_prompt, tries)
+        assert not isinstance(inner, Answer | Again)  # noqa: S101  # it was no answer before
+        return result._replace(answer=inner)
+    usage = result.usage._replace(attempts=tries)
+    if in_prompt:
+        usage = usage._replace(backend=f"{usage.backend}, schema in the prompt")
+    return result._replace(usage=usage)
+
+
+def _format_unknown(found: Refused) -> bool:
+    text = found.text.lower()
+    return found.status in _UNKNOWN_FORMAT and any(name in text for name in _NAMES_IT)
+
+
+def _body(model: str | None, question: Question, in_prompt: bool) -> dict[str, Any]:
+    schema = closed(question.schema, without=_NOT_SENT)
+    system = question.system
+    if in_prompt:
+        system += (
+            "\n\nReply with one JSON object and nothing else: no words before or after it, no code "
+            f"fence. It has to fit this JSON Schema:\n{json.dumps(schema)}"
+        )
+    body: dict[str, Any] = {
+        "model": model,
+        "messages": [
+            {"role": "system", "content": system},
+            {"role": "user", "content": question.prompt},
+        ],
+    }
+    if not in_prompt:
+        strict = {"name": "answer", "strict": _all_required(schema), "schema": schema}
+        body["response_format"] = {"type": "json_schema", "json_schema": strict}
+    return body
+
+
+def _all_required(schema: Any) -> bool:
+    """Whether strict mode takes it: each object must require all its properties."""
+    if isinstance(schema, list):
+        return all(map(_all_required, schema))
+    if not isinstance(schema, dict):
+        return True
+    properties = schema.get("properties")
+    if isinstance(properties, dict):
+        if set(schema.get("required", ())) != set(properties):
+            return False
+        return all(map(_all_required, properties.values()))
+    return all(map(_all_required, schema.values()))

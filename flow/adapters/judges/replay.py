@@ -1,0 +1,154 @@
+"""Replies recorded once and given again, so that tests with a judge need no judge.
+
+A reply belongs to exactly one question: system text, prompt and schema. Whoever asks has to put the
+same question again (with a nonce that follows from its content, not a random one); a changed one
+has no reply, and says so. The k-th time a question is put it gets the k-th reply that was recorded
+for it, so that several samples stay several.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+
+from flow.adapters import files
+from flow.adapters.contracts_json import read_json
+from flow.adapters.judges.reply import Unusable, fitting, words
+from flow.adapters.judges.service import dollars, tokens
+from flow.app.judge_port import Answer, NoAnswer, Usage
+from flow.cheap_typing import TYPE_CHECKING, Any
+from flow.errors import FlowError, InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from flow.app.judge_port import AskJudge, Question
+
+FORMAT = "flow-judge-replies/1"
+_LIMIT = 32 << 20
+
+
+def digest(question: Question) -> str:
+    """SHA-256 (hex) of everything that the judge is given."""
+    import hashlib
+
+    whole = {"system": question.system, "prompt": question.prompt, "schema": question.schema}
+    text = json.dumps(whole, sort_keys=True, default=dict)
+    return hashlib.sha256(text.encode("ascii")).hexdigest()
+
+
+class Recorder:
+    """Asks ``ask`` and keeps every answer in the file at ``path``; no answers are not kept.
+
+    The first time a question is put, what was recorded for it before is forgotten; the replies to
+    other questions stay. Raises :class:`FlowError` where the file cannot be read or written. One
+    process at a time.
+    """
+
+    def __init__(self, ask: AskJudge, path: str) -> None:
+        self._ask, self._path = ask, path
+        self._put: set[str] = set()
+
+    @property
+    def name(self) -> str:
+        """The recorded judge's own."""
+        return self._ask.name
+
+    def __call__(self, question: Question, *, seconds: float) -> Answer | NoAnswer:
+        """Ask and record."""
+        found = self._ask(question, seconds=seconds)
+        if isinstance(found, NoAnswer):
+            return found
+        key = digest(question)
+        replies = read(self._path)
+        rows = replies.get(key, []) if key in self._put else []
+        self._put.add(key)
+        rows = [*rows, {"judge": self.name, "value": found.value, "usage": found.usage._asdict()}]
+        replies[key] = [{"label": question.label, **row} for row in rows]
+        document = {"format": FORMAT, "replies": dict(sorted(replies.items()))}
+        text = json.dumps(document, indent=1, default=dict, allow_nan=False) + "\n"
+        folder, name = _place(self._path)
+        files.replace(folder, name, text.encode("ascii"))
+        return found
+
+
+class Replayer:
+    """Gives the recorded replies; never asks anyone.
+
+    ``remedy`` ends the reason where there is none: how to record anew. A missing or broken file is
+    no answer too.
+    """
+
+    name = "recorded"
+
+    def __init__(self, path: str, *, remedy: str = "record anew with a judge configured") -> None:
+        self._path, self._remedy = path, remedy
+        self._replies: dict[str, list[dict[str, Any]]] | None = None
+        self._given: dict[str, int] = {}
+
+    def __call__(self, question: Question, *, seconds: float) -> Answer | NoAnswer:  # noqa: ARG002
+        """The next reply to exactly this question."""
+        try:
+            if self._replies is None:
+                self._replies = read(self._path)
+        except FlowError as error:
+            return self._none(words(str(error)))
+        key = digest(question)
+        rows = self._replies.get(key, [])
+        number = self._given.get(key, 0)
+        self._given[key] = number + 1
+        file, label = words(os.path.basename(self._path)), words(question.label)
+        if not rows:
+            return self._none(f"{file} holds no reply to this prompt ({label}): the prompt changed")
+        if number >= len(rows):
+            times = "once" if len(rows) == 1 else f"{len(rows)} times"
+            return self._none(f"{file}: {label}: asked again, and recorded {times} only")
+        value = fitting(rows[number].get("value"), question.schema)
+        if isinstance(value, Unusable):
+            return NoAnswer(value.kind, f"{file}: {label}: {value.reason}", self._usage({}))
+        return Answer(value, self._usage(rows[number].get("usage")))
+
+    def _none(self, why: str) -> NoAnswer:
+        return NoAnswer("unavailable", f"{why}; {self._remedy}", self._usage({}))
+
+    def _usage(self, told: Any) -> Usage:
+        """What the recorded call used; replaying takes no time and no money of its own."""
+        told = told if isinstance(told, dict) else {}
+        backend, model = told.get("backend"), told.get("model")
+        return Usage(
+            f"{self.name}: {words(backend)}" if isinstance(backend, str) else self.name,
+            words(model) if isinstance(model, str) else None,
+            tokens(told.get("input_tokens")),
+            tokens(told.get("output_tokens")),
+            dollars(told.get("cost_usd")),
+        )
+
+
+def read(path: str) -> dict[str, list[dict[str, Any]]]:
+    """The replies by digest; none where there is no file. Raises :class:`FlowError`."""
+    folder, name = _place(path)
+    data = files.read_optional(folder, name, limit=_LIMIT)
+    if data is None:
+        return {}
+    found = read_json(data, file=name, what="file of recorded replies", limit=_LIMIT)
+    replies = found.get("replies") if isinstance(found, dict) else None
+    if not isinstance(replies, dict) or found.get("format") != FORMAT or not _is_sound(replies):
+        raise InputError(
+            "not a file of recorded replies",
+            file=name,
+            key="format",
+            remedy=f"it has to say {FORMAT}; remove it and record anew",
+        )
+    return replies
+
+
+def _is_sound(replies: Mapping[str, Any]) -> bool:
+    return all(
+        isinstance(rows, list) and all(isinstance(row, dict) for row in rows)
+        for rows in replies.values()
+    )
+
+
+def _place(path: str) -> tuple[str, str]:
+    whole = os.path.abspath(path)
+    return os.path.dirname(whole), os.path.basename(whole)

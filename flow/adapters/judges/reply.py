@@ -1,0 +1,99 @@
+"""What a judge replied, read strictly: one JSON object of the shape that was asked for, or nothing.
+
+Nothing is repaired and nothing is searched for inside a text: words around the JSON, a second
+object or an unknown key make it no answer (SPEC section 9.1).
+"""
+
+from __future__ import annotations
+
+from flow.adapters.contracts_json import read_json
+from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
+from flow.core.explain import visible
+from flow.errors import ContractError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from flow.app.judge_port import NoAnswerKind
+
+LIMIT = 1 << 20
+"""Bytes of a reply."""
+
+_REASON = 300
+
+
+class Unusable(NamedTuple):
+    """Why there is no answer in it."""
+
+    kind: NoAnswerKind
+    reason: str
+
+
+def read_document(data: bytes, *, what: str, limit: int = LIMIT) -> dict[str, Any] | Unusable:
+    """One JSON object, read as strictly as Flow's own files; ``what`` names it in reasons."""
+    if len(data) > limit:
+        return Unusable("not_json", f"{what} has more than {limit} bytes")
+    if not data.strip():
+        return Unusable("empty", f"{what} is empty")
+    try:
+        found = read_json(data, file=what, what="JSON document", limit=limit)
+    except ContractError as error:
+        fault = error.faults[0]
+        place = f" ({fault.key})" if fault.key else ""
+        return Unusable("not_json", words(f"{what}: {fault.message}{place}"))
+    if not isinstance(found, dict):
+        return Unusable("wrong_shape", f"{what} is no JSON object")
+    return found
+
+
+def read_reply(data: bytes | str, schema: Mapping[str, Any]) -> dict[str, Any] | Unusable:
+    """The reply's object, if it has the shape of ``schema`` and holds nothing else."""
+    if isinstance(data, str):
+        data = data.encode("utf-8", "surrogatepass")  # the reader refuses half characters by name
+    found = read_document(data, what="the reply")
+    return found if isinstance(found, Unusable) else fitting(found, schema)
+
+
+def fitting(found: Any, schema: Mapping[str, Any]) -> dict[str, Any] | Unusable:
+    """``found`` itself, if it is an object that has the shape of ``schema``."""
+    from flow.adapters.contracts_shapes import misfits
+
+    if not isinstance(found, dict):
+        return Unusable("wrong_shape", "the reply is no JSON object")
+    faults = misfits(closed(schema), found)
+    return Unusable("wrong_shape", words(f"the reply: {faults[0]}")) if faults else found
+
+
+def closed(schema: Any, *, without: frozenset[str] = frozenset()) -> Any:
+    """The schema with every object limited to the properties it names; ``without`` some keywords.
+
+    What a judge adds of its own must not pass as checked.
+    """
+    return _closed(schema, without, names=False)
+
+
+def _closed(part: Any, without: frozenset[str], *, names: bool) -> Any:
+    if isinstance(part, list | tuple):
+        return [_closed(item, without, names=False) for item in part]
+    if not hasattr(part, "items"):
+        return part
+    result = {
+        key: value
+        if not names and key in ("enum", "const", "examples", "default")
+        else _closed(value, without, names=not names and key in ("properties", "$defs"))
+        for key, value in part.items()
+        if names or key not in without
+    }
+    if not names and "properties" in result and "additionalProperties" not in result:
+        result["additionalProperties"] = False
+    return result
+
+
+def words(text: str | bytes, secrets: tuple[str, ...] = ()) -> str:
+    """Text from outside as part of a reason: one line, escaped, cut, without the keys."""
+    if isinstance(text, bytes):
+        text = text.decode("utf-8", "backslashreplace")
+    for secret in secrets:
+        text = text.replace(secret, "(key)")
+    shown = visible(text.strip())
+    return shown if len(shown) <= _REASON else shown[: _REASON - 1] + "…"

@@ -1,0 +1,129 @@
+"""Asking again: exponential waits with jitter, ``Retry-After``, and a ceiling in tries and time.
+
+Only what may pass by itself is asked again: a rate limit, a service that is down or overloaded, a
+connection that broke. A time-out is not, since the time is gone, nor is a reply that was wrong.
+"""
+
+from __future__ import annotations
+
+from flow.app.judge_port import Answer, NoAnswer, Usage
+from flow.cheap_typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from flow.app.judge_port import Question
+
+
+class Again(NamedTuple):
+    """No answer this time, but one may come. ``after``: the seconds that the service asked for."""
+
+    answer: NoAnswer
+    after: float | None = None
+
+
+class Patience(NamedTuple):
+    """How often and how long. ``first`` and ``longest`` are seconds between two tries."""
+
+    tries: int = 4
+    first: float = 1.0
+    longest: float = 30.0
+
+
+class Clock(NamedTuple):
+    """Time and chance, handed in so that tests need neither."""
+
+    now: Callable[[], float]
+    """Seconds of a clock that never steps back."""
+    sleep: Callable[[float], None]
+    chance: Callable[[], float]
+    """From 0 up to 1."""
+
+
+def real_clock() -> Clock:
+    """The machine's own."""
+    import random
+    import time
+
+    return Clock(time.monotonic, time.sleep, random.random)
+
+
+def persist(
+    attempt: Callable[[Question, float], Answer | NoAnswer | Again],
+    question: Question,
+    seconds: float,
+    *,
+    clock: Clock,
+    patience: Patience = Patience(),  # noqa: B008  # a value that nobody can change
+) -> Answer | NoAnswer:
+    """Call ``attempt`` (with the seconds that are left) until it says something final.
+
+    The usage of what is returned is that of all tries together.
+    """
+    began = clock.now()
+    deadline = began + seconds
+    spent: list[Usage] = []
+    while True:
+        left = deadline - clock.now()
+        found = attempt(question, max(left, 0.001))
+        result = found.answer if isinstance(found, Again) else found
+        spent.append(result.usage)
+        result = result._replace(usage=total(spent, clock.now() - began))
+        if not isinstance(found, Again) or not isinstance(result, NoAnswer):
+            return result
+        if len(spent) >= patience.tries:
+            return result._replace(reason=f"{result.reason} ({len(spent)} tries)")
+        wait = _pause(found.after, len(spent), patience, clock)
+        left = deadline - clock.now()
+        if wait >= left:
+            asked = "the service asks to wait" if found.after is not None else "the next try waits"
+            more = f"; {asked} {wait:.3g} s, and {max(left, 0):.3g} s were left"
+            return result._replace(reason=result.reason + more)
+        clock.sleep(wait)
+
+
+def _pause(after: float | None, tries: int, patience: Patience, clock: Clock) -> float:
+    wait = min(patience.first * 2.0 ** (tries - 1), patience.longest)
+    wait *= 0.5 + 0.5 * clock.chance()  # so that many who were refused do not come back together
+    return wait if after is None else max(after, 0.0)
+
+
+def total(spent: list[Usage], seconds: float) -> Usage:
+    """All tries as one; tokens and costs are None only where no try told any."""
+    last = spent[-1]
+    return last._replace(
+        model=next((usage.model for usage in reversed(spent) if usage.model), None),
+        input_tokens=_sum([usage.input_tokens for usage in spent]),
+        output_tokens=_sum([usage.output_tokens for usage in spent]),
+        cost_usd=_costs([usage.cost_usd for usage in spent]),
+        duration_seconds=seconds,
+        attempts=sum(usage.attempts for usage in spent),
+    )
+
+
+def _sum(values: list[int | None]) -> int | None:
+    known = [value for value in values if value is not None]
+    return sum(known) if known else None
+
+
+def _costs(values: list[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) if known else None
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """The seconds that a ``Retry-After`` header asks for; None where it says nothing usable.
+
+    A date is taken relative to the answer's own ``Date``: this machine's clock is not asked.
+    """
+    value = headers.get("retry-after", "").strip()
+    if value.isascii() and value.replace(".", "", 1).isdigit() and len(value) <= 12:
+        return float(value)
+    from email.utils import parsedate_to_datetime
+
+    try:
+        then = parsedate_to_datetime(value[:100])
+        now = parsedate_to_datetime(headers.get("date", "")[:100])
+        return max((then - now).total_seconds(), 0.0)
+    except (TypeError, ValueError, IndexError, OverflowError):
+        return None

@@ -1,0 +1,182 @@
+"""What a service's HTTP status means for a judge, and the worker that asks through an SDK."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+
+from flow.adapters.judges.asking import environment, none, secrets
+from flow.adapters.judges.reply import Unusable, read_document, words
+from flow.adapters.judges.retry import Again, retry_after
+from flow.adapters.process_talk import talk
+from flow.app.judge_port import Usage
+from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from flow.adapters.judges.asking import Backend, Call
+    from flow.app.judge_port import NoAnswer, NoAnswerKind
+
+_WORKER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "worker.py")
+_LIMIT = 4 << 20
+"""Bytes of the worker's report: a body of 1 MiB can become longer as JSON text."""
+
+
+class Body(NamedTuple):
+    """A successful response's document."""
+
+    document: dict[str, Any]
+
+
+class Refused(NamedTuple):
+    """A response of HTTP status 400 or more."""
+
+    status: int
+    headers: Mapping[str, str]
+    text: str
+    """The start of its body; hostile."""
+
+
+class Worker:
+    """Asks through one SDK, in a process of its own that ends with the call.
+
+    So the SDK is loaded only where it is used, a service that answers in drops or without end can
+    be stopped at any time, and what the SDK reads from its environment is what a judge may have.
+    """
+
+    def __init__(self, backend: Backend, sdk: str, env: Mapping[str, str]) -> None:
+        self.backend, self.sdk = backend, sdk
+        self.env = environment(env)
+        self.secrets = secrets(env)
+
+    def send(
+        self,
+        call: Call,
+        body: Mapping[str, Any],
+        base_url: str | None,
+        credentials: Mapping[str, str],
+    ) -> Body | Refused | NoAnswer | Again:
+        """POST ``body``; ``credentials`` go through the environment, never through arguments."""
+        if not sys.executable:
+            return none(self.backend, "error", "this Python cannot name its own interpreter")
+        order = {
+            "sdk": self.sdk,
+            "path": [entry for entry in sys.path if entry],
+            "base_url": base_url,
+            "seconds": call.seconds,
+            "body": body,
+        }
+        found = talk(
+            (sys.executable, "-I", _WORKER),
+            cwd=call.room.cwd,
+            env={**self.env, **credentials},
+            stdin=json.dumps(order).encode("ascii"),
+            timeout=call.seconds,
+            limit=_LIMIT,
+        )
+        hidden = (*self.secrets, *secrets(credentials))
+        if found.kind == "timeout":
+            return none(self.backend, "timeout", f"no reply within {call.seconds:.3g} s")
+        if found.kind == "too_much":
+            return none(self.backend, "not_json", "the service's response has more than 1 MiB")
+        report = read_document(found.stdout, what="the worker's report", limit=_LIMIT)
+        if found.kind != "exit" or found.status != 0 or isinstance(report, Unusable):
+            why = found.why or found.stderr[-300:] or f"exit {found.status}"
+            return none(self.backend, "error", f"the worker failed: {words(why, hidden)}")
+        return self._read(report, call, hidden)
+
+    def _read(
+        self, report: dict[str, Any], call: Call, hidden: tuple[str, ...]
+    ) -> Body | Refused | NoAnswer | Again:
+        said = words(report.get("message", ""), hidden)
+        kind = report["kind"]
+        if kind == "body":
+            found = read_document(report["text"].encode("utf-8"), what="the service's response")
+            if isinstance(found, Unusable):
+                return none(self.backend, found.kind, words(found.reason, hidden))
+            return Body(found)
+        if kind == "refused":
+            text = report["text"]
+            for secret in hidden:
+                text = text.replace(secret, "(key)")
+            return Refused(report["status"], report["headers"], text)
+        if kind == "timeout":
+            return none(self.backend, "timeout", f"no reply within {call.seconds:.3g} s")
+        if kind == "connection":
+            reason = f"no connection, or it broke off: {said}"
+            return Again(none(self.backend, "unavailable", reason))
+        if kind == "missing":
+            reason = (
+                f"the package {self.sdk} is not installed for {words(sys.executable)}: "
+                f"pip install 'flow-goal[{self.sdk}]' there, or set FLOW_PYTHON to an interpreter "
+                "that has it"
+            )
+            return none(self.backend, "not_configured", reason)
+        if kind == "too_long":
+            return none(self.backend, "not_json", "the service's response has more than 1 MiB")
+        return none(self.backend, "error", said)
+
+
+def judged_by_status(
+    backend: Backend,
+    status: int,
+    text: str,
+    headers: Mapping[str, str],
+    *,
+    key: str,
+    usage: Usage | None = None,
+) -> NoAnswer | Again:
+    """What an HTTP status means; ``key`` names where the credentials come from."""
+    said = words(_message(text))
+    said = f" (HTTP {status}): {said}" if said else f" (HTTP {status})"
+
+    def final(kind: NoAnswerKind, reason: str) -> NoAnswer:
+        return none(backend, kind, reason + said, usage)
+
+    if status in (401, 403):
+        return final("no_key", f"the service does not accept {key}")
+    if status == 429 and ("insufficient_quota" in text or "billing" in text):
+        return final("rate_limited", "the account's quota is used up")
+    if status == 429:
+        return Again(final("rate_limited", "too many requests"), retry_after(headers))
+    if status in (408, 409) or status >= 500:
+        why = "overloaded" if status == 529 else "in trouble"
+        return Again(final("unavailable", f"the service is {why}"), retry_after(headers))
+    if status == 404:
+        model = f"model {words(backend.model)}" if backend.model else "model"
+        return final("error", f"the service knows no such address or {model}")
+    return final("error", "the service refuses the request")
+
+
+def _message(text: str) -> str:
+    """The error's own words, where the body is JSON of the usual shapes."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    for _ in range(2):
+        if isinstance(found, dict):
+            found = found.get("error", found.get("message", found.get("detail", "")))
+            if isinstance(found, dict):
+                found = found.get("message", "")
+    return found if isinstance(found, str) else ""
+
+
+def tokens(value: Any) -> int | None:
+    """A count that a service told; None for anything else."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def dollars(value: Any) -> float | None:
+    """A cost that a service told; None for anything else."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1e9:
+        return None
+    return float(value)
+
+
+def usage_of(backend: Backend, model: Any, given: Any, taken: Any, cost: Any = None) -> Usage:
+    """Usage from a service's own numbers, each of which may be anything."""
+    named = words(model)[:100] if isinstance(model, str) and model else backend.model
+    return Usage(backend.name, named, tokens(given), tokens(taken), dollars(cost))

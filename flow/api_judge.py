@@ -1,0 +1,171 @@
+"""``judge`` and its values (SPEC section 9.2): an independent opinion on anything, by a rubric.
+
+>>> from flow import Rubric, RubricCriterion, judge
+>>> rubric = Rubric("Changelog", [RubricCriterion("users-first", "Says what changes for users")])
+>>> result = judge("- Faster start", rubric)
+>>> result.passed, result.score
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar, overload
+
+from flow.core.rubric import CriterionResult, JudgeResult, Rubric, RubricCriterion
+from flow.errors import NotPassed, NoUsableAnswer
+from flow.wiring import rubrics
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from flow.wiring.rubrics import Backend, RubricLike
+
+__all__ = [
+    "CriterionResult",
+    "JudgeResult",
+    "NoUsableAnswer",
+    "NotPassed",
+    "Rubric",
+    "RubricCriterion",
+    "ajudge",
+    "judge",
+]
+_Result = TypeVar("_Result")
+
+
+@overload
+def judge(
+    subject: Any,
+    rubric: RubricLike,
+    instructions: str | None = None,
+    result_format: None = None,
+    throw_on_fail: bool = False,
+    backend: Backend | None = None,
+    samples: int = 1,
+) -> JudgeResult: ...
+
+
+@overload
+def judge(
+    subject: Any,
+    rubric: RubricLike,
+    instructions: str | None = None,
+    result_format: type[_Result] = ...,
+    throw_on_fail: bool = False,
+    backend: Backend | None = None,
+    samples: int = 1,
+) -> _Result: ...
+
+
+@overload
+def judge(
+    subject: Any,
+    rubric: RubricLike,
+    instructions: str | None = None,
+    result_format: Mapping[str, Any] = ...,
+    throw_on_fail: bool = False,
+    backend: Backend | None = None,
+    samples: int = 1,
+) -> dict[str, Any]: ...
+
+
+def judge(
+    subject: Any,
+    rubric: RubricLike,
+    instructions: str | None = None,
+    result_format: Any = None,
+    throw_on_fail: bool = False,
+    backend: Backend | None = None,
+    samples: int = 1,
+) -> Any:
+    """Score ``subject`` by ``rubric`` and return a :class:`JudgeResult`.
+
+    ``subject`` is text, bytes, a path object (or a list of them), or any value that JSON can hold.
+    ``rubric`` is a :class:`Rubric`, a mapping, the name of one of the project's or Flow's rubrics,
+    or the path of a file. ``instructions`` are added to the prompt. ``backend`` is
+    ``BACKEND[:MODEL]``, a function from prompt to mapping, or an object like those of
+    :mod:`flow.adapters.judges`; without one, the user's settings decide. ``samples`` (1 to 25)
+    opinions become one by the median of each criterion.
+
+    With ``result_format`` (a JSON Schema, dataclass, ``TypedDict``, pydantic model or msgspec
+    ``Struct``) that is what is returned; a ``score`` or ``passed`` in it is Flow's. With
+    ``throw_on_fail``, :class:`NotPassed` is raised where it does not pass, with the result in
+    ``result``.
+
+    Raises :class:`NoUsableAnswer` where no judge is configured or no usable answer came,
+    :class:`~flow.errors.InputError` for what cannot be judged, and
+    :class:`~flow.errors.ContractError` naming every fault of a rubric.
+    """
+    return rubrics.judge(
+        subject,
+        rubric,
+        instructions=instructions,
+        result_format=result_format,
+        throw_on_fail=throw_on_fail,
+        backend=backend,
+        samples=samples,
+    )
+
+
+@overload
+async def ajudge(
+    subject: Any,
+    rubric: RubricLike,
+    instructions: str | None = None,
+    result_format: None = None,
+    throw_on_fail: bool = False,
+    backend: Backend | None = None,
+    samples: int = 1,
+) -> JudgeResult: ...
+
+
+@overload
+async def ajudge(
+    subject: Any,
+    rubric: RubricLike,
+    instructions: str | None = None,
+    result_format: type[_Result] = ...,
+    throw_on_fail: bool = False,
+    backend: Backend | None = None,
+    samples: int = 1,
+) -> _Result: ...
+
+
+@overload
+async def ajudge(
+    subject: Any,
+    rubric: RubricLike,
+    instructions: str | None = None,
+    result_format: Mapping[str, Any] = ...,
+    throw_on_fail: bool = False,
+    backend: Backend | None = None,
+    samples: int = 1,
+) -> dict[str, Any]: ...
+
+
+async def ajudge(
+    subject: Any,
+    rubric: RubricLike,
+    instructions: str | None = None,
+    result_format: Any = None,
+    throw_on_fail: bool = False,
+    backend: Backend | None = None,
+    samples: int = 1,
+) -> Any:
+    """:func:`judge` for asynchronous code: the asking is done in a thread.
+
+    A ``backend`` that is a coroutine function runs on the caller's own loop. Cancelling stops the
+    waiting; a question that is out already is ended by its time limit.
+    """
+    import asyncio
+
+    return await asyncio.to_thread(
+        rubrics.judge,
+        subject,
+        rubric,
+        instructions=instructions,
+        result_format=result_format,
+        throw_on_fail=throw_on_fail,
+        backend=backend,
+        samples=samples,
+        loop=asyncio.get_running_loop(),
+    )

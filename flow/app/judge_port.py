@@ -1,0 +1,78 @@
+"""A judge as the sequences see it: one question in, one answer or none out (SPEC section 9.1).
+
+No backend is known here. What a judge says is data: whoever asks checks it.
+"""
+
+from __future__ import annotations
+
+from flow.cheap_typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+NoAnswerKind = Literal[
+    "not_configured",
+    "no_key",
+    "timeout",
+    "rate_limited",
+    "unavailable",
+    "refused",
+    "empty",
+    "not_json",
+    "wrong_shape",
+    "cut_off",
+    "cost_limit",
+    "error",
+]
+"""Why a judge gave no usable answer."""
+
+
+class Question(NamedTuple):
+    """One prompt, and the shape its reply must have."""
+
+    system: str
+    """Who the judge is, and the rules: Flow's own words only."""
+    prompt: str
+    """The bundle: everything that is judged, between fences."""
+    schema: Mapping[str, Any]
+    """JSON Schema (2020-12) of the reply: object, array, string, number, enum, required."""
+    label: str
+    """For progress and errors: ``goal demo, ballot 2``."""
+
+
+class Usage(NamedTuple):
+    """What asking came to. Tokens and cost (US dollars) are None where the backend is silent."""
+
+    backend: str
+    model: str | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cost_usd: float | None = None
+    duration_seconds: float = 0.0
+    attempts: int = 1
+
+
+class Answer(NamedTuple):
+    """One JSON object that fits the question's schema. Everything in it is still hostile."""
+
+    value: Mapping[str, Any]
+    usage: Usage
+
+
+class NoAnswer(NamedTuple):
+    """No usable reply, and why; neither a pass nor a fail."""
+
+    kind: NoAnswerKind
+    reason: str
+    usage: Usage
+
+
+class AskJudge(Protocol):
+    """A backend with a model."""
+
+    @property
+    def name(self) -> str:
+        """``claude``, ``openai:llama3``, ...; shown in evidence."""
+
+    def __call__(self, question: Question, *, seconds: float) -> Answer | NoAnswer:
+        """Ask. Never raises for anything the outside does; ``seconds`` bounds the whole call."""

@@ -1,0 +1,259 @@
+"""Asking judges about a goal (SPEC section 3, step 5, and 9.1), as one list of steps.
+
+*gather → canary → ask, ballot by ballot → check each reply → keep it → count → keep the opinion.*
+
+No lock of the goal is held meanwhile, and nothing here writes to it: what comes back is an opinion,
+and the decision table decides what it is worth.
+"""
+
+from __future__ import annotations
+
+from flow.app import judging_bundle, judging_records, judging_rubrics
+from flow.app.judge_port import Answer, NoAnswer, Question, Usage
+from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
+from flow.core.decide import Opinion, Silence
+from flow.core.judging import ballots, prompt, reply
+from flow.core.judging.bundle import MOST_SOUGHT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from flow.app.evaluate import JudgeCase
+    from flow.app.judge_port import AskJudge
+    from flow.app.judging_bundle import Sources
+    from flow.app.judging_records import Keep
+    from flow.app.measure import Listener
+    from flow.core.judging.bundle import Bundle
+    from flow.core.judging.prompt import Prompt
+    from flow.core.rubric import Rubric
+
+MOST_BALLOTS = 25
+"""Ballots of one evaluation: a contract may ask for many judges, and each one costs."""
+WARNED = 12
+"""Warnings about what was given and said that a verdict shows; the sidecar has them all."""
+
+
+class JudgeLimits(NamedTuple):
+    """What the settings say about asking."""
+
+    seconds: float
+    """For one call, retries included."""
+    canary: bool = False
+
+
+class JudgeTools(NamedTuple):
+    """What asking needs from outside."""
+
+    panel: tuple[AskJudge | NoAnswer, ...]
+    """One entry for each ballot, in order; one that cannot be asked is an answer already."""
+    sources: Sources
+    keep: Keep | None
+    """Records what was said; None where nothing is to be recorded."""
+    nonce: Callable[[], str]
+    """Letters and digits that nobody can know beforehand, new at each call."""
+    monotonic: Callable[[], float]
+    trusted: Callable[[str], tuple[bool, str]]
+    """Whether the judge of this name may propose ``achieved``, and why not (``minKappa``)."""
+    limits: JudgeLimits
+    listener: Listener
+    rubrics: Mapping[str, Rubric | str] = {}
+    """The rubrics that criteria name, by name; one that cannot be used is the reason."""
+
+
+class Asked(NamedTuple):
+    """One ballot: what was asked and what came of it."""
+
+    number: int
+    judge: str
+    put: Prompt
+    usage: Usage
+    answer: Answer | NoAnswer
+    """A reply that is not usable is no answer."""
+    ballot: reply.Ballot | None
+    value: Mapping[str, Any] | None = None
+    """The reply as it came, usable or not."""
+    rubrics: tuple[Mapping[str, Any], ...] = ()
+    """What the rubrics of its criteria came to."""
+
+
+def judge(case: JudgeCase, tools: JudgeTools) -> Opinion | Silence:
+    """Ask every judge of the panel and say what they came to."""
+    if len(tools.panel) > MOST_BALLOTS:
+        return Silence(f"{len(tools.panel)} ballots are asked for, more than {MOST_BALLOTS}")
+    bundle = judging_bundle.gather(case, tools.sources)
+    if len(bundle.sought) > MOST_SOUGHT:
+        return Silence(f"{len(bundle.sought)} criteria are more than {MOST_SOUGHT} in one question")
+    why = judging_rubrics.unusable(case.facts.loaded.goal, bundle, tools.rubrics)
+    if why:
+        return Silence(why)
+    session = _Session(case, tools, bundle)
+    asked = [session.ask(number, one) for number, one in enumerate(tools.panel)]
+    usable = [one.ballot for one in asked if one.ballot is not None]
+    counted = ballots.tally(usable, len(asked), bundle.sought)
+    warnings = _warnings(asked)
+    if tools.keep is not None:
+        kept = judging_records.keep(case, asked, counted, session.canaries, tools.keep)
+    else:
+        kept = None
+    if counted is None:
+        return Silence(_why_silent(asked), warnings)
+    return Opinion(
+        counted.verdict,
+        counted.confidence,
+        counted.reason,
+        counted.next_step_hint,
+        counted.blocker_type,
+        counted.criteria,
+        kept.path if kept else None,
+        kept.id if kept else None,
+        warnings,
+    )
+
+
+class Canary(NamedTuple):
+    """What a judge said to the question without evidence. ``why`` is empty where it passed."""
+
+    judge: str
+    why: str
+    usage: Usage | None
+
+
+class _Session:
+    """The questions of one evaluation: they share the clock and the canaries."""
+
+    def __init__(self, case: JudgeCase, tools: JudgeTools, bundle: Bundle) -> None:
+        self._case, self._tools, self._bundle = case, tools, bundle
+        self._started = tools.monotonic()
+        self.canaries: dict[str, Canary] = {}
+
+    def ask(self, number: int, one: AskJudge | NoAnswer) -> Asked:
+        """One ballot."""
+        put = prompt.make(self._bundle, self._tools.nonce(), number)
+        name = one.usage.backend if isinstance(one, NoAnswer) else one.name
+        answer: Answer | NoAnswer
+        if isinstance(one, NoAnswer):
+            answer = one
+        elif self._tools.limits.canary and (why := self._canary(one)):
+            answer = NoAnswer("error", why, Usage(name, attempts=0))
+        else:
+            answer = self._put(one, put, f"ballot {number + 1} of {len(self._tools.panel)}")
+        ballot, value, refined, usage = None, None, None, answer.usage
+        if isinstance(answer, Answer):
+            value = answer.value
+            found = reply.read(value, name, self._bundle.sought, put)
+            if isinstance(found, reply.Unusable):
+                answer = NoAnswer("wrong_shape", f"not usable: {found.why}", answer.usage)
+            else:
+                refined = self._refined(one, found, number)
+                ballot = self._believed(refined.ballot) if refined.ballot is not None else None
+                answer = refined.answer or answer
+                usage = judging_rubrics.together(usage, refined.usages)
+        judgements = refined.judgements if refined is not None else ()
+        return Asked(number, name, put, usage, answer, ballot, value, judgements)
+
+    def _refined(
+        self, one: AskJudge | NoAnswer, ballot: reply.Ballot, number: int
+    ) -> judging_rubrics.Refined:
+        """The ballot after the rubrics that its criteria name."""
+        if isinstance(one, NoAnswer):
+            return judging_rubrics.Refined(ballot, None)
+        return judging_rubrics.refine(
+            ballot,
+            self._case.facts.loaded.goal,
+            self._bundle,
+            self._tools.rubrics,
+            ask=lambda question: self._ask(one, question, question.label),
+            nonce=self._tools.nonce,
+            turn=number,
+        )
+
+    def _put(self, one: AskJudge, put: Prompt, what: str) -> Answer | NoAnswer:
+        label = f"goal {self._case.facts.loaded.goal.id}, {what}"
+        schema = reply.schema(self._bundle.sought)
+        return self._ask(one, Question(put.system, put.text, schema, label), what)
+
+    def _ask(self, one: AskJudge, question: Question, what: str) -> Answer | NoAnswer:
+        limits, nothing = self._tools.limits, Usage(one.name, attempts=0)
+        seconds = limits.seconds
+        if self._case.seconds is not None:
+            seconds = min(seconds, self._case.seconds + self._started - self._tools.monotonic())
+        if seconds < 1:
+            return NoAnswer("timeout", "no time is left to ask", nothing)
+        self._tools.listener.asking(one.name, what, seconds)
+        return one(question, seconds=seconds)
+
+    def _canary(self, one: AskJudge) -> str:
+        """Why the judge is not believed in this turn; empty where its canary lives."""
+        if one.name not in self.canaries:
+            empty = self._bundle.without_evidence()
+            put = prompt.make(empty, self._tools.nonce())
+            answer = self._put(one, put, "the question without evidence")
+            why = ""
+            if isinstance(answer, NoAnswer):
+                why = f"the question without evidence got no answer: {answer.reason}"
+            elif answer.value.get("verdict") == "achieved":
+                why = "it says achieved to the question without evidence, so it is not believed"
+            self.canaries[one.name] = Canary(one.name, why, answer.usage)
+        return self.canaries[one.name].why
+
+    def _believed(self, ballot: reply.Ballot) -> reply.Ballot:
+        """A judge that is not known to agree with people cannot propose ``achieved``."""
+        if ballot.verdict != "achieved":
+            return ballot
+        trusted, why = self._tools.trusted(ballot.judge)
+        if trusted:
+            return ballot
+        lowered = f"it says achieved, and cannot propose it: {why}"
+        return ballot._replace(verdict="needs_human_review", lowered=lowered)
+
+
+def recall(case: JudgeCase, tools: JudgeTools) -> Opinion | None:
+    """The opinion that the same judges gave on the same files and contract, if it is on record.
+
+    For a caller that evaluates again and again (the Stop hook): unchanged work is not judged twice.
+    """
+    goal, records = case.facts.loaded.goal, tools.sources.records
+    if any(c.fuzzy and not c.hermetic for c in goal.criteria):
+        return None
+    asked = judging_bundle.sought(goal, (m.criterion_id for m in case.measured if m.approved))
+    names = [one.usage.backend if isinstance(one, NoAnswer) else one.name for one in tools.panel]
+    found, _ = records.evidence(case.facts.run_id)
+    for evidence in reversed(found):
+        if evidence.type == "llm_judge_report" and evidence.goal == goal.id:
+            opinion = judging_records.opinion(evidence, case.facts, asked, names, records)
+            if opinion is None:
+                continue
+            if opinion.verdict != "achieved" or all(tools.trusted(name)[0] for name in names):
+                return opinion
+    return None
+
+
+def _why_silent(asked: Sequence[Asked]) -> str:
+    different = list(dict.fromkeys(map(_why, asked)))
+    more = f" and {len(different) - 3} more" if len(different) > 3 else ""
+    return "; ".join(different[:3]) + more
+
+
+def _why(one: Asked) -> str:
+    if not isinstance(one.answer, NoAnswer):
+        return ""
+    why = reply.said(one.answer.reason, 300)
+    if one.answer.kind == "not_configured":
+        return why
+    return f"{one.judge} gave no usable answer ({one.answer.kind}): {why}"
+
+
+def _warnings(asked: Sequence[Asked]) -> tuple[str, ...]:
+    """What people should know of what was given and said, each once."""
+    found: dict[str, None] = {}
+    for one in asked:
+        found.update((f"given to the judge: {report}", None) for report in one.put.reports)
+        if one.ballot is not None:
+            found.update((f"judge {one.judge}: {remark}", None) for remark in one.ballot.remarks)
+        elif isinstance(one.answer, NoAnswer) and len(asked) > 1:
+            said = reply.said(one.answer.reason, 300)
+            found[f"judge {one.judge}, ballot {one.number + 1}: no answer: {said}"] = None
+        found.update((f"not given to the judge: {note}", None) for note in one.put.left_out)
+    kept = list(found)[:WARNED]
+    more = len(found) - len(kept)
+    return (*kept, *([f"and {more} more, see the judge's report"] if more else []))

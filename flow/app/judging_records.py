@@ -1,0 +1,197 @@
+"""What judges said, as evidence (SPEC section 3, step 5): every ballot, and what they came to."""
+
+from __future__ import annotations
+
+import json
+
+from flow.app.judge_port import NoAnswer
+from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
+from flow.core import layout
+from flow.core.decide import JudgedCriterion, Opinion
+from flow.core.evidence import EVALUATOR, ONLY_OPINION, evidence_document
+from flow.core.goal import canonical_digest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from flow.app.evaluate import JudgeCase
+    from flow.app.judge_port import Usage
+    from flow.app.judging import Asked, Canary
+    from flow.app.looking import Facts
+    from flow.app.ports import RawOutput, Records, TurnLedger
+    from flow.core.evidence import Evidence
+    from flow.core.judging.ballots import Tally
+    from flow.core.judging.bundle import Sought
+
+ONLY_GIVEN = "Rests on nothing but what the judge was given, on this state of the files."
+
+
+class Keep(NamedTuple):
+    """Where a judge's words are recorded."""
+
+    ledger: TurnLedger
+    stash: Callable[[bytes], RawOutput]
+    """Puts bytes on the disk, to be published beside a sidecar."""
+    now: Callable[[], str]
+
+
+class Kept(NamedTuple):
+    """A recorded sidecar."""
+
+    id: str
+    path: str
+
+
+def keep(
+    case: JudgeCase,
+    asked: Sequence[Asked],
+    counted: Tally | None,
+    canaries: Mapping[str, Canary],
+    to: Keep,
+) -> Kept | None:
+    """Record every ballot, and the opinion; returns the opinion's sidecar, None without one.
+
+    One ballot alone is the opinion: it gets one sidecar.
+    """
+    rows: list[Kept] = []
+    if len(asked) > 1 or counted is None:
+        rows = [
+            _record(case, f"ballot-{one.number + 1}", _ballot(one), (), one, to) for one in asked
+        ]
+    if counted is None:
+        return None
+    body: dict[str, Any] = {
+        **(_ballot(asked[0]) if len(asked) == 1 else {}),
+        "verdict": counted.verdict,
+        "confidence": counted.confidence,
+        "blocker_type": counted.blocker_type,
+        "reason": counted.reason,
+        "next_step_hint": counted.next_step_hint,
+        "criteria": [row._asdict() for row in counted.criteria],
+        "judges": [one.judge for one in asked],
+        "ballots": {
+            "asked": counted.asked,
+            "usable": counted.usable,
+            "agreeing": counted.agreeing,
+            "spread": counted.spread,
+            "sidecars": [row.path for row in rows],
+        },
+        "canaries": [
+            {"judge": c.judge, "passed": not c.why, "reason": c.why, **_usage(c.usage)}
+            for c in canaries.values()
+        ],
+        "cost_usd": _total(one.usage.cost_usd for one in asked),
+        "duration_seconds": _total(one.usage.duration_seconds for one in asked),
+    }
+    passed = tuple(row.id for row in counted.criteria if row.status == "pass")
+    only = asked[0] if len(asked) == 1 else None
+    return _record(case, "eval", body, passed, only, to)
+
+
+def opinion(
+    evidence: Evidence,
+    facts: Facts,
+    asked: Sequence[Sought],
+    judges: Sequence[str],
+    records: Records,
+) -> Opinion | None:
+    """What a sidecar says, if it is these judges' opinion of these criteria on these files."""
+    said = evidence.document["evidence"].get("judgement")
+    if not isinstance(said, dict) or "ballots" not in said or facts.subject.tree is None:
+        return None
+    stamp = (evidence.subject.get("tree"), evidence.subject.get("contract"))
+    if stamp != (facts.subject.tree, facts.subject.contract) or said.get("judges") != list(judges):
+        return None
+    if [row["id"] for row in said["criteria"]] != [one.id for one in asked]:
+        return None
+    path = layout.evidence_file(evidence.run_id, evidence.id)
+    behind = (path, *said["ballots"]["sidecars"])
+    if any(records.counted(each) is None for each in behind):
+        return None
+    return Opinion(
+        said["verdict"],
+        float(said["confidence"]),
+        said["reason"],
+        said["next_step_hint"],
+        said["blocker_type"],
+        tuple(JudgedCriterion(**row) for row in said["criteria"]),
+        path,
+        evidence.id,
+        ("the judges' opinion of these files is on record; they were not asked again",),
+    )
+
+
+def _ballot(one: Asked) -> dict[str, Any]:
+    """What one ballot was, and was made of."""
+    body: dict[str, Any] = {
+        "judge": one.judge,
+        "ballot": one.number + 1,
+        **_usage(one.usage),
+        "prompt_sha256": canonical_digest([one.put.system, one.put.text]),
+        "prompt_bytes": one.put.size,
+        "neutralised": list(one.put.reports),
+        "left_out": list(one.put.left_out),
+    }
+    if isinstance(one.answer, NoAnswer):
+        return {**body, "no_answer": {"kind": one.answer.kind, "reason": one.answer.reason[:2000]}}
+    if one.ballot is not None:
+        body |= {
+            "verdict": one.ballot.verdict,
+            "confidence": one.ballot.confidence,
+            "reason": one.ballot.reason,
+            "criteria": [row._asdict() for row in one.ballot.rows],
+            "remarks": list(one.ballot.remarks),
+        }
+        if one.rubrics:
+            body["rubrics"] = [dict(judgement) for judgement in one.rubrics]
+    return body
+
+
+def _usage(usage: Usage | None) -> dict[str, Any]:
+    if usage is None:
+        return {}
+    fields = {
+        "backend": usage.backend,
+        "model": usage.model,
+        "input_tokens": usage.input_tokens,
+        "output_tokens": usage.output_tokens,
+        "cost_usd": usage.cost_usd,
+        "duration_seconds": round(usage.duration_seconds, 3),
+        "attempts": usage.attempts,
+    }
+    return {key: value for key, value in fields.items() if value is not None}
+
+
+def _total(values: Any) -> float | None:
+    known = [value for value in values if value is not None]
+    return round(sum(known), 6) if known else None
+
+
+def _record(
+    case: JudgeCase,
+    name: str,
+    judgement: Mapping[str, Any],
+    proves: Sequence[str],
+    one: Asked | None,
+    to: Keep,
+) -> Kept:
+    facts = case.facts
+    document = evidence_document(
+        id=f"evidence-judge-{name}-{facts.turn}",
+        goal=facts.loaded.goal.id,
+        run_id=facts.run_id,
+        created_at=to.now(),
+        created_by=EVALUATOR,
+        type="llm_judge_report",
+        body={
+            "proves": list(proves),
+            "limitations": [ONLY_OPINION, ONLY_GIVEN],
+            "judgement": {key: value for key, value in judgement.items() if value is not None},
+            "subject": facts.subject.to_document(),
+        },
+    )
+    said = None
+    if one is not None and one.value is not None:
+        text = json.dumps(one.value, indent=1, ensure_ascii=True)
+        said = to.stash(text.encode("ascii"))
+    return Kept(*to.ledger.record_evidence(document, said, suffix=True))

@@ -1,0 +1,80 @@
+"""A goal as a judge would find it now (``flow judge run``): nothing is run, the record is read."""
+
+from __future__ import annotations
+
+from flow.app import measure, proposals
+from flow.app.evaluate import JudgeCase, Request
+from flow.app.looking import Facts, own_files, refuse_other_branch, subject_of
+from flow.cheap_typing import TYPE_CHECKING
+from flow.core import boundary as bounds
+from flow.core import decide, explain, layout
+
+if TYPE_CHECKING:
+    from flow.app.doors import Desk
+    from flow.app.ports import LoadedGoal
+    from flow.core.goal import Criterion
+
+
+def case(desk: Desk, loaded: LoadedGoal, *, version: str, now: str) -> JudgeCase:
+    """The case of the next evaluation, its commands' results taken from fresh evidence.
+
+    Raises :class:`StateError` where another branch than the goal's is checked out.
+    """
+    goal = loaded.goal
+    run_id = goal.run_id or layout.run_id_for(goal.id, now)
+    baseline, recorded = desk.baseline(goal, run_id)
+    denied = (*goal.denied_paths, *desk.denied_paths)
+    before = desk.snapshot(baseline, denied)
+    refuse_other_branch(goal, before.branch)
+    subject = subject_of(loaded, before, baseline, version)
+    facts = Facts(
+        loaded, run_id, goal.turns_evaluated + 1, baseline, recorded, before, subject, False
+    )
+    rows = tuple(_row(criterion, facts, desk) for criterion in goal.criteria)
+    measurement = measure.Measurements(rows, ran=False, goal_touched=False)
+    approvals = proposals.fresh_approvals(goal, subject, desk.records)
+    measured = measure.judgeable(goal, measurement, approvals, stale=False)
+    report = bounds.judge(
+        before,
+        baseline,
+        allowed=goal.allowed_paths,
+        denied=denied,
+        protected=goal.protected_paths,
+        own_files=own_files(goal, baseline),
+    )
+    candidate = decide.candidate(measured, boundary_known=report.status != "inconclusive")
+    return JudgeCase(facts, measurement, measured, report, candidate, Request(goal.id))
+
+
+def _row(criterion: Criterion, facts: Facts, desk: Desk) -> measure.Measurement:
+    if criterion.fuzzy:
+        return _empty(criterion, explain.FUZZY)
+    evidence = desk.records.counted(criterion.evidence_ref) if criterion.evidence_ref else None
+    tree = facts.subject.tree
+    if (
+        evidence is None
+        or evidence.outcome is None
+        or criterion.id not in evidence.proves
+        or tree is None
+        or evidence.subject.get("tree") != tree
+        or evidence.document["evidence"].get("criterion_digest") != criterion.digest
+    ):
+        return _empty(criterion, "it has no evidence of these files")
+    body = evidence.document["evidence"]
+    return measure.Measurement(
+        criterion.id,
+        evidence.outcome,
+        evidence.exit_code,
+        body.get("result"),
+        body.get("reason") or "",
+        evidence.limitations,
+        evidence.id,
+        criterion.evidence_ref,
+        body.get("output_sha256"),
+    )
+
+
+def _empty(criterion: Criterion, reason: str) -> measure.Measurement:
+    return measure.Measurement(
+        criterion.id, "not_run", None, None, reason, criterion.limitations, None, None, None
+    )

@@ -1,0 +1,199 @@
+"""``flow judge``: ask a judge by a rubric or about a goal, look at rubrics, calibrate a judge."""
+
+from __future__ import annotations
+
+from flow.cheap_typing import TYPE_CHECKING, Any
+from flow.cli.parsing import Command, nothing, usage_error, whole
+from flow.core import explain
+from flow.errors import NoUsableAnswer
+
+if TYPE_CHECKING:
+    import argparse
+
+    from flow.cli.output import Output
+    from flow.wiring.calibrating import Tried
+
+NOT_PASSED = 1
+_PROG = "flow judge run"
+
+
+def _backend_argument(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--judge-backend",
+        metavar="BACKEND[:MODEL]",
+        help="claude, anthropic, openai or command (default: the setting)",
+    )
+
+
+def _run_arguments(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("GOAL", nargs="?", help="judge this goal's fuzzy criteria; without --rubric")
+    add("--rubric", metavar="R", help="a rubric's name, or the path of its YAML or JSON file")
+    add(
+        "--subject",
+        metavar="PATH",
+        action="append",
+        help="with --rubric: the file to judge (-: stdin); may be given several times",
+    )
+    add("--instructions", metavar="TEXT", help="with --rubric: how to look at the subject")
+    add(
+        "--samples",
+        type=whole(1, 25, "a number of samples"),
+        metavar="K",
+        help="opinions to ask for",
+    )
+    add(
+        "--show-prompt", action="store_true", help="print what the judge would be given; ask nobody"
+    )
+    _backend_argument(parser)
+
+
+def _run(args: argparse.Namespace, out: Output) -> int:
+    if args.rubric is None and args.GOAL is not None:
+        if args.subject or args.instructions:
+            raise usage_error("--subject and --instructions belong to --rubric", _PROG)
+        from flow.cli import judge_goal
+
+        return judge_goal.run(args, out)
+    if args.rubric is None or args.GOAL is not None or not args.subject:
+        raise usage_error("name a goal, or --rubric R and --subject PATH", _PROG)
+    return _by_rubric(args, out)
+
+
+def _by_rubric(args: argparse.Namespace, out: Output) -> int:
+    from flow.render.judgement import judgement
+    from flow.wiring import rubrics
+
+    where = rubrics.place()
+    subject = _subject(args.subject)
+    if args.show_prompt:
+        put = rubrics.shown(subject, args.rubric, args.instructions, where)
+        document = {"system": put.system, "prompt": put.prompt, "schema": put.schema}
+        out.result({**document, "reports": list(put.reports)}, [put.system, "", put.prompt])
+        out.warn(put.reports)
+        return 0
+    ordered = rubrics.order(
+        subject,
+        args.rubric,
+        instructions=args.instructions,
+        backend=args.judge_backend,
+        samples=args.samples or where.settings.samples,
+        where=where,
+    )
+    result, _ = rubrics.carry_out(ordered)
+    document = result.to_document()
+    out.result(document, judgement(document, out.paint))
+    return 0 if result.passed else NOT_PASSED
+
+
+def _subject(paths: list[str]) -> Any:
+    """Standard input as bytes, files as paths."""
+    from pathlib import Path
+
+    from flow.adapters import inputs
+
+    if "-" in paths:
+        if len(paths) > 1:
+            raise usage_error("--subject - stands alone", _PROG)
+        return inputs.read("-", "--subject")
+    return [Path(path) for path in paths]
+
+
+def _rubrics_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("NAME", nargs="?", help="show this one (a name, or a file's path)")
+
+
+def _rubrics(args: argparse.Namespace, out: Output) -> int:
+    from flow.render import judgement
+    from flow.wiring import rubrics
+
+    where = rubrics.place()
+    if args.NAME is not None:
+        document = rubrics.document(rubrics.load(args.NAME, where.top))
+        out.result(document, judgement.rubric(document))
+        out.warn(document["warnings"])
+        return 0
+    found = rubrics.listing(where.top)
+    out.result({"rubrics": found}, judgement.rubrics(found))
+    out.warn(warning for document in found for warning in document["warnings"])
+    return 0
+
+
+def _calibrate_arguments(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("--cases", metavar="FILE", required=True, help="labelled cases: YAML, JSON or JSON Lines")
+    add("--rubric", metavar="R", help="the rubric of cases that name none")
+    add("--samples", type=whole(1, 25, "a number of samples"), metavar="K", help="opinions a case")
+    _backend_argument(parser)
+
+
+def _calibrate(args: argparse.Namespace, out: Output) -> int:
+    from flow.render import judgement
+    from flow.wiring import calibrating, rubrics
+
+    cases = calibrating.read_cases(args.cases)
+    done = 0
+
+    def tried(one: Tried) -> None:
+        nonlocal done
+        done += 1
+        if out.json:
+            return
+        word = "no answer" if one.judged is None else "pass" if one.judged else "fail"
+        person = "pass" if one.case.label else "fail"
+        out.say(f"{done}/{len(cases)} {one.case.id}: judge {word} ({one.why}), person {person}")
+
+    document = calibrating.try_cases(
+        cases,
+        args.cases,
+        rubric=args.rubric,
+        backend=args.judge_backend,
+        samples=args.samples or rubrics.place().settings.samples,
+        tried=tried,
+    )
+    silent = len(document["no_answer"])
+    lines = [f"judge {explain.visible(document['judge'])}: {document['labels']} labels"]
+    lines += judgement.calibration(document)
+    if silent:
+        lines.append(
+            f"  {silent} of {document['cases']} cases got no usable answer and do not count"
+        )
+    lines.append(f"  {document['believed']['reason']}")
+    out.result(document, lines)
+    return 0 if document["labels"] else NoUsableAnswer.exit_code
+
+
+def _history(_args: argparse.Namespace, out: Output) -> int:
+    from flow.render import judgement
+    from flow.wiring import calibrating
+
+    document = calibrating.history()
+    out.result(document, judgement.history(document))
+    out.warn(document["warnings"])
+    if not document["judges"]:
+        out.say("no judge has labels by people yet: flow judge calibrate --cases FILE")
+    return 0
+
+
+_TABLE = {
+    "run": Command(
+        "ask a judge about a goal, or about a file by a rubric",
+        _run_arguments,
+        _run,
+        "exit status with --rubric: 0 passed, 1 not passed, 4 no usable answer",
+    ),
+    "rubrics": Command("the rubrics there are, or one of them", _rubrics_arguments, _rubrics),
+    "calibrate": Command(
+        "ask a judge about cases that people have labelled, and say how far they agree",
+        _calibrate_arguments,
+        _calibrate,
+        "exit status: 0 done, 4 no case got a usable answer",
+    ),
+    "history": Command("how far each judge agreed with people so far", nothing, _history),
+}
+COMMANDS = {name: command.help for name, command in _TABLE.items()}
+
+
+def load(name: str) -> Command:
+    """The command ``name`` of this group."""
+    return _TABLE[name]

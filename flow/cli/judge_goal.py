@@ -1,0 +1,120 @@
+"""``flow judge run GOAL``: a judge's opinion of a goal as it is recorded; nothing is written."""
+
+from __future__ import annotations
+
+from flow.cheap_typing import TYPE_CHECKING, Any
+from flow.core.decide import Opinion
+from flow.core.explain import visible
+from flow.errors import PersonNeeded
+from flow.wiring import Checkout
+
+if TYPE_CHECKING:
+    import argparse
+
+    from flow.app.evaluate import JudgeCase
+    from flow.cli.output import Output
+    from flow.core.decide import Silence
+
+EXIT_CODES = {"achieved": 0, "not_achieved": 1, "blocked": 3, "needs_human_review": 4}
+"""As for ``flow goal evaluate``; 4 also where no usable answer came."""
+
+
+def run(args: argparse.Namespace, out: Output) -> int:
+    """Show the prompt, or ask and show the opinion.
+
+    Runs no command: a criterion has the evidence that is recorded and still fits the files.
+    """
+    checkout = Checkout()
+    case = checkout.review(args.GOAL, args.judge_backend)
+    trusted, why = checkout.trusted(case.facts.loaded)
+    if args.show_prompt:
+        return _show_prompt(checkout, case, out, None if trusted else why)
+    if not trusted:
+        raise PersonNeeded(
+            f"goal {case.facts.loaded.goal.id} is not trusted here: {why}; "
+            "its evidence_paths would send files of this checkout to a judge",
+            remedy=f"read the contract, then: flow trust record {case.facts.loaded.goal.id}",
+        )
+    return _ask(checkout, case, args.samples, out)
+
+
+def _show_prompt(checkout: Checkout, case: JudgeCase, out: Output, untrusted: str | None) -> int:
+    from flow.core.judging import reply
+    from flow.wiring import judging
+
+    bundle, put = judging.shown(checkout, case)
+    document = {
+        "goal_id": bundle.goal_id,
+        "system": put.system,
+        "prompt": put.text,
+        "schema": reply.schema(bundle.sought),
+        "bytes": put.size,
+        "neutralised": list(put.reports),
+        "left_out": list(put.left_out),
+    }
+    out.result(document, [put.system, "", put.text])
+    out.warn(put.reports)
+    if untrusted is not None:
+        out.warn([f"the goal is not trusted here ({untrusted}); no judge is asked about it"])
+    return 0
+
+
+def _ask(checkout: Checkout, case: JudgeCase, samples: int | None, out: Output) -> int:
+    from flow.cli.evaluate import listener
+    from flow.wiring import judging
+
+    open_ones = [
+        row.criterion_id
+        for row, fact in zip(case.measurement.rows, case.measured, strict=True)
+        if not fact.fuzzy and fact.must_pass and not fact.passing
+    ]
+    opinion = judging.ask(checkout, case, listener(out), record=False, samples=samples)
+    document = _document(case, opinion, open_ones)
+    out.result(document, list(_lines(document, out)))
+    out.warn(opinion.warnings)
+    return EXIT_CODES[document["verdict"]]
+
+
+def _document(case: JudgeCase, opinion: Opinion | Silence, unproved: list[str]) -> dict[str, Any]:
+    document: dict[str, Any] = {
+        "goal_id": case.facts.loaded.goal.id,
+        "answered": isinstance(opinion, Opinion),
+        "verdict": "needs_human_review",
+        "confidence": 0.0,
+        "reason": opinion.reason,
+        "next_step_hint": "",
+        "blocker_type": "none",
+        "criterion_results": [],
+        "unproved_by_commands": unproved,
+        "warnings": list(opinion.warnings),
+    }
+    if isinstance(opinion, Opinion):
+        document |= {
+            "verdict": opinion.verdict,
+            "confidence": opinion.confidence,
+            "next_step_hint": opinion.next_step_hint,
+            "blocker_type": opinion.blocker_type,
+            "criterion_results": [
+                {"criterion_id": row.id, "status": row.status, "reason": row.reason}
+                for row in opinion.criteria
+            ],
+        }
+    return document
+
+
+def _lines(document: dict[str, Any], out: Output) -> list[str]:
+    style = {"achieved": "good", "not_achieved": "bad"}.get(document["verdict"], "warn")
+    head = f"{document['verdict']}, confidence {document['confidence']:g}"
+    lines = [out.paint(style, head if document["answered"] else "no usable answer")]
+    lines.append(f"  {visible(document['reason'])}")
+    lines += [
+        f"  {row['criterion_id']}  {row['status']}  {visible(row['reason'])}"
+        for row in document["criterion_results"]
+    ]
+    if document["next_step_hint"]:
+        lines.append(f"  hint: {visible(document['next_step_hint'])}")
+    if document["unproved_by_commands"]:
+        names = ", ".join(document["unproved_by_commands"])
+        lines.append(f"  not proved by their commands on these files: {names}")
+    lines.append(f"an opinion, nothing is recorded; flow goal evaluate {document['goal_id']} does")
+    return lines

@@ -1,0 +1,1 @@
+"""What a judge is given and what it may say: text and arithmetic on values (SPEC section 9.1)."""

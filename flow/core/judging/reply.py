@@ -1,0 +1,301 @@
+"""What a judge may answer about a goal, and what is made of it (SPEC section 9.1).
+
+The reply is as hostile as the evidence: nothing in it is taken for more than an opinion, and what
+is not the asked-for shape, or contradicts itself, is no answer at all.
+"""
+
+from __future__ import annotations
+
+from math import isfinite
+
+from flow.cheap_typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from flow.core.decide import JudgedCriterion, JudgedStatus
+from flow.core.explain import visible
+from flow.core.judging import suspicious
+from flow.core.judging.fences import LABEL, blunt
+from flow.core.verdict import HINT_LIMIT, BlockerType, VerdictName, clip
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from flow.core.judging.bundle import Sought
+    from flow.core.judging.prompt import Given, Prompt
+
+FIELDS = (
+    "criterion_results",
+    "reason",
+    "next_step_hint",
+    "blocker_type",
+    "confidence",
+    "verdict",
+)
+ROW_FIELDS = ("criterion_id", "evidence", "reason", "status")
+LEAST_QUOTE = 8
+"""Characters: a shorter quote is one only where it is a whole line of the evidence."""
+MOST_QUOTES = 100
+"""Quotes of one criterion that are looked at."""
+REASON_CAP = 1000
+"""Characters that are kept of a judge's reason."""
+ROW_REASON_CAP = 300
+"""Characters that are kept of its reason for one criterion."""
+
+Unfounded = Literal["missing", "invented"]
+"""Why a pass does not stand: nothing to rest on, or nothing quoted of what is there."""
+
+Statuses: tuple[JudgedStatus, ...] = get_args(JudgedStatus)
+Verdicts: tuple[VerdictName, ...] = get_args(VerdictName)
+Blockers: tuple[BlockerType, ...] = get_args(BlockerType)
+
+
+def schema(sought: Sequence[Sought]) -> dict[str, Any]:
+    """The JSON Schema of the reply, evidence first (SPEC section 9.1)."""
+    text = {"type": "string"}
+    criterion_id: dict[str, Any] = {"type": "string"}
+    if sought:
+        criterion_id["enum"] = [one.id for one in sought]
+    row = {
+        "type": "object",
+        "additionalProperties": False,
+        "required": list(ROW_FIELDS),
+        "properties": {
+            "criterion_id": criterion_id,
+            "evidence": {
+                "type": "array",
+                "description": "Passages copied word for word from this criterion's evidence.",
+                "items": text,
+            },
+            "reason": {"type": "string", "description": "What the passages show and do not show."},
+            "status": {"type": "string", "enum": list(Statuses)},
+        },
+    }
+    return {
+        "type": "object",
+        "additionalProperties": False,
+        "required": list(FIELDS),
+        "properties": {
+            "criterion_results": {"type": "array", "items": row},
+            "reason": text,
+            "next_step_hint": text,
+            "blocker_type": {"type": "string", "enum": list(Blockers)},
+            "confidence": {"type": "number", "description": "From 0 to 1."},
+            "verdict": {"type": "string", "enum": list(Verdicts)},
+        },
+    }
+
+
+class Ballot(NamedTuple):
+    """One usable opinion of one judge. Its texts are made safe to show."""
+
+    judge: str
+    verdict: VerdictName
+    confidence: float
+    reason: str
+    next_step_hint: str
+    blocker_type: BlockerType
+    rows: tuple[JudgedCriterion, ...]
+    remarks: tuple[str, ...] = ()
+    """What was discounted, and why."""
+    lowered: str = ""
+    """Why ``verdict`` is less than the judge said; empty where it is what it said."""
+
+    def row(self, criterion_id: str) -> JudgedCriterion:
+        """The answer about one criterion."""
+        return next(row for row in self.rows if row.id == criterion_id)
+
+
+class Unusable(NamedTuple):
+    """A reply that is no answer, and why."""
+
+    why: str
+
+
+def read(
+    value: Mapping[str, Any], judge: str, sought: Sequence[Sought], prompt: Prompt
+) -> Ballot | Unusable:
+    """``value`` (an object) as a ballot of ``judge``, checked against what it was given."""
+    fault = _shape(value) or _answers(value["criterion_results"], sought) or _agrees(value, sought)
+    if fault is not None:
+        return Unusable(fault)
+    remarks: list[str] = []
+    rows = []
+    unfounded: dict[Unfounded, list[str]] = {"missing": [], "invented": []}
+    answers = {row["criterion_id"]: row for row in value["criterion_results"]}
+    for one in sought:
+        row, why = _checked(answers[one.id], prompt, remarks)
+        rows.append(row)
+        if why is not None and one.must_pass:
+            unfounded[why].append(one.id)
+    verdict: VerdictName = value["verdict"]
+    lowered, hint = "", said(value["next_step_hint"], HINT_LIMIT - 40)
+    if verdict == "achieved" and unfounded["invented"]:
+        verdict = "needs_human_review"
+        names = ", ".join(unfounded["invented"][:8])
+        lowered = f"it says achieved, but quotes nothing from the evidence of {names}"
+    elif verdict == "achieved" and unfounded["missing"]:
+        verdict, hint = "not_achieved", ""
+        lowered = (
+            f"there is no evidence for {', '.join(unfounded['missing'][:8])} to rest a pass on"
+        )
+    return Ballot(
+        judge,
+        verdict,
+        float(value["confidence"]),
+        said(value["reason"], REASON_CAP),
+        hint,
+        value["blocker_type"],
+        tuple(rows),
+        tuple(remarks),
+        lowered,
+    )
+
+
+def said(text: str, limit: int) -> str:
+    """A judge's words on one line, for people and for prompts: capped, and with no power left.
+
+    Control, bidirectional and invisible characters become escapes, double quotes single ones (it
+    is shown between double quotes), and what poses as a fence or a role loses its brackets.
+    """
+    words = " ".join(text[: limit * 8].split())
+    line = visible(words).replace('"', "'").replace("`", "'")
+    return clip(blunt(line) if suspicious.imitates(suspicious.normal(words)) else line, limit)
+
+
+def _shape(value: Mapping[str, Any]) -> str | None:
+    problem = _keys(value, FIELDS, "the reply")
+    if problem:
+        return problem
+    for key in ("reason", "next_step_hint"):
+        if not isinstance(value[key], str):
+            return f"{key} is no text"
+    for key, known in (("blocker_type", Blockers), ("verdict", Verdicts)):
+        if not isinstance(value[key], str) or value[key] not in known:
+            return f"{key} is {_show(value[key])}, none of {', '.join(known)}"
+    confidence = value["confidence"]
+    if isinstance(confidence, bool) or not isinstance(confidence, (int, float)):
+        return f"confidence is {_show(confidence)}, no number"
+    if not 0 <= confidence <= 1 or not isfinite(confidence):  # NaN is in no range
+        return f"confidence is {_show(confidence)}, not from 0 to 1"
+    rows = value["criterion_results"]
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        return "criterion_results is no list of objects"
+    for row in rows:
+        problem = _keys(row, ROW_FIELDS, "a criterion result") or _row_shape(row)
+        if problem:
+            return problem
+    return None
+
+
+def _row_shape(row: Mapping[str, Any]) -> str | None:
+    if not isinstance(row["criterion_id"], str) or not isinstance(row["reason"], str):
+        return "a criterion result has a criterion_id or a reason that is no text"
+    if not isinstance(row["status"], str) or row["status"] not in Statuses:
+        return f"a status is {_show(row['status'])}, none of {', '.join(Statuses)}"
+    quotes = row["evidence"]
+    if not isinstance(quotes, list) or not all(isinstance(quote, str) for quote in quotes):
+        return "the evidence of a criterion result is no list of texts"
+    return None
+
+
+def _keys(value: Mapping[str, Any], wanted: Sequence[str], what: str) -> str | None:
+    missing = [key for key in wanted if key not in value]
+    if missing:
+        return f"{what} has no {', '.join(missing)}"
+    more = [_show(key) for key in value if key not in wanted]
+    return f"{what} has unknown fields: {', '.join(more[:5])}" if more else None
+
+
+def _answers(rows: Sequence[Mapping[str, Any]], sought: Sequence[Sought]) -> str | None:
+    asked = [one.id for one in sought]
+    named = [row["criterion_id"] for row in rows]
+    unknown = [_show(name) for name in named if name not in asked]
+    if unknown:
+        return f"it answers about criteria nobody asked about: {', '.join(unknown[:5])}"
+    twice = sorted({name for name in named if named.count(name) > 1})
+    if twice:
+        return f"it answers twice about {', '.join(twice[:5])}"
+    silent = [one for one in asked if one not in named]
+    return f"it does not answer about {', '.join(silent[:5])}" if silent else None
+
+
+def _agrees(value: Mapping[str, Any], sought: Sequence[Sought]) -> str | None:
+    """Why the verdict contradicts the reply's own criteria; None where it does not."""
+    status = {row["criterion_id"]: row["status"] for row in value["criterion_results"]}
+    open_ones = [one.id for one in sought if one.must_pass and status[one.id] != "pass"]
+    required = any(one.must_pass for one in sought)
+    verdict = value["verdict"]
+    if verdict == "achieved" and open_ones:
+        return f"its verdict is achieved, but {', '.join(open_ones[:5])} does not pass"
+    if verdict == "achieved" and value["blocker_type"] != "none":
+        return f"its verdict is achieved, but it names a blocker: {value['blocker_type']}"
+    if verdict in ("not_achieved", "blocked") and required and not open_ones:
+        return f"its verdict is {verdict}, but every required criterion passes"
+    if verdict == "blocked" and value["blocker_type"] == "none":
+        return "its verdict is blocked, but it names no blocker"
+    return None
+
+
+def _checked(
+    row: Mapping[str, Any], prompt: Prompt, remarks: list[str]
+) -> tuple[JudgedCriterion, Unfounded | None]:
+    """One answer with its quotes looked up; why its pass does not stand, where it does not."""
+    criterion_id: str = row["criterion_id"]
+    own = [given for given in prompt.given if given.criterion_id == criterion_id]
+    places = _Places(own, prompt)
+    rests, invented, elsewhere = 0, 0, 0
+    for quote in row["evidence"][:MOST_QUOTES]:
+        found = places.find(quote)
+        rests += found == "own"
+        elsewhere += found == "elsewhere"
+        invented += found == "nowhere"
+    if invented:
+        remarks.append(f"{criterion_id}: {_count(invented)} in nothing it was given: discounted")
+    if elsewhere:
+        remarks.append(f"{criterion_id}: {_count(elsewhere)} not in this criterion's evidence")
+    reason = said(row["reason"], ROW_REASON_CAP)
+    status: JudgedStatus = row["status"]
+    why: Unfounded | None = None
+    if status == "pass" and not rests:
+        why = "invented" if any(given.counts for given in own) else "missing"
+        ground = "no quote from its evidence" if why == "invented" else "no evidence at all"
+        remarks.append(f"{criterion_id}: the pass rests on {ground}, so it is incomplete")
+        status = "incomplete"
+    return JudgedCriterion(criterion_id, status, reason), why
+
+
+def _count(number: int) -> str:
+    return "one quote is" if number == 1 else f"{number} quotes are"
+
+
+class _Places:
+    """Where a quote may come from."""
+
+    def __init__(self, own: Sequence[Given], prompt: Prompt) -> None:
+        self._own = [(_plain(given.text), given) for given in own]
+        self._lines = {
+            _plain(line) for given in own if given.counts for line in given.text.split("\n")
+        }
+        rest = [given.text for given in prompt.given if given not in own]
+        self._rest = _plain("\n".join((*rest, prompt.contract)))
+
+    def find(self, quote: str) -> Literal["own", "elsewhere", "nowhere", "nothing"]:
+        """``own``: in evidence of this criterion that counts. ``nothing``: too short to be one."""
+        text = _plain(quote).strip("'\" ")
+        if not text:
+            return "nothing"
+        if text in self._lines:
+            return "own"
+        if len(text) < LEAST_QUOTE:
+            return "nothing"
+        for given_text, given in self._own:
+            if text in given_text:
+                return "own" if given.counts else "elsewhere"
+        return "elsewhere" if text in self._rest else "nowhere"
+
+
+def _plain(text: str) -> str:
+    """``text`` as quotes are compared: white space and Flow's own marks do not count."""
+    return " ".join(blunt(text.replace(LABEL.strip(), "")).split())
+
+
+def _show(value: object) -> str:
+    return visible(str(value))[:60]

@@ -1,0 +1,173 @@
+"""The pytest plugin: a judge in tests (SPEC section 9.2).
+
+Fixtures: ``judge(subject, rubric, ...)`` as :func:`flow.judge`, and ``assert_passes_rubric(subject,
+rubric, ...)``, which shows the table of criteria where it fails. Which judge answers:
+
+1. the one of ``--judge-backend``, live; with ``--judge-record`` (also with the one of the user's
+   settings) its replies are kept in ``judge_recordings/<module>.json`` beside the test;
+2. else the recording, where there is one for the module: a prompt that is not in it fails the test;
+3. else the one of the user's settings, live;
+4. else nobody: the test is skipped.
+
+The project's own pytest settings cannot name a judge: what sends data away is the user's to choose.
+Loading this module imports nothing of Flow; that happens when a fixture is first used.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from flow.app.judge_port import AskJudge
+    from flow.core.rubric import JudgeResult
+    from flow.wiring.rubrics import RubricLike
+
+FOLDER = "judge_recordings"
+_RECORDERS: pytest.StashKey[dict[str, Any]] = pytest.StashKey()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add ``--judge-backend`` and ``--judge-record``."""
+    group = parser.getgroup("flow", "judges (flow)")
+    group.addoption(
+        "--judge-backend",
+        metavar="BACKEND[:MODEL]",
+        help="ask this judge, live: claude, anthropic, openai or command",
+    )
+    group.addoption(
+        "--judge-record",
+        action="store_true",
+        help=f"ask live and keep the replies in {FOLDER}/ beside the tests, to be replayed later",
+    )
+
+
+@pytest.fixture
+def _flow_bench(request: pytest.FixtureRequest) -> _Bench:
+    return _Bench(request)
+
+
+@pytest.fixture(name="judge")
+def _judge(_flow_bench: _Bench) -> Callable[..., Any]:
+    """``judge(subject, rubric, ...)``: a :class:`flow.JudgeResult`, or the ``result_format``."""
+    return _flow_bench.judge
+
+
+@pytest.fixture(name="assert_passes_rubric")
+def _assert_passes_rubric(_flow_bench: _Bench) -> Callable[..., JudgeResult]:
+    """``assert_passes_rubric(subject, rubric, ...)``: the result, or a table of the criteria."""
+    return _flow_bench.assert_passes_rubric
+
+
+class _Bench:
+    """The judge of one test."""
+
+    def __init__(self, request: pytest.FixtureRequest) -> None:
+        path = os.fspath(request.path)
+        self._folder, name = os.path.split(path)
+        self._node = request.node.nodeid
+        self._config = request.config
+        self._replayer: AskJudge | None = None
+        self._backend: str | None = request.config.getoption("--judge-backend")
+        self._record: bool = request.config.getoption("--judge-record")
+        self._file = os.path.join(self._folder, FOLDER, f"{os.path.splitext(name)[0]}.json")
+
+    def judge(
+        self,
+        subject: Any,
+        rubric: RubricLike,
+        instructions: str | None = None,
+        result_format: Any = None,
+        throw_on_fail: bool = False,
+        backend: Any = None,
+        samples: int = 1,
+    ) -> Any:
+        """As :func:`flow.judge`; a ``backend`` of the test's own is asked as it is."""
+        __tracebackhide__ = True
+        from flow.errors import NoUsableAnswer
+        from flow.wiring import rubrics
+
+        where = rubrics.place(self._folder)
+        chosen, fixed = backend is None, False
+        if chosen:
+            backend, fixed = self._ask(where)
+        try:
+            return rubrics.judge(
+                subject,
+                rubric,
+                instructions=instructions,
+                result_format=result_format,
+                throw_on_fail=throw_on_fail,
+                backend=backend,
+                samples=samples,
+                where=where,
+                nonce=rubrics.content_nonce if fixed else None,
+            )
+        except NoUsableAnswer as error:
+            if not chosen:
+                raise
+            why = error.fault.message
+        return pytest.fail(why, pytrace=False)
+
+    def assert_passes_rubric(
+        self,
+        subject: Any,
+        rubric: RubricLike,
+        instructions: str | None = None,
+        backend: Any = None,
+        samples: int = 1,
+    ) -> JudgeResult:
+        """The judgement, where it passes; else an AssertionError with the table of criteria."""
+        __tracebackhide__ = True
+        result: JudgeResult = self.judge(
+            subject, rubric, instructions, backend=backend, samples=samples
+        )
+        if not result.passed:
+            from flow.render.judgement import judgement
+
+            lines = judgement(result.to_document(), lambda _, text: text)
+            raise AssertionError("the rubric is not passed\n" + "\n".join(lines))
+        return result
+
+    def _ask(self, where: Any) -> tuple[AskJudge, bool]:
+        """The judge to ask, and whether its replies are, or will be, on record."""
+        from flow.adapters.judges.replay import Replayer
+        from flow.errors import NoUsableAnswer
+        from flow.wiring import rubrics
+
+        __tracebackhide__ = True
+        recorded = os.path.lexists(self._file)
+        if recorded and not self._record and self._backend is None:
+            if self._replayer is None:
+                self._replayer = Replayer(self._file, remedy=self._how())
+            return self._replayer, True
+        try:
+            live = rubrics.choose(self._backend, where)
+        except NoUsableAnswer as error:
+            why = str(error)
+        else:
+            return (self._recorder(live), True) if self._record else (live, False)
+        if self._record or self._backend is not None:
+            return pytest.fail(why, pytrace=False)
+        return pytest.skip(
+            f"no judge to ask: {why}; nor is there a recording "
+            f"({FOLDER}/{os.path.basename(self._file)}, made by --judge-record)"
+        )
+
+    def _recorder(self, live: AskJudge) -> AskJudge:
+        """One for each file and run of pytest: what it recorded in this run it must not forget."""
+        from flow.adapters.judges.replay import Recorder
+
+        if hasattr(self._config, "workerinput"):
+            pytest.fail("--judge-record needs one process: leave out -n", pytrace=False)
+        os.makedirs(os.path.dirname(self._file), exist_ok=True)
+        recorders = self._config.stash.setdefault(_RECORDERS, {})
+        recorder: AskJudge = recorders.setdefault(self._file, Recorder(live, self._file))
+        return recorder
+
+    def _how(self) -> str:
+        return f"record it anew: pytest --judge-record {self._node}"

@@ -1,0 +1,154 @@
+"""A judgement as a table, and a calibration; from the documents that ``--json`` prints. Pure."""
+
+from __future__ import annotations
+
+from textwrap import wrap
+
+from flow.cheap_typing import TYPE_CHECKING, Any
+from flow.render.text import field, show, table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from flow.render.text import Document, Paint
+
+WIDTH = 88
+"""Columns of the words below a table."""
+
+
+def judgement(document: Document, paint: Paint) -> list[str]:
+    """``flow judge run --rubric``, and what a failed assertion shows."""
+    word = "passed" if document["passed"] else "failed"
+    sign = "reaches" if document["score"] >= document["passing_threshold"] else "is below"
+    lines = [f"rubric {show(document['rubric'])}"]
+    lines += criterion_table(document["criteria"], paint)
+    score = f"{document['score']:.3f} {sign} {document['passing_threshold']:g}"
+    lines.append(
+        field("result", f"{paint('good' if document['passed'] else 'bad', word)} ({score})")
+    )
+    asked = f"{show(document['judge'])}, {show(document['method'])}"
+    if document["samples"] > 1:
+        asked += f", spread {document['spread']:.2f}"
+    if document["cost_usd"] is not None:
+        asked += f", {document['cost_usd']:.4f} US dollars"
+    lines.append(field("judge", asked))
+    lines += paragraph("because", document["reasoning"])
+    for criterion in document["criteria"]:
+        lines += paragraph("", f"{criterion['name']}: {criterion['reasoning']}")
+    for suggestion in document["suggestions"]:
+        lines += paragraph("suggestion", suggestion)
+    for remark in document["remarks"]:
+        lines += paragraph("remark", remark)
+    return lines
+
+
+def criterion_table(criteria: Sequence[Document], paint: Paint) -> list[str]:
+    """One row for each criterion."""
+    several = any(len(criterion["scores"]) > 1 for criterion in criteria)
+    rows = [("criterion", "score", "result", *(("ballots", "spread") if several else ()))]
+    for criterion in criteria:
+        ballots = " ".join(f"{score:.2f}" for score in criterion["scores"])
+        more = (ballots, f"{criterion['spread']:.2f}") if several else ()
+        word = "passed" if criterion["passed"] else "failed"
+        rows.append((show(criterion["name"]), f"{criterion['score']:.2f}", word, *more))
+    return table(rows, paint)
+
+
+def paragraph(label: str, text: str) -> list[str]:
+    """Foreign text in lines of their own, beside a label."""
+    found = wrap(show(text.replace("\n", " ")), WIDTH - 12) or ["-"]
+    return [field(label if first else "", line) for first, line in _first(found)]
+
+
+def rubric(document: Document) -> list[str]:
+    """One rubric, as ``flow judge rubrics NAME`` shows it."""
+    lines = [
+        f"rubric {show(document['name'])}: {show(document['rubric']['name'])}",
+        field("from", f"{document['origin']}: {show(document['file'])}"),
+        field("passes at", f"{document['rubric']['passing_threshold']:g}"),
+    ]
+    for criterion in document["rubric"]["criteria"]:
+        own = f", at least {criterion['threshold']:g}" if "threshold" in criterion else ""
+        lines.append(f"  {show(criterion['name'])} (weight {criterion['weight']:g}{own})")
+        found = wrap(show(criterion["description"].replace("\n", " ")), WIDTH - 4)
+        lines += [f"    {line}" for line in found]
+    return lines
+
+
+def rubrics(documents: Sequence[Document]) -> list[str]:
+    """``flow judge rubrics``."""
+    rows = [("name", "from", "passes at", "criteria")]
+    for document in documents:
+        if "error" in document:
+            rows.append((show(document["name"]), "project", "-", "cannot be read"))
+            continue
+        names = ", ".join(show(c["name"]) for c in document["rubric"]["criteria"])
+        bar = f"{document['rubric']['passing_threshold']:g}"
+        rows.append((show(document["name"]), document["origin"], bar, names))
+    return table(rows)
+
+
+def calibration(document: Document) -> list[str]:
+    """Agreement with people: the confusion table and what follows from it."""
+    counts = document["confusion"]
+    lines = table(
+        [
+            ("", "judge: pass", "judge: fail"),
+            ("person: pass", str(counts["both_pass"]), str(counts["only_person"])),
+            ("person: fail", str(counts["only_judge"]), str(counts["both_fail"])),
+        ]
+    )
+    kappa = document["kappa"]
+    interval = _interval(kappa["low"], kappa["high"])
+    said = "not defined" if kappa["value"] is None else f"{kappa['value']:.2f}{interval}"
+    return [
+        *lines,
+        _wide("agreement", _share(document["agreement"])),
+        _wide("Cohen's kappa", said),
+        _wide("sensitivity", _share(document["sensitivity"])),
+        _wide("specificity", _share(document["specificity"])),
+    ]
+
+
+def history(document: Document) -> list[str]:
+    """``flow judge history``."""
+    lines = []
+    for judge in document["judges"]:
+        sources = ", ".join(f"{n} by {source}" for source, n in sorted(judge["sources"].items()))
+        lines.append(f"judge {show(judge['judge'])}: {judge['labels']} labels ({sources})")
+        lines += calibration(judge)
+        lines.append(_wide("believed", judge["believed"]["reason"]))
+    if document["labels"]:
+        rows = [("at", "judge", "about", "person", "judge said", "by")]
+        rows += [
+            (
+                show(label["at"]),
+                show(label["judge"]),
+                show(label["about"])[:40],
+                "pass" if label["person"] else "fail",
+                "pass" if label["judged"] else "fail",
+                show(label["source"]),
+            )
+            for label in document["labels"]
+        ]
+        lines += ["the newest labels:", *table(rows)]
+    return lines
+
+
+def _wide(label: str, text: str) -> str:
+    return f"  {label:<14} {text}"
+
+
+def _share(share: Mapping[str, Any]) -> str:
+    if share["value"] is None:
+        return "no such label"
+    counts = f"{share['hits']} of {share['of']}"
+    return f"{share['value']:.2f}{_interval(share['low'], share['high'])}, {counts}"
+
+
+def _interval(low: float | None, high: float | None) -> str:
+    return "" if low is None or high is None else f" (95% {low:.2f} to {high:.2f})"
+
+
+def _first(items: Sequence[str]) -> list[tuple[bool, str]]:
+    return [(place == 0, item) for place, item in enumerate(items)]

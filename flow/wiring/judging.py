@@ -1,0 +1,207 @@
+"""Asking judges about a goal with the real parts: backends, files, a nonce, people's labels."""
+
+from __future__ import annotations
+
+from flow.app import judging
+from flow.cheap_typing import TYPE_CHECKING
+from flow.core import layout
+
+if TYPE_CHECKING:
+    from flow.app.evaluate import JudgeCase
+    from flow.app.judge_port import AskJudge, NoAnswer
+    from flow.app.judging_bundle import Sources
+    from flow.app.judging_records import Keep
+    from flow.app.measure import Listener
+    from flow.app.ports import RawOutput
+    from flow.core.decide import Opinion, Silence
+    from flow.core.goal import Goal
+    from flow.core.judging.bundle import Bundle
+    from flow.core.judging.prompt import Prompt
+    from flow.core.rubric import Rubric
+    from flow.wiring.parts import Parts
+
+
+def ask(
+    parts: Parts,
+    case: JudgeCase,
+    listener: Listener,
+    *,
+    record: bool = True,
+    samples: int | None = None,
+) -> Opinion | Silence:
+    """Ask the judges that caller, goal and settings name; ``record`` keeps what they say."""
+    return judging.judge(case, _tools(parts, case, listener, record=record, samples=samples))
+
+
+def recall(parts: Parts, case: JudgeCase) -> Opinion | None:
+    """What these judges said of the same files before; nobody is asked."""
+    from flow.app.measure import Quiet
+
+    return judging.recall(case, _tools(parts, case, Quiet(), record=False, samples=None))
+
+
+def _tools(
+    parts: Parts, case: JudgeCase, listener: Listener, *, record: bool, samples: int | None
+) -> judging.JudgeTools:
+    settings = parts.settings.settings.judge
+    return judging.JudgeTools(
+        panel=panel(parts, case.facts.loaded.goal, case.request.judge_backend, samples),
+        sources=sources(parts, case),
+        keep=_keep(parts) if record else None,
+        nonce=_nonce,
+        monotonic=_monotonic,
+        trusted=_Labels(parts).trusted,
+        limits=judging.JudgeLimits(settings.timeout_seconds, settings.canary),
+        listener=listener,
+        rubrics=rubrics(parts, case.facts.loaded.goal),
+    )
+
+
+def rubrics(parts: Parts, goal: Goal) -> dict[str, Rubric | str]:
+    """The rubrics that the goal's criteria name; one that cannot be read is the reason."""
+    if not goal.rubrics:
+        return {}
+    from flow.adapters.rubrics import find
+    from flow.errors import FlowError
+
+    found: dict[str, Rubric | str] = {}
+    for name in goal.rubrics:
+        try:
+            found[name] = find(name, parts.top).rubric
+        except FlowError as error:
+            found[name] = str(error).replace("\n", "; ")
+    return found
+
+
+def shown(parts: Parts, case: JudgeCase) -> tuple[Bundle, Prompt]:
+    """What the first ballot would be given; nobody is asked."""
+    from flow.app import judging_bundle
+    from flow.core.judging import prompt
+
+    bundle = judging_bundle.gather(case, sources(parts, case))
+    return bundle, prompt.make(bundle, _nonce())
+
+
+def panel(
+    parts: Parts, goal: Goal, backend: str | None, samples: int | None = None
+) -> tuple[AskJudge | NoAnswer, ...]:
+    """One entry for each ballot: every judge, as often as samples are wanted.
+
+    They share one budget (``flow.goals.judge.maxCostUsd`` is for one evaluation).
+    """
+    from flow.adapters.judges.budget import Budget
+    from flow.adapters.judges.choose import choose
+
+    settings = parts.settings.settings.judge
+    budget = Budget(settings.max_cost_usd)
+    named = [
+        choose(spec, settings, parts.environ, work=None, budget=budget)
+        for spec in specs(goal, backend)
+    ]
+    return tuple(named) * (samples or wanted_samples(goal, settings.samples, backend))
+
+
+def specs(goal: Goal, backend: str | None) -> list[str | None]:
+    """Which judges are asked, as ``choose`` takes them; None is the configured one.
+
+    A caller's ``--judge-backend`` goes before ``evaluator.judges``; ``evaluator.judge_model`` is
+    the model of whichever judge names none of its own.
+    """
+    evaluator = goal.document["evaluator"]
+    model, judges = evaluator.get("judge_model"), evaluator.get("judges")
+    if backend is not None:
+        return [backend if model is None or ":" in backend else f"{backend}:{model}"]
+    if isinstance(judges, list) and judges:
+        return list(judges)
+    return [model]
+
+
+def wanted_samples(goal: Goal, setting: int, backend: str | None) -> int:
+    """How often each judge is asked: ``evaluator.judges`` as a number, else the setting."""
+    judges = goal.document["evaluator"].get("judges")
+    return judges if isinstance(judges, int) and backend is None else setting
+
+
+def sources(parts: Parts, case: JudgeCase) -> Sources:
+    """Where the bundle is read from."""
+    from functools import partial
+
+    from flow.adapters import evidence_files
+    from flow.app.judging_bundle import Raw, Sources
+
+    def output(evidence: object) -> Raw:
+        name = getattr(evidence, "output_ref", None)
+        if name is None:
+            return Raw(b"")
+        rel = f"{layout.evidence_dir(case.facts.run_id)}/{name}"
+        return evidence_files.read_ends(parts.top, rel)
+
+    return Sources(
+        records=parts.records,
+        output=output,
+        files=partial(evidence_files.collect, parts.top),
+        journals=journals(parts, case),
+    )
+
+
+def journals(parts: Parts, case: JudgeCase) -> tuple[str, ...]:
+    """Patterns of the decision journal, wherever it may lie."""
+    import re
+
+    places = (
+        layout.JOURNAL_DIR,
+        parts.settings.settings.journal_dir,
+        case.facts.baseline.journal_dir,
+        case.facts.loaded.goal.journal,
+    )
+    names = sorted({name.strip("/") for name in places if name})
+    return tuple("/" + re.sub(r"([*?\[\\])", r"\\\1", name) for name in names)
+
+
+class _Labels:
+    """The labels that people gave, read once and only where ``minKappa`` asks for them."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+
+    def trusted(self, judge: str) -> tuple[bool, str]:
+        """Whether this judge may propose ``achieved``."""
+        least = self._parts.settings.settings.judge.min_kappa
+        if least is None:
+            return True, ""
+        from flow.adapters.judge_labels import LabelBook
+        from flow.core.calibration import believed
+
+        book = LabelBook(self._parts.state_dir, self._parts.top, self._parts.repo.common_dir)
+        found = believed(book.labels(judge), least)
+        return found.ok, found.reason
+
+
+def _keep(parts: Parts) -> Keep:
+    from flow.adapters import clock
+    from flow.app.judging_records import Keep
+
+    def stash(data: bytes) -> RawOutput:
+        import os
+        from hashlib import sha256
+
+        from flow.adapters import files
+        from flow.app.ports import RawOutput
+
+        rel = f"{layout.WORK}/{layout.TEMP_PREFIX}{os.urandom(9).hex()}"
+        files.publish_new(parts.top, rel, data)
+        return RawOutput(os.path.join(parts.top, rel), sha256(data).hexdigest(), len(data))
+
+    return Keep(parts.ledger, stash, clock.now)
+
+
+def _nonce() -> str:
+    from secrets import token_hex
+
+    return token_hex(16)
+
+
+def _monotonic() -> float:
+    from flow.adapters import clock
+
+    return clock.monotonic()

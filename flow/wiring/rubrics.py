@@ -1,0 +1,289 @@
+"""Judging a subject by a rubric with the real parts: files, settings, a backend, a nonce."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+
+from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
+from flow.errors import FlowError, InputError, NotPassed, NoUsableAnswer
+
+if TYPE_CHECKING:
+    from asyncio import AbstractEventLoop
+
+    from flow.adapters.rubrics import LoadedRubric
+    from flow.app.judge_port import AskJudge, NoAnswer
+    from flow.app.rubric_judging import Asked
+    from flow.core.judging.fences import Part
+    from flow.core.rubric import JudgeResult, Rubric
+    from flow.core.rubric_prompt import RubricQuestion
+    from flow.core.settings import JudgeSettings
+
+    RubricLike = Rubric | Mapping[str, Any] | str | os.PathLike[str]
+    Backend = str | AskJudge | Callable[[str], Any]
+
+MOST_SAMPLES = 25
+"""As for ``flow.goals.judge.samples``."""
+
+
+class Place(NamedTuple):
+    """Where a judgement is asked for: the checkout around, if any, and the user's settings."""
+
+    top: str | None
+    settings: JudgeSettings
+    warnings: tuple[str, ...]
+    environ: Mapping[str, str]
+
+
+class Order(NamedTuple):
+    """A judgement that was ordered: what to ask, whom, and what to make of the answer."""
+
+    asked: Asked
+    ask: AskJudge
+    warnings: tuple[str, ...]
+    settings: JudgeSettings
+
+
+def place(cwd: str | None = None, environ: Mapping[str, str] | None = None) -> Place:
+    """The checkout around ``cwd`` and the settings in force there; outside of any, the user's."""
+    from flow.adapters.git import find_repo
+    from flow.adapters.settings import load
+
+    environ = os.environ if environ is None else environ
+    repo = find_repo(os.path.abspath(cwd or os.getcwd()))
+    top = None if repo is None else repo.top
+    loaded = load(top, environ.get("HOME") or None)
+    return Place(top, loaded.settings.judge, loaded.warnings, environ)
+
+
+def order(
+    subject: Any,
+    rubric: RubricLike,
+    *,
+    instructions: str | None = None,
+    result_schema: Mapping[str, Any] | None = None,
+    backend: Backend | None = None,
+    samples: int = 1,
+    loop: AbstractEventLoop | None = None,
+    where: Place | None = None,
+) -> Order:
+    """Everything that is checked before a judge is asked.
+
+    Raises :class:`NoUsableAnswer` (``not_configured``) where there is no judge to ask.
+    """
+    from flow.adapters.subjects import parts
+
+    where = where or place()
+    loaded = load(rubric, where.top)
+    asked = question(loaded.rubric, parts(subject), instructions, result_schema, samples)
+    ask = choose(backend, where, loop)
+    return Order(asked, ask, loaded.warnings, where.settings)
+
+
+def question(
+    rubric: Rubric,
+    subject: tuple[Part, ...],
+    instructions: str | None,
+    result_schema: Mapping[str, Any] | None,
+    samples: int,
+) -> Asked:
+    """What to ask, checked."""
+    from flow.app.rubric_judging import Asked
+
+    if type(samples) is not int or not 1 <= samples <= MOST_SAMPLES:
+        raise InputError(
+            f"{samples!r:.40} is no number of samples",
+            key="samples",
+            value=samples,
+            remedy=f"a whole number from 1 to {MOST_SAMPLES}",
+        )
+    if instructions is not None and not isinstance(instructions, str):
+        raise InputError("not text", key="instructions", remedy="give a string")
+    return Asked(
+        rubric,
+        subject,
+        instructions=instructions or None,
+        result_schema=result_schema,
+        samples=samples,
+    )
+
+
+def load(rubric: RubricLike, top: str | None) -> LoadedRubric:
+    """The rubric that a caller means: a value, a mapping, a name, or a file."""
+    from flow.adapters import rubrics
+    from flow.core import rubric_files
+    from flow.core.rubric import Rubric
+
+    if isinstance(rubric, Rubric):
+        from flow.core.rubric_rules import warnings
+
+        said = tuple(warnings(rubric.to_document()))
+        return rubrics.LoadedRubric(rubric.name, rubric, "value", "", "", said)
+    if isinstance(rubric, Mapping):
+        made, told = rubric_files.rubric(dict(rubric))
+        return rubrics.LoadedRubric(made.name, made, "value", "", "", told)
+    if isinstance(rubric, str):
+        return rubrics.find_or_read(rubric, top)
+    if isinstance(rubric, os.PathLike):
+        name = os.fsdecode(rubric)
+        from flow.adapters import inputs
+
+        return rubrics.read(inputs.read(name, "rubric"), name)
+    raise InputError(
+        f"a {type(rubric).__name__} is no rubric",
+        key="rubric",
+        remedy="give a Rubric, a mapping, the name of a rubric, or the path of its file",
+    )
+
+
+def choose(
+    backend: Backend | None, where: Place, loop: AbstractEventLoop | None = None
+) -> AskJudge:
+    """The judge to ask; :class:`NoUsableAnswer` where none is configured or it cannot be used."""
+    if backend is None or isinstance(backend, str):
+        from flow.adapters.judges.choose import choose as by_settings
+        from flow.app.judge_port import NoAnswer
+
+        found: AskJudge | NoAnswer = by_settings(backend, where.settings, where.environ, work=None)
+        if isinstance(found, NoAnswer):
+            raise no_answer(found)
+        return found
+    if isinstance(getattr(backend, "name", None), str) and callable(backend):
+        return backend  # type: ignore[return-value]
+    if callable(backend):
+        from flow.adapters.function_judge import FunctionJudge
+
+        function: Callable[[str], Any] = backend  # type: ignore[assignment]
+        return FunctionJudge(function, loop)
+    raise InputError(
+        f"a {type(backend).__name__} is no judge",
+        key="backend",
+        remedy="give BACKEND[:MODEL], a function from prompt to mapping, or a backend object",
+    )
+
+
+def carry_out(
+    ordered: Order, *, nonce: Callable[[str], str] | None = None
+) -> tuple[JudgeResult, Mapping[str, Any]]:
+    """Ask; returns the judgement and the reply whose words it took.
+
+    Raises :class:`NoUsableAnswer` where no judgement follows from what the judge said.
+    """
+    from dataclasses import replace
+
+    from flow.app.judge_port import NoAnswer
+    from flow.app.rubric_judging import judge
+
+    seconds = ordered.settings.timeout_seconds
+    judged = judge(ordered.asked, ordered.ask, nonce or random_nonce, seconds=seconds)
+    if isinstance(judged, NoAnswer):
+        raise no_answer(judged) from getattr(ordered.ask, "raised", None)
+    remarks = (*judged.result.remarks, *ordered.warnings)
+    return replace(judged.result, remarks=remarks), judged.value
+
+
+def judge(
+    subject: Any,
+    rubric: RubricLike,
+    *,
+    instructions: str | None = None,
+    result_format: object = None,
+    throw_on_fail: bool = False,
+    backend: Backend | None = None,
+    samples: int = 1,
+    loop: AbstractEventLoop | None = None,
+    where: Place | None = None,
+    nonce: Callable[[str], str] | None = None,
+) -> Any:
+    """:func:`flow.judge`, with the parts that a test or the pytest plugin brings."""
+    form = None
+    if result_format is not None:
+        from flow.adapters.result_formats import result_format as understood
+
+        form = understood(result_format)
+    ordered = order(
+        subject,
+        rubric,
+        instructions=instructions,
+        result_schema=None if form is None else form.schema,
+        backend=backend,
+        samples=samples,
+        loop=loop,
+        where=where,
+    )
+    result, value = carry_out(ordered, nonce=nonce)
+    answer: Any = result
+    if form is not None:
+        answer = form.result(value.get("result"), score=result.score, passed=result.passed)
+    if throw_on_fail and not result.passed:
+        from flow.core.rubric import why_not
+
+        raise NotPassed(why_not(result), answer)
+    return answer
+
+
+def no_answer(found: NoAnswer) -> NoUsableAnswer:
+    """A :class:`NoAnswer` as an error."""
+    if found.kind == "not_configured":  # its reason says what to do
+        return NoUsableAnswer(found.reason, code=found.kind)
+    return NoUsableAnswer(
+        f"the judge {found.usage.backend} gave no usable answer: {found.reason}",
+        code=found.kind,
+        remedy="ask again, or let a person decide",
+    )
+
+
+def random_nonce(_: str) -> str:
+    """A nonce that nobody could know beforehand."""
+    from secrets import token_hex
+
+    return token_hex(16)
+
+
+def content_nonce(content: str) -> str:
+    """A nonce that depends on everything it fences, for replies that are recorded.
+
+    Nothing that is fenced can hold it: it would have to hold its own SHA-256.
+    """
+    from hashlib import sha256
+
+    return sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def shown(
+    subject: Any, rubric: RubricLike, instructions: str | None, where: Place
+) -> RubricQuestion:
+    """What a judge would be given; nobody is asked."""
+    from flow.adapters.subjects import parts
+    from flow.app.rubric_judging import question as prompt
+
+    asked = question(load(rubric, where.top).rubric, parts(subject), instructions, None, 1)
+    return prompt(asked, random_nonce)
+
+
+def listing(top: str | None) -> list[dict[str, Any]]:
+    """Every rubric that a name can mean here, the project's first; broken ones with their error."""
+    from flow.adapters import rubrics
+    from flow.core.rubric_files import READY_MADE
+
+    found = []
+    own = rubrics.project_names(top) if top is not None else ()
+    for name in dict.fromkeys((*own, *READY_MADE)):
+        try:
+            found.append(document(rubrics.find(name, top)))
+        except FlowError as error:
+            told = [str(fault) for fault in error.faults]
+            found.append({"name": name, "error": error.to_dict(), "warnings": told})
+    return found
+
+
+def document(loaded: LoadedRubric) -> dict[str, Any]:
+    """A rubric as ``--json`` prints it."""
+    return {
+        "name": loaded.name,
+        "origin": loaded.origin,
+        "file": loaded.file,
+        "sha256": loaded.sha256,
+        "rubric": loaded.rubric.to_document(),
+        "warnings": list(loaded.warnings),
+    }

@@ -1,0 +1,224 @@
+"""The Stop hook in the real Claude Code: it blocks, the agent works, it lets go."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.e2e.agent import Agent, bash, says, uses
+from tests.e2e.scene import APPROVE, BLOCK, TOOLS, mode, stops, verdict
+from tests.e2e.session import Session, allow
+from tests.entry.scene import flow, start, status
+from tests.support import GitRepo
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.support.messages_api import Reply
+
+pytestmark = pytest.mark.needs_tool("claude")
+
+MARK = "Stop hook feedback:\nFLOW_GOAL_CONTINUATION"
+
+
+def edit(repo: GitRepo, text: str) -> Reply:
+    """A turn that really writes the file."""
+    return uses("Write", file_path=os.fspath(repo.path / "src/greet.txt"), content=text)
+
+
+def look(repo: GitRepo) -> Reply:
+    """A turn that reads the file, without which Claude Code lets no agent write it."""
+    return uses("Read", file_path=os.fspath(repo.path / "src/greet.txt"))
+
+
+def test_it_blocks_the_agent_repairs_and_it_lets_go(scene: GitRepo, home: Path) -> None:
+    mode(home, "evaluator-loop")
+    agent = Agent(says("I am done."), look(scene), edit(scene, "please\n"), says("Now I am."))
+    with Session(scene, agent, *TOOLS, person=allow) as session:
+        turn = session.prompt("make the greeting polite")
+    assert turn.decisions == [BLOCK, APPROVE]
+    assert agent.heard[1].startswith(f"{MARK} goal greet is not done yet.")
+    assert "AC1" in agent.heard[1]
+    assert "grep -q please src/greet.txt" in agent.heard[1]
+    assert turn.result["result"] == "Now I am."
+    assert turn.hooks[1]["next_step_hint"] == "/flow:goal evaluate greet"
+    assert "/flow:goal evaluate greet" in turn.hooks[1]["systemMessage"]
+    assert (verdict(scene)["verdict"], verdict(scene)["source"]) == ("achieved", "evaluator-loop")
+    (result,) = verdict(scene)["criterion_results"]
+    assert (result["outcome"], result["exit_code"]) == ("passed", 0)
+    assert (scene.path / result["evidence_ref"]).is_file()
+    assert [(e["row"], e["answer"]) for e in stops(scene)] == [
+        ("failed", "continue"),
+        ("proved", "let_go"),
+    ]
+    assert status(scene) == "active"  # a person confirms
+    proposal = verdict(scene)["proposed_transition"]["proposal_id"]
+    assert flow(scene, "goal", "confirm", "greet", "--proposal", proposal).status == 0
+    assert status(scene) == "achieved"
+
+
+def test_stuck_after_three_equal_turns(scene: GitRepo, home: Path) -> None:
+    mode(home, "evaluator-loop")
+    agent = Agent(*(says(f"done {number}") for number in range(6)))
+    with Session(scene, agent, *TOOLS, person=allow) as session:
+        turn = session.prompt("make the greeting polite")
+    assert turn.decisions == [BLOCK, BLOCK, BLOCK, APPROVE]
+    assert len(agent.turns) == 4
+    assert status(scene) == "failed"
+    assert "stuck_no_progress" in turn.hooks[3]["systemMessage"]
+    assert stops(scene)[-1]["limit"] == "stuck_no_progress"
+    assert "stuck_no_progress" in scene.read(".decisions/issue-7.md")
+
+
+def test_the_budget(repo: GitRepo, home: Path) -> None:
+    mode(home, "evaluator-loop")
+    start(repo)
+    assert flow(repo, "goal", "create", "--file", os.fspath(with_budget(repo, home))).status == 0
+    agent = Agent(*(says(f"done {number}") for number in range(6)))
+    with Session(repo, agent, *TOOLS, person=allow) as session:
+        turn = session.prompt("make the greeting polite")
+    assert turn.decisions == [BLOCK, BLOCK, APPROVE]
+    assert "Turns left after this one: 1." in agent.heard[1]
+    assert "Turns left after this one: 0." in agent.heard[2]
+    assert "budget_exhausted" in turn.hooks[2]["systemMessage"]
+    assert status(repo) == "waiting_for_user"
+    assert verdict(repo)["proposed_transition"]["to"] == "failed"
+
+
+def with_budget(repo: GitRepo, home: Path) -> Path:
+    """A goal file that allows two continuations."""
+    drafted = flow(
+        repo, "goal", "create", "greet", "--outcome", "polite", "--draft", "--allow", "src/**",
+        "--criterion", "AC1: says please :: grep -q please src/greet.txt",
+    )  # fmt: skip
+    assert drafted.status == 0, drafted.stderr
+    file = repo.path / ".flow/goals/greet.goal.yaml"
+    text = file.read_text().replace("status: draft", "status: active")
+    other = home / "greet.goal.yaml"
+    other.write_text(f"{text.rstrip()}\ncontinuation:\n  max_iterations: 2\n")
+    file.unlink()
+    return other
+
+
+def test_no_more_in_a_row_than_the_host_takes(scene: GitRepo, home: Path) -> None:
+    mode(home, "evaluator-loop")
+    agent = Agent(*(says(f"done {number}") for number in range(6)))
+    cap = {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "2"}
+    with Session(scene, agent, *TOOLS, person=allow, env=cap) as session:
+        turn = session.prompt("make the greeting polite")
+    assert turn.decisions == [BLOCK, BLOCK, APPROVE]
+    assert ["last time in a row" in heard for heard in agent.heard[1:]] == [False, True]
+    assert stops(scene)[-1]["limit"] is not None
+    assert status(scene) == "active"
+
+
+def test_the_host_takes_more_where_the_agent_works_in_between(scene: GitRepo, home: Path) -> None:
+    """A tool call ends the host's row, and so does a change that ends Flow's."""
+    mode(home, "evaluator-loop", failAfterStuckTurns=9)
+    words = ("one", "two", "three", "please")
+    steps = [step for word in words for step in (bash(f"echo {word} > src/greet.txt"), says(word))]
+    agent = Agent(*steps)
+    cap = {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "1"}
+    with Session(scene, agent, *TOOLS, person=allow, env=cap) as session:
+        turn = session.prompt("make the greeting polite")
+    assert turn.decisions == [BLOCK, BLOCK, BLOCK, APPROVE]
+    assert turn.result["result"] == "please"
+    assert verdict(scene)["verdict"] == "achieved"
+
+
+def test_block_mode_does_not_go_round_for_ever(scene: GitRepo, home: Path) -> None:
+    mode(home, "block")
+    agent = Agent(*(says(f"done {number}") for number in range(6)))
+    with Session(scene, agent, *TOOLS, person=allow) as session:
+        turn = session.prompt("make the greeting polite")
+    assert turn.decisions == [BLOCK, BLOCK, BLOCK, APPROVE]
+    assert status(scene) == "active"
+
+
+@pytest.mark.parametrize("value", ["warn", "off"])
+def test_warn_and_off_never_block(scene: GitRepo, home: Path, value: str) -> None:
+    mode(home, value)
+    agent = Agent(says("done"))
+    with Session(scene, agent, *TOOLS, person=allow) as session:
+        turn = session.prompt("make the greeting polite")
+    assert turn.decisions == [APPROVE]
+    assert len(agent.turns) == 1
+    said = turn.hooks[0].get("systemMessage", "")
+    assert ("AC1" in said) == (value == "warn")
+
+
+def test_without_a_setting_it_warns(scene: GitRepo) -> None:
+    agent = Agent(says("done"))
+    with Session(scene, agent, *TOOLS, person=allow) as session:
+        turn = session.prompt("make the greeting polite")
+    assert turn.decisions == [APPROVE]
+    assert "AC1" in turn.hooks[0]["systemMessage"]
+
+
+def test_where_no_goals_are_it_says_nothing(repo: GitRepo, home: Path) -> None:
+    mode(home, "evaluator-loop")
+    agent = Agent(says("done"))
+    with Session(start(repo), agent, *TOOLS, person=allow) as session:
+        turn = session.prompt("hello")
+    assert turn.hooks == [{"decision": APPROVE, "reason": "there are no goals here"}]
+
+
+def test_a_violation_names_the_files_to_put_back(scene: GitRepo, home: Path) -> None:
+    mode(home, "evaluator-loop")
+    agent = Agent(
+        bash("echo please > src/greet.txt; echo notes > notes.txt"),
+        says("done"),
+        bash("rm notes.txt"),
+        says("put back"),
+    )
+    with Session(scene, agent, *TOOLS, person=allow) as session:
+        turn = session.prompt("make the greeting polite")
+    assert turn.decisions == [BLOCK, APPROVE]
+    assert "notes.txt" in agent.heard[2]
+    assert verdict(scene)["verdict"] == "achieved"
+
+
+def test_a_new_prompt_starts_afresh(scene: GitRepo, home: Path) -> None:
+    mode(home, "evaluator-loop", failAfterStuckTurns=2)
+    agent = Agent(*(says(f"done {number}") for number in range(9)))
+    cap = {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "1"}
+    with Session(scene, agent, *TOOLS, person=allow, env=cap) as session:
+        first = session.prompt("make the greeting polite")
+        second = session.prompt("try again")
+    assert [first.decisions, second.decisions] == [[BLOCK, APPROVE], [BLOCK, APPROVE]]
+    assert [event["stuck_turns"] for event in stops(scene)] == [0, 1, 0, 1]
+    assert status(scene) == "active"
+
+
+def test_a_broken_goal_file_is_named_and_lets_go(scene: GitRepo, home: Path) -> None:
+    mode(home, "evaluator-loop")
+    scene.write(".flow/goals/greet.goal.yaml", "apiVersion: [\n")
+    agent = Agent(says("done"))
+    with Session(scene, agent, *TOOLS, person=allow) as session:
+        turn = session.prompt("make the greeting polite")
+    assert turn.decisions == [APPROVE]
+    assert "greet.goal.yaml" in turn.hooks[0]["systemMessage"]
+
+
+def test_a_goal_that_is_not_trusted_runs_nothing(scene: GitRepo, home: Path) -> None:
+    mode(home, "evaluator-loop")
+    file = scene.path / ".flow/goals/greet.goal.yaml"
+    file.write_text(file.read_text().replace("grep -q please", "touch ran; grep -q please"))
+    agent = Agent(says("done"))
+    with Session(scene, agent, *TOOLS, person=allow) as session:
+        turn = session.prompt("make the greeting polite")
+    assert turn.decisions == [APPROVE]
+    assert "flow trust record greet" in turn.hooks[0]["systemMessage"]
+    assert not (scene.path / "ran").exists()
+
+
+def test_a_judges_own_session_is_let_go(scene: GitRepo, home: Path) -> None:
+    mode(home, "evaluator-loop")
+    agent = Agent(says("done"))
+    guard = {"CLAUDE_HOOK_GOAL_JUDGE_MODE": "1"}
+    with Session(scene, agent, *TOOLS, person=allow, env=guard) as session:
+        turn = session.prompt("judge this")
+    assert turn.decisions == [APPROVE]
+    assert stops(scene) == []

@@ -1,0 +1,45 @@
+"""What a person sees and does at Claude Code's own prompt."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.e2e.agent import Agent, bash, says
+from tests.e2e.scene import mode, stops
+from tests.e2e.terminal import ENTER, Terminal
+from tests.e2e.test_goal_command import EVALUATE, ask, confirm
+from tests.entry.scene import status
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.support import GitRepo
+
+pytestmark = [pytest.mark.needs_tool("claude"), pytest.mark.slow]
+
+
+def test_the_hook_says_where_the_goal_stands(scene: GitRepo, home: Path) -> None:
+    mode(home, "warn")
+    with Terminal(scene, Agent(says("I am done."))) as terminal:
+        terminal.shows("shortcuts")
+        terminal.type("make the greeting polite")
+        terminal.until(lambda: bool(terminal.agent.turns), pressing=ENTER)
+        terminal.shows("Stop says: Flow: goal greet is not done: failed: AC1 (exit 1)")
+    assert [event["answer"] for event in stops(scene)] == ["let_go"]
+
+
+def test_a_goal_is_confirmed_by_the_persons_own_keys(met: GitRepo) -> None:
+    agent = Agent(bash(EVALUATE), ask, confirm(met), says("The goal is achieved."))
+    with Terminal(met, agent) as terminal:
+        terminal.shows("shortcuts")
+        terminal.type("/flow:goal evaluate greet")
+        terminal.until(lambda: bool(agent.turns), pressing=ENTER)
+        terminal.shows("close it as achieved?")
+        assert status(met) == "active"
+        terminal.until(lambda: len(agent.turns) > 2, pressing=ENTER)  # Confirm is the first
+        terminal.shows("Do you want to proceed?")  # the rules of flow init
+        assert status(met) == "active"
+        terminal.until(lambda: len(agent.turns) > 3, pressing=ENTER)
+    assert status(met) == "achieved"
