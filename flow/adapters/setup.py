@@ -33,6 +33,7 @@ _DOORS = (
     "goal approve",
     "goal amend",
     "goal clear",
+    "goal rebase",
     "trust record",
     "trust revoke",
 )
@@ -42,6 +43,8 @@ ASK_RULES: tuple[str, ...] = (
     "Bash(*flow goal evaluate *--confirm*)",
     "Bash(*flow-goal-record.sh *--update-lifecycle*)",
     "Bash(*flow-goal-trust.sh record*)",
+    # The same words in a quoted command, with options between them, in a substitution.
+    *(f"Bash(*{'*'.join(door.split())}*)" for door in _DOORS),
 )
 """What Claude Code asks a person before it runs: the doors that need a person's word."""
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.docs import recorded
 from tests.docs.console import Command, environment, normal, replay
 from tests.support import ROOT
 
@@ -18,6 +19,7 @@ README = Path(ROOT, "README.md").read_text(encoding="utf-8")
 def test_the_readme_says_what_happens(tmp_path: Path, home: Path) -> None:
     work = tmp_path / "work"
     work.mkdir()
+    recorded.install(tmp_path, home, "README")
     commands = list(replay(README, work, environment(home)))
     assert len(commands) > 15
     differences = [command.difference for command in commands if command.difference]
