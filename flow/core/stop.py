@@ -88,7 +88,8 @@ class Step(NamedTuple):
     why: Why
     loop: Loop
     left: int | None
-    """Continuations that may follow this one; None: nothing counts them."""
+    """Continuations that may follow this one; None: nothing counts them. Outside the loop it is the
+    host that counts, as long as no file changes."""
     last_of_host: bool = False
     """Whether the host may take no further one."""
 
@@ -175,7 +176,9 @@ def step(
         in_row=in_row,
         recent=(*loop.recent, Recent(at, tree))[-THROTTLE_COUNT:],
     )
-    left = limits.budget - used if mode == "evaluator-loop" else None
+    left: int | None = limits.budget - used
+    if mode != "evaluator-loop":  # there only the host counts
+        left = None if limits.cap is None else max(limits.cap - in_row, 0)
     return Step("continue", "", after, left, limits.cap in (in_row, used))
 
 
