@@ -540,6 +540,15 @@ def test_files_that_change_while_the_judge_is_asked_make_its_opinion_worthless()
     assert made.world.document["objective"]["acceptance_criteria"][1]["status"] == "pending"
 
 
+@pytest.mark.parametrize(("only", "asked"), [((), True), (("AC1",), False), (("AC1", "AC2"), True)])
+def test_a_judge_is_not_asked_about_what_is_left_out(only: tuple[str, ...], asked: bool) -> None:
+    made = court()
+    verdict = made.evaluate(only=only)
+    assert bool(prompts(made)) is asked
+    assert verdict.verdict == ("achieved" if asked else "needs_human_review")
+    assert ("not asked (--only leaves its criteria out)" in verdict.reason) is not asked
+
+
 # --- several judges -------------------------------------------------------------------------------
 
 
