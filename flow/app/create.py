@@ -149,6 +149,16 @@ def lint(goal: Goal, missing: Sequence[str]) -> list[str]:
             f"{explain.names(fuzzy)}: no command proves it and evaluator.type is deterministic, "
             f"so only an approval can"
         )
+    bare = [
+        c.id
+        for c in goal.criteria
+        if c.id in fuzzy and not c.evidence_paths and not c.evidence_command
+    ]
+    if bare and goal.evaluator_type != "deterministic":
+        found.append(
+            f"{explain.names(bare)}: without evidence_paths or an evidence_command no judge can "
+            "pass it"
+        )
     return found
 
 

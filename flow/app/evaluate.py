@@ -234,13 +234,15 @@ def _consult(
 ) -> tuple[JudgeCase, Opinion | Silence | None, tuple[str, ...]]:
     """Step 5: the case with what a judge said of it, the opinion, and what moved meanwhile."""
     opinion, collected = _ask(case, tools)
-    if collected is None:
-        measurement, measured = measure.judged(
-            case.facts.loaded.goal, case.measurement, case.measured, opinion
-        )
+    if collected is None and not isinstance(opinion, decide.Opinion):
+        return case, opinion, ()
+    from flow.app.judged import judged_rows
+
+    facts, goal = case.facts, case.facts.loaded.goal
+    if collected is None:  # it was on record
+        measurement, measured = judged_rows(goal, case.measurement, case.measured, opinion)
         return case._replace(measurement=measurement, measured=measured), opinion, ()
     # Evidence commands may have left something behind, and asking takes time.
-    facts, goal = case.facts, case.facts.loaded.goal
     measurement = case.measurement._replace(
         ran=True, goal_touched=case.measurement.goal_touched or collected.goal_touched
     )
@@ -251,7 +253,7 @@ def _consult(
         measured = measure.judgeable(goal, measurement, approvals, stale=True)
         case = case._replace(measurement=measurement, measured=measured, candidate="incomplete")
         return case, None, moved
-    measurement, measured = measure.judged(goal, measurement, case.measured, opinion)
+    measurement, measured = judged_rows(goal, measurement, case.measured, opinion)
     return case._replace(measurement=measurement, measured=measured), opinion, ()
 
 
@@ -271,6 +273,9 @@ def _ask(case: JudgeCase, tools: Tools) -> tuple[Opinion | Silence | None, Colle
         return decide.Silence("none configured"), None
     if request.dry_run:
         return decide.Silence("not asked (--dry-run)"), None
+    open_ones = [c.id for c in goal.criteria if c.fuzzy and c.must_pass]
+    if request.only and open_ones and not any(name in request.only for name in open_ones):
+        return decide.Silence("not asked (--only leaves its criteria out)"), None
     known = tools.recall(case) if request.recall and tools.recall is not None else None
     if known is not None:
         return known, None

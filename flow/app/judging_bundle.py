@@ -278,7 +278,7 @@ def _previous(verdict: Mapping[str, Any] | None, goal: Goal) -> Previous | None:
     if verdict is None or verdict.get("verdict") not in Verdicts:
         return None
     rows = verdict.get("criterion_results")
-    known = {c.id: None for c in goal.criteria}
+    known: dict[str, Any] = dict.fromkeys(c.id for c in goal.criteria)
     for row in rows if isinstance(rows, list) else ():
         if isinstance(row, dict) and row.get("criterion_id") in known:
             known[row["criterion_id"]] = row.get("status")

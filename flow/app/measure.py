@@ -8,8 +8,8 @@ from flow.app import reuse
 from flow.app.ports import Check, CriterionUpdate
 from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from flow.core import explain
-from flow.core.decide import Measured, Opinion
-from flow.core.evidence import EVALUATOR, ONLY_EXIT, ONLY_OPINION, evidence_document
+from flow.core.decide import Measured
+from flow.core.evidence import EVALUATOR, ONLY_EXIT, evidence_document
 from flow.core.verdict import CriterionResult
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from flow.app.evaluate import Request, Tools
     from flow.app.looking import Facts
     from flow.app.ports import CheckResult
-    from flow.core.decide import Silence
     from flow.core.evidence import Outcome
     from flow.core.goal import Criterion, Goal
 
@@ -282,32 +281,6 @@ def judgeable(
         )
         for criterion, row in zip(goal.criteria, measurement.rows, strict=True)
     )
-
-
-def judged(
-    goal: Goal,
-    measurement: Measurements,
-    measured: Sequence[Measured],
-    opinion: Opinion | Silence | None,
-) -> tuple[Measurements, tuple[Measured, ...]]:
-    """The rows with a judge's opinion of the fuzzy criteria; a command's row stays as it is."""
-    if not isinstance(opinion, Opinion) or opinion.evidence_ref is None:
-        return measurement, tuple(measured)  # what is not on the record counts for nothing
-    said = {one.id: one for one in opinion.criteria}
-    rows, facts = list(measurement.rows), list(measured)
-    for place, criterion in enumerate(goal.criteria):
-        one = said.get(criterion.id)
-        if one is None or not criterion.fuzzy or facts[place].approved:
-            continue
-        rows[place] = rows[place]._replace(
-            result=f"judge: {one.status}",
-            reason=f'judge: {one.status}: "{one.reason}"',
-            limitations=(*rows[place].limitations, ONLY_OPINION),
-            evidence_id=opinion.evidence_id,
-            evidence_ref=opinion.evidence_ref,
-        )
-        facts[place] = facts[place]._replace(judged=one.status)
-    return measurement._replace(rows=tuple(rows)), tuple(facts)
 
 
 def results(

@@ -163,7 +163,11 @@ def test_the_readers_warnings_come_before_the_lints() -> None:
     [
         ([criterion("AC1")], "deterministic", 0),
         ([criterion("AC1"), criterion("AC2", None)], "deterministic", 1),
-        ([criterion("AC1"), criterion("AC2", None)], "hybrid", 0),
+        ([criterion("AC1"), criterion("AC2", None)], "hybrid", 1),
+        ([criterion("AC1"), criterion("AC2", None)], "flow_verdict_judge", 1),
+        ([criterion("AC1"), criterion("AC2", None, evidence_paths=["d"])], "hybrid", 0),
+        ([criterion("AC1"), criterion("AC2", None, evidence_command="d")], "hybrid", 0),
+        ([criterion("AC1"), criterion("AC2", None, must_pass=False)], "hybrid", 0),
         ([criterion("AC1"), criterion("AC2", None, must_pass=False)], "deterministic", 0),
     ],
 )

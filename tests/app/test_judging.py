@@ -10,7 +10,7 @@ import pytest
 from flow.app.evaluate import Request, evaluate
 from flow.app.judging import MOST_BALLOTS
 from flow.app.ports import CheckResult, RawOutput
-from flow.core.decide import Opinion, Silence
+from flow.core.decide import JudgedCriterion, Opinion, Silence
 from flow.core.evidence import EVALUATOR, ONLY_OPINION
 from flow.core.judging.bundle import MOST_SOUGHT
 
@@ -199,7 +199,9 @@ def test_an_empty_file_is_no_evidence() -> None:
     assert made.evaluate().verdict == "not_achieved"
 
 
-def record(made: Court, name: str, body: dict[str, Any], by: str | None = None) -> None:
+def record(
+    made: Court, name: str, body: dict[str, Any], by: str | None = None, goal: str = "issue-4"
+) -> None:
     """A sidecar that is there before the evaluation."""
     subject = probe(made)
     document = {
@@ -207,7 +209,7 @@ def record(made: Court, name: str, body: dict[str, Any], by: str | None = None) 
         "kind": "FlowEvidence",
         "metadata": {
             "id": name,
-            "goal": "issue-4",
+            "goal": goal,
             "run_id": "run-1",
             "created_at": "2026-11-21T11:00:00Z",
             **({"created_by": by} if by else {}),
@@ -293,6 +295,26 @@ def test_fresh_evidence_of_flows_own_counts_and_stale_does_not() -> None:
     assert "there is evidence of older files, which does not count" in prompts(other)[0]
 
 
+@pytest.mark.parametrize(
+    "change", [{"criterion_digest": "0" * 64}, {"about": ["AC3"]}, {"goal": "another"}]
+)
+def test_evidence_of_another_wording_criterion_or_goal_is_none(change: dict[str, Any]) -> None:
+    made = court()
+    made.files = {}
+    body = {"type": "command_result", "proves": [], "about": ["AC2"], **change}
+    goal = body.pop("goal", "issue-4")
+    record(made, "kept", body, by=EVALUATOR, goal=goal)
+    made.outputs["kept"] = QUOTE.encode()
+    assert made.evaluate().verdict == "not_achieved"
+    assert "output of its evidence_command" not in prompts(made)[0]
+
+
+def test_a_command_that_printed_nothing_is_no_piece_of_evidence() -> None:
+    made = court()
+    made.evaluate()
+    assert "evidence AC1." not in prompts(made)[0]
+
+
 def test_denied_context_and_the_journal_are_kept_from_the_search() -> None:
     made = court()
     made.world.document["evaluator"]["denied_context"] = [
@@ -320,6 +342,14 @@ def test_the_previous_verdict_and_the_turns_left_are_given() -> None:
     assert "It was not_achieved. Its words:\n" in text
     assert "BEGIN previous verdict>>>\ntoo short\n" in text
     assert "has 8 turns left" in text
+
+
+def test_there_are_never_fewer_than_no_turns_left() -> None:
+    made = court()
+    made.world.document["continuation"] = {"max_iterations": 2}
+    made.world.document["lifecycle"]["turns_evaluated"] = 7
+    made.evaluate()
+    assert "has 0 turns left" in prompts(made)[0]
 
 
 def test_only_known_words_of_a_previous_verdict_stand_outside_the_fences() -> None:
@@ -452,6 +482,49 @@ def test_an_evidence_command_that_touches_flows_files_spoils_the_judging() -> No
     assert prompts(made) == []
 
 
+def test_an_approved_criterions_evidence_command_does_not_run_for_the_others() -> None:
+    from flow.app import moves
+
+    made = court(evidence_command="./show")
+    made.world.document["objective"]["acceptance_criteria"].append(
+        criterion("AC3", None, evidence_command="./other")
+    )
+    moves.approve(made.world.desk(), "issue-4", "AC2", "sam", "seen", "2026-11-21T11:00:00Z", "0")
+    made.evaluate()
+    assert [check.command for check in made.world.checks] == ["true", "./other"]
+
+
+def test_what_an_evidence_command_leaves_behind_is_a_by_product() -> None:
+    made = court(evidence_command="./show")
+    left = (changed("elsewhere/report.txt"),)
+    made.world.during["AC2"] = lambda: setattr(made.world, "changes", left)
+    verdict = made.evaluate()
+    assert verdict.verdict == "achieved"
+    assert any("left behind by the commands" in warning for warning in verdict.warnings)
+    assert made.world.kept
+
+
+def test_an_evidence_command_that_changes_the_contract_is_on_the_record() -> None:
+    made = court(evidence_command="./show")
+
+    def meddle() -> None:
+        made.world.document["objective"]["outcome"] = "something easier"
+        made.world.blame = ("goal issue-4",)
+
+    made.world.during["AC2"] = meddle
+    verdict = made.evaluate()
+    assert verdict.verdict == "needs_human_review"
+    assert len(made.world.turns) == 1
+
+
+def test_an_opinion_that_is_not_on_the_record_proves_no_criterion() -> None:
+    made = court()
+    said = JudgedCriterion("AC2", "pass", "fine")
+    made.world.judge = lambda case: Opinion("achieved", 0.9, criteria=(said,))
+    verdict = made.evaluate()
+    assert verdict.criterion_results[1].status == "pending"
+
+
 def test_files_that_change_while_the_judge_is_asked_make_its_opinion_worthless() -> None:
     made = court()
 
@@ -465,6 +538,15 @@ def test_files_that_change_while_the_judge_is_asked_make_its_opinion_worthless()
     assert "changed while the commands ran: src/a.py" in verdict.reason
     assert verdict.proposed_transition is None
     assert made.world.document["objective"]["acceptance_criteria"][1]["status"] == "pending"
+
+
+@pytest.mark.parametrize(("only", "asked"), [((), True), (("AC1",), False), (("AC1", "AC2"), True)])
+def test_a_judge_is_not_asked_about_what_is_left_out(only: tuple[str, ...], asked: bool) -> None:
+    made = court()
+    verdict = made.evaluate(only=only)
+    assert bool(prompts(made)) is asked
+    assert verdict.verdict == ("achieved" if asked else "needs_human_review")
+    assert ("not asked (--only leaves its criteria out)" in verdict.reason) is not asked
 
 
 # --- several judges -------------------------------------------------------------------------------
@@ -542,6 +624,23 @@ def test_a_ballot_without_an_answer_is_named() -> None:
     assert verdict.verdict == "achieved"
     assert verdict.confidence == 0.6
     assert "judge two, ballot 2: no answer: took too long" in verdict.warnings
+
+
+def test_one_ballot_is_the_opinion_and_has_one_sidecar() -> None:
+    made = court()
+    made.evaluate()
+    assert [e.id for e in made.world.evidence.values() if e.type == "llm_judge_report"] == [
+        "evidence-judge-eval-1"
+    ]
+
+
+def test_as_many_ballots_and_criteria_as_there_may_be_are_asked() -> None:
+    made = court()
+    rows = made.world.document["objective"]["acceptance_criteria"]
+    rows += [criterion(f"FZ{n}", None) for n in range(MOST_SOUGHT - 1)]
+    made.panel = (FakeJudge("one", silent()),) * MOST_BALLOTS
+    made.evaluate()
+    assert len(made.panel[0].questions) == MOST_BALLOTS
 
 
 def test_too_many_ballots_are_refused() -> None:
@@ -675,7 +774,7 @@ def test_an_opinion_of_the_same_files_is_recalled() -> None:
 
 @pytest.mark.parametrize(
     "what",
-    ["files", "contract", "judges", "sidecar", "criteria", "kappa", "hermetic", "no tree"],
+    ["files", "contract", "judges", "sidecar", "criteria", "kappa", "no tree"],
 )
 def test_an_opinion_is_not_recalled_where_anything_has_moved(what: str) -> None:
     made = court()
@@ -692,13 +791,17 @@ def test_an_opinion_is_not_recalled_where_anything_has_moved(what: str) -> None:
         made.world.document["objective"]["acceptance_criteria"].append(criterion("AC3", None))
     elif what == "kappa":
         made.distrusted["fake"] = "too few labels"
-    elif what == "hermetic":
-        made.world.document["objective"]["acceptance_criteria"][1]["hermetic"] = False
     else:
         made.world.problems = ("a merge is under way",)
         made.world.judge = lambda case: pytest.fail("asked")
         assert made.evaluate().verdict == "not_achieved"
         return
+    assert again(made) is None
+
+
+def test_what_is_not_hermetic_is_judged_anew() -> None:
+    made = court(hermetic=False)
+    made.evaluate()
     assert again(made) is None
 
 

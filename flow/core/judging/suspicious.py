@@ -81,7 +81,7 @@ _INSTRUCTIONS = _any(
 
 _IMITATIONS = _any(
     (
-        r"flow[\s_-]{0,3}data\b.{0,40}[<>]|[<>]{2,}.{0,10}flow[\s_-]{0,3}data",
+        r"flow[\s_-]{0,3}data\b.{0,40}[<>]|[<>]{2}.{0,10}flow[\s_-]{0,3}data",
         r"^<{3}(?!<)",
         r"\[\s*flow\s*:",
         (
@@ -94,9 +94,9 @@ _IMITATIONS = _any(
             r"|judge|context|function_calls?|tool_\w+|antml\w*|result|contract|criteri(?:on|a))"
             r"(?:\s[^<>]{0,80})?>"
         ),
-        r"[<>]{2,}\s*/?\s*(?:begin|end|start|stop)\b.{0,40}[<>]{2,}",
+        r"[<>]{2}\s*/?\s*(?:begin|end|start|stop)\b.{0,40}[<>]{2}",
         (
-            r"[-=#*~_]{3,}\s*/?\s*(?:begin|end|start|stop)\b.{0,30}\b(?:data|evidence|prompt|untrusted"
+            r"[-=#*~_]{3}\s*/?\s*(?:begin|end|start|stop)\b.{0,30}\b(?:data|evidence|prompt|untrusted"
             r"|instructions?|input|context|contract|criteria|fence)\b"
         ),
         r"^\s*\#{1,6}\s*(?:system|instructions?|new task|response|verdict)\b",

@@ -204,3 +204,12 @@ def test_the_fences_own_line_takes_no_brackets_from_a_name(name: str) -> None:
     assert first.startswith(f"<<<flow-data {NONCE} BEGIN ")
     assert first.endswith(">>>")
     assert not set("<>|\n") & set(first[3:-3])
+
+
+@pytest.mark.parametrize(
+    "text", ["<", "<<", "<|", "</", "-", "=#", "[flow", "ignore ", "you are ", "mark it ", "Aa0+"]
+)
+def test_looking_for_attempts_takes_no_time_that_grows_with_the_text_squared(text: str) -> None:
+    """The limit of the test run ends it where it does: 8 KiB of ``<`` once took seconds."""
+    parts = [fence(Part("x", (text * LIMIT)[:LIMIT]), NONCE) for _ in range(40)]
+    assert len({part.text for part in parts}) == 1

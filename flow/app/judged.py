@@ -1,0 +1,41 @@
+"""What a judge said, in the rows of the verdict (SPEC section 3, step 7)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flow.core.decide import Opinion
+from flow.core.evidence import ONLY_OPINION
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flow.app.measure import Measurements
+    from flow.core.decide import Measured, Silence
+    from flow.core.goal import Goal
+
+
+def judged_rows(
+    goal: Goal,
+    measurement: Measurements,
+    measured: Sequence[Measured],
+    opinion: Opinion | Silence | None,
+) -> tuple[Measurements, tuple[Measured, ...]]:
+    """The rows with a judge's opinion of the fuzzy criteria; a command's row stays as it is."""
+    if not isinstance(opinion, Opinion) or opinion.evidence_ref is None:
+        return measurement, tuple(measured)  # what is not on the record counts for nothing
+    said = {one.id: one for one in opinion.criteria}
+    rows, facts = list(measurement.rows), list(measured)
+    for place, criterion in enumerate(goal.criteria):
+        one = said.get(criterion.id)
+        if one is None or not criterion.fuzzy or facts[place].approved:
+            continue
+        rows[place] = rows[place]._replace(
+            result=f"judge: {one.status}",
+            reason=f'judge: {one.status}: "{one.reason}"',
+            limitations=(*rows[place].limitations, ONLY_OPINION),
+            evidence_id=opinion.evidence_id,
+            evidence_ref=opinion.evidence_ref,
+        )
+        facts[place] = facts[place]._replace(judged=one.status)
+    return measurement._replace(rows=tuple(rows)), tuple(facts)
