@@ -61,9 +61,9 @@ def evaluate(work: GitRepo, command: str, *more: str, **env: str) -> Ran:
 
 
 def running(mark: str) -> list[str]:
-    """Living processes that a test's command left, by the mark they inherited."""
+    """Living processes that a test's command left, by the mark they inherited (Linux only)."""
     found = []
-    for pid in filter(str.isdigit, os.listdir("/proc")):
+    for pid in filter(str.isdigit, os.listdir("/proc") if os.path.isdir("/proc") else ()):
         try:
             environ = Path(f"/proc/{pid}/environ").read_bytes()
             state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
