@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from flow.cheap_typing import TYPE_CHECKING
 from flow.core.decide import Opinion
 from flow.core.evidence import ONLY_OPINION
 
