@@ -10,7 +10,7 @@ import tempfile
 import time
 from contextlib import ExitStack, suppress
 
-from flow.adapters import files, locks
+from flow.adapters import files, locks, notes
 from flow.cheap_typing import TYPE_CHECKING
 from flow.core import layout
 from flow.errors import FlowError
@@ -215,19 +215,21 @@ def _names(path: str) -> list[str]:
 
 
 def _state_leftovers(checkout: Checkout) -> list[str]:
-    """Below the caches of the state folder, which know no locks: a name says whose it was.
+    """Below caches and notes of the state folder, which know no locks: a name says whose it was.
 
     Another checkout's process may be at work there. A number can be another process's by now, so
     what is old counts as left over in any case; what a cache loses is made again.
     """
     found = []
     try:
-        caches = os.path.join(checkout.state_dir, "cache")
+        state = checkout.state_dir
     except FlowError:
         return []
-    for folder in _folders(caches):
-        for name in _names(os.path.join(caches, folder)):
-            path = os.path.join(caches, folder, name)
+    parents = [os.path.join(state, kind) for kind in ("cache", *notes.KINDS)]
+    folders = [os.path.join(parent, name) for parent in parents for name in _folders(parent)]
+    for folder in folders:
+        for name in _names(folder):
+            path = os.path.join(folder, name)
             owner = name.removeprefix(files.TEMP_PREFIX).partition("-")[0]
             if name.startswith(files.TEMP_PREFIX) and (_old(path) or not _runs(owner)):
                 found.append(path)

@@ -26,6 +26,8 @@ ASK_SECONDS = 30.0
 OUTPUT_END = 8192
 """Bytes of the end of an output that a continuation is made from."""
 SOURCE = "evaluator-loop"
+PENDING_LIMIT = 1000
+"""Goals whose last change is completed at most; a crash leaves one."""
 MARGIN = 5.0
 """Seconds of the hook's time that are kept for writing down what was found."""
 
@@ -49,7 +51,7 @@ class Stopping(Reading, Evaluating):
             mode=settings.stop_hook_enforcement,
             fail_after=settings.fail_after_stuck_turns,
             propose_only=settings.on_stuck == "propose",
-            goals=lambda: self.active(None, any_open=True),
+            goals=self._open_goals,
             owner=self.owner,
             own=self._own,
             ready=lambda goal: self.ask_again(goal, min(ASK_SECONDS, left())),
@@ -68,6 +70,20 @@ class Stopping(Reading, Evaluating):
             now=time.time,
         )
         return stop(event, host, tools)
+
+    def _open_goals(self) -> tuple[list[Goal], list[FlowError]]:
+        """The branch's open goals, once what a killed call had decided is written everywhere."""
+        from flow.adapters import files
+
+        broken: list[FlowError] = []
+        for name in files.names(self.top, layout.PENDING, suffix=".json", limit=PENDING_LIMIT):
+            goal_id = name.removesuffix(".json")
+            try:
+                self.ledger.finish(goal_id)
+            except FlowError as error:
+                broken.append(error)
+        goals, unreadable = self.active(None, any_open=True)
+        return goals, [*broken, *unreadable]
 
     # --- sessions ------------------------------------------------------------------------------
 

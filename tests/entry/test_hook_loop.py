@@ -468,6 +468,29 @@ def test_a_verdict_that_cannot_be_kept_is_a_warning(
     assert "proved" in answer["systemMessage"]
 
 
+def test_what_a_killed_stop_had_decided_is_finished_by_the_next(
+    looping: GitRepo, capfd: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The goal is closed already, so no goal is left that a stop would be about."""
+    from flow.adapters import transaction
+
+    for _ in range(3):
+        stop(looping, capfd)
+
+    def killed(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(transaction, "_complete", killed)
+        assert stop(looping, capfd)["decision"] == "approve"
+    pending = looping.path / ".flow/runs/.pending/greet.json"
+    assert pending.exists()
+    assert scene.status(looping) == "failed"
+    stop(looping, capfd)
+    assert not pending.exists()
+    assert [e["to"] for e in events(looping, "transition")] == ["failed"]
+
+
 def test_the_goal_can_be_paused_from_beside(looping: GitRepo, capfd: Capture) -> None:
     assert stop(looping, capfd)["decision"] == "block"
     assert scene.flow(looping, "goal", "pause", "greet").status == 0

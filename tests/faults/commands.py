@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from tests.faults.scenes import GOAL, ISSUE, RUN, TEXT, must
@@ -56,6 +57,8 @@ class Trial(NamedTuple):
     """Whether a second call adds to the first one's effect."""
     closes: bool = False
     """Whether it is a person's door, so that ``achieved`` may follow."""
+    hook: bool = False
+    """Whether it is the Stop hook, which always ends with 0 and says in its answer what failed."""
 
 
 def _goal(scene: Scene) -> str:
@@ -153,6 +156,40 @@ def _moved_base(scene: Scene) -> str:
     scene.git("add", "--all")
     scene.git("commit", "-q", "-m", "theirs")
     return ""
+
+
+def _looping(scene: Scene) -> str:
+    scene.start()
+    os.makedirs(os.path.join(scene.home, ".claude"))
+    with open(os.path.join(scene.home, ".claude", "settings.flow.json"), "w") as file:
+        file.write('{"flow": {"goals": {"stopHookEnforcement": "evaluator-loop"}}}')
+    return ""
+
+
+def _looping_goal(scene: Scene) -> str:
+    """A stop was answered by a continuation; the work has gone on since."""
+    _looping(scene)
+    must(scene.call(_stop_words(scene)))
+    scene.write("src/more.txt", "more\n")
+    return ""
+
+
+def _nearly_stuck(scene: Scene) -> str:
+    _looping(scene)
+    for _ in range(3):
+        must(scene.call(_stop_words(scene)))
+    return ""
+
+
+def _stop_words(scene: Scene) -> tuple[str, ...]:
+    event = {
+        "session_id": "s",
+        "cwd": scene.repo,
+        "prompt_id": "p",
+        "hook_event_name": "Stop",
+        "stop_hook_active": False,
+    }
+    return ("flow", "hook", "stop", "--", json.dumps(event))
 
 
 def _lifecycle_words(scene: Scene, *more: str) -> tuple[str, ...]:
@@ -352,6 +389,29 @@ TRIALS: tuple[Trial, ...] = (
         lambda s, _: ("flow", "goal", "clear", GOAL, "--yes"),
         _events("transition", to="cancelled"),
         again=frozenset({2}),
+    ),
+    Trial(
+        "hook-first",
+        _looping,
+        lambda s, _: _stop_words(s),
+        _events("stop"),
+        adds=True,
+        hook=True,
+    ),
+    Trial(
+        "hook-again",
+        _looping_goal,
+        lambda s, _: _stop_words(s),
+        _events("stop"),
+        adds=True,
+        hook=True,
+    ),
+    Trial(
+        "hook-stuck",
+        _nearly_stuck,
+        lambda s, _: _stop_words(s),
+        _events("transition", to="failed"),
+        hook=True,
     ),
     Trial(
         "rebase",

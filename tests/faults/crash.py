@@ -10,6 +10,7 @@ remove?
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import random
 import resource
@@ -25,7 +26,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from flow.adapters.files import TEMP_PREFIX
 from tests.faults import tracer
 from tests.faults.commands import BY_NAME, TRIALS, Trial
-from tests.faults.scenes import GOAL, RUN_DIR, Scene, forked, strays
+from tests.faults.scenes import GOAL, RUN_DIR, Scene, entry, forked, strays
 from tests.faults.view import disagreements, everything, look
 
 if TYPE_CHECKING:
@@ -190,6 +191,7 @@ class _Questions:
         if done not in (before, before + 1):
             self.problems.append(f"it is there {done} times, and was {before} times before")
         refused = self.trial.name.startswith("evaluate") and '"not_executed"' in self.ran.stdout
+        refused = refused or (self.trial.hook and '"block"' not in self.ran.stdout)
         if self.ran.status == self.trial.success and done == before and not refused:
             self.problems.append("it was acknowledged and is not there")
 
@@ -205,9 +207,20 @@ class _Questions:
         if f"{self.scene.files}/" in self.hit:
             allowed.add(2 if self.bench_flow else 1)  # the caller's own file, which is bad input
         self._answers(self.ran, allowed, "it")
+        if self.trial.hook and not self.hit.startswith("write(1<"):  # its answer itself
+            self._object(self.ran.stdout)
         said = self.ran.stdout + self.ran.stderr
         if "internal error" in said or "no log could be written" in said:
             self.problems.append(f"an error that Flow did not expect: {said.strip()[:300]}")
+
+    def _object(self, text: str) -> None:
+        """The hook's answer is one JSON object, whatever failed."""
+        try:
+            found = json.loads(text)
+        except ValueError:
+            found = None
+        if not isinstance(found, dict) or found.get("decision") not in ("approve", "block"):
+            self.problems.append(f"the answer of the hook is {text[:300]!r}")
 
     @property
     def bench_flow(self) -> bool:
@@ -279,14 +292,7 @@ def _limited(scene: Scene, words: Sequence[str], size: int) -> Ran:
     def work() -> int:
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
-        name, *rest = words
-        if name == "flow":
-            from flow.cli.main import run
-
-            return run(rest)
-        from flow.helpers import main as helper
-
-        return helper(name, rest)
+        return entry(words)
 
     return forked(work, cwd=scene.repo, env=scene.env)
 

@@ -173,18 +173,7 @@ class Scene:
 
     def call(self, argv: Sequence[str], timeout: float = CALL_TIMEOUT) -> Ran:
         """Call ``flow`` or a helper in a forked child, at the top of the repository."""
-        name, *words = argv
-
-        def work() -> int:
-            if name == "flow":
-                from flow.cli.main import run
-
-                return run(words)
-            from flow.helpers import main
-
-            return main(name, words)
-
-        return forked(work, cwd=self.repo, env=self.env, timeout=timeout)
+        return forked(lambda: entry(argv), cwd=self.repo, env=self.env, timeout=timeout)
 
     def copy_to(self, folder: str) -> None:
         """Keep everything there is as a template."""
@@ -194,6 +183,22 @@ class Scene:
         """Start again from a template."""
         shutil.rmtree(self.folder, ignore_errors=True)
         shutil.copytree(template, self.folder, symlinks=True)
+
+
+def entry(argv: Sequence[str]) -> int:
+    """What ``bin/`` would start for these words, in this process."""
+    name, *words = argv
+    if name != "flow":
+        from flow.helpers import main
+
+        return main(name, words)
+    if words[:1] == ["hook"]:
+        from flow.hook import run as hook
+
+        return hook(words[1:])
+    from flow.cli.main import run
+
+    return run(words)
 
 
 def command(argv: Sequence[str]) -> list[str]:

@@ -120,6 +120,8 @@ def test_doctor_names_and_removes_what_killed_processes_left_anywhere(scene):
         os.path.join(scene.state, "cache", "worktree", dead),
         os.path.join(scene.state, "cache", "parsed", f"{dead}a"),
         os.path.join(scene.state, "cache", "worktree", f"{dead}b", "git"),
+        os.path.join(scene.state, "sessions", "a" * 32, f"{dead}c"),
+        os.path.join(scene.state, "waits", "a" * 32, f"{dead}d"),
     ]
     for path in left:
         os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -129,9 +131,9 @@ def test_doctor_names_and_removes_what_killed_processes_left_anywhere(scene):
     with open(alive, "w", encoding="utf-8") as file:
         file.write("somebody is at work")
     said = scene.flow("doctor", "--json")
-    assert any("7 temporary files" in finding["what"] for finding in said.json["findings"])
+    assert any("9 temporary files" in finding["what"] for finding in said.json["findings"])
     fixed = scene.flow("doctor", "--fix", "--json").json["fixed"]
-    assert len([line for line in fixed if "flow-tmp" in line]) == 7
+    assert len([line for line in fixed if "flow-tmp" in line]) == 9
     assert not any(os.path.exists(path) for path in left)
     assert os.path.exists(alive)
     os.utime(alive, (1, 1))  # old: the process that has this number now is another one
