@@ -16,6 +16,7 @@ import re
 import stat
 
 from flow.adapters import files, locks, own_json
+from flow.adapters.folders import reported
 from flow.adapters.state import (
     check_owner,
     check_state_dir,
@@ -32,6 +33,7 @@ from flow.errors import InputError, RefusedError, StorageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from typing import BinaryIO
 
     from flow.core.settings import Settings
 
@@ -167,7 +169,7 @@ class TrustLedger:
         if fd is None:
             return
         with open(fd, "rb") as file:
-            while line := file.readline(_LONGEST_LINE + 1):
+            while line := _line(file):
                 if len(line) > _LONGEST_LINE:
                     raise _too_long()
                 entry = self._parse(line) if line.strip() else None
@@ -256,6 +258,11 @@ def _too_long() -> StorageError:
     )
 
 
+def _line(file: BinaryIO) -> bytes:
+    with reported("read", LEDGER):
+        return file.readline(_LONGEST_LINE + 1)
+
+
 def _tail_chunks(fd: int) -> Iterator[bytes]:
     """The file's whole lines from the end on, in chunks that each hold lines in file order."""
     left = os.fstat(fd).st_size
@@ -269,7 +276,8 @@ def _tail_chunks(fd: int) -> Iterator[bytes]:
     while left > 0:
         size = min(_BLOCK, left)
         left -= size
-        chunk = os.pread(fd, size, left) + carry
+        with reported("read", LEDGER):
+            chunk = os.pread(fd, size, left) + carry
         if left > 0:
             first = chunk.find(b"\n")
             if first < 0:  # one line longer than a block

@@ -9,7 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import pytest
 
@@ -455,6 +455,38 @@ def test_an_oversized_ledger_is_named(place: Place, monkeypatch: Any) -> None:
     with pytest.raises(StorageError, match="larger"):
         ledger.check("g", D1)
     assert not trusted(Settings(), ledger, "g", D1)[0]
+
+
+class Unreadable:
+    """A file of a disk that fails."""
+
+    def __init__(self, fd: int, _: str) -> None:
+        self.fd = fd
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self.fd)
+
+    def readline(self, *_: int) -> bytes:
+        raise OSError(5, "Input/output error")
+
+
+def test_a_disk_that_fails_is_named_and_no_trust(place: Place, monkeypatch: Any) -> None:
+    def fail(*_: object) -> bytes:
+        raise OSError(5, "Input/output error")
+
+    ledger = place.ledger()
+    record(ledger)
+    monkeypatch.setattr(os, "pread", fail)
+    monkeypatch.setattr(trust, "open", Unreadable, raising=False)
+    for read in (lambda: ledger.check("g", D1), ledger.entries, ledger.standing):
+        with pytest.raises(StorageError, match="Input/output error"):
+            read()
+    said, why = trusted(Settings(), ledger, "g", D1)
+    assert not said
+    assert "cannot be used" in why
 
 
 @pytest.mark.parametrize("goal", ["../x", "", "G", 'g","goal_id":"h', "g\n", "a" * 65])

@@ -202,7 +202,7 @@ class _Questions:
             allowed |= {130}
         if self.trial.name.startswith("evaluate"):
             allowed |= {1, 4}  # git or the trust ledger could not be read: closed, never achieved
-        if self.trial.closes and self.hit.startswith("openat"):
+        if self.trial.closes and self.hit.startswith((*tracer.OPENING, *tracer.READING)):
             allowed |= {1, 2}  # what a proposal rests on could not be read: it is not confirmed
         if f"{self.scene.files}/" in self.hit:
             allowed.add(2 if self.bench_flow else 1)  # the caller's own file, which is bad input
@@ -256,7 +256,8 @@ class _Questions:
         found = temporary(view.files)
         if not found:
             return
-        listed = "O_DIRECTORY" in self.hit and TEMP_PREFIX in self.hit
+        listing = "O_DIRECTORY" in self.hit or self.hit.startswith("getdents")
+        listed = listing and TEMP_PREFIX in self.hit
         cleaning = listed or self.hit.startswith(("unlink", "rmdir"))
         if not self.killed and not cleaning:
             self.problems.append(f"left over without a crash: {sorted(found)}")
