@@ -137,7 +137,7 @@ class World:
         return None
 
     def previous_verdict(self, run_id: str, goal: Goal | None = None) -> Mapping[str, Any] | None:
-        self._known("issue-4", run_id)
+        self._known(self.document["metadata"]["id"], run_id)
         found = self.verdict
         if found is None or goal is None:
             return found

@@ -1,0 +1,385 @@
+"""The sequence of a stop, with parts that behave: who is asked, in what order, what is said."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from flow.app.evaluate import Request, examine
+from flow.app.stop import Host, StopTools, stop
+from flow.core.stop import Loop
+from flow.core.stop_host import StopEvent
+from flow.errors import InputError, StorageError
+from tests.app.fakes import World, changed, criterion, goal_document
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flow.app.evaluate import Evaluated
+    from flow.core.goal import Goal
+    from flow.core.stop_host import Answer
+    from flow.core.verdict import Verdict
+
+EVENT = StopEvent("claude", session="s", prompt="p")
+HOST = Host("/flow:goal evaluate", 5000, len, 8)
+
+
+class Scene:
+    """One or more goals, a session's notes and counters, all in memory."""
+
+    def __init__(self, *worlds: World, mode: Any = "evaluator-loop") -> None:
+        self.worlds = {w.document["metadata"]["id"]: w for w in worlds or (world(),)}
+        self.mode = mode
+        self.log: list[str] = []
+        self.requests: list[Request] = []
+        self.owners: dict[str, str] = {}
+        self.loops: dict[str, Loop] = {}
+        self.events: list[dict[str, Any]] = []
+        self.verdicts: list[Verdict] = []
+        self.broken: list[Any] = []
+        self.ready: tuple[bool, str] = (False, "not there yet: make ci")
+        self.unwritable = False
+        self.propose_only = False
+        self.limit = 3
+        self.time = 1000.0
+
+    def say(self, event: StopEvent = EVENT, host: Host = HOST) -> Answer:
+        self.time += 400  # no throttle
+        return stop(event, host, self.tools())
+
+    def tools(self) -> StopTools:
+        return StopTools(
+            mode=self.mode,
+            fail_after=self.limit,
+            propose_only=self.propose_only,
+            goals=lambda: ([w.goal(name).goal for name, w in self.worlds.items()], self.broken),
+            owner=self.owners.get,
+            own=self.own,
+            ready=self.ask_again,
+            resume=self.resume,
+            evaluate=self.evaluate,
+            persist=self.persist,
+            loop=lambda goal_id, _: self.loops.get(goal_id, Loop(goal_id)),
+            keep_loop=self.keep_loop,
+            note=lambda run, goal, event: self.events.append({"goal": goal, "run": run, **event}),
+            output_end=lambda path: f"the end of {path}",
+            fail=self.fail,
+            propose=self.propose,
+            alone=self.alone,
+            now=lambda: self.time,
+        )
+
+    def own(self, goal_id: str, session: str) -> None:
+        self.log.append(f"own {goal_id}")
+        self.owners[goal_id] = session
+
+    def ask_again(self, goal: Goal) -> tuple[bool, str]:
+        self.log.append(f"ask {goal.id}")
+        return self.ready
+
+    def resume(self, goal_id: str, reason: str) -> None:
+        self.log.append(f"resume {goal_id}: {reason}")
+        self.worlds[goal_id].document["lifecycle"]["status"] = "active"
+
+    def evaluate(self, request: Request) -> Evaluated:
+        self.log.append(f"evaluate {request.goal_id}")
+        self.requests.append(request)
+        return examine(request, self.worlds[request.goal_id].tools())
+
+    def persist(self, verdict: Verdict) -> tuple[str, ...]:
+        self.log.append("persist")
+        if self.unwritable:
+            raise StorageError("no space", file="last-verdict.json")
+        self.verdicts.append(verdict)
+        return ("cut a little",)
+
+    def keep_loop(self, run_id: str, loop: Loop) -> None:
+        self.log.append(f"loop {run_id}")
+        self.loops[loop.goal_id] = loop
+
+    def fail(self, evaluated: Evaluated, reason: str) -> None:
+        self.log.append(f"fail {reason}")
+
+    def propose(self, evaluated: Evaluated, reason: str, waits: bool) -> Verdict:
+        self.log.append(f"propose {waits} {reason}")
+        return evaluated.verdict._replace(reason=reason)
+
+    @contextmanager
+    def alone(self, goal_id: str) -> Iterator[None]:
+        self.log.append("lock")
+        yield
+        self.log.append("unlock")
+
+
+def world(name: str = "issue-4", outcome: str = "failed", **more: Any) -> World:
+    document = goal_document(criterion("AC1"), **more)
+    document["metadata"]["id"] = name
+    document["continuation"] = {"max_iterations": 20}
+    made = World(document)
+    made.outcomes["AC1"] = outcome
+    return made
+
+
+def test_a_continuation_is_written_down_before_it_is_given() -> None:
+    here = Scene()
+    answer = here.say()
+    assert answer.action == "continue"
+    assert here.log == [
+        "lock",
+        "evaluate issue-4",
+        "persist",
+        "own issue-4",
+        "loop run-1",
+        "unlock",
+    ]
+    [event] = here.events
+    assert (event["type"], event["goal"], event["run"]) == ("stop", "issue-4", "run-1")
+    assert (event["row"], event["answer"], event["limit"]) == ("failed", "continue", None)
+    assert (event["host"], event["session"], event["mode"]) == ("claude", "s", "evaluator-loop")
+    assert (event["continuations"], event["stuck_turns"]) == (1, 0)
+    assert (event["verdict"], event["reused"], event["out_of_time"]) == ("not_achieved", [], [])
+    assert event["tree"]
+    assert event["passing_sha256"] == here.loops["issue-4"].passing_sha256
+    assert here.verdicts[0].verdict == "not_achieved"
+    assert here.loops["issue-4"].evidence == {
+        "AC1": here.verdicts[0].criterion_results[0].evidence_ref
+    }
+    assert "the end of .flow/runs/run-1/evidence/" in answer.reason
+
+
+def test_the_request_of_each_mode() -> None:
+    for mode in ("warn", "block", "evaluator-loop"):
+        here = Scene(mode=mode)
+        here.loops["issue-4"] = Loop("issue-4", evidence={"AC1": "x"})
+        here.say()
+        [request] = here.requests
+        assert request == Request(
+            "issue-4",
+            trigger="stop-hook",
+            no_judge=mode != "evaluator-loop",
+            reuse={"AC1": "x"},
+            recall=True,
+            quiet=True,
+        )
+
+
+@pytest.mark.parametrize(
+    ("owner", "event", "judged"),
+    [
+        (None, EVENT, True),
+        ("s", EVENT, True),
+        ("other", EVENT, False),
+        ("other", EVENT._replace(session=None), False),
+        (None, EVENT._replace(session=None), True),
+        (None, EVENT._replace(background=("a server",)), False),
+    ],
+)
+def test_ownership_and_background_come_before_anything_is_run(
+    owner: str | None, event: StopEvent, judged: bool
+) -> None:
+    here = Scene()
+    if owner:
+        here.owners["issue-4"] = owner
+    answer = here.say(event)
+    assert bool(here.requests) == judged
+    if not judged:
+        assert (answer.action, answer.message) == ("let_go", "")
+        assert ("another session" in answer.reason) == (owner == "other")
+        assert ("a server" in answer.reason) == bool(event.background)
+        assert here.events == []
+    assert ("own issue-4" in here.log) == (judged and event.session is not None)
+
+
+def test_a_session_that_is_let_go_is_not_idle_and_owns_nothing_new() -> None:
+    here = Scene(world(outcome="passed"))
+    here.say()
+    assert "own issue-4" not in here.log
+    here.owners["issue-4"] = "s"
+    here.say()
+    assert here.log.count("own issue-4") == 1
+
+
+@pytest.mark.parametrize(
+    ("statuses", "mine", "chosen", "said"),
+    [
+        ({"a": "active"}, None, "a", ""),
+        ({"a": "active", "b": "draft"}, None, "a", ""),
+        ({"a": "active", "b": "waiting_for_user"}, None, "a", ""),
+        ({"a": "active", "b": "active"}, None, None, "a, b"),
+        ({"a": "active", "b": "active"}, "b", "b", ""),
+        ({"a": "active", "b": "waiting_for_ci"}, None, "a", ""),
+        ({"b": "waiting_for_user"}, None, None, "b is waiting_for_user; nothing was evaluated"),
+        ({"b": "blocked"}, None, None, "b is blocked"),
+        ({"b": "draft"}, None, None, ""),
+    ],
+)
+def test_which_goal_a_stop_is_about(
+    statuses: dict[str, Any], mine: str | None, chosen: str | None, said: str
+) -> None:
+    here = Scene(*(world(name, status=status) for name, status in statuses.items()))
+    if mine:
+        here.owners[mine] = "s"
+    answer = here.say()
+    assert [request.goal_id for request in here.requests] == ([chosen] if chosen else [])
+    if chosen is None:
+        assert answer.action == "let_go"
+        assert said in answer.message
+        assert bool(answer.message) == bool(said)
+        assert answer.reason
+
+
+def test_a_goal_blocked_by_its_paths_is_judged_again() -> None:
+    blocked = world(status="blocked")
+    last = {"result": "blocked", "reason": "path_boundary_violation: x outside", "at": "t"}
+    blocked.document["lifecycle"]["last_evaluation"] = last
+    here = Scene(blocked)
+    here.say()
+    assert here.requests
+
+
+def test_what_a_goal_waits_for_is_asked_again() -> None:
+    here = Scene(world(status="waiting_for_ci"))
+    answer = here.say()
+    assert answer.action == "let_go"
+    assert "not there yet: make ci" in answer.message
+    assert answer.next_step_hint == "flow goal resume issue-4"
+    assert not here.requests
+    here.ready = (True, "there: make ci")
+    here.say()
+    at = here.log.index("resume issue-4: there: make ci")
+    assert here.log[at + 1] == "lock"
+    assert here.requests
+
+
+def test_goals_that_cannot_be_read_are_named_first_of_all_and_counted() -> None:
+    here = Scene(world(outcome="passed"))
+    here.broken = [InputError(f"broken \x1b{n}", file=f"g{n}.yaml") for n in range(7)]
+    message = here.say().message
+    assert "g0.yaml: broken \\x1b0" in message
+    assert "g4.yaml" in message
+    assert "g5.yaml" not in message
+    assert "2 more goals cannot be read" in message
+
+
+def test_an_untrusted_goal_is_said_and_counts_nothing() -> None:
+    untrusted = world()
+    untrusted.trust = (False, "nobody said yes")
+    here = Scene(untrusted)
+    answer = here.say()
+    assert answer.action == "let_go"
+    assert "nobody said yes" in answer.message
+    assert answer.next_step_hint.endswith("flow trust record issue-4")
+    assert here.loops == {}
+    assert here.verdicts == []
+
+
+def test_stuck_fails_the_goal_or_proposes_it() -> None:
+    for propose_only in (False, True):
+        here = Scene()
+        here.propose_only = propose_only
+        answers = [here.say() for _ in range(4)]
+        assert [a.action for a in answers] == ["continue"] * 3 + ["let_go"]
+        words = [entry for entry in here.log if entry.startswith(("fail", "propose"))]
+        assert len(words) == 1
+        start = "propose False stuck_no_progress: " if propose_only else "fail stuck_no_progress: "
+        assert words[0].startswith(start)
+        assert "after each of 3 continuations" in words[0]
+        assert here.events[-1]["limit"] == "stuck_no_progress"
+        assert here.verdicts[-1].reason.startswith("stuck_no_progress")
+        lifecycle = here.verdicts[-1].lifecycle_to
+        assert lifecycle == ("active" if propose_only else "failed")
+        assert here.log.index(words[0]) < len(here.log) - 1 - here.log[::-1].index("persist")
+        assert here.loops["issue-4"].continuing is False
+        if not propose_only:
+            assert "goal issue-4 is failed" in answers[-1].message
+            assert "create NEW --from issue-4" in here.verdicts[-1].next_step_hint
+
+
+def test_the_budget_is_the_goals_and_waits_for_the_user() -> None:
+    small = world()
+    small.document["continuation"] = {"max_iterations": 1}
+    here = Scene(small)
+    here.limit = 9
+    assert here.say().action == "continue"
+    answer = here.say()
+    assert answer.action == "let_go"
+    assert "budget_exhausted (all 1 continuations" in answer.message
+    assert any(entry.startswith("propose True budget_exhausted: ") for entry in here.log)
+
+
+def test_throttle_and_cap_write_nothing_of_their_own() -> None:
+    here = Scene(mode="block")
+    cap = HOST._replace(cap=1)
+    assert here.say(host=cap).action == "continue"
+    answer = here.say(host=cap)
+    assert "host_cap (the host lets go after 1 continuations in a row)" in answer.message
+    assert not [entry for entry in here.log if entry.startswith(("fail", "propose"))]
+    here = Scene(mode="block")
+    for _ in range(3):
+        assert here.say().action == "continue"
+        here.time -= 399
+    assert "throttled" in here.say().message
+
+
+def test_a_host_that_counts_itself_is_believed_where_it_counts_more() -> None:
+    here = Scene()
+    here.say(EVENT._replace(used=5))
+    assert here.loops["issue-4"].continuations == 6
+    here.say(EVENT._replace(used=1))
+    assert here.loops["issue-4"].continuations == 7
+
+
+def test_flow_managed_only_warns() -> None:
+    managed = world()
+    managed.document["continuation"] = {"mode": "flow_managed"}
+    here = Scene(managed)
+    answer = here.say()
+    assert answer.action == "let_go"
+    assert "the hook only warns" in answer.message
+    assert here.events[0]["mode"] == "warn"
+    assert here.requests[0].no_judge
+
+
+def test_what_is_let_go_says_where_the_goal_stands() -> None:
+    here = Scene(world(outcome="passed"))
+    answer = here.say()
+    assert answer.reason == "goal issue-4: every required criterion is proved; a person confirms"
+    assert answer.next_step_hint == "/flow:goal evaluate issue-4"
+    assert answer.message == (f"Flow: {answer.reason}: /flow:goal evaluate issue-4; cut a little")
+
+
+@pytest.mark.parametrize(
+    ("outcome", "mode", "words"),
+    [
+        ("inconclusive", "block", "goal issue-4 is undecided: "),
+        ("failed", "warn", "goal issue-4 is not done: "),
+        ("inconclusive", "warn", "(the hook only warns)"),
+    ],
+)
+def test_the_words_of_each_row(outcome: str, mode: str, words: str) -> None:
+    assert words in Scene(world(outcome=outcome), mode=mode).say().message
+
+
+def test_a_violation_is_named() -> None:
+    outside = world(outcome="passed")
+    outside.changes = (changed("elsewhere"),)
+    for mode, action in (("warn", "let_go"), ("block", "continue")):
+        answer = Scene(outside, mode=mode).say()
+        assert answer.action == action
+        assert "elsewhere" in answer.reason
+
+
+def test_a_fuzzy_criterion_needs_a_person() -> None:
+    made = World(goal_document(criterion("AC1", None), kind="hybrid"))
+    answer = Scene(made, mode="block").say()
+    assert "goal issue-4 needs a person: " in answer.message
+
+
+def test_a_verdict_that_cannot_be_kept_is_a_warning() -> None:
+    here = Scene(world(outcome="passed"))
+    here.unwritable = True
+    answer = here.say()
+    assert "could not be recorded: last-verdict.json: no space" in answer.message
+    assert here.events
