@@ -144,7 +144,7 @@ class World:
         return found if found.get("goal_id", goal.id) == goal.id else None
 
     def proposal(self, run_id: str) -> Mapping[str, Any] | None:
-        self._known("issue-4", run_id)
+        self._known(self.document["metadata"]["id"], run_id)
         return self.live
 
     def baseline(self, goal: Goal, run_id: str) -> Known:
@@ -242,7 +242,7 @@ class World:
                 row.update({k: v for k, v in update._asdict().items() if v is not None})
 
     def _compare(self, seen: Seen) -> None:
-        now = self.goal("issue-4").seen
+        now = self.goal(self.document["metadata"]["id"]).seen
         for mine, theirs in zip(seen, now, strict=True):
             if mine is not None and mine != theirs:
                 raise StateError(f"saw {mine}, is {theirs}")
@@ -296,7 +296,7 @@ class World:
         return self
 
     def left(self, run_id: str) -> frozenset[str] | None:
-        self._known("issue-4", run_id)
+        self._known(self.document["metadata"]["id"], run_id)
         return self.unfinished
 
     def keep(self, goal_id: str, run_id: str, baseline: Baseline) -> None:
