@@ -6,12 +6,14 @@ not; empty: the interpreter has the packages itself. What only a first start nee
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 
 
 def main() -> int:
     """Put Flow and its packages on the path, and call the entry. Returns its exit status."""
+    gc.set_threshold(50_000)  # what a start makes is needed: looking for garbage is in vain
     venv, name, arguments = sys.argv[1], sys.argv[2], sys.argv[3:]
     here = os.path.dirname(os.path.realpath(__file__))
     root = os.path.dirname(here)

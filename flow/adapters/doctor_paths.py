@@ -120,7 +120,7 @@ def _misplaced(rel: str, is_folder: bool, in_state: bool) -> str | None:
         return "is a folder, not a file" if single or rel.endswith(_FILE_ENDS) else None
     above, _, name = rel.rpartition("/")
     expected = (
-        rel in (_CACHE, f"{_CACHE}/goals", f"{_CACHE}/worktree")
+        rel in (_CACHE, f"{_CACHE}/parsed", f"{_CACHE}/worktree")
         if in_state
         else rel in (*_FOLDERS, *_RUN_FOLDERS, ".claude")
         or (above == layout.RUNS and not name.startswith("."))

@@ -73,6 +73,7 @@ def record(
             root,
             _renamed(document, evidence_id),
             put_output if raw is not None else None,
+            known=(raw.sha256, raw.size) if raw is not None else None,
             after=tell,
             by=_BY.get(created_by, CALLER),
             cache_dir=cache_dir,
@@ -174,6 +175,7 @@ def _publish(
     document: dict[str, Any],
     put_output: Callable[[str], tuple[str, int]] | None,
     *,
+    known: tuple[str, int] | None = None,
     before: Callable[[dict[str, Any]], None] | None = None,
     after: Callable[[dict[str, Any]], None] | None = None,
     by: str,
@@ -181,12 +183,15 @@ def _publish(
 ) -> Recorded:
     """Publish output and sidecar in this order; a failure takes back what is there.
 
-    ``before`` and ``after`` the sidecar get its event's fields.
+    ``before`` and ``after`` the sidecar get its event's fields. ``known`` is the digest and size
+    of an output that was digested already.
     """
     _, run_id, evidence_id = _names(document)
     rel = layout.evidence_file(run_id, evidence_id)
     output = layout.output_file(run_id, evidence_id)
-    contracts.check("evidence", document, file=rel)  # before anything is touched
+    if known is not None:
+        _name_output(document, output, *known)
+    warnings = contracts.check("evidence", document, file=rel)  # before anything is touched
     undo: list[str] = []
     begun = output
     try:
@@ -195,11 +200,9 @@ def _publish(
         if put_output is not None:
             digest, size = put_output(output)
             undo.append(output)
-            body = document["evidence"]
-            body["output_ref"] = os.path.basename(output)
-            body["output_sha256"] = digest
-            body.setdefault("output_bytes", size)
-        warnings = contracts.check("evidence", document, file=rel)
+            if known is None:
+                _name_output(document, output, digest, size)
+                warnings = contracts.check("evidence", document, file=rel)
         data = contracts.dump_yaml(document).encode("utf-8")
         fields = event_fields(document, sha256(data).hexdigest(), by)
         if before is not None:
@@ -223,6 +226,13 @@ def _publish(
     return Recorded(evidence_id, rel, warnings)
 
 
+def _name_output(document: dict[str, Any], output: str, digest: str, size: int) -> None:
+    body = document["evidence"]
+    body["output_ref"] = os.path.basename(output)
+    body["output_sha256"] = digest
+    body.setdefault("output_bytes", size)
+
+
 def _names(document: Mapping[str, Any]) -> tuple[str, str, str]:
     """(goal id, run id, evidence id), each one checked before any path is made of it."""
     metadata = document.get("metadata")
@@ -236,24 +246,41 @@ def _names(document: Mapping[str, Any]) -> tuple[str, str, str]:
 
 
 def _free_id(root: str, run_id: str, wanted: str, *, suffix: bool) -> str:
-    """``wanted`` if no sidecar has it, else with the first free suffix. Probes; never lists."""
-    candidate = wanted
-    for number in range(2, SUFFIX_LIMIT):
-        rel = layout.evidence_file(run_id, candidate)
-        if not files.exists(root, rel):
-            return candidate
-        if not suffix:
-            raise RefusedError(
-                f"evidence {wanted} is recorded already",
-                code="exists",
-                file=rel,
-                key="metadata.id",
-                value=wanted,
-                remedy="evidence is append-only; record a correction under a new id",
-            )
-        tail = f"-{number}"
-        candidate = wanted[: 200 - len(tail)] + tail
-    raise StateError(f"no free id is left for evidence {wanted}", remedy="start a new run")
+    """``wanted`` if no sidecar has it, else with a free suffix. Probes; never lists.
+
+    The Stop hook may want the same id hundreds of times, so the number is doubled until one is
+    free, and then halved in between.
+    """
+
+    def taken(number: int) -> bool:
+        return files.exists(root, layout.evidence_file(run_id, _numbered(wanted, number)))
+
+    if not taken(1):
+        return wanted
+    if not suffix:
+        raise RefusedError(
+            f"evidence {wanted} is recorded already",
+            code="exists",
+            file=layout.evidence_file(run_id, wanted),
+            key="metadata.id",
+            value=wanted,
+            remedy="evidence is append-only; record a correction under a new id",
+        )
+    low, high = 1, 2
+    while taken(high):
+        low, high = high, high * 2
+        if low > SUFFIX_LIMIT:
+            raise StateError(f"no free id is left for evidence {wanted}", remedy="start a new run")
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if taken(middle) else (low, middle)
+    return _numbered(wanted, high)
+
+
+def _numbered(wanted: str, number: int) -> str:
+    """``wanted``, ``wanted-2``, ...; cut where the number would make it too long."""
+    tail = f"-{number}" if number > 1 else ""
+    return wanted[: 200 - len(tail)] + tail
 
 
 def _renamed(document: Mapping[str, Any], evidence_id: str) -> dict[str, Any]:

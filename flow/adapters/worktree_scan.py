@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 
 from flow.adapters import git
 from flow.adapters.worktree_cache import Table
@@ -33,6 +34,15 @@ it.
 
 _SMALL = 4000
 """Files up to which the cache is written for any news: it takes a millisecond."""
+
+
+_SETTLED_NS = 2_000_000_000
+"""Nanoseconds after which a file's stamp is no longer the kernel's present tick."""
+_asked_before: dict[
+    tuple[str, str, bytes],
+    tuple[tuple[int, ...], tuple[dict[bytes, Entry | None], list[bytes]]],
+] = {}
+"""What git said of an index that has not changed since, in this process."""
 
 
 class Scan(NamedTuple):
@@ -75,6 +85,25 @@ def settled_scan(repo: Repo, base: str, head: str | None, asked: Asked) -> Scan:
     return scan
 
 
+def _staged(repo: Repo, base: str, prefix: bytes) -> tuple[dict[bytes, Entry | None], list[bytes]]:
+    """:func:`against_index`; not asked again in this process while the index is the same file.
+
+    An evaluation looks twice. The kernel stamps ``ctime`` in ticks, so only an index that was
+    settled at the first look is told by its stamp.
+    """
+    look = _index_look(repo)
+    key = (repo.top, base, prefix)
+    known = _asked_before.get(key)
+    if known is not None and look and known[0] == look:
+        return known[1]
+    found = against_index(repo, base, prefix)
+    if look and time.time_ns() - look[0] > _SETTLED_NS and _index_look(repo) == look:
+        _asked_before[key] = look, found
+    else:
+        _asked_before.pop(key, None)
+    return found
+
+
 def _index_look(repo: Repo) -> tuple[int, ...]:
     try:
         status = os.lstat(os.path.join(git.usable(repo), "index"))
@@ -91,7 +120,7 @@ def _scan(
     name = prefix.decode("utf-8", "surrogateescape")
     found = [f"{name}: {text}" if name else text for text in problems(repo)]
     heads = against_tree(repo, base, head, prefix)
-    staged, unmerged = against_index(repo, base, prefix)
+    staged, unmerged = _staged(repo, base, prefix)
     if unmerged:
         found.append(
             "unmerged in the index: " + ", ".join(text_of(prefix + p) for p in unmerged[:5])

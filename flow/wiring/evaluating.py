@@ -206,7 +206,8 @@ class Evaluating(Parts):
 
         data = json.dumps(untracked, ensure_ascii=True).encode("ascii")
         if len(data) <= MEASURING_LIMIT:
-            files.replace(self.top, layout.measuring_file(run_id), data)
+            # A kill leaves it there. After a power cut, caches that it would tell are changes.
+            files.replace(self.top, layout.measuring_file(run_id), data, sync=False)
 
     def _ended(self, run_id: str) -> None:
         from flow.adapters import files

@@ -170,7 +170,8 @@ for line in lines:
 
 def environment(home: Path) -> dict[str, str]:
     """An environment of its own: commands of this checkout, a home, a trust ledger, a user."""
-    env = {name: value for name, value in os.environ.items() if not name.startswith(("GIT_",))}
+    left_out = ("GIT_", "CI", "BUILD_NUMBER")  # in CI pytest cuts no line of its summary
+    env = {name: value for name, value in os.environ.items() if not name.startswith(left_out)}
     return {
         **env,
         "PATH": f"{ROOT}/bin{os.pathsep}{os.path.dirname(sys.executable)}{os.pathsep}{env['PATH']}",
