@@ -260,7 +260,7 @@ class _Warden:
         self.poll.unregister(self.control)
         longest = max((plan.grace for plan in self.plans), default=0.0)
         deadline = time.monotonic() + longest + SETTLE + FORCE + _SLACK
-        while self.supervisors and not self._reap():
+        while not (childless := self._reap()) and self.supervisors:
             left = deadline - time.monotonic()
             if left <= 0:
                 for pid in self.supervisors:
@@ -269,6 +269,7 @@ class _Warden:
                 deadline += _SLACK
             if self.poll.poll(min(left, _LONG) * 1000):
                 os.read(self.wake, 1 << 16)
-        self._end_strays()
+        if not childless:  # whoever lost its parent is a child of this process by now
+            self._end_strays()
         for plan in self.plans:
             discard(plan.top, plan.work_file)  # whatever Flow, or the command, left of them
