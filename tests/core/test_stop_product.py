@@ -1,0 +1,60 @@
+"""Mode × row × budget × throttle × host: what goes out, for every combination (SPEC section 6)."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import pytest
+
+from flow.core import stop
+from flow.core.stop import Limits, Loop, Recent
+from flow.core.stop_host import HOSTS, Answer, to_document
+
+MODES = ("off", "warn", "block", "evaluator-loop")
+ROWS = {
+    "failed": ("block", "evaluator-loop"),
+    "violation": ("block", "evaluator-loop"),
+    "inconclusive": (),
+    "judge_not_achieved": ("evaluator-loop",),
+    "undecided": (),
+    "proved": (),
+    "untrusted": (),
+}
+BLOCKS: dict[str, dict[str, str]] = {
+    "claude": {"decision": "block", "reason": "R"},
+    "codex": {"decision": "block", "reason": "R"},
+    "gemini": {"decision": "deny", "reason": "R"},
+    "cursor": {"followup_message": "R"},
+}
+LETS_GO: dict[str, dict[str, str]] = {
+    "claude": {
+        "decision": "approve",
+        "reason": "R",
+        "next_step_hint": "H",
+        "systemMessage": "M",
+    },
+    "codex": {},
+    "gemini": {"decision": "allow", "systemMessage": "M"},
+    "cursor": {},
+}
+TREE = "t"
+
+
+@pytest.mark.parametrize("host", HOSTS)
+@pytest.mark.parametrize(
+    ("mode", "row", "spent", "fast"),
+    list(itertools.product(MODES, ROWS, (False, True), (False, True))),
+)
+def test_every_combination(mode: Any, row: Any, spent: bool, fast: bool, host: str) -> None:
+    recent = tuple(Recent(1000.0 - n, TREE) for n in (2, 1, 0)) if fast else ()
+    loop = Loop("g", continuations=20 if spent else 1, recent=recent)
+    step = stop.step(row, mode, loop, Limits(3, 20, None), tree=TREE, at=1001.0)
+
+    goes_on = mode in ROWS[row] and not fast and not (spent and mode == "evaluator-loop")
+    why = ""
+    if mode in ROWS[row] and not goes_on:
+        why = "budget" if spent and mode == "evaluator-loop" else "throttle"
+    assert (step.action, step.why) == ("continue" if goes_on else "let_go", why)
+    answer = Answer(step.action, "R", "H", "M")
+    assert to_document(host, answer) == (BLOCKS if goes_on else LETS_GO)[host]
