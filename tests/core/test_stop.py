@@ -257,3 +257,105 @@ def test_counters_that_were_spoilt_are_none_or_counters(loop: Loop, key: str, va
     if found is not None:
         after = stop.counted(found, session="s", prompt="p", continued=True, passing="x")
         stop.step("failed", "evaluator-loop", after, FREE, tree=T, at=1.0)
+
+
+WHOLE = Loop(
+    "g",
+    session="s",
+    prompt="p",
+    continuing=True,
+    continuations=4,
+    in_row=3,
+    stuck_turns=2,
+    passing_sha256="a",
+    recent=(Recent(1.5, "t"), Recent(2, None)),
+    evidence={"AC1": "x"},
+)
+
+
+def test_what_loop_json_holds() -> None:
+    assert WHOLE.to_document() == {
+        "goal_id": "g",
+        "session": "s",
+        "prompt": "p",
+        "continuing": True,
+        "continuations": 4,
+        "in_row": 3,
+        "stuck_turns": 2,
+        "passing_sha256": "a",
+        "recent": [{"at": 1.5, "tree": "t"}, {"at": 2, "tree": None}],
+        "evidence": {"AC1": "x"},
+    }
+    assert stop.loop_from_document({"goal_id": "g"}, "g") == Loop("g")
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("goal_id", "h"),
+        ("goal_id", None),
+        *((key, 5) for key in ("session", "prompt", "passing_sha256")),
+        *((key, True) for key in ("continuations", "in_row", "stuck_turns")),
+        *((key, -1) for key in ("continuations", "in_row", "stuck_turns")),
+        *((key, "1") for key in ("continuations", "in_row", "stuck_turns")),
+        *((key, None) for key in ("continuations", "in_row", "stuck_turns", "continuing")),
+        ("continuing", 1),
+        ("recent", {}),
+        ("recent", [1]),
+        ("recent", [{}]),
+        ("recent", [{"at": True}]),
+        ("recent", [{"at": "1"}]),
+        ("recent", [{"at": 1, "tree": 2}]),
+        ("recent", [{"at": 1}, {"at": None}]),
+        ("evidence", []),
+        ("evidence", {"AC1": 1}),
+        ("evidence", {"AC1": "x", "AC2": None}),
+    ],
+)
+def test_one_spoilt_field_spoils_the_counters(key: str, value: Any) -> None:
+    assert stop.loop_from_document({**WHOLE.to_document(), key: value}, "g") is None
+
+
+def test_only_the_newest_continuations_are_kept() -> None:
+    many = [{"at": n, "tree": None} for n in range(9)]
+    found = stop.loop_from_document({**WHOLE.to_document(), "recent": many}, "g")
+    assert found is not None
+    assert [r.at for r in found.recent] == [6, 7, 8]
+    loop = Loop("g", recent=tuple(Recent(float(n), "u") for n in range(3)))
+    assert [r.at for r in step(loop, at=9.0).loop.recent] == [1.0, 2.0, 9.0]
+
+
+def test_an_unknown_tree_is_never_the_same_one() -> None:
+    loop = Loop("g", in_row=3, recent=(Recent(1.0, None),))
+    assert step(loop, "block", tree=None).loop.in_row == 1
+    assert step(loop._replace(recent=()), "block").loop.in_row == 1
+
+
+@pytest.mark.parametrize(
+    ("loop", "mode"),
+    [
+        (Loop("g"), "off"),
+        (Loop("g", stuck_turns=3), "evaluator-loop"),
+        (Loop("g", continuations=20), "evaluator-loop"),
+        (Loop("g", recent=SAME), "block"),
+        (Loop("g", in_row=8, recent=(Recent(1.0, T),)), "block"),
+    ],
+)
+def test_letting_go_leaves_the_counters_and_no_turn(loop: Loop, mode: str) -> None:
+    found = step(loop, mode)
+    assert (found.action, found.left, found.last_of_host) == ("let_go", 0, False)
+    assert found.loop == loop
+
+
+def test_a_known_prompt_decides_only_against_another_known_one() -> None:
+    assert stop.answers(MINE._replace(prompt=None), "s", "p", True) is True
+    assert stop.answers(MINE._replace(prompt=None), "s", "p", False) is False
+    after = stop.counted(MINE, session="s", prompt="new", continued=True, passing=None)
+    assert (after.in_row, after.stuck_turns, after.passing_sha256) == (0, 0, None)
+
+
+def test_the_passing_set_is_a_digest_of_the_ids_a_line_each() -> None:
+    import hashlib
+
+    measured = [Measured(f"AC{n}", True, False, "passed") for n in (2, 1)]
+    assert stop.passing_set(measured) == hashlib.sha256(b"AC1\nAC2").hexdigest()
