@@ -383,3 +383,147 @@ def test_a_verdict_that_cannot_be_kept_is_a_warning() -> None:
     answer = here.say()
     assert "could not be recorded: last-verdict.json: no space" in answer.message
     assert here.events
+
+
+# --- what each part is handed, and what is said beside the answer -----------------------------
+
+
+class Strict(Scene):
+    """Refuses what is not the goal's own: another id, run or session."""
+
+    def tools(self) -> StopTools:
+        parts = super().tools()
+
+        def loop(goal_id: str, run_id: str) -> Loop:
+            assert (goal_id, run_id) == ("issue-4", "run-1")
+            return parts.loop(goal_id, run_id)
+
+        def own(goal_id: str, session: str) -> None:
+            assert (goal_id, session) == ("issue-4", "s")
+            parts.own(goal_id, session)
+
+        def fail(evaluated: Evaluated, reason: str) -> None:
+            assert evaluated.verdict.goal_id == "issue-4"
+            parts.fail(evaluated, reason)
+
+        @contextmanager
+        def alone(goal_id: str) -> Iterator[None]:
+            assert goal_id == "issue-4"
+            with parts.alone(goal_id):
+                yield
+
+        def output_end(path: str) -> str:
+            assert path.startswith(".flow/runs/run-1/evidence/")
+            self.log.append(f"read {path}")
+            return parts.output_end(path)
+
+        return parts._replace(loop=loop, own=own, fail=fail, alone=alone, output_end=output_end)
+
+
+def test_every_part_is_handed_the_goal_it_is_about() -> None:
+    document = goal_document(criterion("AC1"), criterion("AC2"), criterion("AC3", None))
+    document["continuation"] = {"max_iterations": 20}
+    two = World(document)
+    two.outcomes["AC1"] = "failed"
+    here = Strict(two)
+    for _ in range(4):
+        here.say()
+    read = [entry for entry in here.log if entry.startswith("read ")]
+    assert len(read) == 3  # of what failed, in each of three continuations
+    assert all("ac1" in entry for entry in read)
+
+
+def test_older_references_stay_until_there_is_a_newer_one() -> None:
+    here = Scene(world(outcome="passed"))
+    here.loops["issue-4"] = Loop("issue-4", evidence={"AC1": "old", "AC9": "other"})
+    here.say()
+    kept = here.loops["issue-4"].evidence
+    assert kept["AC9"] == "other"
+    assert kept["AC1"] != "old"
+    unproved = World(goal_document(criterion("AC1", None), kind="hybrid"))
+    here = Scene(unproved, mode="block")
+    here.say()
+    assert here.loops["issue-4"].evidence == {}
+
+
+def test_one_decided_criterion_makes_a_stop_count() -> None:
+    document = goal_document(criterion("AC1"), criterion("AC2"))
+    half = World(document)
+    half.outcomes.update(AC1="failed", AC2="inconclusive")
+    here = Scene(half)
+    here.say()
+    here.say()
+    assert here.loops["issue-4"].stuck_turns == 1
+    none = World(goal_document(criterion("AC1")))
+    none.outcomes["AC1"] = "inconclusive"
+    here = Scene(none)
+    here.say()
+    assert here.loops["issue-4"].passing_sha256 is None
+
+
+BROKEN = InputError("broken", file="g.yaml")
+
+
+@pytest.mark.parametrize(
+    ("scene", "reason"),
+    [
+        (lambda: Scene(world(status="draft")), "no active goal on this branch"),
+        (lambda: Scene(world(status="waiting_for_user")), "goal issue-4 is waiting_for_user"),
+        (lambda: Scene(world(status="waiting_for_ci")), "goal issue-4 waits: not there yet"),
+        (lambda: Scene(world(outcome="passed")), "goal issue-4: every required criterion"),
+    ],
+)
+def test_what_cannot_be_read_is_said_beside_every_answer(scene: Any, reason: str) -> None:
+    here = scene()
+    here.broken = [BROKEN]
+    answer = here.say()
+    assert answer.reason.startswith(reason)
+    assert "cannot read a goal: g.yaml: broken" in answer.message
+
+
+def test_five_that_cannot_be_read_are_all_of_them() -> None:
+    here = Scene(world(outcome="passed"))
+    here.broken = [InputError("broken", file=f"g{n}.yaml") for n in range(5)]
+    message = here.say().message
+    assert "g4.yaml" in message
+    assert "more goals" not in message
+
+
+def test_what_cannot_be_read_is_said_beside_an_untrusted_goal_too() -> None:
+    untrusted = world()
+    untrusted.trust = (False, "nobody said yes")
+    here = Scene(untrusted, mode="warn")
+    here.broken = [BROKEN]
+    answer = here.say()
+    assert "g.yaml" in answer.message
+    assert answer.reason.startswith("goal issue-4: ")
+    assert "only warns" not in answer.message
+
+
+def test_a_session_without_a_name_owns_none_of_several() -> None:
+    here = Scene(world("a"), world("b"))
+    answer = here.say(EVENT._replace(session=None))
+    assert answer.action == "let_go"
+    assert not here.requests
+    assert "flow goal claim a" in answer.message
+
+
+def test_off_stays_off_for_a_managed_goal() -> None:
+    managed = world()
+    managed.document["continuation"] = {"mode": "flow_managed"}
+    here = Scene(managed, mode="off")
+    here.say()
+    assert here.events[0]["mode"] == "off"
+
+
+def test_a_judges_words_are_in_the_prompt_only_where_it_decided() -> None:
+    from flow.core.decide import Opinion
+
+    judged = World(goal_document(criterion("AC1", None), kind="hybrid"))
+    judged.judge = lambda *_: Opinion("not_achieved", 0.9, "it is\x1b rude", "be kind")
+    answer = Scene(judged).say()
+    assert answer.action == "continue"
+    assert '"it is\\x1b rude"' in answer.reason
+    assert '"be kind"' in answer.reason
+    plain = Scene().say()
+    assert "judge" not in plain.reason
