@@ -178,6 +178,7 @@ class _Shell:
         self.parse, self.runners, self.depth = parse, runners, depth
         self.pipefail, self.errexit = pipefail, errexit
         self.exits: set[int] = set()
+        self.untrapped: set[int] = set()  # statuses it can end with before a trap on EXIT is set
         self.last: Statuses = ZERO
         self.tested = 0  # in a condition, where errexit does not count
         self.branches = 0  # where not everything is sure to run
@@ -201,7 +202,7 @@ class _Shell:
             through = trap.node(body)
             # a trap that comes to its end leaves the status as it was
             statuses = frozenset(trap.exits) | (statuses if through else NONE)
-        return statuses
+        return statuses | self.untrapped
 
     def _child(self) -> _Shell:
         """A subshell: it begins as this one is, and what it sets stays with it."""
@@ -320,8 +321,9 @@ class _Shell:
 
     def _case(self, node: Node) -> Statuses:
         status: Statuses = NONE if node.complete else ZERO
+        before = self.last
         for body in node.parts:
-            status |= self._branch(body, self.last)
+            status |= self._branch(body, before)
         return status
 
     def _for(self, node: Node) -> Statuses:
@@ -355,7 +357,8 @@ class _Shell:
         return status | (ZERO if broken else NONE), broken
 
     def _function(self, node: Node) -> Statuses:
-        self.functions[node.words[0] or ""] = node.parts[0]
+        body = node.parts[0]  # where it is not sure to be defined, nothing is known of a call
+        self.functions[node.words[0] or ""] = Node("unknown") if self.branches else body
         return ZERO
 
     def _assign(self, node: Node) -> Statuses:
@@ -514,6 +517,9 @@ class _Shell:
         body = None if action is None else self.parse(action) if action not in ("-", "") else None
         for word in words[2:]:
             name = "EXIT" if word == "0" else (word or "").upper().removeprefix("SIG")
+            if name == "EXIT":
+                self.untrapped |= self.exits
+                self.exits.clear()
             if action in ("-", ""):
                 self.traps.pop(name, None)
             elif name in ("EXIT", "ERR"):
