@@ -124,7 +124,7 @@ def _rule(entry: Mapping[str, Any], key: str, fault: Any) -> Rule:
         )
     found = Rule(
         str(name),
-        tuple(tuple(text.split()) for text in command),
+        tuple(_words(text) for text in command if text.split()),
         _patterns(entry, "nothing_ran", key, fault),
         _patterns(entry, "tests_ran", key, fault),
         _paths(entry, key, fault),
@@ -132,6 +132,12 @@ def _rule(entry: Mapping[str, Any], key: str, fault: Any) -> Rule:
     if not found.nothing_ran and not found.report:
         fault("it could never say anything", f"{key}.nothing_ran", "give nothing_ran, or report")
     return found
+
+
+def _words(text: str) -> tuple[str, ...]:
+    """The words of a command, its program by its bare name as in :func:`applies`."""
+    first, *rest = text.split()
+    return (base_name(first), *rest)
 
 
 def _texts(entry: Mapping[str, Any], name: str, key: str, fault: Any) -> tuple[str, ...]:

@@ -162,7 +162,7 @@ def statuses(script: str, leaves: int) -> set[int]:
 
 
 def written() -> list[tuple[str, int]]:
-    chance = random.Random(SEED)  # noqa: S311
+    chance = random.Random(SEED)
     found: dict[str, int] = {}
     while len(found) < SCRIPTS:
         writer = Writer(chance)
