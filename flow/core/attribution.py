@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from flow.cheap_typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from flow.core.attribution_runners import ONE_REPORT, READERS, Summary
+from flow.core.explain import visible
 from flow.core.masking import CANNOT_FAIL, FILTERS, masked
 from flow.core.runner_names import runner_of
 from flow.core.shell import Node, base_name, commands, plain_words
@@ -22,6 +23,8 @@ WINDOW = 1 << 18
 """Bytes of the end of an output that are looked at."""
 LONGEST_LINE = 500
 """Characters; a longer line is no summary."""
+LONGEST_WHY = 400
+"""Characters of a reason; it quotes the output."""
 MOST_FILES = 16
 """Files named by a command that may be reports of its tests."""
 _ASIDE = CANNOT_FAIL | FILTERS | {"cd", "test", "[", "[["}
@@ -68,8 +71,8 @@ class Attribution(NamedTuple):
 
     @property
     def reason(self) -> str:
-        """As a sidecar and a verdict give it."""
-        return f"{self.kind}: {self.why}"
+        """As a sidecar and a verdict give it: on one line, whatever the output held."""
+        return f"{self.kind}: {visible(self.why[:LONGEST_WHY])}"
 
     def to_document(self) -> dict[str, Any]:
         """As a sidecar holds it."""

@@ -102,8 +102,8 @@ def _inner(node: Node, parse: Callable[[str], Node | None], depth: int) -> list[
 
 
 def _name(command: Node) -> str:
-    """The first words of a command, as a reason names it."""
-    shown = [word if word is not None else "..." for word in command.words[:3]]
+    """The first words of a command, as a reason names it (``python -m pytest -q``)."""
+    shown = [word if word is not None else "..." for word in command.words[:4]]
     return f"`{' '.join(shown)[:60]}`"
 
 

@@ -161,6 +161,15 @@ def test_huge_and_broken_output_is_bounded() -> None:
         assert attribution.summaries(lines_of(output)) == []
 
 
+def test_a_reason_is_one_clean_line_whatever_was_printed() -> None:
+    rule = f"{'-' * 70}\nRan 0 tests in 0.000s\n\nOK \u202e\x07\x1b[31m{'x' * 480}\n"
+    found = vacuous(Reading(), lines_of(rule.encode()), whole=True)
+    assert found is not None
+    assert found.reason.isprintable()
+    assert "\\u202e\\x07" in found.reason
+    assert len(found.reason) < 450
+
+
 def test_reports_of_files_count_with_the_output() -> None:
     none, some = Summary("JUnit XML", 0, 2, "2 test cases"), Summary("CTRF", 3, 0, "3 tests")
     found = vacuous(Reading(), [], whole=True, reports=[("r.xml", none)])
