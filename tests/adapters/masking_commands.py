@@ -70,7 +70,7 @@ test -f x || exit 1
 test "$(python -c 'import app; print(app.__version__)')" = 1.2.3
 grep -q 'version = "1.2' pyproject.toml
 ! grep -q foo file
-! grep -rn 'TODO' src/
+! grep -rn 'console.log' src/
 ! pytest tests/known_broken
 if grep -q foo file; then exit 1; fi
 if ! make check; then echo 'check failed' >&2; exit 1; fi

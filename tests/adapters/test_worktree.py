@@ -145,8 +145,11 @@ def staged_submodule_only(box: GitBox) -> None:
     hide_submodule(box)
 
 
+RUNNERS = "runners:\n  - {name: x, command: [x], nothing_ran: [nothing]}\n"
+
+
 def runners_in_base(box: GitBox) -> None:
-    box.write(".flow/runners.yaml")
+    box.write(".flow/runners.yaml", RUNNERS)
     box.commit("rules of runners")
     box.git("branch", "-q", "-f", "main", "HEAD")
 
@@ -455,7 +458,7 @@ CASES = [
     Case("tracked rules of runners", write(".flow/runs/x"), before=runners_in_base),
     Case(
         "tracked rules of runners changed",
-        write(".flow/runners.yaml", "weaker\n"),
+        write(".flow/runners.yaml", RUNNERS.replace("x", "y")),
         {".flow/runners.yaml"},
         before=runners_in_base,
     ),
@@ -745,10 +748,10 @@ CASES = [
         "Flow's own folder", do(write(".flow/goals/a.goal.yaml"), write(".flow/runs/r/x"), commit)
     ),
     Case("rubrics count", write(".flow/rubrics/r.yaml"), {".flow/rubrics/r.yaml"}),
-    Case("rules of runners count", write(".flow/runners.yaml"), {".flow/runners.yaml"}),
+    Case("rules of runners count", write(".flow/runners.yaml", RUNNERS), {".flow/runners.yaml"}),
     Case(
         "committed rules of runners count",
-        do(write(".flow/runners.yaml"), commit),
+        do(write(".flow/runners.yaml", RUNNERS), commit),
         {".flow/runners.yaml"},
     ),
     Case("no other file of that name", do(write(".flow/runners.yaml.old"), commit)),

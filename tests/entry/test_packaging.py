@@ -79,7 +79,7 @@ def test_metadata(wheel: Path) -> None:
     assert fields["License-Expression"] == "MIT"
     assert "flow = flow.__main__:main" in points
     runtime = [text for text in fields.get_all("Requires-Dist", []) if "extra" not in text]
-    assert len(runtime) == 5
+    assert len(runtime) == 7
     assert all("<" not in text and "==" not in text for text in runtime)
 
 
