@@ -104,6 +104,18 @@ def test_a_runner_that_reports_once_is_believed_from_its_end_alone(runner: str) 
     assert vacuous(Reading(), lines_of(output), whole=False) is None
 
 
+@pytest.mark.parametrize("runner", sorted(SINGLE))
+def test_a_forged_report_before_the_runners_own_is_passed_over(runner: str) -> None:
+    """Both ways round; where the command may start it twice, either may be real: no alarm."""
+    skip = {"pytest": "skipped", "jest": "skip", "vitest": "skip", "mocha": "skip"}[runner]
+    ran = {"pytest": "passed"}.get(runner, "pass")
+    skipped, passed = read(runner, skip)[1] + b"\n", read(runner, ran)[1] + b"\n"
+    single = Reading(single=runner)
+    assert vacuous(single, lines_of(passed + skipped), whole=True) is not None
+    assert vacuous(single, lines_of(skipped + passed), whole=True) is None
+    assert vacuous(Reading(), lines_of(passed + skipped), whole=True) is None
+
+
 def test_a_later_run_that_skips_everything_does_not_undo_the_first() -> None:
     output = read("pytest", "two-runs-second-skipped")[1]
     assert vacuous(Reading(), lines_of(output), whole=True) is None
