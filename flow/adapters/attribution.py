@@ -99,7 +99,7 @@ class Attributor:
 
     def _reports(self, before: Mapping[str, Stamp | None]) -> list[tuple[str, Summary]]:
         """The reports that the run has written; what was there already says nothing about it."""
-        from flow.adapters.test_reports import LIMIT
+        from flow.adapters.report_files import LIMIT
 
         found = []
         for rel, stamp in before.items():
@@ -188,7 +188,7 @@ def attributed(run_checks: RunChecks, attributor: Attributor) -> RunChecks:
 def _report(data: bytes) -> Summary | None:
     if data[:200].lstrip(b"\xef\xbb\xbf \t\r\n")[:1] not in (b"<", b"{"):
         return None
-    from flow.adapters.test_reports import read_report
+    from flow.adapters.report_files import read_report
 
     return read_report(data)
 

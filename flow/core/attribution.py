@@ -10,7 +10,8 @@ from __future__ import annotations
 from flow.cheap_typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from flow.core.attribution_runners import ONE_REPORT, READERS, Summary
 from flow.core.explain import visible
-from flow.core.masking import CANNOT_FAIL, FILTERS, masked
+from flow.core.masking import masked
+from flow.core.masking_programs import CANNOT_FAIL, FILTERS
 from flow.core.runner_names import runner_of
 from flow.core.shell import Node, base_name, commands, plain_words
 

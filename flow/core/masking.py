@@ -14,42 +14,25 @@ nothing in it that can fail (``true``, ``echo done``) is empty, not masked.
 from __future__ import annotations
 
 from flow.cheap_typing import TYPE_CHECKING, NamedTuple
+from flow.core.masking_programs import (
+    EITHER,
+    NONE,
+    OTHER,
+    ZERO,
+    Statuses,
+    alone,
+    bystander,
+    is_filter,
+    reads_only,
+    shell_options,
+    shell_text,
+)
 from flow.core.runner_names import runner_of
 from flow.core.shell import LAST, Node, base_name, commands, plain_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-Statuses = frozenset[int]
-ZERO: Statuses = frozenset((0,))
-OTHER: Statuses = frozenset((1,))
-EITHER: Statuses = frozenset((0, 1))
-NONE: Statuses = frozenset()
-
-CANNOT_FAIL = frozenset(
-    (
-        ":", "true", "echo", "printf", "sleep", "export", "unset", "shopt", "set", "umask",
-        "trap", "times", "disown", "jobs", "hash", "clear",
-    )
-)  # fmt: skip
-"""What ends with 0 whenever it is written without a mistake."""
-FILTERS = frozenset(
-    (
-        "cat", "tee", "head", "tail", "sort", "uniq", "wc", "tr", "nl", "column", "fold", "tac",
-        "less", "more", "ts",
-    )
-)  # fmt: skip
-"""What ends with 0 when it reads from a pipe."""
-READERS = frozenset(["cat", "head", "tail", "wc", "nl", "tac", "sort", "less", "more"])
-"""What ends with 0 when it reads files that the command itself has just written."""
-BYSTANDERS = frozenset(
-    (
-        "cat", "cd", "date", "df", "dirs", "head", "kill", "ls", "pkill", "popd", "ps", "pwd",
-        "rm", "tail", "uname", "wc",
-    )
-)  # fmt: skip
-"""Says nothing about a test run that went before."""
-_COMPOSE = ("down", "kill", "logs", "ps", "rm", "stop")
 MOST_STEPS = 20_000
 MOST_NESTED = 4
 """Shells inside shells (``bash -c "bash -c ..."``) that are looked into."""
@@ -94,7 +77,7 @@ def _inner(node: Node, parse: Callable[[str], Node | None], depth: int) -> list[
     if depth < MOST_NESTED:
         for command in commands(node):
             words = plain_words(command.words)
-            text = words[1] if words[:1] == ("eval",) and len(words) == 2 else _shell_text(words)
+            text = words[1] if words[:1] == ("eval",) and len(words) == 2 else shell_text(words)
             inner = parse(text) if text is not None else None
             if inner is not None:
                 found += [*commands(inner), *_inner(inner, parse, depth + 1)]
@@ -114,53 +97,9 @@ def _can_fail(command: Node) -> bool:
         return False
     if words[0] in ("exit", "return", "break", "continue", "eval", "source", ".", "wait", "exec"):
         return False
-    if _shell_text(words) is not None:
+    if shell_text(words) is not None:
         return False
-    return 1 in _alone(words) or command.reads
-
-
-def _alone(words: tuple[str | None, ...]) -> Statuses:
-    """How a program ends, as far as its words tell."""
-    if not words or words[0] is None:
-        return EITHER
-    name = base_name(words[0].lstrip("\\"))
-    if name in CANNOT_FAIL:
-        return ZERO
-    if name == "false":
-        return OTHER
-    if name == "wait":  # without operands it is 0, whatever its children came to
-        return ZERO if len(words) == 1 else EITHER
-    if name == "rm" and any(w is not None and w.startswith("-") and "f" in w for w in words[1:]):
-        return ZERO
-    return EITHER
-
-
-def _shell_text(words: tuple[str | None, ...]) -> str | None:
-    """The script in ``bash -c SCRIPT``; None for anything else."""
-    if not words or words[0] is None or base_name(words[0]) not in ("bash", "sh", "dash", "zsh"):
-        return None
-    _, index = _shell_options(words)
-    return words[index] if index is not None and index < len(words) else None
-
-
-def _shell_options(words: tuple[str | None, ...]) -> tuple[set[str], int | None]:
-    """The options of a shell (``e``, ``pipefail``), and where its script stands."""
-    options: set[str] = set()
-    script = False
-    index = 1
-    while index < len(words):
-        word = words[index]
-        if word is None or not word.startswith(("-", "+")) or word in ("-", "--"):
-            break
-        if word in ("-o", "+o", "-O", "+O") or (word.endswith("o") and not word.startswith("--")):
-            if word.startswith("-") and index + 1 < len(words):
-                options.add(words[index + 1] or "")
-            index += 1
-        if word.startswith("-") and not word.startswith("--"):
-            options.update(word[1:])
-            script = script or "c" in word
-        index += 1
-    return options, index if script else None
+    return 1 in alone(words) or command.reads
 
 
 class _Shell:
@@ -281,7 +220,7 @@ class _Shell:
         for number, part in enumerate(node.parts):
             child = self._child()
             child.tested += 1  # the pipeline as a whole counts
-            if number and _is_filter(part):
+            if number and is_filter(part):
                 child.written.update(part.writes)
                 words = plain_words(part.words)
                 if words[0] is not None and base_name(words[0]) == "tee":
@@ -403,7 +342,7 @@ class _Shell:
         return status
 
     def _program(self, node: Node, words: tuple[str | None, ...]) -> Statuses:
-        text = _shell_text(words)
+        text = shell_text(words)
         if text is not None:
             return self._nested(text, words)
         if node.reads:
@@ -411,14 +350,14 @@ class _Shell:
         if self.runners is not None:
             if runner_of(words):
                 return self.runners
-            if _bystander(words):
+            if bystander(words):
                 return ZERO
-        if _reads_only(words, self.written):
+        if reads_only(words, self.written):
             return ZERO
-        return _alone(words)
+        return alone(words)
 
     def _nested(self, text: str, words: tuple[str | None, ...]) -> Statuses:
-        options, _ = _shell_options(words)
+        options, _ = shell_options(words)
         inner = self.parse(text) if self.depth < MOST_NESTED else None
         if inner is None:
             return EITHER
@@ -524,42 +463,3 @@ class _Shell:
                 self.traps.pop(name, None)
             elif name in ("EXIT", "ERR"):
                 self.traps[name] = None if self.branches else body
-
-
-def _is_filter(node: Node) -> bool:
-    words = plain_words(node.words)
-    if node.kind != "command" or node.reads or not words or words[0] is None:
-        return False
-    name = base_name(words[0])
-    if name == "tee":
-        return True
-    if name == "sed":
-        scripts = [w for w in words[1:] if w is None or not w.startswith("-")]
-        return len(scripts) == 1 and scripts[0] is not None and not set("qQ") & set(scripts[0])
-    if name not in FILTERS:
-        return False
-    return name == "tr" or all(_no_file(word) for word in words[1:])
-
-
-def _no_file(word: str | None) -> bool:
-    return word is not None and (word.startswith(("-", "+")) or word.isdigit())
-
-
-def _reads_only(words: tuple[str | None, ...], written: set[str]) -> bool:
-    """Whether it shows files that the command itself wrote, and so finds them."""
-    if words[0] is None or base_name(words[0]) not in READERS:
-        return False
-    files = [word for word in words[1:] if not _no_file(word)]
-    return bool(files) and all(word in written for word in files)
-
-
-def _bystander(words: tuple[str | None, ...]) -> bool:
-    name = base_name(words[0]) if words[0] is not None else ""
-    if name in BYSTANDERS:
-        return True
-    plain = [word for word in words[1:] if word is not None and not word.startswith("-")]
-    if name == "docker" and plain[:1] == ["compose"]:
-        return any(word in _COMPOSE for word in plain[1:])
-    if name in ("docker", "podman"):
-        return plain[:1] in (["stop"], ["rm"], ["kill"], ["logs"])
-    return name == "docker-compose" and any(word in _COMPOSE for word in plain)

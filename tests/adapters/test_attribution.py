@@ -12,7 +12,7 @@ import pytest
 from flow.adapters import attribution, shell_syntax
 from flow.adapters.attribution import Attributor, attributed
 from flow.adapters.checks import CommandRunner
-from flow.adapters.test_reports import LIMIT, read_report
+from flow.adapters.report_files import LIMIT, read_report
 from flow.app.ports import Check, CheckResult
 from flow.errors import ContractError
 
