@@ -104,7 +104,8 @@ def _name(data: bytes, kind: str) -> str:
     from flow.adapters import schemas
 
     if kind not in _schemas:
-        _schemas[kind] = sha256(schemas.text(kind).encode()).digest()
+        text = schemas.text(kind) if kind in schemas.NAMES else ""
+        _schemas[kind] = sha256(text.encode()).digest()
     digest = sha256(f"{REVISION} {__version__}\n".encode())
     digest.update(_schemas[kind])
     digest.update(data)

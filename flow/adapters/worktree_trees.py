@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 _OWN = b".flow/"
 _COUNTED = b".flow/rubrics/"
+_RULES = b".flow/runners.yaml"
 _RAW = ("--raw", "-z", "--no-renames", "--no-abbrev", "--no-ext-diff", "--no-textconv")
 
 
@@ -85,8 +86,10 @@ def _raw(output: bytes) -> Iterable[tuple[bytes, Entry | None, str]]:
 
 
 def _counted(path: bytes, prefix: bytes) -> bool:
-    """Whether a path is part of a change set: Flow's own files are not, its rubrics are."""
-    return bool(prefix) or not path.startswith(_OWN) or path.startswith(_COUNTED)
+    """Whether a path is part of a change set: Flow's own are not, people's files below it are."""
+    if prefix or not path.startswith(_OWN):
+        return True
+    return path.startswith(_COUNTED) or path == _RULES
 
 
 def text_of(path: bytes) -> str:

@@ -36,7 +36,8 @@ _DEEP = 3
 """
 
 _OWN = b".flow"
-_OWN_COUNTED = b".flow/rubrics"
+_OWN_COUNTED = (b".flow/rubrics", b".flow/runners.yaml")
+"""What people write below it."""
 
 
 class Found(NamedTuple):
@@ -100,7 +101,7 @@ class Walk:
                 self._folders.add(folder)
                 folder = folder.rpartition(b"/")[0]
         if not prefix:
-            self._folders.discard(_OWN)  # Flow's own folder is not walked, but for its rubrics
+            self._folders.discard(_OWN)  # Flow's own folder is not walked, but for people's
         self._seen: set[bytes] = set()
         self._met: list[Found] = []
         self._algorithm: Algorithm = "sha256" if len(table.base) == 64 else "sha1"
@@ -170,7 +171,7 @@ class Walk:
         """A folder without tracked files."""
         if not self._prefix and path in (b".git", _OWN):
             if path == _OWN:
-                self._rubrics(stack)
+                self._own_counted(stack)
         elif path.rpartition(b"/")[2] == b".git":
             self._nested(path)
         elif path in self._gitlinks:
@@ -178,15 +179,16 @@ class Walk:
         else:
             odd.append(path)
 
-    def _rubrics(self, stack: list[bytes]) -> None:
-        try:
-            status = os.lstat(self._top + _OWN_COUNTED)
-        except FileNotFoundError:
-            return
-        if stat.S_ISDIR(status.st_mode):
-            stack.append(_OWN_COUNTED + b"/")
-        else:
-            self._met.append(Found(_OWN_COUNTED, status))
+    def _own_counted(self, stack: list[bytes]) -> None:
+        for path in _OWN_COUNTED:
+            try:
+                status = os.lstat(self._top + path)
+            except FileNotFoundError:
+                continue
+            if stat.S_ISDIR(status.st_mode):
+                stack.append(path + b"/")
+            else:
+                self._met.append(Found(path, status))
 
     def _aside(self, path: bytes) -> bool:
         """``.git`` as a file, and files of rules, which are read where rules are collected."""

@@ -52,6 +52,7 @@ class Workshop(NamedTuple):
     trust: Callable[[Goal, str], None]
     branch: Callable[[], str | None]
     missing_programs: Callable[[Goal], list[str]]
+    masked_commands: Callable[[Goal], list[str]]
 
 
 class Created(NamedTuple):
@@ -120,7 +121,10 @@ def create(
         layout.goal_file(goal.id),
         ready.run_id,
         ready.base_commit,
-        (*parsed.warnings, *lint(ready, shop.missing_programs(ready))),
+        (
+            *parsed.warnings,
+            *lint(ready, [*shop.missing_programs(ready), *shop.masked_commands(ready)]),
+        ),
     )
 
 
@@ -138,9 +142,9 @@ def _refuse_outside(goal: Goal, outside: Sequence[Outside], base: str | None) ->
     )
 
 
-def lint(goal: Goal, missing: Sequence[str]) -> list[str]:
+def lint(goal: Goal, about_commands: Sequence[str]) -> list[str]:
     """What a careful reader would ask about a new goal."""
-    found = list(missing)
+    found = list(about_commands)
     if not goal.allowed_paths:
         found.append("constraints.allowed_paths is empty: every path may be changed")
     fuzzy = [c.id for c in goal.criteria if c.fuzzy and c.must_pass]

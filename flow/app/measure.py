@@ -241,6 +241,7 @@ def _record(
             "outcome": outcome,
             "result": result.result,
             "reason": reason or None,
+            "attribution": result.attribution,
             "proves": [criterion.id],
             "limitations": list(dict.fromkeys(limitations)),
             "duration_seconds": round(result.duration_seconds, 3),

@@ -215,6 +215,8 @@ class CheckResult(NamedTuple):
     truncated_bytes: int
     environment_removed: tuple[str, ...]
     limitations: tuple[str, ...]
+    attribution: Mapping[str, Any] | None = None
+    """Why an exit 0 is inconclusive: vacuous or masked (SPEC section 10)."""
 
 
 class RunChecks(Protocol):

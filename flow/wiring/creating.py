@@ -40,6 +40,7 @@ class Creating(Parts):
     ) -> Created:
         """Create a goal from a file's text (``name`` is what messages call it)."""
         from flow.adapters import clock, contracts
+        from flow.adapters.attribution import Attributor, masked_commands
         from flow.adapters.base import commits_outside
         from flow.adapters.programs import missing_programs
         from flow.app import create
@@ -64,6 +65,7 @@ class Creating(Parts):
             trust=self._trust,
             branch=self.branch,
             missing_programs=lambda goal: missing_programs(goal, self.environ, self.top),
+            masked_commands=lambda goal: masked_commands(goal, Attributor(self.top)),
         )
         return create.create(
             shop, text, name, as_draft=as_draft, base=base, source=source, now=clock.now()

@@ -10,6 +10,7 @@ from flow.wiring.parts import Parts, version
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from flow.adapters.attribution import Attributor
     from flow.app.create import Rebase
     from flow.app.doors import Closed
     from flow.app.evaluate import Evaluated, JudgeCase, Request
@@ -159,11 +160,17 @@ class Evaluating(Parts):
             return examine(request, tools)
 
     def _run_checks(self, checks: Sequence[Check], **how: Any) -> None:
+        from flow.adapters.attribution import attributed
         from flow.adapters.checks import CommandRunner
 
         limit = self.settings.settings.output_limit_bytes
         runner = CommandRunner(self.top, layout.WORK, environ=self.environ, output_limit=limit)
-        runner(checks, **how)
+        attributed(runner, self._attributor())(checks, **how)
+
+    def _attributor(self) -> Attributor:
+        from flow.adapters.attribution import Attributor
+
+        return Attributor(self.top, self._cache("parsed"))
 
     def _keep_baseline(self, goal_id: str, run_id: str, baseline: Baseline) -> None:
         self.ledger.write_baseline(goal_id, run_id, baseline)

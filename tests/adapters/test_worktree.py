@@ -145,6 +145,15 @@ def staged_submodule_only(box: GitBox) -> None:
     hide_submodule(box)
 
 
+RUNNERS = "runners:\n  - {name: x, command: [x], nothing_ran: [nothing]}\n"
+
+
+def runners_in_base(box: GitBox) -> None:
+    box.write(".flow/runners.yaml", RUNNERS)
+    box.commit("rules of runners")
+    box.git("branch", "-q", "-f", "main", "HEAD")
+
+
 def rubrics_in_base(box: GitBox) -> None:
     box.write(".flow/rubrics/r.yaml")
     box.commit("rubrics")
@@ -446,6 +455,19 @@ CASES = [
         {".flow/rubrics/r.yaml"},
         before=rubrics_in_base,
     ),
+    Case("tracked rules of runners", write(".flow/runs/x"), before=runners_in_base),
+    Case(
+        "tracked rules of runners changed",
+        write(".flow/runners.yaml", RUNNERS.replace("x", "y")),
+        {".flow/runners.yaml"},
+        before=runners_in_base,
+    ),
+    Case(
+        "tracked rules of runners taken away",
+        remove(".flow/runners.yaml"),
+        {".flow/runners.yaml"},
+        before=runners_in_base,
+    ),
     Case("replace refs", replace_base_blob, {"README.md"}),
     Case(
         "untracked cache",
@@ -726,6 +748,13 @@ CASES = [
         "Flow's own folder", do(write(".flow/goals/a.goal.yaml"), write(".flow/runs/r/x"), commit)
     ),
     Case("rubrics count", write(".flow/rubrics/r.yaml"), {".flow/rubrics/r.yaml"}),
+    Case("rules of runners count", write(".flow/runners.yaml", RUNNERS), {".flow/runners.yaml"}),
+    Case(
+        "committed rules of runners count",
+        do(write(".flow/runners.yaml", RUNNERS), commit),
+        {".flow/runners.yaml"},
+    ),
+    Case("no other file of that name", do(write(".flow/runners.yaml.old"), commit)),
     Case(
         "committed rubrics count",
         do(write(".flow/rubrics/r.yaml"), commit),

@@ -365,6 +365,7 @@ class Shop:
         self.base = Baseline(base, {}, {}, {}, {}, {})
         self.outside: list[Outside] = []
         self.missing: list[str] = []
+        self.masked: list[str] = []
         self.warnings: tuple[str, ...] = ()
         self.log: list[str] = []
         self.names: list[str] = []
@@ -412,6 +413,7 @@ class Shop:
             trust=self.trust,
             branch=lambda: self.branch,
             missing_programs=lambda goal: self.missing if goal.id else [],
+            masked_commands=lambda goal: self.masked if goal.id else [],
         )
 
 

@@ -83,7 +83,7 @@ def test_metadata(wheel: Path) -> None:
     assert "flow = flow.__main__:main" in points
     assert "[pytest11]\nflow.pytest_plugin = flow.pytest_plugin" in points
     runtime = [text for text in fields.get_all("Requires-Dist", []) if "extra" not in text]
-    assert len(runtime) == 5
+    assert len(runtime) == 7
     assert all("<" not in text and "==" not in text for text in runtime)
 
 

@@ -1,0 +1,211 @@
+"""Vacuous and masked commands (SPEC section 10): what is read for it, and when.
+
+The text of a command is classed once and remembered in the user's state folder, so that the shell
+parser is off the way of a hook. The end of an output and the reports that a command names are read
+only where it exited 0.
+"""
+
+from __future__ import annotations
+
+import os
+
+from flow.adapters import files
+from flow.cheap_typing import TYPE_CHECKING, Any
+from flow.core.attribution import WINDOW, Attribution, Reading, lines_of, read_command, vacuous
+from flow.core.attribution_rules import FILE, applies
+from flow.core.explain import visible
+from flow.errors import ContractError, FlowError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from flow.app.ports import Check, CheckResult, RunChecks
+    from flow.core.attribution_rules import Rule
+    from flow.core.attribution_runners import Summary
+    from flow.core.goal import Goal
+
+REVISION = 1
+"""To be raised when a command's classing changes without a change of Flow's version."""
+RULES_LIMIT = 1 << 18
+
+Stamp = tuple[int, int, int, int]
+
+
+class Attributor:
+    """Says of a run that exited 0 why that is no pass.
+
+    ``top`` is the checkout's top level; ``cache_dir`` a folder of the user's own (mode 0700), or
+    None to remember nothing.
+    """
+
+    def __init__(self, top: str, cache_dir: str | None = None) -> None:
+        self._top = os.path.realpath(top)
+        self._cache_dir = cache_dir
+        self._readings: dict[str, Reading] = {}
+        self._rules: tuple[Rule, ...] | None = None
+
+    def reading(self, command: str) -> Reading:
+        """What the command's text says of it."""
+        if command not in self._readings:
+            self._readings[command] = self._remembered(command)
+        return self._readings[command]
+
+    def rules(self) -> tuple[Rule, ...]:
+        """The project's own rules; raises :class:`ContractError` naming every fault of them."""
+        if self._rules is None:
+            data = files.read_optional(self._top, FILE, limit=RULES_LIMIT)
+            self._rules = () if data is None else self._parsed(data)
+        return self._rules
+
+    def stamps(self, check: Check) -> dict[str, Stamp | None]:
+        """The reports that a command may write, as they are before it runs."""
+        if not self.rules() and ".xml" not in check.command and ".json" not in check.command:
+            return {}
+        reading = self.reading(check.command)
+        named = list(reading.files)
+        for rule in self.rules():
+            if applies(rule, reading.commands):
+                named += rule.report
+        found: dict[str, Stamp | None] = {}
+        for name in named:
+            rel = os.path.normpath(os.path.join(check.cwd, name))
+            if not os.path.isabs(rel) and not rel.startswith(".."):
+                found[rel] = _stamp(os.path.join(self._top, rel))
+        return found
+
+    def attribution(
+        self, check: Check, result: CheckResult, before: Mapping[str, Stamp | None]
+    ) -> Attribution | None:
+        """Why a run that passed is no pass; None where it is one, or did not pass anyway."""
+        if result.outcome != "passed":
+            return None
+        reading = self.reading(check.command)
+        if reading.masked:
+            return Attribution("masked", reading.masked)
+        data = self._output_end(result)
+        whole = len(data) < WINDOW and not result.truncated_bytes
+        reports = list(self._reports(before))
+        printed = _report(data) if whole else None
+        if printed is not None:
+            reports.append(("output", printed))
+        lines = lines_of(data)
+        return vacuous(reading, lines, whole=whole, reports=reports, rules=self.rules())
+
+    def _output_end(self, result: CheckResult) -> bytes:
+        if result.output is None:
+            return b""
+        rel = os.path.relpath(result.output.path, self._top)
+        return files.read_end(self._top, rel, limit=WINDOW)
+
+    def _reports(self, before: Mapping[str, Stamp | None]) -> list[tuple[str, Summary]]:
+        """The reports that the run has written; what was there already says nothing about it."""
+        from flow.adapters.report_files import LIMIT
+
+        found = []
+        for rel, stamp in before.items():
+            if _stamp(os.path.join(self._top, rel)) == stamp:
+                continue
+            try:
+                data = files.read_optional(self._top, rel, limit=LIMIT)
+            except FlowError:  # a link, a folder, too large: no report
+                continue
+            summary = _report(data) if data is not None else None
+            if summary is not None:
+                found.append((rel, summary))
+        return found
+
+    def _remembered(self, command: str) -> Reading:
+        key = f"command {REVISION}\n{command}".encode("utf-8", "surrogatepass")
+
+        def read() -> dict[str, Any]:
+            from flow.adapters.shell_syntax import parse
+
+            return read_command(command, parse).to_document()
+
+        return Reading.from_document(self._cached(key, "command", read))
+
+    def _parsed(self, data: bytes) -> tuple[Rule, ...]:
+        from flow.core.attribution_rules import read_rules
+
+        def read() -> dict[str, Any]:
+            from flow.adapters import contracts
+
+            parsed: dict[str, Any] = contracts.parse_yaml(data, file=FILE, what="rule file")
+            return parsed
+
+        rules, faults = read_rules(self._cached(data, "runners", read))
+        if faults:
+            raise ContractError(faults)
+        return rules
+
+    def _cached(self, key: bytes, kind: str, read: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+        from flow.adapters import contracts_cache
+
+        if self._cache_dir is None:
+            return read()
+        entry = contracts_cache.load(self._cache_dir, key, kind)
+        if entry is not None:
+            return entry[0]
+        document = read()
+        contracts_cache.store(self._cache_dir, key, document, [], kind)
+        return document
+
+
+def attributed(run_checks: RunChecks, attributor: Attributor) -> RunChecks:
+    """``run_checks`` whose results are inconclusive where a pass was vacuous or masked."""
+
+    def run(
+        checks: Sequence[Check],
+        *,
+        jobs: int,
+        started: Callable[[Check], None],
+        ended: Callable[[Check, CheckResult], None],
+        tick: Callable[[], None] | None = None,
+    ) -> None:
+        attributor.rules()  # a broken rule file is said before anything runs
+        before: dict[str, dict[str, Stamp | None]] = {}
+
+        def begin(check: Check) -> None:
+            started(check)
+            before[check.criterion_id] = attributor.stamps(check)
+
+        def end(check: Check, result: CheckResult) -> None:
+            stamps = before.pop(check.criterion_id, {})
+            found = attributor.attribution(check, result, stamps)
+            if found is not None:
+                result = result._replace(
+                    outcome="inconclusive",
+                    reason=found.reason,
+                    attribution=found.to_document(),
+                )
+            ended(check, result)
+
+        run_checks(checks, jobs=jobs, started=begin, ended=end, tick=tick)
+
+    return run
+
+
+def _report(data: bytes) -> Summary | None:
+    if data[:200].lstrip(b"\xef\xbb\xbf \t\r\n")[:1] not in (b"<", b"{"):
+        return None
+    from flow.adapters.report_files import read_report
+
+    return read_report(data)
+
+
+def _stamp(path: str) -> Stamp | None:
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return None
+    return (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+
+
+def masked_commands(goal: Goal, attributor: Attributor) -> list[str]:
+    """A warning for each command of a goal whose exit status can show no failure."""
+    found = []
+    for criterion in goal.criteria:
+        why = attributor.reading(criterion.verification_command or "").masked
+        if why:
+            found.append(f"{criterion.id}: masked: {visible(why)}, so it can never pass")
+    return found

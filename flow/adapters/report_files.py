@@ -1,0 +1,87 @@
+"""Reports of tests as files: JUnit XML and CTRF, read for how many tests ran and no more."""
+
+from __future__ import annotations
+
+from flow.cheap_typing import Any
+from flow.core.attribution_runners import Summary
+
+LIMIT = 16 << 20
+"""Bytes; a larger report is not read."""
+_JUNIT_ROOTS = ("testsuites", "testsuite")
+
+
+class _NotOne(Exception):
+    """It is no report of this kind. Never leaves this module."""
+
+
+def read_report(data: bytes) -> Summary | None:
+    """What a JUnit XML or CTRF document says; None where it is neither."""
+    start = data[:200].lstrip(b"\xef\xbb\xbf \t\r\n")
+    if len(data) > LIMIT:
+        return None
+    if start.startswith(b"<"):
+        return _junit(data)
+    if start.startswith(b"{"):
+        return _ctrf(data)
+    return None
+
+
+def _junit(data: bytes) -> Summary | None:
+    """Count ``testcase`` elements; nothing is kept, and a document type is refused."""
+    from xml.parsers import expat
+
+    counts = {"cases": 0, "skipped": 0, "said": 0}
+    path: list[str] = []
+    seen = [False]
+
+    def begin(name: str, attributes: dict[str, str]) -> None:
+        if (not path and name not in _JUNIT_ROOTS) or len(path) > 50:
+            raise _NotOne
+        if name == "testcase":
+            counts["cases"] += 1
+            seen[0] = attributes.get("status") in ("notrun", "disabled", "skipped")
+            counts["skipped"] += seen[0]
+        elif name == "skipped" and path[-1:] == ["testcase"] and not seen[0]:
+            seen[0] = True  # pytest writes a test that fails as expected here: that one ran
+            counts["skipped"] += attributes.get("type") != "pytest.xfail"
+        elif name in _JUNIT_ROOTS and attributes.get("tests", "0") != "0":
+            counts["said"] += 1
+        path.append(name)
+
+    def end(_: str) -> None:
+        path.pop()
+
+    def refuse(*_: Any) -> None:
+        raise _NotOne
+
+    parser = expat.ParserCreate()
+    parser.StartElementHandler, parser.EndElementHandler = begin, end
+    parser.StartDoctypeDeclHandler = refuse
+    try:
+        parser.Parse(data.strip(), True)
+    except (expat.ExpatError, _NotOne, ValueError):
+        return None
+    if not counts["cases"] and counts["said"]:
+        return None  # it has numbers and no cases: nothing to check them by
+    ran = counts["cases"] - counts["skipped"]
+    return Summary("JUnit XML", ran, counts["skipped"], f"{counts['cases']} test cases")
+
+
+def _ctrf(data: bytes) -> Summary | None:
+    import json
+
+    try:
+        document = json.loads(data)
+        results = document["results"]
+        summary = results["summary"]
+        if not isinstance(results["tool"]["name"], str):
+            return None
+        counts = {name: summary[name] for name in ("passed", "failed", "skipped", "pending")}
+        counts["other"] = summary.get("other", 0)
+    except (ValueError, KeyError, TypeError, RecursionError, AttributeError):
+        return None
+    if not all(type(count) is int and 0 <= count < 1 << 53 for count in counts.values()):
+        return None
+    ran = counts["passed"] + counts["failed"] + counts["other"]
+    skipped = counts["skipped"] + counts["pending"]
+    return Summary("CTRF", ran, skipped, f"{ran + skipped} tests")

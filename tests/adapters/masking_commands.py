@@ -1,0 +1,201 @@
+"""Commands as people write them: ones that can show a failure, and ones that cannot."""
+
+from __future__ import annotations
+
+HONEST = r"""
+pytest
+pytest -q tests/
+python -m pytest -x --maxfail=1 tests/unit
+python3 -m unittest discover -s tests -p 'test_*.py'
+pytest -q && ruff check . && mypy src
+pytest -q; ruff check .
+set -e; pytest; echo done
+set -euo pipefail; npm ci; npm test; echo ok
+cd backend && pytest -q
+(cd frontend && npm test)
+pushd api >/dev/null && go test ./... && popd >/dev/null
+PYTHONPATH=src pytest -q
+env DJANGO_SETTINGS_MODULE=app.test python manage.py test
+timeout 300 pytest -q
+time make test
+nice -n 10 cargo test --workspace
+pytest -q 2>&1 | tee test.log
+pytest -q 2>&1 | tail -20
+go test ./... 2>&1 | grep -v 'no test files'
+npm test -- --watchAll=false
+npm run lint --if-present
+npm run build && test -f dist/index.js
+npx jest --ci --coverage
+npx vitest run
+npx tsc --noEmit
+yarn test --ci
+pnpm -r test
+bun test
+deno test --allow-read
+go vet ./... && go test -race ./...
+test -z "$(gofmt -l .)"
+go build -o /tmp/app ./cmd/app
+cargo fmt --check && cargo clippy -- -D warnings && cargo test
+cargo build --release && ./target/release/app --version
+make
+make -C lib test
+make test || exit 1
+make lint test
+cmake --build build && ctest --test-dir build --output-on-failure
+mvn -q verify
+./gradlew test
+dotnet test --nologo
+bundle exec rspec
+composer install && vendor/bin/phpunit
+mix test
+swift test
+docker build -t app .
+docker run --rm app pytest -q
+docker compose run --rm web pytest
+docker compose up -d db && pytest tests/integration; status=$?; docker compose down; exit $status
+docker compose up -d && trap 'docker compose down' EXIT && npm run e2e
+terraform fmt -check && terraform validate
+kubectl apply --dry-run=client -f k8s/
+helm lint charts/app
+shellcheck scripts/*.sh
+bash -n install.sh
+bash scripts/check.sh
+sh -c 'cd x && make test'
+bash -c 'set -o pipefail; pytest | tee log'
+bash -euo pipefail -c 'pytest | tee log; echo done'
+test -f x || exit 1
+[ -f README.md ]
+[[ -n "$(git log -1 --format=%s)" ]]
+[ "$(wc -l < README.md)" -gt 10 ]
+test "$(python -c 'import app; print(app.__version__)')" = 1.2.3
+grep -q 'version = "1.2' pyproject.toml
+! grep -q foo file
+! grep -rn 'console.log' src/
+! pytest tests/known_broken
+if grep -q foo file; then exit 1; fi
+if ! make check; then echo 'check failed' >&2; exit 1; fi
+cmd || { echo failed; exit 1; }
+cmd || (echo failed; exit 1)
+cmd && echo ok || exit 1
+diff a b | tee out
+diff <(sort a) <(sort b)
+cmp expected.txt actual.txt
+git diff --exit-code
+git diff --quiet HEAD -- generated/ || { git diff --stat; exit 1; }
+test -z "$(git status --porcelain)"
+make test & wait $!
+python -m http.server 8000 & pid=$!; sleep 1; curl -sf localhost:8000; rc=$?; kill $pid; exit $rc
+npm start & npx wait-on http://localhost:3000 && npx cypress run
+trap 'rm -f x' EXIT; cmd
+trap 'kill $(jobs -p)' EXIT; ./server & sleep 1; ./client
+tmp=$(mktemp -d); trap 'rm -rf "$tmp"' EXIT; ./build.sh "$tmp" && ls "$tmp"/app
+for f in *; do sh "$f" || exit 1; done
+for f in tests/*.sh; do bash "$f" || { echo "$f failed"; exit 1; }; done
+for v in 3.11 3.12; do "python$v" -m pytest -q || exit 1; done
+fail=0; for f in *.json; do jq empty "$f" || fail=1; done; exit $fail
+rc=0; pytest || rc=1; npm test || rc=1; exit $rc
+pytest; rc=$?; rm -rf .cache; exit $rc
+pytest > log 2>&1 || { cat log; false; }
+pytest || pytest --lf
+until curl -sf localhost:8080/health; do sleep 1; done
+while ! nc -z localhost 5432; do sleep 1; done
+for i in 1 2 3; do curl -sf localhost && exit 0; sleep 1; done; exit 1
+while read -r f; do test -f "$f" || exit 1; done < files.txt
+find . -name '*.py' -print0 | xargs -0 python -m py_compile
+find src -name '*.tmp' | grep -q . && exit 1 || exit 0
+ls dist/*.whl
+make build; ls dist/app
+make; ./run-tests
+command -v node >/dev/null && node --test
+node --check server.js
+node -e "require('./')"
+python -c 'import app'
+python - <<'EOF'@import app@assert app.ok@EOF
+cat <<EOF | python -@print(1)@EOF
+curl -sf http://localhost:8080/health
+curl -s localhost/api | jq -e '.ok == true'
+jq -e . package.json >/dev/null
+pytest --cov=src --cov-fail-under=90
+coverage run -m pytest && coverage report --fail-under=80
+tox -e py312,lint
+nox -s tests
+uv run pytest -q
+poetry run pytest
+pre-commit run --all-files
+case "$(uname)" in Linux) make linux-test;; *) make test;; esac
+check() { pytest -q; }; check
+run() { echo "+ $*"; "$@"; }; run pytest && run npm test
+export CI=1; npm test
+source .venv/bin/activate && pytest
+. ./env.sh; pytest
+out=$(./app --version) && [[ $out == 1.* ]]
+out=$(pytest -q 2>&1) || { echo "$out"; exit 1; }
+./app --help | grep -q usage
+wc -l < src/main.c | awk '{exit $1 > 500}'
+pytest -q --junitxml=report.xml; python scripts/check_report.py report.xml
+pytest > out.txt; grep -q '0 failed' out.txt
+exec pytest -q
+sudo -u postgres psql -c 'select 1'
+xvfb-run npm run test:ui
+set +e; pytest; code=$?; set -e; [ $code -eq 0 ]
+true
+echo ok
+""".strip().split("\n")  # "@" stands for a line's end
+
+MASKED = r"""
+pytest || true
+pytest -q || :
+pytest; true
+pytest; exit 0
+pytest &
+pytest & wait
+pytest || echo failed
+pytest || echo 'tests failed' >&2
+pytest -q 2>/dev/null || /bin/true
+pytest || command true
+pytest && echo ok || echo failed
+pytest; echo "exit code: $?"
+pytest; echo done; exit $?
+pytest || exit 0
+(pytest) || exit 0
+(pytest || true) && true
+{ pytest; true; }
+set +e; pytest; echo done
+set -e; set +e; pytest; true
+set +o pipefail; pytest | tail -5
+set +o pipefail; pytest 2>&1 | tee log
+if pytest; then :; fi
+if pytest; then echo ok; else echo failed; fi
+if ! pytest; then echo failed; fi
+bash -c 'pytest || true'
+bash -c 'pytest | tee log'
+sh -c "pytest; exit 0"
+bash -lc 'pytest; true'
+eval "pytest || true"
+trap 'exit 0' EXIT; pytest
+trap 'exit 0' ERR; pytest
+export OUT=$(pytest)
+echo "$(pytest)"
+f() { pytest || true; }; f
+run() { "$@" || true; }; run pytest
+f() { pytest; return 0; }; f
+pytest > log 2>&1; cat log
+pytest > log 2>&1; tail -5 log
+pytest; rm -rf .pytest_cache
+pytest; ls
+pytest; docker compose down
+npm test; pkill -f server
+if npm test; then npm run deploy; fi
+make test &> out; wc -l out
+exit 0; pytest
+for i in 1 2 3; do curl -sf localhost && break; sleep 1; done
+! pytest || true
+time pytest || true
+timeout 60 pytest || true
+pytest ||@true
+pytest <<EOF || true@x@EOF
+[ -f x ] || true
+npm run build; exit 256
+case $x in a) pytest || true;; *) true;; esac
+(set +o pipefail; pytest | cat)
+""".strip().split("\n")

@@ -1,0 +1,276 @@
+"""Runs and reports as they are on disk: what is read, when, and what it costs."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from flow.adapters import attribution, shell_syntax
+from flow.adapters.attribution import Attributor, attributed
+from flow.adapters.checks import CommandRunner
+from flow.adapters.report_files import LIMIT, read_report
+from flow.app.ports import Check, CheckResult
+from flow.errors import ContractError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+REPORTS = Path(__file__).parents[1] / "core" / "reports"
+PY = f"{sys.executable} -m"
+SKIP = "import pytest\n@pytest.mark.skip\ndef test_a():\n    pass\n"
+PASS = "def test_a():\n    pass\n"
+USKIP = (
+    "import unittest\nclass T(unittest.TestCase):\n"
+    "    @unittest.skip('x')\n    def test_a(self):\n        pass\n"
+)
+RULES = """\
+runners:
+  - name: house
+    command: ["./house"]
+    nothing_ran: ["house: * of 0"]
+    report: [out/house.xml]
+"""
+
+
+def run(top: Path, *commands: str, cache: str | None = None, cwd: str = "") -> list[CheckResult]:
+    """Run commands through the real runner, in order."""
+    (top / ".flow/runs/.work").mkdir(parents=True, exist_ok=True)
+    runner = CommandRunner(str(top), ".flow/runs/.work", environ=os.environ, grace=0.2)
+    checks = [Check(f"AC{i}", text, cwd, 60.0) for i, text in enumerate(commands)]
+    found: dict[str, CheckResult] = {}
+
+    def ended(check: Check, result: CheckResult) -> None:
+        found[check.criterion_id] = result
+
+    attributed(runner, Attributor(str(top), cache))(
+        checks, jobs=1, started=lambda _: None, ended=ended
+    )
+    return [found[check.criterion_id] for check in checks]
+
+
+def said(result: CheckResult) -> tuple[str, str]:
+    return result.outcome, result.reason
+
+
+# --- real runners --------------------------------------------------------------------------------
+
+
+def test_pytest_and_unittest_as_they_are_here(tmp_path: Path) -> None:
+    for name, text in (("test_skip", SKIP), ("test_pass", PASS), ("u_skip", USKIP)):
+        (tmp_path / f"{name}.py").write_text(text)
+    quiet = f"{PY} pytest -q -p no:cacheprovider"
+    results = run(
+        tmp_path,
+        f"{quiet} test_pass.py",
+        f"{quiet} test_skip.py",
+        f"{quiet} test_pass.py test_skip.py",
+        f"{quiet} -k nosuch test_pass.py",
+        f"{quiet} -k nosuch test_pass.py || [ $? -eq 5 ]",
+        f"{PY} unittest u_skip",
+        f"{quiet} test_pass.py || true",
+    )
+    assert [result.outcome for result in results] == [
+        "passed", "inconclusive", "passed", "failed", "inconclusive", "inconclusive",
+        "inconclusive",
+    ]  # fmt: skip
+    assert said(results[1])[1].startswith("vacuous: pytest reports that every test was skipped")
+    assert results[1].attribution == {
+        "kind": "vacuous", "runner": "pytest", "tests": 0, "skipped": 1, "source": "output"
+    }  # fmt: skip
+    assert results[5].reason.startswith("vacuous: unittest")
+    assert results[6].reason.startswith("masked: the command's exit status is 0 even where")
+    assert results[6].attribution == {"kind": "masked"}
+
+
+def test_pytest_junit_file_speaks_where_the_output_is_thrown_away(tmp_path: Path) -> None:
+    (tmp_path / "test_skip.py").write_text(SKIP)
+    (tmp_path / "test_pass.py").write_text(PASS)
+    quiet = f"{PY} pytest -p no:cacheprovider"
+    results = run(
+        tmp_path,
+        f"{quiet} --junitxml=r.xml test_skip.py > log",
+        f"{quiet} --junit-xml r.xml test_pass.py > log",
+        "true r.xml",
+    )
+    assert [result.outcome for result in results] == ["inconclusive", "passed", "passed"]
+    assert results[0].attribution == {
+        "kind": "vacuous", "runner": "JUnit XML", "tests": 0, "skipped": 1, "source": "r.xml"
+    }  # fmt: skip
+
+
+# --- what counts, and what does not --------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", ["false || false", "exit 3; true", "pytest_nosuch || false"])
+def test_what_failed_stays_failed(tmp_path: Path, command: str) -> None:
+    (result,) = run(tmp_path, f"echo '2 skipped in 0.01s'; {command}")
+    assert result.outcome != "passed"
+    assert result.attribution is None
+
+
+def test_masked_and_failed_is_failed(tmp_path: Path) -> None:
+    """A masked command cannot fail by itself; one that is ended from outside is as before."""
+    (result,) = run(tmp_path, "kill -SEGV $$ || true")
+    assert (result.outcome, result.attribution) == ("failed", None)
+
+
+@pytest.mark.parametrize("name", ["mocha-skip.xml", "vitest-skip.xml", "jest-ctrf-skip.json"])
+def test_a_report_printed_or_written_by_the_run(tmp_path: Path, name: str) -> None:
+    (tmp_path / "kept").write_bytes((REPORTS / name).read_bytes())
+    new = f"new{Path(name).suffix}"
+    results = run(tmp_path, "cat kept", f"./write {new} || cp kept {new}", f"test -f {new}")
+    assert [result.outcome for result in results] == ["inconclusive", "inconclusive", "passed"]
+    assert results[1].attribution is not None
+    assert results[1].attribution["source"] == new
+
+
+def test_a_report_in_the_commands_own_folder_and_none_outside(tmp_path: Path) -> None:
+    top = tmp_path / "top"
+    (top / "sub").mkdir(parents=True)
+    skipped = (REPORTS / "pytest-skip.xml").read_bytes()
+    (top / "kept").write_bytes(skipped)
+    (inside,) = run(top, "cp ../kept r.xml", cwd="sub")
+    assert inside.attribution is not None
+    assert inside.attribution["source"] == "sub/r.xml"
+    (outside,) = run(top, f"cp kept ../r.xml && cp kept {tmp_path}/s.xml")
+    assert outside.outcome == "passed"
+    (link,) = run(top, "ln -s kept l.xml")
+    assert link.outcome == "passed"
+
+
+@pytest.mark.parametrize(
+    ("name", "ran", "skipped"),
+    [
+        ("pytest-pass.xml", 2, 0), ("pytest-skip.xml", 0, 2), ("pytest-none.xml", 0, 0),
+        ("pytest-fail.xml", 1, 0), ("pytest-xfail.xml", 1, 0), ("vitest-pass.xml", 2, 0),
+        ("vitest-skip.xml", 0, 2), ("mocha-pass.xml", 2, 0), ("mocha-skip.xml", 0, 2),
+        ("jest-ctrf-pass.json", 2, 0), ("jest-ctrf-skip.json", 0, 2),
+        ("mocha-ctrf-pass.json", 2, 0), ("mocha-ctrf-skip.json", 0, 2),
+    ],
+)  # fmt: skip
+def test_reports_of_real_runners(name: str, ran: int, skipped: int) -> None:
+    found = read_report((REPORTS / name).read_bytes())
+    assert found is not None
+    assert (found.ran, found.skipped) == (ran, skipped)
+
+
+CTRF = (
+    b'{"results": {"tool": {"name": "x"}, '
+    b'"summary": {"passed": %s, "failed": 0, "skipped": 0, "pending": 0}}}'
+)
+BOMB = (
+    b'<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]>'
+    b"<testsuite>&b;</testsuite>"
+)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"", b"<", b"<html/>", b"<testsuite>", BOMB, b"<a>" * 1000, b"{}", b"{", b"[" * 9000,
+        b'{"results": []}', b'{"results": {"summary": {}, "tool": {"name": "x"}}}',
+        CTRF % b"-1",
+        CTRF % b"true",
+        b'{"a":' * 5000, b'<testsuite tests="7"/>', b"<testsuite>" * 60 + b"</testsuite>" * 60,
+        b"<testsuite/>" + b" " * LIMIT,
+    ],
+    ids=lambda data: repr(data[:20]),
+)  # fmt: skip
+def test_what_is_no_report_says_nothing(data: bytes) -> None:
+    assert read_report(data) is None
+
+
+# --- a project's own rules -----------------------------------------------------------------------
+
+
+def house(top: Path, prints: str) -> None:
+    top.joinpath("house").write_text(f"#!/bin/sh\nmkdir -p out\n{prints}\n")
+    top.joinpath("house").chmod(0o755)
+    (top / ".flow").mkdir(exist_ok=True)
+    (top / ".flow/runners.yaml").write_text(RULES)
+
+
+@pytest.mark.parametrize(
+    ("prints", "outcome"),
+    [
+        ("echo house: ran 0 of 0", "inconclusive"),
+        ("echo house: ran 3 of 3", "passed"),
+        ("echo '<testsuite/>' > out/house.xml", "inconclusive"),
+        ("echo '<testsuite><testcase/></testsuite>' > out/house.xml", "passed"),
+        ("echo house: ran 0 of 0; exit 1", "failed"),
+    ],
+)
+def test_a_rule_of_the_project_holds_back(tmp_path: Path, prints: str, outcome: str) -> None:
+    house(tmp_path, prints)
+    cache = tmp_path / "cache"
+    cache.mkdir(mode=0o700)
+    for _ in range(2):  # read, and remembered
+        (result,) = run(tmp_path, "./house", cache=str(cache))
+        assert result.outcome == outcome
+        (tmp_path / "out/house.xml").unlink(missing_ok=True)
+
+
+@pytest.mark.parametrize("text", ["runners: 7\n", "runners: [\n", "a: &x [1]\n", "\xff"])
+def test_a_broken_rule_file_is_said_before_anything_runs(tmp_path: Path, text: str) -> None:
+    (tmp_path / ".flow").mkdir()
+    (tmp_path / ".flow/runners.yaml").write_text(text, "latin-1")
+    with pytest.raises(ContractError) as caught:
+        run(tmp_path, "touch ran")
+    assert "runners.yaml" in str(caught.value)
+    assert not (tmp_path / "ran").exists()
+
+
+# --- cost ----------------------------------------------------------------------------------------
+
+
+def test_a_command_is_parsed_once_and_remembered_for_other_processes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache = tmp_path / "cache"
+    cache.mkdir(mode=0o700)
+    asked: list[str] = []
+    real: Callable[[str], Any] = shell_syntax.parse
+
+    def counted(text: str) -> Any:
+        asked.append(text)
+        return real(text)
+
+    monkeypatch.setattr(shell_syntax, "parse", counted)
+    for _ in range(3):
+        assert Attributor(str(tmp_path), str(cache)).reading("a || true").masked
+    assert asked == ["a || true"]
+    monkeypatch.setattr(attribution, "REVISION", attribution.REVISION + 1)
+    assert Attributor(str(tmp_path), str(cache)).reading("a || true").masked
+    assert len(asked) == 2
+
+
+def test_a_damaged_cache_is_not_believed(tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    cache.mkdir(mode=0o700)
+    Attributor(str(tmp_path), str(cache)).reading("a || true")
+    (entry,) = cache.iterdir()
+    entry.write_bytes(entry.read_bytes().replace(b"masked", b"mAsked"))
+    assert Attributor(str(tmp_path), str(cache)).reading("a || true").masked
+
+
+def test_what_failed_is_not_even_parsed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(text: str) -> Any:
+        raise AssertionError(text)
+
+    monkeypatch.setattr(shell_syntax, "parse", refuse)
+    (result,) = run(tmp_path, "false")
+    assert result.outcome == "failed"
+
+
+def test_output_beyond_the_window_and_cut_output(tmp_path: Path) -> None:
+    """The ``ran`` of a first package, out of sight, keeps the last ones from an alarm."""
+    noise = f"{sys.executable} -c 'print((\"x\" * 99 + chr(10)) * 4000)'"
+    first = "printf 'ok  \\tpkg\\t0.01s\\n'"
+    nothing = "printf '?   \\tpkg\\t[no test files]\\n'"
+    late, small = run(tmp_path, f"{first} && {noise} && {nothing}", nothing)
+    assert said(late) == ("passed", "")
+    assert small.outcome == "inconclusive"

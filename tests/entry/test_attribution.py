@@ -1,0 +1,163 @@
+"""Vacuous and masked commands through ``flow`` itself: they never achieve a goal."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from flow.adapters import contracts
+from tests.entry import scene
+from tests.entry.hooks import settings, stop
+from tests.entry.scene import create, flow, meet, run_dir, start, status
+from tests.support import ROOT, GitRepo
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PY = sys.executable
+SKIPPED = (
+    "import unittest\n\n\nclass T(unittest.TestCase):\n"
+    '    @unittest.skip("later")\n    def test_a(self):\n        self.fail()\n'
+)
+PASSES = "import unittest\n\n\nclass T(unittest.TestCase):\n    def test_a(self):\n        pass\n"
+
+VACUOUS = {
+    "unittest, all skipped": f"{PY} -B -m unittest src/skipped.py",
+    "pytest, all skipped": f"{PY} -B -m pytest -q -p no:cacheprovider src/skipped.py",
+    "pytest, none": f"{PY} -B -m pytest -p no:cacheprovider -k no src/passes.py || [ $? = 5 ]",
+    "pytest, listed only": f"{PY} -B -m pytest --co -q -p no:cacheprovider src/passes.py",
+    "a JUnit report": "cp src/report src/new.xml",
+}
+MASKED = {
+    "or true": "grep -q please src/greet.txt || true",
+    "then true": "grep -q please src/greet.txt; true",
+    "then exit 0": "grep -q please src/greet.txt; exit 0",
+    "in the background": "grep -q please src/greet.txt &",
+    "in a condition": "if grep -q please src/greet.txt; then :; fi",
+    "another shell": "bash -c 'grep -q please src/greet.txt | cat'",
+    "set +e": "set -e; set +e; grep -q please src/greet.txt; echo done",
+    "a runner's status": f"{PY} -B -m pytest src/passes.py; ls src",
+}
+
+
+@pytest.fixture
+def work(repo: GitRepo) -> GitRepo:
+    start(repo)
+    repo.write("src/skipped.py", SKIPPED)
+    repo.write("src/passes.py", PASSES)
+    repo.write("src/report", '<testsuite tests="1"><testcase><skipped/></testcase></testsuite>\n')
+    repo.commit("tests")
+    meet(repo)
+    return repo
+
+
+def sidecar(repo: GitRepo, criterion: str = "ac1") -> dict[str, Any]:
+    path = run_dir(repo) / "evidence" / f"evidence-{criterion}-eval-1.evidence.yaml"
+    body: dict[str, Any] = contracts.parse_yaml(path.read_bytes(), file="x")["evidence"]
+    return body
+
+
+@pytest.mark.parametrize("command", VACUOUS.values(), ids=list(VACUOUS))
+def test_a_vacuous_run_never_achieves(work: GitRepo, command: str) -> None:
+    create(work, criterion=f"AC1: x :: {command}")
+    done = flow(work, "goal", "evaluate", "greet", "--json")
+    assert done.status == 1
+    (row,) = done.json["criterion_results"]
+    assert (row["outcome"], row["exit_code"], row["status"]) == (
+        "inconclusive", 0, "evidence_collected"
+    )  # fmt: skip
+    assert row["reason"].startswith("vacuous: ")
+    assert done.json["verdict"] == "not_achieved"
+    assert done.json.get("proposed_transition") is None
+    body = sidecar(work)
+    assert (body["outcome"], body["result"], body["exit_code"]) == ("inconclusive", "exit 0", 0)
+    assert body["reason"] == row["reason"]
+    assert (body["attribution"]["kind"], body["attribution"]["tests"]) == ("vacuous", 0)
+    assert status(work) == "active"
+
+
+@pytest.mark.parametrize("command", MASKED.values(), ids=list(MASKED))
+def test_a_masked_command_is_told_at_creation_and_never_achieves(
+    work: GitRepo, command: str
+) -> None:
+    words = ("goal", "create", "greet", "--outcome", "polite", "--allow", "src/**")
+    made = flow(work, *words, "--criterion", f"AC1: x :: {command}", "--json")
+    assert made.status == 0
+    assert [text for text in made.json["warnings"] if text.startswith("AC1: masked: ")]
+    done = flow(work, "goal", "evaluate", "greet", "--json")
+    assert done.status == 1
+    (row,) = done.json["criterion_results"]
+    assert row["outcome"] == "inconclusive"
+    assert row["reason"].startswith("masked: ")
+    assert sidecar(work)["attribution"] == {"kind": "masked"}
+    assert done.json.get("proposed_transition") is None
+
+
+def test_the_same_work_honestly_checked_achieves(work: GitRepo) -> None:
+    tests = f"{PY} -B -m unittest src/passes.py src/skipped.py"
+    create(work, "greet", "--criterion", f"AC2: y :: {tests}")
+    done = flow(work, "goal", "evaluate", "greet", "--json")
+    assert done.status == 0
+    assert done.json["verdict"] == "achieved"
+    assert "attribution" not in sidecar(work)
+
+
+def test_what_failed_stays_failed(work: GitRepo) -> None:
+    create(work, criterion=f"AC1: x :: {PY} -B -m unittest src/skipped.py; exit 3")
+    done = flow(work, "goal", "evaluate", "greet", "--json")
+    (row,) = done.json["criterion_results"]
+    assert (done.status, row["outcome"], row["exit_code"]) == (1, "failed", 3)
+
+
+def test_a_rule_of_the_project_can_only_hold_back(work: GitRepo) -> None:
+    create(work, "greet", "--allow", ".flow/runners.yaml", criterion="AC1: x :: sh src/house.sh")
+    work.write("src/house.sh", "echo house: 0 of 0\n")
+    assert flow(work, "goal", "evaluate", "greet").status == 0
+    work.write(
+        ".flow/runners.yaml",
+        "runners:\n  - name: house\n    command: [sh src/house.sh]\n"
+        '    nothing_ran: ["house: 0 of *"]\n',
+    )
+    held = flow(work, "goal", "evaluate", "greet", "--json")
+    (row,) = held.json["criterion_results"]
+    assert row["reason"] == "vacuous: house reports that no test ran (house: 0 of 0)"
+    work.write(".flow/runners.yaml", "runners: [{name: house, outcome: passed}]\n")
+    broken = flow(work, "goal", "evaluate", "greet")
+    assert broken.status == 2
+    assert ".flow/runners.yaml: runners[0]" in broken.stderr
+
+
+def test_a_rule_file_is_a_change_like_any_other(work: GitRepo) -> None:
+    """Written or taken away, it is outside the goal's paths."""
+    create(work)
+    work.write(
+        ".flow/runners.yaml", "runners:\n  - {name: x, command: [x], nothing_ran: [nothing]}\n"
+    )
+    done = flow(work, "goal", "evaluate", "greet", "--json")
+    assert done.json["verdict"] == "blocked"
+    assert ".flow/runners.yaml" in done.json["reason"]
+
+
+def test_the_hook_lets_go_and_names_it(
+    work: GitRepo, home: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    create(work, criterion=f"AC1: x :: {MASKED['or true']}")
+    settings(home, stopHookEnforcement="block")
+    answer = stop(work, capfd)
+    assert answer.get("decision") != "block"
+    assert "AC1" in str(answer)
+
+
+def test_a_known_command_does_without_the_parser(work: GitRepo) -> None:
+    create(work, criterion=f"AC1: x :: {MASKED['or true']}")
+    words = [PY, "-X", "importtime", "-m", "flow", "goal", "evaluate", "greet"]
+    env = {**scene.os.environ, "PYTHONPATH": ROOT}
+    loaded = []
+    for _ in range(2):
+        done = subprocess.run(words, cwd=work.path, env=env, capture_output=True, text=True)
+        assert done.returncode == 1
+        loaded.append("tree_sitter" in done.stderr)
+    assert loaded == [True, False]
