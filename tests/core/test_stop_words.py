@@ -76,8 +76,8 @@ def test_a_continuation_line_by_line() -> None:
         "- AC2 (not required): AC2 holds",
         "  it took too long; command: make lint",
         (
-            "Do not touch: the goal itself and everything else in .flow/ (goal issue-4 says what is "
-            "asked); secrets/**, tests/**; anything outside src/**."
+            "Do not touch: the goal itself and everything else in .flow/ "
+            "(goal issue-4 says what is asked); secrets/**, tests/**; anything outside src/**."
         ),
         (
             "Go on working until the commands pass, then stop: Flow runs them again by itself. "
