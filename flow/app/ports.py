@@ -215,6 +215,8 @@ class CheckResult(NamedTuple):
     truncated_bytes: int
     environment_removed: tuple[str, ...]
     limitations: tuple[str, ...]
+    masked: tuple[tuple[str, int], ...] = ()
+    """How many secrets of each kind were masked in the output before it was stored."""
 
 
 class RunChecks(Protocol):

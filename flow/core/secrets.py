@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 KNOWN = "known_value"
 """The kind of a secret that was found because its value is known."""
 
-BLOCK = 1 << 16
+BLOCK = 1 << 13
 """Bytes that are collected before they are looked at, so that many small chunks cost little."""
 
 WINDOW = REACH + BLOCK
@@ -52,10 +52,11 @@ def mask(data: bytes, known: Sequence[bytes] = ()) -> Masked:
 
 
 class Masker:
-    """A stream that loses its secrets. ``counts`` grows with it."""
+    """A stream that loses its secrets. ``counts`` grows with it, ``taken`` is what was fed."""
 
     def __init__(self, known: Iterable[bytes] = ()) -> None:
         self.counts: dict[str, int] = {}
+        self.taken = 0
         self._chunks: list[bytes] = []
         self._waiting = 0
         self._kept = b""
@@ -69,6 +70,7 @@ class Masker:
 
     def feed(self, chunk: bytes) -> bytes:
         """Take more; returns what is sure to stay."""
+        self.taken += len(chunk)
         self._chunks.append(bytes(chunk))
         self._waiting += len(chunk)
         return self._work(final=False) if self._waiting >= BLOCK else b""
