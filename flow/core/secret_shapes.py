@@ -173,7 +173,7 @@ def _services() -> Iterator[Shape]:
     yield _token("stripe", "whsec_", b"[A-Za-z0-9+/=]", 24)
     yield _exact("twilio", "SK", b"SK" + _edge(2) + b"[0-9a-f]{32}(?![0-9A-Za-z])")
     yield _exact("sendgrid", "SG.", rb"SG\.[A-Za-z0-9_-]{16,64}+\.[A-Za-z0-9_-]{16}", WORD)
-    yield _exact("mailgun", "key-", rb"(?<![A-Za-z0-9_-])key-[0-9a-f]{32}(?![0-9A-Za-z])")
+    yield _exact("mailgun", "key-", rb"key-(?<!-key-)" + _edge(4) + b"[0-9a-f]{32}(?![0-9A-Za-z])")
     yield _exact("mailchimp", "-us", rb"[0-9a-f]{32}-us[0-9]{1,2}(?![0-9A-Za-z])")
     yield _token("brevo", "xkeysib-", b"[A-Za-z0-9-]", 60)
     yield _token("resend", "re_", b"[A-Za-z0-9_]", 30, edge=True, check=chance.mixed)

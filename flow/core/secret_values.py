@@ -151,6 +151,7 @@ class _Atom(NamedTuple):
 
 
 _NEW_LINE = rb"(?:\\{0,3}+\r?+\n)?+"
+_NAMED = {"&": b"&amp;", "<": b"&lt;", ">": b"&gt;", '"': b"&quot;"}
 _WHITE = {
     10: rb"(?>\r?+\n|\\{1,4}+(?:r\\{1,4}+)?+n|\\{1,2}+u000[aA]|%0[aA])",
     13: rb"(?>\r|\\{1,4}+r(?!\\{1,4}n)|\\{1,2}+u000[dD]|%0[dD])?+",
@@ -168,7 +169,7 @@ def _plain(value: bytes) -> list[_Atom]:
         return [_byte(c) for c in value]
     atoms: list[_Atom] = []
     slashes = 0
-    for char in text:
+    for at, char in enumerate(text):
         if char == "\\":
             slashes += 1
             if slashes < _PIECE // 16:
@@ -177,7 +178,7 @@ def _plain(value: bytes) -> list[_Atom]:
             atoms.append(_backslashes(slashes))
             slashes = 0
         if char != "\\":
-            atoms.append(_char(char))
+            atoms.append(_char(char, text[at + 1 : at + 5]))
     if slashes:
         atoms.append(_backslashes(slashes))
     return atoms
@@ -193,17 +194,21 @@ def _byte(code: int) -> _Atom:
     if chr(code).isascii() and chr(code).isalnum():
         return _Atom(bytes([code]), bytes([code]))
     raw = re.escape(bytes([code]))
-    return _Atom(b"(?>%b|%b)" % (raw, _percent(bytes([code]))))
+    return _Atom(b"(?>%b|%b)" % (_percent(bytes([code])), raw))
 
 
-def _char(char: str) -> _Atom:
+def _char(char: str, after: str) -> _Atom:
     data = char.encode("utf-8")
     code = ord(char)
     if char.isascii() and char.isalnum():
         return _Atom(data, data)
     if code in _WHITE:
         return _Atom(_WHITE[code])
-    ways = [rb"\\{0,4}+" + re.escape(data) if char.isascii() else re.escape(data), _percent(data)]
+    raw = rb"\\{0,4}+" + re.escape(data) if char.isascii() else re.escape(data)
+    ways = [_percent(data), *([_NAMED[char]] if char in _NAMED else ())]
+    if (char == "%" and after[:2] == "25") or (char == "&" and after == "amp;"):
+        # It begins its own escape, and the value goes on like that: what is escaped has it twice.
+        ways[-1] += b"(?=%b)" % ways[-1][1:]
     units = char.encode("utf-16-be")
     ways.append(
         b"".join(
@@ -211,9 +216,7 @@ def _char(char: str) -> _Atom:
             for at in range(0, len(units), 2)
         )
     )
-    if char in '&<>"':
-        names = {"&": b"&amp;", "<": b"&lt;", ">": b"&gt;", '"': b"&quot;"}
-        ways.insert(0, names[char])
+    ways.append(raw)
     return _Atom(b"(?>%b)" % b"|".join(ways))
 
 
