@@ -230,10 +230,23 @@ def _models() -> Iterator[Shape]:
     yield _token("wandb", "wandb_v1_", b"[A-Za-z0-9_]", 60)
 
 
-_DASHES = b" ?-{4,5}"
-_LABEL = b"(?:[A-Z0-9]{1,12}+ ){0,3}PRIVATE KEY(?: BLOCK)?+"
-_BODY_FOLLOWS = b"(?=(?:[A-Za-z0-9+/]{0,39}+[^A-Za-z0-9+/]){0,40}+[A-Za-z0-9+/]{40})"
-"""Else it is talk about keys. Between the line and the body: line ends, quotes, headers."""
+_SPACE = rb"(?: |%20|\+)"
+_DASHES = _SPACE + b"?-{4,5}"
+_LABEL = b"(?:[A-Z0-9]{1,12}+%b){0,3}PRIVATE%bKEY(?:%bBLOCK)?+" % (_SPACE, _SPACE, _SPACE)
+_LINE_END = (
+    rb"(?>\r?+\n|(?:\\{1,4}+r)?+\\{1,4}+n(?:\\{0,4}+[\"'][ \t+,.\\]{0,6}+(?:\r?+\n)?+)?+"
+    rb"|(?:%0[dD])?+%0[aA])"
+)
+_HEADER = rb"(?>[^\n]{0,48}?[A-Za-z][A-Za-z-]{2,20}+: [^\n\\%]{0,100}+|[ \t]{0,48}+)"
+_BODY = b"[A-Za-z0-9+/]{40}"
+_BODY_FOLLOWS = rb"(?=(?:\\{0,4}+[\"'])?+[ \t]{0,8}+(?:%b|%b(?>%b%b){0,8}+[^\n]{0,48}?%b))" % (
+    _BODY,
+    _LINE_END,
+    _HEADER,
+    _LINE_END,
+    _BODY,
+)
+"""Else it is talk about keys. Between the line and the body: headers, and what marks lines."""
 
 _WRAPPED = rb"(?:[A-Za-z0-9+/=]|\r?+\n(?=[A-Za-z0-9+/]{20}))"
 
@@ -241,9 +254,9 @@ _WRAPPED = rb"(?:[A-Za-z0-9+/=]|\r?+\n(?=[A-Za-z0-9+/]{20}))"
 def _keys() -> Iterator[Shape]:
     yield Shape(
         "private_key",
-        (b"PRIVATE KEY",),
-        b"-{4,5} ?BEGIN " + _LABEL + _DASHES + _BODY_FOLLOWS,
-        until=b"-{4,5} ?END " + _LABEL + _DASHES,
+        (b"PRIVATE KEY", b"PRIVATE%20KEY", b"PRIVATE+KEY"),
+        b"-{4,5}%b?BEGIN%b" % (_SPACE, _SPACE) + _LABEL + _DASHES + _BODY_FOLLOWS,
+        until=b"-{4,5}%b?END%b" % (_SPACE, _SPACE) + _LABEL + _DASHES,
     )
     yield Shape(
         "private_key",

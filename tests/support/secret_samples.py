@@ -196,6 +196,11 @@ def _keys(make: Maker) -> dict[str, tuple[str, str]]:
         "pem-base64-lines": base64.encodebytes(make.pem(key).encode()).decode().rstrip(),
         "pem-in-json": make.pem(key).replace("\n", "\\n"),
         "pem-crlf": make.pem(key).replace("\n", "\r\n"),
+        "pem-on-one-line": make.pem(key).replace("\n", " "),
+        "pem-in-source": make.pem(key).replace("\n", "\\n' +\n  '"),
+        "pem-indented": make.pem(key).replace("\n", "\n      "),
+        "pem-in-a-log": make.pem(key).replace("\n", "\n2026-01-15T10:30:45Z deploy[12]: "),
+        "pem-in-url": make.pem(key).replace("\n", "%0A").replace("+", "%2B").replace(" ", "%20"),
         "putty": f"Private-Lines: 6\n{make.lines(6)}\nPrivate-MAC: {make.of(HEX, 64)}",
     }
     return {name: ("private_key", text) for name, text in found.items()}
@@ -288,6 +293,8 @@ ORDINARY = {
     "templates": "token: ${{ secrets.GITHUB_TOKEN }}\npassword: {{ .Values.database.password }}\n"
     "API_KEY=<your-api-key-goes-here>\nPASSWORD=$DATABASE_PASSWORD_FROM_VAULT",
     "talk about keys": 'if "-----BEGIN RSA PRIVATE KEY-----" in text: raise ValueError("no keys")',
+    "names of keys": 'BEGIN = "-----BEGIN RSA PRIVATE KEY-----"\nEND = "-----END RSA PRIVATE KEY"\n'
+    "digest = 'da39a3ee5e6b4b0d3255bfef95601890afd80709aabbccdd'",
     "public key": "-----BEGIN PUBLIC KEY-----\nMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEabcdefghijklmnop"
     "\n-----END PUBLIC KEY-----",
     "certificate": "-----BEGIN CERTIFICATE-----\n"
