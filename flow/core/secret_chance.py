@@ -73,12 +73,12 @@ def basic(value: bytes) -> bool:
     """Whether it is the base64 of ``user:password``, as ``Authorization: Basic`` has it."""
     plain = value.rstrip(b"=").translate(bytes.maketrans(b"-_", b"+/"))
     try:
-        text = binascii.a2b_base64(plain + b"=" * (-len(plain) % 4))
-    except binascii.Error:
+        text = binascii.a2b_base64(plain + b"=" * (-len(plain) % 4)).decode("utf-8")
+    except (binascii.Error, UnicodeDecodeError):
         return False
-    if any(c < 32 or c == 127 for c in text):
+    if not text.isprintable():
         return False
-    _, colon, password = text.partition(b":")
+    _, colon, password = text.partition(":")
     return bool(colon and password) and len(text) >= 6
 
 

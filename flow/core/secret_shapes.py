@@ -123,7 +123,7 @@ def _cloud() -> Iterator[Shape]:
 
 def _code() -> Iterator[Shape]:
     yield _token("github", "ghp_ gho_ ghu_ ghr_", ALNUM, 30)
-    yield _token("github", "ghs_", DOTTED, 30)
+    yield _exact("github", "ghs_", b"ghs_[A-Za-z0-9]{30}", DOTTED)
     yield _token("github", "github_pat_", b"[A-Za-z0-9_]", 40)
     yield _token(
         "gitlab",

@@ -305,6 +305,8 @@ ORDINARY = {
     "headers": "Authorization: Bearer <token>\nAuthorization: Bearer $TOKEN\nauthorization: basic\n"
     "WWW-Authenticate: Basic realm=protected\nbearer authentication is required here",
     "paths": "token file /home/someone/.config/tokens/production/access-token-2024.json is missing",
+    "module": "optimize/_highspy/_highs_options.cpython-311-x86_64-linux-gnu.so, "
+    "for more see `Basic Operations for Tables`_ and Basic Authentication",
     "numbers": "3.14159265358979323846 1700000000123 0x7fff5fbff8c0 1e-10 18446744073709551615",
     "dates": "2026-01-15T10:30:45.123456Z INFO password-service started in 1234ms, token cache 512",
     "npm names": "npm_config_registry npm_lifecycle_script npm_package_dependencies_typescript",
