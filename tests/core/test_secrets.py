@@ -246,6 +246,30 @@ def test_a_key_of_any_length_is_left_out_to_its_end_and_never_collected() -> Non
     assert out == b"before\n" + mark("private_key") + b"\nafter\n"
 
 
+LONG = {
+    "key": MAKE.pem("RSA PRIVATE" + " KEY", 120),
+    "putty": f"Private-Lines: 120\n{MAKE.lines(120)}\nPrivate-MAC: {MAKE.of(samples.HEX, 64)}",
+    "jwt": "ey" + "JhbGciOi" + ".".join(MAKE.of(samples.WORD, 1500) for _ in range(5)),
+    "lines of base64": base64.encodebytes(MAKE.pem("PRIVATE" + " KEY", 90).encode()).decode(),
+}
+"""Longer than a pattern reaches, so that what goes on is told by the state alone."""
+
+
+@pytest.mark.usefixtures("eager")
+@pytest.mark.parametrize("name", LONG)
+def test_a_border_where_a_long_secret_goes_on_or_ends(name: str) -> None:
+    secret = LONG[name].rstrip()
+    data = f"x {secret}. And more, {'of words ' * 700}".encode()
+    whole = mask(data)
+    assert len(whole.counts) == 1
+    assert whole.data == b"x " + mark(*whole.counts) + data[2 + len(secret) :]
+    end = 2 + len(secret)
+    dots = [at for at in range(5000, end) if data[at : at + 1] in b".\n"]
+    cuts = {at + by for at in dots for by in range(3)} | set(range(end - 90, end + 40))
+    for cut in sorted(cuts):
+        assert streamed(data, [cut]) == whole, cut
+
+
 def test_a_key_without_an_end_hides_the_rest() -> None:
     _, key = TOKENS["pem-rsa"]
     cut = key[: key.index("-----END")].encode()

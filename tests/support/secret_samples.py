@@ -304,7 +304,7 @@ ORDINARY = {
     "css": ".sk-circle-fade-dot-animation{margin:0} .sk-folding-cube-before-rotation{top:0}",
     "headers": "Authorization: Bearer <token>\nAuthorization: Bearer $TOKEN\nauthorization: basic\n"
     "WWW-Authenticate: Basic realm=protected\nbearer authentication is required here",
-    "paths": "token file /home/someone/.config/tokens/production/access-token-2024.json is missing",
+    "paths": "token file /srv/deploy/config/tokens/production/access-token-2024.json is missing",
     "module": "optimize/_highspy/_highs_options.cpython-311-x86_64-linux-gnu.so, "
     "for more see `Basic Operations for Tables`_ and Basic Authentication",
     "numbers": "3.14159265358979323846 1700000000123 0x7fff5fbff8c0 1e-10 18446744073709551615",
