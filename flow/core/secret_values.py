@@ -22,7 +22,7 @@ LEAST = 8
 _PIECE = 3500
 """A longer value is looked for in pieces that reach no further than so many bytes."""
 
-_GRAM = 4
+_SIZES = (12, 8, 6, 4)
 
 _TELLING = (
     *("TOKEN", "TOKENS", "SECRET", "SECRETS", "PASSWORD", "PASSWORDS", "PASSWD", "PASSPHRASE"),
@@ -119,9 +119,10 @@ def _path(text: str, exists: Callable[[str], bool]) -> bool:
 
 
 class Variant(NamedTuple):
-    """One way in which a value may stand in a text: a pattern, and four bytes to look for first.
+    """One way in which a value may stand in a text: a pattern, and bytes to look for first.
 
-    One of ``probes`` is part of every match; without any it must always be looked for.
+    One of ``probes`` is part of every match; without any it must always be looked for. Each has
+    four bytes at least.
     """
 
     pattern: bytes
@@ -266,14 +267,15 @@ def _pieces(
 
 
 def _probes(atoms: Sequence[_Atom], wanted: int) -> tuple[bytes, ...]:
-    """The first grams of sure bytes that don't overlap; nothing where they are too few."""
-    found: list[bytes] = []
-    gram = b""
-    for atom in atoms[:48] if wanted > 1 else atoms:  # less than a line of any common width
-        gram = gram + atom.sure if atom.sure else b""
-        if len(gram) == _GRAM:
-            found.append(gram)
-            gram = b""
-            if len(found) == wanted:
-                return tuple(found)
+    """The first runs of sure bytes that don't overlap, long ones if there are; else nothing."""
+    for size in _SIZES:
+        found: list[bytes] = []
+        run = b""
+        for atom in atoms[:48] if wanted > 1 else atoms:  # less than a line of any common width
+            run = run + atom.sure if atom.sure else b""
+            if len(run) == size:
+                found.append(run)
+                run = b""
+                if len(found) == wanted:
+                    return tuple(found)
     return ()

@@ -29,6 +29,8 @@ WINDOW = REACH + BLOCK
 """More bytes than this are never held back."""
 
 _GRAM = 4
+_STEP = 1 << 16
+"""Bytes of a text that are looked at together: in more of them more may be, and is looked for."""
 _RUN_AHEAD = 32
 _UNTIL_AHEAD = 256
 
@@ -48,7 +50,8 @@ def mark(kind: str) -> bytes:
 def mask(data: bytes, known: Sequence[bytes] = ()) -> Masked:
     """Mask ``data``; values of ``known`` that are shorter than 8 bytes are not looked for."""
     masker = Masker(known)
-    return Masked(masker.feed(data) + masker.finish(), masker.counts)
+    parts = [masker.feed(data[at : at + _STEP]) for at in range(0, len(data), _STEP)]
+    return Masked(b"".join((*parts, masker.finish())), masker.counts)
 
 
 class Masker:
@@ -235,7 +238,7 @@ class _Index:
         for number, grams in enumerate(probes):
             if not grams:
                 self._always.append(number)
-            for gram in grams:
+            for gram in {gram[:_GRAM] for gram in grams}:
                 self._probes.setdefault(_number(gram), []).append(number)
         self._wanted = frozenset(self._probes)
 
@@ -252,7 +255,8 @@ class _Index:
 
     def _anchored(self, number: int, text: bytes, low: bytes) -> bool:
         if number < len(self._variants):
-            return True
+            probes = self._variants[number].probes
+            return not probes or any(probe in text for probe in probes)
         shape = self._shapes[number - len(self._variants)]
         where = low if shape.folded else text
         return any(anchor in where for anchor in shape.anchors)
