@@ -50,7 +50,7 @@ def _odd(value: bytes) -> bool:
         turns += classes.count(b"A0") + classes.count(b"0A")
         return digits >= 3 and others <= size // 8 and turns * 9 >= size * 2
     words = sum(map(len, _WORDS.findall(classes)))
-    return (size - words - others) * 10 >= size * 3
+    return (size - words - others) * 5 >= size
 
 
 def _is_hex(value: bytes) -> bool:

@@ -101,7 +101,7 @@ def _cloud() -> Iterator[Shape]:
     yield _token("google", "GOCSPX-", WORD, 28)
     yield _token("google", "1//0", WORD, 40, edge=True)
     yield _exact("azure", "AccountKey=", rb"(?<=AccountKey=)[A-Za-z0-9+/]{40}", BASE64)
-    yield _exact("azure", "SharedAccessKey=", rb"(?<=AccessKey=)[A-Za-z0-9+/]{40}", BASE64)
+    yield _exact("azure", "AccessKey=", rb"(?<=AccessKey=)[A-Za-z0-9+/]{40}", BASE64)
     yield _exact("azure", "sig=", rb"(?<=[?&;]sig=)[A-Za-z0-9+/%]{40}", b"[A-Za-z0-9+/%=]")
     yield _exact("azure", "Q~", rb"[A-Za-z0-9_~.-]{3}[0-9]Q~[A-Za-z0-9_~.-]{31}", b"[A-Za-z0-9_~-]")
     yield _exact("azure", "JQQJ99", b"[A-Za-z0-9]{52}JQQJ99[A-Za-z0-9]{20}", ALNUM)
@@ -181,7 +181,9 @@ def _services() -> Iterator[Shape]:
     yield _exact(
         "discord",
         "MT MD Mj Mz NT ND Nj Nz OT OD",
-        b"[MNO][ADTjz]" + _edge(2) + rb"[A-Za-z0-9_-]{21,26}+\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27}",
+        b"(?:[MN][DTjz]|O[DT])"
+        + _edge(2)
+        + rb"[A-Za-z0-9_-]{21,26}+\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27}",
         WORD,
     )
     yield _exact(
@@ -291,7 +293,7 @@ def _headers() -> Iterator[Shape]:
     )
     yield Shape(
         "authorization",
-        (b"uthorization", b"uthorization".upper()),
+        (b"authorization",),
         rb"(?i:authorization)"
         + _QUOTE
         + rb"\s{0,3}+[:=,]\s{0,3}+"
@@ -300,13 +302,15 @@ def _headers() -> Iterator[Shape]:
         + rb"([A-Za-z0-9._~+/=-]{12,512}+)",
         rb"[A-Za-z0-9_~+/=-]",
         check=chance.header,
+        folded=True,
     )
     yield Shape(
         "authorization",
-        (b"asic ", b"ASIC "),
+        (b"basic ",),
         rb"(?i:basic) {1,3}+([A-Za-z0-9+/_-]{8,512}+={0,2}+)",
         BASE64,
         check=chance.basic,
+        folded=True,
     )
     yield Shape(
         "authorization",
@@ -317,10 +321,11 @@ def _headers() -> Iterator[Shape]:
     )
     yield Shape(
         "authorization",
-        (b"earer ", b"EARER "),
+        (b"bearer ",),
         rb"(?i:bearer) {1,3}+([A-Za-z0-9._~+/=-]{20,512}+)",
         rb"[A-Za-z0-9_~+/=-]",
         check=chance.random,
+        folded=True,
     )
     yield Shape(
         "url_password",
@@ -332,7 +337,8 @@ def _headers() -> Iterator[Shape]:
         "assignment",
         (
             *(b"passw", b"passp", b"passc", b"pwd", b"secret", b"token", b"credential"),
-            *(b"apikey", b"accesskey", b"authkey", b"privatekey", b"_key", b"-key"),
+            *(b"apikey", b"accesskey", b"accountkey", b"authkey", b"privatekey"),
+            *(b"_key", b"-key"),
         ),
         _NAME
         + rb"[A-Za-z0-9_.-]{0,32}+"

@@ -24,7 +24,7 @@ from flow.core.secrets import Masker, mark, mask
 from tests.support import secret_samples as samples
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 TOKENS = samples.tokens()
 SETTINGS = samples.settings()
@@ -76,6 +76,33 @@ def test_what_stands_in_a_setting_is_masked(name: str) -> None:
     found = mask(f"first {before}{secret}{after} last".encode())
     assert found.data.decode() == f"first {before}{mark(kind).decode()}{after} last"
     assert found.counts == {kind: 1}
+
+
+KEYED = ["password", "passwd", "passphrase", "passcode", "pwd", "secret", "token", "credential"] + [
+    f"{word}{joint}key"
+    for joint in ("", "_", "-")
+    for word in ["api", "access", "account", "auth", "private"]
+]
+KEYED += [f"{w}{j}key" for w in ["signing", "shared", "encryption", "master"] for j in "_-"]
+
+
+@pytest.mark.parametrize("case", [str.lower, str.upper, str.title], ids=["low", "up", "title"])
+@pytest.mark.parametrize("name", KEYED)
+def test_each_name_in_each_case_is_enough_by_itself(name: str, case: Callable[[str], str]) -> None:
+    """Nothing else in the text has a pattern looked for."""
+    value = "aB3x" + "Yz7Kq" * 4
+    found = mask(f"{case(name)}={value}".encode())
+    assert found.data == case(name).encode() + b"=" + mark("assignment")
+
+
+@pytest.mark.parametrize("case", [str.lower, str.upper, str.title, str.swapcase])
+def test_headers_are_found_in_any_case(case: Callable[[str], str]) -> None:
+    value = "aB3x" + "Yz7Kq" * 4
+    for name in ("Authorization: Bearer", "bearer", "Authorization: Token"):
+        found = mask(f"{case(name)} {value}".encode())
+        assert found.data == case(name).encode() + b" " + mark("authorization")
+    basic = base64.b64encode(f"me:{value}".encode()).decode()
+    assert mask(f"{case('Basic')} {basic}".encode()).counts == {"authorization": 1}
 
 
 @pytest.mark.parametrize("name", samples.ORDINARY)
