@@ -235,6 +235,7 @@ def _result(
         truncated_bytes=report.get("cut", 0),
         environment_removed=removed,
         limitations=tuple(_limitations(report)),
+        masked=tuple(sorted(report.get("masked", {}).items())),
     )
 
 

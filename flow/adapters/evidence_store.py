@@ -132,28 +132,71 @@ def record_foreign(
     raw_path: str | None,
     *,
     before: Callable[[dict[str, Any]], None],
+    environ: Mapping[str, str],
 ) -> Recorded:
     """Publish what somebody else hands over; ``raw_path`` is copied and left alone.
 
     ``document`` has passed :func:`check_foreign`. ``before`` gets the fields of the event that the
-    caller appends, once everything but the sidecar is on the disk.
+    caller appends, once everything but the sidecar is on the disk. Secrets in the output, and the
+    values of ``environ``'s in the document's texts, are masked on the way; a warning says how many.
     """
     _, run_id, wanted = _names(document)
+    own = _renamed(document, wanted)
+    warnings = _mask_texts(own["evidence"], environ)
     with locks.exclusive(root, layout.run_lock(run_id), quick=True):
         _free_id(root, run_id, wanted, suffix=False)
 
         def put_output(rel: str) -> tuple[str, int]:
-            return files.copy_new(
-                root, rel, os.path.abspath(raw_path or ""), limit=records.OUTPUT_LIMIT
-            )
+            from flow.adapters.masking import masker
 
-        return _publish(
+            masking, source = masker(environ), os.path.abspath(raw_path or "")
+            stored = files.copy_new(root, rel, source, limit=records.OUTPUT_LIMIT, through=masking)
+            own["evidence"].setdefault("output_bytes", masking.taken)
+            if masking.counts:
+                earlier = own["evidence"].get("masked") or {}
+                own["evidence"]["masked"] = {
+                    kind: earlier.get(kind, 0) + masking.counts.get(kind, 0)
+                    for kind in sorted({*earlier, *masking.counts})
+                }
+                warnings.append(f"masked in the output: {_counted(masking.counts)}")
+            return stored
+
+        done = _publish(
             root,
-            _renamed(document, wanted),
+            own,
             put_output if raw_path is not None else None,
             before=before,
             by=CALLER,
         )
+    return done._replace(warnings=(*done.warnings, *warnings))
+
+
+def _counted(counts: Mapping[str, int]) -> str:
+    each = ", ".join(f"{kind} {number}" for kind, number in sorted(counts.items()))
+    total = sum(counts.values())
+    return f"{total} secret{'' if total == 1 else 's'} ({each})"
+
+
+def _mask_texts(body: dict[str, Any], environ: Mapping[str, str]) -> list[str]:
+    """Mask known values where a document explains itself; its command stays as it is."""
+    from flow.adapters.masking import known, masked_text
+
+    values = [value.decode("utf-8", "surrogateescape") for value in known(environ)]
+    changed: list[str] = []
+
+    def clean(key: str, text: Any) -> Any:
+        if not isinstance(text, str) or not any(value in text for value in values):
+            return text
+        changed.append(key)
+        return masked_text(text, environ)
+
+    for key in ("result", "reason", "note", "limitations", "negative_cases"):
+        found = body.get(key)
+        if isinstance(found, list):
+            body[key] = [clean(key, text) for text in found]
+        elif found is not None:
+            body[key] = clean(key, found)
+    return [f"masked a known secret in evidence.{key}" for key in dict.fromkeys(changed)]
 
 
 def event_fields(document: Mapping[str, Any], sidecar_sha256: str, by: str) -> dict[str, Any]:

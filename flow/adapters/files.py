@@ -41,6 +41,8 @@ from flow.errors import ContractError, Fault, RefusedError, StorageError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from flow.core.secrets import Masker
+
 TEMP_PREFIX = layout.TEMP_PREFIX
 FILE_MODE = 0o644
 READ_LIMIT = 1 << 20
@@ -187,10 +189,13 @@ def publish_file(root: str, rel: str, source: str) -> None:
             os.close(folder)
 
 
-def copy_new(root: str, rel: str, source: str, *, limit: int | None = None) -> tuple[str, int]:
+def copy_new(
+    root: str, rel: str, source: str, *, limit: int | None = None, through: Masker | None = None
+) -> tuple[str, int]:
     """Copy the regular file at ``source`` to the new name ``rel``, streamed and synced.
 
-    Returns the copy's SHA-256 (hex) and its size in bytes. ``source`` must not be a symlink.
+    Returns the copy's SHA-256 (hex) and its size in bytes. ``source`` must not be a symlink; at
+    most ``limit`` bytes are read from it. What ``through`` makes of them is what is written.
     """
     import hashlib
 
@@ -205,12 +210,20 @@ def copy_new(root: str, rel: str, source: str, *, limit: int | None = None) -> t
             folder = make_folder(root, parts[:-1], DIR_MODE)
             try:
                 with _temporary(folder, FILE_MODE) as (temp, fd):
+                    taken = 0
                     while chunk := os.read(incoming, 1 << 20):
-                        size += len(chunk)
-                        if limit is not None and size > limit:
-                            raise _too_large(source, size, limit)
-                        digest.update(chunk)
-                        _write_all(fd, chunk)
+                        taken += len(chunk)
+                        if limit is not None and taken > limit:
+                            raise _too_large(source, taken, limit)
+                        kept = chunk if through is None else through.feed(chunk)
+                        size += len(kept)
+                        digest.update(kept)
+                        _write_all(fd, kept)
+                    if through is not None:
+                        kept = through.finish()
+                        size += len(kept)
+                        digest.update(kept)
+                        _write_all(fd, kept)
                     os.fsync(fd)
                     _link(temp, parts[-1], folder, rel)
                     _sync_published(folder, parts[-1], temp)

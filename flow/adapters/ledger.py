@@ -98,12 +98,13 @@ class FileLedger:
         raw_path: str | None = None,
         *,
         file: str = "evidence",
+        environ: Mapping[str, str] | None = None,
     ) -> tuple[str, str, tuple[str, ...]]:
         """Record what somebody else hands over, with its ``evidence-captured`` artifact.
 
         ``raw_path`` (any size up to 1 GiB, no symlink) is copied; ``file`` names the document in
-        messages. Returns (evidence id, path below the checkout, warnings). It is kept and shown,
-        and never counts in a decision.
+        messages, ``environ`` the secrets whose values are masked. Returns (evidence id, path below
+        the checkout, warnings). It is kept and shown, and never counts in a decision.
         """
         evidence_store.check_foreign(document, raw_path, run_id=ids.run_id(run_id), file=file)
         metadata, body = document["metadata"], document["evidence"]
@@ -134,7 +135,9 @@ class FileLedger:
                 )
 
             try:
-                done = evidence_store.record_foreign(self._root, document, raw_path, before=decide)
+                done = evidence_store.record_foreign(
+                    self._root, document, raw_path, before=decide, environ=environ or {}
+                )
             except FlowError:
                 transaction.withdraw(self._root, goal_id)
                 raise

@@ -1,9 +1,11 @@
-"""What a command prints, on its way to the disk: bounded there, and never held in memory.
+"""What a command prints, on its way to the disk: masked, bounded there, never held in memory.
 
-Of more than ``limit`` bytes the first and the last half are kept, with a line between them that
-says how many were left out. The first half goes to the file that will be published; what follows
-goes to a second one without a name, used as a ring, so that 300 MB of output take no more disk than
-10 MiB of it. Digest and size are those of the published file.
+Secrets are masked first (SPEC section 10), so that no file ever holds one. Of more than ``limit``
+bytes the first and the last half are kept, with a line between them that says how many were left
+out. The first half goes to the file that will be published; what follows goes to a second one
+without a name, used as a ring, so that 300 MB of output take no more disk than 10 MiB of it. Digest
+and size are those of the published file; how many bytes were printed is counted before masking, how
+many are left out after it.
 """
 
 from __future__ import annotations
@@ -18,19 +20,26 @@ from flow.core.sha import new
 from flow.errors import FlowError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
     from hashlib import _Hash
+
+    from flow.core.secrets import Masker
 
 _FLAGS = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _BLOCK = 1 << 20
 
 
 class Stored(NamedTuple):
-    """The finished file: its digest and size, how much was printed, how much of that is missing."""
+    """The finished file: its digest and size, how much was printed, how much of that is missing.
+
+    ``masked`` counts the secrets by their kinds.
+    """
 
     sha256: str
     size: int
     printed: int
     left_out: int
+    masked: Mapping[str, int]
 
 
 def gap(left_out: int) -> bytes:
@@ -39,13 +48,15 @@ def gap(left_out: int) -> bytes:
 
 
 class OutputFile:
-    """One command's output, written to ``rel`` below ``root``.
+    """One command's output, written to ``rel`` below ``root``, through a masker made for it.
 
     Raises :class:`RefusedError` or :class:`StorageError` where the file cannot be made; every other
     method raises OSError where the disk refuses, and what it holds then is worth nothing.
     """
 
-    def __init__(self, root: str, rel: str, limit: int) -> None:
+    def __init__(self, root: str, rel: str, limit: int, make_masker: Callable[[], Masker]) -> None:
+        self._make_masker = make_masker
+        self._masker: Masker | None = None
         self._root, self._rel = root, rel
         self._fd = self._make()
         self._ring = -1
@@ -53,7 +64,7 @@ class OutputFile:
         self._tail = limit - self._head
         self._digest: _Hash | None = None
         self._size = 0
-        self.printed = 0
+        self._passed = 0
 
     def _make(self) -> int:
         folder, name = folders.open_parent(self._root, self._rel)
@@ -63,24 +74,29 @@ class OutputFile:
             os.close(folder)
 
     def write(self, data: bytes) -> None:
-        """Take more output."""
+        """Take more output; some of it may be held back until its end is known."""
+        if self._masker is None:
+            self._masker = self._make_masker()
+        self._keep(self._masker.feed(data))
+
+    def _keep(self, data: bytes) -> None:
         view = memoryview(data)
-        room = self._head - self.printed
+        room = self._head - self._passed
         if room > 0:
             self._append(view[:room])
-            self.printed += min(room, len(view))
+            self._passed += min(room, len(view))
             view = view[room:]
         if len(view) > self._tail:  # of these, the ring would overwrite all but the last
-            self.printed += len(view) - self._tail
+            self._passed += len(view) - self._tail
             view = view[-self._tail :]
         while view:
             if self._ring < 0:
                 self._ring = self._make_ring()
-            at = (self.printed - self._head) % self._tail
+            at = (self._passed - self._head) % self._tail
             part = view[: self._tail - at]
             os.lseek(self._ring, at, os.SEEK_SET)
             _write_all(self._ring, part)
-            self.printed += len(part)
+            self._passed += len(part)
             view = view[len(part) :]
 
     def _make_ring(self) -> int:
@@ -103,12 +119,14 @@ class OutputFile:
 
     def finish(self) -> Stored:
         """Put the tail behind the head, sync, and say what is there now."""
-        left_out = max(self.printed - self._head - self._tail, 0)
+        if self._masker is not None:
+            self._keep(self._masker.finish())
+        left_out = max(self._passed - self._head - self._tail, 0)
         if left_out:
             self._append(gap(left_out))
         if self._ring >= 0:
-            held = min(self.printed - self._head, self._tail)
-            start = (self.printed - self._head) % self._tail if left_out else 0
+            held = min(self._passed - self._head, self._tail)
+            start = (self._passed - self._head) % self._tail if left_out else 0
             for begin, end in ((start, held), (0, start)):
                 for at in range(begin, end, _BLOCK):
                     self._append(os.pread(self._ring, min(_BLOCK, end - at), at))
@@ -116,7 +134,10 @@ class OutputFile:
             self._put_back()
         os.fsync(self._fd)
         digest = self._digest or new("sha256", 0)
-        return Stored(digest.hexdigest(), self._size, self.printed, left_out)
+        printed, masked = 0, {}
+        if self._masker is not None:
+            printed, masked = self._masker.taken, self._masker.counts
+        return Stored(digest.hexdigest(), self._size, printed, left_out, masked)
 
     def _still_there(self) -> bool:
         try:

@@ -16,6 +16,7 @@ import signal
 import time
 from contextlib import suppress
 
+from flow.adapters.masking import masked_text, masker
 from flow.adapters.process_child import start
 from flow.adapters.process_ending import RUNNING, Ending
 from flow.adapters.process_environment import is_below
@@ -25,7 +26,7 @@ from flow.cheap_typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn
 from flow.errors import FlowError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from flow.adapters.process_tree import Tree
 
@@ -35,6 +36,8 @@ LEFT_BEHIND = 3
 _CHUNK = 1 << 16
 _REASON = 160
 _SYNTAX_OUTPUT = 1 << 16
+_KINDS = 12
+"""How many kinds of secrets, at most 15 bytes each, one line of a report has room for."""
 
 _SIMPLE_COMMAND = re.compile(
     r"(?!\s*(if|then|elif|else|fi|time|for|until|while|do|done|case|esac|coproc|select|function)\b)"
@@ -73,7 +76,7 @@ def supervise(plan: Plan, index: int, tree: Tree, *, alive: int, report: int) ->
         done = 0
         try:
             try:
-                output = OutputFile(plan.top, plan.work_file, plan.limit)
+                output = OutputFile(plan.top, plan.work_file, plan.limit, lambda: masker(plan.env))
             except (OSError, FlowError) as error:
                 found = _unrecorded(error)
             else:
@@ -81,6 +84,8 @@ def supervise(plan: Plan, index: int, tree: Tree, *, alive: int, report: int) ->
         except Exception as error:  # noqa: BLE001  # a defect or no descriptor left: no result
             found = {"kind": "lost", "signal": 0, "why": f"{type(error).__name__}: {error}"}
             done = LEFT_BEHIND
+        if "why" in found:  # it may quote the command, or what bash said of it
+            found["why"] = masked_text(found["why"], plan.env)
         if found["kind"] != "abandoned":
             send_report(report, index, found)
         code = done
@@ -148,7 +153,15 @@ class _Supervisor:
             return _unrecorded(error)
         found.update(sha=stored.sha256, size=stored.size, printed=stored.printed)
         found.update(cut=stored.left_out)
+        self._tell_masked(stored.masked)
         return found
+
+    def _tell_masked(self, counts: Mapping[str, int]) -> None:
+        """Say how many secrets were masked, on lines of their own."""
+        rows = list(counts.items())
+        for at in range(0, len(rows), _KINDS):
+            told = {"kind": "masked", "counts": dict(rows[at : at + _KINDS])}
+            send_report(self.report, self.index, told)
 
     def _enter(self) -> None:
         """Go to the command's folder, and make sure where that is."""

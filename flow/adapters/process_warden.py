@@ -58,6 +58,7 @@ class Warden:
         self._buffer = b""
         self._grace = max(plan.grace for plan in plans)
         self._leaders: dict[int, tuple[int, str | None]] = {}
+        self._masked: dict[int, dict[str, int]] = {}
         pipes: list[int] = []
         try:
             for _ in range(3):
@@ -96,6 +97,10 @@ class Warden:
             if report["kind"] == "started":
                 self._leaders[report["i"]] = (report["pid"], report["start"])
                 continue
+            if report["kind"] == "masked":
+                self._masked.setdefault(report["i"], {}).update(report["counts"])
+                continue
+            report["masked"] = self._masked.pop(report["i"], {})
             leader = self._leaders.pop(report["i"], None)
             if report["kind"] == "lost" and leader is not None:
                 end_group_of(*leader)

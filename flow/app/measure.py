@@ -248,6 +248,7 @@ def _record(
             "output_bytes": result.output_bytes,
             "truncated": result.truncated_bytes > 0,
             "truncated_bytes": result.truncated_bytes or None,
+            "masked": dict(result.masked) or None,
             "environment_removed": list(result.environment_removed) or None,
             "criterion_digest": criterion.digest,
             "subject": subject.to_document(),

@@ -217,6 +217,8 @@ class CheckResult(NamedTuple):
     limitations: tuple[str, ...]
     attribution: Mapping[str, Any] | None = None
     """Why an exit 0 is inconclusive: vacuous or masked (SPEC section 10)."""
+    masked: tuple[tuple[str, int], ...] = ()
+    """How many secrets of each kind were masked in the output before it was stored."""
 
 
 class RunChecks(Protocol):

@@ -75,11 +75,13 @@ def rubrics(parts: Parts, goal: Goal) -> dict[str, Rubric | str]:
 
 def shown(parts: Parts, case: JudgeCase) -> tuple[Bundle, Prompt]:
     """What the first ballot would be given; nobody is asked."""
+    from flow.adapters.masking import masked_text
     from flow.app import judging_bundle
     from flow.core.judging import prompt
 
     bundle = judging_bundle.gather(case, sources(parts, case))
-    return bundle, prompt.make(bundle, _nonce())
+    put = prompt.make(bundle, _nonce())
+    return bundle, put._replace(text=masked_text(put.text, parts.environ))
 
 
 def panel(

@@ -23,7 +23,7 @@ class Recording(Creating, Evaluating):
         """Record somebody else's evidence; returns the sidecar's path and warnings."""
         document = self._mapping(data, name)
         _, path, warnings = self.ledger.record_foreign(
-            ids.run_id(run_id), document, raw_output, file=name
+            ids.run_id(run_id), document, raw_output, file=name, environ=self.environ
         )
         return path, warnings
 

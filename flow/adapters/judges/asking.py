@@ -67,8 +67,14 @@ class Judge:
         budget: Budget,
         clock: Clock,
         patience: Patience = Patience(),  # noqa: B008  # a value that nobody can change
+        environ: Mapping[str, str] | None = None,
     ) -> None:
-        """``work`` is an existing folder for short-lived ones; None is the system's."""
+        """``work`` is an existing folder for short-lived ones; None is the system's.
+
+        ``environ`` says which values are secret: they are masked in every prompt, and so are the
+        known shapes of tokens (SPEC section 10).
+        """
+        self._environ = {} if environ is None else environ
         self.backend = backend
         self.budget = budget
         self._work, self._clock, self._patience = work, clock, patience
@@ -81,6 +87,9 @@ class Judge:
 
     def __call__(self, question: Question, *, seconds: float) -> Answer | NoAnswer:
         """Ask, again where that helps; ``seconds`` bounds it all but the ending of processes."""
+        from flow.adapters.masking import masked_text
+
+        question = question._replace(prompt=masked_text(question.prompt, self._environ))
         return persist(self._once, question, seconds, clock=self._clock, patience=self._patience)
 
     def _once(self, question: Question, seconds: float) -> Answer | NoAnswer | Again:

@@ -57,6 +57,7 @@ def choose(
         budget=Budget(settings.max_cost_usd) if budget is None else budget,
         clock=clock or real_clock(),
         patience=patience,
+        environ=environ,
     )
 
 

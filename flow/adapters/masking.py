@@ -1,0 +1,37 @@
+"""Where masking meets this process: its environment says which values are secret (SPEC section 10).
+
+The patterns behind it are imported only by whoever has something to mask.
+"""
+
+from __future__ import annotations
+
+import os
+
+from flow.cheap_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from flow.core.secrets import Masker
+
+
+def known(environ: Mapping[str, str]) -> tuple[bytes, ...]:
+    """The values of secret-looking variables; a path that is there is none."""
+    from flow.core.secret_values import values
+
+    return values(environ, os.path.exists)
+
+
+def masker(environ: Mapping[str, str]) -> Masker:
+    """A stream that masks the shapes of tokens and what ``environ`` knows."""
+    from flow.core.secrets import Masker
+
+    return Masker(known(environ))
+
+
+def masked_text(text: str, environ: Mapping[str, str]) -> str:
+    """``text`` without its secrets."""
+    from flow.core.secrets import mask
+
+    data = mask(text.encode("utf-8", "surrogateescape"), known(environ)).data
+    return data.decode("utf-8", "surrogateescape")

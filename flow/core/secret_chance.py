@@ -1,0 +1,89 @@
+"""Whether bytes look as if chance made them, or a person who keeps them to themselves.
+
+A name like ``token`` in front says little: what follows may be a type, a path or a sentence. What
+is called random here has no words, dates or counters in it, which ordinary text always has.
+"""
+
+from __future__ import annotations
+
+import binascii
+import re
+
+_CLASSES = bytes.maketrans(
+    bytes(range(256)),
+    bytes(
+        b"0"[0] if 48 <= c <= 57 else b"A"[0] if 65 <= c <= 90 else b"a"[0] if 97 <= c <= 122 else c
+        for c in range(256)
+    ),
+)
+_WORDS = re.compile(rb"A?a{3,}|A{3,}|0{2,}")
+"""Over the classes of characters: what words, abbreviations, years and counters are made of."""
+
+_LOOKED_AT = 96
+_LEAST = 16
+
+
+def base64(data: bytes) -> bytes:
+    """As much of the base64 of ``data`` as does not depend on what follows it."""
+    return binascii.b2a_base64(data, newline=False)[: len(data) * 8 // 6]
+
+
+def random(value: bytes) -> bool:
+    """Whether a value of at least 16 bytes looks like a key, in base 16, 36, 62 or 64."""
+    return len(value) >= _LEAST and _odd(value)
+
+
+def _odd(value: bytes) -> bool:
+    value = value.rstrip(b"=.?!")[:_LOOKED_AT]
+    if len(set(value)) < 8 or value.startswith((b"$", b"%(", b"*", b"./", b"../")):
+        return False
+    classes = value.translate(_CLASSES)
+    digits, size = classes.count(b"0"), len(classes)
+    small, large = classes.count(b"a"), classes.count(b"A")
+    if not digits and not (large and small and b"+" in value) and size < 40:
+        return False
+    if _is_hex(value):
+        return size - classes.count(b"-") >= 32 and digits >= 4 and small + large >= 4
+    others = size - digits - small - large
+    if not small or not large:  # base 32 or 36: letters and digits take turns
+        turns = classes.count(b"a0") + classes.count(b"0a")
+        turns += classes.count(b"A0") + classes.count(b"0A")
+        return digits >= 3 and others <= size // 8 and turns * 9 >= size * 2
+    words = sum(map(len, _WORDS.findall(classes)))
+    return (size - words - others) * 5 >= size
+
+
+def _is_hex(value: bytes) -> bool:
+    return not value.lower().translate(None, b"0123456789abcdef-")
+
+
+def mixed(value: bytes) -> bool:
+    """Whether what follows a short prefix has digits and letters in it that make no words."""
+    classes = value.translate(_CLASSES)
+    return classes.count(b"0") >= 2 and (_odd(value) or _odd(value[3:]))
+
+
+def header(value: bytes) -> bool:
+    """Whether it is a credential in a header: shorter ones count, too."""
+    classes = value.translate(_CLASSES)
+    return _odd(value) or (len(value) >= 24 and classes.count(b"0") >= 3)
+
+
+def basic(value: bytes) -> bool:
+    """Whether it is the base64 of ``user:password``, as ``Authorization: Basic`` has it."""
+    plain = value.rstrip(b"=").translate(bytes.maketrans(b"-_", b"+/"))
+    try:
+        text = binascii.a2b_base64(plain + b"=" * (-len(plain) % 4)).decode("utf-8")
+    except (binascii.Error, UnicodeDecodeError):
+        return False
+    if not text.isprintable():
+        return False
+    _, colon, password = text.partition(":")
+    return bool(colon and password) and len(text) >= 6
+
+
+def chosen(value: bytes) -> bool:
+    """Whether the password of a URL is one, and not what stands for it."""
+    if value.startswith((b"[masked:", b"${", b"$(", b"{", b"%(")):
+        return False
+    return bool(value.strip(b"*.xX-")) and not (value[:1] == b"$" and value[1:].isupper())

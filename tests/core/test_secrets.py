@@ -1,0 +1,493 @@
+"""What is masked and what is not, in one piece and in any pieces (SPEC section 10, CASES E64)."""
+
+from __future__ import annotations
+
+import base64
+import json
+import random
+import re
+import shlex
+import string
+import time
+from re import _parser  # type: ignore[attr-defined]
+from typing import TYPE_CHECKING
+from urllib.parse import quote, quote_plus
+
+import pytest
+from hypothesis import given, settings, target
+from hypothesis import strategies as st
+
+from flow.core import secrets
+from flow.core.secret_shapes import BEHIND, REACH, shapes
+from flow.core.secret_values import LEAST, secret_name, values, variants
+from flow.core.secrets import Masker, mark, mask
+from tests.support import secret_samples as samples
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+TOKENS = samples.tokens()
+SETTINGS = samples.settings()
+MAKE = samples.Maker(99)
+
+
+def streamed(data: bytes, cuts: Sequence[int], known: Sequence[bytes] = ()) -> tuple[bytes, object]:
+    masker = Masker(known)
+    out = []
+    for start, end in zip((0, *cuts), (*cuts, len(data)), strict=True):
+        out.append(masker.feed(data[start:end]))
+    out.append(masker.finish())
+    assert masker.taken == len(data)
+    return b"".join(out), masker.counts
+
+
+@pytest.fixture
+def eager(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every chunk is looked at by itself, and nothing is collected first."""
+    monkeypatch.setattr(secrets, "BLOCK", 1)
+
+
+def test_the_corpus_is_as_large_as_the_issue_asks() -> None:
+    assert len(TOKENS) + len(SETTINGS) >= 120
+
+
+@pytest.mark.parametrize("name", TOKENS)
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("", ""),
+        ("a line\n", "\nanother\n"),
+        ('{"x": "', '"}'),
+        ("x=", "; y"),
+        ("\x1b[31m", "\x1b[0m"),
+    ],
+    ids=["alone", "line", "json", "setting", "coloured"],
+)
+def test_a_token_is_masked(name: str, before: str, after: str) -> None:
+    kind, token = TOKENS[name]
+    found = mask(f"{before}{token}{after}".encode())
+    assert found.data.decode() == before + mark(kind).decode() + after
+    assert found.counts == {kind: 1}
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_what_stands_in_a_setting_is_masked(name: str) -> None:
+    kind, before, secret, after = SETTINGS[name]
+    found = mask(f"first {before}{secret}{after} last".encode())
+    assert found.data.decode() == f"first {before}{mark(kind).decode()}{after} last"
+    assert found.counts == {kind: 1}
+
+
+KEYED = ["password", "passwd", "passphrase", "passcode", "pwd", "secret", "token", "credential"] + [
+    f"{word}{joint}key"
+    for joint in ("", "_", "-")
+    for word in ["api", "access", "account", "auth", "private"]
+]
+KEYED += [f"{w}{j}key" for w in ["signing", "shared", "encryption", "master"] for j in "_-"]
+
+
+@pytest.mark.parametrize("case", [str.lower, str.upper, str.title], ids=["low", "up", "title"])
+@pytest.mark.parametrize("name", KEYED)
+def test_each_name_in_each_case_is_enough_by_itself(name: str, case: Callable[[str], str]) -> None:
+    """Nothing else in the text has a pattern looked for."""
+    value = "aB3x" + "Yz7Kq" * 4
+    found = mask(f"{case(name)}={value}".encode())
+    assert found.data == case(name).encode() + b"=" + mark("assignment")
+
+
+@pytest.mark.parametrize("case", [str.lower, str.upper, str.title, str.swapcase])
+def test_headers_are_found_in_any_case(case: Callable[[str], str]) -> None:
+    value = "aB3x" + "Yz7Kq" * 4
+    for name in ("Authorization: Bearer", "bearer", "Authorization: Token"):
+        found = mask(f"{case(name)} {value}".encode())
+        assert found.data == case(name).encode() + b" " + mark("authorization")
+    basic = base64.b64encode(f"me:{value}".encode()).decode()
+    assert mask(f"{case('Basic')} {basic}".encode()).counts == {"authorization": 1}
+
+
+@pytest.mark.parametrize("name", samples.ORDINARY)
+def test_ordinary_text_stays_as_it_is(name: str) -> None:
+    data = samples.ORDINARY[name].encode()
+    assert mask(data) == (data, {})
+    assert mask(b"\n".join([data] * 3)).counts == {}
+
+
+@pytest.mark.usefixtures("eager")
+@pytest.mark.parametrize("name", TOKENS)
+def test_a_border_at_any_byte_of_a_token_changes_nothing(name: str) -> None:
+    kind, token = TOKENS[name]
+    lead = b"some words before it " * 3
+    data = lead + token.encode() + b" and after it " + b"word " * 900
+    whole = lead + mark(kind) + b" and after it " + b"word " * 900
+    step = max(1, len(token) // 60)
+    for cut in range(len(lead) - 2, len(lead) + len(token) + 3, step):
+        assert streamed(data, [cut]) == (whole, {kind: 1}), cut
+
+
+@pytest.mark.usefixtures("eager")
+@pytest.mark.parametrize("name", SETTINGS)
+def test_a_border_at_any_byte_of_a_setting_changes_nothing(name: str) -> None:
+    kind, before, secret, after = SETTINGS[name]
+    data = f"{before}{secret}{after}".encode()
+    for cut in range(len(data)):
+        assert streamed(data + b" " * 5000, [cut])[1] == {kind: 1}, cut
+
+
+@pytest.mark.usefixtures("eager")
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 64, 1000, 4095, 4096, 4097])
+def test_all_of_it_in_chunks_of_a_size(size: int) -> None:
+    rows = [token for _, token in TOKENS.values()]
+    rows += [f"{before}{secret}{after}" for _, before, secret, after in SETTINGS.values()]
+    data = "\n".join([*rows, *samples.ORDINARY.values()]).encode()
+    if size < 64:
+        data = data[: 300 * size + 6000]
+    whole = mask(data)
+    assert streamed(data, range(size, len(data), size)) == whole
+
+
+KNOWN = {
+    "letters": "Kq7" + "xVw2mPz9" + "LtR4",
+    "symbols": 'p@ss"w0rd\\with/all + of<it>&more=%',
+    "words": "a passphrase of four words",
+    "umlauts": "Pässwörd-für-Größe😀!",
+    "lines": "first line of it\nsecond 'line'\r\nthird\tline",
+    "quotes": 'it\'s "quoted" \\\\ twice',
+    "shortest": "Zt9-" + "q+4/",
+    "base64 like": "c2Vj" + "cmV0/+==" + "dmFsdWU",
+    "digits": "8402" + "77193356",
+    "escapes": "%25 &amp; \\n %41 & \\",
+}
+
+
+def encodings(value: str) -> dict[str, str]:
+    data = value.encode()
+    found = {
+        "plain": value,
+        "json": json.dumps(value)[1:-1],
+        "json, characters kept": json.dumps(value, ensure_ascii=False)[1:-1],
+        "json in json": json.dumps(json.dumps(value))[3:-3],
+        "json of others": json.dumps(value)[1:-1].replace("/", "\\/").replace("<", "\\u003C"),
+        "url": quote(value, safe=""),
+        "url, lower case": re.sub("%..", lambda m: m[0].lower(), quote(value, safe="")),
+        "url path": quote(value),
+        "form": quote_plus(value),
+        "repr": repr(value)[1:-1],
+        "shell": shlex.quote(value).strip("'"),
+        "html": value.replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;"),
+        "base16": data.hex(),
+        "base16, upper case": data.hex().upper(),
+    }
+    for before in range(3):
+        text = b"\0" * before + data + b"end"
+        found[f"base64, {before} before"] = base64.b64encode(text).decode()
+        found[f"base64url, {before} before"] = base64.urlsafe_b64encode(text).decode()
+        found[f"base64 in lines, {before} before"] = base64.encodebytes(
+            b"x" * (30 + before) + data * 4
+        ).decode()
+    return found
+
+
+WAYS = list(encodings("x"))
+
+
+def traces(value: str, masked: bytes) -> str:
+    """What of a value is still there, in whatever encoding; at most the borders of base64."""
+    decoded = [masked.decode("utf-8", "replace")]
+    for start in range(4):
+        for text in re.split(rb"[^A-Za-z0-9+/_-]+", masked.replace(b"\n", b"")):
+            part = text[start:].translate(bytes.maketrans(b"-_", b"+/"))
+            part = part[: len(part) // 4 * 4]
+            decoded.append(base64.b64decode(part).decode("latin-1"))
+    wide = max(len(value.encode()) // 2, 4)
+    latin = value.encode().decode("latin-1")
+    for text in decoded:
+        for at in range(len(latin) - wide + 1):
+            if latin[at : at + wide] in text:
+                return latin[at : at + wide]
+    return ""
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", KNOWN)
+def test_a_known_value_is_masked_however_it_is_written(name: str, way: str) -> None:
+    value = KNOWN[name]
+    text = encodings(value)[way].encode()
+    found = mask(b"here: " + text + b" :there", [value.encode()])
+    assert found.counts[secrets.KNOWN] >= 1
+    assert traces(value, found.data) == ""
+    assert found.data.startswith(b"here: ")
+    assert found.data.endswith(b" :there")
+    if not way.startswith("base64"):
+        assert found == (b"here: " + mark(secrets.KNOWN) + b" :there", {secrets.KNOWN: 1})
+
+
+@pytest.mark.usefixtures("eager")
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", KNOWN)
+def test_a_border_inside_a_known_value_changes_nothing(name: str, way: str) -> None:
+    value = KNOWN[name]
+    data = b"here: " + encodings(value)[way].encode() + b" :there" + b"." * 5000
+    whole = mask(data, [value.encode()])
+    for cut in range(4, len(data) - 4990, 3):
+        assert streamed(data, [cut], [value.encode()]) == whole
+
+
+@pytest.mark.usefixtures("eager")
+@pytest.mark.parametrize("size", [300, 3499, 3500, 3508, 20_000])
+def test_a_long_value_is_one_secret(size: int) -> None:
+    value = MAKE.of(samples.ALNUM, size).encode()
+    for text in (value, base64.b64encode(b"ab" + value), value.hex().encode()):
+        data = b"<" + text + b">" + b" " * 5000
+        found = mask(data, [value])
+        assert found.counts == {secrets.KNOWN: 1}
+        assert len(found.data) < 5040
+        assert streamed(data, range(1000, len(data), 1000), [value]) == found
+
+
+def test_secrets_that_overlap_are_masked_to_the_last_byte() -> None:
+    one, two = b"abcdefgh-ijklmnop", b"ijklmnop-qrstuvwx"
+    found = mask(b"<abcdefgh-ijklmnop-qrstuvwx>", [one, two])
+    assert found == (b"<" + mark(secrets.KNOWN) + b">", {secrets.KNOWN: 1})
+
+
+def test_a_value_that_begins_another_hides_the_longer_one_too() -> None:
+    found = mask(b"<abcdefgh-ijklmnop>", [b"abcdefgh", b"abcdefgh-ijklmnop"])
+    assert found.data == b"<" + mark(secrets.KNOWN) + b">"
+
+
+def test_short_values_are_not_looked_for() -> None:
+    assert mask(b"a cat sat", [b"cat", b""]).counts == {}
+    assert mask(b"x" * LEAST, [b"x" * LEAST]).counts == {secrets.KNOWN: 1}
+
+
+@pytest.mark.usefixtures("eager")
+def test_a_key_of_any_length_is_left_out_to_its_end_and_never_collected() -> None:
+    begin, end = (f"-----{word} RSA PRIVATE" + " KEY-----\n" for word in ("BEGIN", "END"))
+    masker = Masker()
+    out = masker.feed(b"before\n" + begin.encode())
+    line = (MAKE.of(samples.ALNUM, 64) + "\n").encode()
+    for _ in range(3000):
+        out += masker.feed(line)
+        assert len(masker._kept) <= 3 * REACH
+    out += masker.feed(end.encode() + b"after\n") + masker.finish()
+    assert out == b"before\n" + mark("private_key") + b"\nafter\n"
+
+
+LONG = {
+    "key": MAKE.pem("RSA PRIVATE" + " KEY", 120),
+    "putty": f"Private-Lines: 120\n{MAKE.lines(120)}\nPrivate-MAC: {MAKE.of(samples.HEX, 64)}",
+    "jwt": "ey" + "JhbGciOi" + ".".join(MAKE.of(samples.WORD, 1500) for _ in range(5)),
+    "lines of base64": base64.encodebytes(MAKE.pem("PRIVATE" + " KEY", 90).encode()).decode(),
+}
+"""Longer than a pattern reaches, so that what goes on is told by the state alone."""
+
+
+@pytest.mark.usefixtures("eager")
+@pytest.mark.parametrize("name", LONG)
+def test_a_border_where_a_long_secret_goes_on_or_ends(name: str) -> None:
+    secret = LONG[name].rstrip()
+    data = f"x {secret}. And more, {'of words ' * 700}".encode()
+    whole = mask(data)
+    assert len(whole.counts) == 1
+    assert whole.data == b"x " + mark(*whole.counts) + data[2 + len(secret) :]
+    end = 2 + len(secret)
+    dots = [at for at in range(5000, end) if data[at : at + 1] in b".\n"]
+    cuts = {at + by for at in dots for by in range(3)} | set(range(end - 90, end + 40))
+    for cut in sorted(cuts):
+        assert streamed(data, [cut]) == whole, cut
+
+
+def test_a_key_without_an_end_hides_the_rest() -> None:
+    _, key = TOKENS["pem-rsa"]
+    cut = key[: key.index("-----END")].encode()
+    assert mask(b"x\n" + cut + b"\nmore").data == b"x\n" + mark("private_key")
+
+
+PIECES = st.lists(
+    st.one_of(
+        st.sampled_from(
+            [t for _, t in TOKENS.values()]
+            + [f"{b}{s}{a}" for _, b, s, a in SETTINGS.values()]
+            + [way for value in KNOWN.values() for way in encodings(value).values()]
+            + [
+                "token",
+                "=",
+                ": ",
+                "-----BEGIN ",
+                "://",
+                "Bearer ",
+                "eyJ",
+                "\n",
+                '"',
+                "\\n",
+                " " * 90,
+            ]
+        ),
+        st.text(string.printable, max_size=12),
+    ),
+    max_size=25,
+)
+
+
+@settings(max_examples=120, deadline=None)
+@given(st.data(), PIECES, st.sampled_from([1, 50, 3000]))
+def test_chunks_never_change_the_result(data: st.DataObject, parts: list[str], block: int) -> None:
+    text = "".join(parts)
+    text += "." * data.draw(st.sampled_from([0, 100, 4000, 5000]))
+    raw = text.encode()
+    known = [value.encode() for value in KNOWN.values()]
+    whole = mask(raw, known)
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(raw)), max_size=12)))
+    target(float(sum(whole.counts.values())))
+    before = secrets.BLOCK
+    secrets.BLOCK = block
+    try:
+        assert streamed(raw, cuts, known) == whole
+    finally:
+        secrets.BLOCK = before
+
+
+def test_no_pattern_looks_further_than_is_held_back() -> None:
+    patterns = [shape.pattern for shape in shapes()]
+    odd = ["\\" * 40 + "x", "😀" * 600, "\n" * 600, "'" * 500, '&"<' * 300]
+    patterns += [v.pattern for v in variants([t.encode() for t in (*KNOWN.values(), *odd)])]
+    for pattern in patterns:
+        parsed = _parser.parse(pattern)
+        assert parsed.getwidth()[1] + _ahead(parsed) <= REACH, pattern[:80]
+        assert _back(parsed) <= BEHIND, pattern[:80]
+
+
+def _asserted(parsed: object, direction: int) -> list[int]:
+    """The widths of all look-arounds in one direction, nested ones too."""
+    found = []
+    for op, value in parsed:  # type: ignore[attr-defined]
+        if str(op) in ("ASSERT", "ASSERT_NOT") and value[0] == direction:
+            found.append(value[1].getwidth()[1])
+        parts = value if isinstance(value, (tuple, list)) else (value,)
+        for part in parts:
+            subs = part if isinstance(part, list) else [part]
+            for sub in subs:
+                if isinstance(sub, _parser.SubPattern):
+                    found += _asserted(sub, direction)
+    return found
+
+
+def _ahead(parsed: object) -> int:
+    return max(_asserted(parsed, 1), default=0)
+
+
+def _back(parsed: object) -> int:
+    return max(_asserted(parsed, -1), default=0)
+
+
+HOSTILE = {
+    "one letter": b"a",
+    "dashes": b"-",
+    "begins": b"-----BEGIN RSA PRIVATE" + b" KEY-----",
+    "begins and words": b"-----BEGIN RSA PRIVATE" + b" KEY-----\n" + b"a b " * 30,
+    "names": b"token",
+    "settings": b"token=",
+    "rejected": b"token=abcdefgh12345678 ",
+    "urls": b"://",
+    "passwords": b"://a:bbbbbbbb",
+    "tokens": b"ey" + b"J",
+    "half tokens": b"ey" + b"J" + b"a" * 1000,
+    "bearers": b"bearer " + b"a" * 32 + b" ",
+    "basics": b"basic QUJDREVGR0hJSktM ",
+    "all anchors": b" ".join(anchor for shape in shapes() for anchor in shape.anchors),
+    "backslashes": b"\\",
+    "quoted": b'\\\\\\"',
+    "begins and headers": b"-----BEGIN RSA PRIVATE" + b" KEY-----\n" + b"abc: abc: abc: abc:\n" * 9,
+    "begins and ends of lines": b"-----BEGIN RSA PRIVATE" + b" KEY-----" + b"\\n\\r\\n" * 30,
+    "half base64": b"YWJhYmFiYWJhYmEh",
+    "nearly": b"b-a-",
+    "digits": b"0123456789",
+    "web tokens": b"ey" + b"Ja" + b".ey" + b"Ja",
+    "names with spaces": b"token" + b" " * 4,
+    "spaces": b" ",
+}
+
+
+CPU = 4.0
+"""Seconds of CPU time for a MiB: ten times what the worst of them takes."""
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_the_worst_that_can_be_printed_takes_no_longer(name: str) -> None:
+    known = [b"aaaaaaaaaaaaaaaaaaab", b"abababababababac", b"\\\\\\\\x", b"b-a-b-a-b-a-b-c"]
+    unit = HOSTILE[name]
+    data = (unit * ((1 << 20) // len(unit) + 1))[: 1 << 20]
+    began = time.process_time()
+    found = mask(data, known)
+    assert time.process_time() - began < CPU
+    assert found == (data, {})
+
+
+NAMES = {
+    True: "GITHUB_TOKEN NPM_TOKEN token AWS_SECRET_ACCESS_KEY SECRET MY_SECRETS DB_PASSWORD "
+    "PGPASSWORD MYSQL_PWD PASSWD OPENAI_API_KEY APIKEY apiKey PRIVATE_KEY CREDENTIALS "
+    "DEPLOY_PRIVATE_KEY SLACK_WEBHOOK SSHPASS "
+    "SMTP_PASS TOKEN_2 API_KEY1 SIGNING_KEY authToken X_AUTH_KEY",
+    False: "PWD OLDPWD SSH_AUTH_SOCK GPG_TTY PATH HOME USER LANG TERM TOKENIZERS_PARALLELISM "
+    "MAX_TOKENS PASSWORD_FILE TOKEN_TTL GIT_ASKPASS SSH_ASKPASS XAUTHORITY COMPASS_MODE "
+    "SECRET_NAME AUTHOR GIT_AUTHOR_NAME KEYBOARD MONKEY TURKEY SSH_PUBLIC_KEY SECRETARIAT",
+    None: "SORT_KEY CACHE_KEY SENTRY_DSN SESSION_COOKIE NPM_AUTH GITHUB_PAT",
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"), [(n, e) for e, names in NAMES.items() for n in names.split()]
+)
+def test_which_names_look_secret(name: str, expected: bool | None) -> None:
+    assert secret_name(name) is expected
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "found"),
+    [
+        ("MY_TOKEN", "abcd" + "efgh", ["abcd" + "efgh"]),
+        ("MY_TOKEN", "abcdefg", []),
+        ("MY_TOKEN", "  abcd" + "efgh\n", ["abcd" + "efgh"]),
+        ("MY_TOKEN", "localhost", []),
+        ("MY_TOKEN", "development", []),
+        ("DB_PASSWORD", "postgres", []),
+        ("DB_PASSWORD", "********", []),
+        ("MY_SECRET", "/usr/bin", []),
+        ("MY_SECRET", "/not/there/at/all", ["/not/there/at/all"]),
+        ("CACHE_KEY", "node-modules-linux", []),
+        ("CACHE_KEY", MAKE.of(samples.ALNUM, 32), None),
+        ("DATABASE_URL", "postgres://app:s3cr" + "etpw@db/x", ["s3cr" + "etpw"]),
+        ("DATABASE_URL", "postgres://app@db/x", []),
+        ("MY_KEYS_TOKEN", "one word\nother words", ["one word\nother words"]),
+    ],
+)
+def test_which_values_are_secret(name: str, value: str, found: list[str] | None) -> None:
+    expected = [value] if found is None else found
+    environ = {"PATH": "/usr/bin", name: value}
+    assert values(environ, lambda path: path == "/usr/bin") == tuple(t.encode() for t in expected)
+
+
+def test_the_lines_of_a_value_are_secrets_of_their_own() -> None:
+    line = MAKE.of(samples.ALNUM, 40)
+    found = values({"SOME_SECRET": f"a heading\n{line}\nthe end"}, lambda _: False)
+    assert found[1:] == (line.encode(),)
+
+
+def test_hundreds_of_values_cost_little_more_than_none() -> None:
+    """What is not there is not even compiled."""
+    known = [MAKE.of(samples.ALNUM, 40).encode() for _ in range(500)]
+    masker = Masker(known)
+    text = b"tests/core/test_x.py::test_one PASSED\n" * 3000
+    assert masker.feed(text) + masker.finish() == text
+    assert masker._index.used == {}
+    dump = b"\n".join(b"NAME=" + value for value in known)
+    found = mask(dump, known)
+    assert found.data == b"\n".join([b"NAME=" + mark(secrets.KNOWN)] * 500)
+    assert found.counts == {secrets.KNOWN: 500}
+
+
+def test_any_bytes_are_taken() -> None:
+    data = random.Random(1).randbytes(200_000)
+    assert mask(data, [b"\xff\xfe" * 3 + b"ab", b"\0\1\2\3\4\5\6\7"]).counts == {}
+    hidden = b"\xff\xfe" * 3 + b"ab"
+    assert mask(b"\0" + hidden + b"\0", [hidden]).data == b"\0" + mark(secrets.KNOWN) + b"\0"
