@@ -33,5 +33,8 @@ def masked_text(text: str, environ: Mapping[str, str]) -> str:
     """``text`` without its secrets."""
     from flow.core.secrets import mask
 
-    data = mask(text.encode("utf-8", "surrogateescape"), known(environ)).data
-    return data.decode("utf-8", "surrogateescape")
+    data = mask(text.encode("utf-8", "surrogatepass"), known(environ)).data
+    try:
+        return data.decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError:  # a mask has cut a character
+        return data.decode("utf-8", "replace")

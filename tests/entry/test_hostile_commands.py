@@ -118,7 +118,7 @@ ROWS = {
         options=SLOW,
     ),
     "54 a session of its own": Row(
-        f"{SETSID}; echo out", "passed", 0, "exit 0", "out", "left running"
+        f"{SETSID}; echo out; test -d src", "passed", 0, "exit 0", "out", "left running"
     ),
     "54 a session of its own, at a time-out": Row(
         "setsid bash -c 'trap \"\" TERM; sleep 300; sleep 300' & sleep 300",
@@ -137,7 +137,9 @@ ROWS = {
     "57 no syntax": Row("echo ran; if", "inconclusive", None, "could not run", "syntax"),
     "57 killed": Row("kill -KILL $$", "inconclusive", 137, "signal KILL"),
     "57 crashed": Row("kill -SEGV $$", "failed", 139, "signal SEGV"),
-    "60 reads": Row("cat; read x </dev/tty || echo none", "passed", 0, "exit 0", "none"),
+    "60 reads": Row(
+        "cat; read x </dev/tty || echo none; test -d src", "passed", 0, "exit 0", "none"
+    ),
     "62 binary": Row("printf '\\0\\377\\r\\033[31mred'", "passed", 0, "exit 0", "red"),
     "63 says that it passed": Row(
         'echo "RESULT: PASS 5 passed"; exit 1', "failed", 1, "exit 1", "RESULT: PASS"
@@ -249,7 +251,7 @@ def test_62_escapes_reach_no_terminal(work: GitRepo) -> None:
 def test_65_flow_ended_by_its_own_command_leaves_no_half_state(
     work: GitRepo, mark: str, number: signal.Signals
 ) -> None:
-    command = f"test -e ../again || {{ kill -{int(number)} $(cat ../pid); sleep 300; }}"
+    command = f"test -e ../again || {{ kill -{int(number)} $(cat ../pid); sleep 300; false; }}"
     assert create(work, command).status == 0
     before = scene.goal_file(work)
     words = ["goal", "evaluate", "greet", "--json"]
@@ -276,7 +278,7 @@ def test_65_flow_ended_by_its_own_command_leaves_no_half_state(
 
 @pytest.mark.parametrize("what", ["src", ".flow/runs/*/evidence", ".flow/runs", ".flow", ".git"])
 def test_67_what_vanishes_while_a_command_runs_is_never_a_pass(work: GitRepo, what: str) -> None:
-    first = evaluate(work, f"test ! -e ../now || rm -rf {what}")
+    first = evaluate(work, f"test ! -e ../now || {{ rm -rf {what}; test -d /; }}")
     assert first.json["verdict"] == "achieved", first
     work.write("../now")
     done = scene.flow(work, "goal", "evaluate", "greet", "--json")
