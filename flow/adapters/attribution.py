@@ -11,8 +11,7 @@ import os
 
 from flow.adapters import files
 from flow.cheap_typing import TYPE_CHECKING, Any
-from flow.core.attribution import WINDOW, Attribution, Reading, lines_of, read_command, vacuous
-from flow.core.attribution_rules import FILE, applies
+from flow.core.attribution_reading import RULE_FILE, WINDOW, Attribution, Reading
 from flow.core.explain import visible
 from flow.errors import ContractError, FlowError
 
@@ -53,7 +52,7 @@ class Attributor:
     def rules(self) -> tuple[Rule, ...]:
         """The project's own rules; raises :class:`ContractError` naming every fault of them."""
         if self._rules is None:
-            data = files.read_optional(self._top, FILE, limit=RULES_LIMIT)
+            data = files.read_optional(self._top, RULE_FILE, limit=RULES_LIMIT)
             self._rules = () if data is None else self._parsed(data)
         return self._rules
 
@@ -61,6 +60,8 @@ class Attributor:
         """The reports that a command may write, as they are before it runs."""
         if not self.rules() and ".xml" not in check.command and ".json" not in check.command:
             return {}
+        from flow.core.attribution_rules import applies
+
         reading = self.reading(check.command)
         named = list(reading.files)
         for rule in self.rules():
@@ -83,6 +84,10 @@ class Attributor:
         if reading.masked:
             return Attribution("masked", reading.masked)
         data = self._output_end(result)
+        if not data and not before and not self.rules():
+            return None  # nobody says anything
+        from flow.core.attribution import lines_of, vacuous
+
         whole = len(data) < WINDOW and not result.truncated_bytes
         reports = list(self._reports(before))
         printed = _report(data) if whole else None
@@ -119,6 +124,7 @@ class Attributor:
 
         def read() -> dict[str, Any]:
             from flow.adapters.shell_syntax import parse
+            from flow.core.attribution import read_command
 
             return read_command(command, parse).to_document()
 
@@ -130,7 +136,7 @@ class Attributor:
         def read() -> dict[str, Any]:
             from flow.adapters import contracts
 
-            parsed: dict[str, Any] = contracts.parse_yaml(data, file=FILE, what="rule file")
+            parsed: dict[str, Any] = contracts.parse_yaml(data, file=RULE_FILE, what="rule file")
             return parsed
 
         rules, faults = read_rules(self._cached(data, "runners", read))

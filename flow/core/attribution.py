@@ -7,79 +7,24 @@ a command that failed stays failed.
 
 from __future__ import annotations
 
-from flow.cheap_typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from flow.cheap_typing import TYPE_CHECKING
+from flow.core.attribution_reading import WINDOW, Attribution, Reading
 from flow.core.attribution_runners import ONE_REPORT, READERS, Summary
-from flow.core.explain import visible
 from flow.core.masking import masked
 from flow.core.masking_programs import CANNOT_FAIL, FILTERS
 from flow.core.runner_names import runner_of
 from flow.core.shell import Node, base_name, commands, plain_words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from flow.core.attribution_rules import Rule
 
-WINDOW = 1 << 18
-"""Bytes of the end of an output that are looked at."""
 LONGEST_LINE = 500
 """Characters; a longer line is no summary."""
-LONGEST_WHY = 400
-"""Characters of a reason; it quotes the output."""
 MOST_FILES = 16
 """Files named by a command that may be reports of its tests."""
 _ASIDE = CANNOT_FAIL | FILTERS | {"cd", "test", "[", "[["}
-
-
-class Reading(NamedTuple):
-    """What a command's text says of it, without running it."""
-
-    masked: str = ""
-    """Why its exit status can show no failure; empty where it can."""
-    single: str = ""
-    """The runner it starts, where that is all it does; empty otherwise."""
-    commands: tuple[tuple[str, ...], ...] = ()
-    """The words of every program in it, up to the first that the shell computes."""
-    files: tuple[str, ...] = ()
-    """Words that may name a report: they end in ``.xml`` or ``.json``."""
-
-    def to_document(self) -> dict[str, Any]:
-        """As a cache holds it."""
-        return self._asdict()
-
-    @classmethod
-    def from_document(cls, document: Mapping[str, Any]) -> Reading:
-        """What :meth:`to_document` gave."""
-        return cls(
-            str(document["masked"]),
-            str(document["single"]),
-            tuple(tuple(map(str, words)) for words in document["commands"]),
-            tuple(map(str, document["files"])),
-        )
-
-
-class Attribution(NamedTuple):
-    """Why an exit 0 is no pass; the ``attribution`` of a sidecar."""
-
-    kind: Literal["vacuous", "masked"]
-    why: str
-    runner: str = ""
-    tests: int | None = None
-    """How many ran."""
-    skipped: int | None = None
-    source: str = ""
-    """What said so: ``output``, a report's path, or the rule of the project."""
-
-    @property
-    def reason(self) -> str:
-        """As a sidecar and a verdict give it: on one line, whatever the output held."""
-        return f"{self.kind}: {visible(self.why[:LONGEST_WHY])}"
-
-    def to_document(self) -> dict[str, Any]:
-        """As a sidecar holds it."""
-        known = {key: value for key, value in self._asdict().items() if value not in (None, "")}
-        known.pop("why")
-        return known
 
 
 def read_command(text: str, parse: Callable[[str], Node | None]) -> Reading:

@@ -9,13 +9,14 @@ with ``*`` for any characters: no regular expression of a checkout is run (CASES
 from __future__ import annotations
 
 from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
+from flow.core.attribution_reading import RULE_FILE
 from flow.core.shell import base_name
 from flow.errors import Fault
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-FILE = ".flow/runners.yaml"
+FILE = RULE_FILE
 MOST_RULES = 50
 MOST_PATTERNS = 20
 LONGEST = 200
