@@ -10,6 +10,10 @@ import time
 from tests.faults.scenes import CALL_TIMEOUT, GOAL, GOAL_FILE, TEXT, Scene, wait
 from tests.faults.view import disagreements, look
 
+LOST = "it was lost"
+TRIES = 3
+"""An edit within the microseconds between Flow's last look at the goal and its rename can be lost
+(docs/guarantees-faults.md, "Not promised"). That moment is not met three times in a row."""
 SLOW = TEXT.replace(
     '"grep -q please src/greet.txt"',
     '"date +%s.%N >> ../files/times; sleep 0.3; date +%s.%N >> ../files/times; '
@@ -60,30 +64,41 @@ def edited(folder: str, *, seed: int, rounds: int) -> list[str]:
     scene.start(goal=SLOW.replace("sleep 0.3", "sleep 0.1")).meet()
     scene.copy_to(template)
     for number in range(rounds):
-        scene.restore(template)
-        delay = chance.uniform(0, 0.5)
-        child = os.fork()
-        if child == 0:
-            os._exit(scene.flow("goal", "evaluate", GOAL, "--json").status % 256)
-        time.sleep(delay)
-        mark, contract = f"edit {number}", chance.random() < 0.5
-        edit(scene, mark, contract=contract, renamed=chance.random() < 0.5)
-        status = wait(child, CALL_TIMEOUT)
-        what = f"edit of the {'contract' if contract else 'comments'} after {delay:.3f} s: "
-        text = scene.read(GOAL_FILE)
-        if mark not in text:
-            problems.append(f"{what}it was lost")
-        if status not in (0, 1, 2, 4):  # 1: what changes the goal while a command runs fails it
-            problems.append(f"{what}the evaluation ended with {status}")
-        again = scene.flow("goal", "evaluate", GOAL, "--json")
-        if again.status != (4 if contract else 0):
-            problems.append(f"{what}the next evaluation: {again}")
-        view = look(scene)
-        problems += [f"{what}{fault}" for fault in view.broken]
-        if view.pending:
-            problems.append(f"{what}a write is pending")
-        if mark not in scene.read(GOAL_FILE):
-            problems.append(f"{what}it was lost afterwards")
+        delay, contract = chance.uniform(0, 0.5), chance.random() < 0.5
+        renamed = chance.random() < 0.5
+        for _ in range(TRIES):
+            scene.restore(template)
+            found = _round(scene, f"edit {number}", delay, contract=contract, renamed=renamed)
+            if not any(LOST in problem for problem in found):
+                break
+        problems += found
+    return problems
+
+
+def _round(scene: Scene, mark: str, delay: float, *, contract: bool, renamed: bool) -> list[str]:
+    """One evaluation with an edit ``delay`` seconds after its start."""
+    problems = []
+    child = os.fork()
+    if child == 0:
+        os._exit(scene.flow("goal", "evaluate", GOAL, "--json").status % 256)
+    time.sleep(delay)
+    edit(scene, mark, contract=contract, renamed=renamed)
+    status = wait(child, CALL_TIMEOUT)
+    what = f"edit of the {'contract' if contract else 'comments'} after {delay:.3f} s: "
+    text = scene.read(GOAL_FILE)
+    if mark not in text:
+        problems.append(f"{what}{LOST}")
+    if status not in (0, 1, 2, 4):  # 1: what changes the goal while a command runs fails it
+        problems.append(f"{what}the evaluation ended with {status}")
+    again = scene.flow("goal", "evaluate", GOAL, "--json")
+    if again.status != (4 if contract else 0):
+        problems.append(f"{what}the next evaluation: {again}")
+    view = look(scene)
+    problems += [f"{what}{fault}" for fault in view.broken]
+    if view.pending:
+        problems.append(f"{what}a write is pending")
+    if mark not in scene.read(GOAL_FILE):
+        problems.append(f"{what}{LOST} afterwards")
     return problems
 
 
