@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from flow.app.measure import run_fields
 from flow.app.ports import Check
 from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 from flow.core import explain
@@ -74,6 +75,7 @@ def collect(case: JudgeCase, tools: Tools) -> Collected:
             jobs=request.jobs or facts.loaded.goal.jobs or tools.limits.jobs,
             started=tools.listener.started,
             ended=ended,
+            tick=tools.listener.ticked,
         )
     finally:
         tools.listener.finished()
@@ -103,12 +105,6 @@ def _document(facts: Facts, criterion: Criterion, result: CheckResult, at: str) 
             "proves": [],
             "about": [criterion.id],
             "limitations": list(dict.fromkeys(limitations)),
-            "duration_seconds": round(result.duration_seconds, 3),
-            "output_bytes": result.output_bytes,
-            "truncated": result.truncated_bytes > 0,
-            "truncated_bytes": result.truncated_bytes or None,
-            "environment_removed": list(result.environment_removed) or None,
-            "criterion_digest": criterion.digest,
-            "subject": facts.subject.to_document(),
+            **run_fields(facts, criterion, result),
         },
     )

@@ -220,7 +220,7 @@ def _record(
     blamed: tuple[str, ...],
     at: str,
 ) -> tuple[Measurement, dict[str, Any]]:
-    goal, run_id, turn, subject = facts.loaded.goal, facts.run_id, facts.turn, facts.subject
+    goal, run_id, turn = facts.loaded.goal, facts.run_id, facts.turn
     criterion = next(c for c in goal.criteria if c.id == check.criterion_id)
     outcome = result.outcome
     reason = "" if result.reason == result.result else result.reason
@@ -244,14 +244,7 @@ def _record(
             "attribution": result.attribution,
             "proves": [criterion.id],
             "limitations": list(dict.fromkeys(limitations)),
-            "duration_seconds": round(result.duration_seconds, 3),
-            "output_bytes": result.output_bytes,
-            "truncated": result.truncated_bytes > 0,
-            "truncated_bytes": result.truncated_bytes or None,
-            "masked": dict(result.masked) or None,
-            "environment_removed": list(result.environment_removed) or None,
-            "criterion_digest": criterion.digest,
-            "subject": subject.to_document(),
+            **run_fields(facts, criterion, result),
         },
     )
     row = Measurement(
@@ -266,6 +259,20 @@ def _record(
         result.output.sha256 if result.output else None,
     )
     return row, document
+
+
+def run_fields(facts: Facts, criterion: Criterion, result: CheckResult) -> dict[str, Any]:
+    """What a sidecar tells of every run, whatever it is for."""
+    return {
+        "duration_seconds": round(result.duration_seconds, 3),
+        "output_bytes": result.output_bytes,
+        "truncated": result.truncated_bytes > 0,
+        "truncated_bytes": result.truncated_bytes or None,
+        "masked": dict(result.masked) or None,
+        "environment_removed": list(result.environment_removed) or None,
+        "criterion_digest": criterion.digest,
+        "subject": facts.subject.to_document(),
+    }
 
 
 def judgeable(

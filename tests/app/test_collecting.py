@@ -1,0 +1,28 @@
+"""Evidence commands are told of as other commands are: what was masked, and that time passes."""
+
+from __future__ import annotations
+
+from flow.app.evaluate import Request, evaluate
+from flow.app.measure import Quiet
+from flow.app.ports import CheckResult
+from flow.core.decide import Silence
+from tests.app.fakes import World, criterion, goal_document
+
+
+class Ticking(Quiet):
+    ticks = 0
+
+    def ticked(self) -> None:
+        self.ticks += 1
+
+
+def test_a_collected_sidecar_counts_what_was_masked_and_the_wait_is_shown() -> None:
+    world = World(goal_document(criterion("AC1", None, evidence_command="show it"), kind="hybrid"))
+    world.judge = lambda *_: Silence("nobody answered")
+    world.listener = listener = Ticking()
+    done = CheckResult("passed", 0, "exit 0", "", 0.1, None, 9, 0, (), (), masked=(("token", 2),))
+    world.results["AC1"] = done
+    evaluate(Request("issue-4"), world.tools())
+    [sidecar] = [e for e in world.evidence.values() if "collected" in e.id]
+    assert sidecar.document["evidence"]["masked"] == {"token": 2}
+    assert listener.ticks == 1
