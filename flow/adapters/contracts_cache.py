@@ -12,8 +12,8 @@ import json
 import os
 import stat
 
+from flow.adapters.state import replace_own
 from flow.cheap_typing import Any
-from flow.core.layout import TEMP_PREFIX
 from flow.core.sha import sha256
 
 REVISION = 2
@@ -61,21 +61,10 @@ def store(
     if not private(cache_dir):
         return
     name = _name(data, kind)
-    temporary = os.path.join(cache_dir, f"{TEMP_PREFIX}{os.getpid()}-{os.urandom(4).hex()}")
     try:
-        fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
-        try:
-            with open(fd, "wb") as stream:
-                entry = {"document": document, "warnings": warnings}
-                body = json.dumps(entry, separators=(",", ":")).encode("ascii")
-                stream.write(_header(name, body) + b"\n" + body)
-            os.rename(temporary, os.path.join(cache_dir, name))
-        except BaseException:
-            try:
-                os.unlink(temporary)
-            except FileNotFoundError:
-                pass  # it came after the renaming
-            raise
+        entry = {"document": document, "warnings": warnings}
+        body = json.dumps(entry, separators=(",", ":")).encode("ascii")
+        replace_own(os.path.join(cache_dir, name), _header(name, body) + b"\n" + body)
         _prune(cache_dir)
     except (OSError, ValueError):
         return

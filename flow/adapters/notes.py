@@ -10,10 +10,9 @@ import json
 import os
 
 from flow.adapters import files, own_json
-from flow.adapters.state import check_state_dir, ensure_state_dir, storage_error
+from flow.adapters.state import check_state_dir, ensure_state_dir, replace_own, storage_error
 from flow.cheap_typing import TYPE_CHECKING, Any, Literal, get_args
 from flow.core import ids
-from flow.core.layout import TEMP_PREFIX
 from flow.core.sha import sha256
 
 if TYPE_CHECKING:
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
 
 Kind = Literal["sessions", "waits"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
-_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 LIMIT = 256 << 10
 """Bytes: the largest note."""
 
@@ -54,18 +52,8 @@ class Notes:
             ensure_state_dir(path)
         text = json.dumps(note, separators=(",", ":"), ensure_ascii=True)
         target = os.path.join(self._folder, self._rel(goal_id))
-        # The name says whose it is, as in the caches: no lock keeps others out of this folder.
-        temporary = os.path.join(path, f"{TEMP_PREFIX}{os.getpid()}-{os.urandom(8).hex()}")
         try:
-            fd = os.open(temporary, _FLAGS, 0o600)
-            try:
-                with open(fd, "wb") as stream:
-                    stream.write(text.encode("ascii"))
-                # Losing one to a power cut costs a claim, no record: it is not synced.
-                os.rename(temporary, target)
-            except BaseException:
-                os.unlink(temporary)
-                raise
+            replace_own(target, text.encode("ascii"))  # a power cut costs a claim, no record
         except OSError as error:
             raise storage_error("write a note of the user's", target, error) from error
 

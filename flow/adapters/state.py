@@ -10,12 +10,14 @@ import os
 import stat
 
 from flow.cheap_typing import TYPE_CHECKING
+from flow.core.layout import TEMP_PREFIX
 from flow.errors import InputError, RefusedError, StorageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 VARIABLE = "FLOW_STATE_DIR"
+_NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def state_dir(
@@ -83,6 +85,27 @@ def check_state_dir(path: str) -> bool:
         raise _refused(path, "is not a folder", f"move it away, or set {VARIABLE}")
     check_owner(path, found, "700")
     return True
+
+
+def replace_own(path: str, data: bytes) -> None:
+    """Replace a file of the state folder whole, in a folder that is there and checked.
+
+    No lock keeps others out, so the temporary file's name says whose it is. Nothing is synced: what
+    lies there can be made again, and readers see a torn file. Raises OSError.
+    """
+    name = f"{TEMP_PREFIX}{os.getpid()}-{os.urandom(4).hex()}"
+    temporary = os.path.join(os.path.dirname(path), name)
+    fd = os.open(temporary, _NEW_FILE, 0o600)
+    try:
+        with open(fd, "wb") as stream:
+            stream.write(data)
+        os.replace(temporary, path)
+    except BaseException:  # an interrupt, too
+        try:
+            os.unlink(temporary)
+        except FileNotFoundError:
+            pass  # it came after the replacing
+        raise
 
 
 def checkout_around(path: str, top: str | None, common_dir: str | None) -> str | None:

@@ -17,6 +17,7 @@ import os
 import struct
 import zlib
 
+from flow.adapters.state import replace_own
 from flow.cheap_typing import TYPE_CHECKING, NamedTuple
 from flow.core.boundary import GITLINK, Entry
 from flow.core.layout import TEMP_PREFIX
@@ -252,19 +253,7 @@ def _publish(file: str, data: bytes) -> None:
     os.makedirs(folder, mode=0o700, exist_ok=True)
     if not os.path.exists(file):
         _forget_oldest(folder)
-    name = f"{TEMP_PREFIX}{os.getpid()}-{os.urandom(4).hex()}"
-    temporary = os.path.join(folder, name)
-    fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    try:
-        with open(fd, "wb") as opened:
-            opened.write(data)
-        os.replace(temporary, file)
-    except BaseException:  # an interrupt, too
-        try:
-            os.unlink(temporary)
-        except FileNotFoundError:
-            pass  # it came after the replacing
-        raise
+    replace_own(file, data)
 
 
 def _forget_oldest(folder: str) -> None:

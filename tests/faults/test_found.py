@@ -157,11 +157,11 @@ def test_half_written_caches_do_not_grow_without_end(tmp_path):
 
 
 @pytest.mark.parametrize("before", [True, False])
-@pytest.mark.parametrize("call", ["replace", "rename"])
+@pytest.mark.parametrize("cache", ["worktree", "parsed"])
 def test_an_interrupt_while_a_cache_is_written_leaves_nothing_and_counts(
-    tmp_path, monkeypatch, call, before
+    tmp_path, monkeypatch, cache, before
 ):
-    real = getattr(os, call)
+    real = os.replace
 
     def interrupt(*names):
         if not before:
@@ -170,8 +170,8 @@ def test_an_interrupt_while_a_cache_is_written_leaves_nothing_and_counts(
 
     folder = tmp_path / "goals"
     folder.mkdir(mode=0o700)
-    monkeypatch.setattr(os, call, interrupt)
-    if call == "replace":
+    monkeypatch.setattr(os, "replace", interrupt)
+    if cache == "worktree":
         write = partial(worktree_cache._publish, str(folder / "worktree-a"), b"data")
     else:
         write = partial(contracts_cache.store, str(folder), b"data", {"a": 1}, [])
