@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from flow.core.evidence import Evidence
     from flow.core.goal import Criterion, Goal
 
-MAX_ITERATIONS = 20
-"""``continuation.max_iterations`` where a goal names none (SPEC section 1)."""
 NEVER = frozenset(
     {"git_diff", "llm_judge_report", "verdict", "human_approval", "path_boundary_check"}
 )
@@ -292,5 +290,4 @@ def _previous(verdict: Mapping[str, Any] | None, goal: Goal) -> Previous | None:
 
 
 def _turns_left(goal: Goal, turn: int) -> int:
-    most = (goal.document.get("continuation") or {}).get("max_iterations") or MAX_ITERATIONS
-    return max(int(most) - turn, 0)
+    return max(goal.max_iterations - turn, 0)
