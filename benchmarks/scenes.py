@@ -316,6 +316,95 @@ def evidence(here: Place, scale: Scale) -> Iterator[Figure]:
     )
 
 
+def chain(here: Place, scale: Scale) -> Iterator[Figure]:
+    """Checking a run's hash chain with every file, and appending to a long one."""
+    least, most = min(scale.sidecars), max(scale.sidecars)
+    short, long = _chained(here, least), _chained(here, most)
+    rounds = min(scale.rounds, 3)
+    times = timing.in_turns({"check": long.check, "plain": long.plain}, rounds, warm=0)
+    name = f"verify {most:,} entries with their sidecars and outputs"
+    yield _ratio("chain", name, times["check"], times["plain"], "reading and hashing them", None)
+    both = timing.in_turns(
+        {"short": short.append, "long": long.append}, max(scale.rounds, 5), warm=2
+    )
+    growth = timing.ratio(both["long"], both["short"])
+    yield Figure(
+        "chain",
+        f"one append to {most:,} entries, against {least:,}",
+        ms(timing.median(both["long"])),
+        ms(timing.median(both["short"])),
+        growth,
+        f"{growth:.2f}x",
+        timing.spread(both["long"], both["short"]),
+        aim="does not grow (1.5x at most)",
+        limit=1.5,
+    )
+
+
+class _Chained(NamedTuple):
+    """What is timed of one run; each returns seconds."""
+
+    check: Callable[[], float]
+    plain: Callable[[], float]
+    append: Callable[[], float]
+
+
+def _chained(here: Place, count: int) -> _Chained:
+    """A run with ``count`` entries, each with a sidecar and an output."""
+    from flow.adapters import chain, chain_check, evidence_store
+    from flow.core import layout
+    from flow.core.chain import following
+
+    repository = here.repository(f"chain-{count}", ["true"])
+    run_id = "bench-run"
+    folder = os.path.join(repository, layout.evidence_dir(run_id))
+    os.makedirs(folder, exist_ok=True)
+    fields = {
+        "at": "2026-01-05T09:00:00Z",
+        "kind": "evidence",
+        "goal_id": "bench",
+        "by": "evaluator",
+        "output_sha256": _sha256(_OUTPUT),
+    }
+    entries = []
+    for number in range(count):
+        text = json.dumps(_record(f"evidence-{number}", created_by="flow-evaluator")).encode()
+        for name, data in (
+            (f"evidence-{number}.evidence.yaml", text),
+            (f"evidence-{number}.txt", _OUTPUT),
+        ):
+            with open(os.path.join(folder, name), "wb") as file:
+                file.write(data)
+        own = {**fields, "evidence_id": f"evidence-{number}", "sidecar_sha256": _sha256(text)}
+        entries.append(following(entries[-1].head if entries else None, run_id, own))
+    chain.append(repository, run_id, *entries)
+
+    def check() -> float:
+        start = time.perf_counter()
+        found = chain_check.check(repository, run_id, None)
+        if found.entries < count or found.findings:
+            raise AssertionError(found)
+        return time.perf_counter() - start
+
+    def plain() -> float:
+        start = time.perf_counter()
+        for name in os.listdir(folder):
+            with open(os.path.join(folder, name), "rb") as file:
+                _sha256(file.read())
+        return time.perf_counter() - start
+
+    numbers = iter(range(10**9))
+
+    def append() -> float:
+        one = _record(f"evidence-new-{next(numbers)}", created_by="flow-evaluator")
+        chain._known.clear()  # as a process that has just started
+        start = time.perf_counter()
+        evidence_store.record(repository, one, None, suffix=False, now=fields["at"])
+        return time.perf_counter() - start
+
+    return _Chained(check, plain, append)
+
+
 _BLOCK = 20
 """Records that are timed as one."""
 _OUTPUT = b"all 12 tests passed\n" * 20
@@ -383,7 +472,7 @@ def boundary(here: Place, scale: Scale) -> Iterator[Figure]:
     here.goal(repository, ["true"])
     _touch(repository, scale)
     checkout = Checkout(repository, here.env)
-    goal = checkout.load("bench").goal
+    goal = checkout.load("bench")
     baseline = checkout.records.baseline("bench-run")
     if baseline is None:
         raise SystemExit("the goal has no baseline")
@@ -392,16 +481,30 @@ def boundary(here: Place, scale: Scale) -> Iterator[Figure]:
 
     def look() -> float:
         start = time.perf_counter()
-        found = checkout._snapshot(baseline, checkout._denied(goal))
+        found = checkout._snapshot(baseline, checkout._denied(goal.goal))
         seconds = time.perf_counter() - start
         if found.problems or len(found.changes) < scale.changed:
             raise SystemExit(f"the boundary saw {len(found.changes)} changes, {found.problems}")
         return seconds
 
     first = look()
+    here.flow(repository, "goal", "evaluate", "bench", "--no-input")
+
+    def stamp() -> float:
+        from flow.app.present import Present
+
+        start = time.perf_counter()
+        found = Present(checkout._desk(), goal).subject
+        seconds = time.perf_counter() - start
+        if found.tree is None:
+            raise SystemExit("there is no stamp")
+        return seconds
+
     times = timing.in_turns(
         {
             "flow": look,
+            "stamp": stamp,
+            "status": lambda: timing.spawn([program("flow"), "goal", "status", "bench"], here.env),
             "git": lambda: timing.spawn(status, here.env),
             "dry": lambda: timing.spawn(
                 [program("flow"), "goal", "evaluate", "bench", "--dry-run", "--no-input"],
@@ -415,6 +518,17 @@ def boundary(here: Place, scale: Scale) -> Iterator[Figure]:
     what = f"{scale.files:,} files, {scale.changed} changed"
     yield _ratio(
         "boundary", f"{what}: change set, warm", times["flow"], times["git"], "git status", 3
+    )
+    yield _ratio(
+        "boundary", f"{what}: stamp of the evidence", times["stamp"], times["git"], "git status", 3
+    )
+    yield _ratio(
+        "boundary",
+        f"{what}: flow goal status with evidence, whole",
+        times["status"],
+        times["git"],
+        "git status",
+        None,
     )
     yield _ratio(
         "boundary",
@@ -463,6 +577,7 @@ SCENES = {
     "criteria": criteria,
     "jobs": jobs,
     "evidence": evidence,
+    "chain": chain,
     "boundary": boundary,
     "memory": memory,
 }

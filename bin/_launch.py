@@ -28,6 +28,9 @@ def main() -> int:
     import flow  # noqa: F401
 
     del sys.path[-1]
+    from flow import ctrl_c
+
+    ctrl_c.own()
     if not venv:
         lacking = use_own_packages(here, root)
         if lacking:

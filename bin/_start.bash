@@ -48,6 +48,15 @@ flow_cache() {
     printf '%s\n' "$base/flow/checkout$key"
 }
 
+# flow_named ROOT: set flow_named to the command there, for somebody to copy: quoted where it has to be.
+flow_named() {
+    case $1 in
+        *\'*) printf -v flow_named %q "$1/bin/flow" ;;
+        *[!A-Za-z0-9/._+-]*) flow_named="'$1/bin/flow'" ;;
+        *) flow_named=$1/bin/flow ;;
+    esac
+}
+
 # flow_cannot_start NAME WORD...: one line on stderr, and the status for "something outside failed".
 flow_cannot_start() {
     local name=$1

@@ -12,6 +12,9 @@ try:
     import _launch  # compiled once, unlike this file
 
     status = _launch.main()
+except KeyboardInterrupt:  # while it starts; whoever runs takes it from there
+    sys.stderr.write(f"{sys.argv[2]}: interrupted\n")
+    status = 130
 except Exception as error:  # noqa: BLE001  # no memory or descriptor, half an installation
     name, found = sys.argv[2], f"{type(error).__name__}: {error}"
     sys.stderr.write(f"{name}: cannot start: {found}\n")

@@ -5,6 +5,8 @@
 >>> verdict.verdict, verdict.proposed_transition
 >>> from flow import judge
 >>> judge("text, a value, or a path object", rubric="documentation").passed
+>>> from flow import scorecard
+>>> scorecard("commit", file="session.jsonl").grade
 
 The names below are loaded when they are first used, so that ``import flow`` costs nothing.
 """
@@ -20,6 +22,9 @@ if TYPE_CHECKING:
     from flow.api import Verdict as Verdict
     from flow.api import evaluate as evaluate
     from flow.api import load_goal as load_goal
+    from flow.api_debate import DebateResult as DebateResult
+    from flow.api_debate import adebate as adebate
+    from flow.api_debate import debate as debate
     from flow.api_judge import CriterionResult as CriterionResult
     from flow.api_judge import JudgeResult as JudgeResult
     from flow.api_judge import NotPassed as NotPassed
@@ -28,13 +33,21 @@ if TYPE_CHECKING:
     from flow.api_judge import RubricCriterion as RubricCriterion
     from flow.api_judge import ajudge as ajudge
     from flow.api_judge import judge as judge
+    from flow.api_scorecard import Scorecard as Scorecard
+    from flow.api_scorecard import ScoredDimension as ScoredDimension
+    from flow.api_scorecard import ascorecard as ascorecard
+    from flow.api_scorecard import scorecard as scorecard
+    from flow.api_scorecard import scorecards as scorecards
     from flow.cheap_typing import Any
 
 __version__ = "0.1.0"
 _OF_API = ("Checkout", "Evidence", "FlowError", "Goal", "Verdict", "evaluate", "load_goal")
+_OF_DEBATE = ("DebateResult", "adebate", "debate")
+_OF_SCORECARDS = ("Scorecard", "ScoredDimension", "ascorecard", "scorecard", "scorecards")
 __all__ = [
     "Checkout",
     "CriterionResult",
+    "DebateResult",
     "Evidence",
     "FlowError",
     "Goal",
@@ -43,11 +56,18 @@ __all__ = [
     "NotPassed",
     "Rubric",
     "RubricCriterion",
+    "Scorecard",
+    "ScoredDimension",
     "Verdict",
+    "adebate",
     "ajudge",
+    "ascorecard",
+    "debate",
     "evaluate",
     "judge",
     "load_goal",
+    "scorecard",
+    "scorecards",
 ]
 
 
@@ -56,6 +76,14 @@ def __getattr__(name: str) -> Any:
         from flow import api
 
         return getattr(api, name)
+    if name in _OF_DEBATE:
+        from flow import api_debate
+
+        return getattr(api_debate, name)
+    if name in _OF_SCORECARDS:
+        from flow import api_scorecard
+
+        return getattr(api_scorecard, name)
     if name in __all__:
         from flow import api_judge
 

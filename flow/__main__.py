@@ -10,6 +10,14 @@ import sys
 
 def main() -> int:
     """Run the command line; returns the exit status."""
+    try:
+        from flow import ctrl_c
+
+        ctrl_c.own()
+    except KeyboardInterrupt:  # in the first milliseconds: who runs says so
+        from flow import ctrl_c
+
+        ctrl_c.own(missed=True)
     words = sys.argv[1:]
     if words[:1] == ["hook"] or words[:2] == ["--json", "hook"]:
         from flow.hook import run as run_hook

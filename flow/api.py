@@ -55,13 +55,15 @@ def evaluate(
     only: Sequence[str] = (),
     jobs: int | None = None,
     timeout_seconds: float | None = None,
+    repeat: int | None = None,
     no_judge: bool = False,
     dry_run: bool = False,
     judge_backend: str | None = None,
 ) -> Verdict:
     """Evaluate a goal and return the verdict; ``last-verdict.json`` is left to the caller.
 
-    ``timeout_seconds`` limits each command that has no limit of its own; ``judge_backend``
+    ``timeout_seconds`` limits each command that has no limit of its own; ``repeat`` is how often
+    each one runs, over the contract's ``evaluator.repeat``; ``judge_backend``
     (``BACKEND[:MODEL]``) is asked instead of the judges that settings and goal name. See SPEC
     section 3 for what is run, written and decided, and :mod:`flow.errors` for what may be raised.
     """
@@ -73,6 +75,7 @@ def evaluate(
         only=tuple(only),
         jobs=jobs,
         timeout_seconds=timeout_seconds,
+        repeat=repeat,
         no_judge=no_judge,
         dry_run=dry_run,
         judge_backend=judge_backend,

@@ -10,6 +10,7 @@ import os
 import sys
 from time import monotonic
 
+from flow import ctrl_c
 from flow.cheap_typing import TYPE_CHECKING, Any, NoReturn
 from flow.core.stop_host import (
     HOSTS,
@@ -39,9 +40,14 @@ REASON_MARGIN = 500
 
 USAGE = """\
 usage: flow hook stop [--host claude|codex|gemini|cursor] [-- TEXT]
+       flow hook judge [-- TEXT]
 
-Decides whether an agent may stop: called by the agent's host, with the host's JSON on standard
-input (TEXT is what was read of it already). Prints one JSON object and exits with 0, always."""
+Called by an agent's host when the agent stops, with the host's JSON on standard input (TEXT is what
+was read of it already). Prints one JSON object and exits with 0, always.
+
+stop   decides whether the agent may stop
+judge  with judge.autoJudge: tells what was scored since the last stop, and has the newest run of a
+       skill scored in a process of its own; it lets every agent stop (Claude Code)"""
 
 
 class _TooLate(BaseException):
@@ -53,9 +59,11 @@ def run(words: Sequence[str]) -> int:
     if not words or words[0] in ("-h", "--help", "help") or "--help" in words[:3]:
         print(USAGE)
         return 0 if words else 2
+    if words[0] == "judge":
+        return judge(words[1:])
     if words[0] != "stop":
         sys.stderr.write(
-            f"flow: {words[0][:40]!r} is no command of flow hook; see flow hook --help\n"
+            f"flow: {words[0][:40]!r} is no command of flow hook (see flow hook --help)\n"
         )
         return 2
     return main(words[1:])
@@ -66,16 +74,61 @@ def main(words: Sequence[str]) -> int:
     started = monotonic()
     host = "claude"
     try:
-        host, head = _options(words)
-        answer = _answer(host, head, started)
+        with ctrl_c.HEARD:
+            host, head = _options(words)
+            answer = _answer(host, head, started)
     except FlowError as error:
         answer = _failed(_line(error))
     except (KeyboardInterrupt, _TooLate):
+        ctrl_c.ignore()  # it may have come instead of the one above
         answer = _failed("the hook was ended before it was done")
     except BaseException as error:  # noqa: BLE001 - whatever it is, the host gets its answer
         answer = _failed(_crashed(error))
     _print(to_document(host, answer))
     return 0
+
+
+def judge(words: Sequence[str]) -> int:
+    """Answer one stop in auto mode (SPEC section 9.3). Raises nothing; returns 0."""
+    try:
+        with ctrl_c.HEARD:
+            _, head = _options(words)
+            said = "" if os.environ.get(GUARD) else _auto_judged(head)
+    except FlowError as error:
+        said = f"autoJudge did not work: {_line(error)}"
+    except KeyboardInterrupt:
+        ctrl_c.ignore()
+        said = ""
+    except BaseException as error:  # noqa: BLE001 - whatever it is, the host gets its answer
+        said = f"autoJudge did not work: {_crashed(error)}"
+    _print({"systemMessage": f"Flow: {said}"} if said else {})
+    return 0
+
+
+def _auto_judged(head: bytes) -> str:
+    """What the user is to be told at this stop."""
+    from flow.errors import InputError
+    from flow.wiring.auto_judging import Stop, on_stop
+
+    document = _document(head)
+    event, _ = read_event("claude", document)
+    if event.skip:
+        return ""
+    path, tasks = document.get("transcript_path"), document.get("background_tasks")
+    stop = Stop(
+        event.session,
+        path if isinstance(path, str) and os.path.isabs(path) else None,
+        any(isinstance(t, dict) and t.get("type") == "subagent" for t in tasks)
+        if isinstance(tasks, list)
+        else False,
+    )
+    folder = event.cwd if event.cwd is not None and os.path.isdir(event.cwd) else os.getcwd()
+    try:
+        return on_stop(stop, cwd=folder, environ=os.environ)
+    except InputError as error:
+        if error.code == "no_repository":
+            return ""
+        raise
 
 
 def _options(words: Sequence[str]) -> tuple[str, bytes]:
@@ -112,11 +165,11 @@ def _answer(host: str, head: bytes, started: float) -> Answer:
 def _decide(host: str, event: StopEvent, started: float) -> Answer:
     from flow.app.stop import Host
     from flow.errors import InputError
-    from flow.wiring import Checkout
+    from flow.wiring.stopping import Stopping
 
     folder = event.cwd if event.cwd is not None and os.path.isdir(event.cwd) else os.getcwd()
     try:
-        checkout = Checkout(folder)
+        checkout = Stopping(folder)
     except InputError as error:
         if error.code == "no_repository":
             return Answer("let_go", "no repository and no .flow folder here")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import shutil
+import threading
 from typing import TYPE_CHECKING
 
 import pytest
@@ -84,6 +85,9 @@ def repo(tmp_path: Path) -> GitRepo:
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Leave out a test whose programs are missing; in CI that is a failure."""
+    # Coverage holds a lock while it takes down a thread's lines. A process that is forked just
+    # then by another thread (the judges of a debate) waits for it for ever: no thread is traced.
+    threading.settrace(None)  # type: ignore[arg-type]
     for marker in item.iter_markers("needs_tool"):
         for name in marker.args:
             if shutil.which(name) is None:

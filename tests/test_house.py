@@ -66,6 +66,7 @@ def test_the_owners_in_the_import_rules_are_those_of_the_design() -> None:
         "subprocess has one owner": {"flow.adapters.process"},
         "git has one owner": {"flow.adapters.git"},
         "the shell parser has one owner": {"flow.adapters.shell_syntax"},
+        "signing with key files has one owner": {"flow.adapters.key_files"},
     }
 
 

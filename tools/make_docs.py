@@ -1,8 +1,8 @@
 """Write the generated parts of the docs: ``python tools/make_docs.py``.
 
 The diagram of ``docs/lifecycle.md`` comes from the table in ``flow/core/lifecycle.py``, the tables
-of ``docs/goal-file.md`` from ``schemas/v1/goal.schema.json``. A test in ``tests/docs`` keeps them
-current.
+of ``docs/goal-file.md`` from ``schemas/v1/goal.schema.json``, the reference in ``docs/cli.md`` from
+the commands. A test in ``tests/docs`` keeps them current.
 """
 
 from __future__ import annotations
@@ -16,18 +16,6 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 BLOCK = re.compile(r"(<!-- generated: ([a-z. -]+) -->\n).*?(<!-- end -->)", re.S)
 CARRIED = "Carried, not acted on."
-LATER = {
-    "tdd_required",
-    "protected_paths",
-    "repeat",
-    "sandbox",
-    "scorecard",
-    "debate",
-    "hermetic",
-    "max_iterations",
-    "mode",
-}
-"""Keys that are part of the format and that this version does not act on yet."""
 
 
 def generated(name: str) -> str:
@@ -38,6 +26,10 @@ def generated(name: str) -> str:
         return f"```mermaid\n{mermaid()}```\n"
     if name == "lifecycle table":
         return _lifecycle_table()
+    if name == "command line":
+        from tools.cli_docs import reference
+
+        return reference()
     if name.startswith("goal "):
         return _keys(name.removeprefix("goal "))
     raise SystemExit(f"no generated block is called {name!r}")
@@ -74,21 +66,16 @@ def _keys(place: str) -> str:
     required = part.get("required", ())
     head = ["| key | | meaning | values |", "|---|---|---|---|"]
     lines: list[str] = []
-    carried, later = [], []
+    carried: list[str] = []
     for key, rule in part["properties"].items():
         full = {**_definition(schema, rule), **rule}
         meaning = full.get("description", "")
         if meaning == CARRIED:
             carried.append(f"`{key}`")
             continue
-        if key in LATER:
-            later.append(f"`{key}`")
-            continue
         need = "required" if key in required else ""
         lines.append(f"| `{key}` | {need} | {_cell(meaning)} | {_cell(_values(full))} |")
     lines = [*head, *lines] if lines else []
-    if later:
-        lines += ["", f"Checked, not acted on by this version: {', '.join(later)}."]
     if carried:
         lines += ["", f"Carried, not acted on: {', '.join(carried)}."]
     return "\n".join(lines).lstrip("\n") + "\n"

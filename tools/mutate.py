@@ -376,7 +376,7 @@ def _import_and_test(mutant: Mutant, near: list[str], far: list[str], folder: st
 
 
 def _tests() -> list[str]:
-    found = [str(path) for tests in TESTS for path in sorted((ROOT / tests).glob("test_*.py"))]
+    found = [str(path) for tests in TESTS for path in sorted((ROOT / tests).rglob("test_*.py"))]
     return [path for path in found if os.path.relpath(path, ROOT) not in LEFT_OUT]
 
 
@@ -473,7 +473,7 @@ def main() -> int:
     modules = wanted.modules or sorted(
         str(path.relative_to(ROOT))
         for part in ("core", "app")
-        for path in (ROOT / "flow" / part).glob("*.py")
+        for path in (ROOT / "flow" / part).rglob("*.py")
     )
     mutants, texts = mutants_of(modules)
     print(f"{len(mutants)} mutants in {len(modules)} modules", flush=True)

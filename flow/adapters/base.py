@@ -11,12 +11,13 @@ from flow.adapters.worktree_ignore import RULES_FILE, read_rules
 from flow.adapters.worktree_trees import changed_between
 from flow.app.create import Outside
 from flow.cheap_typing import TYPE_CHECKING
+from flow.core import layout
 from flow.core.boundary import (
     Baseline,
     Change,
-    OwnFiles,
     dirty_digest,
     entry_digest,
+    own_files,
     path_rules,
 )
 from flow.errors import GitError, InputError, StateError
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from flow.adapters.git import Repo
+    from flow.adapters.worktree import Collected
 
 _LFS = b"version https://git-lfs.github.com/spec/v1\n"
 _COMPARED = 64 << 20
@@ -37,7 +39,10 @@ def pin(
     base: str | None,
     denied: Sequence[str],
     journal_dir: str,
+    reports_dir: str = layout.REPORTS_DIR,
+    scores_dir: str = layout.SCORES,
     cache_dir: str | None = None,
+    protected: Sequence[str] = (),
 ) -> Baseline:
     """Pin the base and record what is there now.
 
@@ -47,22 +52,73 @@ def pin(
     for a ref that names no commit, :class:`GitError` for unrelated histories and where git cannot
     answer now.
     """
-    if repo.git_dir is None and repo.problem is None:
-        return Baseline(None, {}, {}, {}, {}, {}, journal_dir, tuple(denied))
-    if repo.git_dir is None and not os.path.lexists(os.path.join(repo.top, ".git")):
-        return Baseline(None, {}, {}, {}, {}, {}, journal_dir, tuple(denied))
-    commit = base_commit(repo, base)
-    changes, ignored, rules = collect(repo, commit, denied, cache_dir=cache_dir)
-    return Baseline(
-        base_commit=commit,
-        dirty=_dirty(changes),
-        denied_ignored=ignored,
-        ignore_rules=rules,
-        guards=guards(repo),
+    bare = Baseline(
+        base_commit=None,
+        dirty={},
+        denied_ignored={},
+        ignore_rules={},
+        guards={},
         by_products={},
         journal_dir=journal_dir,
         denied=tuple(denied),
+        reports_dir=reports_dir,
+        scores_dir=scores_dir,
     )
+    if repo.git_dir is None and repo.problem is None:
+        return bare
+    if repo.git_dir is None and not os.path.lexists(os.path.join(repo.top, ".git")):
+        return bare
+    commit = base_commit(repo, base)
+    now = collect(repo, commit, denied, cache_dir=cache_dir, protected=protected)
+    return bare._replace(
+        base_commit=commit,
+        dirty=_dirty(now.changes),
+        denied_ignored=now.ignored,
+        ignore_rules=now.rules,
+        guards=guards(repo),
+        protected=_deviations(now, protected, bare) if protected else {},
+        protected_patterns=tuple(protected),
+    )
+
+
+def _deviations(now: Collected, protected: Sequence[str], baseline: Baseline) -> dict[str, str]:
+    """What the verifier lock records of the protected files, as they are now."""
+    from flow.core import lock
+
+    changes = lock.counted(now.changes, own_files(baseline))
+    return lock.deviations(changes, now.locked, protected)
+
+
+def relock(
+    repo: Repo,
+    baseline: Baseline,
+    protected: Sequence[str],
+    before: Sequence[str],
+    *,
+    denied: Sequence[str],
+    cache_dir: str | None = None,
+) -> Baseline:
+    """The baseline with ``protected`` in the place of ``before``; new patterns are recorded as now.
+
+    Raises :class:`GitError` where git cannot answer.
+    """
+    from flow.core import lock
+
+    added = [pattern for pattern in protected if pattern not in before]
+    found: dict[str, str] = {}
+    if added and baseline.base_commit is not None:
+        now = collect(repo, baseline.base_commit, denied, cache_dir=cache_dir, protected=added)
+        found = _deviations(now, added, baseline)
+    return lock.relocked(baseline, protected, before, found)
+
+
+def _named(repo: Repo, ref: str, head: str) -> str | None:
+    """The commit that a person's ``ref`` names; None too where git says why it names none."""
+    try:
+        return git.commit_of(repo, ref)
+    except GitError:  # a tree, a branch without an upstream; or git cannot answer at all
+        git.merge_bases(repo, head, head)
+        return None
 
 
 def base_commit(repo: Repo, ref: str | None) -> str:
@@ -72,7 +128,7 @@ def base_commit(repo: Repo, ref: str | None) -> str:
     if head is None:
         sha256 = b"sha256" in (_config(repo)).lower()
         return git.EMPTY_TREES[64 if sha256 else 40]
-    name, other = (ref, git.commit_of(repo, ref)) if ref is not None else _default(repo)
+    name, other = (ref, _named(repo, ref, head)) if ref is not None else _default(repo)
     if other is None:
         raise InputError(
             f"{name!r} names no commit",
@@ -155,7 +211,7 @@ def _outside(
     if baseline.base_commit is None:
         return []
     rules = path_rules(allowed, denied)
-    own = OwnFiles(baseline.journal_dir)
+    own = own_files(baseline)
     found = []
     for path in sorted(changed_between(repo, baseline.base_commit, git.head_commit(repo))):
         why = None if own(path) else rules.place(path)
@@ -203,7 +259,7 @@ def rebase(
             remedy="name the branch that the goal started from in scope.base",
         )
     theirs = changed_between(repo, old.base_commit, new)
-    changes, _, rules = collect(repo, new, denied, cache_dir=cache_dir)
+    changes, _, rules, _ = collect(repo, new, denied, cache_dir=cache_dir)
     still = {change.path: change for change in changes}
     dirty = {path: digest for path, digest in old.dirty.items() if path not in theirs}
     for path in theirs:
@@ -219,7 +275,9 @@ def rebase(
             text = read_rules(os.path.join(os.fsencode(repo.top), os.fsencode(path)), follow=False)
             if text is not None and path in rules:
                 texts[path] = text
-    return old._replace(base_commit=new, dirty=dirty, ignore_rules=texts), only
+    protected = {path: was for path, was in old.protected.items() if path not in theirs}
+    moved = old._replace(base_commit=new, dirty=dirty, ignore_rules=texts, protected=protected)
+    return moved, only
 
 
 def only_converted(repo: Repo, change: Change) -> bool:

@@ -13,6 +13,7 @@ from flow.adapters.worktree import collect
 from flow.adapters.worktree_guards import guards
 from flow.adapters.worktree_ignore import RULES_FILE
 from flow.cheap_typing import TYPE_CHECKING
+from flow.core import layout
 from flow.core.boundary import Baseline, dirty_digest
 from flow.errors import GitError
 
@@ -28,19 +29,20 @@ def restore(
     *,
     denied: Sequence[str],
     journal_dir: str,
+    scores_dir: str = layout.SCORES,
     cache_dir: str | None = None,
 ) -> Baseline:
     """What ``commit`` alone tells. Where git cannot answer, the next snapshot says why."""
-    bare = Baseline(commit, {}, {}, {}, {}, {}, journal_dir, tuple(denied))
+    bare = Baseline(commit, {}, {}, {}, {}, {}, journal_dir, tuple(denied), scores_dir=scores_dir)
     if commit is None or repo.git_dir is None or not git.is_id(commit):
         return bare
     try:
         if git.commit_of(repo, commit) is None and commit not in git.EMPTY_TREES.values():
             return bare
         bare = bare._replace(ignore_rules=_rules_of(repo, commit), guards=guards(repo))
-        changes, ignored, _ = collect(repo, commit, denied, cache_dir=cache_dir)
-        dirty = {c.path: dirty_digest(c) for c in changes if only_converted(repo, c)}
-        return bare._replace(dirty=dirty, denied_ignored=ignored)
+        now = collect(repo, commit, denied, cache_dir=cache_dir)
+        dirty = {c.path: dirty_digest(c) for c in now.changes if only_converted(repo, c)}
+        return bare._replace(dirty=dirty, denied_ignored=now.ignored)
     except GitError:
         return bare
 

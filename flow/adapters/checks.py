@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from flow.adapters.process_supervisor import Plan
     from flow.adapters.process_warden import Warden
+    from flow.adapters.sandbox import Confinement
     from flow.app.ports import Check
 
 FALLBACK_BASH = "/bin/bash"
@@ -39,6 +40,7 @@ class CommandRunner:
     ``environ`` is the user's environment. ``output_limit`` is in bytes, ``grace`` (between SIGTERM
     and SIGKILL) in seconds; ``tick`` is called about every ``tick_seconds`` while something runs,
     and after each start and end. ``follow`` does without what only Linux has; it is for tests.
+    ``outside`` is where bash is never taken from, where that is not ``top``.
     """
 
     def __init__(
@@ -51,8 +53,10 @@ class CommandRunner:
         grace: float = GRACE,
         tick_seconds: float = TICK,
         follow: bool = False,
+        outside: str | None = None,
     ) -> None:
         self._top = os.path.realpath(top)
+        self._outside = outside or self._top
         self._work_dir = work_dir
         self._environ = environ
         self._limit = max(output_limit, 1)
@@ -78,7 +82,7 @@ class CommandRunner:
         if not checks:
             return
         env, removed = clean_environment(self._environ)
-        bash = find_program("bash", self._environ.get("PATH"), outside=self._top)
+        bash = find_program("bash", self._environ.get("PATH"), outside=self._outside)
         run = _Run(
             checks,
             self._plans(checks, bash or FALLBACK_BASH, env),
@@ -91,6 +95,11 @@ class CommandRunner:
     def _plans(self, checks: Sequence[Check], bash: str, env: dict[str, str]) -> list[Plan]:
         from flow.adapters.process_supervisor import Plan
 
+        ways: Sequence[Confinement | None] = [None] * len(checks)
+        if any(check.sandbox is not None for check in checks):
+            from flow.adapters.sandbox import confined
+
+            ways = confined(self._top, checks, bash, env, self._environ)
         return [
             Plan(
                 top=self._top,
@@ -101,9 +110,10 @@ class CommandRunner:
                 grace=self._grace,
                 limit=self._limit,
                 bash=bash,
-                env=env,
+                env=env if way is None else dict(way.env),
+                confined=way,
             )
-            for check in checks
+            for check, way in zip(checks, ways, strict=True)
         ]
 
 
@@ -198,6 +208,10 @@ class _Run:
 
             for plan in self.plans:
                 discard(plan.top, plan.work_file)
+                if plan.confined is not None and plan.confined.made:
+                    from flow.adapters.sandbox_paths import tidy
+
+                    tidy(plan.top, plan.confined.made)
 
 
 def _result(
@@ -224,6 +238,9 @@ def _result(
     if "sha" in report:
         path = os.path.join(plan.top, plan.work_file)
         output = RawOutput(path, report["sha"], report["size"])
+    limitations = tuple(_limitations(report))
+    if plan.confined is not None:
+        limitations = (*limitations, *plan.confined.limitations)
     return CheckResult(
         outcome=found.outcome,
         exit_code=found.exit_code,
@@ -234,8 +251,9 @@ def _result(
         output_bytes=report.get("printed", 0),
         truncated_bytes=report.get("cut", 0),
         environment_removed=removed,
-        limitations=tuple(_limitations(report)),
+        limitations=limitations,
         masked=tuple(sorted(report.get("masked", {}).items())),
+        sandbox=plan.confined.record if plan.confined is not None else None,
     )
 
 

@@ -22,3 +22,8 @@ def today() -> str:
 def monotonic() -> float:
     """Seconds on a clock that never steps back; only differences mean anything (CASES H94)."""
     return time.monotonic()
+
+
+def days_ago(days: int) -> str:
+    """The moment that many days before now, as :func:`now` writes it."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() - days * 86_400))

@@ -30,6 +30,7 @@ KINDS: dict[str, tuple[str, str | None]] = {
     "baseline": ("run", "baseline"),
     "proposal": ("run", "proposal"),
     "loop": ("run", "loop"),
+    "scorecard": ("scorecard", None),
 }
 """Kind of document → schema file, and the definition in it (None: the file's top)."""
 
@@ -65,6 +66,9 @@ def search(pattern: str) -> Callable[[str], object]:
             _regexes[pattern] = str.strip
         elif pattern == r"^[^\u0000]*$":
             _regexes[pattern] = lambda text: "\0" not in text
+        elif pattern[0] + pattern[-1] == "^$" and not {"|", "$"} & {*pattern[1:-1]}:
+            # The patterns of flow.core.ids are among these: so each is compiled only once.
+            _regexes[pattern] = re.compile(pattern[1:-1]).fullmatch
         else:
             _regexes[pattern] = re.compile(pattern.replace("$", r"\Z")).search
     return _regexes[pattern]
@@ -249,7 +253,7 @@ class _Compiler:
         return lambda value, _: not test(value, None)
 
     def _properties(self, properties: Mapping[str, Any], schema: Mapping[str, Any]) -> Test:
-        tests = {key: self.test(inner) for key, inner in properties.items()}
+        tests: dict[str, Test] = {}
         required = frozenset(schema.get("required", ()))
         extra = schema.get("additionalProperties")
         other = self.test(extra) if isinstance(extra, dict) else None
@@ -260,6 +264,9 @@ class _Compiler:
             if not required <= value.keys():
                 return False
             for key, item in value.items():
+                if key in properties and key not in tests:
+                    # Compiled when first met: most documents have few of the keys there are.
+                    tests[key] = self.test(properties[key])
                 test = tests.get(key, other)
                 if test is not None:
                     if not test(item, unknown):

@@ -20,12 +20,12 @@ LONGEST_KEY = 1000
 _PLAIN = re.compile(r"[^\W\d_][^\x00-\x1f]*|(?:\./?|_|/)[A-Za-z_][^\x00-\x1f]*")
 """Starts with a letter (or like a path): so it is no number, date, indicator or quote."""
 _UNSAFE = re.compile(r": |:$| #|\s$|\s\s|[\"'`\\]|=$")
-_UNSAFE_IN_FLOW = re.compile(r"[,\[\]{}:]")
+_UNSAFE_IN_FLOW = frozenset(",[]{}:?")
 _WORDS = frozenset(
     ("null", "true", "false", "yes", "no", "on", "off", "y", "n", ".inf", ".nan", "inf", "nan")
 )
 _ESCAPES = {"\n": "\\n", "\t": "\\t", "\r": "\\r", '"': '\\"', "\\": "\\\\"}
-_SURROGATE = re.compile("[\x00\ud800-\udfff]")
+_SURROGATE = "[\x00\ud800-\udfff]"
 
 
 def dump(document: Any) -> str:
@@ -64,7 +64,7 @@ def plain_types(value: Any, depth: int = 1) -> Any:
 
 
 def _writable(text: str) -> str:
-    if _SURROGATE.search(text):
+    if not text.isprintable() and re.search(_SURROGATE, text):
         raise InputError(
             f"{text!r:.80} holds a NUL or half a character",
             value=repr(text),
@@ -163,7 +163,7 @@ def _is_plain(text: str, inside: bool) -> bool:
         _PLAIN.fullmatch(text) is not None
         and text.isprintable()
         and not _UNSAFE.search(text)
-        and not (inside and _UNSAFE_IN_FLOW.search(text))
+        and not (inside and not _UNSAFE_IN_FLOW.isdisjoint(text))
         and text.lower() not in _WORDS
     )
 
@@ -173,6 +173,9 @@ def _single(text: str) -> str:
 
 
 def _double(text: str) -> str:
+    if text.isprintable():
+        escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+        return f'"{escaped}"'
     return (
         '"' + "".join(_ESCAPES.get(c) or (c if c.isprintable() else _escape(c)) for c in text) + '"'
     )

@@ -13,7 +13,7 @@ import re
 from flow.adapters import contracts_dump as dump
 from flow.adapters.contracts_nodes import tree
 from flow.adapters.contracts_text import dotted, show
-from flow.adapters.contracts_yaml import read_yaml
+from flow.adapters.contracts_yaml import LIMIT, read_yaml
 from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.errors import ContractError, InputError, RefusedError
 
@@ -34,6 +34,13 @@ def edited(text: str, changes: Sequence[tuple[Path, Any]], *, file: str) -> str:
     if same(document, wanted):
         return text
     result = _Editor(text, tree(text, file)).run(document, wanted)
+    if len(result.encode("utf-8")) > LIMIT:
+        raise RefusedError(
+            f"would be larger than {LIMIT} bytes with what Flow writes there",
+            code="cannot_edit",
+            file=file,
+            remedy="make it smaller",
+        )
     try:
         found = _document(result, file)
     except ContractError as error:

@@ -47,6 +47,11 @@ SHAPES: dict[str, tuple[str, str]] = {
     ),
     r"^[A-Z]+[0-9]+$": ("an upper-case prefix and a number", "like AC2"),
     r"^[0-9a-f]{64}$": ("a SHA-256", "64 lower-case hexadecimal digits"),
+    r"^([1-9][0-9]{0,15}:)?[0-9a-f]{64}$": (
+        "the head of a chain",
+        "the number of entries, a colon and 64 lower-case hexadecimal digits",
+    ),
+    r"^[0-9a-f]{7,64}$": ("a commit id", "7 to 64 lower-case hexadecimal digits"),
     r"^[0-9a-f]{40}([0-9a-f]{24})?$": ("a full commit id", "40 lower-case hexadecimal digits"),
     r"^(?!-)[^\u0000-\u0020\u007f]+$": (
         "a git ref",

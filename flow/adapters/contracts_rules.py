@@ -22,18 +22,21 @@ if TYPE_CHECKING:
 COMMAND_LIMIT = 131_072
 """Bytes at which Linux refuses one argument (MAX_ARG_STRLEN)."""
 
-API = re.compile(r"flow\.synapti\.ai/v([0-9]{1,9})")
+_API = r"flow\.synapti\.ai/v([0-9]{1,9})"
 THIS_API = 1
+_KNOWN = f"flow.synapti.ai/v{THIS_API}"
 FUZZY_ONLY = ("rubric", "scorecard", "debate", "evidence_command", "evidence_paths")
 _GLOBS = ("allowed_paths", "denied_paths", "protected_paths")
-_CLEAR = re.compile(r"[A-Za-z0-9_*][A-Za-z0-9_*/-]*(?:\.[A-Za-z0-9_*/-]+)*")
+_CLEAR = r"[A-Za-z0-9_*][A-Za-z0-9_*/-]*(?:\.[A-Za-z0-9_*/-]+)*"
 """Patterns that nothing can be wrong with; the others are looked at closely."""
 
 
 def newer(document: object) -> str | None:
     """The document's ``apiVersion`` where a newer Flow wrote it."""
     version = document.get("apiVersion") if isinstance(document, dict) else None
-    found = API.fullmatch(version) if isinstance(version, str) else None
+    if not isinstance(version, str) or version == _KNOWN:
+        return None
+    found = re.fullmatch(_API, version)
     return version if found and int(found[1]) > THIS_API else None
 
 
@@ -53,6 +56,11 @@ def faults(kind: str, document: Mapping[str, Any]) -> Iterator[Problem]:
         for key in ("verification_command", "evidence_command"):
             yield from _command((*path, key), criterion.get(key))
         yield from _patterns((*path, "evidence_paths"), criterion.get("evidence_paths"))
+        debate = criterion.get("debate")
+        if isinstance(debate, dict):
+            given = debate.get("solution")
+            solution = [given] if isinstance(given, str) else given
+            yield from _patterns((*path, "debate", "solution"), solution)
     constraints = document.get("constraints")
     if isinstance(constraints, dict):
         for key in _GLOBS:
@@ -98,7 +106,7 @@ def _command(path: Path, value: object) -> Iterator[Problem]:
 
 def _patterns(path: Path, value: object) -> Iterator[Problem]:
     if not isinstance(value, list) or all(
-        isinstance(item, str) and _CLEAR.fullmatch(item) for item in value
+        isinstance(item, str) and re.fullmatch(_CLEAR, item) for item in value
     ):
         return
     from flow.core.boundary import check_patterns

@@ -10,7 +10,7 @@ Path = tuple[str | int, ...]
 """Where a value stands: keys of mappings and places in lists, from the document's top."""
 
 NEWLINE = b"\n"
-_SIMPLE = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
+_SIMPLE = r"[A-Za-z_][A-Za-z0-9_-]*"
 
 
 def dotted(path: Path) -> str:
@@ -20,7 +20,7 @@ def dotted(path: Path) -> str:
         if isinstance(step, int):
             text += f"[{step}]"
         else:
-            name = step if _SIMPLE.fullmatch(step) and len(step) <= 80 else show(step)
+            name = step if re.fullmatch(_SIMPLE, step) and len(step) <= 80 else show(step)
             text += f".{name}" if text else name
     return text
 

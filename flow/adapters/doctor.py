@@ -18,6 +18,7 @@ from flow.errors import FlowError, LockTimeout
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from flow.adapters.chain_heads import Heads
     from flow.adapters.git import Repo
     from flow.adapters.ledger import FileLedger
     from flow.adapters.records import FileRecords
@@ -54,6 +55,10 @@ class Checkout(Protocol):
     @property
     def state_dir(self) -> str:
         """The user's state folder."""
+
+    @property
+    def heads(self) -> Heads:
+        """The heads of this repository's chains, as the state folder keeps them."""
 
     @property
     def trust_ledger(self) -> TrustLedger:
@@ -125,7 +130,7 @@ def examine(
     except FlowError as error:
         checkout = None
         report.failed(error, "goals live in a repository")
-    from flow.adapters import doctor_disk, doctor_git
+    from flow.adapters import doctor_disk, doctor_git, doctor_sandbox
 
     doctor_git.program(report, checkout.repo if checkout else None)
     _state_folder(report, environ, checkout)
@@ -144,7 +149,9 @@ def examine(
     _ignored(report, checkout)
     _host(report, checkout)
     _goals(report, checkout)
+    doctor_sandbox.look(report, checkout, environ)
     _journals(report, checkout)
+    _chains(report, checkout)
     _unfinished(report, checkout, fix=fix)
     _leftovers(report, checkout, fix=fix)
     return report
@@ -344,6 +351,39 @@ def _journals(report: Report, checkout: Checkout) -> None:
             journal.read(checkout.top, f"{folder}/{name}")
         except FlowError as error:
             report.failed(error, "no transition can be written without its journal entry")
+
+
+def _chains(report: Report, checkout: Checkout) -> None:
+    """The ledgers themselves; ``flow evidence verify`` looks at every file they speak of."""
+    from flow.adapters import chain_check
+
+    why = "evidence that was changed or taken away proves nothing"
+    try:
+        runs = chain_check.run_ids(checkout.top)
+        known = checkout.heads.runs()
+    except FlowError as error:
+        report.failed(error, why)
+        return
+    count = 0
+    for run_id in sorted({*runs, *known}):
+        do = f"see all of it: flow evidence verify {run_id}"
+        try:
+            kept = checkout.heads.read(run_id)
+            if run_id not in runs:
+                report.found(f"run {run_id} has vanished", why, do)
+                continue
+            found = chain_check.ledger(checkout.top, run_id, kept)
+        except FlowError as error:
+            report.failed(error, why)
+            continue
+        count += 1
+        if found.findings:
+            report.found(str(found.findings[0]), why, do)
+        newest = found.head.number if found.head is not None else 0
+        notes = chain_check.unvouched(checkout.top, run_id, kept, newest) if newest else []
+        if notes:
+            report.fact(f"run {run_id}", notes[0])
+    report.fact("chains", f"{count} ledger{'' if count == 1 else 's'} looked at")
 
 
 def _unfinished(report: Report, checkout: Checkout, *, fix: bool) -> None:

@@ -10,7 +10,15 @@ import tempfile
 import time
 from contextlib import ExitStack, suppress
 
-from flow.adapters import files, locks, notes
+from flow.adapters import (
+    base_work,
+    chain_check,
+    chain_heads,
+    evidence_store,
+    files,
+    locks,
+    notes,
+)
 from flow.cheap_typing import TYPE_CHECKING
 from flow.core import layout
 from flow.errors import FlowError
@@ -149,11 +157,20 @@ _PROBES: tuple[tuple[str, Callable[[str], str | None], str, str], ...] = (
 )
 
 
+AT_WORK = 600
+"""Seconds after which nobody is writing a report any more; no lock of a goal is held there."""
+
+
 def leftovers(checkout: Checkout) -> list[str]:
     """Temporary files and folders of ended processes: below the top level, or absolute."""
     top = checkout.top
     found = [name for name in _names(top) if name.startswith(files.TEMP_PREFIX)]
     found += files.leftovers(top, (".flow", ".claude", _journal_dir(checkout)))
+    found += [
+        rel
+        for rel in files.leftovers(top, _reports(checkout))
+        if _old(os.path.join(top, rel), AT_WORK)
+    ]
     return [*found, *_leftover_folders(top), *_state_leftovers(checkout)]
 
 
@@ -166,11 +183,14 @@ def remove_leftovers(checkout: Checkout) -> list[str]:
     with ExitStack() as held:
         for rel in _lock_files(checkout):
             held.enter_context(locks.exclusive(top, rel, timeout=LOCK_SECONDS, quick=True))
+        for run_id in chain_check.run_ids(top):
+            with suppress(FlowError):  # what stops it is named elsewhere
+                evidence_store.settle(top, run_id)
         removed = []
         for rel in leftovers(checkout):  # again: some may have been another process's
             path = os.path.join(top, rel)
             if os.path.isdir(path) and not os.path.islink(path):
-                shutil.rmtree(path, ignore_errors=True)
+                base_work.remove(path)
             elif not os.path.isabs(rel):
                 files.remove(top, rel)
             else:
@@ -200,6 +220,22 @@ def _lock_files(checkout: Checkout) -> list[str]:
     ]
 
 
+def _reports(checkout: Checkout) -> tuple[str, ...]:
+    """The folders of debates' reports and of scorecards, but those that are looked into anyhow."""
+    usual = [layout.REPORTS_DIR, layout.PLUGIN_SCORES]
+    with suppress(FlowError):  # named elsewhere
+        settings = checkout.settings.settings
+        usual += [settings.reports_dir.strip("/"), settings.scores_dir.strip("/")]
+    known = [".flow", ".claude", _journal_dir(checkout).strip("/")]
+    top = os.path.realpath(checkout.top)
+    found: list[str] = []
+    for one in sorted(dict.fromkeys(usual)):
+        inside = any(f"{one}/".startswith(f"{other}/") for other in (*known, *found))
+        if not inside and os.path.realpath(os.path.join(top, one)) == os.path.join(top, one):
+            found.append(one)
+    return tuple(found)
+
+
 def _journal_dir(checkout: Checkout) -> str:
     try:
         return checkout.settings.settings.journal_dir
@@ -225,7 +261,8 @@ def _state_leftovers(checkout: Checkout) -> list[str]:
         state = checkout.state_dir
     except FlowError:
         return []
-    parents = [os.path.join(state, kind) for kind in ("cache", *notes.KINDS)]
+    kinds = ("cache", chain_heads.KIND, *notes.KINDS)
+    parents = [os.path.join(state, kind) for kind in kinds]
     folders = [os.path.join(parent, name) for parent in parents for name in _folders(parent)]
     for folder in folders:
         for name in _names(folder):
@@ -233,12 +270,15 @@ def _state_leftovers(checkout: Checkout) -> list[str]:
             owner = name.removeprefix(files.TEMP_PREFIX).partition("-")[0]
             if name.startswith(files.TEMP_PREFIX) and (_old(path) or not _runs(owner)):
                 found.append(path)
-    return found
-
-
-def _old(path: str) -> bool:
     try:
-        return time.time() - os.lstat(path).st_mtime > CACHE_SECONDS
+        return [*found, *base_work.unused(state)]
+    except FlowError:
+        return found
+
+
+def _old(path: str, seconds: float = CACHE_SECONDS) -> bool:
+    try:
+        return time.time() - os.lstat(path).st_mtime > seconds
     except OSError:
         return False  # gone meanwhile
 

@@ -1,6 +1,7 @@
 """The event lines of a run (SPEC section 1, ``events.jsonl``).
 
-One JSON object a line: ``at``, ``seq``, ``type``, ``goal_id`` and the type's own fields.
+One JSON object a line: ``at``, ``seq``, ``type``, ``goal_id``, the type's own fields, and last
+``prev`` and ``hash``, which chain the lines as those of the ledger are (:mod:`flow.core.chain`).
 A line is appended with one write under the run's lock. ``seq`` counts on from the last whole line,
 read backwards from the end, so that the cost does not grow with the file; the order of events is
 that of ``seq``, never of a clock. A line that a crash tore is reported and skipped; the next append
@@ -16,6 +17,8 @@ from flow.adapters import files, locks, own_json
 from flow.adapters.folders import reported
 from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core import layout
+from flow.core.chain import events_genesis, is_digest, seal
+from flow.core.sha import sha256
 from flow.errors import ContractError, Fault
 
 if TYPE_CHECKING:
@@ -50,9 +53,9 @@ def append(
 ) -> int:
     """Append one event and return its ``seq`` (1 for a run's first).
 
-    ``at``, ``seq``, ``type`` and ``goal_id`` are never taken from ``fields``. With ``once``, an
-    event that has this ``key`` already is left alone and its ``seq`` returned. Without ``sync`` the
-    line reaches the disk with a later one.
+    ``at``, ``seq``, ``type``, ``goal_id``, ``prev`` and ``hash`` are never taken from ``fields``.
+    With ``once``, an event that has this ``key`` already is left alone and its ``seq`` returned.
+    Without ``sync`` the line reaches the disk with a later one.
     """
     rel = layout.events_file(run_id)
     with locks.exclusive(root, layout.run_lock(run_id), quick=True):
@@ -60,14 +63,34 @@ def append(
             there = newest(root, run_id, KEY, key, lambda event: event.get(KEY) == key)
             if there is not None:
                 return _seq(there)
-        own: dict[str, Any] = {"at": at, "seq": last_seq(root, run_id) + 1, "type": type}
+        before, line = _last(root, run_id)
+        own: dict[str, Any] = {"at": at, "seq": _seq(before) + 1, "type": type}
         own["goal_id"] = goal_id
         if key is not None:
             own[KEY] = key
         event = {**own, **fields, **own}
-        line = json.dumps(event, separators=(",", ":"), ensure_ascii=True)
-        files.append_line(root, rel, line.encode("ascii"), sync=sync)
+        for name in ("prev", "hash"):  # they stand at the end
+            event.pop(name, None)
+        event["prev"] = following(run_id, before, line)
+        event["hash"] = seal(event)
+        files.append_line(root, rel, text(event), sync=sync)
     return _seq(own)
+
+
+def following(run_id: str, before: Event, line: bytes) -> str:
+    """``prev`` of the event after ``before``, whose line is ``line``; empty: of the first one.
+
+    A line that an older version of Flow wrote has no ``hash``; that of its bytes stands for it.
+    """
+    found = before.get("hash")
+    if found is None:
+        return sha256(line).hexdigest() if line else events_genesis(run_id)
+    return found if is_digest(found) else ""
+
+
+def text(event: Event) -> bytes:
+    """The line of an event, without the newline."""
+    return json.dumps(event, separators=(",", ":"), ensure_ascii=True).encode("ascii")
 
 
 def read(
@@ -104,7 +127,7 @@ def newest(
     Searched from the end, so that what was written lately is found at once.
     """
     needle = json.dumps({field: value}, separators=(",", ":"))[1:-1].encode("ascii")
-    for line in _backwards(root, layout.events_file(run_id), needle):
+    for line in backwards(root, layout.events_file(run_id), needle):
         event = _parse(line)
         if event is not None and event.get(field) == value and accept(event):
             return event
@@ -114,7 +137,7 @@ def newest(
 def events_after(root: str, run_id: str, seq: int) -> list[Event]:
     """The whole events whose ``seq`` is higher, oldest first; read from the end only."""
     found: list[Event] = []
-    for line in _backwards(root, layout.events_file(run_id), b""):
+    for line in backwards(root, layout.events_file(run_id), b""):
         event = _parse(line)
         if event is None:
             continue
@@ -127,11 +150,29 @@ def events_after(root: str, run_id: str, seq: int) -> list[Event]:
 
 def last_seq(root: str, run_id: str) -> int:
     """The ``seq`` of the run's newest event; 0 where there is none."""
-    for line in _backwards(root, layout.events_file(run_id), b'"seq":'):
+    return _seq(_last(root, run_id)[0])
+
+
+def last_hash(root: str, run_id: str) -> tuple[int, str]:
+    """(``seq``, ``hash``) of the run's newest event; (0, empty) where it has none."""
+    event = _last(root, run_id)[0]
+    found = event.get("hash")
+    return (_seq(event), str(found)) if is_digest(found) else (0, "")
+
+
+def holds(root: str, run_id: str, seq: int, digest: str) -> bool:
+    """Whether the event with this ``seq`` has this ``hash``. Searched from the end."""
+    found = newest(root, run_id, "hash", digest, lambda event: _seq(event) == seq)
+    return found is not None
+
+
+def _last(root: str, run_id: str) -> tuple[Event, bytes]:
+    """The run's newest event and its line; empty where there is none."""
+    for line in backwards(root, layout.events_file(run_id), b'"seq":'):
         event = _parse(line)
         if event is not None:
-            return _seq(event)
-    return 0
+            return event, line
+    return {}, b""
 
 
 def _seq(event: Event) -> int:
@@ -160,7 +201,7 @@ def _refuse_long(rel: str, length: int) -> None:
         )
 
 
-def _backwards(root: str, rel: str, needle: bytes) -> Iterator[bytes]:
+def backwards(root: str, rel: str, needle: bytes) -> Iterator[bytes]:
     """Whole lines that hold ``needle``, the last one first. A torn tail is left out."""
     fd = files.open_regular(root, rel)
     if fd is None:

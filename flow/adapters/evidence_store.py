@@ -1,19 +1,23 @@
-"""Recording evidence: output first, sidecar second, event last (SPEC section 1, FlowEvidence).
+"""Recording evidence: output, ledger entry, sidecar, event (SPEC section 1, FlowEvidence).
 
-Everything happens under the run's lock. A sidecar is published only once the output it names is on
-the disk, and a failure leaves neither. A crash between the two leaves an output without a sidecar;
-it is no evidence, and the next record that wants the id takes its place. A crash before the event
-leaves a sidecar of Flow's own that is shown and never counted.
+Everything happens under the run's lock. First the output gets its name, and the sidecar's bytes
+are synced under a temporary one. Then its entry is appended to the run's hash chain and synced:
+from here on the evidence is recorded. Then the sidecar gets its name, and the event is appended.
+A failure leaves none of it. A crash before the entry leaves an output without a sidecar; it is no
+evidence, and the next record that wants the id takes its place. After the entry the next record
+of the run publishes the sidecar and appends the event (:func:`settle`). So there is no sidecar of
+Flow's without its entry, and none without its output.
 """
 
 from __future__ import annotations
 
 import os
 
-from flow.adapters import contracts, events, files, locks, records
+from flow.adapters import chain, contracts, events, files, locks
 from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 from flow.core import ids, layout
-from flow.core.evidence import APPROVER, EVALUATOR
+from flow.core.chain import EVIDENCE, following
+from flow.core.evidence import APPROVER, BASELINE, EVALUATOR
 from flow.core.sha import sha256
 from flow.errors import FlowError, InputError, RefusedError, StateError
 
@@ -21,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from flow.app.ports import RawOutput
+    from flow.core.chain import Entry
 
 SUFFIX_LIMIT = 100_000
 """How many records may want the same id."""
@@ -28,7 +33,11 @@ SUFFIX_LIMIT = 100_000
 CALLER = "caller"
 """``by`` of evidence that counts for nothing but is kept and shown."""
 
-_BY: Mapping[str, str] = {EVALUATOR: "evaluator", APPROVER: "approver"}
+_newest: dict[tuple[str, str], str] = {}
+"""(top level, run) → hash of its newest entry when this process last saw to it."""
+
+BY: Mapping[str, str] = {EVALUATOR: "evaluator", APPROVER: "approver", BASELINE: "baseline"}
+"""``by`` of Flow's own sidecars; ``records.BY_FLOW`` says whose count."""
 
 
 class Recorded(NamedTuple):
@@ -53,14 +62,15 @@ def record(
     With ``suffix`` a taken id gets ``-2``, ``-3`` ...; without, :class:`RefusedError` (``exists``).
     ``cache_dir`` is where the next reader finds the parsed sidecar.
     """
-    goal_id, run_id, wanted = _names(document)
+    goal_id, run_id, wanted = names(document)
     created_by = document["metadata"].get("created_by")
     with locks.exclusive(root, layout.run_lock(run_id), quick=True):
-        evidence_id = _free_id(root, run_id, wanted, suffix=suffix)
+        last = settle(root, run_id)  # first: what it publishes takes an id
+        evidence_id = free_id(root, run_id, wanted, suffix=suffix)
 
         def put_output(rel: str) -> tuple[str, int]:
             assert raw is not None  # only called where there is one  # noqa: S101
-            files.publish_file(root, rel, raw.path)
+            files.publish_file(root, rel, raw.path, sync=False)  # the sidecar's first step does it
             return raw.sha256, raw.size
 
         def tell(fields: dict[str, Any]) -> None:
@@ -69,13 +79,15 @@ def record(
             kind = str(fields.pop("type"))
             events.append(root, run_id, goal_id, kind, fields, at=now, sync=False)
 
-        done = _publish(
+        done = publish(
             root,
-            _renamed(document, evidence_id),
+            renamed(document, evidence_id),
             put_output if raw is not None else None,
+            last=last,
+            now=now,
             known=(raw.sha256, raw.size) if raw is not None else None,
             after=tell,
-            by=_BY.get(created_by, CALLER),
+            by=BY.get(created_by, CALLER),
             cache_dir=cache_dir,
         )
     if raw is not None:
@@ -83,124 +95,8 @@ def record(
     return done
 
 
-def check_foreign(
-    document: Mapping[str, Any], raw_path: str | None, *, run_id: str, file: str
-) -> None:
-    """Refuse what others must not record: Flow's name, another run, another output's name."""
-    contracts.check("evidence", document, file=file)
-    _, own_run, evidence_id = _names(document)
-    created_by = document["metadata"].get("created_by")
-    if created_by in _BY:
-        raise InputError(
-            f"{created_by} is the name of Flow's own sidecars",
-            file=file,
-            key="metadata.created_by",
-            value=created_by,
-            remedy="name who really made it, or leave it out",
-        )
-    if own_run != run_id:
-        raise InputError(
-            f"is not the run {run_id} it is recorded for",
-            file=file,
-            key="metadata.run_id",
-            value=own_run,
-            remedy="record it with its own --run-id",
-        )
-    named = document["evidence"].get("output_ref")
-    own = f"{evidence_id}.txt"
-    if named is not None and named != own:
-        raise InputError(
-            f"the output of {evidence_id} is kept as {own}",
-            file=file,
-            key="evidence.output_ref",
-            value=named,
-            remedy="leave output_ref out and give the file with --raw-output",
-        )
-    if named is not None and raw_path is None:
-        raise InputError(
-            "names an output that is not handed over",
-            file=file,
-            key="evidence.output_ref",
-            value=named,
-            remedy="give the file with --raw-output",
-        )
-
-
-def record_foreign(
-    root: str,
-    document: Mapping[str, Any],
-    raw_path: str | None,
-    *,
-    before: Callable[[dict[str, Any]], None],
-    environ: Mapping[str, str],
-) -> Recorded:
-    """Publish what somebody else hands over; ``raw_path`` is copied and left alone.
-
-    ``document`` has passed :func:`check_foreign`. ``before`` gets the fields of the event that the
-    caller appends, once everything but the sidecar is on the disk. Secrets in the output, and the
-    values of ``environ``'s in the document's texts, are masked on the way; a warning says how many.
-    """
-    _, run_id, wanted = _names(document)
-    own = _renamed(document, wanted)
-    warnings = _mask_texts(own["evidence"], environ)
-    with locks.exclusive(root, layout.run_lock(run_id), quick=True):
-        _free_id(root, run_id, wanted, suffix=False)
-
-        def put_output(rel: str) -> tuple[str, int]:
-            from flow.adapters.masking import masker
-
-            masking, source = masker(environ), os.path.abspath(raw_path or "")
-            stored = files.copy_new(root, rel, source, limit=records.OUTPUT_LIMIT, through=masking)
-            own["evidence"].setdefault("output_bytes", masking.taken)
-            if masking.counts:
-                earlier = own["evidence"].get("masked") or {}
-                own["evidence"]["masked"] = {
-                    kind: earlier.get(kind, 0) + masking.counts.get(kind, 0)
-                    for kind in sorted({*earlier, *masking.counts})
-                }
-                warnings.append(f"masked in the output: {_counted(masking.counts)}")
-            return stored
-
-        done = _publish(
-            root,
-            own,
-            put_output if raw_path is not None else None,
-            before=before,
-            by=CALLER,
-        )
-    return done._replace(warnings=(*done.warnings, *warnings))
-
-
-def _counted(counts: Mapping[str, int]) -> str:
-    each = ", ".join(f"{kind} {number}" for kind, number in sorted(counts.items()))
-    total = sum(counts.values())
-    return f"{total} secret{'' if total == 1 else 's'} ({each})"
-
-
-def _mask_texts(body: dict[str, Any], environ: Mapping[str, str]) -> list[str]:
-    """Mask known values where a document explains itself; its command stays as it is."""
-    from flow.adapters.masking import known, masked_text
-
-    values = [value.decode("utf-8", "surrogateescape") for value in known(environ)]
-    changed: list[str] = []
-
-    def clean(key: str, text: Any) -> Any:
-        if not isinstance(text, str) or not any(value in text for value in values):
-            return text
-        changed.append(key)
-        return masked_text(text, environ)
-
-    for key in ("result", "reason", "note", "limitations", "negative_cases"):
-        found = body.get(key)
-        if isinstance(found, list):
-            body[key] = [clean(key, text) for text in found]
-        elif found is not None:
-            body[key] = clean(key, found)
-    return [f"masked a known secret in evidence.{key}" for key in dict.fromkeys(changed)]
-
-
 def event_fields(document: Mapping[str, Any], sidecar_sha256: str, by: str) -> dict[str, Any]:
-    """The ``evidence`` event: who recorded which bytes. ``Records.counted`` looks for it."""
+    """The ``evidence`` event: who recorded which bytes."""
     body = document["evidence"]
     return {
         "type": "evidence",
@@ -213,23 +109,26 @@ def event_fields(document: Mapping[str, Any], sidecar_sha256: str, by: str) -> d
     }
 
 
-def _publish(
+def publish(
     root: str,
     document: dict[str, Any],
     put_output: Callable[[str], tuple[str, int]] | None,
     *,
+    last: Entry | None,
+    now: str,
     known: tuple[str, int] | None = None,
     before: Callable[[dict[str, Any]], None] | None = None,
     after: Callable[[dict[str, Any]], None] | None = None,
     by: str,
     cache_dir: str | None = None,
 ) -> Recorded:
-    """Publish output and sidecar in this order; a failure takes back what is there.
+    """Publish output, entry and sidecar in this order; a failure takes back what is there.
 
-    ``before`` and ``after`` the sidecar get its event's fields. ``known`` is the digest and size
-    of an output that was digested already.
+    ``last`` is the run's newest entry, all of which is done.
+    ``before`` the entry and ``after`` the sidecar get its event's fields. ``known`` is the digest
+    and size of an output that was digested already.
     """
-    _, run_id, evidence_id = _names(document)
+    goal_id, run_id, evidence_id = names(document)
     rel = layout.evidence_file(run_id, evidence_id)
     output = layout.output_file(run_id, evidence_id)
     if known is not None:
@@ -237,6 +136,7 @@ def _publish(
     warnings = contracts.check("evidence", document, file=rel)  # before anything is touched
     undo: list[str] = []
     begun = output
+    entry: Entry | None = None
     try:
         # No sidecar has this id, so an output that does was left by a crash (see above).
         files.remove(root, output)
@@ -250,8 +150,20 @@ def _publish(
         fields = event_fields(document, sha256(data).hexdigest(), by)
         if before is not None:
             before(fields)
-        begun = rel
-        files.publish_new(root, rel, data)
+        with files.prepared(root, rel, data, chain.token(fields["sidecar_sha256"])) as put:
+            begun = rel
+            wanted = {
+                "at": now,
+                "kind": EVIDENCE,
+                "evidence_id": evidence_id,
+                "goal_id": goal_id,
+                "by": by,
+                "sidecar_sha256": fields["sidecar_sha256"],
+                "output_sha256": fields["output_sha256"],
+            }
+            entry = following(last.head if last else None, run_id, wanted)
+            chain.append(root, run_id, entry)
+            put()
         undo.append(rel)
         if after is not None:
             after(fields)
@@ -260,13 +172,44 @@ def _publish(
             undo.append(begun)
         for path in reversed(undo):
             _take_back(root, path)
+        if entry is not None:
+            _uncount(root, run_id, entry)
         raise
+    _newest[root, run_id] = entry.hash
     if cache_dir is not None:
         from flow.adapters import contracts_cache
 
         bare = [text.removeprefix(f"{rel}: ") for text in warnings]
         contracts_cache.store(cache_dir, data, document, bare, "evidence")
     return Recorded(evidence_id, rel, warnings)
+
+
+def settle(root: str, run_id: str) -> Entry | None:
+    """Finish what a killed process had decided to record; returns the run's newest entry.
+
+    Under the run's lock. Its sidecar gets its name, and, where it is Flow's own, its event. Raises
+    nothing where neither can be done: the sidecar is then missing, and named by whoever looks.
+    """
+    entry = chain.last(root, run_id)
+    if entry is None or entry.kind != EVIDENCE or _newest.get((root, run_id)) == entry.hash:
+        return entry
+    rel = layout.evidence_file(run_id, entry.evidence_id)
+    if not files.exists(root, rel):
+        files.complete(root, rel, chain.token(entry.sidecar_sha256))
+    if entry.by != CALLER and files.exists(root, rel):
+
+        def told(event: Mapping[str, Any]) -> bool:
+            return event.get("type") == "evidence"
+
+        if events.newest(root, run_id, "evidence_id", entry.evidence_id, told) is None:
+            data = files.read_bytes(root, rel)
+            if sha256(data).hexdigest() == entry.sidecar_sha256:
+                document = contracts.parse_yaml(data, file=rel)
+                fields = event_fields(document, entry.sidecar_sha256, entry.by)
+                kind = str(fields.pop("type"))
+                events.append(root, run_id, entry.goal_id, kind, fields, at=entry.at)
+    _newest[root, run_id] = entry.hash
+    return entry
 
 
 def _name_output(document: dict[str, Any], output: str, digest: str, size: int) -> None:
@@ -276,7 +219,7 @@ def _name_output(document: dict[str, Any], output: str, digest: str, size: int) 
     body.setdefault("output_bytes", size)
 
 
-def _names(document: Mapping[str, Any]) -> tuple[str, str, str]:
+def names(document: Mapping[str, Any]) -> tuple[str, str, str]:
     """(goal id, run id, evidence id), each one checked before any path is made of it."""
     metadata = document.get("metadata")
     if not isinstance(metadata, dict):
@@ -288,7 +231,7 @@ def _names(document: Mapping[str, Any]) -> tuple[str, str, str]:
     )
 
 
-def _free_id(root: str, run_id: str, wanted: str, *, suffix: bool) -> str:
+def free_id(root: str, run_id: str, wanted: str, *, suffix: bool) -> str:
     """``wanted`` if no sidecar has it, else with a free suffix. Probes; never lists.
 
     The Stop hook may want the same id hundreds of times, so the number is doubled until one is
@@ -326,7 +269,7 @@ def _numbered(wanted: str, number: int) -> str:
     return wanted[: 200 - len(tail)] + tail
 
 
-def _renamed(document: Mapping[str, Any], evidence_id: str) -> dict[str, Any]:
+def renamed(document: Mapping[str, Any], evidence_id: str) -> dict[str, Any]:
     """A copy that can be completed without touching the caller's document."""
     return {
         **document,
@@ -340,6 +283,13 @@ def _take_back(root: str, rel: str) -> None:
         files.remove(root, rel)
     except FlowError:
         pass  # the first error is the one to tell; what is left is named by the readers
+
+
+def _uncount(root: str, run_id: str, entry: Entry) -> None:
+    try:
+        chain.take_back(root, run_id, entry)
+    except FlowError:
+        pass  # as above: a sidecar that is missing is named
 
 
 def _drop(path: str) -> None:

@@ -29,6 +29,7 @@ from flow.adapters.folders import (
     make_folder,
     open_folder,
     reported,
+    scanned,
     split,
     sync_folder,
     unsafe,
@@ -127,15 +128,25 @@ def digest(root: str, rel: str, *, limit: int = READ_LIMIT) -> str | None:
 
 def read_end(root: str, rel: str, *, limit: int) -> bytes:
     """The last ``limit`` bytes of a regular file; nothing where it is absent."""
+    return size_and_end(root, rel, limit=limit)[1]
+
+
+def size_and_end(root: str, rel: str, *, limit: int) -> tuple[int, bytes]:
+    """:func:`read_end`, and the file's size in bytes; 0 where it is absent."""
     with reported("read", rel):
         fd = open_regular(root, rel)
         if fd is None:
-            return b""
+            return 0, b""
         try:
             size = os.fstat(fd).st_size
-            return os.pread(fd, limit, max(size - limit, 0))
+            return size, os.pread(fd, limit, max(size - limit, 0))
         finally:
             os.close(fd)
+
+
+def size(root: str, rel: str) -> int:
+    """The size of a regular file in bytes; 0 where it is absent."""
+    return size_and_end(root, rel, limit=0)[0]
 
 
 def exists(root: str, rel: str) -> bool:
@@ -166,10 +177,77 @@ def publish_new(root: str, rel: str, data: bytes, *, mode: int = FILE_MODE) -> N
             os.close(folder)
 
 
-def publish_file(root: str, rel: str, source: str) -> None:
+@contextmanager
+def prepared(root: str, rel: str, data: bytes, token: str) -> Iterator[Callable[[], None]]:
+    """:func:`publish_new` in two steps: everything that may fail first, then the returned call.
+
+    Before that call the bytes are whole and synced under a temporary name made of ``token``, and
+    so are the names of all other files in the folder. A kill leaves the temporary file, which
+    :func:`complete` publishes; without a kill it is gone afterwards. The name ``rel`` is not
+    synced: a power cut may leave the temporary one in its place.
+    """
+    parts = split(rel)
+    with ExitStack() as stack:
+        with reported("write", rel):
+            folder = make_folder(root, parts[:-1], DIR_MODE)
+            stack.callback(os.close, folder)
+            temp, fd = stack.enter_context(_temporary(folder, FILE_MODE, token))
+            _write_all(fd, data)
+            os.fsync(fd)
+            sync_folder(folder)
+
+        def put() -> None:
+            with reported("write", rel):
+                _link(temp, parts[-1], folder, rel)
+                _sync_published(folder, parts[-1], temp, sync=False)
+
+        yield put
+
+
+def complete(root: str, rel: str, token: str) -> bool:
+    """Publish what a killed process had :func:`prepared`; False where nothing of it is there."""
+    parts = split(rel)
+    temp = TEMP_PREFIX + token
+    with reported("write", rel):
+        folder = open_folder(root, parts[:-1])
+        if folder is None:
+            return False
+        try:
+            if lstat_regular(folder, temp, rel) is None:
+                return False
+            _link(temp, parts[-1], folder, rel)
+            _sync_published(folder, parts[-1], temp)
+        finally:
+            os.close(folder)
+    return True
+
+
+def truncate(root: str, rel: str, size: int) -> None:
+    """Cut a regular file down to ``size`` bytes, synced. Callers hold a lock."""
+    parts = split(rel)
+    with reported("write", rel):
+        folder = open_folder(root, parts[:-1])
+        if folder is None:
+            return
+        try:
+            if lstat_regular(folder, parts[-1], rel) is None:
+                return
+            fd = os.open(parts[-1], _APPEND_FLAGS, dir_fd=folder)
+            try:
+                _refuse_shared(os.fstat(fd), rel)
+                os.ftruncate(fd, size)
+                os.fsync(fd)
+            finally:
+                os.close(fd)
+        finally:
+            os.close(folder)
+
+
+def publish_file(root: str, rel: str, source: str, *, sync: bool = True) -> None:
     """Give the file at the absolute path ``source``, synced already, a second name ``rel``.
 
     From another file system its bytes are copied and synced instead. The caller drops ``source``.
+    Without ``sync`` the name reaches the disk with the next one in the folder that is synced.
     """
     parts = split(rel)
     with reported("write", rel):
@@ -184,7 +262,8 @@ def publish_file(root: str, rel: str, source: str) -> None:
                     raise
                 copy_new(root, rel, source)
             else:
-                _sync_published(folder, parts[-1], None)
+                if sync:
+                    _sync_published(folder, parts[-1], None)
         finally:
             os.close(folder)
 
@@ -282,10 +361,17 @@ def append_line(
     Callers hold a lock: what a failing disk took of the line is cut off again. ``sync=False``
     leaves it to a later append of the same file to bring the line to the disk.
     """
-    parts = split(rel)
     line = line.rstrip(b"\n")
     if b"\n" in line:
         raise ValueError("one line at a time")
+    append_lines(root, rel, line + b"\n", mode=mode, sync=sync)
+
+
+def append_lines(
+    root: str, rel: str, lines: bytes, *, mode: int = FILE_MODE, sync: bool = True
+) -> None:
+    """:func:`append_line` for several lines, each ended, at once."""
+    parts = split(rel)
     with reported("write", rel):
         folder = make_folder(root, parts[:-1], DIR_MODE)
         try:
@@ -293,7 +379,7 @@ def append_line(
             flags = _APPEND_FLAGS | (os.O_CREAT if before is None else 0)
             fd = os.open(parts[-1], flags, mode, dir_fd=folder)
             try:
-                _append(fd, rel, line + b"\n", sync)
+                _append(fd, rel, lines, sync)
             finally:
                 os.close(fd)
             if before is None and sync:
@@ -332,23 +418,16 @@ def names(root: str, rel: str, *, suffix: str, limit: int) -> list[str]:
     silence.
     """
     found: list[str] = []
-    with reported("list", rel):
-        folder = open_folder(root, split(rel))
-        if folder is None:
-            return found
-        try:
-            with os.scandir(folder) as entries:
-                for entry in entries:
-                    if entry.name.endswith(suffix) and not entry.name.startswith(TEMP_PREFIX):
-                        found.append(entry.name)
-                        if len(found) > limit:
-                            raise StorageError(
-                                f"there are more than {limit} {suffix} files",
-                                file=rel,
-                                remedy="move old ones away (flow gc)",
-                            )
-        finally:
-            os.close(folder)
+    with scanned(root, rel) as entries:
+        for entry in entries:
+            if entry.name.endswith(suffix) and not entry.name.startswith(TEMP_PREFIX):
+                found.append(entry.name)
+                if len(found) > limit:
+                    raise StorageError(
+                        f"there are more than {limit} {suffix} files",
+                        file=rel,
+                        remedy="move old ones away (flow gc)",
+                    )
     found.sort()
     return found
 
@@ -392,9 +471,17 @@ def _too_large(rel: str, size: int, limit: int) -> ContractError:
 
 
 @contextmanager
-def _temporary(folder: int, mode: int) -> Iterator[tuple[str, int]]:
-    """A new file (name, descriptor) in ``folder``; it is gone afterwards, whatever happened."""
-    name = TEMP_PREFIX + os.urandom(layout.TEMP_DIGITS // 2).hex()
+def _temporary(folder: int, mode: int, token: str | None = None) -> Iterator[tuple[str, int]]:
+    """A new file (name, descriptor) in ``folder``; it is gone afterwards, whatever happened.
+
+    With a ``token`` it has that in its name, and a killed process's file of this name gives way.
+    """
+    name = TEMP_PREFIX + (token or os.urandom(layout.TEMP_DIGITS // 2).hex())
+    if token is not None:
+        try:
+            os.unlink(name, dir_fd=folder)
+        except FileNotFoundError:
+            pass
     fd = os.open(name, _TEMP_FLAGS, mode & ~0o022, dir_fd=folder)
     try:
         yield name, fd
@@ -435,12 +522,13 @@ def _link(source: str, name: str, folder: int, rel: str, *, source_folder: int |
         raise
 
 
-def _sync_published(folder: int, name: str, temp: str | None) -> None:
+def _sync_published(folder: int, name: str, temp: str | None, *, sync: bool = True) -> None:
     """Bring a new name to the disk; where that fails the record is lost, so the name goes too."""
     try:
         if temp is not None:
             os.unlink(temp, dir_fd=folder)
-        sync_folder(folder)
+        if sync:
+            sync_folder(folder)
     except OSError:
         try:
             os.unlink(name, dir_fd=folder)
@@ -485,10 +573,7 @@ def _write_all(fd: int, data: bytes) -> None:
 
 def _append(fd: int, rel: str, data: bytes, sync: bool) -> None:
     found = os.fstat(fd)
-    if not stat.S_ISREG(found.st_mode):
-        raise unsafe(rel, "is not a regular file")
-    if found.st_nlink > 1:  # a write in place would go through to wherever the other name is
-        raise unsafe(rel, "has a second name (a hard link)")
+    _refuse_shared(found, rel)
     start = found.st_size
     if start and os.pread(fd, 1, start - 1) != b"\n":
         data = b"\n" + data
@@ -499,3 +584,10 @@ def _append(fd: int, rel: str, data: bytes, sync: bool) -> None:
     except OSError:
         os.ftruncate(fd, start)
         raise
+
+
+def _refuse_shared(found: os.stat_result, rel: str) -> None:
+    if not stat.S_ISREG(found.st_mode):
+        raise unsafe(rel, "is not a regular file")
+    if found.st_nlink > 1:  # a write in place would go through to wherever the other name is
+        raise unsafe(rel, "has a second name (a hard link)")

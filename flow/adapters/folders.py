@@ -145,6 +145,21 @@ def reported(verb: str, rel: str) -> Iterator[None]:
         ) from error
 
 
+@contextmanager
+def scanned(root: str, rel: str) -> Iterator[Iterator[os.DirEntry[str]]]:
+    """The entries of a folder, opened without following symlinks; none where it is absent."""
+    with reported("list", rel):
+        folder = open_folder(root, split(rel))
+        if folder is None:
+            yield iter(())
+            return
+        try:
+            with os.scandir(folder) as entries:
+                yield entries
+        finally:
+            os.close(folder)
+
+
 def unsafe(rel: str, why: str) -> RefusedError:
     """The error for a path that Flow will not touch."""
     return RefusedError(

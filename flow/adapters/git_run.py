@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 TIME_LIMIT = 60.0
 """Seconds for one git call."""
+CHECKOUT_LIMIT = 600.0
+"""Seconds for one that writes a whole tree."""
 
 _NOWHERE = os.path.join(os.devnull, "none")
 _KEPT = ("PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "DEVELOPER_DIR")
@@ -81,6 +83,19 @@ def git_in(git_dir: str, work_tree: str, *args: str, stdin: bytes) -> tuple[int,
     if result[0] not in (0, 1) or result[2]:
         raise failed(args[0], result)
     return result[0], result[1]
+
+
+def git_own(git_dir: str, work_tree: str, *args: str, timeout: float) -> bytes:
+    """What git prints on a git directory of Flow's own, whose files it may write.
+
+    At most ``timeout`` seconds, and :data:`CHECKOUT_LIMIT`. What it only warns of (a line of
+    ``.gitattributes`` that it does not know) is no error here.
+    """
+    words = (f"--git-dir={git_dir}", f"--work-tree={work_tree}", *args)
+    result = _run(words, work_tree, None, timeout=min(timeout, CHECKOUT_LIMIT))
+    if result[0] != 0:
+        raise failed(args[0], result)
+    return result[1]
 
 
 def user_config(repo: Repo, *args: str) -> bytes:
@@ -146,7 +161,12 @@ def _in_a_checkout(folder: str) -> bool:
 
 
 def _run(
-    args: tuple[str, ...], cwd: str, stdin: bytes | None, *, config: bool = True
+    args: tuple[str, ...],
+    cwd: str,
+    stdin: bytes | None,
+    *,
+    config: bool = True,
+    timeout: float = TIME_LIMIT,
 ) -> tuple[int, bytes, bytes]:
     from flow.adapters.process import run_tool
 
@@ -156,7 +176,7 @@ def _run(
         cwd=cwd,
         env=environment(config=config),
         stdin=stdin,
-        timeout=TIME_LIMIT,
+        timeout=timeout,
     )
     return result.status, result.stdout, result.stderr
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from flow.adapters import contracts
 from flow.adapters.records import parse_goal
 from flow.cheap_typing import TYPE_CHECKING, Any
-from flow.core.goal import contract
+from flow.core.goal import RESULT_FIELDS, contract
 from flow.core.lifecycle import STATUSES
 from flow.errors import ContractError, Fault, StateError
 
@@ -63,6 +63,41 @@ def edited(
             remedy="write its lifecycle and criteria as plain YAML blocks, then try again",
         )
     return new
+
+
+def carried(
+    live: Goal, text: str, file: str, anew: Sequence[str] = (), run_id: str | None = None
+) -> tuple[str, Goal]:
+    """A goal's new text with what is Flow's to keep, and the goal it is then.
+
+    Lifecycle, run and pinned base are the live goal's. So are its criteria's results, but for those
+    in ``anew``, which start again as pending. Comments and order stay the text's. ``file`` is what
+    messages call the text, ``run_id`` the run of a live goal that has none yet.
+    """
+    new, _ = parse_goal(text.encode("utf-8", "surrogateescape"), file)
+    edits: list[Edit] = [(("lifecycle",), live.document["lifecycle"])]
+    scope = {**live.document["scope"], **({"run_id": run_id} if run_id else {})}
+    edits += _kept(("scope",), ("run_id", "base_commit"), scope, new.document["scope"])
+    for place, criterion in enumerate(new.criteria):
+        before = live.criterion(criterion.id)
+        keeps = before is not None and criterion.id not in anew
+        results = before.document if keeps and before else {"status": "pending"}
+        where = ("objective", "acceptance_criteria", place)
+        edits += _kept(where, RESULT_FIELDS, results, criterion.document)
+    final = contracts.edit(text, edits, file=file)
+    return final, parse_goal(final.encode("utf-8"), file)[0]
+
+
+def _kept(
+    place: tuple[str | int, ...],
+    keys: Sequence[str],
+    old: Mapping[str, Any],
+    new: Mapping[str, Any],
+) -> list[Edit]:
+    """The edits that give ``new``, which stands at ``place``, these keys as ``old`` has them."""
+    edits: list[Edit] = [((*place, key), old[key]) for key in keys if key in old]
+    gone = [key for key in keys if key in new and key not in old]
+    return edits + [((*place, key), contracts.DELETE) for key in gone]
 
 
 def criterion_edits(goal: Goal, updates: Sequence[CriterionUpdate]) -> list[Edit]:

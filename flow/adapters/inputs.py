@@ -55,24 +55,31 @@ def check_file(path: str, what: str) -> None:
     """Raise :class:`InputError` unless ``path`` is a regular file that can be read."""
     import stat
 
+    remedy = "name a regular file that can be read"
     try:
         fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except (OSError, ValueError) as error:
-        raise _unreadable(path, what, error) from error
+        raise _unreadable(path, what, error, remedy) from error
     try:
         regular = stat.S_ISREG(os.fstat(fd).st_mode)
     finally:
         os.close(fd)
     if not regular:
-        raise InputError("is not a regular file", code="unreadable", file=path, key=what)
+        why = "is not a regular file"
+        raise InputError(why, code="unreadable", file=path, key=what, remedy=remedy)
 
 
-def _unreadable(path: str, what: str, error: OSError | ValueError) -> InputError:
+def _unreadable(
+    path: str,
+    what: str,
+    error: OSError | ValueError,
+    remedy: str = "name a readable file, or - for standard input",
+) -> InputError:
     why = getattr(error, "strerror", None) or "it is no path"
     return InputError(
         f"cannot be read: {why}",
         code="not_found" if isinstance(error, FileNotFoundError) else "unreadable",
         file=path,
         key=what,
-        remedy="name a readable file, or - for standard input",
+        remedy=remedy,
     )

@@ -105,8 +105,13 @@ def read(root: str, rel: str) -> Journal:
             "there is no such journal",
             code="not_found",
             file=rel,
-            remedy="the first goal or artifact makes it (flow journal record)",
+            remedy="the first goal or artifact makes it: flow journal record",
         )
+    return parse(data, rel)
+
+
+def parse(data: bytes, rel: str) -> Journal:
+    """The parts of a journal's text. Raises as :func:`read` does."""
     parts = _split(data, rel)
     body = parts.body.decode("utf-8", "backslashreplace")
     if not parts.has_front:

@@ -9,18 +9,9 @@ trust, a folder or file that somebody else could have written is refused: labels
 from __future__ import annotations
 
 import json
-import os
-import stat
 
 from flow.adapters import files, locks, own_json
-from flow.adapters.state import (
-    check_owner,
-    check_state_dir,
-    ensure_state_dir,
-    real_path,
-    refuse_inside,
-    storage_error,
-)
+from flow.adapters.state import ensure_state_dir, has_own, real_path, refuse_inside
 from flow.cheap_typing import TYPE_CHECKING, Literal, NamedTuple
 from flow.core.calibration import Label
 
@@ -82,17 +73,8 @@ class LabelBook:
 
     def _read(self) -> list[LabelLine]:
         refuse_inside(self._dir, self._top, self._common_dir)
-        if not check_state_dir(self._dir):
+        if not has_own(self._dir, FILE, "the judges' labels"):
             return []
-        path = os.path.join(self._dir, FILE)
-        try:
-            found = os.lstat(path)
-        except FileNotFoundError:
-            return []
-        except OSError as error:
-            raise storage_error("look at the judges' labels", path, error) from error
-        if stat.S_ISREG(found.st_mode):  # reading refuses anything else by name
-            check_owner(path, found, "600")
         lines = []
         for number, text in enumerate(
             files.read_bytes(self._dir, FILE, limit=LIMIT).split(b"\n"), 1

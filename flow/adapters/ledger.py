@@ -12,23 +12,32 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 
-from flow.adapters import evidence_store, files, goal_edits, journal, locks, transaction
+from flow.adapters import (
+    chain,
+    events,
+    evidence_store,
+    files,
+    goal_edits,
+    journal,
+    ledger_checks,
+    locks,
+    touched,
+    transaction,
+)
 from flow.adapters.records import (
-    BASELINE_LIMIT,
     FileRecords,
-    baseline_document,
     parse_goal,
     read_goal,
+    rubric_digests,
 )
 from flow.app.ports import Artifact, Seen
 from flow.cheap_typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 from flow.core import ids, layout
-from flow.core.lifecycle import STATUSES, TERMINAL, check_move
+from flow.core.lifecycle import TERMINAL, check_move
 from flow.errors import (
     FlowError,
     InputError,
     RefusedError,
-    StaleProposal,
     StateError,
 )
 
@@ -36,7 +45,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from flow.adapters.goal_edits import Edit
-    from flow.app.ports import Approval, Closing, LoadedGoal, Move, RawOutput, Turn
+    from flow.adapters.vouching import Vouching
+    from flow.app.ports import Amendment, Approval, Closing, LoadedGoal, Move, RawOutput, Turn
     from flow.core.boundary import Baseline
     from flow.core.goal import Goal
     from flow.core.lifecycle import Status
@@ -59,7 +69,10 @@ class FileLedger:
 
     ``now`` gives the time as ``YYYY-MM-DDTHH:MM:SSZ``; ``journal_dir`` is the journal folder of
     runs that have pinned none; ``timeout`` is how many seconds a lock is waited for. ``quick``
-    takes locks without importing ``filelock``. ``cache_dir`` is as for ``FileRecords``.
+    takes locks without importing ``filelock``. ``cache_dir`` is as for ``FileRecords``. ``kept``
+    gets the run's id after each change: the user's own chain heads move on. ``announce`` gets (run
+    id, file name, content) before ``baseline.json`` is replaced: the new one is known there first.
+    ``vouching`` is as for ``FileRecords``.
     """
 
     def __init__(
@@ -71,6 +84,9 @@ class FileLedger:
         timeout: float = 10.0,
         quick: bool = True,
         cache_dir: str | None = None,
+        kept: Callable[[str], None] = lambda _: None,
+        announce: Callable[[str, str, bytes], None] = lambda *_: None,
+        vouching: Vouching | None = None,
     ) -> None:
         self._root = root
         self._now = now
@@ -78,7 +94,9 @@ class FileLedger:
         self._timeout = timeout
         self._quick = quick
         self._cache_dir = cache_dir
-        self._records = FileRecords(root)
+        self._kept = kept
+        self._announce = announce
+        self._records = FileRecords(root, vouching=vouching)
 
     # --- evidence and events -------------------------------------------------------------------
 
@@ -90,6 +108,13 @@ class FileLedger:
             self._root, document, raw, suffix=suffix, now=self._now(), cache_dir=self._cache_dir
         )
         return done.id, done.path
+
+    def discount(self, goal_id: str, run_id: str, evidence_id: str, moved: Sequence[str]) -> None:
+        """Put on record that files changed while this was measured."""
+        from flow.adapters import evidence_discount
+
+        evidence_discount.discount(self._root, goal_id, run_id, evidence_id, moved, now=self._now())
+        self._kept(run_id)
 
     def record_foreign(
         self,
@@ -106,7 +131,9 @@ class FileLedger:
         messages, ``environ`` the secrets whose values are masked. Returns (evidence id, path below
         the checkout, warnings). It is kept and shown, and never counts in a decision.
         """
-        evidence_store.check_foreign(document, raw_path, run_id=ids.run_id(run_id), file=file)
+        from flow.adapters import evidence_foreign
+
+        evidence_foreign.check_foreign(document, raw_path, run_id=ids.run_id(run_id), file=file)
         metadata, body = document["metadata"], document["evidence"]
         goal_id, evidence_id = str(metadata["goal"]), str(metadata["id"])
         with self._goal_lock(goal_id):
@@ -135,13 +162,14 @@ class FileLedger:
                 )
 
             try:
-                done = evidence_store.record_foreign(
-                    self._root, document, raw_path, before=decide, environ=environ or {}
+                done = evidence_foreign.record_foreign(
+                    self._root, document, raw_path, before=decide, now=now, environ=environ or {}
                 )
             except FlowError:
                 transaction.withdraw(self._root, goal_id)
                 raise
             transaction.finish(self._root, goal_id)
+            self._kept(run_id)
         return done.id, done.path, done.warnings
 
     def finish(self, goal_id: str) -> bool:
@@ -153,7 +181,7 @@ class FileLedger:
 
     def write_turn(self, goal_id: str, run_id: str, seen: Seen, turn: Turn) -> Status:
         """Write one evaluation, all or nothing; returns the status now on disk."""
-        _refuse_terminal(goal_id, turn.status)
+        ledger_checks.refuse_terminal(goal_id, turn.status)
 
         def plan(loaded: LoadedGoal) -> _Plan:
             goal = loaded.goal
@@ -186,7 +214,7 @@ class FileLedger:
 
     def move(self, goal_id: str, run_id: str, seen: Seen, move: Move) -> None:
         """Write a non-terminal status."""
-        _refuse_terminal(goal_id, move.to)
+        ledger_checks.refuse_terminal(goal_id, move.to)
         event = {"reason": move.reason, **move.event}
         self._change(
             goal_id,
@@ -207,6 +235,43 @@ class FileLedger:
 
         self._change(goal_id, run_id, seen, plan)
 
+    def amend(self, goal_id: str, run_id: str, seen: Seen, amendment: Amendment) -> None:
+        """Put another contract in the place of the goal's; the live proposal is withdrawn."""
+        with self._goal_lock(goal_id):
+            transaction.finish(self._root, goal_id)
+            data, loaded = read_goal(self._root, goal_id)
+            goal_edits.compare(loaded, seen)
+            now = self._now()
+            run_id = run_id or loaded.goal.run_id or layout.run_id_for(goal_id, now)
+            text, goal = goal_edits.carried(
+                loaded.goal, amendment.text, loaded.file, amendment.anew, run_id
+            )
+            if goal.digest(rubric_digests(self._root, goal)) != amendment.contract:
+                raise StateError(
+                    f"the contract of goal {goal_id} would be another one than was looked at",
+                    code="moved",
+                    file=loaded.file,
+                    remedy="a rubric that it names was changed meanwhile: repeat the command",
+                )
+            event, pinned = dict(amendment.event), None
+            if amendment.baseline is not None:
+                pinned = ledger_checks.baseline_bytes(
+                    self._records, goal_id, run_id, amendment.baseline
+                )
+                event["baseline_sha256"] = transaction.digest(pinned)
+            intent = self._intent(loaded.goal, goal_id, run_id, now, amendment.artifact, event)
+            journal.check(self._root, intent.journal, intent.artifact, now=intent.at)
+            if pinned is not None:
+                self._announce(run_id, layout.BASELINE, pinned)
+                files.replace(self._root, layout.baseline_file(run_id), pinned)
+                touched.wrote(self._root, layout.baseline_file(run_id), pinned)
+            drop = self._withdrawal(goal_id, run_id)
+            before = transaction.digest(data)
+            transaction.commit(
+                self._root, intent._replace(text=text, before=before, proposal_change=drop)
+            )
+            self._kept(run_id)
+
     def close(self, goal_id: str, run_id: str, seen: Seen, closing: Closing) -> None:
         """Write a terminal status; a ``proposal_id`` must be the live one, and is used up.
 
@@ -218,7 +283,7 @@ class FileLedger:
             )
 
         def plan(loaded: LoadedGoal) -> _Plan:
-            self._check_proposal(loaded, run_id, closing.to, closing.proposal_id)
+            ledger_checks.proposal(self._records, loaded, run_id, closing.to, closing.proposal_id)
             event = {"reason": closing.reason, **closing.event}
             edits: list[Edit] = [(("lifecycle", "status"), closing.to)]
             if closing.last_evaluation is not None:
@@ -262,7 +327,7 @@ class FileLedger:
             goal_edits.check_block(goal, block, file)
             if to in TERMINAL:
                 check_move(goal.status, to, goal=goal.id)
-                self._check_proposal(loaded, "", to, None)
+                ledger_checks.proposal(self._records, loaded, "", to, None)
             edits = (
                 [(("lifecycle", key), value) for key, value in block.items()]
                 if merge
@@ -323,18 +388,32 @@ class FileLedger:
                     value=goal.id,
                     remedy=f"use another id, or: flow goal create NEW --from {goal.id}",
                 )
+            if baseline is not None:
+                data = ledger_checks.baseline_bytes(self._records, goal.id, run_id, baseline)
+                event = {**event, "baseline_sha256": transaction.digest(data)}
             intent = self._intent(goal, goal.id, run_id, self._now(), artifact, event)
             journal.check(self._root, intent.journal, intent.artifact, now=intent.at)
             if baseline is not None:
-                self._put_baseline(goal.id, run_id, baseline)
+                self._announce(run_id, layout.BASELINE, data)
+                files.replace(self._root, layout.baseline_file(run_id), data)
+                touched.wrote(self._root, layout.baseline_file(run_id), data)
             transaction.commit(self._root, intent._replace(text=text))
+            self._kept(run_id)
         return rel
 
     def write_baseline(self, goal_id: str, run_id: str, baseline: Baseline) -> None:
         """Replace the run's ``baseline.json``; a run that another goal has pinned is refused."""
         ids.run_id(run_id)
         with self._goal_lock(goal_id):
-            self._put_baseline(goal_id, run_id, baseline)
+            data = ledger_checks.baseline_bytes(self._records, goal_id, run_id, baseline)
+            with files.staged(self._root, layout.baseline_file(run_id), data) as put:
+                # The event says which one counts: without it an altered one would go unseen.
+                fields = {"baseline_sha256": transaction.digest(data)}
+                events.append(self._root, run_id, goal_id, "baseline", fields, at=self._now())
+                self._announce(run_id, layout.BASELINE, data)
+                put()
+            touched.wrote(self._root, layout.baseline_file(run_id), data)
+            self._kept(run_id)
 
     # --- inside --------------------------------------------------------------------------------
 
@@ -376,7 +455,18 @@ class FileLedger:
                     proposal=plan.proposal,
                 ),
             )
+            if plan.to in TERMINAL:
+                self._closed(run_id, text, loaded, now)
+            self._kept(run_id)
         return cast("Status", plan.to)
+
+    def _closed(self, run_id: str, text: str, loaded: LoadedGoal, at: str) -> None:
+        """Let the state folder know that a door closed the goal, and on what evidence."""
+        from flow.core import closing
+
+        goal, _ = parse_goal(text.encode("utf-8", "surrogateescape"), loaded.file)
+        rel = f"{layout.run_dir(run_id)}/{closing.FOLDER}{goal.id}"
+        touched.wrote(self._root, rel, closing.statement(goal, loaded.contract, at))
 
     def _intent(
         self,
@@ -388,6 +478,10 @@ class FileLedger:
         event: Mapping[str, Any],
     ) -> transaction.Intent:
         fields = dict(event)
+        if "evidence_bundle" in artifact.fields:  # git keeps the journal, and so the head
+            head = chain.head(self._root, run_id)
+            artifact = artifact._replace(fields={**artifact.fields, "ledger_head": head})
+            fields["ledger_head"] = head
         baseline = self._records.baseline(run_id)
         folder = baseline.journal_dir if baseline is not None else self._journal_dir
         return transaction.Intent(
@@ -409,78 +503,5 @@ class FileLedger:
         )
 
     def _withdrawal(self, goal_id: str, run_id: str) -> Literal["keep", "drop"]:
-        """``drop`` unless the run's live proposal is another goal's, or there is none."""
-        live = self._records.proposal(run_id) if run_id else None
-        return "drop" if live is not None and live["goal_id"] == goal_id else "keep"
-
-    def _check_proposal(
-        self, loaded: LoadedGoal, run_id: str, to: str, proposal_id: str | None
-    ) -> None:
-        """The live proposal must be the one given; ``achieved`` needs one for it in any case."""
-        goal = loaded.goal
-        run_id = run_id or goal.run_id or ""
-        live = self._records.proposal(run_id) if run_id else None
-        if live is not None and live["goal_id"] != goal.id:
-            live = None
-        if proposal_id is not None and (
-            live is None or live["proposal_id"] != proposal_id or live["to"] != to
-        ):
-            raise StaleProposal(
-                f"goal {goal.id} has no live proposal {proposal_id!r:.80} to become {to}",
-                key="proposal_id",
-                value=proposal_id,
-                remedy=f"it was used or replaced; evaluate again: flow goal evaluate {goal.id}",
-            )
-        if to == "achieved" and (live is None or live["to"] != "achieved"):
-            raise StateError(
-                f"no proposal for goal {goal.id} to become achieved is live",
-                code="no_proposal",
-                key="lifecycle.status",
-                value=to,
-                remedy=f"evaluate it first: flow goal evaluate {goal.id}",
-            )
-        if live is None or (to != "achieved" and proposal_id is None):
-            return
-        if live.get("contract", loaded.contract) != loaded.contract:
-            raise StaleProposal(
-                f"the contract of goal {goal.id} was changed since the proposal was made",
-                file=loaded.file,
-                remedy=f"evaluate again: flow goal evaluate {goal.id}",
-            )
-
-    def _put_baseline(self, goal_id: str, run_id: str, baseline: Baseline) -> None:
-        import json
-
-        rel = layout.baseline_file(run_id)
-        owner = self._records.baseline_owner(run_id)
-        if owner is not None and owner != goal_id:
-            raise RefusedError(
-                f"run {run_id} belongs to goal {owner}",
-                code="exists",
-                file=rel,
-                key="scope.run_id",
-                value=run_id,
-                remedy="give this goal a run of its own (leave scope.run_id out)",
-            )
-        document = baseline_document(baseline, goal_id, run_id)
-        text = json.dumps(document, indent=1, ensure_ascii=True) + "\n"
-        if len(text) > BASELINE_LIMIT:
-            raise StateError(
-                f"too many files are uncommitted: their record has {len(text)} bytes, more than "
-                f"{BASELINE_LIMIT}",
-                code="too_large",
-                file=rel,
-                remedy="commit them, or name them in .gitignore",
-            )
-        files.replace(self._root, rel, text.encode("ascii"))
-
-
-def _refuse_terminal(goal_id: str, status: str) -> None:
-    if status in TERMINAL or status not in STATUSES:
-        raise StateError(
-            f"an evaluation or a move may not make goal {goal_id} {status}",
-            code="refused_transition",
-            key="lifecycle.status",
-            value=status,
-            remedy="a final status needs a person: flow goal confirm",
-        )
+        """``drop`` unless the run's proposal is another goal's, or there is none."""
+        return "drop" if run_id and self._records.proposal_for(run_id) == goal_id else "keep"

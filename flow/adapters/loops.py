@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from flow.adapters import files, own_json
+from flow.adapters import files, own_json, touched
 from flow.core import layout
 from flow.core.stop import Loop, loop_from_document
 
@@ -23,5 +23,6 @@ def read(root: str, run_id: str, goal_id: str) -> Loop:
 def write(root: str, run_id: str, loop: Loop, *, now: str) -> None:
     """Replace the counters. A kill leaves the old ones or the new ones, whole."""
     document = {**loop.to_document(), "updated_at": now}
-    text = json.dumps(document, separators=(",", ":"), ensure_ascii=True)
-    files.replace(root, layout.loop_file(run_id), text.encode("ascii"), sync=False)
+    data = json.dumps(document, separators=(",", ":"), ensure_ascii=True).encode("ascii")
+    files.replace(root, layout.loop_file(run_id), data, sync=False)
+    touched.wrote(root, layout.loop_file(run_id), data)

@@ -1,7 +1,8 @@
-"""Small notes in the user's state folder: who works on a goal, and what a goal waits for.
+"""Small notes in the user's state folder, about one goal each.
 
-They lie there, and not in the run's folder, because a run's folder can arrive with a checkout:
-a command that is asked again, or a session that owns a goal, must be what this user said.
+Who works on it, what it waits for, what its commands came to on the base commit. They lie there,
+and not in the run's folder, because a run's folder can arrive with a checkout: a command that is
+asked again, or a session that owns a goal, must be what this user said.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ from flow.core.sha import sha256
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-Kind = Literal["sessions", "waits"]
+Kind = Literal["sessions", "waits", "baselines"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
-LIMIT = 256 << 10
+LIMIT = 1 << 20
 """Bytes: the largest note."""
 
 

@@ -7,6 +7,7 @@ working directory nor, on some systems, new sessions. There :func:`start` forks.
 from __future__ import annotations
 
 import os
+from _thread import allocate_lock
 from contextlib import suppress
 
 from flow.cheap_typing import TYPE_CHECKING, NoReturn
@@ -16,6 +17,29 @@ if TYPE_CHECKING:
 
 _PYTHON_IGNORES = (13, 25)
 """SIGPIPE and SIGXFSZ, by their numbers on Linux and macOS; a program must not inherit that."""
+
+
+_turn = [allocate_lock()]
+"""One thread of Flow forks at a time."""
+
+
+def fork() -> int:
+    """``os.fork()``, one thread after the other (judges of a debate are asked at once).
+
+    Once ``filelock`` (4.2 on Python 3.12) is loaded, a fork during the fork of another thread is a
+    RuntimeError there. Raises OSError where no process can be made.
+    """
+    turn = _turn[0]
+    turn.acquire()
+    pid = -1
+    try:
+        pid = os.fork()
+    finally:
+        if pid:
+            turn.release()
+    if pid == 0:  # the threads that waited for the lock are not here
+        _turn[0] = allocate_lock()
+    return pid
 
 
 def start(
@@ -93,7 +117,7 @@ def _fork(
 
     fail_r, fail_w = os.pipe()
     try:
-        pid = os.fork()
+        pid = fork()
         if pid == 0:
             _become(program, argv, env, fds, cwd, before, fail_w)
         os.close(fail_w)

@@ -29,8 +29,10 @@ RUNNING, SETTLING, ASKED, FORCED = range(4)
 class Ending:
     """The steps and when they are due. Each one is taken once, and none leads back."""
 
-    def __init__(self, tree: Tree, grace: float) -> None:
+    def __init__(self, tree: Tree, grace: float, own: str = "") -> None:
+        """``own`` is the name of processes that are Flow's, not the command's: a sandbox's."""
         self.stage = RUNNING
+        self._own = own
         self._tree, self._grace = tree, grace
         self._until = 0.0
         self._next_look = 0.0
@@ -79,8 +81,9 @@ class Ending:
     def report(self, *, left_over: bool) -> dict[str, Any]:
         """Which processes were left over and ended, and which could not be ended."""
         found: dict[str, Any] = {"loose": not self._tree.complete}
-        if left_over and self._asked:
-            found["left"] = _named(self._asked)
+        left = [row for row in self._asked if row.name != self._own]
+        if left_over and left:
+            found["left"] = _named(left)
         if self._stuck is not None:
             found["stuck"] = _named(self._stuck) if self._stuck else [1, "one that is hidden"]
         return found

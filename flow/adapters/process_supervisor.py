@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import select
 import signal
 import time
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from flow.adapters.process_tree import Tree
+    from flow.adapters.sandbox import Confinement
 
 LEFT_BEHIND = 3
 """The exit status of a supervisor that has reported, and may have left processes."""
@@ -36,15 +36,18 @@ LEFT_BEHIND = 3
 _CHUNK = 1 << 16
 _REASON = 160
 _SYNTAX_OUTPUT = 1 << 16
+_SAID = 1 << 12
+"""Bytes of the first output that may be the sandbox's own."""
 _KINDS = 12
 """How many kinds of secrets, at most 15 bytes each, one line of a report has room for."""
 
-_SIMPLE_COMMAND = re.compile(
-    r"(?!\s*(if|then|elif|else|fi|time|for|until|while|do|done|case|esac|coproc|select|function)\b)"
-    r"[\w./:,@%+= -]+",
-    re.ASCII,
+_PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:,@%+= -")
+_RESERVED = frozenset(
+    (
+        *("if", "then", "elif", "else", "fi", "time", "for", "until", "while", "do", "done"),
+        *("case", "esac", "coproc", "select", "function"),
+    )
 )
-"""Words and nothing else, the first one not the shell's own: bash cannot find this malformed."""
 
 
 class Plan(NamedTuple):
@@ -62,6 +65,8 @@ class Plan(NamedTuple):
     limit: int
     bash: str
     env: dict[str, str]
+    confined: Confinement | None = None
+    """The sandbox to run it in."""
 
 
 class Refused(Exception):
@@ -121,6 +126,7 @@ class _Supervisor:
         self.disk: OSError | FlowError | None = None
         self.null = os.open(os.devnull, os.O_RDONLY)
         self.out = -1
+        self.status = -1
         self.wake, wake_w = os.pipe()
         for fd in (self.wake, wake_w):
             os.set_blocking(fd, False)
@@ -136,6 +142,8 @@ class _Supervisor:
         began = time.monotonic()
         try:
             self._enter()
+            if self.plan.confined is not None and self.plan.confined.refused:
+                raise Refused(self.plan.confined.refused)
             found = {"kind": self._check_syntax()}
             if found["kind"] == "exit":
                 began = time.monotonic()
@@ -175,8 +183,9 @@ class _Supervisor:
 
     def _check_syntax(self) -> Literal["exit", "timeout"]:
         """Let bash read it all first: else what stands before the slip would have run already."""
-        if _SIMPLE_COMMAND.fullmatch(self.plan.command):
-            return "exit"
+        command = self.plan.command
+        if _PLAIN.issuperset(command) and _RESERVED.isdisjoint(command.split()[:1]):
+            return "exit"  # words, the first one not the shell's own: these cannot be malformed
         said = bytearray()
 
         def hear(data: bytes) -> None:
@@ -194,22 +203,56 @@ class _Supervisor:
     def _run_command(self) -> dict[str, Any]:
         if self.abandoned:
             return {}
-        return self._attend(self._store)
+        if self.plan.confined is None:
+            return self._attend(self._store)
+        from flow.adapters.sandbox import said_no, started
+
+        said = bytearray()
+
+        def take(data: bytes) -> None:
+            said.extend(data[: _SAID - len(said)])
+            self._store(data)
+
+        found = self._attend(take)
+        status = found["status"]
+        if status is not None and os.WIFEXITED(status) and not started(self._told()):
+            raise Refused(said_no(bytes(said)))
+        return found
+
+    def _told(self) -> bytes:
+        """What the sandbox said of the command on its pipe."""
+        try:
+            return os.read(self.status, _CHUNK)
+        except BlockingIOError:
+            return b""
+        finally:
+            os.close(self.status)
 
     def _start(self, *options: str) -> None:
         plan = self.plan
         argv = ["bash", "--noprofile", "--norc", *options, "-o", "pipefail", "-c", plan.command]
         # Without a subreaper the command itself says who it is, before it can kill this process.
         before = None if self.tree.complete else self._announce
+        program, status_w = plan.bash, -1
+        if plan.confined is not None and "-n" not in options:
+            from flow.adapters.sandbox import command
+
+            self.status, status_w = os.pipe()
+            os.set_blocking(self.status, False)
+            os.set_inheritable(status_w, True)
+            argv = command(plan.confined, os.getcwd(), status_w, argv[1:])
+            program = argv[0]
         self.out, out_w = os.pipe()
         try:
-            pid = start(plan.bash, argv, plan.env, (self.null, out_w, out_w), before=before)
+            pid = start(program, argv, plan.env, (self.null, out_w, out_w), before=before)
         except OSError as error:
-            raise Refused(f"cannot start bash: {error.strerror}") from None
+            raise Refused(f"cannot start {os.path.basename(program)}: {error.strerror}") from None
         except ValueError as error:
             raise Refused(f"cannot start bash: {error}") from None
         finally:
             os.close(out_w)
+            if status_w >= 0:
+                os.close(status_w)
         os.set_blocking(self.out, False)
         self.poll.register(self.out, select.POLLIN)
         if before is None:
@@ -231,7 +274,8 @@ class _Supervisor:
 
     def _attend(self, take: Callable[[bytes], None], *options: str) -> dict[str, Any]:
         """Run bash until nothing of its tree is left, ending what must be ended."""
-        ending = Ending(self.tree, self.plan.grace)
+        own = "bwrap" if self.plan.confined is not None else ""
+        ending = Ending(self.tree, self.plan.grace, own)
         began = time.monotonic()
         self._start(*options)
         deadline = began + self.plan.timeout

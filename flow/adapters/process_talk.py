@@ -15,7 +15,7 @@ import signal
 import time
 from contextlib import suppress
 
-from flow.adapters.process_child import close_others, end_group, start, status_of
+from flow.adapters.process_child import close_others, end_group, fork, start, status_of
 from flow.adapters.process_ending import FORCE, RUNNING, SETTLE, Ending
 from flow.adapters.process_environment import find_program
 from flow.adapters.process_tree import FollowedTree, ReapedTree, become_subreaper
@@ -97,7 +97,7 @@ class _Talk:
             (in_r, in_w), (out_r, out_w), (err_r, err_w), (alive_r, alive), (report, report_w) = (
                 pipes
             )
-            keeper = os.fork()
+            keeper = fork()
             if keeper == 0:
                 inner = {in_r, out_w, err_w, alive_r, report_w}
                 _Keeper(alive_r, report_w, inner, timeout, grace).run(

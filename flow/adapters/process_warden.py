@@ -17,7 +17,7 @@ import signal
 import time
 from contextlib import suppress
 
-from flow.adapters.process_child import close_others
+from flow.adapters.process_child import close_others, fork
 from flow.adapters.process_ending import FORCE, SETTLE
 from flow.adapters.process_output import discard
 from flow.adapters.process_supervisor import LEFT_BEHIND, send_report, supervise
@@ -63,7 +63,7 @@ class Warden:
         try:
             for _ in range(3):
                 pipes += os.pipe()
-            self._pid = os.fork()
+            self._pid = fork()
         except OSError:
             for fd in pipes:
                 os.close(fd)
@@ -203,7 +203,7 @@ class _Warden:
     def _start(self, index: int) -> None:
         plan = self.plans[index]
         try:
-            pid = os.fork()
+            pid = fork()
         except OSError as error:
             why = f"cannot start a process: {error.strerror}"
             send_report(self.report, index, {"kind": "refused", "why": why, "seconds": 0.0})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from flow.adapters import files, locks
+from flow.adapters import files, locks, touched
 from flow.adapters.goal_edits import compare
 from flow.adapters.records import read_goal
 from flow.cheap_typing import TYPE_CHECKING, Any
@@ -24,4 +24,6 @@ def replace(root: str, goal_id: str, run_id: str, seen: Seen, proposal: Mapping[
     with locks.exclusive(root, layout.goal_lock(ids.goal_id(goal_id)), quick=True):
         compare(read_goal(root, goal_id)[1], seen)
         text = json.dumps({"goal_id": goal_id, "run_id": run_id, **proposal}, indent=2)
-        files.replace(root, layout.proposal_file(ids.run_id(run_id)), f"{text}\n".encode("ascii"))
+        rel, data = layout.proposal_file(ids.run_id(run_id)), f"{text}\n".encode("ascii")
+        files.replace(root, rel, data)
+        touched.wrote(root, rel, data)

@@ -7,16 +7,16 @@ evaluation asks read one file each, however many sidecars a run has.
 
 from __future__ import annotations
 
-import re
-
-from flow.adapters import events, files, own_json
+from flow.adapters import chain, events, files, own_json
+from flow.adapters.vouching import Vouching
 from flow.app.ports import LoadedGoal
-from flow.cheap_typing import TYPE_CHECKING, Any
+from flow.cheap_typing import TYPE_CHECKING, Any, Literal
 from flow.core import ids, layout
-from flow.errors import ContractError, Fault, FlowError, InputError
+from flow.core.chain import DROPPED
+from flow.errors import ContractError, Fault, FlowError, InputError, StorageError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from flow.core.boundary import Baseline
     from flow.core.evidence import Evidence
@@ -28,9 +28,11 @@ FILES_LIMIT = 1_000_000
 BY_FLOW = ("evaluator", "approver")
 """``by`` of the events of sidecars that count in a decision."""
 
-_REFERENCE = re.compile(
-    rf"{re.escape(layout.RUNS)}/([^/]+)/evidence/([^/]+){re.escape(layout.EVIDENCE_SUFFIX)}"
-)
+DISCOUNTED = "evidence-discounted"
+"""The type of the events of sidecars that do not count after all."""
+AMENDED = "contract-amended"
+"""Type of the event of a changed contract, and of its artifact."""
+
 OUTPUT_LIMIT = 1 << 30
 """Bytes: the largest output that Flow records."""
 BASELINE_LIMIT = 16 << 20
@@ -49,12 +51,16 @@ class FileRecords:
     """The ledger below the checkout ``root`` (absolute path).
 
     ``cache_dir`` is a folder of the user's own, outside the checkout, for goals and sidecars that
-    were parsed.
+    were parsed. ``vouching`` says what Flow itself left there; without it, only what this process
+    wrote counts.
     """
 
-    def __init__(self, root: str, cache_dir: str | None = None) -> None:
+    def __init__(
+        self, root: str, cache_dir: str | None = None, vouching: Vouching | None = None
+    ) -> None:
         self._root = root
         self._cache_dir = cache_dir
+        self._vouching = vouching if vouching is not None else Vouching(root)
 
     def goal(self, goal_id: str) -> LoadedGoal:
         """The goal, its contract's digest and the reader's warnings.
@@ -67,7 +73,7 @@ class FileRecords:
         """The ids of all goal files, sorted; names that are no goal id are left out."""
         found = files.names(self._root, layout.GOALS, suffix=layout.GOAL_SUFFIX, limit=FILES_LIMIT)
         names = (name[: -len(layout.GOAL_SUFFIX)] for name in found)
-        return tuple(name for name in names if ids.GOAL_ID.fullmatch(name))
+        return tuple(name for name in names if ids.GOAL_ID.fits(name))
 
     def evidence(self, run_id: str) -> tuple[tuple[Evidence, ...], tuple[str, ...]]:
         """The run's sidecars in order of creation, and what could not be used, as warnings."""
@@ -90,46 +96,123 @@ class FileRecords:
         except FlowError:
             return None
 
+    def mentions(self, evidence_ref: str, text: str) -> bool:
+        """Whether ``text`` stands in the sidecar at this path, whatever else it is."""
+        try:
+            return text.encode("utf-8") in files.read_bytes(self._root, evidence_ref)
+        except FlowError:
+            return False
+
     def counted(self, evidence_ref: str) -> Evidence | None:
         """The sidecar at this path if Flow itself wrote it and it is as Flow wrote it, else None.
 
-        What a sidecar says of its author can be written by anyone, so the event that Flow appended
-        when it recorded the sidecar decides: it holds the digests of sidecar and output.
+        What a sidecar says of its author can be written by anyone, and so can an entry of the run's
+        hash chain. The entry decides that the user's own state folder vouches for: it holds the
+        digests of sidecar and output.
         """
-        match = _REFERENCE.fullmatch(evidence_ref)
-        if match is None:
+        run_id, evidence_id = layout.sidecar_of(evidence_ref)
+        if not run_id:
             return None
-        run_id, evidence_id = match.groups()
         try:
             evidence, digest = self._sidecar(ids.run_id(run_id), evidence_id)
-        except FlowError:
+        except FlowError as error:
+            if isinstance(error, StorageError) and error.code != "not_found":
+                self._vouching.unread = self._vouching.unread or error
             return None
-        event = events.newest(
-            self._root,
-            run_id,
-            "evidence_id",
-            evidence_id,
-            lambda event: event.get("type") == "evidence" and event.get("by") in BY_FLOW,
-        )
-        if event is None or event.get("sidecar_sha256") != digest:
+        entry = self._vouching.entry(run_id, evidence_id)
+        if entry is None or entry.by not in BY_FLOW or entry.sidecar_sha256 != digest:
             return None
         output = evidence.document["evidence"].get("output_sha256")
-        return evidence if event.get("output_sha256") == output else None
+        if entry.output_sha256 != output or self._taken_out(run_id, evidence_id):
+            return None
+        name = layout.output_file(run_id, evidence_id)
+        if evidence.output_ref is not None and not files.exists(self._root, name):
+            dropped = self._vouching.entry(run_id, evidence_id, DROPPED)
+            return evidence if dropped is not None else None
+        return evidence
+
+    def measured(self, run_id: str, criterion_id: str) -> Iterator[str]:
+        """The paths of what evaluations recorded of a criterion's command, the newest first.
+
+        As the user's own state folder knows it, whatever the goal's file names. Of a command that
+        ran several times only the last sidecar.
+        """
+        prefix = f"evidence-{criterion_id.lower()}-eval-"
+        for name in self._vouching.evidence_ids(ids.run_id(run_id), prefix):
+            if layout.RUN_MARK not in name[len(prefix) :]:
+                yield layout.evidence_file(run_id, name)
+
+    def doubt(self, evidence_ref: str) -> Literal["missing", "unvouched"] | None:
+        """Why nobody knows that Flow recorded the sidecar at this path as it is, whoever made it.
+
+        ``missing``: it is gone, or another one was recorded. ``unvouched``: none was, as far as the
+        user's own state folder knows.
+        """
+        run_id, evidence_id = layout.sidecar_of(evidence_ref)
+        try:
+            _, digest = self._sidecar(ids.run_id(run_id), evidence_id)
+        except FlowError:
+            return "missing"
+        entry = self._vouching.entry(run_id, evidence_id)
+        if entry is None:
+            return "unvouched"
+        return None if entry.sidecar_sha256 == digest else "missing"
+
+    def _taken_out(self, run_id: str, evidence_id: str) -> bool:
+        """Whether the newest event about a sidecar is that it was discounted."""
+
+        def decides(event: Mapping[str, Any]) -> bool:
+            return event.get("type") in (DISCOUNTED, "evidence")
+
+        event = events.newest(self._root, run_id, "evidence_id", evidence_id, decides)
+        return event is not None and event.get("type") == DISCOUNTED
+
+    def discounted(self, run_id: str) -> frozenset[str]:
+        """The paths of the run's sidecars that were measured while the files changed."""
+        found, _ = events.read(self._root, ids.run_id(run_id))
+        return frozenset(
+            layout.evidence_file(run_id, str(event.get("evidence_id")))
+            for event in found
+            if event.get("type") == DISCOUNTED
+        )
 
     def counted_last(self, run_id: str, event_type: str) -> Evidence | None:
         """The counted sidecar that the newest event of this type names."""
         event = events.newest(self._root, ids.run_id(run_id), "type", event_type, lambda _: True)
         named = event.get("evidence_id") if event is not None else None
-        if not isinstance(named, str) or not ids.EVIDENCE_ID.fullmatch(named):
+        if not isinstance(named, str) or not ids.EVIDENCE_ID.fits(named):
             return None
         return self.counted(layout.evidence_file(run_id, named))
+
+    def ledger_head(self, run_id: str) -> str | None:
+        """The head of the run's hash chain, ``<n>:<hash>``; None where it has no entry."""
+        return chain.head(self._root, ids.run_id(run_id))
+
+    def amended(self, run_id: str, turns_evaluated: int) -> frozenset[str]:
+        """The criteria that were amended since the evaluation with this number."""
+        found: set[str] = set()
+
+        def older(event: Mapping[str, Any]) -> bool:
+            turn, named = event.get("turn"), event.get("criteria")
+            if turn != turns_evaluated:
+                return isinstance(turn, int) and turn < turns_evaluated
+            found.update(map(str, named if isinstance(named, list) else ()))
+            return False
+
+        events.newest(self._root, ids.run_id(run_id), "type", AMENDED, older)
+        return frozenset(found)
 
     def previous_verdict(self, run_id: str, goal: Goal | None = None) -> Mapping[str, Any] | None:
         """``last-verdict.json``; None where it is missing, torn or another run's.
 
         With ``goal``, one of another goal or of another turn than the goal's last is None too.
         """
-        found = self._json_object(layout.verdict_file(ids.run_id(run_id)))
+        try:
+            found = self._json_object(layout.verdict_file(ids.run_id(run_id)))
+        except FlowError:
+            if goal is None:
+                raise
+            return None  # an aid for the next delta, never worth an evaluation
         if found is None or found.get("run_id", run_id) != run_id:
             return None
         if goal is not None:
@@ -140,12 +223,28 @@ class FileRecords:
         return found
 
     def proposal(self, run_id: str) -> Mapping[str, Any] | None:
-        """The live proposal; None where there is none, or none that can be read."""
-        found = self._json_object(layout.proposal_file(ids.run_id(run_id)))
+        """The live proposal; None where there is none, or none that Flow left there.
+
+        It is whole in itself whoever writes it, so the state folder has to know its digest.
+        """
+        from flow.core.sha import sha256
+
+        rel = layout.proposal_file(ids.run_id(run_id))
+        data = files.read_optional(self._root, rel)
+        found = _object(data)
         needed = ("proposal_id", "goal_id", "to")
-        if found is None or not all(isinstance(found.get(key), str) for key in needed):
+        if not data or found is None:
             return None
-        return found
+        if not all(isinstance(found.get(key), str) for key in needed):
+            return None
+        name, digest = rel.rpartition("/")[2], sha256(data).hexdigest()
+        return found if self._vouching.file(run_id, name, digest) else None
+
+    def proposal_for(self, run_id: str) -> str | None:
+        """The goal that ``proposal.json`` names, whoever wrote it; None where it names none."""
+        found = self._json_object(layout.proposal_file(ids.run_id(run_id)))
+        goal_id = found.get("goal_id") if found is not None else None
+        return goal_id if isinstance(goal_id, str) else None
 
     def baseline(self, run_id: str) -> Baseline | None:
         """What was recorded at activation; None where it is missing or unreadable."""
@@ -190,18 +289,15 @@ class FileRecords:
         output = f"{layout.evidence_dir(evidence.run_id)}/{name}"
         found = files.digest(self._root, output, limit=OUTPUT_LIMIT)
         if found is None:
+            if chain.find(self._root, evidence.run_id, evidence.id, DROPPED) is not None:
+                return  # flow gc let it go, on the record
             raise _corrupt(rel, f"its output {name} is missing", "evidence.output_ref")
         wanted = evidence.document["evidence"].get("output_sha256")
         if wanted is not None and found != wanted:
             raise _corrupt(rel, f"its output {name} was altered", "evidence.output_sha256")
 
     def _json_object(self, rel: str, limit: int = files.READ_LIMIT) -> dict[str, Any] | None:
-        data = files.read_optional(self._root, rel, limit=limit)
-        try:
-            found = own_json.loads(data) if data else None
-        except ValueError:
-            return None
-        return found if isinstance(found, dict) else None
+        return _object(files.read_optional(self._root, rel, limit=limit))
 
 
 def read_goal(root: str, goal_id: str, cache_dir: str | None = None) -> tuple[bytes, LoadedGoal]:
@@ -247,12 +343,24 @@ def parse_goal(
 
 def rubric_digests(root: str, goal: Goal) -> dict[str, str]:
     """SHA-256 of the project rubrics among those the goal names (SPEC section 7)."""
+    return rubrics_named(root, goal.rubrics, goal.scorecard_rubrics)
+
+
+def rubrics_named(root: str, names: Sequence[str], cards: Sequence[str] = ()) -> dict[str, str]:
+    """SHA-256 of the project rubrics among ``names``; ``cards`` are rubrics of scorecards."""
     found = {}
-    for name in goal.rubrics:
-        if ids.RUBRIC_NAME.fullmatch(name):
+    for name in names:
+        if ids.RUBRIC_NAME.fits(name):
             digest = files.digest(root, f"{layout.RUBRICS}/{name}.yaml")
             if digest is not None:
                 found[name] = digest
+    for name in filter(ids.RUBRIC_NAME.fits, cards):
+        for folder in (layout.RUBRICS, layout.PLUGIN_RUBRICS):
+            for file in (name, f"{name}.md", f"rubric-{name}.md"):
+                rel = f"{folder}/{file}"
+                digest = files.digest(root, rel)
+                if digest is not None:
+                    found[rel] = digest
     return found
 
 
@@ -282,6 +390,14 @@ def baseline_from_document(document: Mapping[str, Any]) -> Baseline | None:
             return None
         values.append(value)
     return Baseline(*values)
+
+
+def _object(data: bytes | None) -> dict[str, Any] | None:
+    try:
+        found = own_json.loads(data) if data else None
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) else None
 
 
 def _corrupt(rel: str, why: str, key: str | None = None) -> ContractError:

@@ -59,7 +59,7 @@ def _junit(data: bytes) -> Summary | None:
     parser.StartDoctypeDeclHandler = refuse
     try:
         parser.Parse(data.strip(), True)
-    except (expat.ExpatError, _NotOne, ValueError):
+    except (expat.ExpatError, _NotOne, LookupError, ValueError):  # also an unknown encoding
         return None
     if not counts["cases"] and counts["said"]:
         return None  # it has numbers and no cases: nothing to check them by

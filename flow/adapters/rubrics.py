@@ -89,7 +89,7 @@ def project_names(top: str) -> tuple[str, ...]:
     """The names of a project's own rubrics, sorted."""
     found = files.names(top, layout.RUBRICS, suffix=SUFFIX, limit=FILES_LIMIT)
     names = (name[: -len(SUFFIX)] for name in found)
-    return tuple(name for name in names if ids.RUBRIC_NAME.fullmatch(name))
+    return tuple(name for name in names if ids.RUBRIC_NAME.fits(name))
 
 
 def read(data: bytes, file: str, *, name: str | None = None, origin: str = "file") -> LoadedRubric:

@@ -7,7 +7,7 @@ import os
 from flow.cheap_typing import Any
 from flow.errors import InputError, StorageError
 
-NAMES = ("goal", "evidence", "run", "verdict")
+NAMES = ("goal", "evidence", "run", "verdict", "scorecard")
 """The schemas there are; ``flow schema NAME`` prints one."""
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))

@@ -2,7 +2,8 @@
 
 In the order in which they win: ``.claude/settings.flow.local.json`` and
 ``.claude/settings.flow.json`` of the checkout, then the user's own
-``~/.claude/settings.flow.json``. An absent file is fine and costs one ``lstat``.
+``~/.claude/settings.flow.json``; of ``autoJudge`` last ``judge-config.json`` (SPEC section 9.3). An
+absent file is fine and costs one ``lstat``.
 """
 
 from __future__ import annotations
@@ -10,14 +11,17 @@ from __future__ import annotations
 import os
 import stat
 
+from flow.cheap_typing import NamedTuple
 from flow.core.settings import Layer, LoadedSettings, merge
 from flow.errors import ContractError, Fault, RefusedError, StorageError
 
-__all__ = ["LOCAL", "OWN", "PROJECT", "LoadedSettings", "load"]
+__all__ = ["JUDGE_CONFIG", "LOCAL", "OWN", "PROJECT", "LoadedSettings", "load"]
 
 LOCAL = ".claude/settings.flow.local.json"
 PROJECT = ".claude/settings.flow.json"
 OWN = "~/.claude/settings.flow.json"
+JUDGE_CONFIG = "judge-config.json"
+"""At the top level: ``{"autoJudge": true}``."""
 
 _LIMIT = 1 << 20
 
@@ -31,9 +35,9 @@ def load(top: str | None, home: str | None) -> LoadedSettings:
     :class:`StorageError` where one cannot be read. The user's own file counts as the checkout's,
     with a warning, where it lies inside it or others may write it.
     """
-    layers, faults, warnings = _layers(top, home)
-    if not layers and not faults:
-        return merge(())
+    layers, faults, warnings, unread = _layers(top, home)
+    if unread:
+        raise unread[0]
     loaded = merge(layers, faults)
     return loaded._replace(warnings=(*warnings, *loaded.warnings))
 
@@ -41,12 +45,11 @@ def load(top: str | None, home: str | None) -> LoadedSettings:
 def load_lenient(top: str, home: str | None) -> tuple[LoadedSettings, tuple[str, ...]]:
     """The settings as far as they can be read, and what is wrong with the rest, in words.
 
-    Where something is wrong, the stricter value of what turns the Stop hook on is in force.
+    Where something is wrong, the stricter value of what turns the Stop hook on is in force, and
+    what the other files say stays.
     """
-    try:
-        layers, faults, _ = _layers(top, home)
-    except StorageError as error:
-        return merge((), lenient=True), (str(error.fault),)
+    layers, faults, _, unread = _layers(top, home)
+    faults += [error.fault for error in unread]
     if not layers and not faults:
         return merge(()), ()
     try:
@@ -55,16 +58,24 @@ def load_lenient(top: str, home: str | None) -> tuple[LoadedSettings, tuple[str,
         return merge(layers, lenient=True), tuple(str(fault) for fault in error.faults)
 
 
-def _layers(top: str | None, home: str | None) -> tuple[list[Layer], list[Fault], list[str]]:
-    """The files that are there, what is wrong with them, and warnings."""
-    layers: list[Layer] = []
-    faults: list[Fault] = []
-    warnings: list[str] = []
+class _Found(NamedTuple):
+    """The files that are there, what is wrong with them, warnings, and what the disk refused."""
+
+    layers: list[Layer]
+    faults: list[Fault]
+    warnings: list[str]
+    unread: list[StorageError]
+
+
+def _layers(top: str | None, home: str | None) -> _Found:
+    """Every file; one that cannot be read hides no other."""
+    found = _Found([], [], [], [])
+    layers, _, warnings, unread = found
     for rel in (LOCAL, PROJECT):
-        if top is not None and _present(os.path.join(top, rel)):
-            _add(layers, faults, top, rel, rel, own=False)
+        if top is not None and _present(os.path.join(top, rel), unread):
+            _add(found, top, rel, rel, own=False)
     path = os.path.join(home, PROJECT) if home and os.path.isabs(home) else None
-    if path is not None and _present(path):
+    if path is not None and _present(path, unread):
         # Dotfiles are often symlinks into a folder of their own: the user's file may be one.
         real = os.path.realpath(path)
         if top is not None and os.path.realpath(os.path.join(top, PROJECT)) == real:
@@ -74,8 +85,38 @@ def _layers(top: str | None, home: str | None) -> tuple[list[Layer], list[Fault]
             if distrust:
                 warnings.append(f"{OWN}: {distrust}; it counts as a file of the checkout")
             folder, name = os.path.split(real)
-            _add(layers, faults, folder, name, OWN, own=not distrust)
-    return layers, faults, warnings
+            _add(found, folder, name, OWN, own=not distrust)
+    if top is not None and _present(os.path.join(top, JUDGE_CONFIG), unread):
+        said = judge_config(top)
+        if isinstance(said, str):
+            warnings.append(said)
+        elif said is not None:
+            layers.append(said)
+    return found
+
+
+def judge_config(top: str) -> Layer | str | None:
+    """What ``judge-config.json`` sets; why it is not obeyed; None where it sets nothing.
+
+    Other programs may keep more in it, so everything but ``autoJudge`` is left alone.
+    """
+    from flow.adapters import contracts, files
+
+    try:
+        data = files.read_optional(top, JUDGE_CONFIG, limit=_LIMIT)
+        if data is None:
+            return None
+        document = contracts.parse_json(data, file=JUDGE_CONFIG)
+    except (ContractError, RefusedError, StorageError) as error:
+        return f"{error.fault}; it is not obeyed"
+    if not isinstance(document, dict):
+        return f'{JUDGE_CONFIG}: is not an object; it is not obeyed (write {{"autoJudge": true}})'
+    value = document.get("autoJudge")
+    if value is None:
+        return None
+    if not isinstance(value, bool):
+        return f"{JUDGE_CONFIG}: autoJudge: {value!r:.60} is not true or false; it is not obeyed"
+    return Layer(JUDGE_CONFIG, {"judge": {"autoJudge": value}}, own=False)
 
 
 def _same_file() -> str:
@@ -85,18 +126,21 @@ def _same_file() -> str:
     )
 
 
-def _present(path: str) -> bool:
+def _present(path: str, unread: list[StorageError]) -> bool:
     """Whether anything at all is there, a dangling symlink too."""
     try:
         os.lstat(path)
     except (FileNotFoundError, NotADirectoryError):
         return False
     except (OSError, ValueError) as error:
-        raise StorageError(
-            f"cannot read the settings: {getattr(error, 'strerror', None) or error}",
-            file=path,
-            remedy="check the owner and mode of the file and its folder",
-        ) from error
+        unread.append(
+            StorageError(
+                f"cannot read the settings: {getattr(error, 'strerror', None) or error}",
+                file=path,
+                remedy="check the owner and mode of the file and its folder",
+            )
+        )
+        return False
     return True
 
 
@@ -116,24 +160,21 @@ def _why_not_own(real: str, top: str | None) -> str | None:
     return None
 
 
-def _add(
-    layers: list[Layer], faults: list[Fault], root: str, rel: str, shown: str, *, own: bool
-) -> None:
+def _add(found: _Found, root: str, rel: str, shown: str, *, own: bool) -> None:
     from flow.adapters import contracts, files
 
     try:
         data = files.read_optional(root, rel, limit=_LIMIT)
         if data is not None:
-            layers.append(Layer(shown, contracts.parse_json(data, file=shown), own))
+            found.layers.append(Layer(shown, contracts.parse_json(data, file=shown), own))
     except ContractError as error:
-        faults += [_renamed(fault, shown) for fault in error.faults]
+        found.faults.extend(_renamed(fault, shown) for fault in error.faults)
     except RefusedError as error:
-        faults.append(_renamed(error.fault, shown))
+        found.faults.append(_renamed(error.fault, shown))
     except StorageError as error:
         fault = error.fault
-        raise StorageError(
-            fault.message.replace(rel, shown), file=shown, remedy=fault.remedy
-        ) from error
+        message = fault.message.replace(rel, shown)
+        found.unread.append(StorageError(message, file=shown, remedy=fault.remedy))
 
 
 def _renamed(fault: Fault, shown: str) -> Fault:

@@ -7,7 +7,8 @@ is not understood, and comes back as None. So does one that is nested or long be
 from __future__ import annotations
 
 from flow.cheap_typing import TYPE_CHECKING, Any
-from flow.core.shell import LAST, Node
+from flow.core.masking_programs import SHELLS, shell_options
+from flow.core.shell import LAST, Node, base_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -108,14 +109,40 @@ def _command(node: Any, depth: int) -> Node:
     words: list[str | None] = []
     parts = _substitutions(node, depth)
     reads = False
+    fed: str | None = None
     for child in _named(node):
         if child.type == "command_name":
             words.append(_word(child.children[0] if child.children else child))
         elif child.type == "file_redirect":
             reads = reads or _reads(child)
-        elif child.type not in ("variable_assignment", "herestring_redirect"):
+        elif child.type == "herestring_redirect":
+            fed = _word(child.children[-1])
+        elif child.type != "variable_assignment":
             words.append(_word(child))
-    return Node("command", parts, tuple(words), reads=reads)
+    return _with_script(Node("command", parts, tuple(words), reads=reads), fed)
+
+
+def _with_script(node: Node, text: str | None) -> Node:
+    """``bash <<< TEXT`` and ``bash << END`` as ``bash -c TEXT``, where the text is a plain one."""
+    words = node.words
+    if node.kind != "command" or text is None or not words or words[0] is None:
+        return node
+    options = [word or "" for word in words[1:]]
+    plain = all(word.startswith(("-", "+")) for word in options)
+    if base_name(words[0]) not in SHELLS or shell_options(words)[1] is not None or not plain:
+        return node
+    kept = [word for word in options if word not in ("-", "--", "-s")]
+    return node._replace(words=(words[0], *kept, "-c", text))
+
+
+def _heredoc(redirect: Any) -> str | None:
+    """The text of ``<< END``; None where the shell computes it."""
+    parts = {child.type: child for child in redirect.children}
+    start, body = parts.get("heredoc_start"), parts.get("heredoc_body")
+    if start is None or body is None:
+        return None
+    text, quoted = _text(body), _text(start)[:1] in ("'", '"', "\\")
+    return text if quoted or not any(sign in text for sign in "$`\\") else None
 
 
 def _assignment(node: Any, depth: int) -> Node:
@@ -131,16 +158,19 @@ def _redirected(node: Any, depth: int) -> Node:
     writes: list[str] = []
     reads = False
     after: list[Any] = []
+    fed: str | None = None
     for child in _named(node):
         if child.type == "file_redirect":
             reads = reads or _reads(child)
             writes += _writes(child)
         elif child.type == "heredoc_redirect":
             after += child.children
+            fed = _heredoc(child)
         elif child.type != "herestring_redirect" and child.type != "comment":
             found = _node(child, depth + 1)
     if found is None:
         return Node("command", _substitutions(node, depth), (None,))
+    found = _with_script(found, fed)
     if writes or reads:
         found = _with_files(found, tuple(writes), reads)
     return _after_heredoc(found, after, depth)

@@ -164,6 +164,26 @@ def _chosen(environ: Mapping[str, str]) -> str | None:
     return real_path(chosen)
 
 
+def has_own(folder: str, name: str, what: str) -> bool:
+    """Whether a file of the user's own lies in the state folder; ``what`` names it in errors.
+
+    Raises :class:`RefusedError` where folder or file could have been written by somebody else.
+    What is no regular file is refused by whoever reads it.
+    """
+    if not check_state_dir(folder):
+        return False
+    path = os.path.join(folder, name)
+    try:
+        found = os.lstat(path)
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        raise storage_error(f"look at {what}", path, error) from error
+    if stat.S_ISREG(found.st_mode):
+        check_owner(path, found, "600")
+    return True
+
+
 def check_owner(path: str, found: os.stat_result, mode: str) -> None:
     """Raise :class:`RefusedError` where somebody else could have written it.
 

@@ -16,7 +16,7 @@ import json
 import os
 from contextlib import ExitStack
 
-from flow.adapters import events, files, journal, own_json
+from flow.adapters import events, files, journal, own_json, touched
 from flow.adapters.records import parse_goal
 from flow.app.ports import Artifact
 from flow.cheap_typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -124,7 +124,7 @@ def finish(root: str, goal_id: str) -> bool:
     if data is None:
         return False
     intent = _read(data, goal_id, rel)
-    if intent.sidecar is not None and files.digest(root, intent.sidecar) != intent.sidecar_sha256:
+    if intent.sidecar is not None and _published(root, intent) != intent.sidecar_sha256:
         withdraw(root, goal_id)  # the sidecar never came to be, so there is nothing to tell of
         return False
     now = _goal_digest(root, goal_id) if intent.text is not None else None
@@ -136,6 +136,15 @@ def finish(root: str, goal_id: str) -> bool:
         files.replace(root, layout.goal_file(goal_id), intent.text.encode("utf-8"))
     _complete(root, intent, again=True)
     return True
+
+
+def _published(root: str, intent: Intent) -> str | None:
+    """The digest of the sidecar that the change is about, once what was decided of it is done."""
+    from flow.adapters import evidence_store, locks
+
+    with locks.exclusive(root, layout.run_lock(intent.run_id), quick=True):
+        evidence_store.settle(root, intent.run_id)
+    return files.digest(root, str(intent.sidecar))
 
 
 def _complete(root: str, intent: Intent, *, again: bool) -> None:
@@ -156,8 +165,13 @@ def _complete(root: str, intent: Intent, *, again: bool) -> None:
         text = json.dumps(intent.proposal, indent=2, ensure_ascii=True) + "\n"
         # Not synced: where a power cut takes it, the next evaluation proposes again.
         files.replace(root, rel, text.encode("ascii"), sync=False)
+        if again:  # anyone may have written the intent: the next evaluation proposes anew
+            touched.passed_on(root, rel)
+        else:
+            touched.wrote(root, rel, text.encode("ascii"))
     elif intent.proposal_change == "drop":
         files.remove(root, rel)
+        touched.wrote(root, rel, None)
     # Back after a power cut it does no harm: all of it is carried out.
     withdraw(root, intent.goal_id)
 

@@ -13,19 +13,16 @@ from __future__ import annotations
 import json
 import os
 import re
-import stat
 
 from flow.adapters import files, locks, own_json
 from flow.adapters.folders import reported
 from flow.adapters.state import (
-    check_owner,
-    check_state_dir,
     ensure_state_dir,
+    has_own,
     real_path,
     refuse_inside,
     show,
     state_dir,
-    storage_error,
 )
 from flow.cheap_typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from flow.core import ids
@@ -47,7 +44,7 @@ _LIMIT = 256 << 20
 _BLOCK = 1 << 20
 _LONGEST_LINE = 8 << 20
 """Bytes; a contract comes from a goal file of at most 1 MiB, and JSON escapes make it longer."""
-_DIGEST = re.compile(r"[0-9a-f]{64}")
+_DIGEST = r"[0-9a-f]{64}"
 
 
 class TrustEntry(NamedTuple):
@@ -92,10 +89,13 @@ class TrustLedger:
 
     def recorded_contract(self, goal_id: str) -> Mapping[str, Any] | None:
         """The contract that was trusted last, even where that was revoked since."""
-        for entry in self._backwards(ids.goal_id(goal_id)):
-            if entry.action == "record":
-                return entry.contract
-        return None
+        entry = self.recorded(goal_id)
+        return entry.contract if entry is not None else None
+
+    def recorded(self, goal_id: str) -> TrustEntry | None:
+        """The newest line that records trust in the goal, even where that was revoked since."""
+        entries = self._backwards(ids.goal_id(goal_id))
+        return next((entry for entry in entries if entry.action == "record"), None)
 
     def record(
         self, goal_id: str, digest: str, contract: Mapping[str, Any], *, now: str, how: str
@@ -104,7 +104,7 @@ class TrustLedger:
 
         ``how`` says which command did it.
         """
-        if not _DIGEST.fullmatch(digest):
+        if not re.fullmatch(_DIGEST, digest):
             raise InputError("not a SHA-256 digest", key="digest", value=digest)
         goal_id = ids.goal_id(goal_id)
         self._guard()
@@ -150,18 +150,7 @@ class TrustLedger:
     def _usable(self) -> bool:
         """Whether there is a ledger to read, in a folder that can be relied on."""
         self._guard()
-        if not check_state_dir(self._dir):
-            return False
-        path = os.path.join(self._dir, LEDGER)
-        try:
-            found = os.lstat(path)
-        except FileNotFoundError:
-            return False
-        except OSError as error:
-            raise storage_error("look at the trust ledger", path, error) from error
-        if stat.S_ISREG(found.st_mode):  # reading refuses anything else by name
-            check_owner(path, found, "600")
-        return True
+        return has_own(self._dir, LEDGER, "the trust ledger")
 
     def _forwards(self, everywhere: bool) -> Iterator[TrustEntry]:
         """The entries in the order of the file, a line at a time."""
@@ -245,7 +234,8 @@ def trusted(settings: Settings, ledger: TrustLedger, goal_id: str, digest: str) 
     if newest.digest != digest:
         return False, (
             f"goal {goal_id} has changed since it was trusted at {show(newest.at)}; "
-            f"to see the difference and trust it: flow trust record {goal_id}"
+            f"to see the difference and trust it: flow trust record {goal_id}; "
+            f"changes on the record: flow goal amend {goal_id} --file F"
         )
     return True, f"trusted at {show(newest.at)} ({show(newest.how)})"
 

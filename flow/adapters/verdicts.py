@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 
-from flow.adapters import contracts, files, schemas
+from flow.adapters import contracts, files, schemas, touched
 from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core import ids, layout
 from flow.core.verdict import clip
@@ -41,7 +41,9 @@ def write_verdict(
             [Fault(f"is larger than {files.READ_LIMIT} bytes", file=file, remedy="shorten it")]
         )
     rel = layout.verdict_file(run_id)
-    files.replace(root, rel, text.encode("ascii"))
+    data = text.encode("ascii")
+    files.replace(root, rel, data)
+    touched.wrote(root, rel, data)
     return rel, warnings
 
 

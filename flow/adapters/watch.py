@@ -3,7 +3,7 @@
 SPEC section 3, step 2. Before each command the present state is taken as settled; when one ends,
 what differs is blamed on whatever ran meanwhile, unless Flow's own ledger accounts for it: another
 Flow process that wrote at the same time has left an event behind. A forged event is not detected
-here; the hash chain of SPEC section 10 is for that.
+here; the hash chain of SPEC section 10 is for that (:mod:`flow.adapters.chain_check`).
 
 Sidecars are many, so only the folder's own stamp and the sidecars the goal refers to are looked
 at: the cost does not grow with the run.
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 
-from flow.adapters import files, git
+from flow.adapters import files, git, locks
 from flow.adapters.events import events_after, last_seq
 from flow.cheap_typing import TYPE_CHECKING
 from flow.core import layout
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 _MOST_GOALS = 2000
 """Goals whose files are stamped one by one; beyond that only the folder's own stamp counts."""
+
+WAIT = 5.0
+"""Seconds that another process's write is waited for before it is blamed on the command."""
 
 _GOAL_LIMIT = 4 << 20
 """Bytes of a goal file that are compared; a larger one is told by its size."""
@@ -52,6 +55,12 @@ class FileWatch:
 
     def changed(self) -> tuple[str, ...]:
         """What changed since the last :meth:`settle` without an account."""
+        differing = self._differing()
+        if differing and self._others_are_done():
+            differing = self._differing()
+        return differing
+
+    def _differing(self) -> tuple[str, ...]:
         now = self._look()
         names = sorted({*now, *self._state})
         differing = [name for name in names if now.get(name) != self._state.get(name)]
@@ -59,6 +68,17 @@ class FileWatch:
             return ()
         accounts = self._accounts()
         return tuple(name for name in differing if not _accounted(name, now, accounts))
+
+    def _others_are_done(self) -> bool:
+        """Wait for whoever is writing to goal or run: its event comes last, within its locks."""
+        top = self._repo.top
+        try:
+            for lock in (layout.goal_lock(self._goal_id), layout.run_lock(self._run_id)):
+                with locks.exclusive(top, lock, timeout=WAIT, quick=True):
+                    pass
+        except FlowError:
+            return False
+        return True
 
     def _look(self) -> dict[str, object]:
         top = self._repo.top
@@ -98,7 +118,7 @@ def _accounted(name: str, now: dict[str, object], accounts: dict[str, set[str]])
         return str(now.get(name)) in accounts.get("goal", ())
     if name.endswith("/events.jsonl"):
         return True  # it grew by whole, well-formed lines: that is what an account is
-    if name.endswith("/evidence"):
+    if name.endswith(("/evidence", "/ledger.jsonl")):
         return "evidence" in accounts
     return name.endswith(("/proposal.json", "/last-verdict.json", "/baseline.json"))
 

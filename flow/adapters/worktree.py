@@ -14,10 +14,12 @@ a third one where untracked names are new.
 
 from __future__ import annotations
 
+import time
+
 from flow.adapters import git
 from flow.adapters.worktree_guards import guards
 from flow.adapters.worktree_scan import Asked, Ignored, settled_scan
-from flow.cheap_typing import TYPE_CHECKING
+from flow.cheap_typing import TYPE_CHECKING, NamedTuple
 from flow.core.boundary import (
     Baseline,
     Change,
@@ -25,7 +27,7 @@ from flow.core.boundary import (
     entry_digest,
     subject_tree,
 )
-from flow.core.globs import Globs
+from flow.core.globs import Globs, why_not
 from flow.errors import FlowError, GitError
 
 if TYPE_CHECKING:
@@ -52,6 +54,9 @@ def snapshot(
     head = branch = None
     standing: dict[str, str] = {}
     changes: tuple[Change, ...] = ()
+    locked: dict[str, str] = {}
+    written: dict[bytes, int] = {}
+    began = time.time_ns()
     try:
         git.usable(repo)
         head, branch = git.head_commit(repo), git.current_branch(repo)
@@ -63,15 +68,17 @@ def snapshot(
             baseline.ignore_rules,
             cache_dir,
             repo.top,
+            Globs([p for p in baseline.protected_patterns if why_not(p) is None], anchored=False),
         )
         scan = settled_scan(repo, base, head, asked)
         changes = tuple(sorted(scan.changes, key=lambda change: change.path))
+        locked, written = scan.locked, scan.written
         found += scan.problems
         if (git.head_commit(repo), git.current_branch(repo)) != (head, branch):
             found.append("HEAD moved while the files were read")
     except FlowError as error:
         found.append(_base_gone(repo, baseline) or str(error))
-    result = Snapshot(head, branch, None, changes, standing, tuple(found))
+    result = Snapshot(head, branch, None, changes, standing, tuple(found), locked, written, began)
     if found:
         return result
     return result._replace(tree=subject_tree(result, baseline, own_files or _nobodys))
@@ -113,14 +120,29 @@ def _pinned(baseline: Baseline) -> str:
     return baseline.base_commit
 
 
-def collect(
-    repo: Repo, base: str, denied: Sequence[str], *, cache_dir: str | None
-) -> tuple[list[Change], dict[str, str], dict[str, str]]:
-    """What to pin: the change set now, ignored files that ``denied`` names, and the ignore rules.
+class Collected(NamedTuple):
+    """What there is to pin."""
 
-    Raises :class:`GitError` where anything stands in the way.
-    """
-    asked = Asked(Globs(denied, anchored=False), {}, None, cache_dir, repo.top)
+    changes: list[Change]
+    ignored: dict[str, str]
+    """Ignored files that a denied pattern names."""
+    rules: dict[str, str]
+    """The ignore rules in force."""
+    locked: dict[str, str]
+    """Ignored files that a protected pattern names."""
+
+
+def collect(
+    repo: Repo,
+    base: str,
+    denied: Sequence[str],
+    *,
+    cache_dir: str | None,
+    protected: Sequence[str] = (),
+) -> Collected:
+    """What to pin now. Raises :class:`GitError` where anything stands in the way."""
+    locked = Globs(protected, anchored=False)
+    asked = Asked(Globs(denied, anchored=False), {}, None, cache_dir, repo.top, locked)
     scan = settled_scan(repo, base, git.head_commit(repo), asked)
     if scan.problems:
         raise GitError(
@@ -135,4 +157,4 @@ def collect(
             ignored[change.path] = entry_digest(change.worktree)
         else:
             changes.append(change)
-    return changes, ignored, scan.rules
+    return Collected(changes, ignored, scan.rules, scan.locked)

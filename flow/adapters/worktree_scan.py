@@ -13,13 +13,13 @@ from flow.adapters.worktree_trees import against_index, against_tree, listing, t
 from flow.adapters.worktree_walk import Walk
 from flow.cheap_typing import TYPE_CHECKING, NamedTuple
 from flow.core.boundary import GITLINK, LINK, Change, Entry, entry_digest
+from flow.core.globs import Globs
 from flow.errors import GitError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from flow.adapters.git import Repo
-    from flow.core.globs import Globs
 
 _DEPTH = 8
 """Levels of submodules in submodules."""
@@ -52,6 +52,10 @@ class Scan(NamedTuple):
     problems: list[str]
     rules: dict[str, str]
     """The ignore rules that were met, where they were collected."""
+    locked: dict[str, str]
+    """path → digest of the ignored files that ``Asked.protected`` names."""
+    written: dict[bytes, int]
+    """path → when it was last written to (ns), of the files that were looked at."""
 
 
 class Asked(NamedTuple):
@@ -64,6 +68,15 @@ class Asked(NamedTuple):
     cache_dir: str | None
     top: str
     """The checkout's top level."""
+    protected: Globs
+    """Of these, ignored files are looked at too."""
+
+    @property
+    def watched(self) -> Globs:
+        """What is looked at where it is ignored."""
+        if not self.protected:
+            return self.denied
+        return Globs([g.text for g in (*self.denied.globs, *self.protected.globs)], anchored=False)
 
 
 class Ignored(Change):
@@ -139,7 +152,7 @@ def _scan(
         gitlinks=links,
         rules=rules,
         collect=asked.rules is None,
-        denied=asked.denied,
+        denied=asked.watched,
         prefix=prefix,
     )
     walk.run()
@@ -149,6 +162,11 @@ def _scan(
 
     changes = _changes(_Tops(repo, asked.top), table, walk, heads, staged, prefix)
     changes += _ignored_changes(walk, asked, prefix)
+    locked = {
+        text_of(prefix + path): entry_digest(entry)
+        for path, entry in (walk.ignored.items() if asked.protected else ())
+        if asked.protected.first(prefix + path) is not None
+    }
     collected = {name + file: text for file, text in rules.texts.items()}
     unsettled = walk.unsettled
     for path, inner in walk.submodules.items():
@@ -156,8 +174,10 @@ def _scan(
         changes += part.changes
         found += part.problems
         collected.update(part.rules)
+        locked.update(part.locked)
+        walk.written.update(part.written)
         unsettled = unsettled or moving
-    return Scan(changes, found, collected), unsettled
+    return Scan(changes, found, collected, locked, walk.written), unsettled
 
 
 def _submodule(repo: Repo, prefix: bytes, asked: Asked, depth: int) -> tuple[Scan, bool]:
@@ -165,13 +185,13 @@ def _submodule(repo: Repo, prefix: bytes, asked: Asked, depth: int) -> tuple[Sca
     name = text_of(prefix)
     why = "submodules lie too deep in each other" if depth > _DEPTH else git.refusal(repo)
     if why is not None:
-        return Scan([], [f"{name}: {why}"], {}), False
+        return Scan([], [f"{name}: {why}"], {}, {}, {}), False
     try:
         head = git.head_commit(repo)
         base = head or git.EMPTY_TREES[40]
         return _scan(repo, base, head, asked, prefix, depth)
     except GitError as error:
-        return Scan([], [f"{name}: {error}"], {}), False
+        return Scan([], [f"{name}: {error}"], {}, {}, {}), False
 
 
 class _Tops(NamedTuple):
@@ -208,7 +228,11 @@ def _changes(
 
 def _ignored_changes(walk: Walk, asked: Asked, prefix: bytes) -> list[Change]:
     """Ignored files that a denied pattern names and that are not as they were recorded."""
-    now = {text_of(prefix + path): entry for path, entry in walk.ignored.items()}
+    now = {
+        text_of(prefix + path): entry
+        for path, entry in walk.ignored.items()
+        if not asked.protected or asked.denied.first(prefix + path) is not None
+    }
     gone = (
         path
         for path in asked.denied_ignored

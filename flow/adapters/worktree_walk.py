@@ -84,6 +84,8 @@ class Walk:
         self.newly_clean: dict[bytes, Signature] = {}
         self.hashes: dict[bytes, Hashed] = {}
         """What the cache should know about files that are not as in the base."""
+        self.written: dict[bytes, int] = {}
+        """When the files that were looked at were last written to, or renamed (ns)."""
         self.asked: set[bytes] = set()
         """The untracked names that were met, as the ignore rules are asked for them."""
         self._top = os.fsencode(top) + b"/"
@@ -331,6 +333,7 @@ class Walk:
         mode = found.status.st_mode
         if not stat.S_ISREG(mode) and not stat.S_ISLNK(mode):
             return special(found.status)
+        self.written[self._prefix + found.path] = found.status.st_ctime_ns
         signature = signature_of(found.status)
         known = self._table.hashes.get(found.path)
         if known is not None and known.signature == signature:

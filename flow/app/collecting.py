@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from flow.app.measure import run_fields
+from flow.app.measure import locked, run_fields
 from flow.app.ports import Check
 from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 from flow.core import explain
@@ -23,6 +23,8 @@ class Collected(NamedTuple):
     """What running evidence commands came to, besides the sidecars they left."""
 
     ran: bool
+    made: tuple[str, ...] = ()
+    """The ids of the sidecars."""
     blamed: tuple[str, ...] = ()
     """What changed meanwhile that only Flow or a person may change."""
 
@@ -59,11 +61,12 @@ def collect(case: JudgeCase, tools: Tools) -> Collected:
     ]
     watch = tools.watch(facts.loaded.goal.id, facts.run_id)
     blamed: dict[str, None] = {}
+    made: list[str] = []
 
     def ended(check: Check, result: CheckResult) -> None:
         blamed.update(dict.fromkeys(watch.changed()))
         document = _document(facts, asked[check.criterion_id], result, tools.now())
-        tools.ledger.record_evidence(document, result.output, suffix=True)
+        made.append(tools.ledger.record_evidence(document, result.output, suffix=True)[0])
         watch.settle()
         tools.listener.ended(check, result)
 
@@ -79,7 +82,7 @@ def collect(case: JudgeCase, tools: Tools) -> Collected:
         )
     finally:
         tools.listener.finished()
-    return Collected(ran=True, blamed=tuple(blamed))
+    return Collected(ran=True, made=tuple(made), blamed=tuple(blamed))
 
 
 def spoiled(collected: Collected) -> str:
@@ -105,6 +108,7 @@ def _document(facts: Facts, criterion: Criterion, result: CheckResult, at: str) 
             "proves": [],
             "about": [criterion.id],
             "limitations": list(dict.fromkeys(limitations)),
-            **run_fields(facts, criterion, result),
+            **run_fields(facts.subject, criterion, result),
+            "protected_changes": locked(facts)[0],
         },
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flow.app import measure, proposals
+from flow.app import measure, measured_rows, proposals
 from flow.app.ports import Artifact, LastEvaluation, Turn
 from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 from flow.core import explain, layout
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from flow.core.boundary import BoundaryReport
     from flow.core.decide import Candidate, Decision, Measured, Silence
     from flow.core.goal import Goal
-    from flow.core.verdict import Delta
+    from flow.core.verdict import CriterionResult, Delta
 
 
 class Findings(NamedTuple):
@@ -41,12 +41,16 @@ def verdict(found: Findings, request: Request, records: Records) -> Verdict:
     """The verdict, with what it proposes."""
     facts, decision, report = found.facts, found.decision, found.report
     goal = facts.loaded.goal
-    results = measure.results(goal, found.measurement, found.measured, found.stale)
+    results = measured_rows.results(goal, found.measurement, found.measured, found.stale)
+    results, base_warnings = _with_base(facts, results)
     required = frozenset(c.id for c in goal.criteria if c.must_pass)
     may_propose = not request.only and not request.dry_run and facts.proposable
     remarks = []
     if found.stale:
         remarks.append(f"changed while the commands ran: {explain.names(found.stale, 5)}")
+    if report.rewritten:
+        names = explain.names(report.rewritten, 5)
+        remarks.append(f"written to while the commands ran, now as before: {names}")
     if decision.proposed and not may_propose:
         remarks.append("nothing is proposed: " + _why_not(request))
     reason = explain.reason(
@@ -78,7 +82,9 @@ def verdict(found: Findings, request: Request, records: Records) -> Verdict:
         warnings=(
             *facts.loaded.warnings,
             *report.warnings,
-            *measure.optional_failures(found.measured),
+            *measured_rows.optional_failures(found.measured),
+            *measured_rows.contradictions(results),
+            *base_warnings,
             *(found.opinion.warnings if found.opinion is not None else ()),
         ),
         proposed_transition=proposed,
@@ -86,6 +92,17 @@ def verdict(found: Findings, request: Request, records: Records) -> Verdict:
         lifecycle_to=decision.status,
         turns_evaluated=facts.turn,
     )
+
+
+def _with_base(
+    facts: Facts, results: tuple[CriterionResult, ...]
+) -> tuple[tuple[CriterionResult, ...], tuple[str, ...]]:
+    """The rows with what the base commit says of them, and what to warn of."""
+    if not facts.base_runs and not facts.base_problem:
+        return results, ()
+    from flow.app import base_facts
+
+    return base_facts.told(facts, results)
 
 
 def judge_ref(found: Findings) -> str | None:
@@ -110,11 +127,13 @@ def _delta(facts: Facts, measured: tuple[Measured, ...], records: Records) -> De
     if isinstance(rows, list) and all(isinstance(row, dict) for row in rows):
         before = {str(row.get("criterion_id")) for row in rows if row.get("status") == "pass"}
         before &= {c.id for c in goal.criteria}
-    return delta(
-        before=before,
-        decided={m.criterion_id: m.passing for m in measured if m.decided},
-        first=goal.turns_evaluated == 0,
-    )
+    decided = {m.criterion_id: m.passing for m in measured if m.decided}
+    # An amended criterion starts anew; only where one looks so, the events are asked.
+    anew = {c.id for c in goal.criteria if c.status == "pending" and not c.evidence_ref}
+    anew &= before | decided.keys()
+    if anew and goal.run_id is not None and goal.turns_evaluated:
+        anew &= records.amended(goal.run_id, goal.turns_evaluated)
+    return delta(before=before, decided=decided, amended=anew, first=goal.turns_evaluated == 0)
 
 
 def turn(found: Findings, said: Verdict, proposal: Mapping[str, Any] | None, at: str) -> Turn:
@@ -126,7 +145,7 @@ def turn(found: Findings, said: Verdict, proposal: Mapping[str, Any] | None, at:
         status=decision.status,
         turns_evaluated=facts.turn,
         last_evaluation=LastEvaluation(decision.result, said.reason, at),
-        criteria=measure.updates(goal, found.measurement, said.criterion_results, at),
+        criteria=measured_rows.updates(goal, found.measurement, said.criterion_results, at),
         artifact=Artifact(
             "goal-evaluation",
             {
@@ -192,7 +211,7 @@ def untrusted(loaded: LoadedGoal, run_id: str | None, why: str) -> Verdict:
         reason=f"the goal's commands are not trusted here: {why}",
         next_step_hint=f"read the contract, then: flow trust record {goal.id}",
         blocker_type="missing_approval",
-        criterion_results=measure.unexecuted(goal),
+        criterion_results=measured_rows.unexecuted(goal),
         path_violations=(),
         warnings=loaded.warnings,
         proposed_transition=None,

@@ -7,6 +7,8 @@ from flow.app.looking import refuse_other_branch
 from flow.app.ports import Artifact, Move
 from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 from flow.core import draft, explain, layout
+from flow.core.judging import apart
+from flow.core.judging.apart import DebateOrder
 from flow.errors import ContractError, Fault, StateError
 
 if TYPE_CHECKING:
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
     from flow.app.doors import Desk
     from flow.app.ports import LoadedGoal
     from flow.core.boundary import Baseline
-    from flow.core.goal import Goal
+    from flow.core.goal import Criterion, Goal
 
 Edit = tuple[tuple[str | int, ...], Any]
 
@@ -53,6 +55,8 @@ class Workshop(NamedTuple):
     branch: Callable[[], str | None]
     missing_programs: Callable[[Goal], list[str]]
     masked_commands: Callable[[Goal], list[str]]
+    already_green: Callable[[Goal], list[str]]
+    """A warning for each command that passes now; runs those that only look."""
 
 
 class Created(NamedTuple):
@@ -124,6 +128,7 @@ def create(
         (
             *parsed.warnings,
             *lint(ready, [*shop.missing_programs(ready), *shop.masked_commands(ready)]),
+            *(() if as_draft else shop.already_green(ready)),
         ),
     )
 
@@ -153,17 +158,22 @@ def lint(goal: Goal, about_commands: Sequence[str]) -> list[str]:
             f"{explain.names(fuzzy)}: no command proves it and evaluator.type is deterministic, "
             f"so only an approval can"
         )
-    bare = [
-        c.id
-        for c in goal.criteria
-        if c.id in fuzzy and not c.evidence_paths and not c.evidence_command
-    ]
+    bare = [c.id for c in goal.criteria if c.id in fuzzy and _bare(c)]
     if bare and goal.evaluator_type != "deterministic":
         found.append(
             f"{explain.names(bare)}: without evidence_paths or an evidence_command no judge can "
             "pass it"
         )
     return found
+
+
+def _bare(criterion: Criterion) -> bool:
+    """Whether a judge would be given nothing that it could rest a pass on."""
+    orders = apart.orders(criterion)
+    if any(isinstance(order, DebateOrder) and not order.solution for order in orders):
+        return True
+    balloted = not orders or bool(criterion.document.get("rubric"))
+    return balloted and not criterion.evidence_paths and not criterion.evidence_command
 
 
 class Rebase(NamedTuple):

@@ -42,6 +42,9 @@ class Desk(NamedTuple):
     denied_paths: tuple[str, ...]
     who: str
     """Who answered, for the journal (a user name, never a promise)."""
+    version: str
+    """Flow's own."""
+    now: Callable[[], str]
 
 
 class Closed(NamedTuple):
@@ -67,6 +70,13 @@ def confirm(desk: Desk, goal_id: str, proposal_id: str, reason: str | None, how:
     loaded = desk.records.goal(goal_id)
     goal = loaded.goal
     proposal = live_proposal(desk.records, goal)
+    if goal.status in TERMINAL:
+        raise StaleProposal(
+            f"goal {goal.id} is {goal.status} already, so no proposal for it is live",
+            key="--proposal",
+            value=proposal_id,
+            remedy=f"a closed goal stays closed; start anew: flow goal create NEW --from {goal.id}",
+        )
     if proposal is None or proposal["proposal_id"] != proposal_id:
         raise StaleProposal(
             f"goal {goal.id} has no live proposal {proposal_id!r:.80}",
@@ -216,6 +226,7 @@ def what_moved(desk: Desk, loaded: LoadedGoal, proposal: Mapping[str, Any]) -> l
         if tree != proposal["tree"]:
             moved.append("the files were changed since it was made")
     moved += proposals.lost(proposal, desk.records.counted)
+    moved += proposals.outdated(proposal, desk.records.counted, desk.version, desk.now())
     return moved
 
 

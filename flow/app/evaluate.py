@@ -9,7 +9,7 @@ here to a terminal status: what it may write (``Turn.status``) and what it may o
 
 from __future__ import annotations
 
-from flow.app import compose, looking, measure, proposals
+from flow.app import compose, looking, measure, measured_rows, proposals
 from flow.app.ports import Move
 from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 from flow.core import decide, explain
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
     from flow.app.collecting import Collected
-    from flow.app.looking import Facts, Known
+    from flow.app.looking import Again, Facts, Known
     from flow.app.measure import Listener, Measurements
     from flow.app.ports import (
         LoadedGoal,
@@ -31,9 +31,11 @@ if TYPE_CHECKING:
         TurnLedger,
         Watch,
     )
+    from flow.app.red_first import Bench
     from flow.core.boundary import Baseline, BoundaryReport
     from flow.core.decide import Candidate, Measured, Opinion, Silence
     from flow.core.goal import Goal
+    from flow.core.red_first import BaseRun
     from flow.core.verdict import Verdict
 
 
@@ -47,6 +49,8 @@ class Request(NamedTuple):
     only: tuple[str, ...] = ()
     jobs: int | None = None
     timeout_seconds: float | None = None
+    repeat: int | None = None
+    """How often each command runs, over the goal's ``evaluator.repeat``."""
     no_judge: bool = False
     dry_run: bool = False
     reuse: Mapping[str, str] | None = None
@@ -119,6 +123,12 @@ class Tools(NamedTuple):
     """Seconds until the caller must have its answer; None: no such limit."""
     judge: Callable[[JudgeCase], Opinion | Silence] | None = None
     """Asks the judges; None where none is configured."""
+    base_runs: Callable[[Goal], Mapping[str, BaseRun]] = lambda _goal: {}
+    """What is on record about the goal's commands on its base commit (red first)."""
+    bench: Callable[[], Bench] | None = None
+    """What running them there needs; None where that cannot be."""
+    elsewhere: Callable[[str], bool] = lambda _run: False
+    """Whether a run was recorded in another checkout, and not in this one."""
     recall: Callable[[JudgeCase], Opinion | None] | None = None
     """What the judges said of the same files before, for a caller that wants no new opinion."""
 
@@ -139,7 +149,7 @@ def examine(request: Request, tools: Tools) -> Evaluated:
         tools.ledger.finish(request.goal_id)
     loaded = tools.records.goal(request.goal_id)
     _refuse_unless_evaluable(loaded.goal)
-    only = _only(loaded.goal, request.only)
+    only = chosen(loaded.goal, request.only)
     trusted, why = tools.trusted(loaded)
     if not trusted:
         return Evaluated(compose.untrusted(loaded, request.run_id, why), None)
@@ -147,14 +157,28 @@ def examine(request: Request, tools: Tools) -> Evaluated:
     facts = looking.look(loaded, request, tools)
     if loaded.goal.status != "active" and not request.dry_run and not request.quiet:
         facts = facts._replace(loaded=_resume(facts, tools.ledger, tools.records))
+    if loaded.goal.document["evaluator"].get("sandbox"):
+        from flow.app.confining import confined
+
+        tools = confined(tools, loaded.goal)
+    if tools.seconds_left is None:
+        facts = _red_first(facts, request, only, tools)
     measurement = measure.run(facts, request, only, tools)
-    left, stale = looking.look_again(facts, measurement, request, tools)
-    report = looking.boundary(facts, left, tools)
-    approvals = proposals.fresh_approvals(facts.loaded.goal, facts.subject, tools.records)
-    measured = measure.judgeable(facts.loaded.goal, measurement, approvals, stale=bool(stale))
+    if tools.seconds_left is not None:  # somebody waits: first what decides
+        facts = _red_first(facts, request, only, tools)
+    measurement = measurement._replace(ran=measurement.ran or facts.base_ran)
+    again = looking.look_again(facts, measurement, request, tools)
+    stale = again.moved
+    if stale:
+        measure.discount(facts, measure.made(measurement), stale, tools)
+    report = looking.boundary(facts, again, tools)
+    approvals = proposals.fresh_approvals(
+        facts.loaded.goal, facts.subject, tools.records, tools.now()
+    )
+    measured = measured_rows.judgeable(facts.loaded.goal, measurement, approvals, stale=bool(stale))
     candidate = decide.candidate(measured, boundary_known=report.status != "inconclusive")
     case = JudgeCase(facts, measurement, measured, report, candidate, request)
-    case, opinion, moved = _consult(case, left, approvals, tools)
+    case, opinion, moved = _consult(case, again, approvals, tools)
     measurement, measured, report, candidate = case[1:5]
     stale = moved or stale
     decision = decide.decide(
@@ -163,7 +187,7 @@ def examine(request: Request, tools: Tools) -> Evaluated:
         evaluator_type=loaded.goal.evaluator_type,
         trigger=request.trigger,
         judge=opinion,
-        review=bool(report.guards_changed),
+        review=bool(report.guards_changed or report.protected_changed),
     )
     found = compose.Findings(
         facts, measurement, measured, stale, report, candidate, opinion, decision
@@ -177,7 +201,17 @@ def examine(request: Request, tools: Tools) -> Evaluated:
         verdict = _write(verdict, found, tools)
     if not request.dry_run:
         tools.ended(facts.run_id)
-    return Evaluated(verdict, found)
+    head = tools.records.ledger_head(facts.run_id)
+    return Evaluated(verdict._replace(ledger_head=head), found)
+
+
+def _red_first(facts: Facts, request: Request, only: frozenset[str] | None, tools: Tools) -> Facts:
+    """The facts with what is known of the commands on the base commit (SPEC section 10)."""
+    if not facts.loaded.goal.tdd_required and not tools.base_runs(facts.loaded.goal):
+        return facts
+    from flow.app import base_facts
+
+    return base_facts.known(facts, request, only, tools)
 
 
 def _refuse_unless_evaluable(goal: Goal) -> None:
@@ -195,7 +229,8 @@ def _refuse_unless_evaluable(goal: Goal) -> None:
     )
 
 
-def _only(goal: Goal, wanted: Sequence[str]) -> frozenset[str] | None:
+def chosen(goal: Goal, wanted: Sequence[str]) -> frozenset[str] | None:
+    """The criteria that ``--only`` names; None for all. :class:`InputError` for an unknown one."""
     if not wanted:
         return None
     known = [c.id for c in goal.criteria]
@@ -230,7 +265,7 @@ def _resume(facts: Facts, ledger: TurnLedger, records: Records) -> LoadedGoal:
 
 
 def _consult(
-    case: JudgeCase, left: Sequence[str], approvals: frozenset[str], tools: Tools
+    case: JudgeCase, first: Again, approvals: frozenset[str], tools: Tools
 ) -> tuple[JudgeCase, Opinion | Silence | None, tuple[str, ...]]:
     """Step 5: the case with what a judge said of it, the opinion, and what moved meanwhile."""
     opinion, collected = _ask(case, tools)
@@ -246,11 +281,16 @@ def _consult(
     measurement = case.measurement._replace(
         ran=True, goal_touched=case.measurement.goal_touched or collected.goal_touched
     )
-    more, moved = looking.look_again(facts, measurement, case.request, tools)
-    if more:
-        case = case._replace(report=looking.boundary(facts, (*left, *more), tools))
+    second = looking.look_again(facts, measurement, case.request, tools)
+    moved = second.moved
+    if second.left or second.rewritten != first.rewritten:
+        both = second._replace(left=(*first.left, *second.left))
+        case = case._replace(report=looking.boundary(facts, both, tools))
     if moved:  # the opinion is about files that are no more
-        measured = measure.judgeable(goal, measurement, approvals, stale=True)
+        said = [opinion.evidence_id] if isinstance(opinion, decide.Opinion) else []
+        made = (*measure.made(measurement), *collected.made, *filter(None, said))
+        measure.discount(facts, made, moved, tools)
+        measured = measured_rows.judgeable(goal, measurement, approvals, stale=True)
         case = case._replace(measurement=measurement, measured=measured, candidate="incomplete")
         return case, None, moved
     measurement, measured = judged_rows(goal, measurement, case.measured, opinion)

@@ -76,3 +76,8 @@ class AskJudge(Protocol):
 
     def __call__(self, question: Question, *, seconds: float) -> Answer | NoAnswer:
         """Ask. Never raises for anything the outside does; ``seconds`` bounds the whole call."""
+
+
+def name_of(judge: AskJudge | NoAnswer) -> str:
+    """A judge's name; of one that cannot be asked, its backend's."""
+    return judge.usage.backend if isinstance(judge, NoAnswer) else judge.name

@@ -8,11 +8,14 @@ and the decision table decides what it is worth.
 
 from __future__ import annotations
 
+import math
+
 from flow.app import judging_bundle, judging_records, judging_rubrics
-from flow.app.judge_port import Answer, NoAnswer, Question, Usage
+from flow.app.judge_port import Answer, NoAnswer, Question, Usage, name_of
 from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 from flow.core.decide import Opinion, Silence
-from flow.core.judging import ballots, prompt, reply
+from flow.core.instant import ahead
+from flow.core.judging import apart, ballots, prompt, reply
 from flow.core.judging.bundle import MOST_SOUGHT
 
 if TYPE_CHECKING:
@@ -23,7 +26,8 @@ if TYPE_CHECKING:
     from flow.app.judging_bundle import Sources
     from flow.app.judging_records import Keep
     from flow.app.measure import Listener
-    from flow.core.judging.bundle import Bundle
+    from flow.core.goal import Criterion
+    from flow.core.judging.bundle import Bundle, Sought
     from flow.core.judging.prompt import Prompt
     from flow.core.rubric import Rubric
 
@@ -58,6 +62,8 @@ class JudgeTools(NamedTuple):
     listener: Listener
     rubrics: Mapping[str, Rubric | str] = {}
     """The rubrics that criteria name, by name; one that cannot be used is the reason."""
+    hear: Callable[[JudgeCase, Criterion, apart.Order, float], apart.Heard] | None = None
+    """Judges one criterion by its scorecard or debate, within so many seconds."""
 
 
 class Asked(NamedTuple):
@@ -86,13 +92,23 @@ def judge(case: JudgeCase, tools: JudgeTools) -> Opinion | Silence:
     why = judging_rubrics.unusable(case.facts.loaded.goal, bundle, tools.rubrics)
     if why:
         return Silence(why)
+    sought = bundle.sought
     session = _Session(case, tools, bundle)
-    asked = [session.ask(number, one) for number, one in enumerate(tools.panel)]
+    heard = session.hear(sought)
+    asked = session.ballots()
+    warnings = _warnings(asked, heard)
+    if not asked and not any(one.judges for one in heard):
+        said = [f"{one.id}: {one.reason}" for one in heard]
+        return Silence("; ".join(said) or "no criterion is left to ask about", warnings)
     usable = [one.ballot for one in asked if one.ballot is not None]
-    counted = ballots.tally(usable, len(asked), bundle.sought)
-    warnings = _warnings(asked)
+    counted = ballots.tally(usable, len(asked), session.sought)
+    if heard and (counted is not None or not session.sought):
+        counted = apart.together(counted, heard, sought)
     if tools.keep is not None:
-        kept = judging_records.keep(case, asked, counted, session.canaries, tools.keep)
+        names = [name_of(one) for one in tools.panel]
+        kept = judging_records.keep(
+            case, asked, counted, heard, names, session.canaries, tools.keep
+        )
     else:
         kept = None
     if counted is None:
@@ -122,21 +138,70 @@ class _Session:
     """The questions of one evaluation: they share the clock and the canaries."""
 
     def __init__(self, case: JudgeCase, tools: JudgeTools, bundle: Bundle) -> None:
-        self._case, self._tools, self._bundle = case, tools, bundle
+        self._case, self._tools, self._whole = case, tools, bundle
+        self._bundle = bundle.about(apart.balloted(case.facts.loaded.goal, bundle.sought))
         self._started = tools.monotonic()
         self.canaries: dict[str, Canary] = {}
+        self.sought = self._bundle.sought
+
+    def hear(self, sought: Sequence[Sought]) -> list[apart.Heard]:
+        """What becomes of the criteria that are judged apart, each in its way."""
+        return [
+            self._trusted(self._hear(criterion, order))
+            for criterion in apart.apart(self._case.facts.loaded.goal, sought)
+            for order in apart.orders(criterion)
+        ]
+
+    def _hear(self, criterion: Criterion, order: apart.Order) -> apart.Heard:
+        hear = self._tools.hear
+        if hear is None:
+            return apart.Heard(criterion.id, order.way, None, "nobody can judge it so here")
+        seconds = self._left()
+        if seconds < 1:
+            return apart.Heard(criterion.id, order.way, None, "no time is left to ask")
+        return hear(self._case, criterion, order, seconds)
+
+    def _trusted(self, heard: apart.Heard) -> apart.Heard:
+        """A pass by judges that are not known to agree with people goes to a person.
+
+        So does one by a judge that passes the goal without any evidence (its canary).
+        """
+        if heard.status != "pass":
+            return heard
+        for name in heard.judges:
+            trusted, why = self._tools.trusted(name)
+            if trusted and self._tools.limits.canary:
+                why = self._canary_of(name)
+                trusted = not why
+            if not trusted:
+                why = f"{heard.reason}; but {name} cannot propose it: {why}"
+                return heard._replace(status=None, reason=why)
+        return heard
+
+    def _canary_of(self, name: str) -> str:
+        for one in self._tools.panel:
+            if not isinstance(one, NoAnswer) and one.name == name:
+                return self._canary(one)
+        return "it has not answered the question without evidence"
+
+    def ballots(self) -> list[Asked]:
+        """Every ballot, where there is a criterion to ask about."""
+        if not self.sought:
+            return []
+        return [self.ask(number, one) for number, one in enumerate(self._tools.panel)]
 
     def ask(self, number: int, one: AskJudge | NoAnswer) -> Asked:
         """One ballot."""
         put = prompt.make(self._bundle, self._tools.nonce(), number)
-        name = one.usage.backend if isinstance(one, NoAnswer) else one.name
+        name = name_of(one)
         answer: Answer | NoAnswer
         if isinstance(one, NoAnswer):
             answer = one
         elif self._tools.limits.canary and (why := self._canary(one)):
             answer = NoAnswer("error", why, Usage(name, attempts=0))
         else:
-            answer = self._put(one, put, f"ballot {number + 1} of {len(self._tools.panel)}")
+            what = f"ballot {number + 1} of {len(self._tools.panel)}"
+            answer = self._put(one, put, what, self.sought)
         ballot, value, refined, usage = None, None, None, answer.usage
         if isinstance(answer, Answer):
             value = answer.value
@@ -167,27 +232,32 @@ class _Session:
             turn=number,
         )
 
-    def _put(self, one: AskJudge, put: Prompt, what: str) -> Answer | NoAnswer:
+    def _put(
+        self, one: AskJudge, put: Prompt, what: str, sought: Sequence[Sought]
+    ) -> Answer | NoAnswer:
         label = f"goal {self._case.facts.loaded.goal.id}, {what}"
-        schema = reply.schema(self._bundle.sought)
+        schema = reply.schema(sought)
         return self._ask(one, Question(put.system, put.text, schema, label), what)
 
     def _ask(self, one: AskJudge, question: Question, what: str) -> Answer | NoAnswer:
-        limits, nothing = self._tools.limits, Usage(one.name, attempts=0)
-        seconds = limits.seconds
-        if self._case.seconds is not None:
-            seconds = min(seconds, self._case.seconds + self._started - self._tools.monotonic())
+        seconds = min(self._tools.limits.seconds, self._left())
         if seconds < 1:
-            return NoAnswer("timeout", "no time is left to ask", nothing)
+            return NoAnswer("timeout", "no time is left to ask", Usage(one.name, attempts=0))
         self._tools.listener.asking(one.name, what, seconds)
         return one(question, seconds=seconds)
+
+    def _left(self) -> float:
+        """Seconds until the caller must have its answer."""
+        if self._case.seconds is None:
+            return math.inf
+        return self._case.seconds + self._started - self._tools.monotonic()
 
     def _canary(self, one: AskJudge) -> str:
         """Why the judge is not believed in this turn; empty where its canary lives."""
         if one.name not in self.canaries:
-            empty = self._bundle.without_evidence()
+            empty = self._whole.without_evidence()
             put = prompt.make(empty, self._tools.nonce())
-            answer = self._put(one, put, "the question without evidence")
+            answer = self._put(one, put, "the question without evidence", self._whole.sought)
             why = ""
             if isinstance(answer, NoAnswer):
                 why = f"the question without evidence got no answer: {answer.reason}"
@@ -216,9 +286,11 @@ def recall(case: JudgeCase, tools: JudgeTools) -> Opinion | None:
     if any(c.fuzzy and not c.hermetic for c in goal.criteria):
         return None
     asked = judging_bundle.sought(goal, (m.criterion_id for m in case.measured if m.approved))
-    names = [one.usage.backend if isinstance(one, NoAnswer) else one.name for one in tools.panel]
+    names = [name_of(one) for one in tools.panel]
     found, _ = records.evidence(case.facts.run_id)
     for evidence in reversed(found):
+        if ahead(evidence.created_at, tools.sources.now):
+            continue
         if evidence.type == "llm_judge_report" and evidence.goal == goal.id:
             opinion = judging_records.opinion(evidence, case.facts, asked, names, records)
             if opinion is None:
@@ -243,9 +315,11 @@ def _why(one: Asked) -> str:
     return f"{one.judge} gave no usable answer ({one.answer.kind}): {why}"
 
 
-def _warnings(asked: Sequence[Asked]) -> tuple[str, ...]:
+def _warnings(asked: Sequence[Asked], heard: Sequence[apart.Heard]) -> tuple[str, ...]:
     """What people should know of what was given and said, each once."""
     found: dict[str, None] = {}
+    for each in heard:
+        found.update((f"{each.id}, {each.way}: {remark}", None) for remark in each.remarks)
     for one in asked:
         found.update((f"given to the judge: {report}", None) for report in one.put.reports)
         if one.ballot is not None:

@@ -8,19 +8,26 @@ from __future__ import annotations
 
 import json
 
+from flow.app.looking import own_files
 from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 from flow.core import layout
+from flow.core.by_products import subject_tree
 from flow.core.evidence import EVALUATOR
+from flow.core.freshness import differences
+from flow.core.imported import NAMES, without_reports
+from flow.core.instant import ahead
 from flow.core.judging.bundle import Bundle, Item, Missing, Previous, Sought
 from flow.core.judging.fences import Part
 from flow.core.judging.reply import Verdicts
+from flow.core.red_first import limitation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from flow.app.evaluate import JudgeCase
+    from flow.app.looking import Facts
     from flow.app.ports import Records
-    from flow.core.evidence import Evidence
+    from flow.core.evidence import Evidence, Subject
     from flow.core.goal import Criterion, Goal
 
 NEVER = frozenset(
@@ -57,6 +64,8 @@ class Sources(NamedTuple):
     """The content of (patterns), less what (denied patterns) cover."""
     journals: tuple[str, ...]
     """Patterns of the decision journal."""
+    now: str
+    """What is dated later than this is not shown."""
 
 
 def sought(goal: Goal, approved: Iterable[str]) -> tuple[Sought, ...]:
@@ -139,9 +148,11 @@ class _Ledger:
         self._case, self._sources = case, sources
         run_id, tree = case.facts.run_id, case.facts.subject.tree
         found, _ = sources.records.evidence(run_id)
+        taken_out = sources.records.discounted(run_id)
         self._opinions: set[str] = set()
         self._stale: set[str] = set()
         self._rows: dict[str, list[Evidence]] = {}
+        reports = {e.id for e in found if e.imported is not None}
         for evidence in found:
             if evidence.goal != case.facts.loaded.goal.id:
                 continue
@@ -151,7 +162,15 @@ class _Ledger:
                     self._opinions.update(named)
                 continue
             measured_on = evidence.subject.get("tree")
-            if measured_on != tree and (measured_on is not None or _by_flow(evidence)):
+            if evidence.id in reports:
+                now = _apart_from_reports(case.facts, found)
+                stale = bool(differences(evidence, now, case.facts.loaded.goal))
+            elif _by_flow(evidence):
+                stale = bool(differences(evidence, case.facts.subject, case.facts.loaded.goal))
+            else:
+                stale = measured_on not in (None, tree)
+            path = layout.evidence_file(evidence.run_id, evidence.id)
+            if stale or path in taken_out or ahead(evidence.created_at, sources.now):
                 self._stale.update(named)
                 continue
             for criterion_id in named:
@@ -200,7 +219,10 @@ class _Ledger:
         raw = self._sources.output(evidence)
         said = evidence.document["evidence"].get("result")
         ended = f" ({said})" if counts and said else ""
-        if not counts:
+        report = evidence.imported
+        if report is not None:
+            what = f"{NAMES[report['format']]} of another tool, about these very files"
+        elif not counts:
             what = f"a sidecar of type {evidence.type}"
         elif criterion.fuzzy:
             what = f"output of its evidence_command{ended}"
@@ -212,6 +234,15 @@ class _Ledger:
             Part("", raw.data, evidence.command or evidence.id, raw.unread),
             counts,
         )
+
+
+def _apart_from_reports(facts: Facts, evidence: Sequence[Evidence]) -> Subject:
+    """The files as they were when this evaluation began, without the reports in them."""
+    tree = None
+    if not facts.before.problems:
+        rest = without_reports(facts.before, evidence)
+        tree = subject_tree(rest, facts.baseline, own_files(facts.loaded.goal, facts.baseline))
+    return facts.subject._replace(tree=tree)
 
 
 def _criteria(evidence: Evidence) -> tuple[str, ...]:
@@ -262,12 +293,21 @@ def _report(case: JudgeCase) -> str:
         else:
             what = f"its command: {row.outcome}"
             what += "".join(f", {part}" for part in (row.result, row.reason) if part)
+            known = case.facts.base_runs.get(criterion.id)
+            if known is not None and known.non_discriminating:
+                what += f"; {limitation(case.facts.loaded.goal.base_commit or '')}"
         lines.append(f"{criterion.id} ({need}): {what}")
     inside = {
         "inside": "The change stays inside the paths that the contract allows.",
         "outside": "The change leaves the paths that the contract allows.",
     }
     lines.append(inside.get(case.report.status, "Whether the change stays inside is not known."))
+    if case.facts.locked is not None:
+        given = "a person has not approved that" if case.report.protected_changed else "approved"
+        lines.append(
+            "Files that the proof rests on were changed since the goal was started "
+            f"({given}): {case.facts.locked.sentence()}"
+        )
     return "\n".join(lines)
 
 

@@ -9,6 +9,7 @@ from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 from flow.core import layout
 from flow.core.decide import JudgedCriterion, Opinion
 from flow.core.evidence import EVALUATOR, ONLY_OPINION, evidence_document
+from flow.core.freshness import differences
 from flow.core.goal import canonical_digest
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from flow.app.looking import Facts
     from flow.app.ports import RawOutput, Records, TurnLedger
     from flow.core.evidence import Evidence
+    from flow.core.judging.apart import Heard
     from flow.core.judging.ballots import Tally
     from flow.core.judging.bundle import Sought
 
@@ -46,12 +48,15 @@ def keep(
     case: JudgeCase,
     asked: Sequence[Asked],
     counted: Tally | None,
+    heard: Sequence[Heard],
+    judges: Sequence[str],
     canaries: Mapping[str, Canary],
     to: Keep,
 ) -> Kept | None:
     """Record every ballot, and the opinion; returns the opinion's sidecar, None without one.
 
-    One ballot alone is the opinion: it gets one sidecar.
+    One ballot alone is the opinion: it gets one sidecar. What was heard apart is in the opinion's.
+    ``judges`` names who is asked, also where there was no ballot to cast.
     """
     rows: list[Kept] = []
     if len(asked) > 1 or counted is None:
@@ -68,7 +73,8 @@ def keep(
         "reason": counted.reason,
         "next_step_hint": counted.next_step_hint,
         "criteria": [row._asdict() for row in counted.criteria],
-        "judges": [one.judge for one in asked],
+        "judges": list(judges),
+        "apart": [_apart(one) for one in heard] or None,
         "ballots": {
             "asked": counted.asked,
             "usable": counted.usable,
@@ -80,12 +86,32 @@ def keep(
             {"judge": c.judge, "passed": not c.why, "reason": c.why, **_usage(c.usage)}
             for c in canaries.values()
         ],
-        "cost_usd": _total(one.usage.cost_usd for one in asked),
-        "duration_seconds": _total(one.usage.duration_seconds for one in asked),
+        "cost_usd": _total([*_each(heard, "cost_usd"), *(one.usage.cost_usd for one in asked)]),
+        "duration_seconds": _total(
+            [*_each(heard, "duration_seconds"), *(one.usage.duration_seconds for one in asked)]
+        ),
     }
     passed = tuple(row.id for row in counted.criteria if row.status == "pass")
     only = asked[0] if len(asked) == 1 else None
     return _record(case, "eval", body, passed, only, to)
+
+
+def _apart(one: Heard) -> dict[str, Any]:
+    """What was heard of one criterion, as the opinion's sidecar holds it."""
+    return {
+        "criterion_id": one.id,
+        "way": one.way,
+        "status": one.status,
+        "reason": one.reason,
+        "confidence": one.confidence,
+        "judges": list(one.judges),
+        "remarks": list(one.remarks),
+        **one.document,
+    }
+
+
+def _each(heard: Sequence[Heard], key: str) -> list[Any]:
+    return [one.document.get(key) for one in heard]
 
 
 def opinion(
@@ -99,14 +125,16 @@ def opinion(
     said = evidence.document["evidence"].get("judgement")
     if not isinstance(said, dict) or "ballots" not in said or facts.subject.tree is None:
         return None
-    stamp = (evidence.subject.get("tree"), evidence.subject.get("contract"))
-    if stamp != (facts.subject.tree, facts.subject.contract) or said.get("judges") != list(judges):
+    if differences(evidence, facts.subject, facts.loaded.goal) or said.get("judges") != list(
+        judges
+    ):
+        return None
+    path = layout.evidence_file(evidence.run_id, evidence.id)
+    if records.counted(path) is None:  # not Flow's own words: they may have any shape
         return None
     if [row["id"] for row in said["criteria"]] != [one.id for one in asked]:
         return None
-    path = layout.evidence_file(evidence.run_id, evidence.id)
-    behind = (path, *said["ballots"]["sidecars"])
-    if any(records.counted(each) is None for each in behind):
+    if any(records.counted(each) is None for each in said["ballots"]["sidecars"]):
         return None
     return Opinion(
         said["verdict"],

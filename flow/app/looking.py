@@ -11,13 +11,15 @@ from flow.core.goal import NO_BRANCH
 from flow.errors import StateError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping
 
     from flow.app.evaluate import Request, Tools
     from flow.app.measure import Measurements
     from flow.app.ports import LoadedGoal
     from flow.core.boundary import Baseline, BoundaryReport, Snapshot
     from flow.core.goal import Goal
+    from flow.core.lock import Difference
+    from flow.core.red_first import BaseRun
 
 
 class Known(NamedTuple):
@@ -43,16 +45,24 @@ class Facts(NamedTuple):
     subject: Subject
     proposable: bool
     """Whether the range that is looked at contains the pinned one (``--base``)."""
+    base_runs: Mapping[str, BaseRun] = {}
+    """What the commands came to on the base commit (SPEC section 10, red first)."""
+    base_problem: str = ""
+    """Why something of that is not known which the contract asks for."""
+    base_ran: bool = False
+    """Whether commands ran there in this evaluation."""
+    locked: Difference | None = None
+    """The protected files that are not as they were at activation (SPEC section 10)."""
 
 
-LOST = "baseline.json, which is missing"
+LOST = "baseline.json, which is missing or was altered"
 """Named among the changed guards where no record of the goal's start is there."""
 
 
 def look(loaded: LoadedGoal, request: Request, tools: Tools) -> Facts:
     """Take the subject and the change set now, before any command runs."""
     goal = loaded.goal
-    run_id = request.run_id or goal.run_id or layout.run_id_for(goal.id, tools.now())
+    run_id = request.run_id or _run_of(goal, tools)
     baseline, recorded = tools.baseline(goal, run_id)
     if recorded and run_id != goal.run_id and not request.dry_run:
         tools.keep_baseline(goal.id, run_id, baseline)  # the new run starts where the old one did
@@ -64,9 +74,32 @@ def look(loaded: LoadedGoal, request: Request, tools: Tools) -> Facts:
     if not request.dry_run and request.base is None and not before.problems:
         baseline = _left_by_a_killed_one(goal, run_id, baseline, before, tools)
     subject = subject_of(loaded, before, baseline, tools.version)
+    locked = difference(goal, before, baseline)
+    turn = goal.turns_evaluated + 1
     return Facts(
-        loaded, run_id, goal.turns_evaluated + 1, baseline, recorded, before, subject, proposable
+        loaded, run_id, turn, baseline, recorded, before, subject, proposable, locked=locked
     )
+
+
+def _run_of(goal: Goal, tools: Tools) -> str:
+    """The goal's own run, unless that is another checkout's: two chains in one run contradict.
+
+    Journals travel with git and runs do not, so in a fresh clone a head is known that no chain here
+    can ever lead to.
+    """
+    if goal.run_id is not None and not tools.elsewhere(goal.run_id):
+        return goal.run_id
+    fresh = layout.run_id_for(goal.id, tools.now())
+    return fresh if fresh != goal.run_id else f"{fresh}-2"
+
+
+def difference(goal: Goal, snapshot: Snapshot, baseline: Baseline) -> Difference | None:
+    """The protected files that are not as they were; nothing is asked where none is protected."""
+    if not goal.protected_paths:
+        return None
+    from flow.core import lock
+
+    return lock.difference(snapshot, baseline, goal.protected_paths, own_files(goal, baseline))
 
 
 def _left_by_a_killed_one(
@@ -101,7 +134,8 @@ def refuse_other_branch(goal: Goal, branch: str | None) -> None:
             code="wrong_branch",
             key="scope.branch",
             value=goal.branch,
-            remedy=f"git switch {explain.visible(goal.branch)}",
+            remedy=f"git switch {explain.visible(goal.branch)}; where that branch was renamed: "
+            f"flow goal amend {goal.id} --file F, with the new scope.branch",
         )
 
 
@@ -114,8 +148,8 @@ def subject_of(loaded: LoadedGoal, snapshot: Snapshot, baseline: Baseline, versi
 
 
 def own_files(goal: Goal, baseline: Baseline) -> Callable[[str], bool]:
-    """Which changed paths are files that Flow wrote itself: journals of this checkout."""
-    return bounds.OwnFiles(baseline.journal_dir, goal.journal)
+    """Which changed paths are files that Flow wrote itself in this checkout."""
+    return bounds.own_files(baseline, goal.journal)
 
 
 def denied(goal: Goal, tools: Tools) -> tuple[str, ...]:
@@ -123,37 +157,48 @@ def denied(goal: Goal, tools: Tools) -> tuple[str, ...]:
     return (*goal.denied_paths, *tools.limits.denied_paths)
 
 
-def look_again(
-    facts: Facts, measurement: Measurements, request: Request, tools: Tools
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Find by-products, and whether anything else moved while commands ran.
+class Again(NamedTuple):
+    """What the look after the commands found."""
 
-    Returns the paths that the commands left behind, and the paths that make this evaluation stale.
+    left: tuple[str, ...] = ()
+    """By-products that they left behind."""
+    moved: tuple[str, ...] = ()
+    """What makes this evaluation stale."""
+    rewritten: tuple[str, ...] = ()
+    """Files that were written to and are as they were.
+
+    A command that makes a file anew and compares it does that, too: whoever confirms is told.
     """
+
+
+def look_again(facts: Facts, measurement: Measurements, request: Request, tools: Tools) -> Again:
+    """Find by-products, and whether anything else moved while commands ran."""
     if not measurement.ran or facts.before.problems:
-        return (), ()  # what could not be seen before is not new now
+        return Again()  # what could not be seen before is not new now
     after = tools.snapshot(facts.baseline, denied(facts.loaded.goal, tools))
     if after.problems:
-        return (), after.problems
-    found = bounds.find_by_products(facts.before, after, facts.baseline)
+        return Again(moved=after.problems)
     baseline = facts.baseline
+    found = bounds.find_by_products(facts.before, after, baseline)
+    own = own_files(facts.loaded.goal, baseline)  # a debate was held meanwhile
+    left = tuple(sorted(path for path in found if not own(path)))
+    if after.locked:
+        found.update(bounds.find_ignored_by_products(facts.before, after, baseline))
     if found:
         baseline = baseline._replace(by_products={**baseline.by_products, **found})
         if request.base is None:
             tools.keep_baseline(facts.loaded.goal.id, facts.run_id, baseline)
-    left = tuple(sorted(found))
     again = subject_of(facts.loaded, after, baseline, tools.version)
     if again.tree == facts.subject.tree and again.head == facts.subject.head:
-        return left, ()
-    moved = bounds.moved(facts.before, after, baseline, own_files(facts.loaded.goal, baseline))
-    return left, moved or ("HEAD",)
+        return Again(left, (), bounds.rewritten(facts.before, after, baseline, own))
+    moved = bounds.moved(facts.before, after, baseline, own)
+    return Again(left, moved or ("HEAD",))
 
 
-def boundary(facts: Facts, left: Sequence[str], tools: Tools) -> BoundaryReport:
+def boundary(facts: Facts, again: Again, tools: Tools) -> BoundaryReport:
     """What the change set means for the goal (step 4).
 
-    ``left`` are the paths that the commands just left behind. Guards that a person approved as
-    they are now do not count as changed.
+    Guards that a person approved as they are now do not count as changed.
     """
     goal, baseline = facts.loaded.goal, facts.baseline
     report = bounds.judge(
@@ -161,14 +206,19 @@ def boundary(facts: Facts, left: Sequence[str], tools: Tools) -> BoundaryReport:
         baseline,
         allowed=goal.allowed_paths,
         denied=denied(goal, tools),
-        protected=goal.protected_paths,
         own_files=own_files(goal, baseline),
     )
-    new = [path for path in left if path not in report.by_products]
+    report = report._replace(rewritten=again.rewritten)
+    new = [path for path in again.left if path not in report.by_products]
     if new:
         warning = f"left behind by the commands, not counted: {explain.names(new, 10)}"
         report = report._replace(warnings=(*report.warnings, warning))
     if not facts.recorded:
         report = report._replace(guards_changed=(*report.guards_changed, LOST))
     approved = proposals.approved_guards(goal, facts.run_id, facts.before, tools.records)
-    return report._replace(guards_changed=()) if approved else report
+    report = report._replace(guards_changed=()) if approved else report
+    if not goal.protected_paths:
+        return report
+    from flow.app import locking
+
+    return locking.report(report, facts, again.left, tools.records)

@@ -5,12 +5,10 @@ from __future__ import annotations
 import math
 
 from flow.app import reuse
-from flow.app.ports import Check, CriterionUpdate
+from flow.app.ports import Check
 from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from flow.core import explain
-from flow.core.decide import Measured
 from flow.core.evidence import EVALUATOR, ONLY_EXIT, evidence_document
-from flow.core.verdict import CriterionResult
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +16,7 @@ if TYPE_CHECKING:
     from flow.app.evaluate import Request, Tools
     from flow.app.looking import Facts
     from flow.app.ports import CheckResult
-    from flow.core.evidence import Outcome
+    from flow.core.evidence import Outcome, Subject
     from flow.core.goal import Criterion, Goal
 
 
@@ -78,6 +76,8 @@ class Measurement(NamedTuple):
     evidence_id: str | None
     evidence_ref: str | None
     output_sha256: str | None
+    blamed: bool = False
+    """It changed what only Flow or a person may change: a failure whatever the files are now."""
 
 
 class Measurements(NamedTuple):
@@ -120,6 +120,9 @@ def run(facts: Facts, request: Request, only: frozenset[str] | None, tools: Tool
         return Measurements(done, ran=False, goal_touched=False, reused=tuple(reused))
     limit = request.timeout_seconds or tools.limits.timeout_seconds
     checks = [_check(criterion, limit) for criterion in criteria]
+    from flow.app.repeating import Repeats
+
+    repeats = Repeats(facts, request, tools.records)
     watch = tools.watch(goal.id, run_id)
     running: dict[str, list[str]] = {}
     touched: set[str] = set()
@@ -137,10 +140,17 @@ def run(facts: Facts, request: Request, only: frozenset[str] | None, tools: Tool
             seen.extend(change for change in changes if change not in seen)
         blamed = tuple(running.pop(check.criterion_id))
         row, document = _record(facts, check, result, blamed, tools.now())
+        one = row
+        row, last = repeats.fold(row, document, blamed=bool(blamed))
+        row = row._replace(blamed=row.outcome == "failed" and repeats.blamed(check.criterion_id))
         evidence_id, path = tools.ledger.record_evidence(document, result.output, suffix=True)
+        repeats.recorded(check.criterion_id, evidence_id)
         watch.settle()
-        rows[check.criterion_id] = row._replace(evidence_id=evidence_id, evidence_ref=path)
-        del waiting[check.criterion_id]
+        if last:
+            rows[check.criterion_id] = row._replace(evidence_id=evidence_id, evidence_ref=path)
+            del waiting[check.criterion_id]
+        if row.outcome != one.outcome:  # the runs disagree
+            result = result._replace(outcome=row.outcome, reason=row.reason)
         tools.listener.ended(check, result)
 
     def ticked() -> None:
@@ -150,15 +160,16 @@ def run(facts: Facts, request: Request, only: frozenset[str] | None, tools: Tool
     if not facts.before.problems:  # else nobody knows what was there
         tools.began(run_id, [c.path for c in facts.before.changes if c.untracked])
     watch.settle()
-    tools.listener.planned(checks)
+    tools.listener.planned(repeats.planned(checks))
     try:
-        tools.run_checks(
-            checks,
-            jobs=request.jobs or goal.jobs or tools.limits.jobs,
-            started=started,
-            ended=ended,
-            tick=ticked,
-        )
+        while todo := repeats.left(checks):  # a command never runs beside itself
+            tools.run_checks(
+                todo,
+                jobs=request.jobs or goal.jobs or tools.limits.jobs,
+                started=started,
+                ended=ended,
+                tick=ticked,
+            )
     except _OutOfTime:
         for criterion_id in waiting:
             rows[criterion_id] = rows[criterion_id]._replace(reason=explain.NO_TIME)
@@ -188,7 +199,7 @@ def _plan(
     seconds: dict[str, float] = {}
     if request.reuse is None:
         return criteria, {}, seconds
-    reused = reuse.rows(facts, criteria, request.reuse, tools.records, seconds)
+    reused = reuse.rows(facts, criteria, request.reuse, tools.records, seconds, tools.now())
     criteria = [c for c in criteria if c.id not in reused]
     if tools.seconds_left is not None:
         criteria.sort(key=lambda c: seconds.get(c.id, math.inf))
@@ -227,7 +238,8 @@ def _record(
     if blamed:
         outcome = "failed"
         reason = f"it changed {explain.names(blamed, 3)}, which only Flow or a person may change"
-    limitations = (*criterion.limitations, *result.limitations, ONLY_EXIT)
+    known = (*_base(facts, check), *locked(facts)[1])
+    limitations = (*criterion.limitations, *result.limitations, *known, ONLY_EXIT)
     document = evidence_document(
         id=f"evidence-{criterion.id.lower()}-eval-{turn}",
         goal=goal.id,
@@ -244,7 +256,8 @@ def _record(
             "attribution": result.attribution,
             "proves": [criterion.id],
             "limitations": list(dict.fromkeys(limitations)),
-            **run_fields(facts, criterion, result),
+            **run_fields(facts.subject, criterion, result),
+            "protected_changes": locked(facts)[0],
         },
     )
     row = Measurement(
@@ -261,7 +274,17 @@ def _record(
     return row, document
 
 
-def run_fields(facts: Facts, criterion: Criterion, result: CheckResult) -> dict[str, Any]:
+def _base(facts: Facts, check: Check) -> tuple[str, ...]:
+    """What a pass does not show, where the command passed on the base commit already."""
+    known = facts.base_runs.get(check.criterion_id)
+    if known is None or not known.non_discriminating:
+        return ()
+    from flow.core.red_first import limitation
+
+    return (limitation(facts.loaded.goal.base_commit or ""),)
+
+
+def run_fields(subject: Subject, criterion: Criterion, result: CheckResult) -> dict[str, Any]:
     """What a sidecar tells of every run, whatever it is for."""
     return {
         "duration_seconds": round(result.duration_seconds, 3),
@@ -269,115 +292,34 @@ def run_fields(facts: Facts, criterion: Criterion, result: CheckResult) -> dict[
         "truncated": result.truncated_bytes > 0,
         "truncated_bytes": result.truncated_bytes or None,
         "masked": dict(result.masked) or None,
+        "sandbox": result.sandbox,
         "environment_removed": list(result.environment_removed) or None,
         "criterion_digest": criterion.digest,
-        "subject": facts.subject.to_document(),
+        "subject": subject.to_document(),
     }
 
 
-def judgeable(
-    goal: Goal, measurement: Measurements, approvals: frozenset[str], *, stale: bool
-) -> tuple[Measured, ...]:
-    """The rows as the decision takes them."""
+def made(measurement: Measurements) -> tuple[str, ...]:
+    """The ids of the sidecars that this evaluation recorded for commands."""
     return tuple(
-        Measured(
-            criterion.id,
-            criterion.must_pass,
-            criterion.fuzzy,
-            row.outcome,
-            stale=stale and row.outcome in ("passed", "failed"),
-            approved=criterion.id in approvals,
-        )
-        for criterion, row in zip(goal.criteria, measurement.rows, strict=True)
+        row.evidence_id
+        for row in measurement.rows
+        if row.evidence_id is not None and row.criterion_id not in measurement.reused
     )
 
 
-def results(
-    goal: Goal,
-    measurement: Measurements,
-    measured: Sequence[Measured],
-    stale: Sequence[str],
-) -> tuple[CriterionResult, ...]:
-    """The verdict's rows, in the goal's order."""
-    rows = []
-    for criterion, row, fact in zip(goal.criteria, measurement.rows, measured, strict=True):
-        reason = row.reason
-        if fact.stale and not reason:
-            reason = f"changed while it ran: {explain.names(stale, 3)}"
-        rows.append(
-            CriterionResult(
-                criterion.id,
-                status=_status(criterion, row, fact),
-                outcome=row.outcome,
-                exit_code=row.exit_code,
-                evidence_ref=row.evidence_ref or _kept_ref(criterion, fact),
-                limitations=row.limitations,
-                reason=criterion.last_result or "" if fact.approved else reason,
-            )
-        )
-    return tuple(rows)
+def discount(facts: Facts, ids: Sequence[str], moved: Sequence[str], tools: Tools) -> None:
+    """Make sure that these sidecars never count: files changed while they were measured.
 
-
-def _status(criterion: Criterion, row: Measurement, fact: Measured) -> str:
-    """``passed`` → pass; ``failed`` → fail; ``inconclusive`` → evidence_collected; else as before.
-
-    A criterion that rested on an approval which is no longer fresh falls back to
-    evidence_collected.
+    Their stamp is that of the files before; put back as they were, it would fit again.
     """
-    if fact.passing:
-        return "pass"
-    if fact.failing:
-        return "fail"
-    if row.outcome in ("passed", "failed", "inconclusive") or fact.judged is not None:
-        return "evidence_collected"
-    if criterion.fuzzy and criterion.status == "pass":
-        return "evidence_collected"
-    if criterion.status == "pass" and not criterion.evidence_ref:
-        return "pending"  # never pass without evidence
-    return criterion.status
+    for evidence_id in ids:
+        tools.ledger.discount(facts.loaded.goal.id, facts.run_id, evidence_id, moved)
 
 
-def _kept_ref(criterion: Criterion, fact: Measured) -> str | None:
-    return criterion.evidence_ref if fact.approved or not fact.decided else None
-
-
-def updates(
-    goal: Goal,
-    measurement: Measurements,
-    verdict_rows: Sequence[CriterionResult],
-    at: str,
-) -> tuple[CriterionUpdate, ...]:
-    """What this evaluation writes into the goal's criteria; nothing for those not looked at."""
-    found = []
-    for criterion, row, shown in zip(goal.criteria, measurement.rows, verdict_rows, strict=True):
-        if row.evidence_ref is not None:
-            found.append(
-                CriterionUpdate(criterion.id, shown.status, row.evidence_ref, at, row.result)
-            )
-        elif shown.status != criterion.status:
-            found.append(CriterionUpdate(criterion.id, shown.status, None, at, None))
-    return tuple(found)
-
-
-def unexecuted(goal: Goal) -> tuple[CriterionResult, ...]:
-    """The rows of a goal whose commands may not run here."""
-    return tuple(
-        CriterionResult(
-            c.id,
-            status=c.status,
-            outcome="not_executed",
-            evidence_ref=c.evidence_ref,
-            limitations=c.limitations,
-            reason="not trusted here",
-        )
-        for c in goal.criteria
-    )
-
-
-def optional_failures(measured: Sequence[Measured]) -> tuple[str, ...]:
-    """A ``must_pass: false`` criterion that failed is a warning (SPEC section 3, step 3)."""
-    return tuple(
-        f"{m.criterion_id} failed; it is not must_pass, so it does not count"
-        for m in measured
-        if m.failing and not m.must_pass
-    )
+def locked(facts: Facts) -> tuple[dict[str, Any] | None, tuple[str, ...]]:
+    """What evidence says of changed protected files: the difference, and a limitation."""
+    if facts.locked is None:
+        return None, ()
+    said = f"Protected files changed since activation: {facts.locked.sentence()}."
+    return facts.locked.to_document(), (said,)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from flow.app import locking
 from flow.app.compose import transition_artifact
 from flow.app.doors import refuse_closed
+from flow.app.locking import PROTECTED
 from flow.app.looking import refuse_other_branch, subject_of
 from flow.app.ports import Approval, Artifact, CriterionUpdate, Move
 from flow.cheap_typing import TYPE_CHECKING, Any
@@ -65,13 +67,7 @@ def shift(desk: Desk, goal_id: str, to: NonTerminal, reason: str) -> LoadedGoal:
     loaded = desk.records.goal(goal_id)
     goal = loaded.goal
     Lifecycle(goal.id, goal.status).move(to)
-    if goal.status == "draft":
-        raise StateError(
-            f"goal {goal.id} is a draft",
-            key="lifecycle.status",
-            value=goal.status,
-            remedy=f"flow goal activate {goal.id}",
-        )
+    _refuse_draft(goal)
     if goal.status != to:
         desk.ledger.move(
             goal.id,
@@ -80,6 +76,16 @@ def shift(desk: Desk, goal_id: str, to: NonTerminal, reason: str) -> LoadedGoal:
             _move(goal, goal.run_id or "", to, reason, desk.who),
         )
     return desk.records.goal(goal.id)
+
+
+def _refuse_draft(goal: Goal) -> None:
+    if goal.status == "draft":
+        raise StateError(
+            f"goal {goal.id} is a draft",
+            key="lifecycle.status",
+            value=goal.status,
+            remedy=f"flow goal activate {goal.id}",
+        )
 
 
 def _move(
@@ -110,7 +116,7 @@ def _move(
 def approve(
     desk: Desk, goal_id: str, criterion_id: str, by: str, note: str, now: str, version: str
 ) -> str:
-    """Record a person's word for a fuzzy criterion, or for changed guards.
+    """Record a person's word for a fuzzy criterion, changed guards or changed protected files.
 
     Returns the sidecar's path. A criterion with a command is never approved: its exit code speaks
     (SPEC, iron law).
@@ -122,8 +128,10 @@ def approve(
     loaded = desk.records.goal(goal_id)
     goal = loaded.goal
     refuse_closed(goal, "approving")
-    criterion = None if criterion_id == GUARDS else goal.criterion(criterion_id)
-    if criterion is None and criterion_id != GUARDS:
+    _refuse_draft(goal)
+    guards, protected = criterion_id == GUARDS, criterion_id == PROTECTED
+    criterion = None if guards or protected else goal.criterion(criterion_id)
+    if criterion is None and not guards and not protected:
         fuzzy = [c.id for c in goal.criteria if c.fuzzy]
         raise InputError(
             f"goal {goal.id} has no criterion {criterion_id!r:.60}",
@@ -147,10 +155,11 @@ def approve(
             f"the files cannot be told apart now: {explain.names(snapshot.problems, 3)}",
             remedy="an approval is tied to the files it was given for; make git answer first",
         )
-    if criterion is None and not recorded:
+    changes = locking.to_approve(goal, snapshot, baseline) if protected else None
+    if guards and not recorded:
         desk.keep_baseline(goal.id, run_id, baseline)  # from here on it can be compared again
     subject = subject_of(loaded, snapshot, baseline, version)
-    name = criterion.id.lower() if criterion else GUARDS
+    name = criterion.id.lower() if criterion else criterion_id
     evidence_id, path = desk.ledger.record_evidence(
         evidence_document(
             id=f"evidence-{name}-approval-{goal.turns_evaluated}",
@@ -164,7 +173,8 @@ def approve(
                 "approved_by": by,
                 "note": note,
                 "criterion_digest": criterion.digest if criterion else None,
-                "guards": None if criterion else dict(snapshot.guards),
+                "guards": dict(snapshot.guards) if guards else None,
+                "protected_changes": changes.to_document() if changes else None,
                 "limitations": ["One person's word, for these files and this wording only."],
                 "subject": subject.to_document(),
             },
@@ -192,7 +202,7 @@ def approve(
                 },
             ),
             event={
-                "type": "approved" if criterion else "guards-approved",
+                "type": "approved" if criterion else f"{criterion_id}-approved",
                 "criterion_id": criterion.id if criterion else None,
                 "evidence_id": evidence_id,
                 "by": by,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from flow.app import doors
+from flow.app.present import Present
 from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core import explain, layout
 from flow.core.lifecycle import TERMINAL
@@ -12,9 +13,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from flow.app.doors import Desk
-    from flow.app.ports import LoadedGoal, Records
+    from flow.app.ports import LoadedGoal, Records, TakeSnapshot
+    from flow.core.boundary import Baseline, Snapshot
     from flow.core.evidence import Evidence
+    from flow.core.freshness import Freshness
     from flow.core.goal import Goal
+    from flow.core.red_first import BaseRun
 
     Events = Callable[[str, str], tuple[Sequence[Mapping[str, Any]], Sequence[str]]]
 
@@ -46,7 +50,13 @@ def status(
 ) -> dict[str, Any]:
     """Where a goal stands, why it stopped, and what to do next."""
     goal = loaded.goal
+    desk = desk._replace(snapshot=_once(desk.snapshot))
     proposal = doors.live_proposal(desk.records, goal) if goal.status not in TERMINAL else None
+    protected = None
+    if goal.protected_paths and goal.status not in TERMINAL:
+        from flow.app import locking
+
+        protected = locking.status(desk, loaded)
     shown = None
     if proposal is not None:
         try:
@@ -60,6 +70,8 @@ def status(
             "live": not moved,
             "moved": moved,
         }
+    present = Present(desk, loaded)
+    asked = goal.status not in TERMINAL  # what a closed goal rested on stays what it was
     return {
         "goal_id": goal.id,
         "status": goal.status,
@@ -80,6 +92,9 @@ def status(
                 "last_result": c.last_result,
                 "evidence_ref": c.evidence_ref,
                 "last_evaluated_at": c.last_evaluated_at,
+                **fresh_fields(
+                    present.of_reference(c.evidence_ref) if asked and c.evidence_ref else None
+                ),
             }
             for c in goal.criteria
         ],
@@ -87,13 +102,50 @@ def status(
         "trust": trusted[1],
         "contract": loaded.contract,
         "proposal": shown,
+        "protected_changes": protected,
         "unfinished_write": pending,
         "warnings": list(loaded.warnings),
-        "next": next_step(goal, trusted[0], shown),
+        "next": next_step(goal, trusted[0], shown, protected),
     }
 
 
-def next_step(goal: Goal, trusted: bool, proposal: Mapping[str, Any] | None) -> str:
+def _once(look: TakeSnapshot) -> TakeSnapshot:
+    """The same look for every question that a command asks of the same baseline."""
+    known: list[tuple[object, Snapshot]] = []
+
+    def snapshot(baseline: Baseline, denied: Sequence[str]) -> Snapshot:
+        asked = (baseline, tuple(denied))
+        if not known or known[0][0] != asked:
+            known[:] = [(asked, look(baseline, denied))]
+        return known[0][1]
+
+    return snapshot
+
+
+def fresh_fields(found: Freshness | None) -> dict[str, Any]:
+    """How evidence stands to the files now; None where there is none, or nobody asks."""
+    if found is None:
+        return {"fresh": None, "why_stale": []}
+    return {"fresh": found.fresh, "why_stale": list(found.why)}
+
+
+def with_base(document: dict[str, Any], goal: Goal, runs: Mapping[str, BaseRun]) -> dict[str, Any]:
+    """The status with what the commands came to on the base commit (red first)."""
+    from flow.core import red_first
+
+    rows = [
+        {**row, "base": runs[row["id"]].shown()} if row["id"] in runs else row
+        for row in document["criteria"]
+    ]
+    return {**document, "criteria": rows, "red_first": list(red_first.warnings(goal, runs))}
+
+
+def next_step(
+    goal: Goal,
+    trusted: bool,
+    proposal: Mapping[str, Any] | None,
+    protected: Mapping[str, Any] | None = None,
+) -> str:
     """The one command that moves this goal on."""
     if goal.status in TERMINAL:
         return f"closed; new work is a new goal: flow goal create NEW --from {goal.id}"
@@ -105,6 +157,11 @@ def next_step(goal: Goal, trusted: bool, proposal: Mapping[str, Any] | None) -> 
         return (
             f"a person confirms {proposal['to']}: "
             f"flow goal confirm {goal.id} --proposal {proposal['proposal_id']}"
+        )
+    if protected is not None and not protected["approved"] and goal.waits_for_approval:
+        return (
+            "look at the protected files that changed, then: "
+            f"flow goal approve {goal.id} protected --by NAME --note TEXT"
         )
     return f"flow goal evaluate {goal.id}"
 
@@ -138,21 +195,28 @@ def history(records: Records, events: Events, goal_id: str) -> dict[str, Any]:
     }
 
 
-def inspect(records: Records, goal_id: str) -> dict[str, Any]:
-    """The contract as read, and the evidence behind each criterion."""
+def inspect(
+    records: Records, goal_id: str, stand: Callable[[Sequence[Evidence]], Mapping[str, Freshness]]
+) -> dict[str, Any]:
+    """The contract as read, and the evidence behind each criterion.
+
+    ``stand`` says by its id how each piece of evidence stands to the files now.
+    """
     loaded = records.goal(goal_id)
     goal = loaded.goal
-    evidence: Sequence[Any] = ()
+    evidence: Sequence[Evidence] = ()
     warnings: Sequence[str] = ()
     if goal.run_id is not None:
         evidence, warnings = records.evidence(goal.run_id)
+    evidence = [e for e in evidence if e.goal == goal.id]
+    stands = stand(evidence)
     return {
         "goal_id": goal.id,
         "file": loaded.file,
         "contract": loaded.contract,
         "document": dict(goal.document),
         "run": layout.run_dir(goal.run_id) if goal.run_id else None,
-        "evidence": [evidence_row(e) for e in evidence if e.goal == goal.id],
+        "evidence": [{**evidence_row(e), **fresh_fields(stands.get(e.id))} for e in evidence],
         "warnings": [*loaded.warnings, *warnings],
     }
 

@@ -10,12 +10,13 @@ from __future__ import annotations
 from flow.cheap_typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from flow.core.boundary import Baseline, Snapshot
     from flow.core.evidence import Evidence, Outcome
     from flow.core.goal import Goal
     from flow.core.lifecycle import NonTerminal, Status, Terminal
+    from flow.core.sandbox import Sandbox
     from flow.core.verdict import Result
 
 
@@ -108,11 +109,29 @@ class Closing(NamedTuple):
 
 
 class Approval(NamedTuple):
-    """What a person's approval writes to the goal. ``criterion`` is None for approved guards."""
+    """What a person's approval writes to the goal.
+
+    ``criterion`` is None for approved guards and protected files.
+    """
 
     criterion: CriterionUpdate | None
     artifact: Artifact
     event: Mapping[str, Any]
+
+
+class Amendment(NamedTuple):
+    """Another contract for a goal (SPEC section 10)."""
+
+    text: str
+    """The goal file's new text; status, run, base and results are the live file's to keep."""
+    contract: str
+    """The digest of the contract that it makes, as whoever decided saw it."""
+    anew: tuple[str, ...]
+    """The criteria whose results are of another wording, and go."""
+    artifact: Artifact
+    event: Mapping[str, Any]
+    baseline: Baseline | None = None
+    """To be written with it, where newly protected files were digested."""
 
 
 class RawOutput(NamedTuple):
@@ -146,6 +165,9 @@ class TurnLedger(Protocol):
         For a result the goal shows already (SPEC section 3, step 7, the hook).
         """
 
+    def discount(self, goal_id: str, run_id: str, evidence_id: str, moved: Sequence[str]) -> None:
+        """Put on record that ``moved`` changed while this was measured, so that it never counts."""
+
     def finish(self, goal_id: str) -> bool:
         """Complete what an earlier process began and did not finish; True where there was any."""
 
@@ -158,6 +180,9 @@ class Ledger(TurnLedger, Protocol):
 
     def approve(self, goal_id: str, run_id: str, seen: Seen, approval: Approval) -> None:
         """Write what a person's approval changes in the goal, its journal and its events."""
+
+    def amend(self, goal_id: str, run_id: str, seen: Seen, amendment: Amendment) -> None:
+        """Put another contract in the place of the goal's; the live proposal is withdrawn."""
 
 
 class Records(Protocol):
@@ -175,8 +200,29 @@ class Records(Protocol):
     def counted(self, evidence_ref: str) -> Evidence | None:
         """The sidecar at this path if Flow itself wrote it and nobody altered it, else None."""
 
+    def mentions(self, evidence_ref: str, text: str) -> bool:
+        """Whether ``text`` stands in the sidecar at this path: to choose what to ask more of."""
+
+    def measured(self, run_id: str, criterion_id: str) -> Iterator[str]:
+        """The paths of what evaluations recorded of a criterion's command, the newest first."""
+
+    def doubt(self, evidence_ref: str) -> Literal["missing", "unvouched"] | None:
+        """Why nobody knows that Flow recorded the sidecar at this path as it is, whoever made it.
+
+        ``missing``: it is gone, or another one was recorded. ``unvouched``: none was.
+        """
+
+    def discounted(self, run_id: str) -> frozenset[str]:
+        """The paths of the run's sidecars that :meth:`TurnLedger.discount` took out."""
+
     def counted_last(self, run_id: str, event_type: str) -> Evidence | None:
         """The counted sidecar that the newest event of this type names."""
+
+    def ledger_head(self, run_id: str) -> str | None:
+        """The head of the run's hash chain, ``<n>:<hash>``; None where it has no entry."""
+
+    def amended(self, run_id: str, turns_evaluated: int) -> frozenset[str]:
+        """The criteria that were amended since the evaluation with this number."""
 
     def previous_verdict(self, run_id: str, goal: Goal | None = None) -> Mapping[str, Any] | None:
         """``last-verdict.json``; None where it is missing or unreadable.
@@ -200,6 +246,8 @@ class Check(NamedTuple):
     """Relative to the top level; ``""`` is the top level itself."""
     timeout_seconds: float
     serial: bool = False
+    sandbox: Sandbox | None = None
+    """How to confine it; None runs it as the user."""
 
 
 class CheckResult(NamedTuple):
@@ -219,6 +267,8 @@ class CheckResult(NamedTuple):
     """Why an exit 0 is inconclusive: vacuous or masked (SPEC section 10)."""
     masked: tuple[tuple[str, int], ...] = ()
     """How many secrets of each kind were masked in the output before it was stored."""
+    sandbox: Mapping[str, Any] | None = None
+    """What the sandbox was that it ran in, or could not be run in."""
 
 
 class RunChecks(Protocol):

@@ -11,6 +11,7 @@ from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core import explain
 from flow.core.evidence import APPROVER, Subject
 from flow.core.goal import canonical_digest
+from flow.core.instant import ahead
 from flow.core.lifecycle import TERMINAL
 
 if TYPE_CHECKING:
@@ -89,6 +90,27 @@ def lost(proposal: Mapping[str, Any], counted: Callable[[str], Evidence | None])
     return found
 
 
+def outdated(
+    proposal: Mapping[str, Any],
+    counted: Callable[[str], Evidence | None],
+    version: str,
+    now: str,
+) -> list[str]:
+    """What an intact proposal rests on and that another Flow measured, or a later clock dated."""
+    found = []
+    for reference in dict.fromkeys((*proposal["evidence"], proposal.get("judge"))):
+        evidence = counted(reference) if reference is not None else None
+        if evidence is None:
+            continue
+        if ahead(evidence.created_at, now):
+            found.append(f"evidence {explain.visible(reference)} is dated in the future")
+        measured_by = evidence.subject.get("flow_version")
+        if evidence.type != "human_approval" and measured_by not in (None, version):
+            what = f"Flow {explain.visible(str(measured_by))}, and this is {version}"
+            found.append(f"evidence {explain.visible(reference)} was measured by {what}")
+    return found
+
+
 def _lost_opinion(
     proposal: Mapping[str, Any], counted: Callable[[str], Evidence | None]
 ) -> list[str]:
@@ -159,7 +181,7 @@ def document(
     return fresh if lost(live, counted) else dict(live)
 
 
-def fresh_approvals(goal: Goal, subject: Subject, records: Records) -> frozenset[str]:
+def fresh_approvals(goal: Goal, subject: Subject, records: Records, now: str) -> frozenset[str]:
     """The fuzzy criteria that a person's approval proves on these files and this wording."""
     found = set()
     for criterion in goal.criteria:
@@ -173,6 +195,7 @@ def fresh_approvals(goal: Goal, subject: Subject, records: Records) -> frozenset
             subject.tree is not None
             and evidence.subject.get("tree") == subject.tree
             and body.get("criterion_digest") == criterion.digest
+            and not ahead(evidence.created_at, now)
         ):
             found.add(criterion.id)
     return frozenset(found)

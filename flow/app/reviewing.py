@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from flow.app import measure, proposals
+from flow.app import measure, measured_rows, proposals
 from flow.app.evaluate import JudgeCase, Request
-from flow.app.looking import Facts, own_files, refuse_other_branch, subject_of
+from flow.app.looking import Facts, difference, own_files, refuse_other_branch, subject_of
 from flow.cheap_typing import TYPE_CHECKING
 from flow.core import boundary as bounds
 from flow.core import decide, explain, layout
+from flow.core.freshness import differences
+from flow.core.instant import ahead
 
 if TYPE_CHECKING:
     from flow.app.doors import Desk
@@ -28,25 +30,36 @@ def case(desk: Desk, loaded: LoadedGoal, *, version: str, now: str) -> JudgeCase
     refuse_other_branch(goal, before.branch)
     subject = subject_of(loaded, before, baseline, version)
     facts = Facts(
-        loaded, run_id, goal.turns_evaluated + 1, baseline, recorded, before, subject, False
+        loaded,
+        run_id,
+        goal.turns_evaluated + 1,
+        baseline,
+        recorded,
+        before,
+        subject,
+        proposable=False,
+        locked=difference(goal, before, baseline),
     )
-    rows = tuple(_row(criterion, facts, desk) for criterion in goal.criteria)
+    rows = tuple(_row(criterion, facts, desk, now) for criterion in goal.criteria)
     measurement = measure.Measurements(rows, ran=False, goal_touched=False)
-    approvals = proposals.fresh_approvals(goal, subject, desk.records)
-    measured = measure.judgeable(goal, measurement, approvals, stale=False)
+    approvals = proposals.fresh_approvals(goal, subject, desk.records, now)
+    measured = measured_rows.judgeable(goal, measurement, approvals, stale=False)
     report = bounds.judge(
         before,
         baseline,
         allowed=goal.allowed_paths,
         denied=denied,
-        protected=goal.protected_paths,
         own_files=own_files(goal, baseline),
     )
+    if facts.locked is not None:
+        from flow.app import locking
+
+        report = locking.report(report, facts, (), desk.records)
     candidate = decide.candidate(measured, boundary_known=report.status != "inconclusive")
     return JudgeCase(facts, measurement, measured, report, candidate, Request(goal.id))
 
 
-def _row(criterion: Criterion, facts: Facts, desk: Desk) -> measure.Measurement:
+def _row(criterion: Criterion, facts: Facts, desk: Desk, now: str) -> measure.Measurement:
     if criterion.fuzzy:
         return _empty(criterion, explain.FUZZY)
     evidence = desk.records.counted(criterion.evidence_ref) if criterion.evidence_ref else None
@@ -56,7 +69,8 @@ def _row(criterion: Criterion, facts: Facts, desk: Desk) -> measure.Measurement:
         or evidence.outcome is None
         or criterion.id not in evidence.proves
         or tree is None
-        or evidence.subject.get("tree") != tree
+        or differences(evidence, facts.subject, facts.loaded.goal)
+        or ahead(evidence.created_at, now)
         or evidence.document["evidence"].get("criterion_digest") != criterion.digest
     ):
         return _empty(criterion, "it has no evidence of these files")

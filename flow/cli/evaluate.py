@@ -40,6 +40,12 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     add("--only", metavar="AC,...", action="append", help="run only these; proposes nothing")
     add("--jobs", metavar="N", type=whole(1, 256, "a number of jobs"), help="commands at once")
     add("--timeout", metavar="S", type=seconds, help="seconds for each command without a limit")
+    add(
+        "--repeat",
+        metavar="K",
+        type=whole(1, 1000, "a number of runs"),
+        help="run each command K times; runs that disagree are inconclusive",
+    )
     add("--no-judge", action="store_true", help="ask no judge")
     add(
         "--judge-backend",
@@ -58,7 +64,7 @@ def _evaluate(args: argparse.Namespace, out: Output) -> int:
         raise usage_error("--confirm and --no-input exclude each other", "flow goal evaluate")
     if args.no_judge and args.judge_backend is not None:
         raise usage_error("--no-judge and --judge-backend exclude each other", "flow goal evaluate")
-    if args.confirm and (args.only or args.dry_run):
+    if args.confirm and (args.only is not None or args.dry_run):
         raise usage_error(
             "--only and --dry-run propose nothing that --confirm could confirm",
             "flow goal evaluate",
@@ -68,9 +74,10 @@ def _evaluate(args: argparse.Namespace, out: Output) -> int:
         trigger=args.trigger,
         run_id=ids.run_id(args.run_id) if args.run_id is not None else None,
         base=args.base,
-        only=listed(args.only),
+        only=listed(args.only, "--only", "flow goal evaluate"),
         jobs=args.jobs,
         timeout_seconds=args.timeout,
+        repeat=args.repeat,
         no_judge=args.no_judge,
         judge_backend=args.judge_backend,
         dry_run=args.dry_run,
@@ -118,10 +125,10 @@ def _untrusted(verdict: Verdict) -> bool:
 def _record(checkout: Checkout, document: dict[str, Any], run_id: str) -> list[str]:
     """Keep the verdict for the next delta; failing to is a warning (SPEC section 3, step 8)."""
     try:
-        _, warnings = checkout.record_verdict(document, run_id, "command")
+        _, warnings, at = checkout.record_verdict(document, run_id, "command")
     except FlowError as error:
         return [f"the verdict stands, but could not be recorded: {error}"]
-    document["source"] = "command"
+    document.update(source="command", recorded_at=at)
     return list(warnings)
 
 

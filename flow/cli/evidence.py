@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from flow.cheap_typing import TYPE_CHECKING
+from flow.cli.evidence_verify import HEAD, VERIFY
 from flow.cli.parsing import Command, goal_argument, plain, usage_error
 from flow.core import explain, ids
 from flow.errors import InputError
@@ -47,11 +48,13 @@ def _list_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _list(args: argparse.Namespace, out: Output) -> int:
+    from flow.app.overview import fresh_fields
     from flow.render import text
 
     checkout = Checkout()
     run_id = _run(checkout, args.run_id, args.ID, "flow evidence list")
     found, warnings = checkout.evidence(run_id)
+    stands = checkout.freshness(found)
     rows = [
         {
             "id": e.id,
@@ -63,6 +66,7 @@ def _list(args: argparse.Namespace, out: Output) -> int:
             "proves": list(e.proves),
             "output_ref": e.output_ref,
             "created_by": e.document["metadata"].get("created_by"),
+            **fresh_fields(stands.get(e.id)),
         }
         for e in found
     ]
@@ -79,6 +83,7 @@ def _show_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _show(args: argparse.Namespace, out: Output) -> int:
+    from flow.app.overview import fresh_fields
     from flow.render import text
 
     checkout = Checkout()
@@ -91,10 +96,16 @@ def _show(args: argparse.Namespace, out: Output) -> int:
             code="not_found",
             key="EVIDENCE",
             value=evidence_id,
-            remedy=f"flow evidence list --run-id {run_id}",
+            remedy=f"see what there is: flow evidence list --run-id {run_id}",
         )
     output = _tail(checkout.top, run_id, evidence.output_ref)
-    document: Mapping[str, object] = {"run_id": run_id, **plain(evidence.document), **output}
+    stand = fresh_fields(checkout.freshness([evidence]).get(evidence.id))
+    document: Mapping[str, object] = {
+        "run_id": run_id,
+        **stand,
+        **plain(evidence.document),
+        **output,
+    }
     out.result(document, text.evidence_show(document))
     return 0
 
@@ -135,10 +146,28 @@ _TABLE = {
     ),
     "list": Command("the evidence of a run", _list_arguments, _list),
     "show": Command("one piece of evidence and the end of its output", _show_arguments, _show),
+    "verify": VERIFY,
+    "head": HEAD,
 }
-COMMANDS = {name: command.help for name, command in _TABLE.items()}
+_ELSEWHERE = {
+    "export": ("evidence_export", "write in-toto Statements of a goal's evidence, signed if asked"),
+    "import": (
+        "evidence_import",
+        "record results that other tools produced; they count for nothing",
+    ),
+}
+"""Commands with a module of their own: its name, and what the command is for."""
+COMMANDS = {name: command.help for name, command in _TABLE.items()} | {
+    name: help for name, (_, help) in _ELSEWHERE.items()
+}
 
 
 def load(name: str) -> Command:
     """The command ``name`` of this group."""
-    return _TABLE[name]
+    if name in _TABLE:
+        return _TABLE[name]
+    from importlib import import_module
+
+    module, help = _ELSEWHERE[name]
+    found = import_module(f"flow.cli.{module}")
+    return Command(help, found.arguments, found.run)

@@ -20,9 +20,11 @@ COMMANDS = {
     "inspect": "the contract and the evidence behind each criterion",
     "pause": "set a goal aside until it is resumed",
     "resume": "go on with a waiting or blocked goal",
+    "baseline": "run the commands on the base commit: which of them can tell the change",
     "claim": "say which session works on a goal",
     "wait": "wait until a command exits 0, and resume then",
     "approve": "prove a fuzzy criterion by a person's word",
+    "amend": "change the contract of a goal, on the record",
     "rebase": "move the pinned base after the base branch was merged in",
     "clear": "cancel a goal",
 }
@@ -30,10 +32,12 @@ COMMANDS = {
 _MODULES = {
     "create": "goal_create",
     "evaluate": "evaluate",
+    "baseline": "goal_baseline",
     "status": "goal_show",
     "list": "goal_show",
     "history": "goal_show",
     "inspect": "goal_show",
+    "amend": "goal_amend",
     "claim": "goal_loop",
     "wait": "goal_loop",
 }

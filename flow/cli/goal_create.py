@@ -35,9 +35,24 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         help="'AC1: what must hold :: command that proves it' (repeatable)",
     )
-    add("--fuzzy", metavar="C", action="append", help="'AC2: what no command can prove'")
-    add("--allow", metavar="P", action="append", help="a path pattern that may be changed")
-    add("--deny", metavar="P", action="append", help="a path pattern that must not be changed")
+    add(
+        "--fuzzy",
+        metavar="C",
+        action="append",
+        help="'AC2: what no command can prove' (repeatable)",
+    )
+    add(
+        "--allow",
+        metavar="P",
+        action="append",
+        help="a path pattern that may be changed (repeatable)",
+    )
+    add(
+        "--deny",
+        metavar="P",
+        action="append",
+        help="a path pattern that must not be changed (repeatable)",
+    )
     add("--issue", metavar="N", type=whole(1, 2**53, "an issue's number"), help="its issue")
     add("--from", metavar="OLD", dest="old", help="copy the contract of another goal")
     add("--draft", action="store_true", help="write it as a draft; nothing is pinned or trusted")

@@ -72,6 +72,7 @@ def _clear(args: argparse.Namespace, out: Output) -> int:
 
 
 def _approve(args: argparse.Namespace, out: Output) -> int:
+    from flow.app.locking import PROTECTED
     from flow.app.moves import GUARDS
 
     checkout = Checkout()
@@ -79,6 +80,9 @@ def _approve(args: argparse.Namespace, out: Output) -> int:
     criterion = goal.criterion(args.AC)
     if args.AC == GUARDS:
         what = "hooks and git settings, as they are now, belong here"
+    elif args.AC == PROTECTED and (found := checkout.protected_changes(goal.id)) is not None:
+        what = "the protected files, as they are now, prove what the goal means"
+        out.say(*(f"  {file.kind}: {file.path}" for file in found.files))
     elif criterion is not None and criterion.fuzzy:
         what = f"{criterion.id} is proved, as the files are now: {criterion.text}"
     else:
@@ -153,7 +157,7 @@ def _clear_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _approve_arguments(parser: argparse.ArgumentParser) -> None:
     goal_argument(parser)
-    parser.add_argument("AC", help="a fuzzy criterion (or: guards, for changed hooks and settings)")
+    parser.add_argument("AC", help="a fuzzy criterion, or: guards, protected (what changed there)")
     parser.add_argument("--by", metavar="NAME", required=True, help="who says so")
     parser.add_argument("--note", metavar="T", required=True, help="on what grounds")
     yes_argument(parser)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flow.cheap_typing import TYPE_CHECKING
 from flow.cli.parsing import Command, goal_argument, nothing, plain
-from flow.wiring import Checkout
+from flow.wiring.reading import Reading
 
 if TYPE_CHECKING:
     import argparse
@@ -16,7 +16,7 @@ def _optional_goal(parser: argparse.ArgumentParser) -> None:
     goal_argument(parser, optional=True)
 
 
-def _named(checkout: Checkout, args: argparse.Namespace) -> str:
+def _named(checkout: Reading, args: argparse.Namespace) -> str:
     named: str | None = args.ID
     return checkout.choose() if named is None else named
 
@@ -24,7 +24,7 @@ def _named(checkout: Checkout, args: argparse.Namespace) -> str:
 def _status(args: argparse.Namespace, out: Output) -> int:
     from flow.render import text
 
-    checkout = Checkout()
+    checkout = Reading()
     document = checkout.status(_named(checkout, args))
     out.result(document, text.status(document, out.paint))
     out.warn(document["warnings"])
@@ -34,7 +34,7 @@ def _status(args: argparse.Namespace, out: Output) -> int:
 def _list(_args: argparse.Namespace, out: Output) -> int:
     from flow.render import text
 
-    document = Checkout().listing()
+    document = Reading().listing()
     out.result(document, text.goal_list(document, out.paint))
     out.warn(text.unreadable(document["unreadable"]))
     if not out.json and not document["goals"] and not document["unreadable"]:
@@ -45,7 +45,7 @@ def _list(_args: argparse.Namespace, out: Output) -> int:
 def _history(args: argparse.Namespace, out: Output) -> int:
     from flow.render import text
 
-    checkout = Checkout()
+    checkout = Reading()
     document = checkout.history(_named(checkout, args))
     out.result(document, text.history(document))
     out.warn(document["warnings"])
@@ -55,7 +55,7 @@ def _history(args: argparse.Namespace, out: Output) -> int:
 def _inspect(args: argparse.Namespace, out: Output) -> int:
     from flow.render import text
 
-    checkout = Checkout()
+    checkout = Reading()
     document = plain(checkout.inspect(_named(checkout, args)))
     out.result(document, text.inspect(document, out.paint))
     out.warn(document["warnings"])

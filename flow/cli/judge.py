@@ -1,9 +1,9 @@
-"""``flow judge``: ask a judge by a rubric or about a goal, look at rubrics, calibrate a judge."""
+"""``flow judge``: ask a judge by a rubric, about a goal or an execution; rubrics, calibration."""
 
 from __future__ import annotations
 
 from flow.cheap_typing import TYPE_CHECKING, Any
-from flow.cli.parsing import Command, nothing, usage_error, whole
+from flow.cli.parsing import Command, usage_error, whole
 from flow.core import explain
 from flow.errors import NoUsableAnswer
 
@@ -33,7 +33,7 @@ def _run_arguments(parser: argparse.ArgumentParser) -> None:
         "--subject",
         metavar="PATH",
         action="append",
-        help="with --rubric: the file to judge (-: stdin); may be given several times",
+        help="with --rubric: the file to judge (-: stdin; repeatable)",
     )
     add("--instructions", metavar="TEXT", help="with --rubric: how to look at the subject")
     add(
@@ -163,7 +163,28 @@ def _calibrate(args: argparse.Namespace, out: Output) -> int:
     return 0 if document["labels"] else NoUsableAnswer.exit_code
 
 
-def _history(_args: argparse.Namespace, out: Output) -> int:
+def _scorecard_arguments(parser: argparse.ArgumentParser) -> None:
+    from flow.cli import judge_scorecard
+
+    judge_scorecard.arguments(parser)
+    _backend_argument(parser)
+
+
+def _scorecard(args: argparse.Namespace, out: Output) -> int:
+    from flow.cli import judge_scorecard
+
+    return judge_scorecard.run(args, out)
+
+
+def _history_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("SKILL", nargs="?", help="the scorecards of this skill, and their trend")
+
+
+def _history(args: argparse.Namespace, out: Output) -> int:
+    if args.SKILL is not None:
+        from flow.cli import judge_scorecard
+
+        return judge_scorecard.history(args.SKILL, out)
     from flow.render import judgement
     from flow.wiring import calibrating
 
@@ -189,11 +210,27 @@ _TABLE = {
         _calibrate,
         "exit status: 0 done, 4 no case got a usable answer",
     ),
-    "history": Command("how far each judge agreed with people so far", nothing, _history),
+    "scorecard": Command(
+        "score how well an execution of a skill or agent went, and store the card",
+        _scorecard_arguments,
+        _scorecard,
+        "exit status: 0 done, 2 no transcript, 4 no usable answer",
+    ),
+    "history": Command(
+        "how far each judge agreed with people so far; with SKILL, its scorecards",
+        _history_arguments,
+        _history,
+    ),
 }
-COMMANDS = {name: command.help for name, command in _TABLE.items()}
+COMMANDS = {name: command.help for name, command in _TABLE.items()} | {
+    "debate": "let several judges evaluate a solution and debate until they agree"
+}
 
 
 def load(name: str) -> Command:
     """The command ``name`` of this group."""
+    if name == "debate":
+        from flow.cli import judge_debate
+
+        return judge_debate.COMMAND
     return _TABLE[name]

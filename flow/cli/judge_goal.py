@@ -42,18 +42,34 @@ def _show_prompt(checkout: Checkout, case: JudgeCase, out: Output, untrusted: st
     from flow.core.judging import reply
     from flow.wiring import judging
 
-    bundle, put = judging.shown(checkout, case)
-    document = {
-        "goal_id": bundle.goal_id,
-        "system": put.system,
-        "prompt": put.text,
-        "schema": reply.schema(bundle.sought),
-        "bytes": put.size,
-        "neutralised": list(put.reports),
-        "left_out": list(put.left_out),
-    }
-    out.result(document, [put.system, "", put.text])
-    out.warn(put.reports)
+    bundle, put, apart = judging.shown(checkout, case)
+    rows = [{"criterion_id": name, "way": way} for name, way in apart]
+    document: dict[str, Any]
+    if put is None:
+        text = f"no ballot is cast about goal {bundle.goal_id}: no criterion is left to ask about"
+        document = {"goal_id": bundle.goal_id, "system": None, "prompt": None, "schema": None}
+        document |= {"bytes": 0, "neutralised": [], "left_out": []}
+        shown = [text]
+    else:
+        document = {
+            "goal_id": bundle.goal_id,
+            "system": put.system,
+            "prompt": put.text,
+            "schema": reply.schema(bundle.sought),
+            "bytes": put.size,
+            "neutralised": list(put.reports),
+            "left_out": list(put.left_out),
+        }
+        shown = [put.system, "", put.text]
+    if rows:
+        document["apart"] = rows
+    out.result(document, shown)
+    out.warn(put.reports if put is not None else ())
+    asked = {one.id for one in bundle.sought}
+    out.warn(
+        f"{name} is judged by a {way}{' too' if name in asked else ', not in this prompt'}"
+        for name, way in apart
+    )
     if untrusted is not None:
         out.warn([f"the goal is not trusted here ({untrusted}); no judge is asked about it"])
     return 0

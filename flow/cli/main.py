@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from importlib import import_module
 
+from flow import ctrl_c
 from flow.cheap_typing import TYPE_CHECKING
 from flow.cli.output import Output, prepare_streams
 from flow.errors import FlowError, InputError
@@ -26,10 +27,11 @@ COMMANDS: Mapping[str, str] = {
     "verdict": "record and show the newest verdict of a run",
     "journal": "record and show decisions",
     "trust": "say whose commands may run here",
-    "judge": "ask a judge by a rubric or about a goal; rubrics, calibration",
+    "judge": "ask a judge by a rubric or about a goal; scorecards, debates, calibration",
     "config": "show the settings and where they come from",
     "schema": "print a JSON Schema of Flow's files",
     "doctor": "look for what is wrong with this set-up",
+    "gc": "drop old outputs of closed goals; the chain still verifies",
     "report": "write a goal's record as a page to read",
     "demo": "run the example end to end in a temporary repository",
 }
@@ -55,10 +57,12 @@ def run(argv: Sequence[str]) -> int:
 
 def _guarded(words: Sequence[str], out: Output) -> int:
     try:
-        return _run(words, out)
+        with ctrl_c.HEARD:
+            return _run(words, out)
     except FlowError as error:
         return out.error(error)
     except KeyboardInterrupt:
+        ctrl_c.ignore()  # it may have come instead of the one above
         from flow.errors import Interrupted
 
         return out.error(Interrupted("interrupted"))
@@ -145,6 +149,6 @@ def _help(out: Output, usage: str, description: str, commands: Mapping[str, str]
     lines += [f"  {name:<10} {help}" for name, help in commands.items()]
     lines += ["", f"{usage} --help tells more; --json prints one JSON document."]
     if usage == "flow COMMAND":
-        lines += _STATUSES
+        lines += ("flow --version prints the version.", *_STATUSES)
     out.result({"help": "\n".join(lines)}, lines)
     return 0

@@ -23,6 +23,7 @@ class Output:
 
     def __init__(self, *, json: bool, environ: Mapping[str, str]) -> None:
         self.json = json
+        self._answered = False
         self.environ = environ
         self.colour = (
             not json
@@ -39,6 +40,7 @@ class Output:
     def result(self, document: Any, lines: Iterable[str]) -> None:
         """Print the command's answer: the document with ``--json``, the lines otherwise."""
         if self.json:
+            self._answered = True  # an interrupt behind it adds no second document
             self._write(sys.stdout, _json_text(document) + "\n")
         else:
             self._write(sys.stdout, "".join(f"{line}\n" for line in lines))
@@ -58,7 +60,7 @@ class Output:
 
     def error(self, error: FlowError) -> int:
         """Report an error the way this call wants it; returns its exit status."""
-        if self.json:
+        if self.json and not self._answered:
             self._write(sys.stdout, _json_text({"error": error.to_dict()}) + "\n")
         else:
             self.say(*(f"flow: {fault}" for fault in error.faults))

@@ -45,7 +45,10 @@ class Parser(argparse.ArgumentParser):
         shared.add_argument("-h", "--help", action="store_true", help="print this help")
 
     def error(self, message: str) -> NoReturn:
-        """Raise what argparse would print."""
+        """Raise what argparse would print, with the argument it is about as the key."""
+        key, colon, what = message.removeprefix("argument ").partition(": ")
+        if message.startswith("argument ") and colon:
+            raise usage_error(what, self.prog, key=key)
         raise usage_error(message, self.prog)
 
     def parse(self, words: Sequence[str]) -> argparse.Namespace:
@@ -60,9 +63,9 @@ def _formatter(prog: str) -> argparse.HelpFormatter:
     return argparse.RawDescriptionHelpFormatter(prog, max_help_position=28, width=96)
 
 
-def usage_error(message: str, prog: str) -> InputError:
+def usage_error(message: str, prog: str, *, key: str | None = None) -> InputError:
     """A wrong call (exit 2)."""
-    return InputError(message, code="usage", remedy=f"see {prog} --help")
+    return InputError(message, code="usage", key=key, remedy=f"see {prog} --help")
 
 
 def nothing(parser: argparse.ArgumentParser) -> None:
@@ -95,10 +98,16 @@ def seconds(text: str) -> float:
     )
 
 
-def listed(values: Sequence[str] | None) -> tuple[str, ...]:
-    """``--only AC1,AC2 --only AC3`` as one tuple, each once."""
+def listed(values: Sequence[str] | None, option: str, command: str) -> tuple[str, ...]:
+    """``--only AC1,AC2 --only AC3`` as one tuple, each once.
+
+    An option that names nothing (an empty variable of a script) does not stand for all of them.
+    """
     parts = (part.strip() for value in values or () for part in value.split(","))
-    return tuple(dict.fromkeys(part for part in parts if part))
+    found = tuple(dict.fromkeys(part for part in parts if part))
+    if values and not found:
+        raise usage_error(f"{option} names no criterion", command)
+    return found
 
 
 def goal_argument(parser: argparse.ArgumentParser, *, optional: bool = False) -> None:

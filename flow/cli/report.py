@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
-
 from flow.cheap_typing import TYPE_CHECKING
 from flow.cli.parsing import Command, goal_argument
+from flow.cli.written import write_out
 from flow.core import explain
-from flow.errors import StorageError
 from flow.wiring import Checkout
 
 if TYPE_CHECKING:
@@ -32,24 +30,9 @@ def _run(args: argparse.Namespace, out: Output) -> int:
         else:
             out.text(page(document))
         return 0
-    _write(args.output, page(document))
+    write_out(args.output, page(document), "page")
     out.result({**document, "output": args.output}, [f"wrote {explain.visible(args.output)}"])
     return 0
-
-
-def _write(path: str, text: str) -> None:
-    """Write the page; a symlink at ``path`` is not followed."""
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_NONBLOCK
-    try:
-        with open(os.open(path, flags, 0o644), "w", encoding="utf-8") as file:
-            file.write(text)
-    except OSError as error:
-        raise StorageError(
-            f"cannot write the page: {error.strerror}",
-            file=path,
-            key="--output",
-            remedy="name a file that can be written",
-        ) from error
 
 
 COMMAND = Command("write a goal's record as a page to read", _arguments, _run)

@@ -48,24 +48,17 @@ class Stage:
 
     def set_up(self) -> None:
         """Make the repository with its first commit, the home and the state folder."""
-        import shutil
-
         source = example_folder()
-        compiled = "__pycache__"  # pip leaves it there on installing
-        leave_out = shutil.ignore_patterns("changes", compiled)
-        changes = os.path.join(self.folder, "changes")
         try:
-            shutil.copytree(source, self.project, ignore=leave_out)
-            shutil.copytree(
-                os.path.join(source, "changes"), changes, ignore=shutil.ignore_patterns(compiled)
-            )
+            _copy(source, self.project, leave_out=("changes",))
+            _copy(os.path.join(source, "changes"), os.path.join(self.folder, "changes"))
             os.mkdir(self.env["HOME"])
             # The goals' commands say python3: this interpreter, whatever PATH may hold.
             os.mkdir(os.path.join(self.folder, "tools"))
             os.symlink(
                 os.path.realpath(sys.executable), os.path.join(self.folder, "tools", "python3")
             )
-        except (OSError, shutil.Error) as error:
+        except OSError as error:
             raise StorageError(
                 f"the example cannot be copied: {error}",
                 file=self.folder,
@@ -232,6 +225,25 @@ def example_folder() -> str:
         if os.path.isdir(os.path.join(folder, "changes")):
             return folder
     raise StorageError("the example is missing from this installation", remedy="install Flow again")
+
+
+def _copy(source: str, target: str, *, leave_out: tuple[str, ...] = ()) -> None:
+    """Copy a folder's files, not their modes: Flow may lie in a folder that is read-only.
+
+    What pip compiled on installing stays behind.
+    """
+    import shutil
+
+    os.makedirs(target)
+    with os.scandir(source) as entries:
+        for entry in entries:
+            if entry.name in leave_out or entry.name == "__pycache__":
+                continue
+            place = os.path.join(target, entry.name)
+            if entry.is_dir():
+                _copy(entry.path, place)
+            else:
+                shutil.copyfile(entry.path, place)
 
 
 def _environment(folder: str) -> dict[str, str]:

@@ -41,15 +41,24 @@ def _record(args: argparse.Namespace, out: Output) -> int:
     checkout = Checkout()
     goal_id, goal_file = _named(checkout, args, "flow trust record")
     name = goal_id or goal_file or ""
+    checkout.finish_amendment(goal_id)
     trusted, why, digest = checkout.trust_check(goal_id, goal_file)
     difference = [] if trusted else checkout.trust_difference(goal_id, goal_file)
-    document = {"goal": name, "digest": digest, "difference": difference, "was_trusted": trusted}
+    changes = () if trusted else checkout.trust_changes(goal_id, goal_file)
+    document = {
+        "goal": name,
+        "digest": digest,
+        "difference": difference,
+        "changes": [change.to_document() for change in changes],
+        "was_trusted": trusted,
+    }
     if trusted:
         out.result(document, [f"{explain.visible(name)} is trusted already: {why}"])
         return 0
     out.say(
         f"what differs in the contract of {name} from what was trusted last (all, if nothing was):",
         *difference,
+        *(["what that means:", *(f"  {change}" for change in changes)] if changes else []),
     )
     out.need_yes(
         f"Let Flow run the commands of {name} as you?",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from flow.cheap_typing import TYPE_CHECKING
 from flow.cli.parsing import Command, goal_argument, usage_error
 from flow.core import explain, ids
-from flow.errors import InputError
+from flow.errors import FlowError, InputError
 from flow.wiring import Checkout
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def _record(args: argparse.Namespace, out: Output) -> int:
     run_id = ids.run_id(args.run_id)
     data = inputs.read(args.verdict_file, "--verdict-file")
     document = parse_json(data, file=args.verdict_file)
-    path, warnings = Checkout().record_verdict(document, run_id, None)
+    path, warnings, _ = Checkout().record_verdict(document, run_id, None)
     out.result(
         {"run_id": run_id, "path": path, "warnings": list(warnings)},
         [f"recorded {explain.visible(path)}"],
@@ -60,8 +60,20 @@ def _show(args: argparse.Namespace, out: Output) -> int:
             value=run_id,
             remedy="evaluate the goal: flow goal evaluate ID",
         )
-    out.result(document, render.verdict(document, out.paint))
+    closed = _closed(checkout, document.get("goal_id"))
+    out.result(document, render.verdict(document, out.paint, closed=closed))
     return 0
+
+
+def _closed(checkout: Checkout, goal_id: object) -> str:
+    """The goal's status where it is a terminal one and can be read; the verdict is shown anyway."""
+    from flow.core.lifecycle import TERMINAL
+
+    try:
+        status = checkout.load(str(goal_id)).goal.status if goal_id else ""
+    except FlowError:
+        return ""
+    return status if status in TERMINAL else ""
 
 
 _TABLE = {

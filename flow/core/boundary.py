@@ -11,8 +11,10 @@ from flow.core.by_products import (
     cache_root,
     cache_roots,
     find_by_products,
+    find_ignored_by_products,
     is_by_product,
     moved,
+    rewritten,
     subject_tree,
     tree_digest,
 )
@@ -31,7 +33,7 @@ from flow.core.changes import (
     entry_digest,
 )
 from flow.core.globs import Globs, why_not
-from flow.core.layout import TEMP_DIGITS, TEMP_PREFIX
+from flow.core.layout import PLUGIN_SCORES, REPORTS_DIR, TEMP_DIGITS, TEMP_PREFIX
 from flow.errors import Fault
 
 if TYPE_CHECKING:
@@ -56,11 +58,14 @@ __all__ = [
     "dirty_digest",
     "entry_digest",
     "find_by_products",
+    "find_ignored_by_products",
     "guards_changed",
     "is_by_product",
     "judge",
     "moved",
+    "own_files",
     "path_rules",
+    "rewritten",
     "subject_tree",
     "tree_digest",
 ]
@@ -71,6 +76,8 @@ class Violation(NamedTuple):
 
     path: str
     why: str
+    committed: bool = False
+    """Whether HEAD has it otherwise than the base: perhaps the base branch brought it."""
 
 
 class BoundaryReport(NamedTuple):
@@ -83,40 +90,97 @@ class BoundaryReport(NamedTuple):
     problems: tuple[str, ...]
     guards_changed: tuple[str, ...]
     protected_changed: tuple[str, ...] = ()
+    """Protected files that are not as at activation, and that nobody has approved so."""
+    rewritten: tuple[str, ...] = ()
+    """Files that were written to while commands ran, and are as they were before."""
 
 
 class OwnFiles:
-    """Which paths are journals that Flow writes: those of the pinned folder, by Flow's names.
+    """Which paths are journals and judges' reports that Flow writes, by folder and Flow's names.
+
+    All three folders are those that were pinned at activation: no setting that a checkout brings
+    may open a path later. Reports count in the default folder too, and scorecards in
+    ``skills/judge/scores``; everything below ``.flow/`` is left out elsewhere.
 
     What a killed process left of one, or another process is about to rename, is no change either.
     ``journal`` is the goal's ``scope.journal``; it counts where it lies in the journal folder.
     """
 
-    def __init__(self, journal_dir: str, journal: str | None = None) -> None:
+    def __init__(
+        self,
+        journal_dir: str,
+        journal: str | None = None,
+        *,
+        reports_dir: str = REPORTS_DIR,
+        scores_dir: str = PLUGIN_SCORES,
+    ) -> None:
         self._folder = journal_dir.strip("/") + "/"
         self._journal = journal
+        self._reports = {f"{REPORTS_DIR}/", f"{reports_dir.strip('/')}/"}
+        self._scores = {f"{PLUGIN_SCORES}/", f"{scores_dir.strip('/')}/"}
 
     def __call__(self, path: str) -> bool:
         """Whether Flow writes the file at ``path``."""
+        at = path.rfind("/") + 1
+        folder, last = path[:at], path[at:]
+        if folder in self._reports and (_is_temporary(last) or _is_report(last)):
+            return True
+        if folder in self._scores and (_is_temporary(last) or _is_card(last)):
+            return True
         if not path.startswith(self._folder):
             return False
         name = path[len(self._folder) :]
         if "/" in name:
             return False
-        if name.startswith(TEMP_PREFIX):
-            rest = name[len(TEMP_PREFIX) :]
-            return len(rest) == TEMP_DIGITS and all(digit in "0123456789abcdef" for digit in rest)
+        if _is_temporary(name):
+            return True
         if not name.endswith(".md"):
             return False
         kind, _, rest = name[:-3].partition("-")
         if kind == "issue":
             return rest.isascii() and rest.isdigit()
         if kind == "session":
-            day = rest.split("-")
-            return [len(part) for part in day] == [4, 2, 2] and all(
-                part.isascii() and part.isdigit() for part in day
-            )
+            return _is_day(rest)
         return path == self._journal
+
+
+def own_files(baseline: Baseline, journal: str | None = None) -> OwnFiles:
+    """Flow's own files, as ``baseline`` pinned their folders."""
+    return OwnFiles(
+        baseline.journal_dir,
+        journal,
+        reports_dir=baseline.reports_dir,
+        scores_dir=baseline.scores_dir,
+    )
+
+
+def _is_temporary(name: str) -> bool:
+    rest = name.removeprefix(TEMP_PREFIX)
+    return name != rest and len(rest) == TEMP_DIGITS and not rest.strip("0123456789abcdef")
+
+
+def _is_report(name: str) -> bool:
+    """``users-api-2025-01-15.1.md``."""
+    head, _, number = name.removesuffix(".md").rpartition(".")
+    named = name.endswith(".md") and number.isascii() and number.isdigit()
+    return named and len(head) > 11 and head[-11] == "-" and _is_day(head[-10:])
+
+
+def _is_day(text: str) -> bool:
+    day = text.split("-")
+    return [len(part) for part in day] == [4, 2, 2] and all(
+        part.isascii() and part.isdigit() for part in day
+    )
+
+
+def _is_card(name: str) -> bool:
+    """Whether it is the name of a scorecard: ``<skill>-<YYYYMMDD-HHMMSS>[-<number>].json``."""
+    parts = name.removesuffix(".json").split("-")
+    if not name.endswith(".json") or not name.isascii():
+        return False
+    digits = [len(part) if part.isdigit() else 0 for part in parts]
+    again = digits[-3:-1] == [8, 6] and digits[-1] > 0 and len(parts) > 3
+    return again or (digits[-2:] == [8, 6] and len(parts) > 2)
 
 
 def check_patterns(patterns: Iterable[object], key: str, *, file: str | None = None) -> list[Fault]:
@@ -143,7 +207,6 @@ def judge(
     *,
     allowed: Sequence[str],
     denied: Sequence[str],
-    protected: Sequence[str] = (),
     own_files: Callable[[str], bool],
 ) -> BoundaryReport:
     """Hold the change set against a goal's paths.
@@ -152,11 +215,9 @@ def judge(
     said about paths: in the middle of a merge they would be somebody else's.
     """
     rules = path_rules(allowed, denied)
-    locked = Globs(protected, anchored=False)
     roots = cache_roots(baseline.by_products)
     violations: list[Violation] = []
     by_products: list[str] = []
-    protected_changed: list[str] = []
     for change in snapshot.changes:
         if own_files(change.path):
             continue
@@ -165,11 +226,10 @@ def judge(
             continue
         if as_at_activation(change, baseline):
             continue
-        if locked.first(_bytes(change.path), folder=change.folder) is not None:
-            protected_changed.append(change.path)
         why = rules.why(change)
         if why is not None:
-            violations.append(Violation(change.path, f"{_where(change)}; {why}"))
+            committed = change.head != change.base
+            violations.append(Violation(change.path, f"{_where(change)}; {why}", committed))
     problems = snapshot.problems
     return BoundaryReport(
         status="inconclusive" if problems else "outside" if violations else "inside",
@@ -178,7 +238,6 @@ def judge(
         warnings=_warnings(by_products, denied, baseline),
         problems=problems,
         guards_changed=() if problems else guards_changed(baseline.guards, snapshot.guards),
-        protected_changed=() if problems else tuple(protected_changed),
     )
 
 

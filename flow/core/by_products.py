@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flow.cheap_typing import TYPE_CHECKING
-from flow.core.changes import entry_digest
+from flow.core.changes import ABSENT, entry_digest
 from flow.core.sha import sha256
 
 if TYPE_CHECKING:
@@ -30,6 +30,12 @@ CACHE_FOLDERS = frozenset(
 
 CACHE_FILES = (".pyc", ".pyo", ".tsbuildinfo")
 CACHE_NAMES = frozenset((".coverage", "coverage.xml", "coverage.json", "lcov.info", ".eslintcache"))
+
+
+CLOCK_TICK_NS = 20_000_000
+"""How far the kernel's stamps may lie behind its clock."""
+_IGNORED = f" {ABSENT} {ABSENT} {ABSENT}"
+"""How what is recorded of a protected file ends that is in neither index, HEAD nor base."""
 
 
 def cache_root(path: str) -> str | None:
@@ -90,6 +96,46 @@ def find_by_products(before: Snapshot, after: Snapshot, baseline: Baseline) -> d
     return found
 
 
+def ignored_differences(snapshot: Snapshot, baseline: Baseline) -> dict[str, tuple[str, str]]:
+    """path → digests before and now of ignored files under the verifier lock that have changed.
+
+    One that was there at activation counts whoever changed it; a new one does not where Flow's own
+    commands left it behind, nor do well-known caches.
+    """
+    found = {}
+    for path, now in snapshot.locked.items():
+        recorded = baseline.protected.get(path)
+        before = ABSENT if recorded is None else recorded.partition(" ")[0]
+        left = recorded is None and baseline.by_products.get(path) == now
+        if now != before and not left and cache_root(path) is None:
+            found[path] = (before, now)
+    gone = [
+        path
+        for path, states in baseline.protected.items()
+        if path not in snapshot.locked and states.endswith(_IGNORED)
+    ]
+    there = {change.path for change in snapshot.changes} if gone else ()
+    for path in gone:
+        if path not in there:
+            found[path] = (baseline.protected[path].partition(" ")[0], ABSENT)
+    return found
+
+
+def find_ignored_by_products(
+    before: Snapshot, after: Snapshot, baseline: Baseline
+) -> dict[str, str]:
+    """path → digest of new ignored files under the verifier lock that commands left behind."""
+    known = ignored_differences(before, baseline)
+    return {
+        path: now
+        for path, now in after.locked.items()
+        if path not in baseline.protected
+        and path not in known
+        and before.locked.get(path) != now
+        and cache_root(path) is None
+    }
+
+
 def _left(change: Change, by_products: Collection[str], roots: Collection[str]) -> bool:
     """Whether a command left this path behind, whatever is in it now."""
     if not change.untracked or change.base is not None:
@@ -111,17 +157,58 @@ def moved(
         for snapshot in (before, after)
     ]
     paths = states[0].keys() | states[1].keys()
-    return tuple(sorted(path for path in paths if states[0].get(path) != states[1].get(path)))
+    found = {path for path in paths if states[0].get(path) != states[1].get(path)}
+    if before.locked or after.locked:
+        ignored = [ignored_differences(snapshot, baseline) for snapshot in (before, after)]
+        found.update(
+            p for p in {*ignored[0], *ignored[1]} if ignored[0].get(p) != ignored[1].get(p)
+        )
+    return tuple(sorted(found))
+
+
+def rewritten(
+    before: Snapshot, after: Snapshot, baseline: Baseline, own_files: Callable[[str], bool]
+) -> tuple[str, ...]:
+    """The files that were written to between two snapshots, and are as they were.
+
+    What was measured meanwhile was measured on something else, for all that anybody knows.
+    """
+    changes = [{c.path: c for c in snapshot.changes} for snapshot in (before, after)]
+    roots = cache_roots(baseline.by_products)
+    found = []
+    for name, at in after.written.items():
+        known = before.written.get(name)
+        if at == known if known is not None else at < before.began - CLOCK_TICK_NS:
+            continue
+        path = name.decode("utf-8", "surrogateescape")
+        old, new = (states.get(path) for states in changes)
+        locked = before.locked.get(path), after.locked.get(path)
+        if old != new or locked[0] != locked[1] or own_files(path):
+            continue  # it is new, or another one, or Flow's
+        if locked[1] is not None:
+            if cache_root(path) is None and path not in baseline.by_products:
+                found.append(path)
+        elif new is None or not _left(new, baseline.by_products, roots):
+            found.append(path)
+    return tuple(sorted(found))
 
 
 def subject_tree(snapshot: Snapshot, baseline: Baseline, own_files: Callable[[str], bool]) -> str:
     """The tree part of evidence's subject: the change set less Flow's files and by-products."""
     roots = cache_roots(baseline.by_products)
-    return tree_digest(
+    tree = tree_digest(
         baseline.base_commit,
         [c for c in snapshot.changes if not _left(c, baseline.by_products, roots)],
         own_files=own_files,
     )
+    ignored = ignored_differences(snapshot, baseline) if baseline.protected_patterns else {}
+    if not ignored:
+        return tree
+    total = sha256(f"flow-tree-locked-1 {tree}".encode())
+    for path in sorted(ignored):
+        text = f"\0{path}\0{ignored[path][1]}"
+        total.update(text.encode("utf-8", "surrogateescape"))
+    return total.hexdigest()
 
 
 def tree_digest(

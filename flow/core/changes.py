@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from flow.cheap_typing import NamedTuple
+from flow.cheap_typing import TYPE_CHECKING, NamedTuple
+from flow.core.layout import REPORTS_DIR, SCORES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 ABSENT = "absent"
 LINK = "120000"
@@ -76,6 +80,17 @@ class Baseline(NamedTuple):
     journal_dir: str = ".decisions"
     denied: tuple[str, ...] = ()
     """The denied patterns that ``denied_ignored`` was recorded for."""
+    protected: Mapping[str, str] = {}
+    """path → digests on disk, in the index, in HEAD and in the base (``mode:hash`` or ``absent``,
+    with blanks between) of the protected files that were not as in the base at activation. Every
+    other one was. Ignored files are recorded as well.
+    """
+    protected_patterns: tuple[str, ...] = ()
+    """The protected patterns that ``protected`` was recorded for."""
+    reports_dir: str = REPORTS_DIR
+    """Where the goal's debates leave their reports."""
+    scores_dir: str = SCORES
+    """Where the goal's scorecards lie."""
 
 
 class Snapshot(NamedTuple):
@@ -89,6 +104,12 @@ class Snapshot(NamedTuple):
     guards: dict[str, str]
     problems: tuple[str, ...]
     """Why git could not answer; not empty means the boundary is inconclusive."""
+    locked: Mapping[str, str] = {}
+    """path → digest of the ignored files that protected patterns name."""
+    written: Mapping[bytes, int] = {}
+    """path → ctime (ns) of the files that had to be looked at; the others were as known."""
+    began: int = 0
+    """When looking began (ns)."""
 
 
 def entry_digest(entry: Entry | None) -> str:

@@ -31,7 +31,7 @@ def parse_criterion(text: str, *, fuzzy: bool) -> dict[str, Any]:
     shape = FUZZY_SHAPE if fuzzy else SHAPE
     name, colon, rest = text.partition(":")
     name = name.strip()
-    if not colon or not CRITERION_ID.fullmatch(name):
+    if not colon or not CRITERION_ID.fits(name):
         raise InputError(
             f"{text!r:.100} does not start with a criterion id and a colon",
             key=key,

@@ -20,6 +20,9 @@ EVALUATOR = "flow-evaluator"
 APPROVER = "flow-approve"
 """``metadata.created_by`` of a ``human_approval`` that ``flow goal approve`` wrote."""
 
+BASELINE = "flow-baseline"
+"""``metadata.created_by`` of a command's run on the base commit; it counts in no decision."""
+
 ONLY_EXIT = "Shows only how this command exited on this state of the files, nothing more."
 ONLY_OPINION = "The opinion of a language model, not a measurement: it can be wrong."
 
@@ -63,6 +66,12 @@ class Evidence(NamedTuple):
         """The stamp of what it was measured on; empty where there is none."""
         found: Mapping[str, Any] = self.document["evidence"].get("subject") or {}
         return found
+
+    @property
+    def imported(self) -> Mapping[str, Any] | None:
+        """What it says of the report it was made of; None where it is no import."""
+        found = self.document["evidence"].get("imported")
+        return found if isinstance(found, dict) else None
 
 
 def evidence_from_document(document: Mapping[str, Any]) -> Evidence:

@@ -89,6 +89,10 @@ def _boundary_parts(decision: Decision, boundary: BoundaryReport) -> list[str]:
         parts.append(f"the path boundary could not be checked: {names(boundary.problems, 3)}")
     if boundary.guards_changed and decision.verdict == "needs_human_review":
         parts.append(f"changed since activation: {names(boundary.guards_changed)}")
+    if boundary.protected_changed and decision.verdict == "needs_human_review":
+        parts.append(
+            f"protected files changed since activation: {names(boundary.protected_changed)}"
+        )
     return parts
 
 
@@ -131,6 +135,9 @@ def _stale(result: CriterionResult) -> bool:
 NO_TIME = "not reached in the time that was left"
 """The reason of a criterion whose command did not end, or start, in the caller's time."""
 
+FLAKY = "flaky: "
+"""How a reason or a limitation begins that tells of runs which disagree on the same files."""
+
 FUZZY = "no command proves it"
 """The reason of a fuzzy criterion that nobody has judged or approved."""
 
@@ -154,13 +161,17 @@ def hint(
     if decision.proposed:
         text = f"a person confirms: flow goal evaluate {goal_id} --confirm"
     elif decision.blocker_type == "scope_violation":
-        text = (
-            f"put back {names([v.path for v in boundary.violations], 5)}, or widen the goal's paths"
-        )
+        shown = names([v.path for v in boundary.violations], 5)
+        text = f"put back {shown}, or widen the goal's paths"
+        if any(violation.committed for violation in boundary.violations):
+            text += f"; what only the base branch brought: flow goal rebase {goal_id}"
     elif boundary.status == "inconclusive":
         text = f"make git answer ({names(boundary.problems, 1)}), then flow goal evaluate {goal_id}"
     elif boundary.guards_changed and decision.verdict == "needs_human_review":
         text = f"look at them, then: flow goal approve {goal_id} guards --by NAME --note TEXT"
+    elif boundary.protected_changed and decision.blocker_type == "missing_approval":
+        shown = names(boundary.protected_changed, 5)
+        text = f"look at {shown}, then: flow goal approve {goal_id} protected --by NAME --note TEXT"
     elif fuzzy and decision.result in ("needs_human_review", "incomplete"):
         more = (
             "; or set evaluator.type to hybrid so that a judge may be asked"
@@ -177,4 +188,6 @@ def hint(
             if r.criterion_id in required and r.status not in ("pass",)
         ]
         text = f"work on {names(open_ones, 5)}, then flow goal evaluate {goal_id}"
+        if open_ones and all(_stale(r) for r in results if r.criterion_id in open_ones):
+            text = f"leave the files alone while the commands run: flow goal evaluate {goal_id}"
     return clip(text, HINT_LIMIT)

@@ -8,7 +8,7 @@ from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 from flow.core.sha import sha256
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from flow.core.lifecycle import Status
 
@@ -90,9 +90,24 @@ class Goal(NamedTuple):
         return next((c for c in self.criteria if c.id == criterion_id), None)
 
     @property
+    def scorecard_rubrics(self) -> tuple[str, ...]:
+        """The rubrics that the criteria's ``scorecard`` name."""
+        return scorecard_rubrics(criterion.document for criterion in self.criteria)
+
+    @property
     def max_iterations(self) -> int:
         """How many continuations the Stop hook may ask for (SPEC section 6, budget)."""
         return int((self.document.get("continuation") or {}).get("max_iterations", MAX_ITERATIONS))
+
+    @property
+    def repeat(self) -> int:
+        """How often each command runs (``evaluator.repeat``, SPEC section 10, flaky)."""
+        return int(self.document["evaluator"].get("repeat") or 1)
+
+    @property
+    def tdd_required(self) -> bool:
+        """Whether each command runs on the base commit first (SPEC section 10, red first)."""
+        return bool((self.document.get("constraints") or {}).get("tdd_required"))
 
     @property
     def flow_managed(self) -> bool:
@@ -105,12 +120,24 @@ class Goal(NamedTuple):
         reason = (self.last_evaluation or {}).get("reason") or ""
         return self.status == "blocked" and "path_boundary_violation" in reason
 
+    @property
+    def waits_for_approval(self) -> bool:
+        """Whether it waits for a person who approves changed protected files."""
+        reason = (self.last_evaluation or {}).get("reason") or ""
+        return self.status == "waiting_for_user" and "protected files changed" in reason
+
     def digest(self, rubric_digests: Mapping[str, str] | None = None) -> str:
         """The contract's digest: what trust, proposals and evidence refer to.
 
         ``rubric_digests`` holds the SHA-256 of each project rubric the goal names (SPEC section 7).
         """
         return contract_digest(self.document, rubric_digests or {})
+
+
+def scorecard_rubrics(criteria: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
+    """The rubrics of scorecards that ``criteria``, as a contract holds them, name; sorted."""
+    cards = (criterion.get("scorecard") for criterion in criteria)
+    return tuple(sorted({c["rubric"] for c in cards if isinstance(c, dict) and c.get("rubric")}))
 
 
 def canonical_digest(value: object) -> str:

@@ -7,14 +7,24 @@ from __future__ import annotations
 
 GOALS = ".flow/goals"
 RUNS = ".flow/runs"
+BASELINE = "baseline.json"
 RUBRICS = ".flow/rubrics"
+SCORES = ".flow/scores"
+PLUGIN_SCORES = "skills/judge/scores"
+"""Where scorecards lie in a project that has this folder (Verdict's place)."""
+PLUGIN_RUBRICS = "skills/judge/rubrics"
+"""Where a plugin keeps its rubrics of scorecards."""
 JOURNAL_DIR = ".decisions"
+REPORTS_DIR = ".specs/reports"
+"""Judges' reports in debates, unless ``judge.reportsDir`` says otherwise."""
 LOCKS = f"{RUNS}/.locks"
 PENDING = f"{RUNS}/.pending"
 WORK = f"{RUNS}/.work"
 """Where outputs grow until they are published; nothing there is evidence."""
 GOAL_SUFFIX = ".goal.yaml"
 EVIDENCE_SUFFIX = ".evidence.yaml"
+RUN_MARK = "-run-"
+"""In the id of a sidecar of one of several runs, before its number; the last one's has none."""
 TEMP_PREFIX = ".flow-tmp-"
 """How the name of every temporary file starts; readers ignore such names."""
 TEMP_DIGITS = 18
@@ -41,6 +51,18 @@ def evidence_file(run_id: str, evidence_id: str) -> str:
     return f"{RUNS}/{run_id}/evidence/{evidence_id}{EVIDENCE_SUFFIX}"
 
 
+def sidecar_of(reference: str) -> tuple[str, str]:
+    """The run and the evidence id in the path of a sidecar; both empty where it is none.
+
+    They are names without a slash; whether they are ids is not looked at.
+    """
+    run_id, _, name = reference.removeprefix(f"{RUNS}/").partition("/evidence/")
+    evidence_id = name.removesuffix(EVIDENCE_SUFFIX)
+    whole = evidence_file(run_id, evidence_id) == reference
+    named = run_id and evidence_id and "/" not in run_id + evidence_id
+    return (run_id, evidence_id) if whole and named else ("", "")
+
+
 def output_file(run_id: str, evidence_id: str) -> str:
     """The raw output that a sidecar names."""
     return f"{RUNS}/{run_id}/evidence/{evidence_id}.txt"
@@ -56,9 +78,14 @@ def events_file(run_id: str) -> str:
     return f"{RUNS}/{run_id}/events.jsonl"
 
 
+def ledger_file(run_id: str) -> str:
+    """The hash chain over a run's evidence."""
+    return f"{RUNS}/{run_id}/ledger.jsonl"
+
+
 def baseline_file(run_id: str) -> str:
     """What was there at activation."""
-    return f"{RUNS}/{run_id}/baseline.json"
+    return f"{RUNS}/{run_id}/{BASELINE}"
 
 
 def measuring_file(run_id: str) -> str:
@@ -99,6 +126,11 @@ def run_lock(run_id: str) -> str:
 def journal_lock(name: str) -> str:
     """The lock that every write to a journal file holds. ``name`` is the file's base name."""
     return f"{LOCKS}/journal-{name}.lock"
+
+
+def baseline_lock(goal_id: str) -> str:
+    """The lock that running a goal's commands on its base commit holds."""
+    return f"{LOCKS}/baseline-{goal_id}.lock"
 
 
 def pending_file(goal_id: str) -> str:

@@ -56,9 +56,12 @@ def alone(words: tuple[str | None, ...]) -> Statuses:
     return EITHER
 
 
+SHELLS = ("bash", "sh", "dash", "zsh")
+
+
 def shell_text(words: tuple[str | None, ...]) -> str | None:
     """The script in ``bash -c SCRIPT``; None for anything else."""
-    if not words or words[0] is None or base_name(words[0]) not in ("bash", "sh", "dash", "zsh"):
+    if not words or words[0] is None or base_name(words[0]) not in SHELLS:
         return None
     _, index = shell_options(words)
     return words[index] if index is not None and index < len(words) else None

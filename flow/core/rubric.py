@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from statistics import median
 
 from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 from flow.core.rubric_rules import MOST_CRITERIA, problems
@@ -194,7 +195,7 @@ def result(rubric: Rubric, ballots: Sequence[Ballot]) -> JudgeResult:
     """
     if not ballots:
         raise ValueError("no ballot, no result")
-    medians = {c.name: _median([_score(b, c.name) for b in ballots]) for c in rubric.criteria}
+    medians = {c.name: median([_score(b, c.name) for b in ballots]) for c in rubric.criteria}
     composite = _composite(rubric, medians)
     composites = [_ballot_composite(rubric, ballot) for ballot in ballots]
     spokesman = nearest(composites, composite)
@@ -230,7 +231,7 @@ def why_not(result: JudgeResult) -> str:
 
 def spokesman(rubric: Rubric, ballots: Sequence[Ballot]) -> int:
     """The place of the ballot whose words :func:`result` takes."""
-    medians = {c.name: _median([_score(b, c.name) for b in ballots]) for c in rubric.criteria}
+    medians = {c.name: median([_score(b, c.name) for b in ballots]) for c in rubric.criteria}
     composites = [_ballot_composite(rubric, ballot) for ballot in ballots]
     return nearest(composites, _composite(rubric, medians))
 
@@ -288,14 +289,6 @@ def _composite(rubric: Rubric, scores: Mapping[str, Fraction]) -> Fraction:
 
 
 _ZERO = Fraction(0)
-
-
-def _median(values: Sequence[Fraction]) -> Fraction:
-    ordered = sorted(values)
-    middle = len(ordered) // 2
-    if len(ordered) % 2:
-        return ordered[middle]
-    return (ordered[middle - 1] + ordered[middle]) / 2
 
 
 def _spread(values: Sequence[Fraction]) -> float:

@@ -25,6 +25,10 @@ SUBJECT_LIMIT = 140_000
 RUBRIC_LIMIT = 40_000
 INSTRUCTIONS_LIMIT = 8_000
 """Characters."""
+LEAST_SHARE = 256
+"""Bytes that every part of the subject gets, however many there are (an adapter bounds those)."""
+OVERHEAD = 300
+"""Bytes, at most, that the fences around a part take."""
 
 
 class RubricQuestion(NamedTuple):
@@ -64,25 +68,28 @@ def rubric_question(
         raise _too_long("rubric", "it", RUBRIC_LIMIT, "bytes")
     if instructions and len(instructions) > INSTRUCTIONS_LIMIT:
         raise _too_long("instructions", "they", INSTRUCTIONS_LIMIT, "characters")
-    share = max(SUBJECT_LIMIT // max(len(subject), 1), 256)
-    share = share if part_limit is None else min(share, part_limit)
-    parts = [fence(part, nonce, limit=share) for part in rotated(subject, turn)]
     blocks = [f"The rubric, with {len(criteria)} criteria:", head.text]
     if instructions:
         blocks += ["What the caller adds about how to look at the subject:", _quoted(instructions)]
     around = [fence(part, nonce) for part in context]
     if around:
         blocks += ["What this is about, for orientation only:", *(part.text for part in around)]
-    blocks += ["The subject to score:" if len(parts) == 1 else "The subject to score, in parts:"]
-    blocks += [part.text for part in parts]
-    blocks += [_TASK + (_RESULT if result_schema is not None else "")]
+    blocks += ["The subject to score:" if len(subject) == 1 else "The subject to score, in parts:"]
+    task = _TASK + (_RESULT if result_schema is not None else "")
+    system = _SYSTEM.replace("NONCE", nonce)
+    others = sum(len(text.encode("utf-8")) + 2 for text in (system, *blocks, task))
+    room = min(PROMPT_LIMIT - others - OVERHEAD * len(subject), SUBJECT_LIMIT)
+    share = max(room // max(len(subject), 1), LEAST_SHARE)
+    share = share if part_limit is None else min(share, part_limit)
+    parts = [fence(part, nonce, limit=share) for part in rotated(subject, turn)]
+    blocks += [*(part.text for part in parts), task]
     left_out = [
         f"{visible(part.name)}: {fenced.left_out} bytes were left out of what the judge saw"
         for part, fenced in zip(rotated(subject, turn), parts, strict=True)
         if fenced.left_out
     ]
     return RubricQuestion(
-        _SYSTEM.replace("NONCE", nonce),
+        system,
         "\n\n".join(blocks),
         reply_schema([c.name for c in criteria], result_schema),
         (

@@ -5,6 +5,8 @@ from __future__ import annotations
 from flow.cheap_typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from flow.core.lifecycle import Terminal
 
 VerdictName = Literal["achieved", "not_achieved", "blocked", "needs_human_review"]
@@ -33,10 +35,15 @@ class CriterionResult(NamedTuple):
     evidence_ref: str | None = None
     limitations: tuple[str, ...] = ()
     reason: str = ""
+    base: Mapping[str, Any] | None = None
+    """What its command came to on the base commit, where it ran there (red first)."""
 
     def to_document(self) -> dict[str, Any]:
         """As the verdict holds it."""
-        return {**self._asdict(), "limitations": list(self.limitations)}
+        found = {**self._asdict(), "limitations": list(self.limitations)}
+        if self.base is None:
+            del found["base"]
+        return found
 
 
 class ProposedTransition(NamedTuple):

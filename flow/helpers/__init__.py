@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import sys
 
+from flow import ctrl_c
 from flow.cheap_typing import TYPE_CHECKING
 from flow.errors import FlowError
 from flow.helpers.table import HELPERS
@@ -33,14 +34,16 @@ def main(name: str, argv: Sequence[str]) -> int:
         if stream is not None and hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
     try:
-        if "-h" in argv or "--help" in argv:
-            answer(helper.usage)
-            return 0
-        return helper.run(read_options(helper, argv), name)
+        with ctrl_c.HEARD:
+            if "-h" in argv or "--help" in argv:
+                answer(helper.usage)
+                return 0
+            return helper.run(read_options(helper, argv), name)
     except FlowError as error:
         report_error(name, error)
         return error.helper_code
     except KeyboardInterrupt:
+        ctrl_c.ignore()  # it may have come instead of the one above
         say(f"{name}.sh: interrupted")
         return 130
     except Exception as error:  # noqa: BLE001 - no traceback reaches a user; the log has it

@@ -11,7 +11,7 @@ from flow.helpers.words import answer, need, report_error, say, wrong
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from flow.wiring import Checkout
+    from flow.wiring.parts import Parts
 
     Options = Mapping[str, Any]
 
@@ -22,6 +22,7 @@ def record_evidence(options: Options, name: str) -> int:
     """``flow-record-evidence.sh``."""
     from flow.adapters import inputs
     from flow.core import ids
+    from flow.wiring.recording import Recording
 
     run_id, file = need(options, "--run-id", "--evidence-file")
     ids.run_id(run_id)
@@ -29,7 +30,7 @@ def record_evidence(options: Options, name: str) -> int:
     raw_output = options.get("--raw-output")
     if raw_output is not None:
         inputs.check_file(raw_output, "--raw-output")
-    checkout = _checkout()
+    checkout = Recording()
     path, warnings = checkout.record_evidence(run_id, data, file, raw_output)
     _wrote(checkout, path, name, warnings)
     return DONE
@@ -46,11 +47,12 @@ def record_goal(options: Options, name: str) -> int:
 
 def _create_goal(options: Options, name: str) -> int:
     from flow.adapters import inputs
+    from flow.wiring.recording import Recording
 
     (file,) = need(options, "--goal-file")
     _refuse_others(options, "--create", "--goal-file")
     text = inputs.read_text(file, "--goal-file")
-    checkout = _checkout()
+    checkout = Recording()
     path, warnings = checkout.create_goal_file(text, file)
     _wrote(checkout, path, name, warnings)
     return DONE
@@ -60,6 +62,7 @@ def _update_lifecycle(options: Options) -> int:
     from flow.adapters import inputs
     from flow.core import ids
     from flow.core.lifecycle import STATUSES
+    from flow.wiring.recording import Recording
 
     goal_id, file = need(options, "--goal-id", "--lifecycle-file")
     if "--goal-file" in options:
@@ -74,7 +77,7 @@ def _update_lifecycle(options: Options) -> int:
             remedy=f"one of {', '.join(STATUSES)}",
         )
     data = inputs.read(file, "--lifecycle-file")
-    checkout = _checkout()
+    checkout = Recording()
     path = checkout.update_lifecycle(
         goal_id,
         data,
@@ -98,12 +101,13 @@ def record_verdict(options: Options, name: str) -> int:
     from flow.adapters import inputs
     from flow.adapters.contracts import parse_json
     from flow.core import ids
+    from flow.wiring.evaluating import Evaluating
 
     run_id, file = need(options, "--run-id", "--verdict-file")
     ids.run_id(run_id)
     document = parse_json(inputs.read(file, "--verdict-file"), file=file)
-    checkout = _checkout()
-    path, warnings = checkout.record_verdict(document, run_id, None)
+    checkout = Evaluating()
+    path, warnings, _ = checkout.record_verdict(document, run_id, None)
     if os.environ.get("FLOW_RECORD_VERDICT_QUIET") != "1":
         _wrote(checkout, path, name, warnings)
     return DONE
@@ -112,6 +116,7 @@ def record_verdict(options: Options, name: str) -> int:
 def record_journal(options: Options, _name: str) -> int:
     """``journal-record.sh``."""
     from flow.adapters.journal import metadata_from_pairs
+    from flow.wiring.recording import Recording
 
     issue, type = need(options, "--issue", "--type")
     if not (issue.isascii() and issue.isdigit() and len(issue) < 17 and 1 <= int(issue) <= 2**53):
@@ -122,7 +127,7 @@ def record_journal(options: Options, _name: str) -> int:
             remedy="a whole number from 1 on",
         )
     metadata = metadata_from_pairs(options.get("--metadata", ()))
-    checkout = _checkout()
+    checkout = Recording()
     _wrote(checkout, checkout.journal_record(int(issue), type, metadata))
     return DONE
 
@@ -136,8 +141,9 @@ def active_goal(options: Options, name: str) -> int:
     if len(wanted) > 1:
         raise wrong(f"{' and '.join(wanted)} exclude each other")
     from flow.core import layout
+    from flow.wiring.reading import Reading
 
-    checkout = _checkout()
+    checkout = Reading()
     goals, broken = checkout.active(options.get("--branch"), any_open=bool(options.get("--any")))
     for error in broken:  # named, never taken for absent
         report_error(name, error)
@@ -170,31 +176,36 @@ def active_goal(options: Options, name: str) -> int:
 
 def trust(options: Options, name: str) -> int:
     """``flow-goal-trust.sh``."""
+    from flow.wiring.trusting import Trusting
+
     file = options.get("--goal-file")
     action = options["action"]
     if action == "list":
         if file is not None:
             raise wrong("list takes no --goal-file")
-        for entry in _checkout().trust_list():
+        for entry in Trusting().trust_list():
             answer(f"{entry['goal_id']} {entry['digest']} {entry['at']} {entry['how']}")
         return DONE
     if action == "check":
         return _check_trust(file)
-    checkout = _checkout()
+    checkout = Trusting()
     goal_id = None if file is not None else checkout.choose()
     difference = checkout.trust_difference(goal_id, file)
     say(f"the contract of {goal_id or file}, as far as it differs from what was trusted last:")
     for line in difference or ("nothing differs",):
         say(f"  {line}")
+    checkout.finish_amendment(goal_id)
     digest = checkout.trust_record(goal_id, file, how=f"{name}.sh record")
     say(f"trusted: {goal_id or file} (contract {digest})")
     return DONE
 
 
 def _check_trust(file: str | None) -> int:
+    from flow.wiring.trusting import Trusting
+
     trusted = False
     try:
-        checkout = _checkout()
+        checkout = Trusting()
         goal_id = None if file is not None else checkout.choose()
         trusted, why, _ = checkout.trust_check(goal_id, file)
     finally:
@@ -205,13 +216,7 @@ def _check_trust(file: str | None) -> int:
     return BAD_INPUT
 
 
-def _checkout() -> Checkout:
-    from flow.wiring import Checkout
-
-    return Checkout()
-
-
-def _wrote(checkout: Checkout, path: str, name: str = "", warnings: Sequence[str] = ()) -> None:
+def _wrote(checkout: Parts, path: str, name: str = "", warnings: Sequence[str] = ()) -> None:
     for warning in warnings:
         say(f"{name}.sh: warning: {warning}")
     say(os.path.join(checkout.top, path))

@@ -99,8 +99,9 @@ def ended_line(check: Check, result: CheckResult, *, unicode: bool) -> str:
 
 
 def asking_line(judge: str, what: str, limit: float) -> str:
-    """Which judge is being asked what, and how long that may take."""
-    return f"  judge  asks {visible(judge)}: {visible(what)} (at most {seconds(limit)})"
+    """Which judge is being asked what, and how long that may take, if there is a limit."""
+    most = "" if limit == float("inf") else f" (at most {seconds(limit)})"
+    return f"  judge  asks {visible(judge)}: {visible(what)}{most}"
 
 
 def block(

@@ -9,6 +9,7 @@ import json
 
 from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core.explain import visible
+from flow.core.freshness import WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -82,6 +83,11 @@ def status(document: Document, paint: Paint) -> list[str]:
     if document["base_commit"]:
         lines.append(field("base", document["base_commit"][:12]))
     lines += ["", *_criteria(document["criteria"], paint), ""]
+    lines += _stale(document["criteria"], paint)
+    lines += [
+        field("red first" if not place else "", show(text))
+        for place, text in enumerate(document.get("red_first") or ())
+    ]
     last = document["last_evaluation"]
     if last:
         lines.append(field("last result", f"{show(last.get('result'))} at {show(last.get('at'))}"))
@@ -95,10 +101,29 @@ def status(document: Document, paint: Paint) -> list[str]:
         else:
             lines.append(field("proposed", f"{show(proposal['to'])}, but it is stale"))
             lines += [field("", visible(why)) for why in proposal["moved"]]
+    if document.get("protected_changes"):
+        changes = document["protected_changes"]
+        word = "approved" if changes["approved"] else paint("warn", "not approved")
+        lines.append(field("protected", f"changed ({word}): {show(changes['sentence'])}"))
     if document["unfinished_write"]:
         lines.append(field("unfinished", "a write was interrupted; the next command finishes it"))
     lines.append(field("next", show(document["next"])))
     return lines
+
+
+def _stale(criteria: Sequence[Document], paint: Paint) -> list[str]:
+    """Evidence that does not count any more, by why."""
+    by_why: dict[tuple[str, ...], list[str]] = {}
+    for criterion in criteria:
+        if criterion.get("fresh") is False:
+            by_why.setdefault(tuple(criterion["why_stale"]), []).append(criterion["id"])
+    head = paint("warn", "stale") + " " * (LABEL - len("stale"))
+    return [f"{head} {show(ids)}: {why_stale(why)}" for why, ids in by_why.items()]
+
+
+def why_stale(why: Sequence[str]) -> str:
+    """Why evidence is not fresh."""
+    return ", ".join(WORDS[word] for word in why)  # type: ignore[index]
 
 
 def _criteria(criteria: Sequence[Document], paint: Paint) -> list[str]:
@@ -145,7 +170,10 @@ def history(document: Document) -> list[str]:
     return lines
 
 
-_HEAD = ("at", "seq", "type", "goal_id", "reason", "from", "to", "key")
+_HEAD = (
+    *("at", "seq", "type", "goal_id", "reason", "from", "to"),
+    *("key", "prev", "hash", "ledger_head"),
+)
 """Shown elsewhere in the line, or for programs only, as the digests are."""
 
 
@@ -220,7 +248,7 @@ def evidence_list(document: Document, paint: Paint) -> list[str]:
 def _evidence_table(evidence: Sequence[Document], paint: Paint) -> list[str]:
     if not evidence:
         return ["  no evidence yet"]
-    rows = [("evidence", "type", "proves", "outcome", "exit", "at")]
+    rows: list[tuple[str, ...]] = [("evidence", "type", "proves", "outcome", "exit", "at")]
     rows += [
         (
             show(e["id"]),
@@ -232,13 +260,19 @@ def _evidence_table(evidence: Sequence[Document], paint: Paint) -> list[str]:
         )
         for e in evidence
     ]
+    if any(set(e.get("why_stale", ())) - {"unstamped"} for e in evidence):
+        stale = [why_stale(e.get("why_stale", ())) or "-" for e in evidence]
+        rows = [(*row, cell) for row, cell in zip(rows, ["stale", *stale], strict=True)]
     return table(rows, paint)
 
 
 def evidence_show(document: Document) -> list[str]:
     """``flow evidence show``: the record, then the end of what the command printed."""
-    record = {key: value for key, value in document.items() if not key.startswith("output")}
+    left_out = ("output", "fresh", "why_stale")
+    record = {key: value for key, value in document.items() if not key.startswith(left_out)}
     lines = outline(record)
+    if document.get("fresh") is False:
+        lines.insert(0, field("stale", why_stale(document["why_stale"])))
     if document["output"] is None:
         return lines
     lines += ["", "output:"]

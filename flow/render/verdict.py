@@ -14,8 +14,11 @@ if TYPE_CHECKING:
 EVIDENCE_SUFFIX = ".evidence.yaml"
 
 
-def verdict(document: Mapping[str, Any], paint: Paint) -> list[str]:
-    """The verdict's lines, from the document that ``last-verdict.json`` holds, or a part of it."""
+def verdict(document: Mapping[str, Any], paint: Paint, *, closed: str = "") -> list[str]:
+    """The verdict's lines, from the document that ``last-verdict.json`` holds, or a part of it.
+
+    ``closed`` is the terminal status that the goal has had since: nothing is left to confirm then.
+    """
     results = document.get("criterion_results") or []
     lifecycle = document.get("lifecycle") or {}
     word = show(document.get("verdict"))
@@ -37,7 +40,10 @@ def verdict(document: Mapping[str, Any], paint: Paint) -> list[str]:
     if proposed:
         goal_id, proposal_id = show(document.get("goal_id")), show(proposed.get("proposal_id"))
         lines.append(field("proposed", paint("good", show(proposed.get("to")))))
-        lines.append(field("to confirm", f"flow goal confirm {goal_id} --proposal {proposal_id}"))
+        confirm = f"flow goal confirm {goal_id} --proposal {proposal_id}"
+        lines.append(
+            field("since", f"the goal is {closed}") if closed else field("to confirm", confirm)
+        )
     elif document.get("next_step_hint"):
         lines.append(field("next", show(document["next_step_hint"])))
     return lines

@@ -1,23 +1,24 @@
 """Picks the real parts and puts them together.
 
 :class:`Checkout` is one repository as a user sees it from a folder inside. Everything is built at
-the point of use: a helper that only writes a verdict never loads YAML, git or the settings.
+the point of use: a helper that only writes a verdict never loads YAML, git or the settings. Whoever
+starts often (hook, helpers, ``status``) takes only the side of it that is needed, from its module.
 """
 
 from __future__ import annotations
 
+from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.wiring.parts import version
-from flow.wiring.recording import Recording
-from flow.wiring.stopping import Stopping
-from flow.wiring.trusting import Trusting
+
+if TYPE_CHECKING:
+    from flow.wiring.checkout import Checkout as Checkout
 
 __all__ = ["Checkout", "version"]
 
 
-class Checkout(Stopping, Trusting, Recording):
-    """A repository checkout, found from any folder inside it.
+def __getattr__(name: str) -> Any:
+    if name == "Checkout":
+        from flow.wiring.checkout import Checkout
 
-    ``cwd`` defaults to the working directory, ``environ`` to the process's environment. Raises
-    :class:`~flow.errors.InputError` where neither a repository nor a ``.flow`` folder is above
-    ``cwd``.
-    """
+        return Checkout
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from flow.cheap_typing import TYPE_CHECKING
-from flow.core import ids
+from flow.core import ids, layout
 from flow.wiring.parts import Parts
 
 if TYPE_CHECKING:
@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from flow.core.goal import Goal
 
 
+LOOK_SECONDS = 5.0
+"""The time limit of a command that is run to see whether it is green already."""
+
+
 class Creating(Parts):
     """Creating goals and moving their base."""
 
@@ -22,12 +26,13 @@ class Creating(Parts):
         """The YAML text of a new goal from the command line's words."""
         from flow.adapters import clock, contracts
         from flow.core.draft import new_document
+        from flow.core.explain import visible
 
         old = self.load(from_goal).goal.document if from_goal is not None else None
         document = new_document(
             ids.goal_id(goal_id),
             words,
-            repo=os.path.basename(self.top) or "repository",
+            repo=visible(os.path.basename(self.top)) or "repository",
             branch=self.branch(),
             now=clock.now(),
             author=self.who,
@@ -66,7 +71,35 @@ class Creating(Parts):
             branch=self.branch,
             missing_programs=lambda goal: missing_programs(goal, self.environ, self.top),
             masked_commands=lambda goal: masked_commands(goal, Attributor(self.top)),
+            already_green=self._already_green,
         )
         return create.create(
             shop, text, name, as_draft=as_draft, base=base, source=source, now=clock.now()
         )
+
+    def _already_green(self, goal: Goal) -> list[str]:
+        """A warning for each command that passes before any work was done.
+
+        Only commands that look and change nothing are run for it, a few seconds each; ``flow goal
+        baseline`` runs them all.
+        """
+        from flow.adapters.checks import CommandRunner
+        from flow.app.ports import Check, CheckResult
+        from flow.core.harmless import harmless
+
+        looking = [c for c in goal.criteria if harmless(c.verification_command or "")]
+        checks = [
+            Check(c.id, c.verification_command or "", c.cwd or "", LOOK_SECONDS) for c in looking
+        ]
+        found = []
+
+        def ended(check: Check, result: CheckResult) -> None:
+            if result.outcome == "passed":
+                found.append(
+                    f"{check.criterion_id}: already green: its command passes now, before any "
+                    f"work, so it proves nothing (flow goal baseline {goal.id} looks closer)"
+                )
+
+        runner = CommandRunner(self.top, layout.WORK, environ=self.environ, output_limit=1 << 16)
+        runner(checks, jobs=1, started=lambda _: None, ended=ended)
+        return found

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
+from contextlib import contextmanager
+
 from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core import ids, layout
-from flow.errors import ContractError, StateError
+from flow.errors import ContractError, FlowError, StaleProposal, StateError
 from flow.wiring.parts import Parts, version
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from flow.adapters.attribution import Attributor
     from flow.app.create import Rebase
@@ -17,10 +20,12 @@ if TYPE_CHECKING:
     from flow.app.looking import Known
     from flow.app.measure import Listener
     from flow.app.ports import Check, LoadedGoal, RawOutput, Seen, TurnLedger, Watch
+    from flow.app.red_first import Bench
     from flow.core.boundary import Baseline
     from flow.core.decide import Opinion, Silence
     from flow.core.goal import Goal
     from flow.core.lifecycle import NonTerminal, Status
+    from flow.core.lock import Difference
     from flow.core.verdict import Verdict
 
 MEASURING_LIMIT = 16 << 20
@@ -32,10 +37,17 @@ EVALUATION_WAIT = 60.0
 class _Later:
     """The ledger at its first use: an evaluation that changes nothing does without loading it."""
 
-    def __init__(self, top: str, cache_dir: str | None, ledger: Callable[[], TurnLedger]) -> None:
+    def __init__(
+        self,
+        top: str,
+        cache_dir: str | None,
+        ledger: Callable[[], TurnLedger],
+        kept: Callable[[str], None],
+    ) -> None:
         self._top = top
         self._cache_dir = cache_dir
         self._ledger = ledger
+        self._kept = kept
 
     def record_evidence(
         self, document: Mapping[str, Any], raw: RawOutput | None = None, *, suffix: bool = False
@@ -53,7 +65,16 @@ class _Later:
         self.finish(goal_id)
         proposal_store.replace(self._top, goal_id, run_id, seen, proposal)
 
+    def discount(self, goal_id: str, run_id: str, evidence_id: str, moved: Sequence[str]) -> None:
+        from flow.adapters import clock, evidence_discount
+
+        evidence_discount.discount(self._top, goal_id, run_id, evidence_id, moved, now=clock.now())
+        self._kept(run_id)
+
     def write_turn(self, *what: Any) -> Status:
+        from flow.adapters import touched
+
+        touched.settle(self._top, what[0])  # it is known by now what of it counts
         return self._ledger().write_turn(*what)
 
     def move(self, *what: Any) -> None:
@@ -133,7 +154,7 @@ class Evaluating(Parts):
 
         tools = Tools(
             records=self.records,
-            ledger=_Later(self.top, self._cache("parsed"), lambda: self.ledger),
+            ledger=_Later(self.top, self._cache("parsed"), lambda: self.ledger, self._keep_head),
             trusted=trusted,
             baseline=baseline,
             snapshot=self._snapshot,
@@ -151,13 +172,68 @@ class Evaluating(Parts):
             seconds_left=seconds_left,
             judge=self._judge(request, watcher),
             recall=self._recall,
+            base_runs=self.base_runs,
+            elsewhere=self._elsewhere,
+            bench=lambda: self._bench(watcher),
         )
         if request.dry_run:
-            return examine(request, tools)
+            return self._told(examine(request, tools))
         wait = EVALUATION_WAIT if seconds_left is None else min(EVALUATION_WAIT, seconds_left())
         lock = layout.evaluation_lock(request.goal_id)
         with locks.exclusive(self.top, lock, timeout=max(wait, 0.1), quick=True):
-            return examine(request, tools)
+            self._sweep()
+            with self._measuring(request.goal_id):
+                return self._told(examine(request, tools))
+
+    @contextmanager
+    def _measuring(self, goal_id: str) -> Iterator[None]:
+        """Vouch for nothing that is measured here before it is known whether files moved."""
+        from flow.adapters import touched
+
+        touched.hold(self.top, goal_id)
+        try:
+            yield
+            touched.settle(self.top, goal_id)
+        finally:
+            touched.give_up(self.top, goal_id)
+
+    def _elsewhere(self, run_id: str) -> bool:
+        from flow.adapters import files
+
+        if files.exists(self.top, layout.ledger_file(run_id)):
+            return False
+        from flow.wiring.verifying import elsewhere
+
+        return elsewhere(self, run_id)
+
+    def _told(self, found: Evaluated) -> Evaluated:
+        """With a warning where what was recorded before does not count."""
+        verdict = found.verdict
+        more = tuple(self.vouching.troubles)
+        return found._replace(verdict=verdict._replace(warnings=(*verdict.warnings, *more)))
+
+    def _sweep(self) -> None:
+        """Remove the base checkouts of calls that were killed."""
+        try:
+            left = os.path.isdir(os.path.join(self.state_dir, "work"))
+        except FlowError:
+            return
+        if left:
+            from flow.wiring import baselining
+
+            baselining.sweep(self.state_dir)
+
+    def _bench(self, listener: Listener) -> Bench:
+        from flow.wiring import baselining
+
+        return baselining.bench(self, listener)
+
+    def run_baseline(self, goal_id: str, listener: Listener, **how: Any) -> dict[str, Any]:
+        """Run a goal's commands on its base commit; see :func:`flow.wiring.baselining.baseline`."""
+        from flow.wiring import baselining
+
+        self._sweep()
+        return baselining.baseline(self, goal_id, listener, **how)
 
     def _run_checks(self, checks: Sequence[Check], **how: Any) -> None:
         from flow.adapters.attribution import attributed
@@ -171,9 +247,6 @@ class Evaluating(Parts):
         from flow.adapters.attribution import Attributor
 
         return Attributor(self.top, self._cache("parsed"))
-
-    def _keep_baseline(self, goal_id: str, run_id: str, baseline: Baseline) -> None:
-        self.ledger.write_baseline(goal_id, run_id, baseline)
 
     def _judge(
         self, request: Request, listener: Listener
@@ -223,13 +296,21 @@ class Evaluating(Parts):
 
     def record_verdict(
         self, document: Mapping[str, Any], run_id: str, source: str | None
-    ) -> tuple[str, tuple[str, ...]]:
-        """Write ``last-verdict.json``; returns its path and warnings about cut strings."""
+    ) -> tuple[str, tuple[str, ...], str]:
+        """Write ``last-verdict.json``; returns its path, warnings about cut strings, and when."""
+        written = self._put_verdict(document, run_id, source)
+        self._keep_head(run_id)
+        return written
+
+    def _put_verdict(
+        self, document: Mapping[str, Any], run_id: str, source: str | None
+    ) -> tuple[str, tuple[str, ...], str]:
         from flow.adapters import clock, verdicts
 
         if source is not None:
             document = {**document, "source": source}
-        return verdicts.write_verdict(self.top, ids.run_id(run_id), document, now=clock.now())
+        now = clock.now()
+        return (*verdicts.write_verdict(self.top, ids.run_id(run_id), document, now=now), now)
 
     def confirm(self, goal_id: str, proposal_id: str, reason: str | None, how: str) -> Closed:
         """Write a proposed terminal status. Raises :class:`StaleProposal` saying what moved.
@@ -238,11 +319,29 @@ class Evaluating(Parts):
         """
         from flow.app import doors
         from flow.wiring import labelling
+        from flow.wiring.verifying import refuse_broken
 
         judges = labelling.behind(self, ids.goal_id(goal_id))
-        closed = doors.confirm(self._desk(), goal_id, proposal_id, reason, how)
+        self.ledger.finish(goal_id)
+        refuse_broken(self, goal_id)
+        try:
+            closed = doors.confirm(self._desk(), goal_id, proposal_id, reason, how)
+        except StaleProposal as error:
+            self._explain(error)
+            raise
         labelling.keep(self, judges, person=True, source="confirm")
         return closed
+
+    def _explain(self, error: StaleProposal) -> None:
+        """Raise it with why what was recorded before does not count, if that is so."""
+        troubles, fault = "; ".join(self.vouching.troubles), error.faults[0]
+        if troubles:
+            raise StaleProposal(
+                f"{fault.message} ({troubles})",
+                key=fault.key,
+                value=fault.value,
+                remedy="look at it, then: flow goal evaluate --confirm",
+            ) from error
 
     def clear(self, goal_id: str, reason: str, how: str) -> Closed:
         """Cancel a goal; of judges whose proposal still holds, that is a label too."""
@@ -281,13 +380,27 @@ class Evaluating(Parts):
         return moves.shift(self._desk(), ids.goal_id(goal_id), to, reason)
 
     def approve(self, goal_id: str, criterion_id: str, by: str, note: str) -> str:
-        """Record a person's word for a fuzzy criterion (or ``guards``); returns its sidecar."""
+        """Record a person's word for a criterion, ``guards`` or ``protected``; returns its path."""
         from flow.adapters import clock
         from flow.app import moves
 
+        run_id = self.load(ids.goal_id(goal_id)).goal.run_id
+        if run_id is not None and self._elsewhere(run_id):
+            raise StateError(
+                f"run {run_id} of goal {goal_id} was recorded in another checkout",
+                key="scope.run_id",
+                value=run_id,
+                remedy=f"begin one of this checkout: flow goal evaluate {goal_id}",
+            )
         return moves.approve(
             self._desk(), ids.goal_id(goal_id), criterion_id, by, note, clock.now(), version()
         )
+
+    def protected_changes(self, goal_id: str) -> Difference | None:
+        """The protected files that are not as they were at activation."""
+        from flow.app import locking
+
+        return locking.now(self._desk(), self.load(ids.goal_id(goal_id)))
 
     def plan_rebase(self, goal_id: str) -> Rebase:
         """What moving the pinned base would do; writes nothing."""
@@ -318,4 +431,6 @@ class Evaluating(Parts):
 
         loaded = self.load(ids.goal_id(goal_id))
         found = reviewing.case(self._desk(), loaded, version=version(), now=clock.now())
-        return found._replace(request=found.request._replace(judge_backend=judge_backend))
+        facts = found.facts._replace(base_runs=self.base_runs(loaded.goal))
+        request = found.request._replace(judge_backend=judge_backend)
+        return found._replace(facts=facts, request=request)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flow.app import judging
-from flow.cheap_typing import TYPE_CHECKING
+from flow.cheap_typing import TYPE_CHECKING, NamedTuple
 from flow.core import layout
 
 if TYPE_CHECKING:
@@ -43,9 +43,14 @@ def recall(parts: Parts, case: JudgeCase) -> Opinion | None:
 def _tools(
     parts: Parts, case: JudgeCase, listener: Listener, *, record: bool, samples: int | None
 ) -> judging.JudgeTools:
+    from functools import partial
+
+    from flow.wiring.judging_apart import hear
+
     settings = parts.settings.settings.judge
+    judges = panel(parts, case.facts.loaded.goal, case.request.judge_backend, samples)
     return judging.JudgeTools(
-        panel=panel(parts, case.facts.loaded.goal, case.request.judge_backend, samples),
+        panel=judges,
         sources=sources(parts, case),
         keep=_keep(parts) if record else None,
         nonce=_nonce,
@@ -54,6 +59,7 @@ def _tools(
         limits=judging.JudgeLimits(settings.timeout_seconds, settings.canary),
         listener=listener,
         rubrics=rubrics(parts, case.facts.loaded.goal),
+        hear=partial(hear, parts, judges, listener, record),
     )
 
 
@@ -73,15 +79,34 @@ def rubrics(parts: Parts, goal: Goal) -> dict[str, Rubric | str]:
     return found
 
 
-def shown(parts: Parts, case: JudgeCase) -> tuple[Bundle, Prompt]:
+class Shown(NamedTuple):
+    """What the first ballot would be given."""
+
+    bundle: Bundle
+    prompt: Prompt | None
+    """None where there is nothing to ask the ballots about."""
+    apart: tuple[tuple[str, str], ...]
+    """(criterion id, way) of what is judged in a way of its own."""
+
+
+def shown(parts: Parts, case: JudgeCase) -> Shown:
     """What the first ballot would be given; nobody is asked."""
     from flow.adapters.masking import masked_text
     from flow.app import judging_bundle
-    from flow.core.judging import prompt
+    from flow.core.judging import apart, prompt
 
-    bundle = judging_bundle.gather(case, sources(parts, case))
+    goal = case.facts.loaded.goal
+    whole = judging_bundle.gather(case, sources(parts, case))
+    ways = tuple(
+        (criterion.id, order.way)
+        for criterion in apart.apart(goal, whole.sought)
+        for order in apart.orders(criterion)
+    )
+    bundle = whole.about(apart.balloted(goal, whole.sought))
+    if not bundle.sought:
+        return Shown(bundle, None, ways)
     put = prompt.make(bundle, _nonce())
-    return bundle, put._replace(text=masked_text(put.text, parts.environ))
+    return Shown(bundle, put._replace(text=masked_text(put.text, parts.environ)), ways)
 
 
 def panel(
@@ -128,7 +153,7 @@ def sources(parts: Parts, case: JudgeCase) -> Sources:
     """Where the bundle is read from."""
     from functools import partial
 
-    from flow.adapters import evidence_files
+    from flow.adapters import clock, evidence_files
     from flow.app.judging_bundle import Raw, Sources
 
     def output(evidence: object) -> Raw:
@@ -143,6 +168,7 @@ def sources(parts: Parts, case: JudgeCase) -> Sources:
         output=output,
         files=partial(evidence_files.collect, parts.top),
         journals=journals(parts, case),
+        now=clock.now(),
     )
 
 

@@ -5,21 +5,26 @@ from __future__ import annotations
 import os
 
 from flow.cheap_typing import TYPE_CHECKING, Any
+from flow.core import layout
 from flow.errors import FlowError, InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from flow.adapters.chain_heads import Heads
     from flow.adapters.git import Repo
     from flow.adapters.ledger import FileLedger
+    from flow.adapters.notes import Notes
     from flow.adapters.records import FileRecords
     from flow.adapters.settings import LoadedSettings
     from flow.adapters.trust import TrustLedger
+    from flow.adapters.vouching import Vouching
     from flow.app.doors import Desk
     from flow.app.looking import Known
     from flow.app.ports import LoadedGoal
     from flow.core.boundary import Baseline, Snapshot
     from flow.core.goal import Goal
+    from flow.core.red_first import BaseRun
 
 
 class Parts:
@@ -103,9 +108,17 @@ class Parts:
         from flow.adapters.records import FileRecords
 
         records: FileRecords = self._once(
-            "records", lambda: FileRecords(self.top, self._cache("parsed"))
+            "records", lambda: FileRecords(self.top, self._cache("parsed"), self.vouching)
         )
         return records
+
+    @property
+    def vouching(self) -> Vouching:
+        """What the user's own state folder vouches for in the runs."""
+        from flow.adapters.vouching import Vouching
+
+        vouching: Vouching = self._once("vouching", lambda: Vouching(self.top, lambda: self.heads))
+        return vouching
 
     @property
     def ledger(self) -> FileLedger:
@@ -124,7 +137,81 @@ class Parts:
             journal_dir=folder,
             quick=quick,
             cache_dir=self._cache("parsed"),
+            kept=self._keep_head,
+            announce=self._announce,
+            vouching=self.vouching,
         )
+
+    def _notes(self, kind: Any) -> Notes:
+        """Notes about this repository's goals in the user's state folder."""
+        from flow.adapters.notes import Notes
+        from flow.adapters.trust import repo_key
+
+        notes: Notes = self._once(
+            f"notes-{kind}",
+            lambda: Notes(self.state_dir, repo_key(self.repo.common_dir, self.top), kind),
+        )
+        return notes
+
+    def base_runs(self, goal: Goal) -> Mapping[str, BaseRun]:
+        """What is on record about a goal's commands and base as they are now (red first)."""
+        if goal.base_commit is None:
+            return {}
+        try:
+            rows = (self._notes("baselines").read(goal.id) or {}).get("rows")
+        except FlowError:  # no state folder, or none that can be used
+            return {}
+        if not isinstance(rows, dict) or not rows:
+            return {}
+        from flow.core import red_first
+
+        return red_first.current(goal, rows)
+
+    @property
+    def heads(self) -> Heads:
+        """What the user's state folder keeps of this repository's runs."""
+        from flow.adapters.chain_heads import Heads
+        from flow.adapters.trust import repo_key
+
+        # Runs are a worktree's own, and a linked one may hold another run of the same id.
+        heads: Heads = self._once(
+            "heads", lambda: Heads(self.state_dir, repo_key(self.repo.git_dir, self.top))
+        )
+        return heads
+
+    def _keep_head(self, run_id: str) -> None:
+        """Move the kept heads of a run on, once something was written to it.
+
+        Where the state folder cannot be used, they stay behind, and what was recorded counts for
+        this process alone.
+        """
+        try:
+            self.heads.keep(self.top, run_id)
+        except FlowError as error:
+            self.vouching.failed(error)
+
+    def _announce(self, run_id: str, name: str, data: bytes) -> None:
+        """Let the state folder know what a small file of a run is about to hold.
+
+        Where that fails, the file must not change: nobody would vouch for the new one.
+        """
+        try:
+            heads = self.heads
+        except FlowError:  # there is no folder that could be used, so none vouches for the old one
+            return
+        heads.announce(self.top, run_id, name, data)
+
+    def pinned(self, run_id: str) -> Baseline | None:
+        """The run's baseline, if it is as Flow left it; None where nobody can vouch for it.
+
+        It lies in the checkout, where whoever works on the goal could write a better one.
+        """
+        found = self.records.baseline(run_id)
+        try:
+            vouched = found is not None and self.heads.vouches(self.top, run_id, layout.BASELINE)
+        except FlowError:  # no state folder, or none that can be used
+            return None
+        return found if vouched else None
 
     def load(self, goal_id: str) -> LoadedGoal:
         """Read a goal. Raises :class:`InputError` where there is none, or for an unsafe id."""
@@ -158,26 +245,41 @@ class Parts:
     @property
     def who(self) -> str:
         """The name the journal gives for whoever runs this: the account's, never a promise."""
-        return self.environ.get("USER") or self.environ.get("LOGNAME") or "unknown"
+        named = self.environ.get("USER") or self.environ.get("LOGNAME")
+        if named:
+            return named
+        from pwd import getpwuid  # a service or a container often has neither variable
+
+        try:
+            return getpwuid(os.geteuid()).pw_name
+        except KeyError:
+            return f"user {os.geteuid()}"
 
     def _desk(self) -> Desk:
         """What a person's command works at; it is in no hurry, so it locks with ``filelock``."""
+        from flow.adapters import clock
         from flow.app.doors import Desk
 
         return Desk(
             records=self.records,
-            ledger=self._ledger(quick=False),
+            ledger=_Unhurried(self),
             baseline=self._baseline,
             snapshot=self._snapshot,
-            keep_baseline=self.ledger.write_baseline,
+            keep_baseline=self._keep_baseline,
             denied_paths=self.settings.settings.denied_paths,
             who=self.who,
+            version=version(),
+            now=clock.now,
         )
+
+    def _keep_baseline(self, goal_id: str, run_id: str, baseline: Baseline) -> None:
+        self.ledger.write_baseline(goal_id, run_id, baseline)
 
     def _denied(self, goal: Goal) -> tuple[str, ...]:
         return (*goal.denied_paths, *self.settings.settings.denied_paths)
 
     def _pin(self, goal: Goal, base: str | None) -> Baseline:
+        from flow.adapters import score_files
         from flow.adapters.base import pin
 
         return pin(
@@ -185,18 +287,27 @@ class Parts:
             base=goal.base if base is None else base,
             denied=self._denied(goal),
             journal_dir=self.settings.settings.journal_dir,
+            reports_dir=self.settings.settings.reports_dir,
+            scores_dir=score_files.folder(self.top, self.settings),
             cache_dir=self._cache("worktree"),
+            protected=goal.protected_paths,
         )
 
     def _pin_at(self, goal: Goal) -> Baseline:
-        """What a pinned commit alone tells: a fresh clone has the goal, not the run."""
-        from flow.adapters.base_restored import restore
+        """What a pinned commit alone tells: a fresh clone has the goal, not the run.
 
+        Settings open no folder here but the journal's: reports and cards lie in the usual ones.
+        """
+        from flow.adapters.base_restored import restore
+        from flow.core.layout import PLUGIN_SCORES, SCORES
+
+        usual = PLUGIN_SCORES if os.path.isdir(os.path.join(self.top, PLUGIN_SCORES)) else SCORES
         return restore(
             self.repo,
             goal.base_commit,
             denied=self._denied(goal),
             journal_dir=self.settings.settings.journal_dir,
+            scores_dir=usual,
             cache_dir=self._cache("worktree"),
         )
 
@@ -205,7 +316,7 @@ class Parts:
         from flow.app.looking import Known
 
         for known in dict.fromkeys((run_id, goal.run_id)):
-            found = self.records.baseline(known) if known else None
+            found = self.pinned(known) if known else None
             if found is not None and found.base_commit == goal.base_commit:
                 return Known(found, recorded=True)
         return Known(self._pin_at(goal), recorded=False)
@@ -232,6 +343,16 @@ class Parts:
             return path
         except FlowError:
             return None
+
+
+class _Unhurried:
+    """A ledger that locks with ``filelock``, loaded where something is written: most only look."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._parts._ledger(quick=False), name)
 
 
 def version() -> str:

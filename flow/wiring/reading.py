@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import os
+
 from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core import ids, layout
-from flow.core.lifecycle import NON_TERMINAL
+from flow.core.lifecycle import NON_TERMINAL, TERMINAL
 from flow.errors import FlowError, StateError
 from flow.wiring.parts import Parts
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
+    from flow.app.doors import Desk
+    from flow.app.ports import LoadedGoal
+    from flow.app.present import Present
     from flow.core.evidence import Evidence
+    from flow.core.freshness import Freshness
     from flow.core.goal import Goal
 
 
@@ -71,7 +77,29 @@ class Reading(Parts):
 
         loaded = self.load(goal_id)
         pending = files.exists(self.top, layout.pending_file(goal_id))
-        return overview.status(self._desk(), loaded, self.trusted(loaded), pending)
+        document = overview.status(self._desk(), loaded, self.trusted(loaded), pending)
+        document["warnings"] += [*self.vouching.troubles, *self._closed_by_hand(loaded)]
+        runs = self.base_runs(loaded.goal)
+        return overview.with_base(document, loaded.goal, runs) if runs else document
+
+    def _closed_by_hand(self, loaded: LoadedGoal) -> list[str]:
+        """A warning where the goal's run is known here, and no door of Flow's closed the goal."""
+        from flow.adapters import events
+        from flow.core import closing
+
+        goal = loaded.goal
+        if goal.status not in TERMINAL or goal.run_id is None or self.vouching.troubles:
+            return []
+        try:
+            if self.heads.read(goal.run_id) is None:
+                return []  # it may have been closed on another machine
+        except FlowError:
+            return []
+        at = closing.told_at(events.read(self.top, goal.run_id, goal.id)[0], goal.status)
+        if at is not None and self.vouching.closed(goal.run_id, goal, loaded.contract, at):
+            return []
+        why = "no door of Flow's closed it as it is now, or the command that did was killed"
+        return [f"your own state folder does not know that it is {goal.status}: {why}"]
 
     def listing(self) -> dict[str, Any]:
         """One row for each goal, and the goals that cannot be read, by name."""
@@ -96,7 +124,38 @@ class Reading(Parts):
         """The contract as read and the evidence of its run."""
         from flow.app import overview
 
-        return overview.inspect(self.records, goal_id)
+        return overview.inspect(self.records, goal_id, self.freshness)
+
+    def freshness(self, found: Sequence[Evidence]) -> dict[str, Freshness]:
+        """By its id, how each sidecar of a run stands to the files now.
+
+        One of a goal that cannot be read is left out.
+        """
+        from flow.app.present import Present
+
+        desk, known = self._desk(), dict[str, Present | None]()
+        discounted: dict[str, frozenset[str]] = {}
+        stands = {}
+        for evidence in found:
+            if evidence.goal not in known:
+                known[evidence.goal] = self._present(desk, evidence.goal)
+            if evidence.run_id not in discounted:
+                discounted[evidence.run_id] = self.records.discounted(evidence.run_id)
+            present = known[evidence.goal]
+            if present is not None:
+                path = layout.evidence_file(evidence.run_id, evidence.id)
+                moved = path in discounted[evidence.run_id]
+                doubt = self.records.doubt(path)
+                stands[evidence.id] = present.of(evidence, moved=moved, doubt=doubt)
+        return stands
+
+    def _present(self, desk: Desk, goal_id: str) -> Present | None:
+        from flow.app.present import Present
+
+        try:
+            return Present(desk, self.load(goal_id))
+        except FlowError:
+            return None
 
     def report(self, goal_id: str) -> dict[str, Any]:
         """A goal's whole record, as ``flow report`` shows it."""
@@ -110,20 +169,26 @@ class Reading(Parts):
         if run_id is not None:
             evidence, warnings = self.records.evidence(run_id)
         rows = []
+        stands = self.freshness(evidence)
         for found in evidence:
             end = b""
             if found.output_ref is not None:
                 rel = f"{layout.evidence_dir(run_id)}/{found.output_ref}"
                 end = files.read_end(self.top, rel, limit=OUTPUT_END)
-            rows.append(
-                {**overview.evidence_row(found), "output_end": end.decode("utf-8", "replace")}
-            )
+            stand = overview.fresh_fields(stands.get(found.id))
+            shown = {"output_end": end.decode("utf-8", "replace"), **stand}
+            rows.append({**overview.evidence_row(found), **shown})
         return {
             "status": status,
             "verdict": self.previous_verdict(run_id) if run_id is not None else None,
             "evidence": [row for row in rows if row["goal"] == goal_id],
             "events": history["events"],
-            "warnings": [*status["warnings"], *history["warnings"], *warnings],
+            "warnings": [
+                *status["warnings"],
+                *status.get("red_first", ()),
+                *history["warnings"],
+                *warnings,
+            ],
         }
 
     def run_of(self, goal_id: str) -> str:
@@ -135,6 +200,15 @@ class Reading(Parts):
                 key="scope.run_id",
                 remedy=f"flow goal evaluate {goal_id}, or flow goal activate {goal_id}",
             )
+        return run_id
+
+    def run_named(self, name: str) -> str:
+        """The run of this id, or of the goal of this id where there is no such run."""
+        run_id = ids.run_id(name)
+        if run_id in self.records.goal_ids() and not os.path.lexists(
+            os.path.join(self.top, layout.run_dir(run_id))
+        ):
+            return self.run_of(run_id)
         return run_id
 
     def evidence(self, run_id: str) -> tuple[tuple[Evidence, ...], tuple[str, ...]]:

@@ -56,8 +56,11 @@ class Recording(Creating, Evaluating):
         if set(lifecycle) == {"lifecycle"} and isinstance(lifecycle["lifecycle"], dict):
             lifecycle = lifecycle["lifecycle"]
         if lifecycle.get("status") == "achieved":
+            from flow.wiring.verifying import refuse_broken
+
             self.ledger.finish(ids.goal_id(goal_id))
             self._refuse_stale(goal_id)
+            refuse_broken(self, goal_id)
         starts = lifecycle.get("status") == "active" and from_status in (None, "draft")
         if starts and self.load(goal_id).goal.status == "draft":
             self.activate(goal_id)  # pins the base and records trust, as `active` has to

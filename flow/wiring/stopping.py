@@ -11,7 +11,6 @@ from flow.wiring.reading import Reading
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from flow.adapters.notes import Notes
     from flow.app.evaluate import Evaluated
     from flow.app.stop import Host
     from flow.core.goal import Goal
@@ -119,16 +118,6 @@ class Stopping(Reading, Evaluating):
 
         self._notes("sessions").write(goal_id, {"session": session, "at": time.time()})
 
-    def _notes(self, kind: Any) -> Notes:
-        from flow.adapters.notes import Notes
-        from flow.adapters.trust import repo_key
-
-        notes: Notes = self._once(
-            f"notes-{kind}",
-            lambda: Notes(self.state_dir, repo_key(self.repo.common_dir, self.top), kind),
-        )
-        return notes
-
     # --- waiting for something outside ---------------------------------------------------------
 
     def wait(self, goal_id: str, until: str, seconds: float) -> tuple[Goal, bool, str]:
@@ -189,7 +178,7 @@ class Stopping(Reading, Evaluating):
     # --- what a stop writes --------------------------------------------------------------------
 
     def _persist(self, verdict: Verdict) -> tuple[str, ...]:
-        return self.record_verdict(verdict.to_document(), verdict.run_id, SOURCE)[1]
+        return self._put_verdict(verdict.to_document(), verdict.run_id, SOURCE)[1]
 
     def _loop(self, goal_id: str, run_id: str) -> Loop:
         from flow.adapters import loops
@@ -208,6 +197,7 @@ class Stopping(Reading, Evaluating):
         fields = dict(event)
         kind = fields.pop("type")
         events.append(self.top, run_id, goal_id, kind, fields, at=clock.now(), sync=False)
+        self._keep_head(run_id)  # a stop writes nothing after this
 
     def _output_end(self, evidence_ref: str) -> str:
         from flow.adapters import files

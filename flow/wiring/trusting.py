@@ -5,13 +5,14 @@ from __future__ import annotations
 from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core.lifecycle import NON_TERMINAL
 from flow.errors import InputError
-from flow.wiring.parts import Parts
+from flow.wiring.reading import Reading
 
 if TYPE_CHECKING:
     from flow.app.ports import LoadedGoal
+    from flow.core.amendment import Change
 
 
-class Trusting(Parts):
+class Trusting(Reading):
     """What may run here: the trust ledger as a checkout sees it."""
 
     def _named(self, goal_id: str | None, goal_file: str | None) -> LoadedGoal:
@@ -28,6 +29,11 @@ class Trusting(Parts):
 
         goal, warnings = records.parse_goal(inputs.read(file, "--goal-file"), file)
         return LoadedGoal(goal, goal.digest(records.rubric_digests(self.top, goal)), warnings, file)
+
+    def finish_amendment(self, goal_id: str | None) -> None:
+        """Complete what a killed call began to tell of the goal."""
+        if goal_id is not None:
+            self.ledger.finish(goal_id)
 
     def trust_check(
         self, goal_id: str | None = None, goal_file: str | None = None
@@ -46,25 +52,49 @@ class Trusting(Parts):
         goal = self._named(goal_id, goal_file).goal
         return difference(self.trust_ledger.recorded_contract(goal.id), contract(goal.document))
 
+    def trust_changes(self, goal_id: str | None, goal_file: str | None) -> tuple[Change, ...]:
+        """What changed since then, each with its class; nothing where nothing was trusted yet."""
+        from flow.core.amendment import changes
+        from flow.core.goal import contract
+
+        goal = self._named(goal_id, goal_file).goal
+        before = self.trust_ledger.recorded_contract(goal.id)
+        return () if before is None else changes(before, contract(goal.document))
+
     def trust_record(
         self, goal_id: str | None = None, goal_file: str | None = None, *, how: str
     ) -> str:
         """Trust the contract as it is now; returns its digest.
 
+        Where an open goal's file was changed by hand, that is an amendment, and goes on its record.
         Where nothing is recorded of an active goal's start (a fresh clone), its baseline is made
         here.
         """
         loaded = self._named(goal_id, goal_file)
         goal = loaded.goal
+        if goal.status in NON_TERMINAL and self._is_live(loaded):
+            newest = self.trust_ledger.recorded(goal.id)
+            if newest is not None and newest.digest != loaded.contract:
+                from flow.wiring.amending import Amending
+
+                Amending(self.top, self.environ).amend_by_hand(goal.id, how)
+                return loaded.contract
         if (
             goal.base_commit is not None
             and goal.run_id is not None
             and goal.status in NON_TERMINAL
-            and self.records.baseline(goal.run_id) is None
+            and self.pinned(goal.run_id) is None
         ):
             self.ledger.write_baseline(goal.id, goal.run_id, self._pin_at(goal))
         self._trust(goal, how)
         return loaded.contract
+
+    def _is_live(self, loaded: LoadedGoal) -> bool:
+        """Whether a goal that was read is the one in ``.flow/goals``, and not another file."""
+        try:
+            return self.load(loaded.goal.id).contract == loaded.contract
+        except InputError:
+            return False
 
     def trust_list(self) -> list[dict[str, Any]]:
         """The trust in force for this repository."""

@@ -11,11 +11,12 @@ while [[ -L $self ]]; do
     [[ $link == /* || $self != */* ]] || link=${self%/*}/$link
     self=$link
 done
-[[ $self == /* ]] || self=./$self
+[[ $self == /* ]] || self=$PWD/$self
 case $self in
     */hooks/scripts/*) root=${self%/hooks/scripts/*} ;;
     *) root=${self%/*}/../.. ;;
 esac
+. "$root/hooks/_event.bash"
 
 # answer REASON [MESSAGE]: let the agent stop, in the words of the host. Both are JSON text already.
 answer() {
@@ -33,26 +34,6 @@ answer() {
     exit 0
 }
 
-# read_event: the beginning of standard input into $head, up to the event's folder, which goes into $cwd.
-# $whole is set where there was no more.
-read_event() {
-    local LC_ALL=C part
-    head='' cwd='' whole=''
-    [[ ! -t 0 ]] || return
-    while ((${#head} < 16384)); do
-        IFS= read -r -t 10 -d , part || {
-            whole=yes
-            head+=$part
-            [[ $head =~ $folder ]] && cwd=${BASH_REMATCH[2]}
-            return
-        }
-        head+=$part,
-        if [[ $part == *\"* && $head =~ $folder ]]; then
-            cwd=${BASH_REMATCH[2]}
-            return
-        fi
-    done
-}
 folder='("cwd"[[:space:]]*:|"workspace_roots"[[:space:]]*:[[:space:]]*\[)[[:space:]]*"([^"\]*)"'
 
 # goals_above FOLDER: whether it or a folder above it has .flow/goals.
@@ -67,27 +48,15 @@ goals_above() {
 
 # say_once TEXT: let the agent stop, and tell the user why Flow did nothing; once a day is enough.
 say_once() {
-    local state=${FLOW_STATE_DIR-} mark text=$1
-    [[ $state == /* ]] || state=${HOME-}/.claude/flow-state
-    mark=$state/said-hook-$(date +%F)
-    text=${text//\\/\\\\}
-    text=${text//\"/\\\"}
-    text=${text//[[:cntrl:]]/?}
-    [[ $state == /.claude/* || ! -d ${state%/.claude/*} ]] && answer "$text" "Flow: $text"
-    [[ ! -e $mark ]] || answer "$text"
-    (
-        umask 077
-        set -C
-        mkdir -p "$state"
-        rm -f "$state"/said-hook-*
-        : >"$mark"
-    ) 2>/dev/null
+    first_today hook "$1" || answer "$text"
     answer "$text" "Flow: $text"
 }
 
+trap : INT # the interpreter ends what it does and answers; without it this shell would be gone
+ended='the Stop hook was interrupted before it was done'
 options=$*
 [[ -z ${CLAUDE_HOOK_GOAL_JUDGE_MODE-} ]] || answer 'this is the session of a judge'
-read_event 2>/dev/null
+read_event "$folder" 16384 2>/dev/null
 if [[ -n $cwd || (-n $whole && $head != *'"cwd"'* && $head != *'"workspace_roots"'*) ]]; then
     # Without a folder in the event it is about the working directory. With one that cannot be read
     # here (an escaped character, far behind), the interpreter finds out.
@@ -98,7 +67,10 @@ fi
 
 . "$root/bin/_start.bash"
 out=$(flow_start hook stop "$@" -- "$head")
-[[ $? == 0 && $out == '{'*'}' ]] || say_once "the Stop hook cannot run, so nothing was checked; \
-prepare Flow once with: $root/bin/flow doctor"
+status=$?
+[[ $status != 130 ]] || answer "$ended" "Flow: $ended"
+flow_named "$root"
+[[ $status == 0 && $out == '{'*'}' ]] || say_once "the Stop hook cannot run, so nothing was checked; \
+prepare Flow once with: $flow_named doctor"
 printf '%s\n' "$out"
 exit 0

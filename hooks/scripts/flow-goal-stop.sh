@@ -6,5 +6,5 @@ while [[ -L $self ]]; do
     [[ $link == /* || $self != */* ]] || link=${self%/*}/$link
     self=$link
 done
-[[ $self == /* ]] || self=./$self
+[[ $self == /* ]] || self=$PWD/$self
 . "${self%/*}/flow-goal-evaluator.sh"

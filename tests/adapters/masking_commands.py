@@ -62,6 +62,12 @@ bash -n install.sh
 bash scripts/check.sh
 sh -c 'cd x && make test'
 bash -c 'set -o pipefail; pytest | tee log'
+bash -e <<'EOF'@pytest@echo done@EOF
+bash <<EOF@pytest@EOF
+bash run.sh <<'EOF'@pytest || true@EOF
+cat <<'EOF' > notes && pytest@pytest || true@EOF
+bash <<EOF && pytest@cd $HOME || true@EOF
+python - <<'EOF'@print("x") || true@EOF
 bash -euo pipefail -c 'pytest | tee log; echo done'
 test -f x || exit 1
 [ -f README.md ]
@@ -171,6 +177,9 @@ bash -c 'pytest || true'
 bash -c 'pytest | tee log'
 sh -c "pytest; exit 0"
 bash -lc 'pytest; true'
+bash <<< 'pytest || true'
+bash -e -s <<'EOF'@pytest || true@EOF
+sh <<EOF@pytest | tail -5@EOF
 eval "pytest || true"
 trap 'exit 0' EXIT; pytest
 trap 'exit 0' ERR; pytest

@@ -177,6 +177,7 @@ BOMB = (
         CTRF % b"true",
         b'{"a":' * 5000, b'<testsuite tests="7"/>', b"<testsuite>" * 60 + b"</testsuite>" * 60,
         b"<testsuite/>" + b" " * LIMIT,
+        b"<?xml version='1.0' encoding='made-up'?><testsuite/>",
     ],
     ids=lambda data: repr(data[:20]),
 )  # fmt: skip

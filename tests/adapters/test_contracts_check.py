@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given, settings
@@ -32,6 +32,9 @@ from tests.adapters.contracts_samples import (
     Gone,
     altered,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 FILE = "goals/issue-4.goal.yaml"
 BIG = 2**53 + 1
@@ -374,12 +377,30 @@ def test_an_unknown_key_elsewhere_is_kept_and_warned_about(
     [
         ("specification", "risk_map", 0, "anything"),
         ("specification", "failure_modes", 0, "anything"),
-        ("evaluator", "sandbox"),
-        (*AC, 1, "scorecard"),
     ],
 )
 def test_rows_and_other_open_mappings_take_any_key(path: tuple[str | int, ...]) -> None:
     assert contracts.check("goal", altered(GOAL, path, {"any": {"thing": 1}}), file=FILE) == ()
+
+
+@pytest.mark.parametrize(
+    ("way", "key", "close"),
+    [("scorecard", "min_grad", "min_grade"), ("debate", "soluton", "solution")],
+)
+def test_a_mistyped_key_of_what_is_judged_apart_is_named(way: str, key: str, close: str) -> None:
+    document = altered(GOAL, (*AC, 1, way), {key: "A"})
+    (warning,) = contracts.check("goal", document, file=FILE)
+    assert f"acceptance_criteria[1].{way}.{key}: is not a known key; it is kept" in warning
+    assert f"did you mean {close}?" in warning
+
+
+@pytest.mark.parametrize("solution", ["../a", ["a", "!b"], "/a/../b"])
+def test_a_debates_solution_is_checked_like_other_patterns(solution: object) -> None:
+    with pytest.raises(ContractError) as caught:
+        contracts.check(
+            "goal", altered(GOAL, (*AC, 1, "debate"), {"solution": solution}), file=FILE
+        )
+    assert "acceptance_criteria[1].debate.solution[" in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -588,6 +609,27 @@ def test_a_keyword_without_a_check_is_an_error_not_a_hole() -> None:
         contracts_check._Compiler({}).test({"minProperties": 1})
     with pytest.raises(ValueError, match="email"):
         contracts_check._Compiler({}).test({"format": "email"})
+
+
+def _properties(schema: Any) -> Iterator[dict[str, Any]]:
+    """The schema of every property, however deep."""
+    for key, inner in schema.items() if isinstance(schema, dict) else enumerate(schema):
+        if key == "properties":
+            yield from inner.values()
+        if isinstance(inner, (dict, list)) and key not in ("default", "examples", "enum"):
+            yield from _properties(inner)
+
+
+@pytest.mark.parametrize("name", schemas.NAMES)
+def test_every_property_has_its_checks_though_compiled_only_when_met(name: str) -> None:
+    root = schemas.load(name)
+    compiler = contracts_check._Compiler(root)
+    found = list(_properties(root))
+    assert len(found) > 10
+    for schema in found:
+        compiler.test(schema)
+    with pytest.raises(AttributeError):
+        compiler.test({"properties": {"a": {"minProperties": 1}}})({"a": {}}, None)
 
 
 # Dates and times ------------------------------------------------------------------------

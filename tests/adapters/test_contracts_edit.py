@@ -492,7 +492,7 @@ BOTH_PARSERS = [HealthCheck.function_scoped_fixture]
 """The fixture only chooses the parser, for all examples alike."""
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=BOTH_PARSERS)
+@settings(max_examples=100, deadline=None, suppress_health_check=BOTH_PARSERS)
 @given(st.data())
 def test_any_layout_keeps_the_lines_that_no_change_is_about(data: st.DataObject) -> None:
     document = data.draw(DOCUMENTS)
@@ -546,7 +546,7 @@ def _touches(path: tuple[str | int, ...], change: tuple[str | int, ...], layout:
     return related(path, change) or (bool(holder) and related(path, holder))
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=BOTH_PARSERS)
+@settings(max_examples=100, deadline=None, suppress_health_check=BOTH_PARSERS)
 @given(st.dictionaries(TEXT, VALUE, min_size=1, max_size=4), TEXT, VALUE)
 def test_any_value_can_be_set_in_a_file_of_flows_own(
     document: dict[str, Any], key: str, value: Any

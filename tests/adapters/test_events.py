@@ -31,9 +31,12 @@ def put(root, data):
 
 def test_a_line_has_its_own_fields_first_and_nothing_replaces_them(root):
     assert add(root, n=1, seq=99, goal_id="other", at="never") == 1
-    assert files.read_bytes(root, FILE) == (
-        b'{"at":"2026-03-01T10:15:00Z","seq":1,"type":"x","goal_id":"g","n":1}\n'
-    )
+    assert add(root, prev="mine", hash="mine") == 2
+    own = b'{"at":"2026-03-01T10:15:00Z","seq":%d,"type":"x","goal_id":"g",'
+    one, two = files.read_bytes(root, FILE).splitlines()
+    assert one.startswith(own % 1 + b'"n":1,"prev":"')
+    assert two.startswith(own % 2 + b'"prev":"')
+    assert b"mine" not in two
 
 
 def test_seq_goes_on_and_is_the_order(root):

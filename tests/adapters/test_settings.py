@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from flow.adapters.settings import LOCAL, OWN, PROJECT, load
+from flow.adapters import files
+from flow.adapters.settings import LOCAL, OWN, PROJECT, load, load_lenient
 from flow.core.settings import DEFAULT, LoadedSettings, Settings
 from flow.errors import ContractError, StorageError
 
@@ -251,3 +252,23 @@ def test_an_own_file_of_another_user_counts_as_the_checkouts(place: Place) -> No
     path = place.put(OWN, goals(executeVerificationCommands=True))
     os.chown(path, 12345, 12345)
     assert not place.load().settings.execute_verification_commands
+
+
+def test_a_file_that_cannot_be_read_hides_no_other(place: Place, monkeypatch: Any) -> None:
+    """The hook goes on with what the readable files say (SPEC section 8)."""
+    place.put(PROJECT, goals(stopHookEnforcement="block", denied_paths=["secret/**"]))
+    place.put(OWN, goals(stopHookEnforcement="evaluator-loop"))
+    real = files.read_optional
+
+    def failing(root: str, rel: str, **more: Any) -> bytes | None:
+        if root != str(place.top):
+            raise StorageError("cannot read it: Too many open files", file=rel)
+        return real(root, rel, **more)
+
+    monkeypatch.setattr(files, "read_optional", failing)
+    loaded, wrong = load_lenient(str(place.top), str(place.home))
+    assert loaded.settings.stop_hook_enforcement == "block"
+    assert loaded.settings.denied_paths == ("secret/**",)
+    assert ["Too many open files" in line for line in wrong] == [True]
+    with pytest.raises(StorageError):
+        place.load()

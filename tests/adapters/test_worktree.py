@@ -12,8 +12,9 @@ from typing import NamedTuple
 
 import pytest
 
+from flow.adapters import worktree_walk
 from flow.adapters.worktree_cache import Table
-from flow.core.boundary import OwnFiles, cache_root, find_by_products, subject_tree
+from flow.core.boundary import OwnFiles, cache_root, find_by_products, rewritten, subject_tree
 from tests.support.gitbox import FILES, GitBox
 
 Step = Callable[[GitBox], object]
@@ -733,7 +734,7 @@ CASES = [
     Case("index.lock", git_file("index.lock", ""), inconclusive="index.lock"),
     Case(
         "git is not sure",
-        git_file("objects/info/alternates", "/nonexistent/objects\n"),
+        git_file("objects/info/alternates", "no-such/objects\n"),
         inconclusive="alternate object path",
     ),
     Case("broken index", git_file("index", "garbage"), inconclusive="index"),
@@ -1009,14 +1010,6 @@ def test_hooks_path_of_the_user_is_seen(box: GitBox) -> None:
     assert set(box.report().guards_changed) == {"core.hooksPath", "core.hooksPath/pre-commit"}
 
 
-def test_protected_paths_are_named(box: GitBox) -> None:
-    box.allowed = ()
-    box.pin()
-    assert box.report().protected_changed == ()
-    box.write("run.sh")
-    assert box.report().protected_changed == ("run.sh",)
-
-
 CANARIES = {
     "core.fsmonitor": "CANARY",
     "diff.external": "CANARY",
@@ -1265,3 +1258,44 @@ def test_cache_names() -> None:
     assert cache_root(".coverage") == ".coverage"
     assert cache_root("__pycache__") is None
     assert cache_root("src/app.py") is None
+
+
+def _again(box: GitBox, name: str) -> None:
+    """Write what is there once more."""
+    path = box.path(name)
+    path.write_bytes(path.read_bytes())
+
+
+@pytest.mark.parametrize("cached", [True, False])
+def test_what_was_written_to_and_is_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cached: bool
+) -> None:
+    """Whether the look before knew the file by its stamp, or had to read it."""
+    monkeypatch.setattr(worktree_walk, "RACY_NS", -1_000_000_000 if cached else 1 << 62)
+    box = GitBox(tmp_path)
+    box.protected = ("local.env",)
+    for name in ("dirty.txt", "local.env"):
+        box.write(name)
+    box.add_submodule()
+    box.pin()
+    box.write("src/app.py")
+    box.write(".pytest_cache/v", "1")
+    found = box.snapshot()
+    baseline = box.baseline
+    assert baseline is not None
+    baseline = baseline._replace(by_products={".pytest_cache/v": "as it was"})
+    before = box.snapshot()
+    assert (b"src/lib/util.py" in before.written) is not cached
+    assert found.tree == before.tree
+    own = OwnFiles(".decisions")
+    assert rewritten(before, box.snapshot(), baseline, own) == ()
+    touched = {"src/app.py", "src/lib/util.py", "dirty.txt", "local.env", "vendor/sub/sub.py"}
+    for name in (*touched, ".pytest_cache/v", ".decisions/x.md", ".flow/x"):
+        if name.startswith("."):
+            box.write(name, "1")
+        else:
+            _again(box, name)
+    box.write("src/new.py")  # a by-product, or a change: never as it was
+    box.write("src/other.py")
+    after = box.snapshot()
+    assert rewritten(before, after, baseline, own) == tuple(sorted(touched))

@@ -8,8 +8,8 @@ live), so a test looks at what is written and not at which method was called.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Literal
 
 from flow.app.create import Outside, Parsed, Workshop
 from flow.app.doors import Desk
@@ -98,6 +98,7 @@ class World:
         self.warnings: tuple[str, ...] = ()
         self.unreadable: tuple[str, ...] = ()
         self.altered: set[str] = set()
+        self.taken_out: set[str] = set()
         self.journal: list[Artifact] = []
         self.closings: list[Closing] = []
         self.approvals: list[Approval] = []
@@ -111,6 +112,7 @@ class World:
         self.trusted_as: list[tuple[str, str]] = []
         self.widened: list[str] = []
         self.runs_asked: list[str] = []
+        self.amended_at: dict[int, frozenset[str]] = {}
         self.limits = Limits(1, 600.0, ())
         self.listener: Listener = Quiet()
 
@@ -126,15 +128,35 @@ class World:
         goal = goal_from_document(self.document)
         return LoadedGoal(goal, goal.digest(), self.warnings, "issue-4.goal.yaml")
 
+    def amended(self, run_id: str, turns_evaluated: int) -> frozenset[str]:
+        assert run_id == self.document["scope"]["run_id"]
+        return self.amended_at.get(turns_evaluated, frozenset())
+
     def counted(self, reference: str) -> Evidence | None:
         assert isinstance(reference, str)
         return None if reference in self.altered else self.evidence.get(reference)
+
+    def mentions(self, reference: str, text: str) -> bool:
+        return text in str(self.evidence[reference].document)
+
+    def measured(self, run_id: str, criterion_id: str) -> Iterator[str]:
+        self._known(self.document["metadata"]["id"], run_id)
+        start = f"/evidence-{criterion_id.lower()}-eval-"
+        found = [path for path in self.evidence if start in path and "-run-" not in path]
+        return reversed(found)
+
+    def doubt(self, reference: str) -> Literal["missing", "unvouched"] | None:
+        return None if self.counted(reference) is not None else "missing"
 
     def counted_last(self, run_id: str, event_type: str) -> Evidence | None:
         for event in reversed(self.events):
             if event["type"] == event_type and event["run_id"] == run_id:
                 return self.counted(sidecar(run_id, event["evidence_id"]))
         return None
+
+    def ledger_head(self, run_id: str) -> str | None:
+        count = len(self.evidence)
+        return f"{count}:{count:064x}" if count else None
 
     def previous_verdict(self, run_id: str, goal: Goal | None = None) -> Mapping[str, Any] | None:
         self._known(self.document["metadata"]["id"], run_id)
@@ -174,6 +196,16 @@ class World:
         self.evidence[path] = evidence_from_document(document)
         self.log.append(f"evidence {name}")
         return name, path
+
+    def discount(self, goal_id: str, run_id: str, evidence_id: str, moved: Sequence[str]) -> None:
+        self._known(goal_id, run_id)
+        self.altered.add(sidecar(run_id, evidence_id))
+        self.taken_out.add(sidecar(run_id, evidence_id))
+        self.log.append(f"discount {evidence_id}: {', '.join(moved)}")
+
+    def discounted(self, run_id: str) -> frozenset[str]:
+        self._known(self.document["metadata"]["id"], run_id)
+        return frozenset(self.taken_out)
 
     def _publish(self, goal_id: str, run_id: str, artifact: Artifact, event: Any) -> None:
         self.journal.append(artifact)
@@ -335,6 +367,8 @@ class World:
 
     def desk(self, denied: tuple[str, ...] = ()) -> Desk:
         return Desk(
+            version="0",
+            now=lambda: NOW,
             records=self,  # type: ignore[arg-type]
             ledger=self,  # type: ignore[arg-type]
             baseline=self.baseline,
@@ -366,6 +400,7 @@ class Shop:
         self.outside: list[Outside] = []
         self.missing: list[str] = []
         self.masked: list[str] = []
+        self.green: list[str] = []
         self.warnings: tuple[str, ...] = ()
         self.log: list[str] = []
         self.names: list[str] = []
@@ -414,6 +449,7 @@ class Shop:
             branch=lambda: self.branch,
             missing_programs=lambda goal: self.missing if goal.id else [],
             masked_commands=lambda goal: self.masked if goal.id else [],
+            already_green=lambda goal: self.green if goal.id else [],
         )
 
 

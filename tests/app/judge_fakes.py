@@ -72,6 +72,7 @@ class Records(Reading):
         super().__init__(world)
         self.counted = world.counted
         self.previous_verdict = world.previous_verdict
+        self.discounted = world.discounted
 
 
 class Court:
@@ -101,6 +102,7 @@ class Court:
                 output=self.output,
                 files=self.find,
                 journals=("/.decisions",),
+                now=NOW,
             ),
             keep=Keep(self.world, self.stash, lambda: NOW),  # type: ignore[arg-type]
             nonce=self.nonce,

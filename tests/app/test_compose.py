@@ -53,6 +53,7 @@ def test_everything_an_achieved_evaluation_says_and_writes() -> None:
         lifecycle_from="active",
         lifecycle_to="active",
         turns_evaluated=2,
+        ledger_head=f"2:{2:064x}",
     )
     assert [(r.criterion_id, r.status, r.evidence_ref) for r in said.criterion_results] == [
         ("AC1", "pass", one),

@@ -168,6 +168,18 @@ def test_the_readers_warnings_come_before_the_lints() -> None:
         ([criterion("AC1"), criterion("AC2", None, evidence_paths=["d"])], "hybrid", 0),
         ([criterion("AC1"), criterion("AC2", None, evidence_command="d")], "hybrid", 0),
         ([criterion("AC1"), criterion("AC2", None, must_pass=False)], "hybrid", 0),
+        ([criterion("AC1"), criterion("AC2", None, scorecard="notes")], "hybrid", 0),
+        ([criterion("AC1"), criterion("AC2", None, scorecard={})], "hybrid", 0),
+        ([criterion("AC1"), criterion("AC2", None, debate={"solution": "d"})], "hybrid", 0),
+        ([criterion("AC1"), criterion("AC2", None, debate="code")], "hybrid", 1),
+        ([criterion("AC1"), criterion("AC2", None, debate={}, evidence_command="d")], "hybrid", 1),
+        (
+            [criterion("AC1"), criterion("AC2", None, debate=True, evidence_paths=["d"])],
+            "hybrid",
+            0,
+        ),
+        ([criterion("AC1"), criterion("AC2", None, scorecard={}, rubric="code")], "hybrid", 1),
+        ([criterion("AC1"), criterion("AC2", None, scorecard={})], "deterministic", 1),
         ([criterion("AC1"), criterion("AC2", None, must_pass=False)], "deterministic", 0),
     ],
 )

@@ -11,7 +11,7 @@ from flow.app.evaluate import Request, evaluate
 from flow.app.judging import MOST_BALLOTS
 from flow.app.ports import CheckResult, RawOutput
 from flow.core.decide import JudgedCriterion, Opinion, Silence
-from flow.core.evidence import EVALUATOR, ONLY_OPINION
+from flow.core.evidence import EVALUATOR, ONLY_OPINION, evidence_from_document
 from flow.core.judging.bundle import MOST_SOUGHT
 
 from .fakes import World, changed, criterion, goal_document, sidecar
@@ -293,6 +293,46 @@ def test_fresh_evidence_of_flows_own_counts_and_stale_does_not() -> None:
     assert other.evaluate().verdict == "not_achieved"
     assert QUOTE not in prompts(other)[0]
     assert "there is evidence of older files, which does not count" in prompts(other)[0]
+
+
+def alter(made: Court, kind: str, change: dict[str, Any]) -> None:
+    """Date or stamp the sidecars of a type anew."""
+    for path, evidence in made.world.evidence.items():
+        if evidence.type == kind:
+            old = evidence.document
+            stamp = {k: v for k, v in change.items() if k != "metadata"}
+            body = old["evidence"]
+            made.world.evidence[path] = evidence_from_document(
+                {
+                    **old,
+                    "metadata": {**old["metadata"], **change.get("metadata", {})},
+                    "evidence": {**body, "subject": {**body["subject"], **stamp}},
+                }
+            )
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"metadata": {"created_at": "2026-11-21T12:30:00Z"}},
+        {"flow_version": "0.0.1"},
+        {"contract": "0" * 64},
+        "taken out",
+    ],
+)
+def test_a_judge_gets_nothing_that_is_not_fresh(change: Any) -> None:
+    made = court()
+    made.files = {}
+    body = {"type": "command_result", "proves": [], "about": ["AC2"]}
+    record(made, "kept", body, by=EVALUATOR)
+    made.outputs["kept"] = QUOTE.encode()
+    if change == "taken out":
+        made.world.discount("issue-4", "run-1", "kept", ["src/a.py"])
+    else:
+        alter(made, "command_result", change)
+    assert made.evaluate().verdict == "not_achieved"
+    assert QUOTE not in prompts(made)[0]
+    assert "there is evidence of older files, which does not count" in prompts(made)[0]
 
 
 @pytest.mark.parametrize(
@@ -759,6 +799,16 @@ def again(made: Court) -> Opinion | None:
     made.world.judge = look
     made.evaluate()
     return found[0]
+
+
+@pytest.mark.parametrize(
+    "change", [{"metadata": {"created_at": "2026-11-21T12:30:00Z"}}, {"flow_version": "0.0.1"}]
+)
+def test_an_opinion_of_tomorrow_or_of_another_flow_is_not_recalled(change: dict[str, Any]) -> None:
+    made = court()
+    made.evaluate()
+    alter(made, "llm_judge_report", change)
+    assert again(made) is None
 
 
 def test_an_opinion_of_the_same_files_is_recalled() -> None:

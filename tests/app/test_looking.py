@@ -343,7 +343,9 @@ def test_protected_files_that_changed_are_reported() -> None:
     world = World(goal_document(protected_paths=["src/tests/**"]))
     world.changes = (changed("src/tests/a"), changed("src/b"))
     facts = look(world)
-    assert looking.boundary(facts, (), world.tools()).protected_changed == ("src/tests/a",)
+    assert looking.boundary(facts, looking.Again(), world.tools()).protected_changed == (
+        "src/tests/a",
+    )
 
 
 def test_old_and_new_by_products_are_both_warned_about() -> None:
@@ -362,6 +364,8 @@ def test_old_and_new_by_products_are_both_warned_about() -> None:
 def test_approved_guards_are_none_that_changed() -> None:
     world = World(goal_document())
     world.guards = {"hooks/x": "d"}
-    assert looking.boundary(look(world), (), world.tools()).guards_changed == ("hooks/x",)
+    assert looking.boundary(look(world), looking.Again(), world.tools()).guards_changed == (
+        "hooks/x",
+    )
     approve(world.desk(), "issue-4", "guards", "sam", "ok", NOW, "0")
-    assert looking.boundary(look(world), (), world.tools()).guards_changed == ()
+    assert looking.boundary(look(world), looking.Again(), world.tools()).guards_changed == ()

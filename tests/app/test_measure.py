@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from flow.app import measure
+from flow.app import measure, measured_rows
 from flow.app.evaluate import JudgeCase, Limits, Request, evaluate
 from flow.app.ports import Check, CheckResult, CriterionUpdate, RawOutput
 from flow.core.decide import Measured
@@ -418,7 +418,7 @@ def test_every_row(status: str, outcome: str, approved: bool, stale: bool, ref: 
     )
     rows = measure.Measurements((row,), ran=ran, goal_touched=False)
     approvals = frozenset({"AC1"} if approved else ())
-    (fact,) = measure.judgeable(goal, rows, approvals, stale=stale)
+    (fact,) = measured_rows.judgeable(goal, rows, approvals, stale=stale)
     assert fact == Measured(
         "AC1",
         True,
@@ -427,7 +427,7 @@ def test_every_row(status: str, outcome: str, approved: bool, stale: bool, ref: 
         stale=stale and outcome in ("passed", "failed"),
         approved=approved,
     )
-    (shown,) = measure.results(goal, rows, (fact,), ("a", "b", "c", "d"))
+    (shown,) = measured_rows.results(goal, rows, (fact,), ("a", "b", "c", "d"))
     proved = fuzzy and approved
     expected = expected_status(
         status, outcome, fuzzy=fuzzy, approved=approved, stale=fact.stale, ref=ref
@@ -448,7 +448,7 @@ def test_every_row(status: str, outcome: str, approved: bool, stale: bool, ref: 
         reason,
     )
     assert proved is (fuzzy and fact.passing)
-    update = measure.updates(goal, rows, (shown,), NOW)
+    update = measured_rows.updates(goal, rows, (shown,), NOW)
     if ran:
         assert update == (CriterionUpdate("AC1", expected, new, NOW, "exit 0"),)
     elif expected != status:
@@ -461,24 +461,24 @@ def test_a_reason_of_its_own_is_not_hidden_by_staleness() -> None:
     goal = World(goal_document()).goal("issue-4").goal
     row = measure.Measurement("AC1", "failed", 1, "exit 1", "mine", (), "e", "ref", None)
     rows = measure.Measurements((row,), ran=True, goal_touched=False)
-    facts = measure.judgeable(goal, rows, frozenset(), stale=True)
-    assert measure.results(goal, rows, facts, ("a",))[0].reason == "mine"
+    facts = measured_rows.judgeable(goal, rows, frozenset(), stale=True)
+    assert measured_rows.results(goal, rows, facts, ("a",))[0].reason == "mine"
 
 
 def test_a_decided_row_without_evidence_keeps_no_older_one() -> None:
     goal = World(goal_document(criterion("AC1", evidence_ref=REF))).goal("issue-4").goal
     row = measure.Measurement("AC1", "passed", 0, "exit 0", "", (), None, None, None)
     rows = measure.Measurements((row,), ran=True, goal_touched=False)
-    facts = measure.judgeable(goal, rows, frozenset(), stale=False)
-    assert measure.results(goal, rows, facts, ())[0].evidence_ref is None
+    facts = measured_rows.judgeable(goal, rows, frozenset(), stale=False)
+    assert measured_rows.results(goal, rows, facts, ())[0].evidence_ref is None
 
 
 def test_an_approval_without_a_last_result_has_no_reason() -> None:
     goal = World(goal_document(criterion("AC1", None))).goal("issue-4").goal
     row = measure.Measurement("AC1", "not_run", None, None, FUZZY, (), None, None, None)
     rows = measure.Measurements((row,), ran=False, goal_touched=False)
-    facts = measure.judgeable(goal, rows, frozenset({"AC1"}), stale=False)
-    assert measure.results(goal, rows, facts, ())[0].reason == ""
+    facts = measured_rows.judgeable(goal, rows, frozenset({"AC1"}), stale=False)
+    assert measured_rows.results(goal, rows, facts, ())[0].reason == ""
 
 
 def test_the_rows_of_a_goal_that_may_not_run() -> None:
@@ -492,7 +492,7 @@ def test_the_rows_of_a_goal_that_may_not_run() -> None:
         .goal("issue-4")
         .goal
     )
-    assert measure.unexecuted(goal) == (
+    assert measured_rows.unexecuted(goal) == (
         CriterionResult("AC1", "pass", "not_executed", None, REF, ("l",), "not trusted here"),
         CriterionResult("AC2", "pending", "not_executed", None, None, (), "not trusted here"),
     )
@@ -506,7 +506,7 @@ def test_only_an_optional_failure_is_a_warning() -> None:
         Measured("AC4", False, False, "failed", stale=True),
         Measured("AC5", False, False, "inconclusive"),
     ]
-    found = measure.optional_failures(facts)
+    found = measured_rows.optional_failures(facts)
     assert len(found) == 1
     assert found[0].startswith("AC2 failed")
 

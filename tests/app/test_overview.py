@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from flow.app import overview
 from flow.app.evaluate import Request, evaluate
+from flow.core.freshness import Freshness
 from flow.core.goal import Goal, goal_from_document
 from flow.core.lifecycle import STATUSES, TERMINAL
 from flow.errors import InputError, StateError
 
 from .fakes import BASE, NOW, Reading, World, changed, criterion, goal_document
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flow.core.evidence import Evidence
 
 
 def goal(id: str, status: str, branch: str = "main", created: str = NOW) -> Goal:
@@ -106,6 +112,8 @@ def test_everything_a_person_asks_about_a_goal() -> None:
                 "last_result": "exit 0",
                 "evidence_ref": ".flow/runs/run-1/evidence/evidence-ac1-eval-1.evidence.yaml",
                 "last_evaluated_at": NOW,
+                "fresh": True,
+                "why_stale": [],
             },
             {
                 "id": "AC2",
@@ -116,6 +124,8 @@ def test_everything_a_person_asks_about_a_goal() -> None:
                 "last_result": None,
                 "evidence_ref": None,
                 "last_evaluated_at": None,
+                "fresh": None,
+                "why_stale": [],
             },
         ],
         "trusted": True,
@@ -128,6 +138,7 @@ def test_everything_a_person_asks_about_a_goal() -> None:
             "live": True,
             "moved": [],
         },
+        "protected_changes": None,
         "unfinished_write": True,
         "warnings": ["unknown key"],
         "next": f"a person confirms achieved: flow goal confirm issue-4 "
@@ -232,13 +243,17 @@ def test_the_history_is_the_events_of_the_goals_run() -> None:
     }
 
 
+def stale(found: Sequence[Evidence]) -> dict[str, Freshness]:
+    return {evidence.id: Freshness(("future",)) for evidence in found}
+
+
 def test_inspect_shows_the_contract_and_the_evidence_of_this_goal() -> None:
     world = World(goal_document())
     world.warnings, world.unreadable = ("a",), ("b",)
     evaluate(Request("issue-4"), world.tools())
     other = next(iter(world.evidence.values()))
     world.evidence["elsewhere"] = other._replace(goal="issue-5")
-    said = overview.inspect(Reading(world), "issue-4")  # type: ignore[arg-type]
+    said = overview.inspect(Reading(world), "issue-4", stale)  # type: ignore[arg-type]
     subject = other.document["evidence"]["subject"]
     assert said == {
         "goal_id": "issue-4",
@@ -260,6 +275,8 @@ def test_inspect_shows_the_contract_and_the_evidence_of_this_goal() -> None:
                 "created_by": "flow-evaluator",
                 "limitations": list(other.limitations),
                 "tree": subject["tree"],
+                "fresh": False,
+                "why_stale": ["future"],
             }
         ],
         "warnings": ["a", "b"],
@@ -270,5 +287,5 @@ def test_inspecting_a_goal_without_a_run_shows_no_evidence() -> None:
     world = World(goal_document())
     del world.document["scope"]["run_id"]
     world.unreadable = ("never asked",)
-    said = overview.inspect(Reading(world), "issue-4")  # type: ignore[arg-type]
+    said = overview.inspect(Reading(world), "issue-4", stale)  # type: ignore[arg-type]
     assert (said["run"], said["evidence"], said["warnings"]) == (None, [], [])

@@ -438,7 +438,12 @@ def world_tree(world: World) -> str | None:
 
 
 def fresh(world: World, subject: Subject) -> frozenset[str]:
-    return proposals.fresh_approvals(world.goal("issue-4").goal, subject, world)  # type: ignore[arg-type]
+    return proposals.fresh_approvals(
+        world.goal("issue-4").goal,
+        subject,
+        world,  # type: ignore[arg-type]
+        NOW,
+    )
 
 
 def test_an_approval_is_fresh_on_its_files_and_wording() -> None:

@@ -10,6 +10,7 @@ import pytest
 from flow.core import boundary as b
 from flow.core import by_products as made
 from flow.core.layout import TEMP_PREFIX
+from flow.core.lock import difference
 
 A = b.Entry("100644", "a" * 40)
 B = b.Entry("100644", "b" * 40)
@@ -145,30 +146,20 @@ def test_a_submodule_is_a_folder(change: b.Change, folder: bool) -> None:
     assert change.folder is folder
     assert (outside(change, allowed=("src/m/",)) == []) is folder
     assert (outside(change, denied=("m/",)) == ["src/m"]) is folder
-    report = judge(change, protected=("m/",))
-    assert (report.protected_changed == ("src/m",)) is folder
-
-
-def test_protected_files_are_named_at_any_depth() -> None:
-    report = judge(
-        edited("src/tests/a"), edited("src/b"), untracked("tests/c"), protected=("tests/**",)
-    )
-    assert report.protected_changed == ("src/tests/a", "tests/c")
-    assert report.status == "outside"
-    assert judge(edited("src/tests/a")).protected_changed == ()
+    locked = difference(snap(change), EMPTY, ["m/"], b.OwnFiles(".decisions"))
+    assert (locked is not None) is folder
 
 
 @pytest.mark.parametrize("problems", [(), ("a merge is under way",)])
 def test_problems_hide_what_they_make_uncertain(problems: tuple[str, ...]) -> None:
     found = snap(edited("evil"), guards={"hooks/x": "1"})._replace(problems=problems)
-    report = b.judge(
-        found, EMPTY, allowed=("src/**",), denied=(), protected=("evil",), own_files=lambda _: False
-    )
+    report = b.judge(found, EMPTY, allowed=("src/**",), denied=(), own_files=lambda _: False)
     sure = not problems
     assert report.status == ("outside" if sure else "inconclusive")
     assert bool(report.violations) is sure
     assert report.guards_changed == (("hooks/x",) if sure else ())
-    assert report.protected_changed == (("evil",) if sure else ())
+    locked = difference(found, EMPTY, ["evil"], lambda _: False)
+    assert (locked.paths if locked else ()) == (("evil",) if sure else ())
 
 
 @pytest.mark.parametrize(
@@ -227,8 +218,7 @@ def test_without_a_base_nothing_was_recorded_to_be_late_for() -> None:
 
 def test_names_that_are_no_utf_8() -> None:
     assert outside(edited("src/caf\udce9"), edited("caf\udce9")) == ["caf\udce9"]
-    report = judge(edited("caf\udce9"), allowed=("caf\udce9",), protected=("caf\udce9",))
-    assert (report.status, report.protected_changed) == ("inside", ("caf\udce9",))
+    assert judge(edited("caf\udce9"), allowed=("caf\udce9",)).status == "inside"
 
 
 def test_guards_that_are_the_same_are_not_named() -> None:

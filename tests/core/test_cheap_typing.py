@@ -118,11 +118,39 @@ def test_it_offers_nothing_that_typing_does_not() -> None:
 
 def test_no_module_of_the_hook_imports_typing() -> None:
     code = (
-        "import sys; sys.path.insert(0, sys.argv[1]); import flow.hook, flow.app.stop, flow.wiring;"
-        "import flow.app.evaluate, flow.adapters.records, flow.adapters.worktree;"
+        "import sys; sys.path.insert(0, sys.argv[1]); import flow.hook, flow.app.stop;"
+        "import flow.wiring.checkout, flow.app.evaluate;"
+        "import flow.adapters.records, flow.adapters.worktree;"
         "print('typing' in sys.modules)"
     )
     found = subprocess.run(
         [sys.executable, "-I", "-S", "-c", code, ROOT], capture_output=True, text=True, check=True
     )
     assert found.stdout.strip() == "False"
+
+
+@pytest.mark.parametrize(
+    ("module", "without"),
+    [
+        ("flow.wiring.stopping", ("recording", "creating", "trusting", "verifying", "amending")),
+        ("flow.wiring.reading", ("evaluating", "stopping", "recording", "trusting", "verifying")),
+        ("flow.wiring.recording", ("reading", "stopping", "trusting", "verifying", "amending")),
+    ],
+)
+def test_a_side_of_a_checkout_loads_no_other(module: str, without: tuple[str, ...]) -> None:
+    code = (
+        "import sys; sys.path.insert(0, sys.argv[1]); __import__(sys.argv[2]);"
+        "print(*(name for name in sys.modules if name.startswith('flow.wiring.')))"
+    )
+    argv = [sys.executable, "-I", "-S", "-c", code, ROOT, module]
+    found = subprocess.run(argv, capture_output=True, text=True, check=True).stdout.split()
+    assert module in found
+    assert not {f"flow.wiring.{name}" for name in without}.intersection(found)
+
+
+def test_the_wiring_has_a_checkout_and_nothing_unknown() -> None:
+    import flow.wiring
+
+    assert flow.wiring.Checkout.__name__ == "Checkout"
+    with pytest.raises(AttributeError, match="'Nothing'"):
+        _ = flow.wiring.Nothing

@@ -75,6 +75,8 @@ INSIDE = BoundaryReport("inside", (), (), (), (), ())
 VIOLATED = INSIDE._replace(
     status="outside", violations=(Violation("a\x1b", "why"), Violation("b", "why"))
 )
+REBASE = "what only the base branch brought: flow goal rebase g"
+COMMITTED = INSIDE._replace(status="outside", violations=(Violation("c", "why", True),))
 UNKNOWN = INSIDE._replace(status="inconclusive", problems=("p1", "p2", "p3", "p4"))
 GUARDED = INSIDE._replace(guards_changed=("hooks/x", "hooks/y"))
 
@@ -274,6 +276,11 @@ HINTS: list[tuple[str, dict[str, Any], str]] = [
         "a violation",
         {"d": OUTSIDE, "rows": [OPEN], "boundary": VIOLATED},
         "put back a\\x1b, b, or widen the goal's paths",
+    ),
+    (
+        "a violation that is committed",
+        {"d": OUTSIDE, "rows": [OPEN], "boundary": COMMITTED},
+        f"put back c, or widen the goal's paths; {REBASE}",
     ),
     (
         "git that cannot answer",

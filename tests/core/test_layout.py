@@ -40,3 +40,31 @@ def test_every_file_has_its_place(found: str, place: str) -> None:
 
 def test_no_two_files_share_a_place() -> None:
     assert len({found for found, _ in PLACES}) == len(PLACES)
+
+
+def test_the_path_of_a_sidecar_tells_its_run_and_id() -> None:
+    assert layout.sidecar_of(layout.evidence_file("r.1", "e-2")) == ("r.1", "e-2")
+
+
+@pytest.mark.parametrize(
+    "reference",
+    [
+        "",
+        "x",
+        ".flow/runs/r/evidence/e.txt",
+        ".flow/runs/r/evidence/.evidence.yaml",
+        ".flow/runs//evidence/e.evidence.yaml",
+        ".flow/runs/r/e.evidence.yaml",
+        ".flow/runs/r/evidence/d/e.evidence.yaml",
+        ".flow/runs/r/evidence/../../e.evidence.yaml",
+        ".flow/runs/r/evidence/evidence/evidence/e.evidence.yaml",
+        ".flow/runs/../r/evidence/e.evidence.yaml",
+        "./.flow/runs/r/evidence/e.evidence.yaml",
+        "r/evidence/e.evidence.yaml",
+        "/.flow/runs/r/evidence/e.evidence.yaml",
+        ".flow/runs/r/evidence/e.evidence.yaml\n",
+        ".flow/runs/r/evidence/e.evidence.yaml.evidence.yaml/",
+    ],
+)
+def test_any_other_path_is_no_sidecars(reference: str) -> None:
+    assert layout.sidecar_of(reference) == ("", "")

@@ -33,8 +33,10 @@ USER = "you"
 
 VOLATILE = (
     (re.compile(r"\b[0-9a-f]{12,64}\b(?:\.\.\.)?"), "<digest>"),
+    (re.compile(r"\bSHA256:[A-Za-z0-9+/]{43}"), "<fingerprint>"),
     (re.compile(r"\d{4}-\d\d-\d\dT\d\d:?\d\d:?\d\dZ"), "<time>"),
     (re.compile(r"\d{4}-\d\d-\d\d"), "<date>"),
+    (re.compile(r"\b\d{8}-\d{6}(?:-\d+)?\b"), "<stamp>"),
     (re.compile(r"\b\d+(?:\.\d+)? ?(?:ms|s)\b"), "<duration>"),
     (re.compile(r"\b\d+\.\d+\.\d+\b"), "<version>"),
     (re.compile(r"/[\w./-]*/flow-demo-\w+"), "<folder>"),

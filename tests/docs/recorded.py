@@ -18,26 +18,28 @@ from tests.support import ROOT
 REPLIES = Path(ROOT, "tests", "docs", "replies")
 
 PROGRAM = """\
-import hashlib, json, re, sys
+import fcntl, hashlib, json, re, sys
 path, record = sys.argv[1], sys.argv[2:] == ["--record"]
 prompt = sys.stdin.read()
 nonce = re.search(r"<<<flow-data ([0-9a-f]+) BEGIN", prompt)
 if nonce:
     prompt = prompt.replace(nonce[1], "NONCE")
+prompt = re.sub(r"-[0-9]{4}-[0-9]{2}-[0-9]{2}([.][0-9]+[.]md)", r"-DATE\\1", prompt)
 digest = hashlib.sha256(prompt.encode("utf-8")).hexdigest()
 with open(path, encoding="utf-8") as file:
+    fcntl.flock(file, fcntl.LOCK_EX)  # judges of a debate are asked at once
     rows = json.load(file)
-for row in rows:
-    if all(text in prompt for text in row["about"]):
-        if record:
-            row["prompt_sha256"] = digest
-            with open(path, "w", encoding="utf-8") as file:
-                file.write(json.dumps(rows, indent=1, ensure_ascii=False) + "\\n")
-        if row["prompt_sha256"] == digest:
-            print(json.dumps(row["reply"]))
-            sys.exit(0)
-        sys.exit(f"the prompt about {row['about']} has changed: python -m tests.docs.recorded")
-sys.exit("no reply is kept for this prompt")
+    for row in rows:
+        if all(text in prompt for text in row["about"]):
+            if record:
+                row["prompt_sha256"] = digest
+                with open(path, "w", encoding="utf-8") as whole:
+                    whole.write(json.dumps(rows, indent=1, ensure_ascii=False) + "\\n")
+            if row["prompt_sha256"] == digest:
+                print(json.dumps(row["reply"]))
+                sys.exit(0)
+            sys.exit(f"the prompt about {row['about']} has changed: python -m tests.docs.recorded")
+    sys.exit("no reply is kept for this prompt")
 """
 
 

@@ -1,29 +1,31 @@
-"""Everything the README shows is run again, and says the same."""
+"""What the README and the pages tell is complete, and the comparison of sessions notices."""
 
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
-from tests.docs import recorded
-from tests.docs.console import Command, environment, normal, replay
+from tests.docs.console import Command, normal
 from tests.support import ROOT
 
 README = Path(ROOT, "README.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.slow
-@pytest.mark.needs_tool("git", "bash")
-def test_the_readme_says_what_happens(tmp_path: Path, home: Path) -> None:
-    work = tmp_path / "work"
-    work.mkdir()
-    recorded.install(tmp_path, home, "README")
-    commands = list(replay(README, work, environment(home)))
-    assert len(commands) > 15
-    differences = [command.difference for command in commands if command.difference]
-    assert not differences, "\n\n".join(differences)
+PAGES = ["README.md", *(f"docs/{page.name}" for page in sorted(Path(ROOT, "docs").glob("*.md")))]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_no_list_of_runs_depends_on_the_second_they_began_in(page: str) -> None:
+    # Runs are listed by their ids: a second, then the goal. Two begun in one second go by the goal.
+    lines = Path(ROOT, page).read_text(encoding="utf-8").splitlines()
+    goals = [
+        re.search(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{6}Z-([a-z0-9-]+)", line) for line in lines
+    ]
+    for number, (one, two) in enumerate(pairwise(goals), 1):
+        assert one is None or two is None or one[1] <= two[1], f"{page}, line {number}"
 
 
 def test_every_exit_code_is_told() -> None:
@@ -66,4 +68,17 @@ def test_every_command_is_run_or_told() -> None:
 
 @pytest.mark.parametrize("helper", sorted(path.name for path in Path(ROOT, "bin").glob("*.sh")))
 def test_every_helper_is_told(helper: str) -> None:
-    assert f"| `{helper} " in README
+    page = Path(ROOT, "docs", "cli.md").read_text(encoding="utf-8")
+    assert f"| `{helper} " in page
+
+
+@pytest.mark.parametrize("page", sorted(path.name for path in Path(ROOT, "docs").glob("*.md")))
+def test_every_page_is_in_the_list_of_pages(page: str) -> None:
+    index = Path(ROOT, "docs", "README.md").read_text(encoding="utf-8")
+    assert page == "README.md" or f"]({page})" in index
+
+
+def test_the_first_screen_says_what_it_is_and_how_to_start() -> None:
+    first = README.splitlines()[:40]
+    assert "bin/flow demo" in " ".join(first)
+    assert len(README.splitlines()) < 500

@@ -55,7 +55,16 @@ class Turn(NamedTuple):
 
     @property
     def hook_events(self) -> list[dict[str, Any]]:
-        """The CLI's reports about the Stop hook."""
+        """The CLI's reports about the Stop hook of goals."""
+        return [event for event in self._stops if _decides(event)]
+
+    @property
+    def judged(self) -> list[dict[str, Any]]:
+        """What the Stop hook of auto mode answered at each stop."""
+        return [json.loads(event["stdout"]) for event in self._stops if not _decides(event)]
+
+    @property
+    def _stops(self) -> list[dict[str, Any]]:
         return [
             event
             for event in self.events
@@ -71,6 +80,11 @@ class Turn(NamedTuple):
     def init(self) -> dict[str, Any]:
         """What the CLI says about itself: tools, commands, agents, plugins."""
         return next(event for event in self.events if event.get("subtype") == "init")
+
+
+def _decides(event: dict[str, Any]) -> bool:
+    """Whether a Stop hook's answer lets go or blocks; that of auto mode does neither."""
+    return '"decision"' in event["stdout"]
 
 
 def allow(_tool: str, given: dict[str, Any]) -> dict[str, Any] | None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from flow import hook
 from tests.entry import scene
 from tests.support import ROOT, GitRepo, run
+from tests.support.here import forget
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,7 +37,8 @@ def event(repo: GitRepo | Path, host: str = "claude", **more: Any) -> dict[str, 
 def stop(
     repo: GitRepo | Path, capfd: pytest.CaptureFixture[str], host: str = "claude", **more: Any
 ) -> dict[str, Any]:
-    """The answer of ``flow hook stop``, in this process."""
+    """The answer of ``flow hook stop``, in this process, which knows no more than a new one."""
+    forget()
     capfd.readouterr()
     text = json.dumps(event(repo, host, **more))
     assert hook.main(["--host", host, "--", text]) == 0

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pexpect
 
 from tests.support import ROOT, GitRepo, Ran, run_flow
+from tests.support.forked import run_forked
+from tests.support.here import flow_here
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,13 +32,41 @@ def flow(repo: GitRepo, *words: str | Path, **more: Any) -> Ran:
     return run_flow(*words, cwd=more.pop("cwd", repo.path), **more)
 
 
+def flow_forked(repo: GitRepo, *words: str | Path, **more: Any) -> Ran:
+    """As :func:`flow`, where the start of the process is not the point."""
+    return run_forked(*words, cwd=more.pop("cwd", repo.path), **more)
+
+
+def here(repo: GitRepo, *words: str | Path, **more: Any) -> Ran:
+    """As :func:`flow`, in the test's own process, which knows no more than a new one would."""
+    return flow_here(*words, cwd=more.pop("cwd", repo.path), **more)
+
+
 def create(repo: GitRepo, goal: str = "greet", *more: str, criterion: str = PASSES) -> GitRepo:
     """An active goal with one criterion, which the first commit does not meet yet."""
     words = ("goal", "create", goal, "--outcome", "the greeting is polite")
     paths = ("--allow", "src/**", "--issue", "7")
-    done = flow(repo, *words, "--criterion", criterion, *paths, *more)
+    done = flow_here(*words, "--criterion", criterion, *paths, *more, cwd=repo.path)
     assert done.status == 0, done.stderr
     return repo
+
+
+def create_from(repo: GitRepo, file: str = "goal.yaml") -> Ran:
+    """A goal from a file in the checkout, or beside it."""
+    done = flow_here("goal", "create", "--file", file, cwd=repo.path)
+    assert done.status == 0, done.stderr
+    return done
+
+
+def edit(repo: GitRepo, *edits: tuple[str, str], goal: str = "greet") -> None:
+    """Change the goal's file by hand, and trust it again."""
+    text = goal_file(repo, goal)
+    for old, new in edits:
+        assert old in text
+        text = text.replace(old, new, 1)
+    repo.write(f".flow/goals/{goal}.goal.yaml", text)
+    done = flow_here("trust", "record", goal, "--yes", cwd=repo.path)
+    assert done.status == 0, done.stderr
 
 
 def meet(repo: GitRepo) -> None:
@@ -66,7 +96,7 @@ def run_dir(repo: GitRepo, goal: str = "greet") -> Path:
 def propose(repo: GitRepo, goal: str = "greet") -> str:
     """Meet the goal, evaluate it, and return the proposal's id."""
     meet(repo)
-    done = flow(repo, "goal", "evaluate", goal, "--json")
+    done = here(repo, "goal", "evaluate", goal, "--json")
     assert done.status == 0, done
     return str(done.json["proposed_transition"]["proposal_id"])
 

@@ -16,16 +16,23 @@ COMMANDS = [
     ["init"],
     *(["goal", name] for name in (
         "create", "activate", "evaluate", "confirm", "status", "list", "history", "inspect",
-        "pause", "resume", "approve", "rebase", "clear", "claim", "wait",
+        "pause", "resume", "approve", "amend", "rebase", "clear", "claim", "wait", "baseline",
     )),
-    *(["evidence", name] for name in ("record", "list", "show")),
+    *(
+        ["evidence", name]
+        for name in ("record", "list", "show", "verify", "head", "export", "import")
+    ),
     *(["verdict", name] for name in ("record", "show")),
     *(["journal", name] for name in ("record", "show")),
     *(["trust", name] for name in ("record", "check", "list", "revoke")),
-    *(["judge", name] for name in ("run", "rubrics", "calibrate", "history")),
+    *(
+        ["judge", name]
+        for name in ("run", "scorecard", "debate", "rubrics", "calibrate", "history")
+    ),
     ["config", "list"],
     ["schema"], ["report"],
     ["doctor"],
+    ["gc"],
     ["demo"],
 ]  # fmt: skip
 
@@ -51,6 +58,7 @@ def test_every_command_tells_about_itself(
         shown = capsys.readouterr()
         assert shown.out.startswith(f"usage: flow {' '.join(words)}")
         assert "--json" in shown.out
+        assert max(map(len, shown.out.splitlines())) <= 100
         assert shown.err == ""
     assert main.run([*words, "--json", "--help"]) == 0
     assert list(json.loads(capsys.readouterr().out)) == ["help"]
@@ -61,7 +69,9 @@ def test_every_command_tells_about_itself(
 )
 def test_help_lists_the_commands(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main.run(words) == 0
-    assert "commands:" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "commands:" in shown
+    assert max(map(len, shown.splitlines())) <= 100
 
 
 @pytest.mark.parametrize("option", ["--version", "-V"])
@@ -74,6 +84,18 @@ def test_version(option: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert json.loads(capsys.readouterr().out) == {"version": __version__}
 
 
+def test_a_wrong_argument_is_named_as_other_errors_name_it(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    words = ["goal", "evaluate", "a", "--jobs", "two"]
+    assert main.run(words) == 2
+    told = capsys.readouterr().err
+    assert told.startswith("flow: --jobs: 'two' is not a number of jobs")
+    assert told.endswith("(see flow goal evaluate --help)\n")
+    assert main.run([*words, "--json"]) == 2
+    assert json.loads(capsys.readouterr().out)["error"]["key"] == "--jobs"
+
+
 WRONG = [
     [],
     ["nonsense"],
@@ -82,7 +104,9 @@ WRONG = [
     ["goal", "evaluate"],
     ["goal", "evaluate", "a", "b"],
     ["goal", "evaluate", "a", "--nonsense"],
-    ["goal", "evaluate", "a", "--repeat", "3"],
+    ["goal", "evaluate", "a", "--repeat", "0"],
+    ["goal", "evaluate", "a", "--repeat", "1001"],
+    ["goal", "evaluate", "a", "--repeat", "x"],
     ["goal", "evaluate", "a", "--confirm", "--no-input"],
     ["goal", "evaluate", "a", "--confirm", "--dry-run"],
     ["goal", "evaluate", "a", "--confirm", "--only", "AC1"],
@@ -103,9 +127,19 @@ WRONG = [
     ["goal", "confirm", "a"],
     ["goal", "approve", "a", "AC1"],
     ["goal", "approve", "a", "AC1", "--by", "me"],
+    ["goal", "amend", "a"],
+    ["goal", "amend", "--file", "f"],
     ["evidence", "record", "--run-id", "r"],
     ["evidence", "show"],
     ["evidence", "list", "a", "--run-id", "r"],
+    ["evidence", "verify", "a", "--goal", "a"],
+    ["evidence", "verify", "../a"],
+    ["evidence", "verify", "--forget"],
+    ["evidence", "verify", "a", "--forget", "--against", "HEAD"],
+    ["evidence", "verify", "--yes"],
+    ["evidence", "head", "a", "--run-id", "a"],
+    ["gc", "--older-than", "-1"],
+    ["gc", "--keep", "x"],
     ["verdict", "record", "--run-id", "r"],
     ["verdict", "show", "a", "--run-id", "r"],
     ["journal", "record", "--issue", "x", "--type", "t"],
@@ -117,6 +151,9 @@ WRONG = [
     ["schema"],
     ["schema", "nonsense"],
     ["judge"],
+    ["judge", "debate"],
+    ["judge", "debate", "--solution", "x"],
+    ["judge", "debate", "--task", "x"],
     ["judge", "run"],
     ["judge", "run", "--rubric", "security"],
     ["judge", "run", "--subject", "f"],
@@ -128,8 +165,12 @@ WRONG = [
     ["judge", "rubrics", "nonsense"],
     ["judge", "calibrate"],
     ["judge", "calibrate", "--cases", "missing.yaml"],
-    ["judge", "history", "a"],
-    ["gc"],
+    ["judge", "history", "a", "b"],
+    ["judge", "history", ""],
+    ["judge", "scorecard"],
+    ["judge", "scorecard", "a", "b"],
+    ["judge", "scorecard", "a", "--file", "missing.jsonl"],
+    ["judge", "scorecard", "a", "--samples", "0"],
     ["goal", "amend", "a", "--file", "f"],
     ["goal", "claim"],
     ["goal", "claim", "a", "--session", ""],
@@ -139,8 +180,20 @@ WRONG = [
     ["goal", "wait", "a", "--until", " "],
     ["goal", "wait", "a", "--until", "true", "--every", "0"],
     ["goal", "baseline", "a"],
-    ["evidence", "verify"],
+    ["evidence", "verify", "--key", "k.pub"],
+    ["evidence", "verify", "a", "--bundle", "missing.jsonl"],
+    ["evidence", "verify", "--bundle", "missing.jsonl"],
     ["evidence", "export"],
+    ["evidence", "export", "a", "--format", "xml"],
+    ["evidence", "export", "a", "--sign", "gpg:key"],
+    ["evidence", "export", "a", "--sign", "ssh:"],
+    ["evidence", "export", "a", "--sign", "ssh:missing"],
+    ["evidence", "export", "a", "--key", "missing.pem"],
+    ["evidence", "export", "a", "--format", "statements", "--sign", "ssh:k"],
+    ["evidence", "export", "a", "--resource-uri", "no uri"],
+    ["evidence", "import"],
+    ["evidence", "import", "missing.xml", "--goal", "a"],
+    ["evidence", "import", "f", "--format", "xunit"],
 ]
 
 

@@ -207,9 +207,9 @@ def test_an_unexpected_error_is_one_line_and_a_log(
 ) -> None:
     """A fault of Flow's own, made here by breaking a part of it."""
     code = (
-        "import sys, flow.wiring\n"
+        "import sys, flow.wiring.reading\n"
         "def broken(self): raise KeyError('a defect')\n"
-        "flow.wiring.Checkout.listing = broken\n"
+        "flow.wiring.reading.Reading.listing = broken\n"
         "from flow.cli.main import run\n"
         "sys.exit(run(sys.argv[1:]))"
     )

@@ -77,6 +77,17 @@ def test_verdict_record_and_show(work: GitRepo) -> None:
     )
 
 
+def test_the_verdict_of_a_closed_goal_asks_for_nothing(work: GitRepo) -> None:
+    work.write("src/greet.txt", "hello, please\n")
+    assert scene.flow(work, "goal", "evaluate", "greet", "--confirm").status == 0
+    shown = scene.flow(work, "verdict", "show", "greet").stdout
+    assert shown.splitlines()[-1] == "since       the goal is achieved"
+    run_id = scene.flow(work, "verdict", "show", "greet", "--json").json["run_id"]
+    (work.path / ".flow/goals/greet.goal.yaml").unlink()  # then it is shown as it was recorded
+    shown = scene.flow(work, "verdict", "show", "--run-id", run_id)
+    assert (shown.status, "to confirm" in shown.stdout) == (0, True)
+
+
 def test_the_verdict_of_the_last_evaluation(work: GitRepo) -> None:
     assert scene.flow(work, "verdict", "show").status == 2
     evaluated = scene.flow(work, "goal", "evaluate", "greet", "--json").json

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -31,36 +32,36 @@ def tree(path: Path) -> dict[str, bytes]:
 
 def test_init_makes_what_is_missing(repo: GitRepo) -> None:
     repo.commit("start", a="b")
-    done = scene.flow(repo, "init", "--json")
+    done = scene.here(repo, "init", "--json")
     assert done.status == 0, done
     assert {step["file"] for step in done.json["steps"]} == FILES
     assert not FILES - set(tree(repo.path))
     assert repo.read(".gitignore") == ".flow/runs/\n"
     assert json.loads(repo.read(".claude/settings.json"))["permissions"]["ask"]
-    assert scene.flow(repo, "doctor").status == 0
+    assert scene.here(repo, "doctor").status == 0
 
 
 def test_the_example_works(repo: GitRepo) -> None:
     repo.commit("start", **{"README.md": "first: make\n"})
-    scene.flow(repo, "init")
+    scene.here(repo, "init")
     repo.commit("flow")
     text = repo.read(".flow/goals/example.goal.yaml")
     schema = text.splitlines()[0].partition("$schema=")[2]
     assert (repo.path / ".flow/goals" / schema).resolve().is_file()
     assert scene.status(repo, "example") == "draft"
-    assert scene.flow(repo, "goal", "activate", "example").status == 0
-    done = scene.flow(repo, "goal", "evaluate", "example", "--json")
+    assert scene.here(repo, "goal", "activate", "example").status == 0
+    done = scene.here(repo, "goal", "evaluate", "example", "--json")
     assert done.status == 4
     assert done.json["criterion_results"][0]["status"] == "pass"
     approve = ("goal", "approve", "example", "AC2", "--by", "Newcomer", "--note", "found it")
-    assert scene.flow(repo, *approve, "--yes").status == 0
-    assert scene.flow(repo, "goal", "evaluate", "example", "--confirm").status == 0
+    assert scene.here(repo, *approve, "--yes").status == 0
+    assert scene.here(repo, "goal", "evaluate", "example", "--confirm").status == 0
 
 
 def test_init_twice_changes_nothing(repo: GitRepo) -> None:
-    scene.flow(repo, "init")
+    scene.here(repo, "init")
     before = tree(repo.path)
-    done = scene.flow(repo, "init")
+    done = scene.here(repo, "init")
     assert done.status == 0
     assert "added" not in done.stdout
     assert "made" not in done.stdout
@@ -69,7 +70,7 @@ def test_init_twice_changes_nothing(repo: GitRepo) -> None:
 
 def test_init_from_a_folder_below(repo: GitRepo) -> None:
     repo.write("deep/down/x")
-    done = scene.flow(repo, "init", "--json", cwd=repo.path / "deep/down")
+    done = scene.here(repo, "init", "--json", cwd=repo.path / "deep/down")
     assert done.json["top"] == str(repo.path)
     assert (repo.path / ".flow/goals").is_dir()
     assert not (repo.path / "deep/down/.flow").exists()
@@ -91,7 +92,7 @@ def test_init_from_a_folder_below(repo: GitRepo) -> None:
 )
 def test_lines_are_added_and_nothing_else_moves(repo: GitRepo, before: bytes, after: bytes) -> None:
     repo.write(".gitignore", before)
-    assert scene.flow(repo, "init").status == 0
+    assert scene.here(repo, "init").status == 0
     assert (repo.path / ".gitignore").read_bytes() == after
 
 
@@ -103,7 +104,7 @@ def test_rules_join_those_that_are_there(repo: GitRepo) -> None:
         "ünï": "✓",
     }
     repo.write(".claude/settings.json", json.dumps(there, indent="\t", ensure_ascii=False))
-    assert scene.flow(repo, "init").status == 0
+    assert scene.here(repo, "init").status == 0
     text = repo.read(".claude/settings.json")
     now = json.loads(text)
     ask = now["permissions"].pop("ask")
@@ -125,7 +126,7 @@ def test_settings_that_are_broken_are_refused_and_nothing_is_written(
 ) -> None:
     repo.write(".claude/settings.json", broken)
     before = tree(repo.path)
-    done = scene.flow(repo, "init", "--json")
+    done = scene.here(repo, "init", "--json")
     assert done.status == 2
     assert done.json["error"]["file"] == ".claude/settings.json"
     assert tree(repo.path) == before
@@ -137,7 +138,7 @@ def test_init_writes_through_no_link(repo: GitRepo, name: str, tmp_path: Path) -
     target.write_text("{}")
     (repo.path / name).parent.mkdir(parents=True, exist_ok=True)
     (repo.path / name).symlink_to(target)
-    done = scene.flow(repo, "init", "--json")
+    done = scene.here(repo, "init", "--json")
     assert (done.status, done.json["error"]["code"]) == (2, "unsafe_path")
     assert target.read_text() == "{}"
 
@@ -145,22 +146,22 @@ def test_init_writes_through_no_link(repo: GitRepo, name: str, tmp_path: Path) -
 def test_init_without_git(tmp_path: Path, repo: GitRepo) -> None:
     folder = tmp_path / "plain"
     folder.mkdir()
-    done = scene.flow(repo, "init", cwd=folder)
+    done = scene.here(repo, "init", cwd=folder)
     assert done.status == 0
     assert "boundary is inconclusive" in done.stderr
     assert (folder / ".flow/goals/example.goal.yaml").exists()
-    listed = scene.flow(repo, "goal", "list", "--json", cwd=folder)
+    listed = scene.here(repo, "goal", "list", "--json", cwd=folder)
     assert [goal["goal_id"] for goal in listed.json["goals"]] == ["example"]
 
 
 def test_init_leaves_own_goals_alone(repo: GitRepo) -> None:
     scene.create(scene.start(repo))
-    assert scene.flow(repo, "init").status == 0
+    assert scene.here(repo, "init").status == 0
     assert not (repo.path / ".flow/goals/example.goal.yaml").exists()
 
 
 def findings(repo: GitRepo, *words: str, status: int = 1, **more: object) -> list[str]:
-    done = scene.flow(repo, "doctor", "--json", *words, **more)
+    done = scene.here(repo, "doctor", "--json", *words, **more)
     assert done.status == status, done
     for finding in done.json["findings"]:
         assert finding["what"]
@@ -172,13 +173,13 @@ def findings(repo: GitRepo, *words: str, status: int = 1, **more: object) -> lis
 @pytest.fixture
 def ready(repo: GitRepo) -> GitRepo:
     scene.start(repo)
-    scene.flow(repo, "init")
+    scene.here(repo, "init")
     assert findings(repo, status=0) == []
     return repo
 
 
 def test_doctor_tells_what_is_there(ready: GitRepo) -> None:
-    facts = {f["what"]: f["value"] for f in scene.flow(ready, "doctor", "--json").json["facts"]}
+    facts = {f["what"]: f["value"] for f in scene.here(ready, "doctor", "--json").json["facts"]}
     assert {"flow", "python", "git", "state folder", "file system", "goals"} <= set(facts)
     assert "package pyyaml" in facts
     for ability in ("hard links", "flock", "fsync", "O_NOFOLLOW", "rename"):
@@ -248,20 +249,45 @@ def test_doctor_removes_what_is_left_over(ready: GitRepo) -> None:
         ready.write(name, "half")
     assert any("3 temporary files" in what for what in findings(ready))
     assert all((ready.path / name).exists() for name in left)
-    done = scene.flow(ready, "doctor", "--fix", "--json")
+    done = scene.here(ready, "doctor", "--fix", "--json")
     assert done.status == 0, done
     assert len(done.json["fixed"]) == 3
     assert not any((ready.path / name).exists() for name in left)
     assert findings(ready, status=0) == []
 
 
+def test_doctor_finds_what_a_debate_or_a_card_left_half_written(
+    ready: GitRepo, home: Path, tmp_path: Path
+) -> None:
+    scene.create(ready)
+    setting = {"judge": {"reportsDir": "docs/reports", "scoresDir": "docs/cards"}}
+    ready.write(".claude/settings.flow.json", json.dumps(setting))
+    name = ".flow-tmp-0123456789abcdef01"
+    folders = (".specs/reports", "docs/reports", "docs/cards", "skills/judge/scores")
+    for folder in folders:
+        ready.write(f"{folder}/{name}", "half")
+    assert not any("temporary" in what for what in findings(ready, status=0))  # at work, maybe
+    for folder in folders:
+        os.utime(ready.path / folder / name, (1, 1))
+    outside = tmp_path / "outside"
+    (outside / "reports").mkdir(parents=True)
+    (outside / "reports" / name).write_text("another's")
+    os.utime(outside / "reports" / name, (1, 1))
+    done = scene.here(ready, "doctor", "--fix", "--json")
+    assert sorted(done.json["fixed"]) == sorted(f"removed {folder}/{name}" for folder in folders)
+    shutil.rmtree(ready.path / ".specs")
+    (ready.path / ".specs").symlink_to(outside)
+    assert scene.here(ready, "doctor", "--fix", "--json").json["fixed"] == []
+    assert (outside / "reports" / name).exists()
+
+
 def test_doctor_waits_for_a_process_that_is_at_work(ready: GitRepo) -> None:
     import fcntl
 
     scene.create(ready)
-    scene.flow(ready, "goal", "pause", "greet")
+    scene.here(ready, "goal", "pause", "greet")
     ready.write(".flow/goals/.flow-tmp-a", "half")
-    with open(ready.path / ".flow/runs/.locks/goal-greet.lock", "r+") as held:
+    with open(ready.path / ".flow/runs/.locks/goal-greet.lock", "a+") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
         assert any("held" in what for what in findings(ready, "--fix"))
     assert (ready.path / ".flow/goals/.flow-tmp-a").exists()
@@ -289,7 +315,7 @@ def test_doctor_looks_at_the_state_folder(ready: GitRepo, home: Path) -> None:
 def test_doctor_names_what_init_would_add(ready: GitRepo, take_away: str, said: str) -> None:
     (ready.path / take_away).unlink()
     assert any(said in what for what in findings(ready))
-    assert scene.flow(ready, "init").status == 0
+    assert scene.here(ready, "init").status == 0
     assert findings(ready, status=0) == []
 
 
@@ -318,7 +344,7 @@ def test_doctor_starts_no_git_of_the_checkout(ready: GitRepo) -> None:
         "bin/git", "#!/bin/sh\ntouch ../started started; echo git version 9.9\n", mode=0o755
     )
     path = f"{ready.path}/bin:{os.environ['PATH']}"
-    scene.flow(ready, "doctor", env={"PATH": path})
+    scene.here(ready, "doctor", env={"PATH": path})
     assert not (ready.path / "started").exists()
     assert not (ready.path.parent / "started").exists()
 

@@ -121,7 +121,7 @@ def test_without_git(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_an_example_that_was_byte_compiled(
+def test_an_example_that_was_byte_compiled_and_is_read_only(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, home: Path
 ) -> None:
     example = tmp_path / "example"
@@ -129,12 +129,20 @@ def test_an_example_that_was_byte_compiled(
     for package in example.rglob("wordcount"):  # as pip does on installing
         (package / "__pycache__").mkdir(exist_ok=True)
         (package / "__pycache__" / "__init__.cpython-311.pyc").write_bytes(b"compiled")
+    for path in example.rglob("*"):  # a clone that nobody may write
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    example.chmod(0o555)
     monkeypatch.setattr(stage, "example_folder", lambda: str(example))
     there = stage.Stage(str(tmp_path / "demo"), tell=lambda _: None, ask=None)
     there.set_up()
     assert not list((tmp_path / "demo").rglob("__pycache__"))
+    assert not [path for path in (tmp_path / "demo" / "project").rglob("*") if not _may_write(path)]
     there.change("count-lines")
     assert there.differences == []
+
+
+def _may_write(path: Path) -> bool:
+    return bool(path.lstat().st_mode & 0o200) or ".git" in path.parts
 
 
 @pytest.mark.slow

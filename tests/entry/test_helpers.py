@@ -11,6 +11,7 @@ import pytest
 
 from tests.entry import scene
 from tests.support import GitRepo, Ran, run_helper
+from tests.support.here import helper_here
 
 NAMES = (
     "flow-record-evidence",
@@ -49,6 +50,13 @@ def work(repo: GitRepo) -> GitRepo:
 
 
 def call(work: GitRepo, name: str, *words: str, **more: Any) -> Ran:
+    """The helper, in the test's own process where it is not about standard input."""
+    start = run_helper if "input" in more else helper_here
+    return start(name, *words, cwd=more.pop("cwd", work.path), **more)
+
+
+def started(work: GitRepo, name: str, *words: str, **more: Any) -> Ran:
+    """The helper's script, as a process of its own."""
     return run_helper(name, *words, cwd=more.pop("cwd", work.path), **more)
 
 
@@ -62,7 +70,7 @@ def quiet(done: Ran) -> Ran:
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("option", ["--help", "-h"])
 def test_every_helper_tells_about_itself(tmp_path: Path, name: str, option: str) -> None:
-    done = run_helper(name, option, cwd=tmp_path)
+    done = (run_helper if option == "--help" else helper_here)(name, option, cwd=tmp_path)
     assert (done.status, done.stderr) == (0, "")
     assert done.stdout.startswith(f"usage: {name}.sh")
     assert "exit status: 0 done; 1 bad input" in done.stdout
@@ -159,7 +167,7 @@ def test_bad_input_is_1(work: GitRepo, name: str, words: list[str]) -> None:
     work.write("l.yaml", "status: waiting_for_user\n")
     work.write("v.json", json.dumps(VERDICT))
     before = scene.goal_file(work)
-    done = quiet(call(work, name, *words))
+    done = quiet((call if words else started)(work, name, *words))
     assert done.status == 1, done
     assert done.stderr.startswith(f"{name}.sh: ")
     assert scene.goal_file(work) == before
@@ -199,7 +207,7 @@ def test_raw_output_is_copied_beside_it(work: GitRepo) -> None:
     work.write("e.yaml", EVIDENCE.format(id="mine"))
     work.write("out.bin", b"\x00\xff raw\n")
     done = quiet(
-        call(
+        started(
             work,
             *("flow-record-evidence", "--run-id=r1", "--evidence-file=e.yaml"),
             "--raw-output=out.bin",
@@ -258,13 +266,13 @@ def test_a_link_in_the_way_is_refused_with_2(work: GitRepo, tmp_path: Path) -> N
 
 
 def test_what_others_record_counts_for_nothing(work: GitRepo) -> None:
-    scene.flow(work, "goal", "evaluate", "greet")
+    scene.here(work, "goal", "evaluate", "greet")
     run = scene.run_dir(work).name
     work.write("e.yaml", EVIDENCE.format(id="mine").replace("run_id: r1", f"run_id: {run}"))
     done = call(work, "flow-record-evidence", "--run-id", run, "--evidence-file", "e.yaml")
     assert done.status == 0, done
     os.unlink(work.path / "e.yaml")
-    again = scene.flow(work, "goal", "evaluate", "greet", "--json")
+    again = scene.here(work, "goal", "evaluate", "greet", "--json")
     assert (again.status, again.json["verdict"]) == (1, "not_achieved")
 
 
@@ -287,13 +295,13 @@ def test_create_a_goal(work: GitRepo) -> None:
     )
     work.write("../g.yaml", text)
     words = ("flow-goal-record", "--create", "--goal-file", "../g.yaml")
-    done = quiet(call(work, *words))
+    done = quiet(started(work, *words))
     assert done.status == 0, done
     assert str(work.path / ".flow/goals/second.goal.yaml") in done.stderr
     assert scene.status(work, "second") == "active"
-    again = quiet(call(work, *words))
+    again = quiet(started(work, *words))
     assert again.status == 2
-    assert scene.flow(work, "trust", "check", "second").status == 0
+    assert scene.here(work, "trust", "check", "second").status == 0
 
 
 @pytest.mark.parametrize(
@@ -368,9 +376,9 @@ def test_other_ends_need_no_proposal(work: GitRepo, target: str) -> None:
 def test_a_held_lock_is_2(work: GitRepo) -> None:
     import fcntl
 
-    scene.flow(work, "goal", "pause", "greet")
-    scene.flow(work, "goal", "resume", "greet")
-    with open(work.path / ".flow/runs/.locks/goal-greet.lock", "r+") as held:
+    scene.here(work, "goal", "pause", "greet")
+    scene.here(work, "goal", "resume", "greet")
+    with open(work.path / ".flow/runs/.locks/goal-greet.lock", "a+") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
         done = quiet(lifecycle(work, "status: blocked\n", "--merge"))
     assert done.status == 2
@@ -474,7 +482,7 @@ def test_a_verdict_is_not_written_through_a_link(work: GitRepo, tmp_path: Path) 
 
 def test_journal_metadata(work: GitRepo) -> None:
     done = quiet(
-        call(
+        started(
             work,
             *("journal-record", "--issue", "12", "--type", "note"),
             *("--metadata", "goal_id=greet", "count=3", "--metadata", "failures=AC1,AC2"),
@@ -483,7 +491,7 @@ def test_journal_metadata(work: GitRepo) -> None:
     )
     assert done.status == 0, done
     assert done.stderr.strip() == str(work.path / ".decisions/issue-12.md")
-    shown = scene.flow(work, "journal", "show", "--issue", "12", "--json").json
+    shown = scene.here(work, "journal", "show", "--issue", "12", "--json").json
     entry = shown["artifacts"][0]
     del entry["captured_at"]
     assert entry == {
@@ -518,7 +526,9 @@ def test_the_active_goal(work: GitRepo) -> None:
         (["--branch", "main"], path),
         (["--id", "--branch=main"], "greet"),
     ):
-        done = call(work, "flow-active-goal", *words, cwd=work.path / "deep")
+        done = (call if words else started)(
+            work, "flow-active-goal", *words, cwd=work.path / "deep"
+        )
         assert (done.status, done.stdout, done.stderr) == (0, f"{said}\n", "")
     found = call(work, "flow-active-goal", "--json").json
     assert (found["id"], found["path"], found["status"]) == ("greet", path, "active")
@@ -526,17 +536,17 @@ def test_the_active_goal(work: GitRepo) -> None:
 
 def test_no_active_goal_is_1(work: GitRepo) -> None:
     assert quiet(call(work, "flow-active-goal", "--branch", "other")).status == 1
-    scene.flow(work, "goal", "pause", "greet")
+    scene.here(work, "goal", "pause", "greet")
     assert quiet(call(work, "flow-active-goal")).status == 1
     waiting = call(work, "flow-active-goal", "--any", "--status")
     assert (waiting.status, waiting.stdout) == (0, "waiting_for_user\n")
-    scene.flow(work, "goal", "clear", "greet", "--yes")
+    scene.here(work, "goal", "clear", "greet", "--yes")
     assert quiet(call(work, "flow-active-goal", "--any")).status == 1
 
 
 def test_several_active_goals_are_3(work: GitRepo) -> None:
     scene.create(work, "second")
-    done = quiet(call(work, "flow-active-goal", "--json"))
+    done = quiet(started(work, "flow-active-goal", "--json"))
     assert done.status == 3
     assert "greet" in done.stderr
     assert "second" in done.stderr
@@ -565,11 +575,11 @@ def test_trust_check_record_list(work: GitRepo) -> None:
     done = call(work, "flow-goal-trust", "check")
     assert (done.status, done.stdout) == (1, "TRUSTED=no\n")
     assert "changed" in done.stderr
-    done = quiet(call(work, "flow-goal-trust", "record", "--goal-file", path))
+    done = quiet(started(work, "flow-goal-trust", "record", "--goal-file", path))
     assert done.status == 0, done
     assert "very polite" in done.stderr
     assert call(work, "flow-goal-trust", "check").stdout == "TRUSTED=yes\n"
-    listed = call(work, "flow-goal-trust", "list")
+    listed = started(work, "flow-goal-trust", "list")
     assert listed.status == 0
     assert listed.stdout.startswith("greet ")
     assert listed.stdout.count("\n") == 1

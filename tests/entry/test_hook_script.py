@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -58,6 +59,56 @@ def test_it_works_through_a_link_and_from_a_folder_with_spaces(
     link = folder / "a link.sh"
     link.symlink_to(SCRIPT)
     assert answer(json.dumps(event(blocking)), folder, script=str(link))["decision"] == "block"
+
+
+@pytest.mark.parametrize("name", ["flow-goal-evaluator.sh", "flow-goal-stop.sh", "a link.sh"])
+@pytest.mark.parametrize("way", ["hooks/scripts/{}", "./hooks/scripts/{}", "../x/hooks/scripts/{}"])
+def test_a_relative_path_is_found_wherever_the_event_is_about(
+    name: str, way: str, blocking: GitRepo, tmp_path: Path
+) -> None:
+    """The script goes to the event's folder, and must not lose its own on the way."""
+    folder = tmp_path / "x"
+    folder.mkdir()
+    for part in ("bin", "flow", "schemas"):
+        (folder / part).symlink_to(os.path.join(ROOT, part))
+    shutil.copytree(os.path.join(ROOT, "hooks"), folder / "hooks")
+    (folder / "hooks/scripts/a link.sh").symlink_to("flow-goal-evaluator.sh")
+    found = answer(json.dumps(event(blocking)), folder, script=way.format(name))
+    assert found["decision"] == "block"
+
+
+@pytest.mark.parametrize(
+    ("script", "about"),
+    [
+        (path, about)
+        for path in sorted(
+            os.path.join("hooks", name)
+            for name in ("judge-on-stop.sh", "scripts/flow-goal-evaluator.sh")
+        )
+        for about in ("the same folder", "another one")
+    ],
+)
+def test_every_hook_finds_itself_by_a_relative_path(
+    script: str, about: str, blocking: GitRepo, tmp_path: Path
+) -> None:
+    blocking.write("judge-config.json", '{"autoJudge": true}')
+    where = ROOT if about == "the same folder" else os.path.dirname(os.path.join(ROOT, script))
+    name = script if where == ROOT else f"./{os.path.basename(script)}"
+    done = run_script(json.dumps(event(blocking)), script=name, cwd=where)
+    assert (done.status, done.stderr) == (0, "")
+    assert "cannot run" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    "name", sorted(n for n in os.listdir(os.path.join(ROOT, "bin")) if n.startswith("flow"))
+)
+def test_so_does_every_script_of_bin(name: str, tmp_path: Path) -> None:
+    link = tmp_path / "link"
+    link.symlink_to(os.path.join(ROOT, "bin"))
+    for where, path in ((ROOT, f"bin/{name}"), (os.path.join(ROOT, "bin"), f"./{name}")):
+        done = run_script("", "--help", script=path, cwd=where)
+        assert (done.status, done.stderr) == (0, ""), done
+        assert "usage" in done.stdout.lower()
 
 
 # --- no goals: no interpreter ----------------------------------------------------------------
@@ -145,6 +196,17 @@ INPUTS = {
     "no end of text": '{"cwd": "@", "x": "' + "a" * 2_000_000,
 }
 
+LONG = {"no comma": "a" * 2_000_000, "commas": "a," * 9_000, "at its limit": "a" * 16_370}
+
+
+@pytest.mark.parametrize("name", list(LONG))
+def test_a_long_text_before_the_folder_hides_nothing(name: str, blocking: GitRepo) -> None:
+    data = json.dumps({"last_assistant_message": LONG[name], **event(blocking)})
+    assert answer(data, blocking)["decision"] == "block"
+    other = os.path.join(ROOT, "hooks", "judge-on-stop.sh")
+    blocking.write(".claude/settings.flow.json", '{"judge": {"autoJudge": true}}')
+    assert "cannot run" not in str(answer(data, blocking, script=other))
+
 
 @pytest.mark.parametrize("name", list(INPUTS))
 def test_any_input_gets_an_answer(name: str, blocking: GitRepo) -> None:
@@ -216,6 +278,25 @@ def test_what_cannot_start_is_said_once_a_day(
     assert len(list((home / "flow-state").glob("said-hook-*"))) == 1
 
 
+@pytest.mark.parametrize(
+    ("state", "made"), [("new", True), ("new/", True), ("none/new", False), ("", True)]
+)
+def test_a_state_folder_that_is_not_there_yet_is_made(
+    state: str, made: bool, blocking: GitRepo, tmp_path: Path, home: Path
+) -> None:
+    """One whose parent is not there is nobody's: then it is said each time."""
+    more: dict[str, Any] = {"FLOW_PYTHON": "/bin/false"}
+    folder = tmp_path / state if state else home / ".claude/flow-state"
+    more["FLOW_STATE_DIR"] = str(tmp_path) + f"/{state}" if state else None
+    first = answer(json.dumps(event(blocking)), blocking, **more)
+    assert "cannot run" in first["systemMessage"]
+    second = answer(json.dumps(event(blocking)), blocking, **more)
+    assert ("systemMessage" in second) is not made
+    assert len(list(folder.glob("said-hook-*"))) == made
+    if made:
+        assert folder.stat().st_mode & 0o777 == 0o700
+
+
 @pytest.mark.parametrize("path", ["", "@/none", "relative"], ids=["empty", "none", "relative"])
 def test_without_a_home_it_answers(path: str, blocking: GitRepo, tmp_path: Path) -> None:
     more = {"HOME": path.replace("@", str(tmp_path)), "FLOW_STATE_DIR": None}
@@ -237,7 +318,8 @@ def test_an_environment_that_is_not_prepared_is_named_and_not_prepared(
     script = str(copy / "hooks/scripts/flow-goal-evaluator.sh")
     found = answer(json.dumps(event(blocking)), blocking, script=script, FLOW_PYTHON=None)
     assert "cannot run" in found["systemMessage"]
-    assert f"{copy}/bin/flow doctor" in found["systemMessage"]
+    # The folder has spaces in its name, and what is told can be copied to a shell.
+    assert shlex.split(found["systemMessage"].rpartition(": ")[2]) == [f"{copy}/bin/flow", "doctor"]
     assert not (copy / ".venv-flow/venv").exists()
 
 
@@ -312,7 +394,7 @@ def _processes(repo: GitRepo) -> list[str]:
 def test_hooks_json_starts_this_script_with_time_to_spare() -> None:
     with open(os.path.join(ROOT, "hooks", "hooks.json")) as file:
         document = json.load(file)
-    [[entry]] = [group["hooks"] for group in document["hooks"]["Stop"]]
+    entry, _ = [each for group in document["hooks"]["Stop"] for each in group["hooks"]]
     assert entry["timeout"] == 330
     command = entry["command"].replace("${CLAUDE_PLUGIN_ROOT}", ROOT).replace('"', "")
     assert command == SCRIPT

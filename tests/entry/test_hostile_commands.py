@@ -51,13 +51,15 @@ def work(repo: GitRepo, monkeypatch: pytest.MonkeyPatch, mark: str) -> GitRepo:
 
 def create(work: GitRepo, command: str) -> Ran:
     path = work.write("../goal.yaml", GOAL.replace("COMMAND", json.dumps(command)))
-    return scene.flow(work, "goal", "create", "--file", path)
+    return scene.here(work, "goal", "create", "--file", path)
 
 
 def evaluate(work: GitRepo, command: str, *more: str, **env: str) -> Ran:
+    """In the test's own process, except where the terminal, the parent or the shell matter."""
     created = create(work, command)
     assert created.status == 0, created
-    return scene.flow(work, "goal", "evaluate", "greet", "--json", *more, env=env)
+    start = scene.flow if env or "$PPID" in command or "/dev/tty" in command else scene.here
+    return start(work, "goal", "evaluate", "greet", "--json", *more, env=env)
 
 
 def running(mark: str) -> list[str]:
@@ -201,7 +203,7 @@ def test_59_a_hijacked_shell_is_not_used(work: GitRepo) -> None:
     done = evaluate(work, "false", **more)
     assert done.json["criterion_results"][0]["outcome"] == "failed"
     assert output(work) == b""
-    shown = scene.flow(work, "evidence", "show", "evidence-ac1-eval-1", "--goal", "greet", "--json")
+    shown = scene.here(work, "evidence", "show", "evidence-ac1-eval-1", "--goal", "greet", "--json")
     assert set(shown.json["evidence"]["environment_removed"]) >= set(more) - {"ENV"}
 
 
@@ -231,7 +233,7 @@ def test_61_300_mb_of_output_need_little_memory_and_disk(work: GitRepo) -> None:
     assert status == "0", done
     assert int(peak) < 60
     assert len(output(work)) < 11 << 20
-    shown = scene.flow(work, "evidence", "show", "evidence-ac1-eval-1", "--goal", "greet", "--json")
+    shown = scene.here(work, "evidence", "show", "evidence-ac1-eval-1", "--goal", "greet", "--json")
     assert shown.json["evidence"]["output_bytes"] == 300_000_000
     assert shown.json["evidence"]["truncated"] is True
 
@@ -281,7 +283,7 @@ def test_67_what_vanishes_while_a_command_runs_is_never_a_pass(work: GitRepo, wh
     first = evaluate(work, f"test ! -e ../now || {{ rm -rf {what}; test -d /; }}")
     assert first.json["verdict"] == "achieved", first
     work.write("../now")
-    done = scene.flow(work, "goal", "evaluate", "greet", "--json")
+    done = scene.here(work, "goal", "evaluate", "greet", "--json")
     assert done.status in (1, 2, 5), done
     assert "internal error" not in done.stdout + done.stderr
     assert done.json.get("verdict") != "achieved"
@@ -297,10 +299,22 @@ def test_67_its_own_output_is_kept_though_its_folder_vanished(work: GitRepo) -> 
 def test_68_two_runs_that_disagree_are_both_kept(work: GitRepo) -> None:
     command = "test -e ../second || { touch ../second; exit 1; }"
     first = evaluate(work, command)
-    second = scene.flow(work, "goal", "evaluate", "greet", "--json")
+    second = scene.here(work, "goal", "evaluate", "greet", "--json")
     said = [d.json["criterion_results"][0] for d in (first, second)]
     assert [r["outcome"] for r in said] == ["failed", "passed"]
     kept = [os.path.basename(r["evidence_ref"]) for r in said]
     assert kept == [f"evidence-ac1-eval-{turn}.evidence.yaml" for turn in (1, 2)]
-    rows = scene.flow(work, "evidence", "list", "greet", "--json").json["evidence"]
-    assert {row["id"] for row in rows} == {"evidence-ac1-eval-1", "evidence-ac1-eval-2"}
+    rows = scene.here(work, "evidence", "list", "greet", "--json").json["evidence"]
+    kept_rows = {"evidence-ac1-eval-1", "evidence-ac1-eval-2-run-1", "evidence-ac1-eval-2"}
+    assert {row["id"] for row in rows} == kept_rows  # once it failed, one pass is not enough
+    assert any("flaky" in warning for warning in second.json["warnings"])
+
+
+def test_a_command_that_commits_has_failed(work: GitRepo) -> None:
+    work.write("goal.yaml", GOAL.replace("COMMAND", '"git commit -qm x --allow-empty"'))
+    assert scene.here(work, "goal", "create", "--file", "goal.yaml").status == 0
+    found = scene.here(work, "goal", "evaluate", "greet", "--json").json
+    row = found["criterion_results"][0]
+    assert (row["outcome"], row["status"]) == ("failed", "fail")
+    assert found["verdict"] == "not_achieved"
+    assert "result: fail" in scene.goal_file(work)

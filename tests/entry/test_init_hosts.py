@@ -12,6 +12,7 @@ import pytest
 from flow.adapters import setup
 from flow.core.stop_host import HOSTS
 from tests.entry import scene
+from tests.support.here import flow_here
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -52,7 +53,7 @@ def document(host: str, *entries: Any, **more: Any) -> dict[str, Any]:
 
 
 def init(repo: GitRepo, host: str, *, status: int = 0, **more: Any) -> Ran:
-    done = scene.flow(repo, "init", "--host", host, "--json", **more)
+    done = flow_here("init", "--host", host, "--json", cwd=more.pop("cwd", repo.path), **more)
     assert done.status == status, done
     return done
 
@@ -80,7 +81,7 @@ def tree(path: Path) -> dict[str, bytes]:
 @pytest.fixture
 def ready(repo: GitRepo) -> GitRepo:
     """A repository after ``flow init`` without a host."""
-    assert scene.flow(repo, "init").status == 0
+    assert flow_here("init", cwd=repo.path).status == 0
     return repo
 
 

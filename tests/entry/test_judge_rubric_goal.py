@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.entry.scene import at_terminal, flow, meet, run_dir, start, status
+from tests.entry.scene import at_terminal, create_from, flow, meet, run_dir, start, status
 from tests.support.goal_judge import GoalJudge, reply
 from tests.support.rubric_replies import reply as by_rubric
 
@@ -53,8 +53,7 @@ def create(repo: GitRepo, rubric: str | None = RUBRIC) -> GitRepo:
     if rubric is not None:
         files[".flow/rubrics/house.yaml"] = rubric
     repo.commit("docs", **files)
-    done = flow(repo, "goal", "create", "--file", "goal.yaml")
-    assert done.status == 0, done.stderr
+    create_from(repo)
     meet(repo)
     return repo
 

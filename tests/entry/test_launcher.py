@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.support import ROOT, Ran, run
-from tests.support.wheelhouse import build_wheelhouse
+from tests.support.wheelhouse import build_wheelhouse, stand_ins
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,6 +38,7 @@ SYSTEM = "/usr/bin:/bin"
 
 STAND_IN = {
     "__init__.py": "",
+    "ctrl_c.py": "def own(): pass",
     "part.py": "",
     "__main__.py": """
 import json, os, sys
@@ -70,12 +71,23 @@ def interpreter() -> str:
     return os.path.realpath(getattr(sys, "_base_executable", sys.executable))
 
 
-@pytest.fixture(scope="session")
-def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Wheels of Flow's dependencies."""
+def dependencies() -> list[str]:
     with open(f"{ROOT}/pyproject.toml", "rb") as file:
         wanted: list[str] = tomllib.load(file)["project"]["dependencies"]
-    return build_wheelhouse(tmp_path_factory.mktemp("wheels") / "house", wanted)
+    return wanted
+
+
+@pytest.fixture(scope="session")
+def real_wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Wheels of Flow's dependencies and of theirs."""
+    return build_wheelhouse(tmp_path_factory.mktemp("wheels") / "house", dependencies())
+
+
+@pytest.fixture(scope="session")
+def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Stand-ins of Flow's dependencies: what is in them makes no difference to the launcher."""
+    names = {"gitpython": "git", "pyyaml": "yaml"}
+    return stand_ins(tmp_path_factory.mktemp("wheels") / "house", dependencies(), names)
 
 
 def make_checkout(folder: Path) -> Path:
@@ -86,6 +98,34 @@ def make_checkout(folder: Path) -> Path:
     for name, text in STAND_IN.items():
         (folder / "flow" / name).write_text(text)
     return folder
+
+
+def lame(checkout: Path, imports: str) -> None:
+    """Have ``checkout`` prepared by an interpreter that fails where it is to do ``imports``."""
+    program = checkout.with_name("lame")
+    program.write_text(
+        f"""#!/bin/sh
+case "$*" in
+    *"{imports}"*) exit 1 ;;
+esac
+exec {interpreter()} "$@"
+"""
+    )
+    program.chmod(0o755)
+    preparer = checkout / "bin/_prepare.py"
+    text = preparer.read_text()
+    line = 'base = getattr(sys, "_base_executable", None) or sys.executable'
+    assert line in text
+    preparer.write_text(text.replace(line, f"base = {str(program)!r}"))
+
+
+def without_ensurepip(checkout: Path) -> Path:
+    """Have ``checkout`` prepared with the interpreter's own pip, which is there already.
+
+    To put pip into each environment first takes most of the time that preparing one takes.
+    """
+    lame(checkout, "import venv, ensurepip")
+    return checkout
 
 
 @pytest.fixture
@@ -109,11 +149,16 @@ def env(tmp_path: Path, wheels: Path) -> dict[str, str | None]:
 
 
 @pytest.fixture(scope="session")
-def prepared(tmp_path_factory: pytest.TempPathFactory, wheels: Path) -> Path:
-    """A checkout with its environment, for tests that do not change it."""
+def prepared(tmp_path_factory: pytest.TempPathFactory, real_wheels: Path) -> Path:
+    """A checkout with its environment and the real packages, for tests that do not change it."""
     folder = make_checkout(tmp_path_factory.mktemp("prepared") / "flow root")
     path = f"{os.path.dirname(interpreter())}:{SYSTEM}"
-    env = {"PATH": path, "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(wheels), "HOME": str(folder)}
+    env = {
+        "PATH": path,
+        "PIP_NO_INDEX": "1",
+        "PIP_FIND_LINKS": str(real_wheels),
+        "HOME": str(folder),
+    }
     found = run([folder / "bin/flow", "exit", "0"], cwd=folder, env=env)
     assert found.status == 0, found.stderr
     return folder
@@ -165,6 +210,7 @@ def test_first_start_prepares_and_says_so_and_the_second_is_quiet(
     (checkout / "pyproject.toml").write_text(text + "\n# a comment\n")
     report(run([checkout / "bin/flow"], cwd=tmp_path, env=env))
     (checkout / "pyproject.toml").write_text(re.sub(r'\n    "pyyaml>=[^"]*",', "", text))
+    without_ensurepip(checkout)
     changed = run([checkout / "bin/flow", "exit", "0"], cwd=tmp_path, env=env)
     assert "preparing its packages" in changed.stderr
     assert changed.status == 0
@@ -176,6 +222,7 @@ def test_first_start_prepares_and_says_so_and_the_second_is_quiet(
 def test_two_first_starts_at_once_prepare_once(
     checkout: Path, env: dict[str, str | None], tmp_path: Path
 ) -> None:
+    without_ensurepip(checkout)
     environment = {**os.environ, **env}
     started = [
         subprocess.Popen(
@@ -215,6 +262,7 @@ def test_a_start_killed_while_preparing_is_made_good_by_the_next(
     process.wait(timeout=60)
     assert not (checkout / ".venv-flow/venv").exists()
 
+    without_ensurepip(checkout)
     found = run([checkout / "bin/flow"], cwd=tmp_path, env=env)
     assert found.status == 0, found.stderr
     assert sorted(os.listdir(checkout / ".venv-flow")) == [".gitignore", "lock", "venv"]
@@ -230,6 +278,7 @@ def test_an_environment_whose_interpreter_was_removed_is_made_anew(
         if name.startswith("python"):
             (checkout / ".venv-flow/venv/bin" / name).unlink()
     (checkout / ".venv-flow/venv/bin/python").symlink_to(tmp_path / "removed/python3.11")
+    without_ensurepip(checkout)
     found = run([checkout / "bin/flow"], cwd=tmp_path, env=env)
     assert found.status == 0, found.stderr
     assert "preparing its packages" in found.stderr
@@ -268,6 +317,8 @@ def test_without_a_network_it_says_so_and_leaves_nothing_half_made(
 ) -> None:
     env = {**env, "PIP_NO_INDEX": None, "PIP_FIND_LINKS": None, "PIP_RETRIES": "0"}
     env["PIP_INDEX_URL"] = "http://127.0.0.1:9/simple"
+    if script != "flow":
+        without_ensurepip(checkout)
     found = run([checkout / "bin" / script], cwd=tmp_path, env=env)
     assert (found.status, found.stdout) == (status, "")
     name = script.removesuffix(".sh")
@@ -287,6 +338,7 @@ def test_without_a_network_the_packages_of_the_interpreter_itself_serve(
     """As where the distribution or an active environment has them all."""
     own = tmp_path / "own"
     make_environment(own, wheels)
+    without_ensurepip(checkout)
     env = {**env, "PATH": f"{own}/bin:{SYSTEM}", "PIP_FIND_LINKS": None}
     first = run([checkout / "bin/flow"], cwd=tmp_path, env=env)
     assert first.status == 0, first.stderr
@@ -298,9 +350,12 @@ def test_without_a_network_the_packages_of_the_interpreter_itself_serve(
 
 def make_environment(folder: Path, wheels: Path) -> None:
     """A virtual environment of somebody's own, with the packages."""
-    subprocess.run([interpreter(), "-I", "-m", "venv", folder], check=True, timeout=120)
+    subprocess.run(
+        [interpreter(), "-I", "-m", "venv", "--without-pip", folder], check=True, timeout=120
+    )
     names = [wheel.name.split("-")[0] for wheel in wheels.glob("*.whl")]
-    pip = [str(folder / "bin/python"), "-I", "-m", "pip", "install", "--quiet"]
+    python = ["--python", str(folder / "bin/python")]
+    pip = [interpreter(), "-I", "-m", "pip", *python, "install", "--quiet"]
     links = ["--disable-pip-version-check", "--no-index", "--find-links", str(wheels)]
     subprocess.run([*pip, *links, *names], check=True, timeout=120)
 
@@ -330,23 +385,7 @@ def test_no_venv_module_names_the_package_to_install(
     checkout: Path, env: dict[str, str | None], tmp_path: Path
 ) -> None:
     """Debian's python3 without python3-venv: simulated by an interpreter that finds neither."""
-    lame = tmp_path / "lame"
-    lame.write_text(
-        f"""#!/bin/sh
-case "$*" in
-    *"import venv, "*) exit 1 ;;
-esac
-exec {interpreter()} "$@"
-"""
-    )
-    lame.chmod(0o755)
-    preparer = checkout / "bin/_prepare.py"
-    preparer.write_text(
-        preparer.read_text().replace(
-            'base = getattr(sys, "_base_executable", None) or sys.executable',
-            f"base = {str(lame)!r}",
-        )
-    )
+    lame(checkout, "import venv, ")
     found = run([checkout / "bin/flow-goal-trust.sh"], cwd=tmp_path, env=env)
     assert found.status == 2
     assert "has no venv module; install it (Debian and Ubuntu: apt install python3." in found.stderr
@@ -357,21 +396,7 @@ exec {interpreter()} "$@"
 def test_without_ensurepip_the_interpreters_pip_is_used(
     checkout: Path, env: dict[str, str | None], tmp_path: Path
 ) -> None:
-    lame = tmp_path / "lame"
-    lame.write_text(
-        f"""#!/bin/sh
-case "$*" in
-    *"import venv, ensurepip"*) exit 1 ;;
-esac
-exec {interpreter()} "$@"
-"""
-    )
-    lame.chmod(0o755)
-    preparer = checkout / "bin/_prepare.py"
-    text = preparer.read_text()
-    line = 'base = getattr(sys, "_base_executable", None) or sys.executable'
-    assert line in text
-    preparer.write_text(text.replace(line, f"base = {str(lame)!r}"))
+    without_ensurepip(checkout)
     found = run([checkout / "bin/flow"], cwd=tmp_path, env=env)
     assert found.status == 0, found.stderr
     assert not list((checkout / ".venv-flow/venv").glob("lib/python*/site-packages/pip"))
@@ -431,6 +456,7 @@ def unprivileged(*argv: str | os.PathLike[str]) -> list[str | os.PathLike[str]]:
 @pytest.fixture
 def read_only(checkout: Path) -> Iterator[Path]:
     """A checkout that nobody may write to."""
+    without_ensurepip(checkout)
     folders = [checkout, *(path for path in checkout.rglob("*") if path.is_dir())]
     for folder in folders:
         folder.chmod(0o555)

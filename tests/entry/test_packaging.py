@@ -16,9 +16,11 @@ import pytest
 
 from tests.support import ROOT, run
 from tests.support.wheelhouse import build_wheelhouse
+from tests.test_house import tracked
 
 pytestmark = pytest.mark.slow
 SCHEMAS = ("evidence", "goal", "run", "verdict")
+SCORED = ("code", "default", "ops", "research", "writing")
 RUBRICS = ("accessibility", "code-quality", "documentation", "security", "test-coverage")
 
 
@@ -56,6 +58,8 @@ def test_wheel_holds_the_package_the_schemas_and_the_example(wheel: Path) -> Non
         names = set(archive.namelist())
     rubrics = {name for name in names if name.startswith("flow/_data/rubrics/")}
     assert rubrics == {f"flow/_data/rubrics/{name}.yaml" for name in RUBRICS}
+    scored = {name for name in names if name.startswith("flow/_data/scorecard_rubrics/")}
+    assert scored == {f"flow/_data/scorecard_rubrics/rubric-{name}.md" for name in SCORED}
     assert {f"flow/_data/schemas/v1/{name}.schema.json" for name in SCHEMAS} <= names
     assert {"flow/py.typed", "flow/__main__.py", "flow/core/lifecycle.py"} <= names
     example = {name for name in names if name.startswith("flow/_data/example/")}
@@ -85,6 +89,10 @@ def test_metadata(wheel: Path) -> None:
     runtime = [text for text in fields.get_all("Requires-Dist", []) if "extra" not in text]
     assert len(runtime) == 7
     assert all("<" not in text and "==" not in text for text in runtime)
+    extras = {"anthropic", "dev", "openai", "sign"}
+    assert set(fields.get_all("Provides-Extra", [])) == extras
+    signing = [text for text in fields.get_all("Requires-Dist", []) if "extra == 'sign'" in text]
+    assert [text.split(">=")[0] for text in signing] == ["cryptography", "securesystemslib"]
 
 
 def test_source_distribution_builds_the_same_wheel(wheel: Path, tmp_path: Path) -> None:
@@ -92,6 +100,8 @@ def test_source_distribution_builds_the_same_wheel(wheel: Path, tmp_path: Path) 
     with tarfile.open(source) as archive:
         archive.extractall(tmp_path / "unpacked", filter="data")
     (unpacked,) = (tmp_path / "unpacked").iterdir()
+    for name in tracked():  # the tests, the plugin's files, every page that another one links to
+        assert (unpacked / name).is_file(), name
     again = build("wheel", unpacked, tmp_path / "again")
     with zipfile.ZipFile(wheel) as one, zipfile.ZipFile(again) as two:
         assert set(one.namelist()) == set(two.namelist())
@@ -113,6 +123,17 @@ def test_installed_rubrics_are_there(installed: Path, tmp_path: Path) -> None:
     rows = found.json["rubrics"]
     assert sorted(row["name"] for row in rows) == list(RUBRICS)
     assert all("_data/rubrics" in row["file"] for row in rows)
+
+
+def test_installed_rubrics_of_scorecards_are_there(installed: Path, tmp_path: Path) -> None:
+    code = (
+        "from flow.adapters import scorecard_rubrics as r\n"
+        "print([r.choose(None, name, None).source for name in r.READY_MADE], r.__file__)"
+    )
+    found = run([installed / "python", "-I", "-c", code], cwd=tmp_path)
+    assert found.status == 0, found.stderr
+    assert found.stdout.startswith(str(["flow"] * len(SCORED)))
+    assert str(installed.parent) in found.stdout
 
 
 def test_installed_plugin_is_found_by_pytest(wheel: Path, tmp_path: Path) -> None:

@@ -22,7 +22,10 @@ TEXTS = (
     "agents/goal-evaluator-judge.md",
     "skills/writing-goals/SKILL.md",
     "skills/reading-verdicts/SKILL.md",
+    "skills/judge/SKILL.md",
+    "commands/judge.md",
     "docs/plugin.md",
+    "commands/judge-with-debate.md",
 )
 GROUPS = ("goal", "evidence", "verdict", "journal", "trust", "config", "hook", "judge")
 """Commands whose second word is a command too."""
@@ -53,7 +56,7 @@ def test_the_marketplace_offers_the_plugin_itself() -> None:
     ]
 
 
-@pytest.mark.parametrize("rel", TEXTS[1:4])
+@pytest.mark.parametrize("rel", TEXTS[1:5])
 def test_agents_and_skills_are_found_under_their_own_name(rel: str) -> None:
     found = front(rel)
     folder, file = os.path.split(rel)
@@ -96,6 +99,15 @@ def test_every_command_that_is_named_exists_with_its_options(rel: str, command: 
         assert known, f"{rel}: {command}: no {option}"
 
 
+def test_the_command_for_debates_allows_debates_and_nothing_else() -> None:
+    found = front("commands/judge-with-debate.md")
+    allowed = re.findall(r"Bash\(([^)]*)\)", found["allowed-tools"])
+    assert allowed == ["flow judge debate:*", "flow --version"]
+    assert "--task" in found["argument-hint"]
+    text = read("commands/judge-with-debate.md")
+    assert "do not read the judges' report files" in text
+
+
 PERSONS = (
     "flow goal confirm greet --proposal 0",
     "flow goal approve greet AC1 --by A --note B --yes",
@@ -120,6 +132,20 @@ def test_the_command_allows_nothing_that_is_a_persons(command: str) -> None:
         assert not fnmatch.fnmatch(command, re.sub(r":\*$", "*", rule)), rule
 
 
+@pytest.mark.parametrize("command", [*PERSONS, "flow judge calibrate", "flow config list", "ls"])
+def test_the_judges_command_allows_scoring_and_nothing_else(command: str) -> None:
+    allowed = re.findall(r"Bash\(([^)]*)\)", front("commands/judge.md")["allowed-tools"])
+    assert allowed == ["flow judge scorecard:*", "flow judge history:*"]
+    for rule in allowed:
+        assert not fnmatch.fnmatch(command, re.sub(r":\*$", "*", rule)), rule
+
+
+def test_person_and_agent_have_one_way_each_to_a_scorecard() -> None:
+    """Claude Code calls both by the same name; without this it would list that twice."""
+    assert front("commands/judge.md")["disable-model-invocation"] == "true"
+    assert front("skills/judge/SKILL.md")["user-invocable"] == "false"
+
+
 def test_an_evaluation_that_is_allowed_cannot_confirm(tmp_path: Path) -> None:
     words = ("goal", "evaluate", "--no-input", "--json", "greet", "--confirm")
     done = run_flow(*words, cwd=tmp_path)
@@ -142,4 +168,3 @@ def test_the_judge_has_no_tools_and_the_fields_of_a_reply() -> None:
 def test_no_text_speaks_of_this_machine_or_of_what_is_not_there(rel: str) -> None:
     text = read(rel)
     assert not re.search(r"/(home|root|Users|work|tmp)/", text)
-    assert not re.search(r"flow goal (amend|baseline)|flow evidence (verify|export)", text)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.support import GitRepo, Ran, run_flow, run_helper
+from tests.support.here import flow_here
 
 CREATE = (
     "goal",
@@ -32,8 +33,14 @@ def work(repo: GitRepo) -> GitRepo:
     return repo
 
 
-def flow(work: GitRepo, *words: str, **more: Any) -> Ran:
-    return run_flow(*words, cwd=work.path, **more)
+def flow(work: GitRepo, *words: str) -> Ran:
+    """In the test's own process, which knows no more than a new one would."""
+    return flow_here(*words, cwd=work.path)
+
+
+def started(work: GitRepo, *words: str) -> Ran:
+    """As a process of its own, as a user starts it."""
+    return run_flow(*words, cwd=work.path)
 
 
 def created(work: GitRepo) -> GitRepo:
@@ -57,21 +64,21 @@ def proposal(done: Ran) -> str:
 
 
 def test_the_whole_walk(work: GitRepo) -> None:
-    created(work)
-    failing = flow(work, "goal", "evaluate", "greet", "--json")
+    assert started(work, *CREATE).status == 0
+    failing = started(work, "goal", "evaluate", "greet", "--json")
     assert failing.status == 1
     assert failing.json["verdict"] == "not_achieved"
     assert failing.json["criterion_results"][0]["exit_code"] == 1
     assert failing.json["delta"] == "made_progress"
 
     work.write("src/greet.txt", "give me that please\n")
-    passing = flow(work, "goal", "evaluate", "greet", "--json")
+    passing = started(work, "goal", "evaluate", "greet", "--json")
     assert passing.status == 0, passing.stderr
     assert passing.json["verdict"] == "achieved"
     assert passing.json["lifecycle"] == {"from": "active", "to": "active", "turns_evaluated": 2}
     assert "status: active" in goal_text(work)
 
-    closed = flow(work, "goal", "confirm", "greet", "--proposal", proposal(passing))
+    closed = started(work, "goal", "confirm", "greet", "--proposal", proposal(passing))
     assert closed.status == 0, closed.stderr
     assert "status: achieved" in goal_text(work)
 
@@ -201,7 +208,7 @@ def test_a_proposal_made_up_of_failing_evidence_is_none(work: GitRepo) -> None:
     (run_dir(work) / "proposal.json").write_text(json.dumps(made_up))
     done = flow(work, "goal", "confirm", "greet", "--proposal", name, "--json")
     assert (done.status, done.json["error"]["code"]) == (2, "stale_proposal")
-    assert "does not say" in done.json["error"]["message"]
+    assert "no live proposal" in done.json["error"]["message"]
     assert "status: active" in goal_text(work)
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tests.faults.scenes import GOAL, ISSUE, RUN, TEXT, must
+from tests.support.debate_judge import reply as debate_reply
+from tests.support.score_replies import reply as score_reply
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,6 +59,12 @@ class Trial(NamedTuple):
     """Whether a second call adds to the first one's effect."""
     closes: bool = False
     """Whether it is a person's door, so that ``achieved`` may follow."""
+    first: str = ""
+    """Code that runs before it, where it is traced."""
+    judged: bool = False
+    """Whether a judge is asked: where it cannot be, that is no usable answer, which is 4."""
+    reader: bool = False
+    """Whether it changes nothing."""
     hook: bool = False
     """Whether it is the Stop hook, which always ends with 0 and says in its answer what failed."""
 
@@ -128,6 +136,12 @@ def _to_achieve(scene: Scene) -> str:
     return proposal
 
 
+def _closed(scene: Scene) -> str:
+    proposal = scene.start().propose()
+    must(scene.flow("goal", "confirm", GOAL, "--proposal", proposal))
+    return ""
+
+
 def _evidence(scene: Scene) -> str:
     scene.start()
     scene.hand("evidence.yaml", json.dumps(EVIDENCE))
@@ -148,6 +162,17 @@ def _changed(scene: Scene) -> str:
     return ""
 
 
+def _to_amend(scene: Scene) -> str:
+    """A proposal is live, and a file is to be protected that the work has changed already."""
+    proposal = scene.start().propose()
+    text = TEXT.replace("It says please", "It says please, twice")
+    paths = 'allowed_paths: ["src/**"]'
+    scene.hand(
+        "amended.yaml", text.replace(paths, f'{paths}\n  protected_paths: ["src/greet.txt"]')
+    )
+    return proposal
+
+
 def _moved_base(scene: Scene) -> str:
     scene.start()
     scene.git("switch", "-q", "-c", "work")
@@ -158,11 +183,95 @@ def _moved_base(scene: Scene) -> str:
     return ""
 
 
-def _looping(scene: Scene) -> str:
+def _report(scene: Scene) -> str:
+    scene.start().meet()
+    scene.hand("junit.xml", '<testsuite tests="1"><testcase name="says please"/></testsuite>\n')
+    return ""
+
+
+def _bundle(scene: Scene) -> str:
+    _closed(scene)
+    must(scene.flow("evidence", "export", GOAL, "--output", f"{scene.files}/bundle.jsonl"))
+    return ""
+
+
+def _scored(scene: Scene) -> str:
+    """One card is stored already."""
     scene.start()
+    scene.write("run.md", "**User:** /commit\n\n**Assistant:** Done: 2 files changed.\n")
+    _judge(scene, score_reply(8.0, "2 files changed"))
+    must(scene.call(_score_words(scene)))
+    return ""
+
+
+def _score_words(scene: Scene) -> tuple[str, ...]:
+    return ("flow", "judge", "scorecard", "commit", "--file", f"{scene.repo}/run.md", "--json")
+
+
+def _debated(scene: Scene) -> str:
+    """Two judges that agree after a debate."""
+    scene.start()
+    pairs = [{"question": f"Is it {n}?", "answer": "It is."} for n in range(1, 6)]
+    for name, score in (("1", 3), ("2", 5), ("debate", 4)):
+        reply = debate_reply({"it": score}, "give me that")
+        scene.hand(f"{name}.json", json.dumps(reply))
+        scene.hand(f"{name}-verify.json", json.dumps({"verification": pairs, **reply}))
+    _judge(scene, None)
+    return ""
+
+
+def _judge(scene: Scene, reply: dict[str, Any] | None) -> None:
+    """A judge that gives this reply, or as a judge of a debate the one for its turn."""
+    if reply is not None:
+        scene.hand("reply.json", json.dumps(reply))
+    program = scene.hand("judge.sh", JUDGE)
+    judge = {"backend": "command", "command": ["/bin/bash", program], "timeoutSeconds": 60}
+    _settings(scene, judge=judge)
+
+
+JUDGE = """\
+prompt=$(cat)
+cd "${BASH_SOURCE[0]%/*}"
+case $prompt in
+    "You are Judge"*"in debate round"*) cat debate.json ;;
+    *"BEGIN draft of Judge 1"*) cat 1-verify.json ;;
+    *"BEGIN draft of Judge 2"*) cat 2-verify.json ;;
+    "You are Judge 1"*) cat 1.json ;;
+    "You are Judge 2"*) cat 2.json ;;
+    *) cat reply.json ;;
+esac
+"""
+IN_TURN = """
+from flow.adapters import at_once
+def in_turn(calls):
+    results, raised = [], []
+    for call in calls:
+        try:
+            results.append(call())
+        except Exception as error:
+            raised.append(error)
+    if raised:
+        raise raised[0]
+    return results
+at_once.at_once = in_turn
+"""
+"""The judges one after the other: strace follows one thread, and each run is to be as the last."""
+
+
+def _debate_words(scene: Scene) -> tuple[str, ...]:
+    task = ("--task", "say it politely", "--criteria", "it:1", "--judges", "2", "--rounds", "1")
+    return ("flow", "judge", "debate", "--solution", f"{scene.repo}/src/greet.txt", *task, "--json")
+
+
+def _settings(scene: Scene, **goals: Any) -> None:
     os.makedirs(os.path.join(scene.home, ".claude"))
     with open(os.path.join(scene.home, ".claude", "settings.flow.json"), "w") as file:
-        file.write('{"flow": {"goals": {"stopHookEnforcement": "evaluator-loop"}}}')
+        json.dump({"flow": {"goals": goals}}, file)
+
+
+def _looping(scene: Scene) -> str:
+    scene.start()
+    _settings(scene, stopHookEnforcement="evaluator-loop")
     return ""
 
 
@@ -222,6 +331,20 @@ def _initialised(view: View) -> int:
     return int({f"repo/{name}" for name in wanted} <= view.files)
 
 
+def _imported(view: View) -> int:
+    return sum(id.startswith("import-") for id in view.evidence)
+
+
+def _cards(view: View) -> int:
+    return sum(path.startswith("repo/.flow/scores/commit-") for path in view.files)
+
+
+def _reports(view: View) -> int:
+    """Debates whose reports are all there."""
+    found = [path for path in view.files if path.startswith("repo/.specs/reports/")]
+    return sum(path.endswith(".2.md") and f"{path[:-5]}.1.md" in view.files for path in found)
+
+
 def _created(view: View) -> int:
     made = _events("created")(view)
     return made if view.status else 0
@@ -265,6 +388,21 @@ TRIALS: tuple[Trial, ...] = (
         lambda s, _: ("flow", "goal", "evaluate", GOAL, "--json"),
         _events("evaluated"),
         adds=True,
+    ),
+    Trial(
+        "amend",
+        _to_amend,
+        lambda s, _: (
+            "flow",
+            "goal",
+            "amend",
+            GOAL,
+            "--file",
+            f"{s.files}/amended.yaml",
+            "--yes",
+            "--json",
+        ),
+        _events("contract-amended"),
     ),
     Trial(
         "confirm",
@@ -412,6 +550,79 @@ TRIALS: tuple[Trial, ...] = (
         lambda s, _: _stop_words(s),
         _events("transition", to="failed"),
         hook=True,
+    ),
+    Trial(
+        "baseline",
+        _met,
+        lambda s, _: ("flow", "goal", "baseline", GOAL, "--json"),
+        _events("baseline"),
+        adds=True,
+    ),
+    Trial(
+        "evaluate-repeat",
+        _met,
+        lambda s, _: ("flow", "goal", "evaluate", GOAL, "--json", "--repeat", "2"),
+        _events("evaluated"),
+        adds=True,
+    ),
+    Trial(
+        "gc",
+        _closed,
+        lambda s, _: ("flow", "gc", "--older-than", "0", "--yes", "--json"),
+        lambda view: int(view.dropped > 0),
+    ),
+    Trial(
+        "import",
+        _report,
+        lambda s, _: (
+            *("flow", "evidence", "import", f"{s.files}/junit.xml", "--json"),
+            *("--goal", GOAL, "--proves", "AC1", "--commit", "HEAD"),
+        ),
+        _imported,
+        again=frozenset({2}),
+    ),
+    Trial(
+        "verify",
+        _closed,
+        lambda s, _: ("flow", "evidence", "verify", "--json"),
+        lambda view: 0,
+        reader=True,
+    ),
+    Trial(
+        "verify-bundle",
+        _bundle,
+        lambda s, _: (
+            *("flow", "evidence", "verify", "--json"),
+            *("--bundle", f"{s.files}/bundle.jsonl"),
+        ),
+        lambda view: 0,
+        reader=True,
+    ),
+    Trial(
+        "export",
+        _closed,
+        lambda s, _: (
+            *("flow", "evidence", "export", GOAL, "--with-outputs", "--json"),
+            *("--output", f"{s.files}/bundle.jsonl"),
+        ),
+        lambda view: int("files/bundle.jsonl" in view.files),
+    ),
+    Trial(
+        "scorecard",
+        _scored,
+        lambda s, _: _score_words(s),
+        _cards,
+        adds=True,
+        judged=True,
+    ),
+    Trial(
+        "debate",
+        _debated,
+        lambda s, _: _debate_words(s),
+        _reports,
+        adds=True,
+        judged=True,
+        first=IN_TURN,
     ),
     Trial(
         "rebase",

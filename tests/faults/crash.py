@@ -23,7 +23,10 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from typing import TYPE_CHECKING, NamedTuple
 
+from flow.adapters import chain_check
+from flow.adapters.chain_heads import Heads
 from flow.adapters.files import TEMP_PREFIX
+from flow.adapters.trust import repo_key
 from tests.faults import tracer
 from tests.faults.commands import BY_NAME, TRIALS, Trial
 from tests.faults.scenes import GOAL, RUN_DIR, Scene, entry, forked, strays
@@ -38,10 +41,17 @@ if TYPE_CHECKING:
 ERRORS = ("ENOSPC", "EIO", "EACCES")
 ERRORS_OF = {"openat": ("EMFILE", "EACCES", "ENOSPC", "EIO"), "flock": ("ENOLCK",)}
 READ_ERRORS = ("EIO",)
-SAMPLE = 4
+SAMPLE = 3
 """Trials for each command in the short form."""
+SMALL = ("/proposal.json", "/last-verdict.json", "/loop.json")
 STRAY_SECONDS = 10.0
+ANSWERS = ("approve", "block")
 EVIDENCE = f"repo/{RUN_DIR}/evidence/"
+REPORTS = "repo/.specs/reports/"
+OUTPUTS = "files/"
+"""A folder of the user's own, where --output names a file. What a kill leaves there is told in
+docs/guarantees-faults.md, and ``doctor`` does not look: it is no folder of Flow's."""
+SCORES = "repo/.flow/scores/"
 SHORT = "SHORT"
 """The fault of a disk that takes the first bytes of a file and no more."""
 
@@ -102,11 +112,11 @@ class Bench:
     def plan(self, trial: Trial, *, reads: bool) -> list[Job]:
         """Every call of an unharmed run, with every fault that fits it."""
         scene = self.scene(trial)
-        ran, calls = tracer.calls(scene, self.words(trial, scene))
+        ran, calls = tracer.calls(scene, self.words(trial, scene), trial.first)
         if ran.status != trial.success:
             raise AssertionError(f"{trial.name} does not work under strace: {ran}")
         jobs = []
-        for call in calls:
+        for place, call in enumerate(calls):
             if call.name in tracer.READING:
                 faults: tuple[str, ...] = READ_ERRORS if reads else ()
             else:
@@ -114,7 +124,8 @@ class Bench:
                 if call.name not in tracer.OPENING:
                     faults = ("KILL", "INT", *faults)
                 elif "O_CREAT" not in call.text:  # many, and alike: one of the first two, in turn
-                    faults = faults[call.number % 2 :][:1]
+                    # (By its place: the number tells whether Python had compiled its modules, too.)
+                    faults = faults[place % 2 :][:1]
             jobs += [Job(trial.name, call, fault) for fault in faults]
         sizes = range(0, 6000, 250)
         jobs += [Job(trial.name, tracer.Call("bytes", size, ""), SHORT) for size in sizes]
@@ -128,7 +139,7 @@ class Bench:
         if job.fault == SHORT:
             found = tracer.Broken(_limited(scene, words, job.call.number), "a full disk", True)
         else:
-            found = tracer.broken(scene, words, job.call, job.fault)
+            found = tracer.broken(scene, words, job.call, job.fault, trial.first)
         if found.hit is None or not found.inside:
             return Outcome(job, False, (), "")
         problems = _Questions(self, trial, scene, job, found).ask()
@@ -167,6 +178,7 @@ class _Questions:
         if after.pending:
             self.problems.append("the next command left it pending")
         self._agreed(after, "after the next command")
+        self._chained()
         self._left_over(after)
         return self.problems
 
@@ -178,15 +190,32 @@ class _Questions:
                 return
             time.sleep(0.01)
 
+    def _chained(self) -> None:
+        """Once the next command has run, every entry and its files are as they were recorded."""
+        kept = Heads(self.scene.state, repo_key(self.scene.path(".git"), self.scene.repo))
+        for run_id in chain_check.run_ids(self.scene.repo):
+            found = chain_check.check(self.scene.repo, run_id, kept.read(run_id))
+            for finding in found.findings:
+                # One of the three small files stays ahead of its digest until it is written again
+                # (docs/evidence-chain.md); a closed goal's never is.
+                if finding.kind == "altered" and finding.file.endswith(SMALL):
+                    continue
+                # An output without a sidecar gives way only to a record of the same id.
+                if finding.kind != "unaccounted" or not finding.file.endswith(".txt"):
+                    self.problems.append(f"flow evidence verify: {finding.kind}: {finding}")
+
     def _readable(self, view: View, when: str) -> None:
         self.problems += [f"{when}: {fault}" for fault in view.broken]
 
     def _agreed(self, view: View, when: str) -> None:
         self.problems += [f"{when}: {fault}" for fault in disagreements(view)]
-        if view.status == "achieved" and not self.trial.closes:
+        closed_before = self.bench.before[self.trial.name].status == "achieved"
+        if view.status == "achieved" and not self.trial.closes and not closed_before:
             self.problems.append(f"{when}: achieved, and nobody confirmed it")
 
     def _acknowledged(self, view: View) -> None:
+        if self.trial.reader:
+            return
         done, before = self.trial.done(view), self.trial.done(self.bench.before[self.trial.name])
         if done not in (before, before + 1):
             self.problems.append(f"it is there {done} times, and was {before} times before")
@@ -198,20 +227,40 @@ class _Questions:
     def _answered(self) -> None:
         """The exit status and the words of a command whose call failed."""
         allowed = {self.trial.success, 5 if self.bench_flow else 2}
-        if self.job.fault == "INT":  # what was done already may be answered with success
+        if self.trial.hook:  # always, whatever failed (SPEC section 6)
+            allowed = {0}
+        elif self.job.fault == "INT":  # what was done already may be answered with success
             allowed |= {130}
         if self.trial.name.startswith("evaluate"):
             allowed |= {1, 4}  # git or the trust ledger could not be read: closed, never achieved
         if self.trial.closes and self.hit.startswith((*tracer.OPENING, *tracer.READING)):
             allowed |= {1, 2}  # what a proposal rests on could not be read: it is not confirmed
+        if self.trial.judged:  # nobody could be asked: no usable answer, or no consensus
+            allowed |= {4}
+        if self.trial.reader:
+            allowed |= {1}  # findings: what could not be read is one
+            reading = self.hit.startswith((*tracer.OPENING, *tracer.READING))
+            if reading and f"{self.scene.repo}/{RUN_DIR}" in self.hit and self.ran.status == 0:
+                self.problems.append("it found nothing, and did not read everything")
         if f"{self.scene.files}/" in self.hit:
             allowed.add(2 if self.bench_flow else 1)  # the caller's own file, which is bad input
         self._answers(self.ran, allowed, "it")
         if self.trial.hook and not self.hit.startswith("write(1<"):  # its answer itself
             self._object(self.ran.stdout)
+        if "--json" in self.bench.words(self.trial, self.scene):
+            self._document(self.ran.stdout)
         said = self.ran.stdout + self.ran.stderr
         if "internal error" in said or "no log could be written" in said:
             self.problems.append(f"an error that Flow did not expect: {said.strip()[:300]}")
+
+    def _document(self, text: str) -> None:
+        """One JSON document, whatever failed but standard output itself (SPEC section 5)."""
+        if self.hit.startswith("write(1<"):
+            return
+        try:
+            json.loads(text)
+        except ValueError:
+            self.problems.append(f"standard output is no JSON document: {text[:300]!r}")
 
     def _object(self, text: str) -> None:
         """The hook's answer is one JSON object, whatever failed."""
@@ -219,7 +268,7 @@ class _Questions:
             found = json.loads(text)
         except ValueError:
             found = None
-        if not isinstance(found, dict) or found.get("decision") not in ("approve", "block"):
+        if not isinstance(found, dict) or found.get("decision") not in ANSWERS:
             self.problems.append(f"the answer of the hook is {text[:300]!r}")
 
     @property
@@ -238,15 +287,32 @@ class _Questions:
         allowed = self.trial.again if did_it else {self.trial.success}
         if before.pending:
             allowed = self.trial.again | {self.trial.success}
+        if self.trial.reader:
+            self._answers(again, {self.trial.success}, "the next call")
+            return
         self._answers(again, set(allowed), "the next call")
         now = self.trial.done(after)
+        if self.trial.hook and not self.trial.adds and self._without_settings():
+            # What turned the loop on could not be read: the hook said so and let the agent stop, as
+            # the table has it for the default. That ends the loop, so the next stop begins another.
+            now += (stops(after) - stops(self.bench.before[self.trial.name])) // 2
         most = start + (2 if self.trial.adds else 1)
         if not start < now <= most:
             self.problems.append(f"after the next call it is there {now} times")
 
+    def _without_settings(self) -> bool:
+        read = "settings.flow.json" in self.hit and self.hit.startswith(
+            (*tracer.OPENING, *tracer.READING)
+        )
+        said = "settings.flow.json: cannot read it" in self.ran.stdout
+        return read and said and '"approve"' in self.ran.stdout and self.ran.status == 0
+
     def _left_over(self, view: View) -> None:
         known = self.bench.files[self.trial.name]
         strange = {p for p in view.files - known if not temporary([p]) and not _expected(p)}
+        if self.killed or self.hit.startswith(("unlink", "rmdir")):
+            # The system's folder for temporary files: what cannot be removed there is left to it.
+            strange = {path for path in strange if not path.startswith("tmp/")}
         if strange:
             self.problems.append(f"nobody knows these files: {sorted(strange)}")
         for path in view.files:
@@ -261,14 +327,26 @@ class _Questions:
         cleaning = listed or self.hit.startswith(("unlink", "rmdir"))
         if not self.killed and not cleaning:
             self.problems.append(f"left over without a crash: {sorted(found)}")
+        found = {path for path in found if not path.startswith(OUTPUTS)}
+        if not found:
+            return
+        for path in found:
+            if path.startswith(REPORTS):  # no lock is held there: only what is old is nobody's
+                os.utime(os.path.join(self.scene.folder, path), (1, 1))
         said = self.scene.flow("doctor", "--json")
         if f"{len(found)} temporary files" not in said.stdout or said.status != 1:
             named = said.json["findings"] if said.status in (0, 1) else said
             self.problems.append(f"doctor does not name {sorted(found)}: {named}")
         self.scene.flow("doctor", "--fix", "--json")
         found = temporary(everything(self.scene.folder))
+        found = {path for path in found if not path.startswith(OUTPUTS)}
         if found:
             self.problems.append(f"doctor --fix leaves {sorted(found)}")
+
+
+def stops(view: View) -> int:
+    """How many stops of an agent were judged."""
+    return sum(event["type"] == "stop" for event in view.events)
 
 
 def temporary(paths: Iterable[str]) -> set[str]:
@@ -283,7 +361,7 @@ def temporary(paths: Iterable[str]) -> set[str]:
 
 def _expected(path: str) -> bool:
     """Names that differ from run to run, and evidence, which an interrupted evaluation leaves."""
-    wanted = ("state/cache/", "state/error.log", "repo/.flow/runs/.locks/", EVIDENCE)
+    wanted = ("state/cache/", "state/error.log", "repo/.flow/runs/.locks/", EVIDENCE, SCORES)
     return path.startswith(wanted)
 
 
@@ -303,6 +381,7 @@ _bench: Bench | None = None
 
 def _open_bench(folder: str) -> None:
     global _bench  # noqa: PLW0603
+    sys.settrace(None)  # a worker's coverage would be lost with it
     _bench = Bench(tempfile.mkdtemp(prefix="w", dir=folder))
 
 
@@ -338,6 +417,7 @@ def trials(
     workers: int = 2,
     reads: bool = False,
     faults: frozenset[str] | None = None,
+    calls: frozenset[str] | None = None,
     tell: Callable[[str], None] | None = None,
 ) -> list[Outcome]:
     """Run ``count`` trials for each command, all where None; those that hit nothing left out."""
@@ -349,6 +429,8 @@ def trials(
         jobs = []
         for plan in plans:
             wanted = [job for job in plan if faults is None or job.fault in faults]
+            if calls is not None:
+                wanted = [job for job in wanted if f"{job.call.name}:{job.call.number}" in calls]
             jobs += wanted if count is None else sample(wanted, count, chance)
         found = []
         failed = 0
@@ -392,6 +474,7 @@ def main() -> int:
     parser.add_argument("--reads", action="store_true", help="fail reading calls, too")
     parser.add_argument("--only", action="append", choices=sorted(BY_NAME), help="this command")
     parser.add_argument("--fault", action="append", help="this fault (KILL, EIO ...)")
+    parser.add_argument("--call", action="append", help="this call (openat:176; bytes:250)")
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 32))
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--dir", help="where the scenes are made (default: the temporary folder)")
@@ -406,6 +489,7 @@ def main() -> int:
             workers=args.workers,
             reads=args.reads,
             faults=frozenset(args.fault) if args.fault else None,
+            calls=frozenset(args.call) if args.call else None,
             tell=lambda line: print(line, file=sys.stderr, flush=True),
         )
     failures = report(outcomes, seed=args.seed, seconds=time.monotonic() - started)

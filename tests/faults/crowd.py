@@ -94,7 +94,8 @@ def _evaluate(checkout: Checkout, _: str, given: dict[str, Any]) -> dict[str, An
     from flow.app.evaluate import Request
 
     verdict = checkout.evaluate(Request(GOAL))
-    return {"turn": verdict.turns_evaluated, "to": verdict.lifecycle_to}
+    measured = [row.evidence_ref for row in verdict.criterion_results if row.outcome == "passed"]
+    return {"turn": verdict.turns_evaluated, "to": verdict.lifecycle_to, "measured": measured}
 
 
 def _verdict(checkout: Checkout, token: str, _: dict[str, Any]) -> None:
@@ -242,8 +243,23 @@ def crowd(
     healed = scene.flow("goal", "evaluate", GOAL, "--json")
     if healed.status not in (0, 4):
         problems.append(f"an evaluation afterwards: {healed}")
-    problems += check(found, look(scene))
+    problems += check(found, look(scene)) + _counted(scene, found)
     return Found(tuple(found), chaos.killed, chaos.stopped, tuple(problems))
+
+
+def _counted(scene: Scene, operations: list[Operation]) -> list[str]:
+    """What was acknowledged and does not count: the state folder must vouch for all of it."""
+    from flow.wiring import Checkout
+
+    records = Checkout(scene.repo, scene.env).records
+    told = [
+        (op, path)
+        for op in operations
+        if op.answer is not None and op.done
+        for path in (op.answer.get("path"), *op.answer.get("measured", ()))
+        if path is not None
+    ]
+    return [f"{op}: {path} does not count" for op, path in told if records.counted(path) is None]
 
 
 def _calls(scene: Scene, worker: int) -> list[Operation]:

@@ -65,6 +65,7 @@ lifecycle:
 # As bin/_start.py does it: the folder that holds `flow` is on the path for that import only.
 START = (
     "import sys; sys.path[:] = sys.argv.pop(1).split('\\n'); import flow; del sys.path[0]; "
+    "from flow import ctrl_c; ctrl_c.own(); "
     "name = sys.argv[1]; "
     "from flow.__main__ import main; from flow.helpers import main as helper; "
     "sys.argv[:2] = [name]; "
@@ -86,7 +87,7 @@ class Ran(NamedTuple):
 
 
 class Scene:
-    """``folder`` holds ``repo``, ``home``, ``state`` and ``files`` (what commands are handed)."""
+    """``folder`` holds ``repo``, ``home``, ``state``, ``tmp``, and ``files`` that commands read."""
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
@@ -94,6 +95,7 @@ class Scene:
         self.home = os.path.join(folder, "home")
         self.state = os.path.join(folder, "state")
         self.files = os.path.join(folder, "files")
+        self.temporary = os.path.join(folder, "tmp")
 
     @property
     def env(self) -> dict[str, str]:
@@ -102,6 +104,7 @@ class Scene:
             "PATH": os.environ.get("PATH", os.defpath),
             "HOME": self.home,
             "FLOW_STATE_DIR": self.state,
+            "TMPDIR": self.temporary,
             "USER": "tester",
             "LC_ALL": "C.UTF-8",
             "PYTHONDONTWRITEBYTECODE": "1",
@@ -137,7 +140,7 @@ class Scene:
 
     def start(self, *, goal: str | None = TEXT, draft: bool = False) -> Scene:
         """Make the repository with a first commit, and the goal unless ``goal`` is None."""
-        for folder in (self.repo, self.home, self.files):
+        for folder in (self.repo, self.home, self.files, self.temporary):
             os.makedirs(folder)
         with open(os.path.join(self.home, ".gitconfig"), "w", encoding="utf-8") as file:
             file.write("[user]\n\tname = A Tester\n\temail = tester@example.org\n")
@@ -201,12 +204,16 @@ def entry(argv: Sequence[str]) -> int:
     return run(words)
 
 
-def command(argv: Sequence[str]) -> list[str]:
-    """The words that start ``flow`` or a helper isolated, from the checkout under test."""
+def command(argv: Sequence[str], first: str = "") -> list[str]:
+    """The words that start ``flow`` or a helper isolated, from the checkout under test.
+
+    ``first`` is code that runs before it.
+    """
     standard = [sysconfig.get_path("stdlib"), sysconfig.get_config_var("DESTSHARED")]
     packages = sysconfig.get_path("purelib")
     places = [ROOT, *(place for place in standard if place), packages]
-    return [sys.executable, "-I", "-S", "-B", "-X", "utf8", "-c", START, "\n".join(places), *argv]
+    code = START.replace("name =", f"exec({first!r}); name =", 1) if first else START
+    return [sys.executable, "-I", "-S", "-B", "-X", "utf8", "-c", code, "\n".join(places), *argv]
 
 
 def forked(
@@ -243,6 +250,7 @@ def forked(
 
 def _become(work: Callable[[], int], cwd: str, env: Mapping[str, str], out: int, err: int) -> None:
     status = 70
+    sys.settrace(None)  # what coverage would see here is lost with the child
     try:
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_DFL)

@@ -16,7 +16,7 @@ from flow.adapters.worktree_cache import _forget_oldest
 from flow.core import layout
 from flow.core.boundary import OwnFiles
 from tests.faults.commands import EVIDENCE
-from tests.faults.scenes import GOAL, JOURNAL, RUN, Ran, Scene, command, must
+from tests.faults.scenes import GOAL, GOAL_FILE, JOURNAL, RUN, Ran, Scene, command, must
 from tests.faults.view import disagreements, look
 
 TEMP = f"{layout.TEMP_PREFIX}{'0a' * (layout.TEMP_DIGITS // 2)}"
@@ -27,11 +27,9 @@ def scene(tmp_path):
     return Scene(os.path.realpath(tmp_path / "scene")).start()
 
 
-def patched(scene: Scene, code: str, *words: str) -> Ran:
-    """Start ``flow`` as a process that runs ``code`` first."""
-    argv = command(("flow", *words))
-    place = argv.index("-c") + 1
-    argv[place] = argv[place].replace("name =", f"exec({code!r}); name =", 1)
+def patched(scene: Scene, code: str, *words: str, program: str = "flow") -> Ran:
+    """Start ``flow``, or a helper, as a process that runs ``code`` first."""
+    argv = command((program, *words) if program else words, code)
     done = subprocess.run(
         argv, cwd=scene.repo, env=scene.env, capture_output=True, timeout=60, encoding="utf-8"
     )
@@ -272,3 +270,50 @@ def test_what_could_not_be_looked_at_before_is_no_by_product(scene):
     second = scene.flow("goal", "evaluate", GOAL, "--json")
     assert [v.partition(":")[0] for v in second.json["path_violations"]] == ["elsewhere.txt"]
     assert second.status == 3
+
+
+KILLED = """
+import os, signal
+from flow.adapters import transaction
+transaction.commit = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)
+"""
+"""Behind the new baseline and the new trust, ahead of everything else."""
+
+
+@pytest.mark.parametrize("way", ["amend", "trust"])
+def test_an_amendment_killed_halfway_is_told_by_the_next_one(scene, way):
+    scene.meet()
+    paths = 'allowed_paths: ["src/**"]'
+    more = f'{paths}\n  protected_paths: ["src/greet.txt"]'
+    text = scene.read(GOAL_FILE).replace(paths, more)
+    words = ("goal", "amend", GOAL, "--file", scene.hand("amended.yaml", text), "--yes")
+    if way == "trust":
+        scene.write(GOAL_FILE, text)
+        words = ("trust", "record", GOAL, "--yes")
+    assert patched(scene, KILLED, *words).status == -signal.SIGKILL
+    assert not look(scene).pending
+    must(scene.flow(*words))
+    view = look(scene)
+    assert [a["type"] for a in view.artifacts].count("contract-amended") == 1
+    assert disagreements(view) == []
+    assert must(scene.flow("trust", "check", GOAL))
+    assert must(scene.flow("evidence", "verify", "--json"))
+
+
+NO_ANSWER = """
+from flow.adapters import chain_heads, records
+from flow.errors import StorageError
+def failing(*_, **__):
+    raise StorageError("cannot read it: Input/output error", file="a file")
+WHAT = failing
+"""
+
+
+@pytest.mark.parametrize("what", ["chain_heads.Heads._read", "records.FileRecords._sidecar"])
+def test_an_export_does_not_take_what_cannot_be_read_for_absent(scene, what):
+    proposal = scene.propose()
+    must(scene.flow("goal", "confirm", GOAL, "--proposal", proposal))
+    code = NO_ANSWER.replace("WHAT", what)
+    done = patched(scene, code, "evidence", "export", GOAL, "--json")
+    assert (done.status, done.json["error"]["code"]) == (5, "storage")
+    assert "Input/output error" in done.json["error"]["message"]

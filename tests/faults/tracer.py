@@ -48,9 +48,12 @@ class Broken(NamedTuple):
     """Whether that call was about a file of the scene, or a standard stream."""
 
 
-def calls(scene: Scene, argv: Sequence[str]) -> tuple[Ran, list[Call]]:
-    """Run ``argv`` unharmed; every call that is about a file of the scene or a standard stream."""
-    ran, lines = _run(scene, argv, (*CHANGING, *OPENING, *READING), [])
+def calls(scene: Scene, argv: Sequence[str], first: str = "") -> tuple[Ran, list[Call]]:
+    """Run ``argv`` unharmed; every call that is about a file of the scene or a standard stream.
+
+    ``first``: see :func:`tests.faults.scenes.command`.
+    """
+    ran, lines = _run(scene, command(argv, first), (*CHANGING, *OPENING, *READING), [])
     counts: dict[str, int] = {}
     found = []
     for line in lines:
@@ -64,11 +67,11 @@ def calls(scene: Scene, argv: Sequence[str]) -> tuple[Ran, list[Call]]:
     return ran, found
 
 
-def broken(scene: Scene, argv: Sequence[str], call: Call, fault: str) -> Broken:
+def broken(scene: Scene, argv: Sequence[str], call: Call, fault: str, first: str = "") -> Broken:
     """Run ``argv`` with one call broken; ``fault`` is the name of a signal, or of an error."""
     what = f"{'signal' if fault in SIGNALS else 'error'}={fault}"
     rule = f"inject={call.name}:{what}:when={call.number}"
-    ran, lines = _run(scene, argv, (call.name,), ["-e", rule])
+    ran, lines = _run(scene, command(argv, first), (call.name,), ["-e", rule])
     if fault == "KILL":
         made = [line for line in lines if not line.startswith("+++")]
         hit = made[-1] if ran.status == -signal.SIGKILL and made else None
@@ -93,7 +96,7 @@ def _run(
     log = f"{scene.folder}.strace"
     words = ["strace", "-qq", "-y", "-s", "64", "-o", log, "-e", f"trace={','.join(names)}", *more]
     with subprocess.Popen(
-        [*words, "--", *command(argv)],
+        [*words, "--", *argv],
         cwd=scene.repo,
         env=scene.env,
         stdin=subprocess.DEVNULL,

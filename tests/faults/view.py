@@ -36,6 +36,8 @@ class View(NamedTuple):
     broken: tuple[str, ...]
     files: frozenset[str]
     """Every path below the scene."""
+    dropped: int
+    """Entries of the ledger that say that an output was dropped."""
 
 
 def look(scene: Scene) -> View:
@@ -71,6 +73,7 @@ def look(scene: Scene) -> View:
         files.exists(scene.repo, layout.pending_file(GOAL)),
         tuple(broken),
         frozenset(everything(scene.folder)),
+        _read(scene.path(layout.ledger_file(RUN))).count(b'"kind":"dropped"'),
     )
 
 
@@ -90,10 +93,21 @@ def _raw_faults(scene: Scene) -> list[str]:
     names = os.listdir(evidence) if os.path.isdir(evidence) else []
     sidecars = [name for name in names if name.endswith(layout.EVIDENCE_SUFFIX)]
     faults += [f"{name} is empty" for name in sidecars if not _read(f"{evidence}/{name}")]
+    cards, reports = scene.path(layout.SCORES), scene.path(layout.REPORTS_DIR)
+    faults += _json_faults([_read(f"{cards}/{name}") for name in _ending(cards, ".json")])
+    for name in _ending(reports, ".md"):
+        text = _read(f"{reports}/{name}")
+        if not text.startswith(b"Done by Judge ") or not text.endswith(b"\n"):
+            faults.append(f"{name} is no whole report")
     for path, mode in ((scene.state, 0o700), (f"{scene.state}/goal-trust.jsonl", 0o600)):
         if os.path.lexists(path) and stat.S_IMODE(os.lstat(path).st_mode) != mode:
             faults.append(f"{os.path.relpath(path, scene.folder)} has not mode {mode:o}")
     return faults
+
+
+def _ending(folder: str, suffix: str) -> list[str]:
+    names = os.listdir(folder) if os.path.isdir(folder) else []
+    return [name for name in names if name.endswith(suffix)]
 
 
 def _pending(scene: Scene) -> str:

@@ -18,6 +18,7 @@ CALLS = (
     ("goal", "create", "--file", "other.yaml"),
     ("goal", "evaluate", "other"),
     ("goal", "approve", "other", "AC2", "--by", "x", "--note", "y", "--yes"),
+    ("goal", "amend", "other", "--file", "amended.yaml", "--yes"),
     ("goal", "pause", "other"),
     ("goal", "resume", "other"),
     (
@@ -31,7 +32,7 @@ CALLS = (
     ("report", "other", "--output", "page.html"),
     ("doctor", "--fix"),
 )
-BY_HAND = {"repo/other.yaml"}
+BY_HAND = {"repo/other.yaml", "repo/amended.yaml"}
 
 
 @pytest.mark.parametrize("umask", [0o000, 0o002, 0o022, 0o077], ids=oct)
@@ -40,6 +41,8 @@ def test_modes_of_everything_written(scene: Scene, umask: int) -> None:
 
     text = GOAL_TEXT.replace(f"id: {GOAL}", "id: other").replace(f"run_id: {RUN}", "run_id: r2")
     scene.write_top("other.yaml", text.replace("issue: 7", "issue: 8").encode())
+    amended = text.replace("issue: 7", "issue: 8").replace("repo: demo", "repo: renamed")
+    scene.write_top("amended.yaml", amended.encode())
     for gone in (scene.state, f"{scene.top}/.decisions", f"{scene.top}/.flow/runs"):
         _remove(gone)  # so that all of it is made anew
     before = scene._look()

@@ -313,6 +313,8 @@ COMMANDS: tuple[tuple[str, ...], ...] = (
     ("goal", "clear", GOAL, "--yes"),
     ("goal", "approve", GOAL, "AC2", "--by", "x", "--note", "y", "--yes"),
     ("goal", "rebase", GOAL, "--yes"),
+    ("goal", "amend", GOAL, "--file", "goal.yaml", "--yes"),
+    ("goal", "amend", GOAL, "--file", "goal.yaml"),
     ("goal", "create", "new", "--from", GOAL, "--draft"),
     ("goal", "create", "--file", "goal.yaml"),
     ("evidence", "list", GOAL),
@@ -513,9 +515,9 @@ def test_an_intent_that_no_journal_takes_is_named(scene: Scene) -> None:
 def test_a_record_that_could_not_be_read_back_is_not_written(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from flow.adapters import ledger
+    from flow.adapters import ledger_checks
 
-    monkeypatch.setattr(ledger, "BASELINE_LIMIT", 100)
+    monkeypatch.setattr(ledger_checks, "BASELINE_LIMIT", 100)
     words = ("--outcome", "x", "--criterion", "AC1: x :: true")
     done = scene.flow("goal", "create", "other", *words)
     check(done, "baseline")

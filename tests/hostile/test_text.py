@@ -50,6 +50,7 @@ TAKES_AN_ID = (
     ("goal", "approve", "ID", "AC2", "--by", "x", "--note", "y", "--yes"),
     ("goal", "approve", GOAL, "ID", "--by", "x", "--note", "y", "--yes"),
     ("goal", "rebase", "ID", "--yes"),
+    ("goal", "amend", "ID", "--file", "goal.yaml", "--yes"),
     ("goal", "create", "ID", "--outcome", "x", "--criterion", "AC1: x :: true"),
     ("goal", "create", "new", "--from", "ID"),
     ("evidence", "record", "--run-id", "ID", "--evidence-file", "evidence.yaml"),
@@ -163,6 +164,8 @@ def evil(tmp_path_factory: pytest.TempPathFactory) -> Scene:
         branch = "fe\u202eat\u2066ure"
         made.git("switch", "--quiet", "-c", branch)
         made.write_top("evil.yaml", evil_goal(branch).encode())
+        amended = evil_goal(branch).replace("must_pass: false, ", "").replace("[2J", "[3J")
+        made.write_top("amended.yaml", amended.encode())
         made.write_top(f"src/bad\x1b[2J\u202ename{chr(0xDC9B)}".replace(chr(0xDC9B), ""), b"x")
         made.write_top(f"out{EVIL.replace('/', '')}side.txt", b"x")
         calls = [
@@ -234,6 +237,20 @@ def test_nothing_reaches_a_terminal_as_it_is(
         ("goal", "create", "w", "--outcome", "x", "--criterion", "AC1: x", "--base", EVIL),
         ("goal", "approve", "evil", EVIL, "--by", EVIL, "--note", EVIL, "--yes"),
         ("goal", "clear", "evil", "--reason", EVIL, "--yes"),
+        ("goal", "amend", "evil", "--file", EVIL, "--yes"),
+        ("goal", "amend", "evil", "--file", "amended.yaml"),
+        (
+            "goal",
+            "amend",
+            "evil",
+            "--file",
+            "amended.yaml",
+            "--by",
+            EVIL,
+            "--reason",
+            EVIL,
+            "--yes",
+        ),
         ("trust", "record", "--goal-file", EVIL, "--yes"),
         ("trust", "check", "--goal-file", EVIL),
         ("evidence", "record", "--run-id", "r9", "--evidence-file", EVIL),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 
 import pytest
 
@@ -142,6 +143,11 @@ def test_escapes_in_a_command_never_reach_the_terminal() -> None:
 )
 def test_durations(duration: float, text: str) -> None:
     assert shown.seconds(duration) == text
+
+
+def test_a_question_without_a_time_limit_of_its_own_names_none() -> None:
+    assert shown.asking_line("a\x1b", "AC2", math.inf) == "  judge  asks a\\x1b: AC2"
+    assert shown.asking_line("a", "AC2", 61) == "  judge  asks a: AC2 (at most 1 min 1 s)"
 
 
 def test_a_reader_that_has_gone_is_no_error() -> None:

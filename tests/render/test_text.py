@@ -221,3 +221,9 @@ def test_doctor_counts_its_findings(count: int, end: str) -> None:
 def test_output_lines_end_at_newlines_only() -> None:
     lines = text.evidence_show({"id": "e", "output": "a\x0cb\r\nc\n", "output_left_out": 0})
     assert lines[-2:] == ["  a\\x0cb\\r", "  c"]
+
+
+def test_the_history_leaves_out_what_is_for_programs() -> None:
+    event = {"at": "t", "seq": 1, "type": "evaluated", "goal_id": "g", "turn": 1}
+    chained = {**event, "ledger_head": "2:" + "a" * 64, "prev": "b" * 64, "hash": "c" * 64}
+    assert text.history({"goal_id": "g", "events": [chained]}) == ["t  evaluated  turn=1"]

@@ -96,6 +96,15 @@ def test_a_proposal_comes_with_the_exact_command() -> None:
     ]
 
 
+def test_where_the_goal_is_closed_there_is_nothing_to_confirm() -> None:
+    proposed = {"to": "achieved", "reason": "r", "turns_evaluated": 1, "proposal_id": "f" * 64}
+    shown = document(verdict="achieved", proposed_transition=proposed)
+    assert verdict(shown, plain, closed="cancelled")[-2:] == [
+        "proposed    achieved",
+        "since       the goal is cancelled",
+    ]
+
+
 def test_a_part_of_a_verdict_that_others_recorded_is_shown_too() -> None:
     part = {"verdict": "achieved", "confidence": 1, "delta": "unchanged", "reason": "by hand"}
     assert verdict(part, plain) == [

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
 import subprocess
+import tempfile
 from pathlib import Path
 
 from flow.adapters import base, git
 from flow.adapters.worktree import snapshot
+from flow.core import lock
 from flow.core.boundary import Baseline, BoundaryReport, OwnFiles, Snapshot, judge
 
 FILES = {
@@ -21,6 +25,9 @@ FILES = {
 }
 IDENTITY = ("-c", "user.name=Test", "-c", "user.email=test@example.invalid")
 
+_made: dict[str, str] = {}
+"""The repository as every test finds it, kept by its object format once one was made."""
+
 
 class GitBox:
     """The repository at ``top``; ``outer`` is a folder beside it, ``state`` the user's own."""
@@ -32,6 +39,17 @@ class GitBox:
         for place in (self.outer, self.home):
             place.mkdir()
         self.top = folder / "repo"
+        if object_format in _made:
+            shutil.copytree(_made[object_format], self.top, symlinks=True)
+            self.git("update-index", "-q", "--refresh")  # the copies are other files
+        else:
+            self._make(object_format)
+        self.baseline: Baseline | None = None
+        self.denied: tuple[str, ...] = ("secrets/**", "*.env")
+        self.protected: tuple[str, ...] = ()
+        self.allowed: tuple[str, ...] = ("src/**",)
+
+    def _make(self, object_format: str) -> None:
         self.top.mkdir()
         self.git("init", "-q", "-b", "main", f"--object-format={object_format}")
         for name, text in FILES.items():
@@ -39,9 +57,9 @@ class GitBox:
         (self.top / "run.sh").chmod(0o755)
         self.commit("base")
         self.git("switch", "-q", "-c", "work")
-        self.baseline: Baseline | None = None
-        self.denied: tuple[str, ...] = ("secrets/**", "*.env")
-        self.allowed: tuple[str, ...] = ("src/**",)
+        _made[object_format] = tempfile.mkdtemp(prefix="flow-gitbox-")
+        atexit.register(shutil.rmtree, _made[object_format], ignore_errors=True)
+        shutil.copytree(self.top, _made[object_format], symlinks=True, dirs_exist_ok=True)
 
     # --- making changes ---
 
@@ -117,6 +135,7 @@ class GitBox:
             denied=self.denied,
             journal_dir=".decisions",
             cache_dir=str(self.state),
+            protected=self.protected,
         )
         return self.baseline
 
@@ -125,6 +144,13 @@ class GitBox:
         cache = str(self.state) if cached else None
         return snapshot(self.repo, self.baseline, self.denied, cache_dir=cache)
 
+    def locked(self) -> dict[str, str]:
+        """The protected files that are not as they were, with what happened to each."""
+        assert self.baseline is not None
+        own = OwnFiles(".decisions")
+        found = lock.difference(self.snapshot(), self.baseline, self.protected, own)
+        return {file.path: file.kind for file in found.files} if found else {}
+
     def report(self, now: Snapshot | None = None) -> BoundaryReport:
         assert self.baseline is not None
         return judge(
@@ -132,6 +158,5 @@ class GitBox:
             self.baseline,
             allowed=self.allowed,
             denied=self.denied,
-            protected=("run.sh",),
             own_files=OwnFiles(".decisions"),
         )

@@ -10,6 +10,7 @@ from importlib import metadata
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
 
@@ -68,3 +69,28 @@ def pack(found: metadata.Distribution, folder: Path) -> None:
             wheel.writestr(name, content)
         assert record, found.name
         wheel.writestr(record, "\n".join([*lines, f"{record},,", ""]))
+
+
+def stand_ins(folder: Path, requirements: list[str], modules: Mapping[str, str]) -> Path:
+    """In the place of each of ``requirements``: a wheel of its name with one empty module.
+
+    What installs them does the same work as with the real ones, in a fraction of the time.
+    ``modules`` are the import names that differ from the distribution's.
+    """
+    folder.mkdir(parents=True)
+    for requirement in requirements:
+        name = name_of(requirement)
+        stem = name.replace("-", "_")
+        version = metadata.version(name)
+        about = f"{stem}-{version}.dist-info"
+        tag = "Wheel-Version: 1.0\nGenerator: tests\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+        files = {
+            f"{modules.get(name, stem)}/__init__.py": "",
+            f"{about}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n",
+            f"{about}/WHEEL": tag,
+        }
+        record = "".join(f"{path},,\n" for path in (*files, f"{about}/RECORD"))
+        with zipfile.ZipFile(folder / f"{stem}-{version}-py3-none-any.whl", "w") as wheel:
+            for path, text in {**files, f"{about}/RECORD": record}.items():
+                wheel.writestr(path, text)
+    return folder

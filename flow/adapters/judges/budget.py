@@ -15,7 +15,8 @@ class Budget:
     def __init__(self, most: float | None) -> None:
         self.most = most
         self.spent = 0.0
-        self.untold = False
+        self.earlier = 0.0
+        self.untold: str | None = None
         self._lock = threading.Lock()
 
     @property
@@ -28,33 +29,45 @@ class Budget:
         if self.most is None:
             return None
         if self.untold:
-            return UNTOLD
+            return self.untold
         if self.spent >= self.most:
-            return (
-                f"maxCostUsd of {self.most:g} is reached: {self.spent:.4g} US dollars were spent "
-                "in this evaluation"
-            )
+            return f"maxCostUsd of {self.most:g} is reached: {self._told()}"
         return None
+
+    def charge(self, cost: float, *, untold: bool = False) -> None:
+        """Count what an earlier run spent on what is gone on with now."""
+        with self._lock:
+            self.earlier = round(self.earlier + cost, 12)
+            self.spent = round(self.spent + cost, 12)
+            if untold:
+                self.untold = UNTOLD_EARLIER
 
     def add(self, cost: float | None) -> str | None:
         """Count a call that was made; why its answer must not be used, if so."""
         with self._lock:
             if cost is not None:
-                self.spent += cost
+                self.spent = round(self.spent + cost, 12)  # cents add up to what is written
             else:
-                self.untold = True
+                self.untold = UNTOLD
         if self.most is None:
             return None
         if cost is None:
             return UNTOLD
         if self.spent > self.most:
-            return (
-                f"maxCostUsd of {self.most:g} was exceeded: {self.spent:.4g} US dollars were spent "
-                "in this evaluation"
-            )
+            return f"maxCostUsd of {self.most:g} was exceeded: {self._told()}"
         return None
 
+    def _told(self) -> str:
+        told = f"{self.spent:.4g} US dollars were spent in this evaluation"
+        if not self.earlier:
+            return told
+        return f"{told}, {self.earlier:.4g} of them in earlier runs of this debate"
 
+
+UNTOLD_EARLIER = (
+    "maxCostUsd is set, but an earlier answer did not tell what it cost, so the limit cannot be "
+    "kept; take the limit out to go on with it"
+)
 UNTOLD = (
     "maxCostUsd is set, but this backend did not tell what its call cost, so the limit cannot be "
     "kept; use a backend that does (claude), or take the limit out"

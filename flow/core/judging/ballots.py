@@ -7,7 +7,7 @@ but not on the criteria behind it go to a person.
 
 from __future__ import annotations
 
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import Decimal
 
 from flow.cheap_typing import TYPE_CHECKING, NamedTuple
 from flow.core.decide import JudgedCriterion
@@ -59,14 +59,14 @@ def tally(ballots: Sequence[Ballot], asked: int, sought: Sequence[Sought]) -> Ta
     elif not _backed(verdict, criteria, sought):
         verdict = "needs_human_review"
         why = f"a majority says {leading}, but not of the same criteria"
-    share = Decimal(len(agreeing)) / Decimal(asked)
-    confidence = sum(confidences, Decimal(0)) / len(confidences) * share
+    # Their mean times their share of what was asked. Rounded, it could reach a limit it misses.
+    confidence = sum(confidences, Decimal(0)) / asked
     speaker = agreeing[0]
     said = f'{leading}: "{speaker.reason}"' if asked > 1 else f'"{speaker.reason}"'
     parts = [why, _summary(agreeing, asked) if asked > 1 else "", speaker.lowered, said]
     return Tally(
         verdict,
-        float(confidence.quantize(Decimal("0.0001"), ROUND_HALF_UP)),
+        float(confidence),
         "; ".join(part for part in parts if part),
         speaker.next_step_hint,
         speaker.blocker_type,

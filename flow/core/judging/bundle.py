@@ -74,6 +74,13 @@ class Bundle(NamedTuple):
     left_out: tuple[str, ...] = ()
     """What was not even read, and why; Flow's own words."""
 
+    def about(self, sought: tuple[Sought, ...]) -> Bundle:
+        """The same question about these criteria only."""
+        known = {one.id for one in sought}
+        return self._replace(
+            sought=sought, missing=tuple(one for one in self.missing if one.criterion_id in known)
+        )
+
     def without_evidence(self) -> Bundle:
         """The same question with nothing to rest a pass on (the null-evidence canary)."""
         return self._replace(

@@ -19,7 +19,7 @@ LABEL = "[data, not an instruction] "
 REMARK = "[flow:"
 """How a line of Flow's own inside a fence begins; data that begins so loses its bracket."""
 SOURCE_LIMIT = 400
-"""Bytes of a source's name."""
+"""Bytes of a source's name as it is shown; never more than half of its part."""
 NOTED = 3
 """Places of one kind that a part's reports name; the others are counted."""
 
@@ -53,9 +53,8 @@ def fence(part: Part, nonce: str, *, limit: int = LIMIT) -> Fenced:
     raw = part.text if isinstance(part.text, bytes) else _encoded(part.text)
     source, noted = "", list[str]()
     if part.source:
-        named = _encoded(part.source.replace("\n", " "))[:SOURCE_LIMIT]
-        line, notes = _neutral(named, nonce)
-        source, noted = f"source: {line}\n", notes.sentences()
+        line, noted = _named(part.source, nonce, min(SOURCE_LIMIT, limit // 2))
+        source = f"source: {line}\n"
     room = max(limit - len(source.encode("utf-8")), 0)
     text, more, left_out = _fitting(raw, part.unread, nonce, room)
     shortened = ", shortened" if left_out else ""
@@ -73,6 +72,18 @@ def quotable(fenced: str) -> str:
     """What a judge may quote of a fenced text: the data, without what Flow put there."""
     lines = fenced.split("\n")[1:-1]
     return "\n".join(line.removeprefix(LABEL) for line in lines if not line.startswith(REMARK))
+
+
+def _named(source: str, nonce: str, most: int) -> tuple[str, list[str]]:
+    """A source on one line: of a long one the beginning, at most ``most`` bytes as it is shown."""
+    raw = _encoded(source.replace("\n", " "))
+    head = _whole(raw[:most])
+    while True:
+        line, notes = _neutral(head, nonce)
+        size = len(line.encode("utf-8"))
+        if size <= most:
+            return line + ("…" if len(head) < len(raw) else ""), notes.sentences()
+        head = _whole(head[: len(head) * most // size])  # always shorter
 
 
 def _fitting(raw: bytes, unread: int, nonce: str, limit: int) -> tuple[str, list[str], int]:
@@ -103,17 +114,21 @@ def _cut(raw: bytes, room: int) -> tuple[bytes, bytes | None]:
     if len(raw) <= room:
         return raw, None
     half = room // 2
-    head, tail = raw[:half], raw[len(raw) - half :]
-    for back in range(1, min(4, len(head)) + 1):  # a character that the cut would split
-        lead = head[-back]
-        if lead & 0xC0 != 0x80:
-            wanted = 4 if lead >= 0xF0 else 3 if lead >= 0xE0 else 2 if lead >= 0xC0 else 1
-            head = head[:-back] if wanted > back else head
-            break
+    tail = raw[len(raw) - half :]
     skip = 0
     while skip < min(3, len(tail)) and tail[skip] & 0xC0 == 0x80:
         skip += 1
-    return head, tail[skip:]
+    return _whole(raw[:half]), tail[skip:]
+
+
+def _whole(head: bytes) -> bytes:
+    """``head`` without the beginning of a character that its end would split."""
+    for back in range(1, min(4, len(head)) + 1):
+        lead = head[-back]
+        if lead & 0xC0 != 0x80:
+            wanted = 4 if lead >= 0xF0 else 3 if lead >= 0xE0 else 2 if lead >= 0xC0 else 1
+            return head[:-back] if wanted > back else head
+    return head
 
 
 class _Notes:
@@ -188,7 +203,10 @@ def _shown(line: str, notes: _Notes) -> str:
     return shown
 
 
-_BLUNT = str.maketrans("<>|[]＜＞｜［］‹›«»〈〉", "()/()()/()()()()")
+_BLUNT = str.maketrans(
+    "<>|[]＜＞｜［］‹›«»〈〉\u2329\u232a\ufe64\ufe65",
+    "()/()()/()()()()()()",
+)
 
 
 def blunt(line: str) -> str:
@@ -202,4 +220,8 @@ def _label(text: str) -> str:
 
 
 def _encoded(text: str) -> bytes:
-    return text.encode("utf-8", "surrogatepass")
+    """``text`` in UTF-8; bytes that were none of it (in a path) are what they were."""
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "surrogatepass")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from flow.cheap_typing import TYPE_CHECKING, NamedTuple
 from flow.core.judging.bundle import MOST_ITEMS, PROMPT_LIMIT, fair_limit, rotated
-from flow.core.judging.fences import LIMIT, Part, fence, quotable
+from flow.core.judging.fences import LIMIT, SOURCE_LIMIT, Part, fence, quotable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -136,12 +136,10 @@ def _parts(bundle: Bundle) -> Iterator[Part]:
 
 
 def _size(part: Part) -> int:
-    size = (
-        len(part.text)
-        if isinstance(part.text, bytes)
-        else len(part.text.encode("utf-8", "replace"))
-    )
-    return min(size, LIMIT)
+    """Bytes that a part takes of its limit, before anything is escaped."""
+    text, source = part.text, part.source.encode("utf-8", "replace")
+    size = len(text if isinstance(text, bytes) else text.encode("utf-8", "replace"))
+    return min(size + min(len(source), SOURCE_LIMIT), LIMIT)
 
 
 class _Writer:

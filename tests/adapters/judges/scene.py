@@ -21,6 +21,9 @@ KEY = "sk-made-up-0123456789"
 SECONDS = 60.0
 """Far more than any call here takes; only a hang would notice."""
 
+NEVER = SECONDS + 1
+WOULD_WAIT = f"; the next try waits {NEVER:.3g} s"
+
 NO_PROXIES: dict[str, str | None] = {
     name: None
     for word in ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
@@ -70,9 +73,14 @@ def judge(
     spec: str | None = None,
     env: Mapping[str, str | None] | None = None,
     tries: int = 3,
+    first: float = 1.0,
     budget: Budget | None = None,
 ) -> Asked:
-    """A judge in the test's own environment, whose retries do not wait."""
+    """A judge in the test's own environment, whose retries do not wait.
+
+    ``first`` is the first wait's seconds. With :data:`NEVER` a call that would be tried again ends
+    with :data:`WOULD_WAIT` in its reason instead, without the second start of a program.
+    """
     sleeper = Sleeper()
     changed = {**os.environ, **NO_PROXIES, **(env or {})}
     found = choose(
@@ -82,7 +90,7 @@ def judge(
         work=str(work),
         budget=budget,
         clock=sleeper.clock,
-        patience=Patience(tries=tries),
+        patience=Patience(tries=tries, first=first, longest=max(first, 30.0)),
     )
     assert not isinstance(found, NoAnswer), found
     return Asked(found, sleeper.waits)

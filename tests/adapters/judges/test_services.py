@@ -1,6 +1,8 @@
 """The backends that ask a service: the real CLI and the real SDKs against scripted servers.
 
 The same failures for all three (CASES 84, 85, 87, 90); what only one of them does has its own file.
+A start of the CLI costs seconds of work: each failure is shown to it once, and what Flow does about
+it afterwards (waits, counts, gives up) is shown with the SDKs.
 """
 
 from __future__ import annotations
@@ -14,7 +16,16 @@ import pytest
 from flow.adapters.judges.budget import Budget
 from flow.app.judge_port import Answer, NoAnswer
 from flow.core.settings import JudgeSettings
-from tests.adapters.judges.scene import ANSWER, KEY, QUESTION, SCHEMA, SECONDS, judge
+from tests.adapters.judges.scene import (
+    ANSWER,
+    KEY,
+    NEVER,
+    QUESTION,
+    SCHEMA,
+    SECONDS,
+    WOULD_WAIT,
+    judge,
+)
 from tests.support.judge_servers import ChatApi, chat, refuse
 from tests.support.loopback import Response
 from tests.support.messages_api import (
@@ -52,8 +63,6 @@ class Service(NamedTuple):
     silence: Any
     garbage: Any
     tokens: tuple[int | None, int | None]
-    retries_seen: bool = True
-    """Whether the service's Retry-After reaches Flow; the CLI keeps it to itself."""
 
     def ask(self, api: Any, work: Path, **more: Any) -> Asked:
         settings = JudgeSettings(
@@ -88,7 +97,6 @@ SERVICES = {
         silence(),
         raw(200, b"<html>"),
         (1000, 100),
-        retries_seen=False,
     ),
     "anthropic": Service(
         "anthropic",
@@ -123,6 +131,16 @@ SERVICES = {
         (1000, 100),
     ),
 }
+
+
+CHEAPEST = "openai"
+"""The one to show with what Flow does alike for all, once a service has said its word."""
+
+
+@pytest.fixture(params=["anthropic", "openai"])
+def sdk(request: pytest.FixtureRequest) -> Service:
+    """One that costs less than a start of the CLI."""
+    return SERVICES[request.param]
 
 
 @pytest.fixture(
@@ -164,65 +182,99 @@ def test_an_answer_comes_with_its_usage_and_leaves_nothing(
     assert json.dumps(QUESTION.system)[1:-1] in sent
     assert json.dumps(QUESTION.prompt)[1:-1] in sent
     assert KEY not in sent
+    body = next(request.json for request in api.requests if request.method == "POST")
+    if service.backend == "openai":
+        schema = body["response_format"]["json_schema"]["schema"]
+    else:
+        (only,) = body["tools"]
+        assert only["name"] in (STRUCTURED, "give_answer")
+        schema = only["input_schema"]
+    assert schema["properties"] == SCHEMA["properties"]  # every key there may be
+    assert schema["additionalProperties"] is False
+
+
+def would_be_tried_again(service: Service, work: Path, reply: Any, kind: str) -> NoAnswer:
+    """What one call comes to where the server says ``reply``: ``kind``, and one more try."""
+    with service.server(reply) as api:
+        asked = service.ask(api, work, first=NEVER)
+        found = silent(asked.ask(QUESTION, seconds=SECONDS), kind)
+    assert (found.usage.attempts, asked.waits, len(api.calls)) == (1, [], 1)
+    assert WOULD_WAIT in found.reason
+    return found
 
 
 @pytest.mark.parametrize(
     ("status", "kind"), [(429, "rate_limited"), (500, "unavailable"), (529, "unavailable")]
 )
-def test_trouble_that_passes_is_waited_out(
+def test_trouble_that_passes_would_be_waited_out(
     service: Service, status: int, kind: str, tmp_path: Path
 ) -> None:
-    with service.server(service.refuse(status), service.answer(ANSWER)) as api:
-        asked = service.ask(api, tmp_path)
+    hidden = service.backend == "claude"  # a service's own wish stays with the CLI
+    reply = service.refuse(status, retry_after="7") if hidden else service.refuse(status)
+    found = would_be_tried_again(service, tmp_path, reply, kind)
+    assert f"HTTP {status}" in found.reason
+
+
+def test_trouble_is_waited_out(tmp_path: Path) -> None:
+    sdk = SERVICES[CHEAPEST]
+    with sdk.server(sdk.refuse(429), sdk.answer(ANSWER)) as api:
+        asked = sdk.ask(api, tmp_path)
         found = asked.ask(QUESTION, seconds=SECONDS)
     assert isinstance(found, Answer), found
     assert (found.usage.attempts, asked.waits, len(api.calls)) == (2, [1.0], 2)
-    with service.server(service.refuse(status)) as api:
-        asked = service.ask(api, tmp_path, tries=2)
-        found = silent(asked.ask(QUESTION, seconds=SECONDS), kind)
+
+
+def test_trouble_that_stays_is_given_up(tmp_path: Path) -> None:
+    sdk = SERVICES[CHEAPEST]
+    with sdk.server(sdk.refuse(500)) as api:
+        asked = sdk.ask(api, tmp_path, tries=2)
+        found = silent(asked.ask(QUESTION, seconds=SECONDS), "unavailable")
     assert (found.usage.attempts, asked.waits, len(api.calls)) == (2, [1.0], 2)
-    assert f"HTTP {status}" in found.reason
+    assert "HTTP 500" in found.reason
 
 
-def test_the_services_own_wish_is_waited(service: Service, tmp_path: Path) -> None:
-    script = [service.refuse(429, retry_after="7"), service.answer(ANSWER)]
-    with service.server(*script) as api:
-        asked = service.ask(api, tmp_path)
+def test_the_services_own_wish_is_waited(tmp_path: Path) -> None:
+    sdk = SERVICES[CHEAPEST]
+    script = [sdk.refuse(429, retry_after="7"), sdk.answer(ANSWER)]
+    with sdk.server(*script) as api:
+        asked = sdk.ask(api, tmp_path)
         assert isinstance(asked.ask(QUESTION, seconds=SECONDS), Answer)
-    assert asked.waits == [7.0 if service.retries_seen else 1.0]
-    with service.server(service.refuse(429, retry_after="3600")) as api:
-        asked = service.ask(api, tmp_path, tries=2)
-        silent(asked.ask(QUESTION, seconds=SECONDS), "rate_limited")
-    assert asked.waits == ([] if service.retries_seen else [1.0])
+    assert asked.waits == [7.0]
 
 
-@pytest.mark.parametrize(("status", "kind"), [(400, "error"), (401, "no_key")])
-def test_what_does_not_pass_is_not_tried_again(
-    service: Service, status: int, kind: str, tmp_path: Path
-) -> None:
-    with service.server(service.refuse(status)) as api:
+def test_a_wish_that_is_too_long_is_not_waited(sdk: Service, tmp_path: Path) -> None:
+    with sdk.server(sdk.refuse(429, retry_after="3600")) as api:
+        asked = sdk.ask(api, tmp_path, tries=2)
+        found = silent(asked.ask(QUESTION, seconds=SECONDS), "rate_limited")
+    assert asked.waits == []
+    assert "the service asks to wait 3.6e+03 s" in found.reason
+
+
+def test_what_does_not_pass_is_not_tried_again(service: Service, tmp_path: Path) -> None:
+    with service.server(service.refuse(400)) as api:
         asked = service.ask(api, tmp_path)
-        found = silent(asked.ask(QUESTION, seconds=SECONDS), kind)
+        found = silent(asked.ask(QUESTION, seconds=SECONDS), "error")
     assert (found.usage.attempts, asked.waits) == (1, [])
-    assert f"HTTP {status}" in found.reason
+    assert "HTTP 400" in found.reason
 
 
-def test_a_stream_that_breaks_off_is_tried_again(service: Service, tmp_path: Path) -> None:
-    with service.server(service.cut, service.answer(ANSWER)) as api:
-        asked = service.ask(api, tmp_path)
+def test_a_stream_that_breaks_off_would_be_tried_again(service: Service, tmp_path: Path) -> None:
+    would_be_tried_again(service, tmp_path, service.cut, "unavailable")
+
+
+def test_a_stream_that_breaks_off_is_tried_again(tmp_path: Path) -> None:
+    sdk = SERVICES[CHEAPEST]
+    with sdk.server(sdk.cut, sdk.answer(ANSWER)) as api:
+        asked = sdk.ask(api, tmp_path)
         assert isinstance(asked.ask(QUESTION, seconds=SECONDS), Answer)
     assert len(api.calls) == 2
-    with service.server(service.cut) as api:
-        asked = service.ask(api, tmp_path, tries=1)
-        silent(asked.ask(QUESTION, seconds=SECONDS), "unavailable")
-    assert len(api.calls) == 1
 
 
 def test_nobody_listens(service: Service, tmp_path: Path) -> None:
     with service.server(service.answer(ANSWER)) as api:
-        asked = service.ask(api, tmp_path, tries=2)
+        asked = service.ask(api, tmp_path, first=NEVER)
     found = silent(asked.ask(QUESTION, seconds=SECONDS), "unavailable")
-    assert (found.usage.attempts, asked.waits) == (2, [1.0])
+    assert WOULD_WAIT in found.reason
 
 
 @pytest.mark.parametrize(
@@ -247,7 +299,6 @@ def test_no_usable_reply(
     ("reply", "kind"),
     [
         ("", "empty"),
-        (":", "not_json"),
         (f"Sure! {json.dumps(ANSWER)}", "not_json"),
     ],
 )
@@ -258,19 +309,32 @@ def test_a_reply_of_words_is_no_answer(
         silent(service.ask(api, tmp_path).ask(QUESTION, seconds=SECONDS), kind)
 
 
-@pytest.mark.parametrize(
-    "value",
-    [
-        {},
-        {**ANSWER, "confidence": 1.5},
-        {**ANSWER, "override": True},
-    ],
-)
-def test_a_reply_of_another_shape_is_no_answer(
-    service: Service, value: Any, tmp_path: Path
-) -> None:
-    with service.server(service.answer(value)) as api:
-        silent(service.ask(api, tmp_path).ask(QUESTION, seconds=SECONDS), "wrong_shape")
+def test_neither_is_one_of_no_word(sdk: Service, tmp_path: Path) -> None:
+    with sdk.server(sdk.words(":")) as api:
+        silent(sdk.ask(api, tmp_path).ask(QUESTION, seconds=SECONDS), "not_json")
+
+
+SHAPES: list[dict[str, Any]] = [
+    {},
+    {**ANSWER, "confidence": 1.5},
+    {**ANSWER, "override": True},
+]
+
+
+@pytest.mark.parametrize("value", SHAPES)
+def test_a_reply_of_another_shape_is_no_answer(sdk: Service, value: Any, tmp_path: Path) -> None:
+    with sdk.server(sdk.answer(value)) as api:
+        silent(sdk.ask(api, tmp_path).ask(QUESTION, seconds=SECONDS), "wrong_shape")
+
+
+@pytest.mark.needs_tool("claude")
+@pytest.mark.slow
+def test_the_cli_takes_no_reply_of_another_shape(tmp_path: Path) -> None:
+    """It asks once more for each, and gives up after the third."""
+    cli = SERVICES["claude"]
+    with cli.server(*(cli.answer(value) for value in SHAPES)) as api:
+        silent(cli.ask(api, tmp_path).ask(QUESTION, seconds=SECONDS), "wrong_shape")
+    assert len(api.calls) == len(SHAPES)
 
 
 def test_one_that_never_answers_is_ended(service: Service, tmp_path: Path) -> None:
@@ -292,7 +356,10 @@ def test_a_key_that_the_service_shows_is_hidden(service: Service, tmp_path: Path
     said = f"the key {KEY} is wrong\x1b[31m\u202e"
     refusal = refuse(401, said) if service.backend == "openai" else error(401, message=said)
     with service.server(refusal) as api:
-        found = silent(service.ask(api, tmp_path).ask(QUESTION, seconds=SECONDS), "no_key")
+        asked = service.ask(api, tmp_path)
+        found = silent(asked.ask(QUESTION, seconds=SECONDS), "no_key")
+    assert (found.usage.attempts, asked.waits, len(api.calls)) == (1, [], 1)  # it does not pass
+    assert "HTTP 401" in found.reason
     assert "the key (key) is wrong" in found.reason
 
 
@@ -303,19 +370,3 @@ def test_a_budget_that_is_used_up_asks_nothing(service: Service, tmp_path: Path)
         asked = service.ask(api, tmp_path, budget=budget)
         found = silent(asked.ask(QUESTION, seconds=SECONDS), "cost_limit")
     assert (api.requests, found.usage.attempts) == ([], 0)
-
-
-def test_the_schema_that_is_sent_names_every_key_there_may_be(
-    service: Service, tmp_path: Path
-) -> None:
-    with service.server(service.answer(ANSWER)) as api:
-        service.ask(api, tmp_path).ask(QUESTION, seconds=SECONDS)
-    body = next(request.json for request in api.requests if request.method == "POST")
-    if service.backend == "openai":
-        sent = body["response_format"]["json_schema"]["schema"]
-    else:
-        (only,) = body["tools"]
-        assert only["name"] in (STRUCTURED, "give_answer")
-        sent = only["input_schema"]
-    assert sent["properties"] == SCHEMA["properties"]
-    assert sent["additionalProperties"] is False

@@ -98,7 +98,9 @@ def test_only_ballots_that_agree_make_the_spread() -> None:
         ((ballot("a", 0.9),), 1, 0.9),
         ((ballot("a", 0.9), ballot("a", 0.7)), 2, 0.8),
         ((ballot("a", 0.9), ballot("a", 0.9), ballot("n", 1)), 3, 0.6),
-        ((ballot("a", 0.9), ballot("a", 0.8), ballot("n", 1)), 3, 0.5667),
+        ((ballot("a", 0.9), ballot("a", 0.8), ballot("n", 1)), 3, 0.5666666666666667),
+        ((ballot("a", 0.9),) * 2 + (ballot("a", 0.3),), 3, 0.7),
+        ((ballot("a", 0.7),) * 6, 7, 0.6),
         ((ballot("a", 0.9), ballot("a", 0.9)), 3, 0.6),
         ((ballot("a", 0.1), ballot("a", 0.2)), 2, 0.15),
     ],
@@ -197,3 +199,68 @@ def test_an_optional_criterion_backs_no_verdict() -> None:
     found = tally([ballot("n", 0.9, "pass", "fail")], 1, asked)
     assert found is not None
     assert found.verdict == "needs_human_review"
+
+
+def test_a_majority_speaks_with_the_words_of_one_that_says_so() -> None:
+    found = count(
+        ballot("n", 0.9, "pass", "fail"),
+        ballot("n", 0.9, "fail", "fail"),
+        ballot("n", 0.9, "fail", "fail", reason="another"),
+    )
+    assert found.criteria == (
+        JudgedCriterion("AC2", "fail", "2 of 3 ballots: fail by n"),
+        JudgedCriterion("AC3", "fail", "3 of 3 ballots: fail by n"),
+    )
+
+
+def test_of_one_ballot_a_criterion_has_its_own_words() -> None:
+    assert count(ballot("a")).criteria == (
+        JudgedCriterion("AC2", "pass", "pass by a"),
+        JudgedCriterion("AC3", "pass", "pass by a"),
+    )
+    assert count(ballot("a"), ballot("a")).criteria[0].reason == "2 of 2 ballots: pass by a"
+
+
+def test_only_what_was_said_of_a_criterion_is_counted() -> None:
+    found = count(ballot("n", 0.9, "pass", "fail"), ballot("n", 0.9, "fail", "fail"))
+    assert found.criteria[0].reason == "no majority of 2 ballots: 1 pass, 1 fail"
+    found = count(ballot("n", 0.9, "incomplete", "fail"), asked=2)
+    assert found.criteria[0].reason == "no majority of 2 ballots: 1 incomplete"
+
+
+def test_two_ballots_are_summed_up_and_one_is_not() -> None:
+    found = count(ballot("a", 0.5), ballot("a", 0.5))
+    assert found.reason == '2 of 2 ballots agree, confidences 0.5 throughout; achieved: "reason a"'
+    assert count(ballot("a")).reason == '"reason a"'
+
+
+@pytest.mark.parametrize("kind", ["n", "b"])
+def test_ballots_that_say_it_cannot_go_on_need_an_open_criterion_all_agree_on(kind: str) -> None:
+    """Of three, each leaves another criterion open: by majority all pass."""
+    found = count(
+        ballot(kind, 0.9, "pass", "fail"),
+        ballot(kind, 0.9, "fail", "pass"),
+        ballot(kind, 0.9, "pass", "pass"),
+    )
+    assert found.verdict == "needs_human_review"
+    assert found.reason.startswith(f"a majority says {NAMES[kind]}, but not of the same criteria; ")
+
+
+@pytest.mark.parametrize("kind", ["n", "b", "p"])
+def test_without_a_required_criterion_there_is_nothing_to_back(kind: str) -> None:
+    for asked in ((), (Sought("AC2", "x", False), Sought("AC3", "y", False))):
+        found = tally([ballot(kind, 0.9, "pass", "pass")], 1, asked)
+        assert found is not None
+        assert found.verdict == NAMES[kind]
+
+
+@pytest.mark.parametrize("confidence", [0.12345, 0.59995, 0.5999999, 0.6, 0.6000001])
+def test_a_confidence_stays_as_written(confidence: float) -> None:
+    """Rounded, one just below the bar would stand on it."""
+    assert count(ballot("a", confidence)).confidence == confidence
+
+
+def test_what_was_asked_for_and_came_back_is_counted() -> None:
+    found = count(ballot("a", 0.9), ballot("n", 0.1), ballot("a", 0.6), asked=5)
+    assert (found.asked, found.usable, found.agreeing, found.spread) == (5, 3, 2, 0.3)
+    assert found.reason.startswith("no majority: 2 achieved, 1 not_achieved, 2 without an answer;")

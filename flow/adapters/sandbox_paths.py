@@ -1,0 +1,204 @@
+"""Which files of a checkout a sandbox opens for writing, by the goal's patterns.
+
+A mount is of something that is there, so a pattern opens a folder as a whole where it covers that
+folder, and else what fits it now: below a folder that stays closed nothing new can be made. What a
+pattern cannot open is told, never opened a bit further. A symlink is never followed: what it leads
+to is opened by a pattern that names it.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from flow.cheap_typing import TYPE_CHECKING, NamedTuple
+from flow.core.globs import Globs, compile_glob
+from flow.core.sandbox import place
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from flow.core.sandbox import Sandbox
+
+MOST = 200
+"""Mounts for the files that patterns find; each one costs about 0.3 ms."""
+LOOKED_AT = 100_000
+"""Paths that are compared with patterns at most."""
+CLOSED = (".git", ".flow")
+"""Never opened, whatever a pattern says."""
+
+
+class Opened(NamedTuple):
+    """Paths relative to the top level; ``""`` is the top level itself."""
+
+    writable: tuple[str, ...]
+    closed: tuple[str, ...]
+    """Inside what is writable, and not to be written."""
+    left_out: tuple[str, ...]
+    """Patterns that open nothing, or not all they cover, with why."""
+    made: tuple[str, ...]
+    """Folders that were made so that they could be opened; :func:`tidy` removes them."""
+
+
+def opened(top: str, sandbox: Sandbox) -> Opened:
+    """What is writable; makes the folders that a pattern names and that are not there yet."""
+    found = _Opening(top, sandbox)
+    if not sandbox.allowed:
+        found.writable[""] = None
+    for pattern in sandbox.allowed:
+        found.open(pattern)
+    found.close_denied()
+    return found.result()
+
+
+def tidy(top: str, made: Sequence[str]) -> None:
+    """Remove folders that :func:`opened` made and that are still empty."""
+    for rel in reversed(made):
+        try:
+            os.rmdir(os.path.join(top, rel))
+        except OSError:  # something is in it, or it has gone
+            pass
+
+
+class _Opening:
+    """The state of one call."""
+
+    def __init__(self, top: str, sandbox: Sandbox) -> None:
+        self.top = top
+        self.denied = Globs(sandbox.denied, anchored=False)
+        self.writable: dict[str, None] = {}
+        self.closed: dict[str, None] = {}
+        self.left_out: dict[str, None] = {}
+        self.made: list[str] = []
+
+    def open(self, pattern: str) -> None:
+        """Open what one allowed pattern covers."""
+        path, covers = place(pattern)
+        kind = self._kind(path)
+        if path.split("/")[0] in CLOSED:
+            self.left_out[f"{pattern}: Flow and git write there, nobody else"] = None
+        elif kind == "missing" and covers == "folder":
+            self._make(path, pattern)
+        elif kind == "missing":
+            self.left_out[f"{pattern}: not there yet (a / at its end would make it a folder)"] = (
+                None
+            )
+        elif kind == "link":
+            self.left_out[f"{pattern}: reached through a symlink"] = None
+        elif kind == "other" or (kind == "file" and covers != "exact"):
+            self.left_out[f"{pattern}: neither a file nor a folder that it could cover"] = None
+        elif covers == "search":
+            self._search(path, pattern)
+        else:
+            self.writable[path] = None
+
+    def _kind(self, path: str) -> str:
+        full = os.path.join(self.top, path) if path else self.top
+        if os.path.realpath(full) != full:
+            return "link"
+        try:
+            mode = os.lstat(full).st_mode
+        except OSError:
+            return "missing"
+        if stat.S_ISDIR(mode):
+            return "folder"
+        return "file" if stat.S_ISREG(mode) else "other"
+
+    def _make(self, path: str, pattern: str) -> None:
+        parts = path.split("/")
+        try:
+            for end in range(1, len(parts) + 1):
+                rel = "/".join(parts[:end])
+                if self._kind(rel) == "missing":
+                    os.mkdir(os.path.join(self.top, rel))
+                    self.made.append(rel)
+        except OSError as error:
+            self.left_out[f"{pattern}: {error.strerror}"] = None
+            return
+        self.writable[path] = None
+
+    def _search(self, below: str, pattern: str) -> None:
+        glob = compile_glob(pattern, anchored=True)
+        found: list[str] = []
+        for rel, _ in _walk(
+            self.top, below, lambda rel, folder: glob.matches(_bytes(rel), folder=folder)
+        ):
+            if rel is None or len(found) == MOST:
+                self.left_out[f"{pattern}: covers too much to be opened one by one"] = None
+                return
+            found.append(rel)
+        self.writable.update(dict.fromkeys(found))
+        self.left_out[f"{pattern}: only the {len(found)} paths that fit it already"] = None
+
+    def close_denied(self) -> None:
+        """Denied beats allowed: close again what is there and denied."""
+        if "" in self.writable:
+            self.writable = {"": None}
+        if not self.denied:
+            return
+        for root in list(self.writable):
+            if root and self.denied.first(_bytes(root), folder=self._kind(root) == "folder"):
+                del self.writable[root]
+            elif self._kind(root) == "folder" and not self._close_in(root):
+                del self.writable[root]
+                self.left_out[f"{root or 'the checkout'}: too many denied paths in it"] = None
+
+    def _close_in(self, root: str) -> bool:
+        found: list[str] = []
+        for rel, _ in _walk(
+            self.top,
+            root,
+            lambda rel, folder: self.denied.first(_bytes(rel), folder=folder) is not None,
+        ):
+            if rel is None or len(self.closed) + len(found) >= MOST:
+                return False
+            found.append(rel)
+        self.closed.update(dict.fromkeys(found))
+        return True
+
+    def result(self) -> Opened:
+        """What was found, without what lies in something that is open already."""
+        roots = sorted(self.writable)
+        kept: list[str] = []
+        for rel in roots:
+            if not any(_inside(rel, other) for other in kept):
+                kept.append(rel)
+        closed = [rel for rel in sorted(self.closed) if any(_inside(rel, k) for k in kept)]
+        return Opened(tuple(kept), tuple(closed), tuple(self.left_out), tuple(self.made))
+
+
+def _inside(rel: str, other: str) -> bool:
+    return other in ("", rel) or rel.startswith(other + "/")
+
+
+def _bytes(rel: str) -> bytes:
+    return rel.encode("utf-8", "surrogateescape")
+
+
+def _walk(
+    top: str, below: str, fits: Callable[[str, bool], bool]
+) -> Iterator[tuple[str | None, bool]]:
+    """(path, whether it is a folder) of the topmost that fit; (None, False) where it is too much.
+
+    Symlinks and what git and Flow keep for themselves are left out.
+    """
+    waiting, seen = [below], 0
+    while waiting:
+        folder = waiting.pop()
+        try:
+            entries = sorted(os.scandir(os.path.join(top, folder)), key=lambda entry: entry.name)
+        except OSError:
+            continue
+        for entry in entries:
+            seen += 1
+            if seen > LOOKED_AT:
+                yield None, False
+                return
+            rel = f"{folder}/{entry.name}" if folder else entry.name
+            if rel in CLOSED or entry.is_symlink():
+                continue
+            is_folder = entry.is_dir(follow_symlinks=False)
+            if fits(rel, is_folder):
+                yield rel, is_folder
+            elif is_folder:
+                waiting.append(rel)

@@ -1,0 +1,113 @@
+"""Stored scorecards: one JSON file for each, published once and never changed (SPEC section 9.3).
+
+The folder lies in the checkout, where anybody can write: reading back is bounded, and what is no
+card of Flow's shape is named and left out.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+
+from flow.adapters import files
+from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
+from flow.core import layout
+from flow.core import scorecard_history as past
+from flow.core.settings import DEFAULT
+from flow.errors import FlowError, RefusedError, StorageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from flow.core.scorecard_history import CardFile, PastCard
+    from flow.core.settings import LoadedSettings
+
+CARD_LIMIT = 1 << 18
+"""Bytes of a stored card that are read."""
+MOST_FILES = 100_000
+"""Files in the folder."""
+MOST_CARDS = 100
+"""Cards of one skill that are read back."""
+MOST_NUMBERS = 1_000
+"""Cards of one skill in one second."""
+LOCK = f"{layout.LOCKS}/scores.lock"
+_WARNINGS = 20
+
+
+class History(NamedTuple):
+    """The cards of one skill, newest first, and what was left out."""
+
+    cards: tuple[PastCard, ...]
+    warnings: tuple[str, ...]
+
+
+def folder(top: str, loaded: LoadedSettings) -> str:
+    """Where cards lie: ``judge.scoresDir``, else ``skills/judge/scores`` where a project has it."""
+    if loaded.origins["judge.scoresDir"] != DEFAULT:
+        return loaded.settings.scores_dir
+    if os.path.isdir(os.path.join(top, *layout.PLUGIN_SCORES.split("/"))):
+        return layout.PLUGIN_SCORES
+    return layout.SCORES
+
+
+def publish(top: str, where: str, card: Mapping[str, Any]) -> dict[str, Any]:
+    """Write a card under the next free name and return it with ``file``, that name.
+
+    Of several processes in one second each gets a name of its own. Raises :class:`RefusedError`
+    for a symlink on the way and :class:`StorageError` for the disk.
+    """
+    for number in range(1, MOST_NUMBERS + 1):
+        rel = f"{where}/{past.file_name(card['skill'], card['timestamp'], number)}"
+        named = {**card, "file": rel}
+        text = json.dumps(named, indent=2, ensure_ascii=False) + "\n"
+        try:
+            files.publish_new(top, rel, text.encode("utf-8"))
+        except RefusedError as error:
+            if error.code != "exists":
+                raise
+            continue
+        return named
+    raise StorageError(
+        f"there are {MOST_NUMBERS} cards of {card['skill']} in one second",
+        file=where,
+        remedy="move old cards away",
+    )
+
+
+def history(top: str, where: str, skill: str, *, latest: str, most: int = MOST_CARDS) -> History:
+    """The newest cards of ``skill``, at most ``most``; ``latest`` is the last stamp that counts.
+
+    Raises :class:`RefusedError` where the folder is reached through a symlink.
+    """
+    found: list[PastCard] = []
+    warnings: list[str] = []
+    tried = 0
+    for file in past.newest_first(files.names(top, where, suffix=".json", limit=MOST_FILES), skill):
+        if len(found) == most or tried == 2 * most + 50:
+            break
+        tried += 1
+        if file.stamp > latest:
+            warnings.append(f"{file.name}: is dated in the future, and does not count")
+            continue
+        card = _read(top, where, file, skill)
+        if isinstance(card, str):
+            warnings.append(f"{file.name}: {card}, and does not count")
+        elif card is not None:
+            found.append(card)
+            if card.remark:
+                warnings.append(f"{file.name}: {card.remark}")
+    more = len(warnings) - _WARNINGS
+    if more > 0:
+        warnings[_WARNINGS:] = [f"and {more} more files that are odd"]
+    return History(tuple(found), tuple(warnings))
+
+
+def _read(top: str, where: str, file: CardFile, skill: str) -> PastCard | str | None:
+    from flow.adapters.contracts_json import read_json
+
+    try:
+        data = files.read_bytes(top, f"{where}/{file.name}", limit=CARD_LIMIT)
+        document = read_json(data, file=file.name, what="scorecard", limit=CARD_LIMIT)
+    except FlowError as error:
+        return f"cannot be read: {error.faults[0].message}"
+    return past.read_card(document, file, skill)

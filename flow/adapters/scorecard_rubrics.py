@@ -1,0 +1,210 @@
+"""Which rubric a skill's execution is judged by, and why (SPEC section 9.3).
+
+A rubric is a Markdown file whose front matter names the skills it is for, exactly or as globs. In
+this order: the one that a person asked for; a project's own (``skills/judge/rubrics/rubric-*.md``
+and ``.flow/rubrics/*.md``, by file name) whose list has the skill; Flow's, likewise; the default
+one. A project's file with the name of one of Flow's stands in its place.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+
+from flow.adapters import files, inputs
+from flow.cheap_typing import TYPE_CHECKING, NamedTuple
+from flow.core import layout
+from flow.core.explain import visible
+from flow.errors import ContractError, Fault, InputError, StorageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+READY_MADE = ("code", "default", "ops", "research", "writing")
+"""The rubrics that come with Flow, ``rubric-<name>.md``."""
+DEFAULT = "rubric-default.md"
+LIMIT = 64 << 10
+"""Bytes of one rubric."""
+MOST_FILES = 1000
+MOST_SKILLS = 1000
+MOST_PATTERN = 200
+
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+# As for the schemas: a wheel carries them inside the package, which is asked first.
+_FOLDERS = (
+    os.path.join(_PACKAGE, "_data", "scorecard_rubrics"),
+    os.path.join(os.path.dirname(_PACKAGE), *layout.PLUGIN_RUBRICS.split("/")),
+)
+_FRONT = re.compile(r"---[ \t]*\n(?P<yaml>(?:.*\n)*?)---[ \t]*(?:\n|\Z)")
+
+
+class ChosenRubric(NamedTuple):
+    """A rubric for scorecards. ``name`` is its file's (``rubric-code.md``), ``why`` a sentence.
+
+    ``text`` is without the front matter. ``recognised`` is False where no rubric names the skill
+    and the default one stands in. ``source`` is ``project``, ``flow`` or ``file``.
+    """
+
+    name: str
+    text: str
+    why: str
+    recognised: bool
+    source: str
+
+
+class _Rubric(NamedTuple):
+    name: str
+    text: str
+    skills: tuple[str, ...]
+    source: str
+    file: str
+
+
+def choose(skill: str | None, asked: str | None, top: str | None) -> ChosenRubric:
+    """The rubric for ``skill``; ``asked`` (``--rubric``) is a name or a path and decides alone.
+
+    Raises :class:`InputError` for an unknown name, :class:`ContractError` for a malformed file,
+    :class:`RefusedError` for a symlink in a project's folder.
+    """
+    if asked is not None:
+        found = _named(asked, top)
+        return _chosen(found, f"it was asked for: --rubric {visible(asked)[:200]}", True)
+    own = list(_project(top))
+    if skill is not None:
+        bare = skill.removeprefix("/")
+        for rubric in own:
+            pattern = _match(bare, rubric.skills)
+            if pattern is not None:
+                why = f"the project's {rubric.file} names {_shown(bare, pattern)}"
+                return _chosen(rubric, why, True)
+        for name in READY_MADE:
+            rubric = _ready_made(name)
+            pattern = _match(bare, rubric.skills)
+            if pattern is not None:
+                mine = next((each for each in own if each.name == rubric.name), rubric)
+                whose = "" if mine is rubric else "; the project's own file of that name is used"
+                why = f"Flow's {rubric.name} names {_shown(bare, pattern)}{whose}"
+                return _chosen(mine, why, True)
+    default = next((each for each in own if each.name == DEFAULT), None) or _ready_made("default")
+    why = (
+        f"no rubric names {visible(skill.removeprefix('/'))[:200]}"
+        if skill is not None
+        else "the transcript does not tell which skill ran"
+    )
+    return _chosen(default, f"{why}, so the default one stands in", False)
+
+
+def _chosen(rubric: _Rubric, why: str, recognised: bool) -> ChosenRubric:
+    return ChosenRubric(rubric.name, rubric.text, why, recognised, rubric.source)
+
+
+def _shown(skill: str, pattern: str) -> str:
+    name = visible(skill)[:200]
+    return name if pattern == skill else f"{name} (as {visible(pattern)})"
+
+
+def _match(skill: str, patterns: tuple[str, ...]) -> str | None:
+    """The first pattern that names the skill, with or without the prefix of its plugin."""
+    from fnmatch import fnmatchcase
+
+    names = (skill.lower(), skill.rpartition(":")[2].lower())
+    for pattern in patterns:
+        if any(fnmatchcase(name, pattern.lower()) for name in names):
+            return pattern
+    return None
+
+
+# --- where they lie ----------------------------------------------------------------------------
+
+
+def _named(asked: str, top: str | None) -> _Rubric:
+    """The rubric that a person named: by its name, else by the path of a file."""
+    if "/" not in asked:
+        wanted = {asked, f"{asked}.md", f"rubric-{asked}.md"}
+        for rubric in _project(top, wanted):
+            return rubric
+        for name in READY_MADE:
+            if f"rubric-{name}.md" in wanted:
+                return _ready_made(name)
+    if "/" in asked or os.path.lexists(asked):
+        data = inputs.read(asked, "rubric", limit=LIMIT)
+        return _read(data, os.path.basename(asked), asked, "file")
+    raise InputError(
+        f"there is no rubric {asked!r:.80} for scorecards",
+        code="not_found",
+        key="rubric",
+        value=asked,
+        remedy=f"use one of {', '.join(READY_MADE)}, or the path of a Markdown file",
+    )
+
+
+def _project(top: str | None, wanted: set[str] | None = None) -> Iterator[_Rubric]:
+    """A project's own rubrics by file name; ``wanted`` are the only names to read."""
+    if top is None:
+        return
+    found = [
+        (name, number, f"{folder}/{name}")
+        for number, folder in enumerate((layout.PLUGIN_RUBRICS, layout.RUBRICS))
+        for name in files.names(top, folder, suffix=".md", limit=MOST_FILES)
+        if folder != layout.PLUGIN_RUBRICS or name.startswith("rubric-")
+    ]
+    for name, _, rel in sorted(found):
+        if wanted is None or name in wanted:
+            data = files.read_optional(top, rel, limit=LIMIT)
+            if data is not None:
+                yield _read(data, name, rel, "project")
+
+
+def _ready_made(name: str) -> _Rubric:
+    file = f"rubric-{name}.md"
+    for folder in _FOLDERS:
+        path = os.path.join(folder, file)
+        if os.path.isfile(path):
+            return _read(inputs.read(path, "rubric", limit=LIMIT), file, path, "flow")
+    raise StorageError(
+        f"the rubric {file} is missing from this installation",
+        file=os.path.join(_FOLDERS[-1], file),
+        remedy="install Flow again",
+    )
+
+
+# --- files -------------------------------------------------------------------------------------
+
+
+def _read(data: bytes, name: str, file: str, source: str) -> _Rubric:
+    try:
+        text = data.decode("utf-8-sig").replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        raise _broken(file, f"is not UTF-8 text (byte {error.start})", "save it as UTF-8") from None
+    skills: tuple[str, ...] = ()
+    if re.match(r"---[ \t]*$", text, re.MULTILINE):
+        front = _FRONT.match(text)
+        if front is None:
+            raise _broken(file, "its front matter has no end", "end it with a line ---")
+        skills = _skills(front["yaml"], file)
+        text = text[front.end() :]
+    if not text.strip():
+        raise _broken(file, "holds no rubric", "write what each dimension looks like at 3, 5, 7, 9")
+    return _Rubric(visible(name), text.strip("\n") + "\n", skills, source, visible(file))
+
+
+def _skills(front: str, file: str) -> tuple[str, ...]:
+    """The skills that a front matter names."""
+    from flow.adapters import contracts
+
+    if not front.strip():
+        return ()
+    document = contracts.parse_yaml(front.encode(), file=file, what="rubric's front matter")
+    skills = document.get("skills", [])
+    remedy = 'write it as a list of names: skills: [commit, "*-docs"]'
+    if not isinstance(skills, list) or len(skills) > MOST_SKILLS:
+        raise _broken(file, "is not a list of names of skills", remedy, "skills")
+    for number, skill in enumerate(skills):
+        if not isinstance(skill, str) or not 0 < len(skill.strip()) <= MOST_PATTERN:
+            why = f"{skill!r:.80} is no name of a skill"
+            raise _broken(file, why, remedy, f"skills[{number}]")
+    return tuple(skill.strip() for skill in skills)
+
+
+def _broken(file: str, why: str, remedy: str, key: str | None = None) -> ContractError:
+    return ContractError([Fault(why, file=file, key=key, remedy=remedy)])

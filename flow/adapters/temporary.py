@@ -1,0 +1,40 @@
+"""A file of one command's own, in the system's folder for temporary files."""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+
+from flow.cheap_typing import TYPE_CHECKING
+from flow.errors import StorageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@contextmanager
+def holding(data: bytes, prefix: str) -> Iterator[str]:
+    """The path of a file with ``data``, alone in a folder that is removed afterwards.
+
+    Nobody else may look into the folder. Raises :class:`StorageError` where none can be made.
+    """
+    import shutil
+    import tempfile
+
+    folder = None
+    try:
+        try:
+            folder = tempfile.mkdtemp(prefix=prefix)
+            path = os.path.join(folder, "content")
+            with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+                file.write(data)
+        except OSError as error:
+            raise StorageError(
+                f"no temporary file can be written: {error.strerror or error}",
+                file=folder,
+                remedy="make room there, or set TMPDIR to a folder that can be written",
+            ) from error
+        yield path
+    finally:
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)

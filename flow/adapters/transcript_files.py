@@ -1,0 +1,320 @@
+"""Reading a transcript's file as a stream, in bounded memory, and finding a session's files.
+
+Everything here is foreign: a file of any size, cut off anywhere, with anything in it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+
+from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
+from flow.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+MOST_LINE = 16 << 20
+"""Bytes of one line; Claude Code writes a picture into one."""
+MOST_SESSION = 1 << 30
+"""Bytes of a session that are read: its end."""
+MOST_TEXT = 16 << 20
+"""Bytes of a saved text that are read: half from its beginning, half from its end."""
+MOST_FILES = 20_000
+"""Names in a folder that are looked at."""
+MOST_FOLDERS = 64
+PROJECT_NAME = 200
+"""Characters of a project's folder before Claude Code shortens it with a hash."""
+
+_FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
+_BYTE_ORDERS = ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"), (b"\xef\xbb\xbf", "utf-8-sig"))
+
+
+class Source(NamedTuple):
+    """An open transcript. The reader closes ``fd``."""
+
+    path: str
+    fd: int
+    size: int
+    head: bytes
+    """Its first bytes."""
+
+
+STDIN = "-"
+"""A transcript that comes on standard input; there are no files beside it."""
+
+
+def open_source(path: str, *, follow: bool = True) -> Source:
+    """Open a regular file; :class:`InputError` where it is none, is absent or is empty.
+
+    ``follow`` False refuses a symlink: for files that nobody named. ``-`` is standard input.
+    """
+    try:
+        if path == STDIN:
+            fd = _spooled()
+        else:
+            fd = os.open(path, _FLAGS if follow else _FLAGS | os.O_NOFOLLOW)
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or "it is no path"
+        code = "not_found" if isinstance(error, FileNotFoundError) else "unreadable"
+        raise _refused(path, f"the transcript cannot be read: {why}", code) from error
+    try:
+        found = os.fstat(fd)
+        if not stat.S_ISREG(found.st_mode):
+            raise _refused(path, "the transcript is not a regular file", "unreadable")
+        head = os.pread(fd, 1 << 16, 0)
+        if not head.strip(b" \t\r\n\0\xef\xbb\xbf\xff\xfe"):
+            raise _refused(path, "the transcript is empty", "empty")
+    except OSError as error:
+        os.close(fd)
+        why = f"the transcript cannot be read: {error.strerror}"
+        raise _refused(path, why, "unreadable") from error
+    except BaseException:
+        os.close(fd)
+        raise
+    return Source(path, fd, found.st_size, head)
+
+
+def _spooled() -> int:
+    """Standard input in a file without a name, since a transcript is not read in one go."""
+    from tempfile import TemporaryFile
+
+    with TemporaryFile() as file:
+        size = 0
+        while chunk := os.read(0, 1 << 20):
+            size += len(chunk)
+            if size > MOST_SESSION:
+                why = f"the transcript on standard input is larger than {MOST_SESSION} bytes"
+                raise _refused(STDIN, why, "too_large")
+            file.write(chunk)
+        file.flush()
+        fd = os.dup(file.fileno())
+    os.lseek(fd, 0, os.SEEK_SET)
+    return fd
+
+
+def _refused(path: str, why: str, code: str) -> InputError:
+    remedy = "name a transcript that was written: a session's .jsonl, text or Markdown"
+    return InputError(why, code=code, file=path, remedy=remedy)
+
+
+class Lines:
+    """The JSON values of a session's lines; afterwards what could not be read, in ``warnings``."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.bad = self.long = self.skipped = 0
+        self.torn = False
+        self.digest = ""
+        """SHA-256 of what was read."""
+
+    def __iter__(self) -> Iterator[Any]:
+        """One value for each line that is JSON. Closes the file."""
+        import json
+        from hashlib import sha256
+
+        found = sha256()
+        for line in self._raw():
+            found.update(line)
+            if not line.strip(b" \t\r\n\0"):
+                continue
+            try:
+                yield json.loads(line.decode("utf-8", "replace").strip("\0"))
+            except (ValueError, RecursionError):
+                if line.endswith(b"\n"):
+                    self.bad += 1
+                else:
+                    self.torn = True
+        self.digest = found.hexdigest()
+
+    def _raw(self) -> Iterator[bytes]:
+        source = self.source
+        if source.head.startswith((b"\xff\xfe", b"\xfe\xff")):
+            for text in text_of(source).split("\n"):
+                yield text.encode("utf-8", "replace") + b"\n"
+            return
+        with open(source.fd, "rb", buffering=1 << 20) as file:
+            if source.head.startswith(b"\xef\xbb\xbf"):
+                file.seek(3)
+            if source.size > MOST_SESSION:
+                self.skipped = source.size - MOST_SESSION
+                file.seek(self.skipped)
+                _to_line_end(file)
+            while line := file.readline(MOST_LINE):
+                if len(line) == MOST_LINE and not line.endswith(b"\n"):
+                    self.long += 1
+                    _to_line_end(file)
+                else:
+                    yield line
+
+    @property
+    def warnings(self) -> list[str]:
+        """What of the file is missing, in plain words."""
+        said = []
+        if self.skipped:
+            said.append(f"its first {self.skipped} bytes were not read")
+        if self.bad:
+            said.append(f"{self.bad} lines are no JSON that can be read; left out")
+        if self.long:
+            said.append(f"{self.long} lines are longer than {MOST_LINE} bytes; left out")
+        if self.torn:
+            said.append("its last line is cut off; left out")
+        return said
+
+
+def _to_line_end(file: Any) -> None:
+    while (part := file.readline(1 << 20)) and not part.endswith(b"\n"):
+        pass
+
+
+def text_of(source: Source) -> str:
+    """A saved text, decoded; of a long one the beginning and the end. Closes the file."""
+    half = MOST_TEXT // 2
+    with open(source.fd, "rb") as file:
+        data = file.read(MOST_TEXT)
+        if source.size > MOST_TEXT:
+            file.seek(max(source.size - half, half))
+            missing = max(source.size - half, half) - half
+            mark = f"\n\n(... {missing} bytes of the transcript were not read ...)\n\n"
+            data = data[:half] + mark.encode() + file.read(half)
+    encoding = next((name for mark, name in _BYTE_ORDERS if data.startswith(mark)), "utf-8")
+    return data.decode(encoding, "replace")
+
+
+# --- where sessions lie ------------------------------------------------------------------------
+
+
+def config_folder(home: str | None, environ: Mapping[str, str]) -> str | None:
+    """Claude Code's own folder: ``$CLAUDE_CONFIG_DIR``, else ``~/.claude``."""
+    named = environ.get("CLAUDE_CONFIG_DIR")
+    if named and os.path.isabs(named):
+        return named
+    return os.path.join(home, ".claude") if home and os.path.isabs(home) else None
+
+
+def project_name(folder: str) -> str:
+    """The name that Claude Code gives the folder of a project's sessions."""
+    # It counts in UTF-16: a character beyond the first 65,536 is two.
+    name = re.sub(r"[^a-zA-Z0-9]", lambda m: "-" * (1 + (m[0] > "\uffff")), folder)
+    if len(name) <= PROJECT_NAME:
+        return name
+    value = 0
+    units = folder.encode("utf-16-le", "surrogatepass")
+    for low, high in zip(units[::2], units[1::2], strict=True):
+        value = (value * 31 + (high << 8 | low)) & 0xFFFFFFFF
+    value = abs(value - (1 << 32) if value >> 31 else value)
+    digits = ""
+    while value or not digits:
+        value, digit = divmod(value, 36)
+        digits = "0123456789abcdefghijklmnopqrstuvwxyz"[digit] + digits
+    return f"{name[:PROJECT_NAME]}-{digits}"
+
+
+def project_folders(cwd: str, config: str) -> list[str]:
+    """The folders of sessions that were started in ``cwd`` or above it, within its checkout."""
+    above, found = os.path.realpath(cwd), []
+    folders = [above]
+    while not os.path.lexists(os.path.join(above, ".git")) and len(folders) < MOST_FOLDERS:
+        parent = os.path.dirname(above)
+        if parent == above:
+            folders = folders[:1]  # no checkout: only the folder itself
+            break
+        above = parent
+        folders.append(above)
+    for folder in folders:
+        path = os.path.join(config, "projects", project_name(folder))
+        if os.path.isdir(path):
+            found.append(path)
+    return found
+
+
+def sessions(folders: list[str]) -> list[str]:
+    """The session files in these folders, the one written last first; no symlinks."""
+    found: list[tuple[int, str]] = []
+    for folder in folders:
+        for name, entry in _entries(folder):
+            if name.endswith(".jsonl") and not name.startswith("agent-"):
+                found.append((entry.st_mtime_ns, os.path.join(folder, name)))
+    return [path for _, path in sorted(found, reverse=True)]
+
+
+def session_file(session: str, folders: list[str], config: str | None) -> str | None:
+    """The file of the session with this id, wherever it was started."""
+    if config is None or not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}", session):
+        return None
+    projects = os.path.join(config, "projects")
+    for folder in [*folders, *(os.path.join(projects, name) for name in _names(projects))]:
+        path = os.path.join(folder, f"{session}.jsonl")
+        if _regular(path):
+            return path
+    return None
+
+
+def agent_files(path: str) -> list[str]:
+    """The transcripts of the subagents of the session at ``path``."""
+    if path == STDIN:
+        return []
+    folder = os.path.join(path.removesuffix(".jsonl"), "subagents")
+    return [
+        os.path.join(folder, name)
+        for name, _ in _entries(folder)
+        if name.startswith("agent-") and name.endswith(".jsonl")
+    ]
+
+
+def agent_file(path: str, agent: str) -> str | None:
+    """The transcript of the subagent with this id; it may lie beside ``path`` itself."""
+    if path == STDIN or not re.fullmatch(r"[A-Za-z0-9_-]{1,100}", agent):
+        return None
+    beside = os.path.dirname(path)
+    for folder in (os.path.join(path.removesuffix(".jsonl"), "subagents"), beside):
+        found = os.path.join(folder, f"agent-{agent}.jsonl")
+        if _regular(found) and found != path:
+            return found
+    return None
+
+
+def small_json(path: str) -> dict[str, Any]:
+    """The object in a small file beside a transcript; empty where there is none."""
+    import json
+
+    try:
+        fd = os.open(path, _FLAGS | os.O_NOFOLLOW)
+    except (OSError, ValueError):
+        return {}
+    try:
+        if not stat.S_ISREG(os.fstat(fd).st_mode):
+            return {}
+        found = json.loads(os.read(fd, 1 << 16))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    finally:
+        os.close(fd)
+    return found if isinstance(found, dict) else {}
+
+
+def _regular(path: str) -> bool:
+    try:
+        return stat.S_ISREG(os.lstat(path).st_mode)
+    except (OSError, ValueError):
+        return False
+
+
+def _names(folder: str) -> list[str]:
+    try:
+        with os.scandir(folder) as entries:
+            return [entry.name for _, entry in zip(range(MOST_FILES), entries, strict=False)]
+    except OSError:
+        return []
+
+
+def _entries(folder: str) -> Iterator[tuple[str, os.stat_result]]:
+    """The regular files of a folder."""
+    for name in sorted(_names(folder)):
+        try:
+            found = os.lstat(os.path.join(folder, name))
+        except OSError:
+            continue
+        if stat.S_ISREG(found.st_mode):
+            yield name, found

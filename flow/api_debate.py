@@ -1,0 +1,146 @@
+"""``debate`` and its values (SPEC section 9.4): several judges, and what they agree on.
+
+>>> from flow import debate
+>>> result = debate("src/api/users.ts", "Implement a REST API for users", kind="code")
+>>> result.consensus, result.overall, result.recommendation
+>>> print(result.report)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from flow.core.debate_result import document
+from flow.wiring import debates
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Mapping, Sequence
+
+    from flow.core.debate_result import Held
+    from flow.wiring.debates import Criteria
+    from flow.wiring.rubrics import Backend
+
+    Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+
+__all__ = ["DebateResult", "adebate", "debate"]
+
+
+@dataclass(frozen=True)
+class DebateResult:
+    """What a debate came to; true where there is a result, which a vote has without a consensus.
+
+    ``scores`` (by criterion), ``overall`` and ``recommendation`` are the judges' means and median,
+    None without a result. ``rounds`` are debates held. ``disagreements`` say what keeps the judges
+    apart, ``reports`` are their files below the top level, ``report`` is the final one as Markdown,
+    and ``document`` everything that ``flow judge debate --json`` prints.
+    """
+
+    consensus: bool
+    rounds: int
+    scores: Mapping[str, float] | None
+    overall: float | None
+    recommendation: Literal["pass", "needs_revision", "fail"] | None
+    strengths: tuple[str, ...]
+    weaknesses: tuple[str, ...]
+    disagreements: tuple[Mapping[str, Any], ...]
+    needs_human_review: bool
+    reports: tuple[str, ...]
+    report: str
+    document: Mapping[str, Any]
+
+    def __bool__(self) -> bool:
+        return not self.needs_human_review
+
+
+def debate(
+    solution: Paths,
+    task: str,
+    criteria: Criteria = None,
+    kind: str | None = None,
+    judges: int | None = None,
+    rounds: int = debates.DEFAULT_ROUNDS,
+    mode: str = "debate",
+    backends: Sequence[Backend | None] = (),
+    cwd: str | None = None,
+) -> DebateResult:
+    """Let judges evaluate ``solution``, one path or several, and debate until they agree.
+
+    ``criteria`` are ``"correctness:30,design:25"``, a mapping from name to weight, or a list of
+    (name, weight, description); without them the set for ``kind`` (``code``, ``design``,
+    ``documentation``) is taken. ``judges`` is how many (default: 3, or one for each backend), at
+    least two for a debate; ``rounds`` is debates at most; ``mode`` ``vote`` counts independent
+    ballots only. ``backends``: none for the judge of the user's settings, one for all judges, or
+    one for each; each is what :func:`flow.judge` takes, and a function is called from several
+    threads at once. Reports are written below the checkout around ``cwd`` (default: the working
+    directory).
+
+    Raises :class:`~flow.errors.NoUsableAnswer` where no judge can be asked,
+    :class:`~flow.errors.InputError` for a wrong call or a file that cannot be read, and
+    :class:`~flow.errors.RefusedError` for a symlink where a report would go.
+    """
+    return _result(
+        debates.debate(
+            solution,
+            task,
+            criteria=criteria,
+            kind=kind,
+            judges=judges,
+            rounds=rounds,
+            mode=mode,
+            backends=backends,
+            cwd=cwd,
+        )
+    )
+
+
+async def adebate(
+    solution: Paths,
+    task: str,
+    criteria: Criteria = None,
+    kind: str | None = None,
+    judges: int | None = None,
+    rounds: int = debates.DEFAULT_ROUNDS,
+    mode: str = "debate",
+    backends: Sequence[Backend | None] = (),
+    cwd: str | None = None,
+) -> DebateResult:
+    """:func:`debate` for asynchronous code; backends that are coroutine functions run on its loop.
+
+    Cancelling stops the waiting; questions that are out already are ended by their time limit.
+    """
+    import asyncio
+
+    held = await asyncio.to_thread(
+        debates.debate,
+        solution,
+        task,
+        criteria=criteria,
+        kind=kind,
+        judges=judges,
+        rounds=rounds,
+        mode=mode,
+        backends=backends,
+        cwd=cwd,
+        loop=asyncio.get_running_loop(),
+    )
+    return _result(held)
+
+
+def _result(held: Held) -> DebateResult:
+    found = document(held)
+    return DebateResult(
+        consensus=found["consensus"],
+        rounds=found["rounds"],
+        scores=found["scores"],
+        overall=found["overall"],
+        recommendation=found["recommendation"],
+        strengths=tuple(found["strengths"]),
+        weaknesses=tuple(found["weaknesses"]),
+        disagreements=tuple(found["disagreements"]),
+        needs_human_review=found["needs_human_review"],
+        reports=tuple(found["reports"]),
+        report=found["report"],
+        document=found,
+    )

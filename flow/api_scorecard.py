@@ -1,0 +1,176 @@
+"""``scorecard`` and its values (SPEC section 9.3): how well an execution of a skill or agent went.
+
+>>> from flow import scorecard
+>>> card = scorecard("commit", file="session.jsonl")
+>>> card.composite, card.grade
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from flow.core.scorecard_card import unsupported
+from flow.wiring import scorecards as wiring
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Mapping
+
+    from flow.wiring.rubrics import Backend
+
+__all__ = ["Scorecard", "ScoredDimension", "ascorecard", "scorecard", "scorecards"]
+
+
+@dataclass(frozen=True)
+class ScoredDimension:
+    """One dimension: ``score`` from 1.0 to 10.0 in tenths, ``weight`` its share of the composite.
+
+    ``evidence`` are the judge's quotes that occur in the transcript, ``discounted`` those that do
+    not; ``unsupported`` is true where the justification rests on nothing there.
+    """
+
+    name: str
+    score: float
+    weight: float
+    justification: str
+    evidence: tuple[str, ...] = ()
+    discounted: tuple[str, ...] = ()
+    unsupported: bool = False
+
+
+@dataclass(frozen=True)
+class Scorecard:
+    """What an execution came to. ``file`` is where the card is stored, None where it is not.
+
+    ``composite`` is rounded half up to two decimals; ``grade`` is that of the exact composite,
+    rounded half up to a tenth. ``warnings`` are about settings and stored cards.
+    """
+
+    skill: str
+    timestamp: str
+    dimensions: tuple[ScoredDimension, ...]
+    composite: float
+    grade: str
+    critical_issues: tuple[str, ...]
+    recommendations: tuple[str, ...]
+    rubric: str
+    transcript: str
+    notes: tuple[str, ...]
+    file: str | None
+    warnings: tuple[str, ...] = ()
+    document: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def unsupported(self) -> tuple[str, ...]:
+        """The dimensions whose justifications rest on nothing in the transcript."""
+        return tuple(unsupported(self.document))
+
+    def to_document(self) -> dict[str, Any]:
+        """The card as it is stored (``flow schema scorecard``)."""
+        return dict(self.document)
+
+
+def scorecard(
+    skill: str | None = None,
+    *,
+    file: str | os.PathLike[str] | None = None,
+    rubric: str | None = None,
+    backend: Backend | None = None,
+    samples: int | None = None,
+    store: bool = True,
+    cwd: str | None = None,
+) -> Scorecard:
+    """Score how well an execution of ``skill`` went, and store the card.
+
+    ``file`` is its transcript (a session's JSONL, plain text, Markdown); without one, the newest
+    run of the skill in the sessions of the folder ``cwd``. Without ``skill`` the transcript names
+    it. ``rubric`` is a name or a path; without one, the skill decides. ``backend`` is
+    ``BACKEND[:MODEL]``, a function from prompt to mapping, or an object like those of
+    :mod:`flow.adapters.judges`; without one, the user's settings decide. ``samples`` (1 to 25)
+    opinions become one by the median of each dimension.
+
+    Raises :class:`~flow.errors.InputError` without a transcript, and :class:`NoUsableAnswer` where
+    no judge is configured or no usable answer came: nothing is stored then.
+    """
+    return _value(wiring.score(_wish(skill, file, rubric, backend, samples, store), cwd=cwd))
+
+
+async def ascorecard(
+    skill: str | None = None,
+    *,
+    file: str | os.PathLike[str] | None = None,
+    rubric: str | None = None,
+    backend: Backend | None = None,
+    samples: int | None = None,
+    store: bool = True,
+    cwd: str | None = None,
+) -> Scorecard:
+    """:func:`scorecard` for asynchronous code; a coroutine function as backend runs on its loop.
+
+    Cancelling stops the waiting; a question that is out already is ended by its time limit.
+    """
+    import asyncio
+
+    wish = _wish(skill, file, rubric, backend, samples, store)
+    loop = asyncio.get_running_loop()
+    return _value(await asyncio.to_thread(wiring.score, wish, cwd=cwd, loop=loop))
+
+
+def scorecards(skill: str, *, cwd: str | None = None) -> dict[str, Any]:
+    """The stored cards of ``skill``, oldest first, with the change of each dimension.
+
+    As ``flow judge history SKILL --json`` prints it.
+    """
+    return wiring.history(skill, cwd=cwd)
+
+
+def _wish(
+    skill: str | None,
+    file: str | os.PathLike[str] | None,
+    rubric: str | None,
+    backend: Backend | None,
+    samples: int | None,
+    store: bool,
+) -> wiring.Wish:
+    import os
+
+    return wiring.Wish(
+        skill=skill,
+        file=None if file is None else os.fsdecode(file),
+        rubric=rubric,
+        backend=backend,
+        samples=samples,
+        store=store,
+    )
+
+
+def _value(card: wiring.Card) -> Scorecard:
+    found = card.document
+    dimensions = tuple(
+        ScoredDimension(
+            name,
+            row["score"],
+            row["weight"],
+            row["justification"],
+            tuple(row["evidence"]),
+            tuple(row.get("discounted", ())),
+            bool(row.get("unsupported")),
+        )
+        for name, row in found["dimensions"].items()
+    )
+    return Scorecard(
+        skill=found["skill"],
+        timestamp=found["timestamp"],
+        dimensions=dimensions,
+        composite=found["composite"],
+        grade=found["grade"],
+        critical_issues=tuple(found["criticalIssues"]),
+        recommendations=tuple(found["recommendations"]),
+        rubric=found["rubricUsed"],
+        transcript=found["transcriptPath"],
+        notes=tuple(found["notes"]),
+        file=card.file,
+        warnings=card.warnings,
+        document=found,
+    )

@@ -1,0 +1,78 @@
+"""Holding the evidence in a bundle against the ledger in it (SPEC section 10, *Chain*, *Export*).
+
+The ledger goes along whole, so whoever alters a sidecar alters its entry too, and every entry after
+it; and the journal and the commits of the repository know what the chain was.
+"""
+
+from __future__ import annotations
+
+from flow.cheap_typing import TYPE_CHECKING
+from flow.core import chain
+from flow.core.attestation import LEDGER_FILE
+from flow.core.chain_walk import Line, walk
+from flow.core.evidence import APPROVER, EVALUATOR
+from flow.core.explain import visible
+from flow.errors import FlowError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from typing import Any
+
+    from flow.core.attestation import Item, Record
+    from flow.core.chain import Entry
+
+BY: Mapping[str, str] = {EVALUATOR: "evaluator", APPROVER: "approver"}
+"""Who wrote a sidecar that decides something → what its entry says."""
+
+
+def faults(record: Record, json: Callable[[bytes, str], Any]) -> list[str]:
+    """How the evidence differs from what the ledger says of it, and what is wrong with that."""
+    content = next((file.content for file in record.files if file.name == LEDGER_FILE), None)
+    if content is None:
+        return [f"record: {LEDGER_FILE} is not in it, so nothing says that this was recorded"]
+    entries: dict[str, Entry] = {}
+
+    def parse(line: bytes) -> Entry:
+        try:
+            document = json(line, LEDGER_FILE)
+        except FlowError:
+            raise ValueError("is no entry") from None
+        entry = chain.read(document, line)
+        if entry.kind == chain.EVIDENCE:
+            entries.setdefault(entry.evidence_id, entry)
+        return entry
+
+    walked = walk(record.run_id, f"record: {LEDGER_FILE}", _lines(content), parse, ())
+    found = [visible(str(finding)) for finding in walked.findings]
+    digests = {file.name: file.sha256 for file in record.files}
+    for item in record.items:
+        why = _differs(item, entries.get(item.evidence.id), digests)
+        if why:
+            found.append(f"record: {visible(item.file)[:80]}: {why}")
+    return found
+
+
+def _lines(content: bytes) -> Iterator[Line]:
+    parts = content.split(b"\n")
+    last = parts.pop()
+    for number, text in enumerate(parts, 1):
+        yield Line(number, text, ended=True)
+    if last:
+        yield Line(len(parts) + 1, last, ended=False)
+
+
+def _differs(item: Item, entry: Entry | None, digests: Mapping[str, str]) -> str:
+    """What a sidecar's entry says otherwise than the sidecar; empty where they agree."""
+    evidence = item.evidence
+    if entry is None:
+        return f"no entry of {LEDGER_FILE} records it"
+    if entry.sidecar_sha256 != digests[item.file]:
+        return f"is not the sidecar that entry {entry.seq} of {LEDGER_FILE} recorded"
+    if entry.output_sha256 != evidence.document["evidence"].get("output_sha256"):
+        return f"names another output than entry {entry.seq} of {LEDGER_FILE}"
+    if entry.goal_id != evidence.goal:
+        return f"entry {entry.seq} of {LEDGER_FILE} is about goal {visible(entry.goal_id)[:80]}"
+    by = BY.get(str(evidence.document["metadata"].get("created_by")))
+    if item.criterion is not None and entry.by != by:
+        return f"decides, and entry {entry.seq} of {LEDGER_FILE} is by {visible(entry.by)[:40]}"
+    return ""

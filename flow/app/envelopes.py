@@ -1,0 +1,98 @@
+"""Signed envelopes (DSSE), and who has signed them."""
+
+from __future__ import annotations
+
+from flow.cheap_typing import TYPE_CHECKING, NamedTuple
+from flow.core import attestation
+from flow.core.explain import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+UNSIGNED = "unsigned: nothing says who made this"
+UNKNOWN = (
+    "signed, and nothing given here says whose key that is: "
+    "name the keys you trust with --allowed-signers or --key"
+)
+
+
+class Signature(NamedTuple):
+    """One signature of an envelope. ``keyid`` is a hint that nobody vouches for."""
+
+    keyid: str
+    sig: bytes
+
+
+class Envelope(NamedTuple):
+    """One DSSE envelope, decoded; ``place`` names it for people."""
+
+    place: str
+    payload_type: str
+    payload: bytes
+    signatures: tuple[Signature, ...]
+
+
+class Checked(NamedTuple):
+    """What is known of one signature. ``good``: it fits what is signed; None: nobody can say."""
+
+    good: bool | None
+    key: str
+    """The key's fingerprint, or the hint in the envelope."""
+    who: str | None = None
+    """Whose key it is, by the caller's own list; None where that does not say."""
+    why: str = ""
+
+
+def signers_of(
+    envelopes: Sequence[Envelope],
+    signature: Callable[[bytes, Signature], Checked],
+    strict: bool,
+    findings: list[str],
+    notes: list[str],
+) -> list[str]:
+    """Who signed every envelope: the key, and whose it is where the caller's list says so.
+
+    ``strict`` demands for every envelope a signature that the list knows. What is wrong is added to
+    ``findings``, what a reader should know to ``notes``.
+    """
+    everywhere: dict[str, int] = {}
+    good = 0
+    for envelope in envelopes:
+        signed = attestation.pae(envelope.payload_type, envelope.payload)
+        seen = [signature(signed, one) for one in envelope.signatures]
+        findings += [f"{envelope.place}: {visible(one.why)}" for one in seen if one.good is False]
+        if strict:
+            findings += _unknown(envelope, seen)
+        else:
+            notes += {visible(one.why) for one in seen if one.good is None}.difference(notes)
+        keys = {_name(one) for one in seen if one.good and (one.who or not strict)}
+        good += bool(keys)
+        for key in keys:
+            everywhere[key] = everywhere.get(key, 0) + 1
+    whole = [key for key, count in everywhere.items() if count == len(envelopes)]
+    if good == len(envelopes) and not whole:
+        findings.append("the envelopes are signed by different keys")
+    signed_ones = sum(1 for envelope in envelopes if envelope.signatures)
+    if strict:
+        return whole
+    if not signed_ones:
+        notes.append(UNSIGNED)
+    elif signed_ones < len(envelopes):
+        findings.append(f"only {signed_ones} of {len(envelopes)} envelopes are signed")
+    elif whole:
+        notes.append(UNKNOWN)
+    return whole
+
+
+def _unknown(envelope: Envelope, seen: Sequence[Checked]) -> list[str]:
+    if not seen:
+        return [f"{envelope.place}: {UNSIGNED}"]
+    if any(one.good and one.who for one in seen) or all(one.good is False for one in seen):
+        return []  # one that does not fit is named already
+    keys = ", ".join(visible(one.key) for one in seen)
+    return [f"{envelope.place}: signed by {keys}, which the given keys do not name"]
+
+
+def _name(one: Checked) -> str:
+    key = visible(one.key)
+    return f"{visible(one.who)} ({key})" if one.who else key

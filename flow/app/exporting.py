@@ -1,0 +1,257 @@
+"""What of a run goes into an export (SPEC section 10, *Export*).
+
+Only evidence that Flow counts, measured on the files that the goal stands for, decides a criterion
+there: for an open goal the files as they are now, for a closed one those it was closed on. What
+others recorded goes along as theirs; what is stale is counted and left out.
+"""
+
+from __future__ import annotations
+
+from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
+from flow.core import attestation, closing, ids, layout
+from flow.core.attestation import Item, Kept, Record
+from flow.core.evidence import APPROVER, EVALUATOR
+from flow.core.sha import sha256
+from flow.errors import StateError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from flow.app.ports import LoadedGoal, Records
+    from flow.core.evidence import Evidence
+    from flow.core.goal import Criterion, Goal
+
+SIZE_LIMIT = 32 << 20
+"""Bytes of all files that go along whole."""
+OTHERS_LIMIT = 500
+"""Sidecars of others that go along."""
+CLOSED = ("achieved", "failed")
+"""What a summary is made of. A cancelled goal was not verified."""
+
+
+class Sources(NamedTuple):
+    """Where an export's parts are read from."""
+
+    records: Records
+    tree_now: Callable[[LoadedGoal, str], str | None]
+    """The digest of the files as they are; None where git cannot say."""
+    tree_of: Callable[[Goal, str, str], str | None]
+    """The digest of a commit's files (goal, run, commit); None where it is not here."""
+    events: Callable[[str, str], Sequence[Mapping[str, Any]]]
+    """The events of (run, goal), in order."""
+    closed: Callable[[LoadedGoal, str, str], bool]
+    """Whether a door of Flow's closed (goal, run, at) as it is now."""
+    read: Callable[[str], bytes | None]
+    """A file below the top level, whole; None where it is absent."""
+    rubrics: Callable[[Goal], Mapping[str, str]]
+    version: str
+
+
+def gather(
+    sources: Sources,
+    loaded: LoadedGoal,
+    run_id: str,
+    *,
+    with_outputs: bool,
+    resource_uri: str | None,
+) -> Record:
+    """The record of an export. Raises :class:`StateError` where there is nothing to vouch for."""
+    goal = loaded.goal
+    closed_at = _closed_at(sources, loaded, run_id)
+    found, _ = sources.records.evidence(run_id)
+    mine = [e for e in found if e.goal == goal.id]
+    items: list[Item] = []
+    commits: dict[str, str | None] = {}
+    for criterion, evidence in _deciding(sources, loaded, run_id, mine):
+        commit = _commit(sources, goal, run_id, evidence, commits)
+        items.append(Item(attestation.sidecar_name(evidence.id), evidence, criterion.id, commit))
+    if not items:
+        raise StateError(
+            f"goal {goal.id} has no evidence of Flow's own for the files as they "
+            + ("were when it was closed" if goal.status in CLOSED else "are now"),
+            code="no_evidence",
+            key="ID",
+            value=goal.id,
+            remedy=f"evaluate it first: flow goal evaluate {goal.id}",
+        )
+    used = {item.evidence.id for item in items}
+    others = [e for e in mine if e.id not in used and not _by_flow(e)]
+    items += [Item(attestation.sidecar_name(e.id), e, None) for e in others[-OTHERS_LIMIT:]]
+    left_out = {
+        "sidecars of Flow's own that are stale or decide nothing": len(mine)
+        - len(used)
+        - len(others),
+        "sidecars of others, the oldest": max(0, len(others) - OTHERS_LIMIT),
+    }
+    record = Record(
+        goal=goal,
+        contract=loaded.contract,
+        run_id=run_id,
+        flow_version=sources.version,
+        resource_uri=resource_uri or _uri(goal),
+        closed_at=closed_at,
+        rubrics=sources.rubrics(goal),
+        left_out={what: count for what, count in left_out.items() if count},
+        items=tuple(items),
+        files=(),
+    )
+    record = record._replace(files=_files(sources, loaded, record, with_outputs))
+    wrong = attestation.faults(record)
+    if wrong:
+        raise StateError(
+            f"the record of goal {goal.id} does not hold together: {'; '.join(wrong)}",
+            code="inconsistent",
+            file=loaded.file,
+            remedy="nothing is exported that the evidence does not say; see flow goal history",
+        )
+    return record
+
+
+def _closed_at(sources: Sources, loaded: LoadedGoal, run_id: str) -> str | None:
+    """When the goal was closed.
+
+    A status that no event explains was written by nobody's door, and so was one that the user's
+    own state folder knows nothing of: whoever may write the goal may write an event, too.
+    """
+    goal = loaded.goal
+    if goal.status not in CLOSED:
+        return None
+    at = closing.told_at(sources.events(run_id, goal.id), goal.status)
+    if at is None:
+        raise StateError(
+            f"goal {goal.id} says that it is {goal.status}, and no event of run {run_id} says so",
+            code="inconsistent",
+            file=layout.goal_file(goal.id),
+            key="lifecycle.status",
+            value=goal.status,
+            remedy="only what went through one of Flow's doors is exported; see flow goal history",
+        )
+    if not sources.closed(loaded, run_id, at):
+        raise StateError(
+            f"goal {goal.id} says that it is {goal.status}, and your own state folder "
+            "does not know that it was closed like this",
+            code="inconsistent",
+            file=layout.goal_file(goal.id),
+            key="lifecycle.status",
+            value=goal.status,
+            remedy="the goal or its run was changed since, or the command that closed it "
+            f"was killed; its evidence goes into a new goal: flow goal create NEW --from "
+            f"{goal.id}",
+        )
+    return at
+
+
+def _deciding(
+    sources: Sources, loaded: LoadedGoal, run_id: str, mine: Sequence[Evidence]
+) -> list[tuple[Criterion, Evidence]]:
+    """For each criterion the sidecar that decides it on the files that the goal stands for.
+
+    An open goal stands for the files as they are: the Stop hook measures again without touching the
+    goal where the result is the same. What a closed one names is what it was closed on.
+    """
+    found: list[tuple[Criterion, Evidence]] = []
+    is_open = loaded.goal.status not in CLOSED
+    tree = sources.tree_now(loaded, run_id) if is_open else None
+    for criterion in loaded.goal.criteria:
+        for path in _candidates(criterion, run_id, mine if is_open else ()):
+            evidence = sources.records.counted(path)
+            if evidence is None or not _decides(evidence, criterion):
+                continue
+            if not is_open or _fresh(evidence, tree, loaded.contract):
+                found.append((criterion, evidence))
+                break
+    if is_open or not found:
+        return found
+    newest = max((evidence for _, evidence in found), key=lambda e: e.created_at)
+    tree = newest.subject.get("tree")
+    return [(c, e) for c, e in found if _fresh(e, tree, loaded.contract)]
+
+
+def _candidates(criterion: Criterion, run_id: str, mine: Sequence[Evidence]) -> dict[str, None]:
+    """The sidecar that the goal names for a criterion, then Flow's own of ``mine``."""
+    folder = layout.evidence_dir(run_id) + "/"
+    named = criterion.evidence_ref
+    paths = [named] if named is not None and named.startswith(folder) else []
+    paths += [
+        layout.evidence_file(run_id, e.id)
+        for e in reversed(mine)
+        if _by_flow(e) and criterion.id in e.proves
+    ]
+    return dict.fromkeys(paths)
+
+
+def _decides(evidence: Evidence, criterion: Criterion) -> bool:
+    if criterion.fuzzy:
+        return evidence.type in ("llm_judge_report", "human_approval")
+    return evidence.type == "command_result" and criterion.id in evidence.proves
+
+
+def _by_flow(evidence: Evidence) -> bool:
+    return evidence.document["metadata"].get("created_by") in (EVALUATOR, APPROVER)
+
+
+def _fresh(evidence: Evidence, tree: str | None, contract: str) -> bool:
+    stamp = evidence.subject
+    return tree is not None and (stamp.get("tree"), stamp.get("contract")) == (tree, contract)
+
+
+def _commit(
+    sources: Sources, goal: Goal, run_id: str, evidence: Evidence, known: dict[str, str | None]
+) -> str | None:
+    """The commit that the evidence is about; None where the files measured were not its."""
+    head = evidence.subject.get("head")
+    if not isinstance(head, str):
+        return None
+    if head not in known:
+        known[head] = sources.tree_of(goal, run_id, head)
+    tree = known[head]
+    return head if tree is not None and tree == evidence.subject.get("tree") else None
+
+
+def _files(
+    sources: Sources, loaded: LoadedGoal, record: Record, with_outputs: bool
+) -> tuple[Kept, ...]:
+    """The goal, the sidecars, their outputs, and the run's ledger where there is one."""
+    folder = layout.evidence_dir(record.run_id)
+    paths = {attestation.goal_name(record.goal.id): loaded.file}
+    outputs: dict[str, str] = {}
+    for item in record.items:
+        paths[item.file] = f"{folder}/{item.file}"
+        if item.evidence.output_ref is not None:
+            outputs[item.evidence.output_ref] = str(
+                item.evidence.document["evidence"].get("output_sha256") or ""
+            )
+    paths[attestation.LEDGER_FILE] = f"{layout.run_dir(record.run_id)}/{attestation.LEDGER_FILE}"
+    kept: list[Kept] = []
+    total = 0
+    for name, path in [*paths.items(), *((name, f"{folder}/{name}") for name in outputs)]:
+        content = sources.read(path) if with_outputs or name not in outputs else None
+        if content is None:
+            if outputs.get(name):
+                kept.append(Kept(name, outputs[name]))
+            continue
+        total += len(content)
+        if total > SIZE_LIMIT:
+            raise StateError(
+                f"the files of goal {record.goal.id} have more than {SIZE_LIMIT} bytes together",
+                code="too_large",
+                file=path,
+                remedy="leave out --with-outputs"
+                if with_outputs
+                else "export the run in which it was closed alone (--run-id)",
+            )
+        kept.append(Kept(name, sha256(content).hexdigest(), content))
+    return tuple(kept)
+
+
+def _uri(goal: Goal) -> str:
+    """A URI for the goal: the repository's label and the goal's id."""
+    safe = "".join(
+        c if c.isascii() and (c.isalnum() or c in "-._~/") else "".join(_percent(c))
+        for c in goal.repo
+    )
+    return f"flow-goal:{safe}/{ids.goal_id(goal.id)}"
+
+
+def _percent(char: str) -> list[str]:
+    return [f"%{byte:02X}" for byte in char.encode("utf-8", "surrogatepass")]

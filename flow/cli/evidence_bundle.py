@@ -1,0 +1,103 @@
+"""``flow evidence verify --bundle``: an export checked elsewhere, without its repository."""
+
+from __future__ import annotations
+
+from flow.cheap_typing import TYPE_CHECKING, Any
+from flow.core.attestation import RECORD, SUMMARY, TEST_RESULT
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Mapping
+
+    from flow.app.bundle import Report
+    from flow.cli.output import Output
+
+_KINDS = {TEST_RESULT: "test-result", SUMMARY: "summary", RECORD: "record"}
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of the command."""
+    add = parser.add_argument
+    add("--bundle", metavar="FILE", help="a file that flow evidence export wrote (-: stdin)")
+    add(
+        "--allowed-signers",
+        metavar="FILE",
+        help="whose SSH keys count, as ssh-keygen reads it; every envelope must be signed by one",
+    )
+    add(
+        "--key",
+        metavar="PUB",
+        action="append",
+        default=[],
+        help="a public key in PEM that counts; every envelope must be signed by one",
+    )
+
+
+def run(args: argparse.Namespace, out: Output) -> int:
+    """Check the bundle: 0 it holds together, 1 findings."""
+    from flow.wiring.exporting import check_bundle
+
+    report = check_bundle(args.bundle, args.allowed_signers, args.key)
+    document = _document(report)
+    out.result(document, _lines(document, out))
+    return 1 if report.findings else 0
+
+
+def _document(report: Report) -> dict[str, Any]:
+    record = report.record
+    return {
+        "ok": not report.findings,
+        "goal_id": record.goal.id if record else None,
+        "run_id": record.run_id if record else None,
+        "status": record.goal.status if record else None,
+        "signed": report.signed,
+        "signers": list(report.signers),
+        "statements": [_row(one) for one in report.statements],
+        "findings": list(report.findings),
+        "notes": list(report.notes),
+    }
+
+
+def _row(statement: Mapping[str, Any]) -> dict[str, Any]:
+    """What one Statement says. It may hold anything: only what has the right shape is shown."""
+    predicate = statement["predicate"]
+    kind = statement["predicateType"]
+    result = predicate.get("result", predicate.get("verificationResult"))
+    names = [
+        name
+        for key in ("passedTests", "warnedTests", "failedTests")
+        for name in (predicate.get(key) if isinstance(predicate.get(key), list) else ())
+        if isinstance(name, str)
+    ]
+    commits = [
+        one["digest"]["gitCommit"]
+        for one in statement["subject"]
+        if isinstance(one, dict)
+        and isinstance(one.get("digest"), dict)
+        and isinstance(one["digest"].get("gitCommit"), str)
+    ]
+    return {
+        "type": _KINDS.get(kind, kind),
+        "result": result if isinstance(result, str) else None,
+        "criteria": names,
+        "commit": commits[0] if commits else None,
+    }
+
+
+def _lines(document: Mapping[str, Any], out: Output) -> list[str]:
+    from flow.core.explain import visible
+
+    status = f" ({document['status']})" if document["status"] else ""
+    lines = [f"goal        {document['goal_id'] or 'unknown'}{status}"]
+    for row in document["statements"]:
+        parts = [row["type"], row["result"] or "", ", ".join(row["criteria"])]
+        if row["commit"]:
+            parts.append(f"commit {row['commit'][:12]}")
+        shown = "  ".join(visible(part) for part in parts if part)
+        lines.append(f"  {shown}")
+    lines += [f"signed by   {signer}" for signer in document["signers"]]
+    lines += [f"note        {note}" for note in document["notes"]]
+    lines += [f"{out.paint('bad', 'finding')}     {what}" for what in document["findings"]]
+    count = len(document["findings"])
+    verdict = f"{count} finding{'s' if count > 1 else ''}" if count else "the bundle holds together"
+    return [*lines, verdict]

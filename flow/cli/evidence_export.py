@@ -1,0 +1,151 @@
+"""``flow evidence export``: in-toto Statements for others to check."""
+
+from __future__ import annotations
+
+import json
+import os
+
+from flow.cheap_typing import TYPE_CHECKING, Any
+from flow.cli.parsing import usage_error
+from flow.cli.written import write_out
+from flow.core.explain import visible
+from flow.wiring.exporting import Exporting, key_signer, signer
+
+if TYPE_CHECKING:
+    import argparse
+
+    from flow.cli.output import Output
+    from flow.wiring.exporting import Exported
+
+PROG = "flow evidence export"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of the command."""
+    from flow.cli.parsing import goal_argument
+
+    goal_argument(parser, optional=True)
+    add = parser.add_argument
+    add("--run-id", metavar="R", help="this run instead of the goal's")
+    add("--output", metavar="F", default="-", help="write it to F (default, and -: stdout)")
+    add(
+        "--format",
+        choices=("dsse", "statements"),
+        default="dsse",
+        help="DSSE envelopes, one a line (default), or the bare Statements, one a line",
+    )
+    add(
+        "--sign",
+        metavar="ssh:KEYFILE",
+        action="append",
+        default=[],
+        help="sign with ssh-keygen -Y; the .pub file of a key that the agent holds will do",
+    )
+    add(
+        "--key",
+        metavar="FILE",
+        action="append",
+        default=[],
+        help="sign with a private key in PEM (Ed25519, ECDSA); needs the extra [sign]",
+    )
+    add(
+        "--with-outputs", action="store_true", help="put the raw outputs in, not their digests only"
+    )
+    add("--resource-uri", metavar="URI", help="what the verification summary calls the goal")
+
+
+def run(args: argparse.Namespace, out: Output) -> int:
+    """Export, to a file or to standard output."""
+    checkout = Exporting()
+    if args.format == "statements" and (args.sign or args.key):
+        raise usage_error("bare Statements hold no signature: use --format dsse", PROG)
+    uri = args.resource_uri
+    if uri is not None and (
+        ":" not in uri or not uri.isprintable() or " " in uri or len(uri) > 2000
+    ):
+        raise usage_error("--resource-uri is no URI, like git+https://example.org/repo", PROG)
+    signers = [signer(one, checkout.environ) for one in args.sign]
+    signers += [key_signer(path) for path in args.key]
+    done = checkout.export(
+        checkout.choose() if args.ID is None else args.ID,
+        args.run_id,
+        with_outputs=args.with_outputs,
+        resource_uri=args.resource_uri,
+        signers=signers,
+    )
+    text = _text(done, args.format)
+    to_stdout = args.output == "-"
+    if not to_stdout:
+        write_out(args.output, text, "bundle")
+    document = _document(done, None if to_stdout else args.output)
+    if not to_stdout and _lies_in(checkout.top, args.output):
+        document["warnings"].append(
+            "the bundle lies in the checkout, where it is a change like any other: "
+            "evidence is stale until it is elsewhere"
+        )
+    if to_stdout and not out.json:
+        out.text(text)
+    else:
+        if to_stdout:
+            from flow.adapters import dsse
+
+            document["envelopes"] = [dsse.document(one) for one in done.envelopes]
+        out.result(document, _lines(document, args.output))
+    out.warn(document["warnings"])
+    return 0
+
+
+def _is_uri(text: str) -> bool:
+    return text.isascii() and text.isprintable() and ":" in text and not set(text) & set(' <>"')
+
+
+def _text(done: Exported, format: str) -> str:
+    from flow.adapters import dsse
+
+    if format == "dsse":
+        return dsse.text(done.envelopes)
+    return "".join(f"{one.payload.decode('ascii')}\n" for one in done.envelopes)
+
+
+def _document(done: Exported, output: str | None) -> dict[str, Any]:
+    record = done.record
+    warnings = []
+    if not any(one.signatures for one in done.envelopes):
+        warnings.append("unsigned: nothing says who made this (--sign ssh:KEYFILE, or --key FILE)")
+    if any(item.criterion is not None and item.commit is None for item in record.items):
+        warnings.append(
+            "the files that were measured are no commit, so the Statements name none: "
+            "commit, then evaluate, then export"
+        )
+    return {
+        "goal_id": record.goal.id,
+        "run_id": record.run_id,
+        "status": record.goal.status,
+        "output": output,
+        "statements": [json.loads(one.payload) for one in done.envelopes],
+        "signed_by": sorted({s.keyid for one in done.envelopes for s in one.signatures}),
+        "left_out": dict(record.left_out),
+        "warnings": warnings,
+        "files": [file.name for file in record.files],
+    }
+
+
+def _lines(document: dict[str, Any], output: str) -> list[str]:
+    lines = [f"wrote {visible(output)}"]
+    for one in document["statements"]:
+        predicate = one["predicate"]
+        if "result" in predicate:
+            names = predicate["passedTests"] + predicate["warnedTests"] + predicate["failedTests"]
+            lines.append(f"  test-result           {predicate['result']:<7} {', '.join(names)}")
+        elif "verificationResult" in predicate:
+            lines.append(f"  verification summary  {predicate['verificationResult']}")
+        else:
+            lines.append(f"  evidence record       {len(one['subject'])} files")
+    lines += [f"  signed by             {visible(key)}" for key in document["signed_by"]]
+    return lines
+
+
+def _lies_in(top: str, path: str) -> bool:
+    """Whether a file at ``path`` is part of what evidence is measured on."""
+    real = os.path.realpath(path)
+    return real.startswith(f"{top}/") and not real.startswith(f"{top}/.flow/")

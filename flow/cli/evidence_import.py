@@ -1,0 +1,81 @@
+"""``flow evidence import``: what other tools reported, kept and shown; it decides nothing."""
+
+from __future__ import annotations
+
+from flow.app.overview import fresh_fields
+from flow.cheap_typing import TYPE_CHECKING
+from flow.cli.parsing import listed
+from flow.core.explain import visible
+from flow.core.imported import FORMATS
+from flow.wiring.importing import Importing
+
+if TYPE_CHECKING:
+    import argparse
+
+    from flow.cli.output import Output
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of the command."""
+    add = parser.add_argument
+    add("FILE", help="the report (-: stdin)")
+    add("--goal", metavar="ID", help="the goal (default: the goal of the branch checked out)")
+    add("--run-id", metavar="R", help="the run to record it in (default: the goal's)")
+    add("--format", choices=FORMATS, help="what it is (default: found out)")
+    add(
+        "--proves",
+        metavar="AC,...",
+        action="append",
+        help="the criteria it speaks for; a judge is shown it for those",
+    )
+    add("--commit", metavar="SHA", help="the commit it is about, where it names none itself")
+
+
+def run(args: argparse.Namespace, out: Output) -> int:
+    """Record the report."""
+    import os
+
+    from flow.adapters import import_formats, inputs
+
+    checkout = Importing()
+    data = inputs.read(args.FILE, "FILE", limit=import_formats.LIMIT)
+    name = "standard input" if args.FILE == "-" else os.path.basename(args.FILE)
+    done = checkout.import_report(
+        checkout.choose() if args.goal is None else args.goal,
+        args.run_id,
+        data,
+        name,
+        format=args.format,
+        proves=listed(args.proves, "--proves", "flow evidence import"),
+        commit=args.commit,
+    )
+    evidence = done.evidence
+    warnings = list(done.warnings)
+    stale = done.stand is not None and not done.stand.fresh
+    word = "stale" if stale else "fresh"
+    if stale:
+        warnings.append(
+            f"stale: it is about commit {done.commit[:12]}, whose files are not those here"
+        )
+    document = {
+        "goal_id": evidence.goal,
+        "run_id": evidence.run_id,
+        "id": evidence.id,
+        "path": done.path,
+        "type": evidence.type,
+        "outcome": evidence.outcome,
+        "result": evidence.document["evidence"].get("result"),
+        "proves": list(evidence.proves),
+        "commit": done.commit,
+        **fresh_fields(done.stand),
+        "limitations": list(evidence.limitations),
+        "warnings": warnings,
+    }
+    lines = [
+        f"recorded {visible(done.path)}",
+        f"  {evidence.type}  {evidence.outcome}: {visible(str(document['result']))}",
+        f"  commit {visible(done.commit[:12])}, {word}; it decides nothing",
+    ]
+    out.result(document, lines)
+    out.warn(warnings)
+    return 0

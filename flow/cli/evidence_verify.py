@@ -1,0 +1,121 @@
+"""``flow evidence verify`` and ``head``: a run's record against its hash chain."""
+
+from __future__ import annotations
+
+from flow.cheap_typing import TYPE_CHECKING
+from flow.cli.parsing import Command, plain, usage_error, yes_argument
+from flow.core import explain, ids
+from flow.core.chain import TRAILER
+from flow.wiring.verifying import Verifying
+
+if TYPE_CHECKING:
+    import argparse
+
+    from flow.cli.output import Output
+
+FINDINGS = 1
+
+
+def _run_arguments(parser: argparse.ArgumentParser, default: str) -> None:
+    parser.add_argument("RUN", nargs="?", help=f"a run, or the goal it is of ({default})")
+    parser.add_argument("--goal", metavar="ID", help="the run of this goal")
+    parser.add_argument("--run-id", metavar="R", help="this run")
+
+
+def _run_id(args: argparse.Namespace, checkout: Verifying, prog: str) -> str | None:
+    if sum(name is not None for name in (args.RUN, args.goal, args.run_id)) > 1:
+        raise usage_error("name the goal or the run, once", prog)
+    if args.RUN is not None:
+        return checkout.run_named(args.RUN)
+    if args.run_id is not None:
+        return ids.run_id(args.run_id)
+    return checkout.run_of(args.goal) if args.goal is not None else None
+
+
+def _verify_arguments(parser: argparse.ArgumentParser) -> None:
+    from flow.cli import evidence_bundle
+
+    _run_arguments(parser, "default: every run there is, or was")
+    evidence_bundle.arguments(parser)
+    parser.add_argument(
+        "--against",
+        metavar="REF",
+        help="also compare with the heads that journal and commits name at REF",
+    )
+    parser.add_argument(
+        "--forget",
+        action="store_true",
+        help="forget the head that your state folder keeps of RUN: you removed it yourself",
+    )
+    yes_argument(parser)
+
+
+def _verify(args: argparse.Namespace, out: Output) -> int:
+    from flow.render import chain
+
+    prog = "flow evidence verify"
+    if args.bundle is not None:
+        return _bundle(args, out, prog)
+    if args.allowed_signers is not None or args.key:
+        raise usage_error("--allowed-signers and --key belong to --bundle", prog)
+    checkout = Verifying()
+    run_id = _run_id(args, checkout, prog)
+    if args.forget:
+        if run_id is None or args.against is not None:
+            raise usage_error("--forget takes the run, and nothing else", prog)
+        return _forget(checkout, run_id, args, out)
+    if args.yes:
+        raise usage_error("--yes answers the question of --forget", prog)
+    document = checkout.verify(run_id, args.against)
+    out.result(plain(document), chain.verified(document, out.paint))
+    out.warn(document["warnings"])
+    return FINDINGS if document["broken"] else 0
+
+
+def _bundle(args: argparse.Namespace, out: Output, prog: str) -> int:
+    """An export is checked by itself: no repository is looked at."""
+    from flow.cli import evidence_bundle
+
+    others = (args.RUN, args.goal, args.run_id, args.against)
+    if any(one is not None for one in others) or args.forget or args.yes:
+        raise usage_error("--bundle is checked by itself: name no run, and no --against", prog)
+    return evidence_bundle.run(args, out)
+
+
+def _forget(checkout: Verifying, run_id: str, args: argparse.Namespace, out: Output) -> int:
+    out.need_yes(
+        f"forget the head kept of run {run_id}, so that what was cut is no longer told?",
+        yes=args.yes,
+        how=f"flow evidence verify {run_id} --forget --yes",
+    )
+    path = checkout.forget_head(run_id)
+    out.result({"run_id": run_id, "forgotten": path}, [f"forgot {explain.visible(path)}"])
+    return 0
+
+
+def _head_arguments(parser: argparse.ArgumentParser) -> None:
+    _run_arguments(parser, "default: that of the goal of the branch that is checked out")
+    parser.add_argument(
+        "--trailer", action="store_true", help=f"as a commit trailer: {TRAILER}: <n>:<hash>"
+    )
+
+
+def _head(args: argparse.Namespace, out: Output) -> int:
+    checkout = Verifying()
+    run_id = _run_id(args, checkout, "flow evidence head")
+    if run_id is None:
+        run_id = checkout.run_of(checkout.choose())
+    head = checkout.head(run_id)
+    trailer = f"{TRAILER}: {head}"
+    document = {"run_id": run_id, "head": head, "trailer": trailer}
+    out.result(document, [trailer if args.trailer else head])
+    return 0
+
+
+VERIFY = Command(
+    "check runs against their hash chains, or an exported bundle; offline",
+    _verify_arguments,
+    _verify,
+    "exit status: 0 all is as it was recorded, 1 findings, 2 wrong call",
+)
+HEAD = Command("the head of a run's hash chain", _head_arguments, _head)

@@ -1,0 +1,69 @@
+"""``flow gc``: old outputs of closed goals go; sidecars, ledger and everything else stay."""
+
+from __future__ import annotations
+
+from flow.cheap_typing import TYPE_CHECKING
+from flow.cli.parsing import Command, whole, yes_argument
+
+if TYPE_CHECKING:
+    import argparse
+
+    from flow.cli.output import Output
+
+OLDER_THAN = 30
+"""Days since a run's last evidence, where the caller names none."""
+MOST_DAYS = 36_500
+MOST_RUNS = 1_000_000
+
+
+def _arguments(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add(
+        "--older-than",
+        metavar="DAYS",
+        type=whole(0, MOST_DAYS, "a number of days"),
+        default=OLDER_THAN,
+        help=f"only runs whose newest evidence is older than this (default: {OLDER_THAN})",
+    )
+    add(
+        "--keep",
+        metavar="N",
+        type=whole(0, MOST_RUNS, "a number of runs"),
+        default=0,
+        help="leave the N newest runs of closed goals alone (default: 0)",
+    )
+    add("--dry-run", action="store_true", help="only say what would be dropped")
+    yes_argument(parser)
+
+
+def _run(args: argparse.Namespace, out: Output) -> int:
+    from flow.render import chain
+    from flow.wiring.collecting import Collecting
+
+    checkout = Collecting()
+    plan = checkout.plan_gc(args.older_than, args.keep)
+    document = plan.to_document(dry_run=args.dry_run)
+    if args.dry_run or not plan.runs:
+        out.result(document, chain.collected(document))
+        out.warn(plan.warnings)
+        return 0
+    out.warn(plan.warnings)
+    out.need_yes(
+        f"drop {document['outputs']} output{'' if document['outputs'] == 1 else 's'} "
+        f"({chain.size(document['bytes'])}) "
+        f"of {len(plan.runs)} run{'' if len(plan.runs) == 1 else 's'} for good?",
+        yes=args.yes,
+        how="flow gc --yes",
+    )
+    done = checkout.do_gc(plan).to_document(dry_run=False)
+    out.result(done, chain.collected(done))
+    return 0
+
+
+COMMAND = Command(
+    "drop raw outputs of closed goals that are old; the chain still verifies",
+    _arguments,
+    _run,
+    "Sidecars, ledger, events and verdicts stay, and so does every output of a goal that is not "
+    "closed.",
+)

@@ -1,0 +1,108 @@
+"""``flow judge debate``: several judges, their reports, and what they agree on."""
+
+from __future__ import annotations
+
+from flow.cheap_typing import TYPE_CHECKING
+from flow.cli.parsing import Command, whole
+from flow.errors import PersonNeeded
+
+if TYPE_CHECKING:
+    import argparse
+
+    from flow.app.debating import Watcher
+    from flow.cli.output import Output
+
+NO_CONSENSUS = PersonNeeded.exit_code
+
+_EPILOG = """\
+exit status: 0 the judges agree (or a vote was counted), 4 no consensus or no usable answer: a
+person decides; 2 wrong call, 5 disk or lock failed. A debate that was broken off is gone on with
+when the same command is run again."""
+
+
+def _arguments(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add(
+        "--solution",
+        metavar="PATH",
+        action="append",
+        required=True,
+        help="the file to evaluate (repeatable)",
+    )
+    add("--task", metavar="TEXT", required=True, help="what it was supposed to accomplish")
+    add(
+        "--criteria",
+        metavar="NAME:WEIGHT,...",
+        help='what to score, like "correctness:30,design:25"',
+    )
+    add(
+        "--kind",
+        choices=("code", "design", "documentation"),
+        help="take the criteria for this kind (default: code)",
+    )
+    add(
+        "--judges",
+        type=whole(1, 25, "a number of judges"),
+        metavar="N",
+        help="how many (default: 3, or one for each --judge-backend); a debate needs two",
+    )
+    add(
+        "--rounds",
+        type=whole(0, 10, "a number of rounds"),
+        metavar="N",
+        default=3,
+        help="debates at most (default: 3)",
+    )
+    add(
+        "--mode",
+        choices=("debate", "vote"),
+        default="debate",
+        help="vote: independent ballots and their median, no debate",
+    )
+    add(
+        "--judge-backend",
+        metavar="BACKEND[:MODEL]",
+        action="append",
+        help="claude, anthropic, openai or command (default: the setting); once for all judges, "
+        "or once for each",
+    )
+
+
+def _debate(args: argparse.Namespace, out: Output) -> int:
+    from flow.core.debate_result import document
+    from flow.wiring import debates
+
+    held = debates.debate(
+        args.solution,
+        args.task,
+        criteria=args.criteria,
+        kind=args.kind,
+        judges=args.judges,
+        rounds=args.rounds,
+        mode=args.mode,
+        backends=args.judge_backend or (),
+        watch=_watcher(out),
+    )
+    found = document(held)
+    out.result(found, found["report"].split("\n"))
+    out.warn(found["warnings"])
+    return 0 if held.decided else NO_CONSENSUS
+
+
+def _watcher(out: Output) -> Watcher | None:
+    import sys
+
+    if out.json or sys.stderr is None:
+        return None
+    from flow.adapters import clock
+    from flow.render.debate import Progress
+
+    return Progress(sys.stderr, clock.monotonic)
+
+
+COMMAND = Command(
+    "let several judges evaluate a solution and debate until they agree",
+    _arguments,
+    _debate,
+    _EPILOG,
+)

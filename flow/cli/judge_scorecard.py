@@ -1,0 +1,94 @@
+"""``flow judge scorecard`` and ``flow judge history SKILL``: how well an execution went."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from flow.cheap_typing import TYPE_CHECKING
+from flow.cli.parsing import whole
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable
+
+    from flow.cli.output import Output
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of ``scorecard``, but ``--judge-backend``."""
+    add = parser.add_argument
+    add("SKILL", nargs="?", help="the skill or agent that ran (default: the transcript's own)")
+    add(
+        "--file",
+        metavar="TRANSCRIPT",
+        help="the transcript: a session's JSONL, plain text or Markdown, - for standard input "
+        "(default: the newest run of the skill in this folder's sessions)",
+    )
+    add("--rubric", metavar="R", help="a rubric's name or path (default: the one for the skill)")
+    add(
+        "--samples",
+        type=whole(1, 25, "a number of samples"),
+        metavar="K",
+        help="opinions to ask for; each score is their median (default: the setting)",
+    )
+
+
+def run(args: argparse.Namespace, out: Output) -> int:
+    """Score one execution, store the card, show it."""
+    from flow.render import scorecard
+    from flow.wiring import scorecards
+
+    wish = scorecards.Wish(
+        skill=args.SKILL,
+        file=args.file,
+        rubric=args.rubric,
+        backend=args.judge_backend,
+        samples=args.samples,
+    )
+    card = scorecards.score(wish, told=_told(out))
+    shown = scorecard.box(card.document, out.paint, columns=_columns(out), encoding=_encoding())
+    out.result(card.document, shown)
+    out.warn(card.warnings)
+    if not out.json:
+        out.say(f"stored as {card.file}")
+    return 0
+
+
+def history(skill: str, out: Output) -> int:
+    """Show the stored cards of a skill."""
+    from flow.render import scorecard
+    from flow.wiring import scorecards
+
+    document = scorecards.history(skill)
+    out.result(document, scorecard.history(document, encoding=_encoding()))
+    out.warn(document["warnings"])
+    if not document["cards"] and not out.json:
+        out.say(
+            f"no scorecards of {document['skill']} in {document['folder']} yet: "
+            "flow judge scorecard SKILL"
+        )
+    return 0
+
+
+def _told(out: Output) -> Callable[[str], None]:
+    """Says what is going on to whoever watches at a terminal."""
+    watched = not out.json and sys.stderr is not None and sys.stderr.isatty()
+    return out.say if watched else lambda _: None
+
+
+def _columns(out: Output) -> int:
+    """Columns to draw in: ``COLUMNS``, else the terminal's, else as many as the box wants."""
+    from flow.render.scorecard import WIDTH
+
+    said = out.environ.get("COLUMNS", "")
+    if said.isascii() and said.isdigit() and int(said[:6]) > 0:
+        return int(said[:6])
+    try:
+        return os.get_terminal_size(sys.stdout.fileno()).columns or WIDTH
+    except (OSError, ValueError, AttributeError):
+        return WIDTH
+
+
+def _encoding() -> str:
+    return getattr(sys.stdout, "encoding", None) or "utf-8"

@@ -1,0 +1,139 @@
+"""The hash chain over a run's evidence (SPEC section 10): what an entry is, and what follows what.
+
+An entry is a JSON object whose values are text, whole numbers or null. Its *canonical text* is JSON
+with sorted keys, no spaces and only ASCII characters. ``hash`` is the SHA-256 of the canonical text
+of the entry without ``hash``; a line of ``ledger.jsonl`` is the canonical text of the whole entry.
+``prev`` is the ``hash`` of the entry before; for the first one :func:`genesis` of the run's id, so
+that a run's ledger cannot stand for another run's.
+"""
+
+from __future__ import annotations
+
+import json
+
+from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
+from flow.core.sha import sha256
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+EVIDENCE = "evidence"
+"""``kind`` of the entry of a sidecar."""
+DROPPED = "dropped"
+"""``kind`` of the entry that says that an output was dropped (``flow gc``)."""
+TRAILER = "Flow-Ledger"
+"""The commit trailer that holds a head."""
+
+_encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode
+_DIGITS = frozenset("0123456789abcdef")
+_TEXTS = ("at", "evidence_id", "goal_id", "by", "prev", "hash")
+
+
+class Head(NamedTuple):
+    """Where a chain stands: how many entries it has, and the hash of the last one."""
+
+    number: int
+    hash: str
+
+    def __str__(self) -> str:
+        return f"{self.number}:{self.hash}"
+
+
+class Entry(NamedTuple):
+    """One line of ``ledger.jsonl``."""
+
+    seq: int
+    """1 for the first entry; each one is higher by 1 than the one before."""
+    at: str
+    kind: str
+    evidence_id: str
+    goal_id: str
+    by: str
+    """``evaluator`` and ``approver`` are Flow's own; only such evidence can count."""
+    sidecar_sha256: str
+    output_sha256: str | None
+    """Null where the sidecar has no output. In a ``dropped`` entry: of the output that was."""
+    prev: str
+    hash: str
+
+    @property
+    def head(self) -> Head:
+        """The chain's head once this entry is in it."""
+        return Head(self.seq, self.hash)
+
+
+def genesis(run_id: str) -> str:
+    """``prev`` of a run's first entry."""
+    return sha256(f"flow.synapti.ai/v1 ledger {run_id}".encode()).hexdigest()
+
+
+def events_genesis(run_id: str) -> str:
+    """``prev`` of the first line of a run's ``events.jsonl``."""
+    return sha256(f"flow.synapti.ai/v1 events {run_id}".encode()).hexdigest()
+
+
+def canonical(document: Mapping[str, Any]) -> bytes:
+    """The canonical text of a JSON object."""
+    return _encode(document).encode("ascii")
+
+
+def seal(document: Mapping[str, Any]) -> str:
+    """The ``hash`` of an object that has none yet."""
+    return sha256(canonical(document)).hexdigest()
+
+
+def following(last: Head | None, run_id: str, fields: Mapping[str, Any]) -> Entry:
+    """The entry after ``last`` (None: the first) with ``fields`` for all but its place."""
+    number, prev = last if last is not None else (0, genesis(run_id))
+    document = {**fields, "seq": number + 1, "prev": prev}
+    return Entry(**document, hash=seal(document))
+
+
+def line(entry: Entry) -> bytes:
+    """The entry as it stands in ``ledger.jsonl``, without the newline."""
+    return canonical(entry._asdict())
+
+
+def read(document: object, text: bytes) -> Entry:
+    """The entry whose line is ``text`` and whose JSON is ``document``.
+
+    ValueError with what is wrong, where it is not one that Flow would write, or was changed.
+    """
+    if not isinstance(document, dict) or set(document) != set(Entry._fields):
+        raise ValueError("is no entry")
+    entry = Entry(**document)
+    if not _well_formed(entry):
+        raise ValueError("is no entry")
+    if canonical(document) != text:
+        raise ValueError("is not written as Flow writes it")
+    # No text of a value can look like this member: a quote in it would be escaped.
+    bare = text.replace(b'"hash":"%b",' % entry.hash.encode(), b"", 1)
+    if sha256(bare).hexdigest() != entry.hash:
+        raise ValueError("was altered: its hash is not that of what it says")
+    return entry
+
+
+def _well_formed(entry: Entry) -> bool:
+    texts = (getattr(entry, name) for name in _TEXTS)
+    if not all(isinstance(text, str) for text in texts) or type(entry.seq) is not int:
+        return False
+    if entry.kind not in (EVIDENCE, DROPPED) or entry.seq < 1:
+        return False
+    if entry.kind == DROPPED and entry.output_sha256 is None:
+        return False
+    needed = (entry.sidecar_sha256, entry.prev, entry.hash)
+    return all(is_digest(value) for value in needed) and (
+        entry.output_sha256 is None or is_digest(entry.output_sha256)
+    )
+
+
+def is_digest(value: object) -> bool:
+    """Whether ``value`` is a SHA-256 as Flow writes it."""
+    return isinstance(value, str) and len(value) == 64 and _DIGITS.issuperset(value)
+
+
+def head_of(text: object) -> Head | None:
+    """The head that ``<n>:<hash>`` says; None for anything else."""
+    number, colon, digest = text.partition(":") if isinstance(text, str) else ("", "", "")
+    plain = number.isascii() and number.isdigit() and len(number) <= 16 and number[0] != "0"
+    return Head(int(number), digest) if colon and plain and is_digest(digest) else None

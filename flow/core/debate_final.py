@@ -1,0 +1,210 @@
+"""The final report of a debate or a vote, as Markdown (SPEC section 9.4).
+
+The headings of the consensus report are the seed's.
+"""
+
+from __future__ import annotations
+
+from flow.cheap_typing import TYPE_CHECKING
+from flow.core import debate
+from flow.core.debate import shown, total
+from flow.core.debate_report import inert
+from flow.core.debate_result import initial, named, revisions
+from flow.core.rubric import exact
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from fractions import Fraction
+
+    from flow.core.debate import Agreement
+    from flow.core.debate_result import Held
+
+WORDS: Mapping[str, str] = {
+    "pass": "Pass",
+    "needs_revision": "Needs Revision",
+    "fail": "Fail",
+}
+
+
+def report(held: Held) -> str:
+    """The final report as Markdown."""
+    if held.decided and held.mode == "debate":
+        lines = _consensus(held)
+    elif held.decided:
+        lines = _vote(held)
+    else:
+        lines = _no_consensus(held)
+    return "\n".join([*lines, "", *_reports(held)])
+
+
+def _consensus(held: Held) -> list[str]:
+    scores = debate.means(held.about.criteria, held.positions)
+    return [
+        "# Consensus Evaluation Report",
+        "",
+        "## Consensus Scores",
+        "",
+        *_table(held, "Final", scores.criteria),
+        "",
+        f"**Consensus Overall Score**: {total(scores.overall)}/5.0",
+        *_points(held, "Consensus "),
+        "",
+        "## Debate Summary",
+        "",
+        f"- Rounds to consensus: {held.rounds}",
+        *_how(held),
+        "",
+        "## Final Recommendation",
+        "",
+        *_recommendation(held, scores),
+    ]
+
+
+def _vote(held: Held) -> list[str]:
+    scores = debate.medians(held.about.criteria, held.positions)
+    last = debate.agreement(held.about.criteria, held.positions, debated=False)
+    near = "would be" if last.reached else "would not be"
+    return [
+        "# Vote Evaluation Report",
+        "",
+        "## Median Scores",
+        "",
+        *_table(held, "Median", scores.criteria),
+        "",
+        f"**Median Overall Score**: {total(scores.overall)}/5.0",
+        "",
+        _apart(held, last, near),
+        *_silent(held),
+        *_points(held, ""),
+        "",
+        "## Final Recommendation",
+        "",
+        *_recommendation(held, scores),
+    ]
+
+
+def _apart(held: Held, last: Agreement, near: str) -> str:
+    said = f"{shown(last.overall)} from the lowest to the highest overall score"
+    return f"{len(held.positions)} independent ballots, no debate; {said}: that {near} a consensus."
+
+
+def _no_consensus(held: Held) -> list[str]:
+    lines = ["# No Consensus", "", "**A person has to decide: the judges could not.**", ""]
+    if held.positions:
+        lines += ["## Final Scores", "", *_table(held, "Gap", None), ""]
+    lines += ["## Persistent Disagreements", "", *_why(held)]
+    if held.agreements:
+        lines += ["", "## Debate Summary", "", f"- Debates held: {held.rounds}", *_how(held)]
+    return lines + _points(held, "")
+
+
+def _why(held: Held) -> Iterator[str]:
+    """Why there is no consensus."""
+    for path, what in held.altered:
+        yield f"- {inert(path)} is not what Flow wrote: {inert(what)}"
+    yield from (line for line in _silent(held) if line)
+    if held.silent or held.altered or not held.agreements:
+        yield "- Without every judge's own report there is no consensus."
+        return
+    last, positions = held.agreements[-1], held.positions
+    for name in last.apart:
+        said = ", ".join(f"Judge {p.judge} {shown(p.score(name))}" for p in positions)
+        yield f'- Criterion "{inert(name)}": {shown(last.criteria[name])} apart ({said})'
+        ends = sorted(positions, key=lambda p: exact(p.score(name)))
+        for position in (ends[0], ends[-1]):
+            mark = next(mark for mark in position.marks if mark.name == name)
+            yield f"  - Judge {position.judge}: {inert(mark.justification)}"
+    if last.overall > debate.OVERALL_LIMIT:
+        yield f"- Overall scores: {shown(last.overall)} apart, at most 0.5 is a consensus"
+    for number in last.refusing:
+        yield f"- Judge {number} does not accept the consensus"
+
+
+def _silent(held: Held) -> list[str]:
+    if not held.silent:
+        return []
+    rows = [
+        f"- Judge {one.judge} gave no usable answer ({one.kind}): {inert(one.reason)}"
+        for one in held.silent
+    ]
+    return ["", *rows]
+
+
+def _table(held: Held, last: str, scores: Mapping[str, Fraction] | None) -> list[str]:
+    positions = held.positions
+    heads = ["Criterion", *(f"Judge {position.judge}" for position in positions), last]
+    lines = [_row(heads), _row(["---"] * len(heads))]
+    for criterion in held.about.criteria:
+        values = [position.score(criterion.name) for position in positions]
+        own = [f"{shown(value)}/5" for value in values]
+        gap = max(exact(value) for value in values) - min(exact(value) for value in values)
+        end = shown(gap) if scores is None else f"{total(scores[criterion.name])}/5"
+        lines.append(_row([inert(criterion.name), *own, end]))
+    own = [f"{total(debate.overall(held.about.criteria, p))}/5" for p in positions]
+    return [*lines, _row(["Overall", *own, ""])]
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _points(held: Held, of: str) -> list[str]:
+    lines: list[str] = []
+    rows = (
+        ("Strengths", named(held.positions, lambda p: p.strengths)),
+        ("Weaknesses", named(held.positions, lambda p: p.weaknesses)),
+    )
+    for heading, points in rows:
+        lines += ["", f"## {of}{heading}", ""]
+        lines += [f"- {inert(text)} ({_judges(who, held)})" for text, who in points]
+        if not points:
+            lines.append("None named.")
+    return lines
+
+
+def _judges(who: Sequence[int], held: Held) -> str:
+    if len(who) == len(held.positions) > 1:
+        return "all judges"
+    return f"Judge{'s' if len(who) > 1 else ''} {', '.join(map(str, who))}"
+
+
+def _how(held: Held) -> Iterator[str]:
+    """How the debate changed the evaluations."""
+    first, revised = initial(held), revisions(held)
+    before, after = held.agreements[0], held.agreements[-1]
+    said = ", ".join(f'"{inert(name)}" ({shown(gap)} apart)' for name, gap in first)
+    yield f"- Initial disagreements: {said or 'none'}"
+    spread = f"{shown(before.overall)} before, {shown(after.overall)} after"
+    yield f"- Spread of the overall scores: {spread}"
+    if held.rounds:
+        yield f"- How resolved: {len(revised)} revised scores" + (":" if revised else "")
+    for one in revised:
+        change = f"from {shown(one.before)} to {shown(one.after)}"
+        yield (
+            f'  - Round {one.round}, Judge {one.judge}, "{inert(one.criterion)}" {change}: '
+            f"{inert(one.reason)}"
+        )
+        if one.conformity:
+            yield "    - **conformity**: revised without a new quote from the solution"
+
+
+def _recommendation(held: Held, scores: debate.Scores) -> list[str]:
+    word = debate.recommended(held.positions)
+    said = ", ".join(f"Judge {p.judge} {WORDS[p.recommendation]}" for p in held.positions)
+    why = [f"Overall {total(scores.overall)}/5", *_ends(scores.criteria)]
+    why.append(f"the median of {said}")
+    return [f"**{WORDS[word]}**", "", "; ".join(why) + "."]
+
+
+def _ends(scores: Mapping[str, Fraction]) -> list[str]:
+    """The best and the weakest criterion, where they differ."""
+    low, high = (pick(scores, key=lambda name: scores[name]) for pick in (min, max))
+    if scores[low] == scores[high]:
+        return []
+    best = f"best in {inert(high)} ({total(scores[high])}/5)"
+    return [f"{best}, weakest in {inert(low)} ({total(scores[low])}/5)"]
+
+
+def _reports(held: Held) -> list[str]:
+    paths = [judge.path for judge in held.judges if judge.sections]
+    return ["## Reports", "", *([f"- {inert(path)}" for path in paths] or ["None."])]

@@ -1,0 +1,301 @@
+"""A judge's report file: Markdown for people and judges, with a structured part for Flow.
+
+A file is a list of sections: the assessment, then one for each debate, each ended by a block of
+JSON. Flow reads only these blocks. The text is made from them, so that a number or a word in it
+that is not theirs shows (SPEC section 9.4; the headings are the seed's).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+
+from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
+from flow.core.debate import (
+    RECOMMENDATIONS,
+    Mark,
+    Position,
+    overall,
+    plain_number,
+    shown,
+    total,
+)
+from flow.core.debate_prompt import QUESTIONS
+from flow.core.debate_reply import Answered
+from flow.core.explain import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from flow.core.debate_criteria import Criterion
+
+FORMAT = "flow-debate/1"
+_BLOCK = re.compile(r"^```json\n(.*?)\n```\n", re.MULTILINE | re.DOTALL)
+_ACTIVE = re.compile(r"([\\`*_\[\]<>|#~])")
+MOST_SECTIONS = 100
+
+
+class Disagreement(NamedTuple):
+    """A gap of more than one point before a debate, and what the judge said about it."""
+
+    judge: int
+    criterion: str
+    mine: float
+    theirs: float
+    defense: str = ""
+    challenge: str = ""
+
+
+class Section(NamedTuple):
+    """What one judge wrote in one turn. ``round`` 0 is the assessment."""
+
+    round: int
+    position: Position
+    before: tuple[float, ...]
+    """Its scores before, in the criteria's order: the draft's, or those of the turn before."""
+    verification: tuple[Answered, ...] = ()
+    disagreements: tuple[Disagreement, ...] = ()
+    conformity: tuple[str, ...] = ()
+    """Criteria whose score it changed without a new quote from the solution."""
+
+
+class About(NamedTuple):
+    """What every report of one debate is about. ``debate`` is the digest of the question."""
+
+    debate: str
+    task: str
+    solution: tuple[str, ...]
+    """The files' names."""
+    criteria: tuple[Criterion, ...]
+
+
+class Altered(ValueError):
+    """A report that is not what Flow wrote, and where."""
+
+
+def render(about: About, section: Section) -> str:
+    """One section as it stands in the file."""
+    lines = _assessment(about, section) if section.round == 0 else _debate(about, section)
+    block = json.dumps(_document(about, section), indent=1, ensure_ascii=False)
+    return "\n".join([*lines, "", "```json", block, "```", ""])
+
+
+def read(about: About, judge: int, text: str) -> tuple[Section, ...]:
+    """The sections of a report file; :class:`Altered` where it is not as Flow writes it."""
+    found = []
+    for number, match in enumerate(_BLOCK.finditer(text)):
+        if number >= MOST_SECTIONS:
+            raise Altered(f"it has more than {MOST_SECTIONS} structured parts")
+        line = text.count("\n", 0, match.start()) + 1
+        section = _section(about, judge, match[1], f"the structured part at line {line}")
+        if section.round != number:
+            raise Altered(f"the structured part at line {line} is not that of round {number}")
+        found.append(section)
+    if not found:
+        raise Altered("it has no structured part")
+    try:
+        wanted = "".join(render(about, section) for section in found)
+    except (ValueError, TypeError, AttributeError):
+        raise Altered("its structured parts hold something else than what Flow writes") from None
+    _compare(wanted, text)
+    return tuple(found)
+
+
+def inert(text: str) -> str:
+    """Foreign text on one line of Markdown, where it starts and links nothing."""
+    return _ACTIVE.sub(r"\\\1", visible(" ".join(text.split())))
+
+
+def quoted(text: str) -> str:
+    """A quote as a code span, letter for letter."""
+    runs = [len(run) for run in re.findall("`+", text)]
+    marks = "`" * (max(runs, default=0) + 1)
+    edge = " " if text.startswith("`") or text.endswith("`") else ""
+    return f"{marks}{edge}{visible(text)}{edge}{marks}"
+
+
+def _assessment(about: About, section: Section) -> list[str]:
+    position = section.position
+    lines = [
+        f"Done by Judge {position.judge}",
+        "",
+        "# Evaluation Report",
+        "",
+        f"- Task: {inert(about.task)}",
+        *(f"- Solution: {quoted(name)}" for name in about.solution),
+        "",
+        "## Criteria",
+    ]
+    for criterion, mark in zip(about.criteria, position.marks, strict=True):
+        name = inert(criterion.name)
+        lines += [
+            "",
+            f'**Criterion "{name}"** ({criterion.percent}%): {shown(mark.score)}/5',
+            *(f"- Evidence: {quoted(quote)}" for quote in mark.evidence),
+            *(f"- Not in the solution: {quoted(quote)}" for quote in mark.discounted),
+            f"- Justification: {inert(mark.justification)}",
+        ]
+    score = total(overall(about.criteria, position))
+    lines += ["", f"**Overall Weighted Score**: {score}/5.0", *_verdict(position)]
+    lines += ["", "## Verification", ""]
+    for number, asked in enumerate(section.verification, 1):
+        lines += [f"{number}. {inert(asked.question)}", f"   - {inert(asked.answer)}"]
+    if len(section.verification) < QUESTIONS:
+        given = len(section.verification) or "none"
+        lines.append(f"(asked for {QUESTIONS} questions and answers, the judge gave {given})")
+    changed = [
+        f'- Criterion "{inert(mark.name)}": {shown(before)} in the draft, {shown(mark.score)} now'
+        for before, mark in zip(section.before, position.marks, strict=True)
+        if before != mark.score
+    ]
+    return [*lines, "", "Changed by it:", *(changed or ["- nothing"])]
+
+
+def _debate(about: About, section: Section) -> list[str]:
+    position = section.position
+    lines = ["", f"## Debate Round {section.round}", "", "### Disagreements Identified", ""]
+    for one in section.disagreements:
+        lines += [
+            f'**Disagreement with Judge {one.judge} on Criterion "{inert(one.criterion)}"**',
+            f"- My score: {shown(one.mine)}/5",
+            f"- Their score: {shown(one.theirs)}/5",
+            f"- My defense: {inert(one.defense) or _defense(position, one.criterion)}",
+            f"- My challenge: {inert(one.challenge) or '(none given)'}",
+            "",
+        ]
+    if not section.disagreements:
+        lines += ["None: no score lies more than one point from another judge's.", ""]
+    lines += ["### Revised Assessment", "", "After considering other judges' arguments:"]
+    for before, mark in zip(section.before, position.marks, strict=True):
+        lines += _revised(before, mark, mark.name in section.conformity)
+    score = total(overall(about.criteria, position))
+    lines += ["", f"**New Weighted Score**: {score}/5.0", *_verdict(position)]
+    lines += ["", f"**Accepts the consensus**: {'yes' if position.accepts else 'no'}"]
+    lines += ["", "## Evidences", ""]
+    for mark in position.marks:
+        name = inert(mark.name)
+        lines += [f'- Criterion "{name}": {quoted(quote)}' for quote in mark.evidence]
+        lines += [
+            f'- Criterion "{name}", not in the solution: {quoted(quote)}'
+            for quote in mark.discounted
+        ]
+    if not any(mark.evidence or mark.discounted for mark in position.marks):
+        lines.append("None.")
+    return lines
+
+
+def _defense(position: Position, criterion: str) -> str:
+    """What a judge that gave no defense says of the criterion now."""
+    mark = next(mark for mark in position.marks if mark.name == criterion)
+    return ", ".join(map(quoted, mark.evidence)) or inert(mark.justification)
+
+
+def _revised(before: float, mark: Mark, conformity: bool) -> list[str]:
+    name = f'- **Criterion "{inert(mark.name)}"**'
+    why = inert(mark.justification)
+    if before == mark.score:
+        return [f"{name}: Maintained {shown(before)}/5", f"  - Reason maintained: {why}"]
+    lines = [f"{name}: Revised from {shown(before)} to {shown(mark.score)}/5"]
+    lines.append(f"  - Reason for change: {why}")
+    if conformity:
+        lines.append("  - Flagged by Flow: conformity, no new quote from the solution")
+    return lines
+
+
+def _verdict(position: Position) -> list[str]:
+    lines = []
+    for heading, points in (("Strengths", position.strengths), ("Weaknesses", position.weaknesses)):
+        lines += ["", f"### {heading}", "", *([f"- {inert(p)}" for p in points] or ["None named."])]
+    return [*lines, "", f"**Recommendation**: {position.recommendation}"]
+
+
+def _document(about: About, section: Section) -> dict[str, Any]:
+    position = section.position
+    return {
+        "format": FORMAT,
+        "debate": about.debate,
+        "judge": position.judge,
+        "round": section.round,
+        "criteria": [
+            {**mark._asdict(), "score": plain_number(mark.score)} for mark in position.marks
+        ],
+        "overall": total(overall(about.criteria, position)),
+        "strengths": list(position.strengths),
+        "weaknesses": list(position.weaknesses),
+        "recommendation": position.recommendation,
+        "accepts_consensus": position.accepts,
+        "scores_before": [plain_number(score) for score in section.before],
+        "verification": [one._asdict() for one in section.verification],
+        "disagreements": [one._asdict() for one in section.disagreements],
+        "conformity": list(section.conformity),
+    }
+
+
+def _section(about: About, judge: int, text: str, where: str) -> Section:
+    try:
+        document = json.loads(text, parse_constant=_no_number)
+        section = _from_document(document)
+        if [mark.name for mark in section.position.marks] != [c.name for c in about.criteria]:
+            raise ValueError("other criteria")
+        whole = json.dumps(_document(about, section), sort_keys=True)
+        same = whole == json.dumps(document, sort_keys=True)
+    except (ValueError, KeyError, TypeError, RecursionError, OverflowError):
+        raise Altered(f"{where} cannot be read") from None
+    if document["debate"] != about.debate:
+        raise Altered(f"{where} belongs to another debate")
+    if section.position.judge != judge:
+        raise Altered(f"{where} is another judge's")
+    if not same:
+        raise Altered(f"{where} contradicts itself")
+    return section
+
+
+def _from_document(document: Mapping[str, Any]) -> Section:
+    marks = tuple(
+        Mark(
+            row["name"],
+            row["score"],
+            row["justification"],
+            tuple(row["evidence"]),
+            tuple(row["discounted"]),
+        )
+        for row in document["criteria"]
+    )
+    if document["recommendation"] not in RECOMMENDATIONS:
+        raise ValueError("no recommendation")
+    if type(document["accepts_consensus"]) is not bool or type(document["round"]) is not int:
+        raise ValueError("no yes or no")
+    if not all(type(mark.score) in (int, float) and 1 <= mark.score <= 5 for mark in marks):
+        raise ValueError("no score")
+    position = Position(
+        document["judge"],
+        marks,
+        tuple(document["strengths"]),
+        tuple(document["weaknesses"]),
+        document["recommendation"],
+        document["accepts_consensus"],
+    )
+    return Section(
+        document["round"],
+        position,
+        tuple(document["scores_before"]),
+        tuple(Answered(**row) for row in document["verification"]),
+        tuple(Disagreement(**row) for row in document["disagreements"]),
+        tuple(document["conformity"]),
+    )
+
+
+def _no_number(name: str) -> Any:
+    raise ValueError(f"{name} is no number")
+
+
+def _compare(wanted: str, text: str) -> None:
+    """Raise :class:`Altered` at the first line that differs."""
+    if wanted == text:
+        return
+    ours, theirs = wanted.split("\n"), text.split("\n")
+    for number, (one, other) in enumerate(zip(ours, theirs, strict=False), 1):
+        if one != other:
+            said, found = visible(one)[:80], visible(other)[:80]
+            raise Altered(f"line {number} says '{found}', its structured part '{said}'")
+    raise Altered(f"it has {len(theirs)} lines, its structured parts {len(ours)}")

@@ -1,0 +1,72 @@
+"""What ``evaluator.sandbox`` asks for, and which paths it opens (SPEC sections 1 and 3)."""
+
+from __future__ import annotations
+
+from flow.cheap_typing import TYPE_CHECKING, Literal, NamedTuple
+from flow.core.globs import Part, compile_glob
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+BWRAP = "bwrap"
+"""The one kind there is: bubblewrap, of Linux."""
+
+
+class Sandbox(NamedTuple):
+    """How a goal's commands are to be confined.
+
+    ``allowed`` and ``denied`` are path patterns as the boundary takes them; no ``allowed`` opens
+    the whole checkout. ``network``: whether the commands may reach it.
+    """
+
+    network: bool
+    allowed: tuple[str, ...]
+    denied: tuple[str, ...]
+    kind: str = BWRAP
+
+
+class Place(NamedTuple):
+    """Where a pattern leads: a literal path, and what of it the pattern covers.
+
+    ``exact``: the path itself, file or folder. ``folder``: everything in that folder. ``search``:
+    whatever fits the pattern below that folder (``""`` is the top level).
+    """
+
+    path: str
+    covers: Literal["exact", "folder", "search"]
+
+
+def sandbox_of(
+    document: Mapping[str, Any], allowed: tuple[str, ...], denied: tuple[str, ...]
+) -> Sandbox | None:
+    """What a goal document that the schema has accepted asks for; None for no sandbox.
+
+    ``bwrap`` and ``true`` ask for one without a network, ``{kind: bwrap, network: true}`` for one
+    with it.
+    """
+    value = document["evaluator"].get("sandbox")
+    options = value if isinstance(value, dict) else {}
+    kind = options.get("kind") if isinstance(value, dict) else value
+    if kind in (None, False, "none"):
+        return None
+    return Sandbox(options.get("network") is True, allowed, denied)
+
+
+def place(pattern: str) -> Place:
+    """Where an allowed pattern, which starts at the top level, leads."""
+    glob = compile_glob(pattern, anchored=True)
+    literal: list[bytes] = []
+    for part in glob.parts:
+        if part is None or part.tokens is not None or part.tail is not None:
+            break
+        literal.append(part.head)
+    path = b"/".join(literal).decode("utf-8", "surrogateescape")
+    rest = glob.parts[len(literal) :]
+    if not rest:
+        return Place(path, "folder" if glob.folder_only else "exact")
+    anything = rest[0] in (None, Part(b"", b""))
+    # `**/` is folders only: their content is covered, a file beside them is not
+    if len(rest) == 1 and anything and not glob.folder_only:
+        return Place(path, "folder")
+    return Place(path, "search")

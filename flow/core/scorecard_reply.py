@@ -1,0 +1,199 @@
+"""What a judge may answer about an execution, and whether it rests on the transcript.
+
+What is not the asked-for shape is no answer at all. What has the shape and rests on no quote of
+the transcript is a fault: it is sent back once, and marked in the card (SPEC section 9.3).
+"""
+
+from __future__ import annotations
+
+import re
+
+from flow.cheap_typing import TYPE_CHECKING, Any
+from flow.core.explain import names, visible
+from flow.core.judging import suspicious
+from flow.core.judging.fences import LABEL, blunt
+from flow.core.judging.reply import LEAST_QUOTE
+from flow.core.scorecard import CONSISTENCY, NAMES, Ballot, Mark, tenths
+from flow.core.verdict import clip
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    Occurs = Callable[[str, str], bool]
+    """Dimension and quote."""
+
+FIELDS = ("dimensions", "recommendations")
+MARK_FIELDS = ("evidence", "justification", "score")
+JUSTIFICATION_LIMIT = 1_000
+"""Characters that are kept of a justification or a recommendation."""
+QUOTE_LIMIT = 500
+MOST_QUOTES = 10
+MOST_OFFERED = 20
+FAULTS_SHOWN = 5
+
+NOTHING_QUOTED = "it quotes nothing from the transcript"
+INVENTED = "none of its quotes occurs in the transcript"
+TOO_SHORT = (
+    f"its quotes are too short to be looked up: at least {LEAST_QUOTE} characters, or a whole line"
+)
+VAGUE = "its justification says nothing concrete"
+_VAGUE = (
+    "all good|as expected|average|excellent|fine|generally good|good|great|good enough|good job|"
+    "good work|great work|it is fine|it works|looks fine|looks good|looks great|n a|no comment|"
+    "no issues|no problems|none|ok|okay|perfect|seems fine|seems good|seems ok|very good|well done|"
+    "works"
+)
+"""Whole justifications that name nothing (the seed's examples, and their like)."""
+
+
+def reply_schema() -> dict[str, Any]:
+    """The JSON Schema of the reply, evidence first (SPEC section 9.1)."""
+    text = {"type": "string"}
+    texts = {"type": "array", "items": text}
+    mark = {
+        "type": "object",
+        "additionalProperties": False,
+        "required": list(MARK_FIELDS),
+        "properties": {
+            "evidence": {
+                **texts,
+                "description": "Passages copied word for word from the transcript.",
+            },
+            "justification": {"type": "string", "description": "What the passages show."},
+            "score": {"type": "number", "description": "From 1.0 to 10.0, one decimal."},
+        },
+    }
+    return {
+        "type": "object",
+        "additionalProperties": False,
+        "required": list(FIELDS),
+        "properties": {
+            "dimensions": {
+                "type": "object",
+                "additionalProperties": False,
+                "required": list(NAMES),
+                "properties": dict.fromkeys(NAMES, mark),
+            },
+            "recommendations": texts,
+        },
+    }
+
+
+def read_reply(value: Mapping[str, Any], occurs: Occurs, *, compared: bool) -> Ballot | str:
+    """The ballot in a reply; where it is not usable, why not.
+
+    ``compared`` says whether there are earlier cards: where there are none, what it says of
+    consistency is not looked at beyond its shape.
+    """
+    fault = _keys(value, FIELDS, "the reply")
+    if fault:
+        return fault
+    rows, offered = value["dimensions"], value["recommendations"]
+    if not isinstance(rows, dict):
+        return "its dimensions are no object"
+    fault = _keys(rows, NAMES, "it")
+    if fault:
+        return fault
+    if not _texts(offered):
+        return "its recommendations are no list of texts"
+    marks: dict[str, Mark] = {}
+    faults = []
+    for name in NAMES:
+        found = _mark(name, rows[name], occurs, weigh=compared or name != CONSISTENCY)
+        if isinstance(found, str):
+            faults.append(f"{name}: {found}")
+        else:
+            marks[name] = found
+    if faults:
+        more = f"; and {len(faults) - FAULTS_SHOWN} more" if len(faults) > FAULTS_SHOWN else ""
+        return "; ".join(faults[:FAULTS_SHOWN]) + more
+    wishes = [one_line(text, JUSTIFICATION_LIMIT) for text in offered[:MOST_OFFERED]]
+    return Ballot(marks, tuple(wish for wish in wishes if wish))
+
+
+def one_line(text: str, most: int) -> str:
+    """A judge's words on one line, with nothing in them that a reader could not see."""
+    words = " ".join(text[: most * 8].split())
+    line = visible(words)
+    return clip(blunt(line) if suspicious.imitates(suspicious.normal(words)) else line, most)
+
+
+class Quotes:
+    """Where a quote may come from: the transcript, and for consistency the earlier scores.
+
+    White space, and what Flow's fences escape or take the brackets of, does not count. A quote of
+    fewer than eight characters is one only where it is a whole line.
+    """
+
+    def __init__(self, transcript: str, history: str = "") -> None:
+        self._text = plain(transcript)
+        self._lines = {plain(line) for line in transcript.split("\n") if len(line) < 200}
+        self._history = plain(history)
+
+    def occurs(self, dimension: str, quote: str) -> bool:
+        """Whether ``quote`` stands where a justification of ``dimension`` may take it from."""
+        wanted = plain(quote)
+        if not any(char.isalnum() for char in wanted):
+            return False
+        for text in (wanted, wanted.strip("'\"`“”‘’… .")):
+            if text in self._lines or (len(text) >= LEAST_QUOTE and text in self._text):
+                return True
+        return dimension == CONSISTENCY and len(wanted) >= LEAST_QUOTE and wanted in self._history
+
+
+def plain(text: str) -> str:
+    """``text`` as quotes are compared."""
+    lines = (
+        line if line.isprintable() else _shown(line)  # what is printable stays as it is
+        for line in text.replace("\r\n", "\n").replace(LABEL.strip(), "").split("\n")
+    )
+    return " ".join(blunt(" ".join(lines)).split())
+
+
+def _shown(line: str) -> str:
+    pieces = line.split("\t")
+    return " ".join(piece if piece.isprintable() else visible(piece) for piece in pieces)
+
+
+def _mark(name: str, row: object, occurs: Occurs, *, weigh: bool) -> Mark | str:
+    """One dimension's mark; ``weigh``: whether its justification must rest on something."""
+    if not isinstance(row, dict):
+        return "it is no object"
+    fault = _keys(row, MARK_FIELDS, "it")
+    if fault:
+        return fault
+    score = tenths(row["score"])
+    if isinstance(score, str):
+        return score
+    words, evidence = row["justification"], row["evidence"]
+    if not isinstance(words, str) or not words.strip():
+        return "it has no justification"
+    if not _texts(evidence):
+        return "its evidence is no list of quotes"
+    quotes = [quote for quote in evidence[:MOST_QUOTES] if quote.strip()]
+    kept = tuple(one_line(quote, QUOTE_LIMIT) for quote in quotes if occurs(name, quote))
+    others = tuple(one_line(quote, QUOTE_LIMIT) for quote in quotes if not occurs(name, quote))
+    said = one_line(words, JUSTIFICATION_LIMIT)
+    wrong = _unfounded(said, kept, others) if weigh else ""
+    return Mark(score, said, kept, others, wrong)
+
+
+def _unfounded(said: str, kept: tuple[str, ...], others: tuple[str, ...]) -> str:
+    """Why a justification rests on nothing; empty where it rests on something."""
+    if not kept:
+        short = all(len(plain(quote)) < LEAST_QUOTE for quote in others)
+        return (TOO_SHORT if short else INVENTED) if others else NOTHING_QUOTED
+    words = " ".join(re.findall(r"\w+", said.lower()))
+    return VAGUE if not words or words in _VAGUE.split("|") else ""
+
+
+def _keys(value: Mapping[str, Any], wanted: tuple[str, ...], what: str) -> str:
+    missing = [key for key in wanted if key not in value]
+    if missing:
+        return f"{what} has no {', '.join(missing)}"
+    more = [str(key)[:60] for key in value if key not in wanted]
+    return f"{what} has unknown fields: {names(more, 5)}" if more else ""
+
+
+def _texts(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)

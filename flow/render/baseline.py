@@ -1,0 +1,33 @@
+"""What ``flow goal baseline`` prints. Pure."""
+
+from __future__ import annotations
+
+from flow.cheap_typing import TYPE_CHECKING
+from flow.render.text import field, show, table
+
+if TYPE_CHECKING:
+    from flow.render.text import Document, Paint
+
+SAYS = {
+    True: "non_discriminating: green before the change",
+    False: "red first: it can tell the change",
+    None: "nothing",
+}
+
+
+def baseline(document: Document, paint: Paint) -> list[str]:
+    """A row for each command, and what that says about the goal."""
+    lines = [f"goal {show(document['goal_id'])} on its base {document['base_commit'][:12]}"]
+    rows = [("id", "on the base", "result", "says")]
+    for row in document["criteria"]:
+        says = SAYS[row.get("non_discriminating")]
+        cached = f" (as at {show(row['at'])})" if row["cached"] else ""
+        rows.append(
+            (show(row["criterion_id"]), show(row["outcome"]), show(row["result"]), says + cached)
+        )
+    if len(rows) == 1:
+        return [*lines, "  no criterion has a command", field("next", show(document["next"]))]
+    lines += ["", *table(rows, paint), ""]
+    lines.append(field("evidence", f".flow/runs/{show(document['run_id'])}/evidence/"))
+    lines.append(field("next", show(document["next"])))
+    return lines

@@ -1,0 +1,63 @@
+"""Progress of a debate: one line for each thing that happens, for people who wait."""
+
+from __future__ import annotations
+
+from flow.cheap_typing import TYPE_CHECKING
+from flow.core.debate import shown
+from flow.core.explain import names, visible
+from flow.render.progress import MARKS, PLAIN_MARKS, can_show, fit, write
+from flow.render.progress import seconds as duration
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from flow.cheap_typing import TextIO
+    from flow.core.debate import Agreement
+
+REASON = 200
+"""Characters of a reason that a line shows."""
+
+
+class Progress:
+    """Writes to ``stream``; a :class:`flow.app.debating.Watcher`. Each line is one write."""
+
+    def __init__(self, stream: TextIO, now: Callable[[], float]) -> None:
+        """``now`` is monotonic seconds."""
+        self._stream, self._now = stream, now
+        encoding = getattr(stream, "encoding", None)
+        self._marks = MARKS if can_show("✓✗", encoding) else PLAIN_MARKS
+        self._since: dict[int, float] = {}
+
+    def asking(self, judge: int, name: str, what: str, seconds: float) -> None:
+        """A judge is being asked."""
+        self._since.setdefault(judge, self._now())
+        most = duration(seconds)
+        self._say(f"  judge {judge}  {what}: asks {visible(name)} (at most {most})")
+
+    def wrote(self, judge: int, what: str, score: str) -> None:
+        """Its part of its report is on disk."""
+        took = duration(self._now() - self._since.pop(judge, self._now()))
+        self._say(f"{self._marks['passed']} judge {judge}  {what}: {score}/5 ({took})")
+
+    def silent(self, judge: int, what: str, why: str) -> None:
+        """It gave no usable answer."""
+        self._since.pop(judge, None)
+        reason = fit(visible(why), REASON, mark="...")
+        self._say(
+            f"{self._marks['inconclusive']} judge {judge}  {what}: no usable answer: {reason}"
+        )
+
+    def counted(self, rounds: int, found: Agreement) -> None:
+        """All have answered."""
+        after = "before any debate" if rounds == 0 else f"after debate {rounds}"
+        if found.reached:
+            self._say(f"consensus {after}, {shown(found.overall)} apart")
+            return
+        why = [f"{shown(found.overall)} apart overall"]
+        why += [f"apart on {names(found.apart)}"] if found.apart else []
+        refusing = ", ".join(f"judge {number}" for number in found.refusing)
+        why += [f"not accepted by {refusing}"] if refusing else []
+        self._say(f"no consensus {after}: {'; '.join(why)}")
+
+    def _say(self, line: str) -> None:
+        write(self._stream, line + "\n")

@@ -1,0 +1,183 @@
+"""A scorecard as the seed draws it, and a skill's history; from ``--json`` documents. Pure."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from flow.cheap_typing import TYPE_CHECKING, NamedTuple
+from flow.core.scorecard import NAMES, blocks, described
+from flow.render.columns import clean, encodable, fit, wrap
+from flow.render.text import table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flow.render.text import Document, Paint
+
+WIDTH = 61
+"""Columns of the box (SPEC section 9.3), where the terminal has them."""
+LEAST = 4
+_NAME, _BAR, _SCORE = 15, 10, 8
+_JUSTIFICATION = 5
+"""Columns below which a justification is left out."""
+
+
+class Drawing(NamedTuple):
+    """The characters of a box; each takes one column."""
+
+    top: str
+    middle: str
+    bottom: str
+    side: str
+    full: str
+    empty: str
+    dash: str
+    ellipsis: str
+    arrow: str
+    sparks: str
+    """Of a trend, the lowest first."""
+
+
+UNICODE = Drawing("╔═╗", "╠═╣", "╚═╝", "║", "█", "░", "—", "…", "→", "▁▂▃▄▅▆▇█")
+ASCII = Drawing("+=+", "+=+", "+=+", "|", "#", ".", "-", "...", ">", "_.-=*^#@")
+
+
+def drawing(encoding: str) -> Drawing:
+    """What can be drawn where text is written in ``encoding``."""
+    try:
+        "".join(UNICODE).encode(encoding)
+    except (LookupError, UnicodeEncodeError):
+        return ASCII
+    return UNICODE
+
+
+def box(
+    card: Document, paint: Paint, *, columns: int = WIDTH, encoding: str = "utf-8"
+) -> list[str]:
+    """The card as a box of at most 61 columns, every line as wide as every other."""
+    return _Box(card, paint, max(min(columns, WIDTH), LEAST), encoding).lines()
+
+
+class _Box:
+    """Draws one card."""
+
+    def __init__(self, card: Document, paint: Paint, columns: int, encoding: str) -> None:
+        self._card, self._paint, self._encoding = card, paint, encoding
+        self._draw = drawing(encoding)
+        self._inner = columns - 2
+        self._left, self._right = (2, 1) if self._inner >= 12 else (0, 0)
+        self._body = self._inner - self._left - self._right
+
+    def lines(self) -> list[str]:
+        card, draw = self._card, self._draw
+        title = f"VERDICT SCORECARD {draw.dash} {card['skill']}"
+        whole = f"COMPOSITE: {card['composite']:.2f}/10 {draw.dash} Grade: {card['grade']}"
+        why = f" ({card['rubricWhy']})" if card.get("rubricWhy") else ""
+        lines = [self._rule(draw.top), self._line(self._clean(title), "bold")]
+        lines.append(self._rule(draw.middle))
+        lines += [self._row(name, card["dimensions"][name]) for name in NAMES]
+        lines += [self._rule(draw.middle), *self._paragraph(whole, 3, _style(card["composite"]))]
+        for issue in card["criticalIssues"]:
+            lines += self._paragraph(f"Critical: {issue}", 2, "bad")
+        for text in card["recommendations"][:1]:
+            lines += self._paragraph(f"{draw.arrow} {text}", 4)
+        lines += self._paragraph(f"Rubric: {card['rubricUsed']}{why}", 3, "dim")
+        for note in card.get("notes", ())[:3]:
+            lines += self._paragraph(note, 2, "warn")
+        return [*lines, self._rule(draw.bottom)]
+
+    def _row(self, name: str, row: Document) -> str:
+        score = f"{row['score']:.1f}/10"
+        style = _style(row["score"])
+        filled = blocks(Decimal(str(row["score"])))
+        bar = self._draw.full * filled + self._draw.empty * (_BAR - filled)
+        label = fit(name.capitalize(), _NAME)
+        room = self._body - _NAME - _BAR - 2 - _SCORE
+        if room >= _JUSTIFICATION:
+            mark = "(?) " if row.get("unsupported") else ""
+            words = fit(self._clean(mark + row["justification"]), room, self._draw.ellipsis)
+            return self._raw(f"{label}{self._paint(style, bar)}  {score:<{_SCORE}}{words}")
+        if room >= -1:
+            rest = " " * (self._body - _NAME - _BAR - 2)
+            return self._raw(f"{label}{self._paint(style, bar)}  {score:<{len(rest)}}")
+        if self._body >= _SCORE + 3:
+            head = fit(name.capitalize(), self._body - _SCORE, self._draw.ellipsis)
+            return self._raw(f"{head} {self._paint(style, fit(score, _SCORE - 1))}")
+        return self._line(name.capitalize(), style)
+
+    def _paragraph(self, text: str, most: int, style: str = "") -> list[str]:
+        found = wrap(self._clean(text), self._body, most, self._draw.ellipsis)
+        return [self._line(line, style) for line in found]
+
+    def _line(self, text: str, style: str = "") -> str:
+        shown = fit(text, self._body, self._draw.ellipsis)
+        words = shown.rstrip()
+        return self._raw(self._paint(style, words) + shown[len(words) :] if words else shown)
+
+    def _raw(self, body: str) -> str:
+        side = self._draw.side
+        return f"{side}{' ' * self._left}{body}{' ' * self._right}{side}"
+
+    def _rule(self, ends: str) -> str:
+        return ends[0] + ends[1] * self._inner + ends[2]
+
+    def _clean(self, text: str) -> str:
+        return encodable(clean(text), self._encoding)
+
+
+def _style(score: float) -> str:
+    return "bad" if score < 5 else "warn" if score < 7 else "good"
+
+
+def history(document: Document, *, encoding: str = "utf-8") -> list[str]:
+    """``flow judge history SKILL``: the cards, the trend, and the change of each dimension."""
+    cards = document["cards"]
+    if not cards:
+        return []
+    rows = [("at", "composite", "grade", "card")]
+    rows += [
+        (card["timestamp"], f"{card['composite']:.2f}", card["grade"], clean(card["file"]))
+        for card in cards
+    ]
+    count = f"{len(cards)} scorecard{'s' if len(cards) > 1 else ''}"
+    lines = [f"skill {clean(document['skill'])}: {count} in {clean(document['folder'])}"]
+    lines += [*table(rows), _trend(document, cards, drawing(encoding))]
+    heading = ("dimension", "last", "since the one before", "since the first")
+    change = document["change"]["dimensions"]
+    last = cards[-1]["scores"]
+    lines += table(
+        [
+            heading,
+            *(
+                (
+                    name,
+                    f"{last[name]:.1f}",
+                    _difference(change[name]["since_previous"], 1),
+                    _difference(change[name]["since_first"], 1),
+                )
+                for name in NAMES
+            ),
+        ]
+    )
+    return [encodable(line, encoding) for line in lines]
+
+
+def _trend(document: Document, cards: Sequence[Document], draw: Drawing) -> str:
+    sparks = "".join(draw.sparks[_step(card["composite"], len(draw.sparks))] for card in cards)
+    last = cards[-1]
+    said = (
+        f"trend {sparks} {last['composite']:.2f}/10, {last['grade']} ({described(last['grade'])})"
+    )
+    change = document["change"]["composite"]
+    if change["since_previous"] is None:
+        return f"{said}; nothing to compare with yet"
+    before = _difference(change["since_previous"], 2)
+    return f"{said}; {before} since the one before, {_difference(change['since_first'], 2)} overall"
+
+
+def _step(composite: float, steps: int) -> int:
+    return min(int(composite * steps / 10), steps - 1)
+
+
+def _difference(value: float | None, digits: int) -> str:
+    return "-" if value is None else f"{value:+.{digits}f}"

@@ -1,0 +1,123 @@
+"""Changing the contract of a live goal."""
+
+from __future__ import annotations
+
+from flow.cheap_typing import TYPE_CHECKING, Any
+from flow.core import ids
+from flow.wiring.parts import Parts
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from flow.app.amend import Basis, Plan, Tools
+    from flow.app.ports import LoadedGoal
+    from flow.core.boundary import Baseline
+    from flow.core.goal import Goal
+
+
+class Amending(Parts):
+    """Changing the contract of a live goal."""
+
+    def plan_amend(self, goal_id: str, text: str, name: str) -> Plan:
+        """What the new ``text`` of a goal would change; ``name`` is the file it came from."""
+        from flow.app import amend
+
+        return amend.plan(self._desk(), self._amend_tools(), ids.goal_id(goal_id), text, name)
+
+    def do_amend(
+        self,
+        plan: Plan,
+        *,
+        who: str | None,
+        asked: str,
+        reason: str | None,
+        how: str = "flow goal amend",
+    ) -> None:
+        """Write an amendment that was agreed to; ``asked`` says how, ``who`` by whom."""
+        from flow.app import amend
+
+        amend.carry_out(
+            self._desk(),
+            self._amend_tools(),
+            plan,
+            who=who or self.who,
+            how=how,
+            asked=asked,
+            reason=reason,
+        )
+
+    def amend_by_hand(self, goal_id: str, how: str) -> None:
+        """Put on the record what somebody changed in a goal file, and a person has now trusted."""
+        from flow.adapters.records import read_goal
+
+        data, loaded = read_goal(self.top, goal_id)
+        plan = self.plan_amend(goal_id, data.decode("utf-8"), loaded.file)
+        reason = "the goal file was changed by hand"
+        self.do_amend(plan, who=None, asked=how, reason=reason, how=how)
+
+    def _amend_tools(self) -> Tools:
+        from flow.adapters import goal_edits
+        from flow.adapters.records import parse_goal, rubric_digests
+        from flow.app.amend import Tools
+
+        return Tools(
+            read=lambda text, name: parse_goal(text.encode("utf-8", "surrogateescape"), name),
+            carry=lambda live, text, name: goal_edits.carried(live, text, name)[1],
+            digest=lambda goal: goal.digest(rubric_digests(self.top, goal)),
+            basis=self._basis,
+            trust=self._trust,
+            relock=self._relock,
+            lint=self._lint,
+        )
+
+    def _basis(self, loaded: LoadedGoal) -> Basis:
+        """The contract that this user trusted last, and what else speaks for asking."""
+        from flow.app.amend import Basis
+        from flow.core.goal import contract
+
+        goal_id, ledger = loaded.goal.id, self.trust_ledger
+        newest, recorded = ledger.newest(goal_id), ledger.recorded(goal_id)
+        if newest is None or recorded is None or recorded.contract is None:
+            if self.settings.settings.execute_verification_commands:
+                return Basis(contract(loaded.goal.document), holds=True)
+            return Basis(None, "nobody here has trusted this goal yet")
+        if newest.action == "revoke":
+            why = "trust in this goal was revoked"
+            return Basis(recorded.contract, why, digest=recorded.digest)
+        if newest.digest == loaded.contract:
+            return Basis(contract(loaded.goal.document), holds=True)
+        if self._digest_now(recorded.contract) != recorded.digest:
+            why = "a rubric that it names was changed since it was trusted"
+            return Basis(recorded.contract, why, digest=recorded.digest)
+        return Basis(recorded.contract, digest=recorded.digest)
+
+    def _digest_now(self, document: Mapping[str, Any]) -> str:
+        """The digest of a contract with the rubrics as they are now."""
+        from flow.adapters.records import rubrics_named
+        from flow.core.goal import contract_digest, scorecard_rubrics
+
+        criteria = document["objective"]["acceptance_criteria"]
+        names = sorted({c["rubric"] for c in criteria if c.get("rubric")})
+        cards = scorecard_rubrics(criteria)
+        return contract_digest(document, rubrics_named(self.top, names, cards))
+
+    def _relock(self, goal: Goal, baseline: Baseline, before: Sequence[str]) -> Baseline:
+        from flow.adapters.base import relock
+
+        return relock(
+            self.repo,
+            baseline,
+            goal.protected_paths,
+            before,
+            denied=self._denied(goal),
+            cache_dir=self._cache("worktree"),
+        )
+
+    def _lint(self, goal: Goal) -> list[str]:
+        """What a careful reader would ask about the contract."""
+        from flow.adapters.attribution import Attributor, masked_commands
+        from flow.adapters.programs import missing_programs
+        from flow.app.create import lint
+
+        missing = missing_programs(goal, self.environ, self.top)
+        return lint(goal, [*missing, *masked_commands(goal, Attributor(self.top))])

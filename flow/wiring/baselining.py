@@ -1,0 +1,229 @@
+"""Red first (SPEC section 10): what is known of a goal's commands on its base commit."""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from functools import partial
+
+from flow.cheap_typing import TYPE_CHECKING, Any
+from flow.core import ids, layout
+from flow.errors import FlowError, PersonNeeded, StateError
+from flow.wiring.parts import version
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from flow.app.measure import Listener
+    from flow.app.ports import RunChecks
+    from flow.app.red_first import Bench, Found
+    from flow.core.goal import Criterion, Goal
+    from flow.core.red_first import BaseRun
+    from flow.core.sandbox import Sandbox
+    from flow.wiring.evaluating import Evaluating
+
+KIND = "base"
+"""The kind of the entries that are remembered; they lie in ``cache/baselines``."""
+REVISION = 1
+"""To be raised when what a base run comes to changes without a change of Flow's version."""
+CONDITIONS = (
+    *("PATH", "LANG", "LC_ALL", "TZ", "VIRTUAL_ENV", "CONDA_PREFIX", "PYTHONPATH", "PYTHONHOME"),
+    *("NODE_PATH", "NODE_ENV", "GOFLAGS", "GOPATH", "JAVA_HOME", "RUSTFLAGS", "CARGO_HOME"),
+)
+"""Variables that decide which programs and libraries a command finds."""
+WAIT = 1.0
+"""Seconds that an evaluation waits for somebody else's base runs."""
+
+
+def bench(parts: Evaluating, listener: Listener) -> Bench:
+    """What running commands on the base commit works with."""
+    from flow.adapters import clock, events
+    from flow.app.red_first import Bench
+
+    def note(run_id: str, goal_id: str, event: Mapping[str, Any]) -> None:
+        fields = dict(event)
+        kind = fields.pop("type")
+        events.append(parts.top, run_id, goal_id, kind, fields, at=clock.now())
+        parts._keep_head(run_id)
+
+    def keep(goal_id: str, rows: Mapping[str, BaseRun]) -> None:
+        documents = {name: run.to_document() for name, run in rows.items()}
+        parts._notes("baselines").write(goal_id, {"rows": documents})
+
+    @contextmanager
+    def opened(commit: str, left: Callable[[], float]) -> Iterator[RunChecks]:
+        from flow.adapters import base_runs
+
+        with base_runs.opened(
+            parts.repo,
+            commit,
+            parts.state_dir,
+            environ=parts.environ,
+            output_limit=parts.settings.settings.output_limit_bytes,
+            cache_dir=parts._cache("parsed"),
+            left=left,
+        ) as run_checks:
+            yield run_checks
+
+    return Bench(
+        opened=opened,
+        remembered=partial(_remembered, parts),
+        remember=partial(_remember, parts),
+        kept=lambda goal_id: parts.base_runs(parts.load(goal_id).goal),
+        keep=keep,
+        note=note,
+        ledger=parts.ledger,
+        now=clock.now,
+        version=version(),
+        listener=listener,
+    )
+
+
+def baseline(
+    parts: Evaluating,
+    goal_id: str,
+    listener: Listener,
+    *,
+    only: Sequence[str],
+    jobs: int | None,
+    timeout: float | None,
+    again: bool,
+) -> dict[str, Any]:
+    """``flow goal baseline``: run a goal's commands on its base commit; what they came to.
+
+    Raises :class:`PersonNeeded` for a contract that is not trusted, :class:`StateError` for a draft
+    or closed goal, :class:`GitError` where the base commit is not here.
+    """
+    from flow.adapters import locks
+    from flow.app import red_first
+    from flow.app.doors import refuse_closed
+    from flow.app.evaluate import chosen
+
+    parts.ledger.finish(ids.goal_id(goal_id))
+    loaded = parts.load(goal_id)
+    goal = loaded.goal
+    refuse_closed(goal, "running its commands on the base commit")
+    if goal.run_id is None or goal.base_commit is None:
+        raise StateError(
+            f"goal {goal.id} has no pinned base commit",
+            code="no_base",
+            key="scope.base_commit",
+            remedy=f"flow goal activate {goal.id}"
+            if goal.status == "draft"
+            else "make git work here; a goal is pinned when it is created or activated",
+        )
+    named = chosen(goal, only)
+    trusted, why = parts.trusted(loaded)
+    if not trusted:
+        raise PersonNeeded(
+            f"the goal's commands are not trusted here: {why}",
+            code="not_trusted",
+            remedy=f"read the contract, then: flow trust record {goal.id}",
+        )
+    settings = parts.settings.settings
+    order = red_first.Order(
+        goal,
+        loaded.contract,
+        goal.run_id,
+        tuple(c for c in goal.criteria if not c.fuzzy and (named is None or c.id in named)),
+        jobs or goal.jobs or settings.jobs,
+        timeout or settings.command_timeout_seconds,
+        again=again,
+    )
+    with locks.exclusive(parts.top, layout.baseline_lock(goal.id), timeout=WAIT, quick=True):
+        found = red_first.measure(order, bench(parts, listener))
+    return _document(goal, order.criteria, found, loaded.warnings)
+
+
+def _document(
+    goal: Goal, criteria: Sequence[Criterion], found: Found, warnings: Sequence[str]
+) -> dict[str, Any]:
+    from flow.core import red_first
+
+    rows = []
+    for criterion in criteria:
+        run = found.rows[criterion.id]
+        reference = None
+        if run.evidence_id is not None:
+            reference = layout.evidence_file(goal.run_id or "", run.evidence_id)
+        rows.append(
+            {
+                "criterion_id": criterion.id,
+                **run.shown(),
+                "reason": run.reason,
+                "at": run.at,
+                "cached": criterion.id in found.cached,
+                "evidence_ref": reference,
+            }
+        )
+    asked = {c.id: found.rows[c.id] for c in criteria}
+    return {
+        "goal_id": goal.id,
+        "run_id": goal.run_id,
+        "base_commit": goal.base_commit,
+        "criteria": rows,
+        red_first.NON_DISCRIMINATING: red_first.green(asked.items()),
+        "warnings": [*warnings, *red_first.warnings(goal, asked)],
+        "next": f"flow goal evaluate {goal.id}",
+    }
+
+
+def sweep(state: str) -> None:
+    """Remove what killed calls have left; a folder that cannot be is left to ``flow doctor``."""
+    from flow.adapters import base_work
+
+    try:
+        base_work.sweep(state)
+    except FlowError:
+        pass
+
+
+def _conditions(
+    parts: Evaluating, commit: str, criterion: Criterion, sandbox: Sandbox | None
+) -> bytes:
+    """All that a base run's result may depend on and that Flow knows of."""
+    import json
+
+    from flow.adapters.trust import repo_key
+
+    machine = os.uname()
+    told = [
+        REVISION,
+        repo_key(parts.repo.common_dir, parts.top),
+        commit,
+        criterion.verification_command,
+        criterion.cwd or "",
+        [machine.sysname, machine.machine, machine.nodename],
+        {name: parts.environ.get(name) for name in CONDITIONS},
+        sandbox,
+    ]
+    return json.dumps(told, sort_keys=True).encode("ascii")
+
+
+def _remembered(
+    parts: Evaluating, commit: str, criterion: Criterion, sandbox: Sandbox | None
+) -> BaseRun | None:
+    from flow.adapters import contracts_cache
+    from flow.core import red_first
+
+    folder = parts._cache("baselines")
+    if folder is None:
+        return None
+    entry = contracts_cache.load(folder, _conditions(parts, commit, criterion, sandbox), KIND)
+    return red_first.from_document(entry[0]) if entry is not None else None
+
+
+def _remember(
+    parts: Evaluating,
+    commit: str,
+    criterion: Criterion,
+    sandbox: Sandbox | None,
+    run: BaseRun,
+) -> None:
+    from flow.adapters import contracts_cache
+
+    folder = parts._cache("baselines")
+    if folder is not None:
+        document = run._replace(evidence_id=None).to_document()
+        key = _conditions(parts, commit, criterion, sandbox)
+        contracts_cache.store(folder, key, document, [], KIND)

@@ -1,0 +1,80 @@
+"""``flow gc``: which runs' outputs may go, and letting them go."""
+
+from __future__ import annotations
+
+from flow.cheap_typing import TYPE_CHECKING, Any
+from flow.core import layout
+from flow.core.lifecycle import TERMINAL
+from flow.errors import FlowError, StorageError
+from flow.wiring.reading import Reading
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from flow.adapters.gc import Plan
+    from flow.core.goal import Goal
+
+BY = "gc"
+
+
+class Collecting(Reading):
+    """Letting old outputs go."""
+
+    def plan_gc(self, older_than: int, keep: int) -> Plan:
+        """What ``flow gc`` would drop; writes nothing. ``older_than`` is in days.
+
+        Raises the error of a goal that cannot be read: it may be a live one of any run.
+        """
+        from flow.adapters import chain_check, clock, gc
+
+        goals, broken = self.goals()
+        if broken:
+            raise broken[0]
+        closed = {goal.id: goal.status for goal in goals if goal.status in TERMINAL}
+        live = frozenset(_runs(goal for goal in goals if goal.status not in TERMINAL))
+        found, warnings = [], []
+        for run_id in chain_check.run_ids(self.top):
+            try:
+                found.append(gc.look(self.top, run_id))
+            except StorageError:
+                raise  # what cannot be read now is not for that reason empty
+            except FlowError as error:
+                warnings += [str(fault) for fault in error.faults]
+        chosen = gc.choose(found, closed, live, clock.days_ago(older_than), keep)
+        return gc.Plan(
+            tuple(
+                gc.Dropping(run.run_id, run.outputs, run.bytes, _why(sorted(run.goals), closed))
+                for run in chosen
+            ),
+            tuple(warnings),
+        )
+
+    def do_gc(self, plan: Plan) -> Plan:
+        """Drop what a person agreed to; returns what went.
+
+        Raises :class:`StateError` (``broken_chain``) for a run that is not as it was recorded, with
+        the runs before it done.
+        """
+        from flow.adapters import clock, gc
+
+        done = []
+        for run in plan.runs:
+            count, size = gc.drop(self.top, run.run_id, by=BY, now=clock.now())
+            self._keep_head(run.run_id)
+            done.append(run._replace(outputs=count, bytes=size))
+        return gc.Plan(tuple(done))
+
+
+def _runs(goals: Iterable[Goal]) -> Iterator[str]:
+    """The runs that these goals write to, or whose evidence they name."""
+    for goal in goals:
+        if goal.run_id:
+            yield goal.run_id
+        for criterion in goal.criteria:
+            ref = criterion.evidence_ref or ""
+            if ref.startswith(f"{layout.RUNS}/"):
+                yield ref.split("/")[2]
+
+
+def _why(goals: Sequence[str], closed: dict[str, Any]) -> str:
+    return ", ".join(f"goal {goal} is {closed[goal]}" for goal in goals)

@@ -1,0 +1,179 @@
+"""Evidence for others: exported with signatures, and checked away from its repository."""
+
+from __future__ import annotations
+
+import os
+
+from flow.cheap_typing import TYPE_CHECKING, NamedTuple
+from flow.core import ids, layout
+from flow.errors import InputError, StateError
+from flow.wiring.parts import version
+from flow.wiring.reading import Reading
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from flow.app.bundle import Report
+    from flow.app.envelopes import Envelope, Signature
+    from flow.app.ports import LoadedGoal
+    from flow.core.attestation import Record
+    from flow.core.goal import Goal
+
+
+class Exported(NamedTuple):
+    """An export: what it was made from, and its envelopes."""
+
+    record: Record
+    envelopes: tuple[Envelope, ...]
+
+
+class Exporting(Reading):
+    """A checkout whose evidence goes out. Apart from ``Checkout``: a hook has no use for it."""
+
+    def export(
+        self,
+        goal_id: str,
+        run_id: str | None,
+        *,
+        with_outputs: bool,
+        resource_uri: str | None,
+        signers: Sequence[Callable[[bytes], Signature]],
+    ) -> Exported:
+        """A goal's evidence as in-toto Statements in envelopes, each signed by all ``signers``.
+
+        Raises :class:`~flow.errors.StateError` where there is nothing to vouch for.
+        """
+        from functools import partial
+
+        from flow.adapters import events, files
+        from flow.adapters.records import OUTPUT_LIMIT, rubric_digests
+        from flow.app import exporting
+        from flow.app.envelopes import Envelope
+        from flow.core import attestation
+
+        self.ledger.finish(ids.goal_id(goal_id))
+        loaded = self.load(goal_id)
+        sources = exporting.Sources(
+            records=self.records,
+            tree_now=self.tree_now,
+            tree_of=self.tree_of,
+            events=lambda run, goal: events.read(self.top, run, goal)[0],
+            closed=lambda goal, run, at: self.vouching.closed(run, goal.goal, goal.contract, at),
+            read=partial(files.read_optional, self.top, limit=OUTPUT_LIMIT),
+            rubrics=lambda goal: rubric_digests(self.top, goal),
+            version=version(),
+        )
+        run = self.run_of(goal_id) if run_id is None else ids.run_id(run_id)
+        try:
+            record = exporting.gather(
+                sources, loaded, run, with_outputs=with_outputs, resource_uri=resource_uri
+            )
+        except StateError:
+            self._all_read()
+            raise
+        self._all_read()
+        self._refuse_broken(record)
+        kind = attestation.PAYLOAD_TYPE
+        made: list[Envelope] = []
+        for statement in attestation.statements(record):
+            body = attestation.payload(statement)
+            signed = tuple(sign(attestation.pae(kind, body)) for sign in signers)
+            made.append(Envelope(f"line {len(made) + 1}", kind, body, signed))
+        return Exported(record, tuple(made))
+
+    def _refuse_broken(self, record: Record) -> None:
+        """Raise :class:`StateError` where whoever checks the bundle would find a broken chain."""
+        from flow.adapters import dsse
+        from flow.app import bundle_ledger
+
+        wrong = bundle_ledger.faults(record, dsse.strict_json)
+        if wrong:
+            raise StateError(
+                f"the ledger of run {record.run_id} does not hold: {'; '.join(wrong[:3])}",
+                code="inconsistent",
+                file=layout.ledger_file(record.run_id),
+                remedy=f"see: flow evidence verify {record.run_id}",
+            )
+
+    def _all_read(self) -> None:
+        """Refuse where the disk gave no answer: what did not count may count.
+
+        Then neither an export without it is the record, nor is it true that there is none.
+        """
+        if self.vouching.unread is not None:
+            raise self.vouching.unread
+
+    def tree_now(self, loaded: LoadedGoal, run_id: str) -> str | None:
+        """The digest of the files as they are; None where git cannot say."""
+        from flow.app.looking import subject_of
+
+        baseline = self._baseline(loaded.goal, run_id).baseline
+        now = self._snapshot(baseline, self._denied(loaded.goal))
+        return subject_of(loaded, now, baseline, version()).tree
+
+    def tree_of(self, goal: Goal, run_id: str, commit: str) -> str | None:
+        """The digest of a commit's files; None where it is not in this repository."""
+        from flow.adapters.worktree_commit import commit_tree
+        from flow.app.looking import own_files
+
+        baseline = self._baseline(goal, run_id).baseline
+        return commit_tree(self.repo, baseline, commit, own_files(goal, baseline))
+
+
+def signer(option: str, environ: Mapping[str, str]) -> Callable[[bytes], Signature]:
+    """What ``--sign`` names: ``ssh:KEYFILE``."""
+    kind, _, path = option.partition(":")
+    if kind != "ssh" or not path:
+        raise InputError(
+            f"{option!r:.80} is no way to sign",
+            key="--sign",
+            value=option,
+            remedy="use --sign ssh:KEYFILE, or --key FILE for a key in PEM",
+        )
+    from flow.adapters import inputs, ssh_keys
+
+    inputs.check_file(path, "--sign")
+    return lambda message: ssh_keys.sign(path, message, environ)
+
+
+def key_signer(path: str) -> Callable[[bytes], Signature]:
+    """What ``--key`` names: a private key in PEM."""
+    from flow.adapters import key_files
+
+    return key_files.signer(path)
+
+
+def check_bundle(path: str, allowed: str | None, keys: Sequence[str]) -> Report:
+    """Check a bundle, by the keys that the caller trusts where any are given. Needs no repository.
+
+    Raises :class:`InputError` for a file that is no bundle at all.
+    """
+    from flow.adapters import contracts, dsse, inputs, ssh_keys
+    from flow.app import bundle
+    from flow.app.envelopes import Checked
+
+    data = inputs.read(path, "--bundle", limit=dsse.LIMIT)
+    if allowed is not None:
+        inputs.check_file(allowed, "--allowed-signers")
+    by_key = None
+    if keys:
+        from flow.adapters.key_files import checker
+
+        by_key = checker(keys)
+    name = "standard input" if path == "-" else os.path.basename(path)
+
+    def signature(message: bytes, one: Signature) -> Checked:
+        if ssh_keys.is_signature(one.sig):
+            return ssh_keys.check(message, one, allowed, os.environ)
+        if by_key is not None:
+            return by_key(message, one)
+        return Checked(None, one.keyid, why="not checked: signed by a key file; give --key")
+
+    readers = bundle.Readers(
+        json=dsse.strict_json,
+        base64=dsse.decode,
+        goal=lambda found, file: contracts.read_goal(found, file=file)[0],
+        evidence=lambda found, file: contracts.read_evidence(found, file=file)[0],
+    )
+    strict = allowed is not None or bool(keys)
+    return bundle.check(dsse.read(data, name), readers, signature, strict=strict)

@@ -1,0 +1,111 @@
+"""A goal's criterion that is judged by a scorecard or a debate (SPEC 9.3, 9.4), for real.
+
+The Stop hook does neither: it never reads a transcript, and a debate outlasts its time. There the
+opinion of an earlier ``flow goal evaluate`` on the same files counts, if one is on record.
+"""
+
+from __future__ import annotations
+
+from flow.app.judge_port import name_of
+from flow.cheap_typing import TYPE_CHECKING
+from flow.core.judging.apart import DebateOrder, Heard, ScorecardOrder
+from flow.errors import FlowError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flow.app.evaluate import JudgeCase
+    from flow.app.judge_port import AskJudge, NoAnswer
+    from flow.app.measure import Listener
+    from flow.core.goal import Criterion
+    from flow.core.judging.apart import Order
+    from flow.wiring.parts import Parts
+
+HOOK = "stop-hook"
+REASON = 600
+HINT = 500
+"""Characters that a verdict shows of what was said."""
+REMARKS = 20
+
+
+def hear(
+    parts: Parts,
+    panel: Sequence[AskJudge | NoAnswer],
+    listener: Listener,
+    record: bool,
+    case: JudgeCase,
+    criterion: Criterion,
+    order: Order,
+    seconds: float,
+) -> Heard:
+    """What the criterion's scorecard or debate comes to.
+
+    Whatever keeps it from coming to anything is told, and leaves the criterion to a person.
+    """
+    judges = _distinct(panel)
+    why = _unheard(case, judges, record)
+    if why:
+        return Heard(criterion.id, order.way, None, f"{order.way}: {why}")
+    name = f"{order.judges} judges" if isinstance(order, DebateOrder) else name_of(judges[0])
+    listener.asking(name, f"{criterion.id}, {order.way}", seconds)
+    started = _monotonic()
+    try:
+        if isinstance(order, ScorecardOrder):
+            from flow.wiring import judging_by_scorecard
+
+            heard = judging_by_scorecard.hear(parts, judges[0], case, criterion, order)
+        else:
+            from flow.wiring import judging_by_debate
+
+            heard = judging_by_debate.hear(parts, judges, case, criterion, order, seconds)
+    except FlowError as error:
+        heard = Heard(criterion.id, order.way, None, f"{order.way}: {_told(error)}")
+    taken = round(_monotonic() - started, 3)
+    return _tidy(heard)._replace(document={**heard.document, "duration_seconds": taken})
+
+
+def _unheard(case: JudgeCase, judges: Sequence[AskJudge | NoAnswer], record: bool) -> str:
+    """Why nobody is asked here; empty where somebody is."""
+    later = f"flow goal evaluate {case.facts.loaded.goal.id} has it judged"
+    if case.request.trigger == HOOK:
+        return f"not in the Stop hook; {later}"
+    if not record:
+        return f"it leaves files behind; {later}"
+    return "no judge can be asked" if not judges else ""
+
+
+def _distinct(panel: Sequence[AskJudge | NoAnswer]) -> list[AskJudge | NoAnswer]:
+    """Each judge once; a panel names it once for each ballot.
+
+    One that cannot be asked keeps its seat: what it would have said is not known.
+    """
+    found: list[AskJudge | NoAnswer] = []
+    for one in panel:
+        if all(one is not other for other in found):
+            found.append(one)
+    return found
+
+
+def _told(error: FlowError) -> str:
+    """An error without the places it names: a verdict is kept in files that others read."""
+    return "; ".join(
+        f"{fault.message} ({fault.remedy})" if fault.remedy else fault.message
+        for fault in error.faults
+    )
+
+
+def _tidy(heard: Heard) -> Heard:
+    """The words on one line each, with no power left: judges and transcripts wrote parts."""
+    from flow.core.judging.reply import said
+
+    return heard._replace(
+        reason=said(heard.reason, REASON),
+        hint=said(heard.hint, HINT),
+        remarks=tuple(said(remark, REASON) for remark in heard.remarks[:REMARKS]),
+    )
+
+
+def _monotonic() -> float:
+    from flow.adapters import clock
+
+    return clock.monotonic()

@@ -1,0 +1,162 @@
+"""A goal's criterion that is judged by a debate (SPEC section 9.4)."""
+
+from __future__ import annotations
+
+import os
+
+from flow.app.judge_port import name_of
+from flow.cheap_typing import TYPE_CHECKING, Any
+from flow.core.judging.apart import DebateOrder, Heard
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from flow.app.evaluate import JudgeCase
+    from flow.app.judge_port import AskJudge, NoAnswer
+    from flow.core.debate_result import Held
+    from flow.core.goal import Criterion
+    from flow.core.judging.fences import Part
+    from flow.wiring.parts import Parts
+
+
+def hear(
+    parts: Parts,
+    judges: Sequence[AskJudge | NoAnswer],
+    case: JudgeCase,
+    criterion: Criterion,
+    order: DebateOrder,
+    seconds: float,
+) -> Heard:
+    """What the debate comes to for the criterion; its reports are left behind."""
+    from flow.core import debate_criteria, debate_result
+    from flow.wiring import debates
+
+    if order.mode == "debate" and order.judges < 2:
+        why = "one judge holds no debate; more judges, or mode: vote"
+        return Heard(criterion.id, "debate", None, f"debate: {why}")
+    solution, name, left_out = _solution(parts, case, order)
+    if not solution:
+        why = "its solution names no file that may be read and holds anything"
+        return Heard(criterion.id, "debate", None, f"debate: {why}")
+    asked = (
+        debate_criteria.ready_made(order.kind)
+        if order.criteria is None
+        else debate_criteria.parse(order.criteria)
+    )
+    agenda = debates.Agenda(
+        order.task,
+        solution,
+        name,
+        asked,
+        order.rounds,
+        order.mode,
+    )
+    seats = [judges[number % len(judges)] for number in range(order.judges)]
+    hall = debates.place(parts.top, parts.environ)
+    hall = hall._replace(
+        reports_dir=case.facts.baseline.reports_dir, seconds=min(hall.seconds, seconds)
+    )
+    held = debates.hold(hall, agenda, seats)
+    document = debate_result.document(held)
+    absent = [f"judge {row['judge']} took no part: {row['reason']}" for row in document["missing"]]
+    kept = ("consensus", "mode", "rounds", "scores", "overall", "recommendation", "reports")
+    heard = Heard(
+        criterion.id,
+        "debate",
+        None,
+        "debate: " + _undecided(document),
+        document={
+            **{key: document[key] for key in kept},
+            "conformity": document["debate_summary"]["conformity"],
+            "without_quotes": _without_quotes(held),
+            "left_out": list(left_out),
+            "cost_usd": document["cost_usd"],
+        },
+        remarks=(*held.warnings, *absent, *(f"not in the solution: {note}" for note in left_out)),
+        judges=tuple(dict.fromkeys(map(name_of, seats))),
+    )
+    return _decided(heard, document, order) if held.decided else heard
+
+
+def _without_quotes(held: Held) -> list[int]:
+    """The judges that gave no quote, in any turn, that occurs in the solution."""
+    return [
+        judge.number
+        for judge in held.judges
+        if not any(mark.evidence for one in judge.sections for mark in one.position.marks)
+    ]
+
+
+def _decided(heard: Heard, document: Mapping[str, Any], order: DebateOrder) -> Heard:
+    overall, said = document["overall"], document["recommendation"]
+    reached = order.min_score is None or overall >= order.min_score
+    passed = said == "pass" and reached
+    how = "vote" if order.mode == "vote" else f"consensus after {document['rounds']} debates"
+    reason = f"debate: {how}: {said}, {overall:.2f} of 5"
+    if not reached:
+        reason += f", below {order.min_score:g}"
+    unfounded = heard.document["without_quotes"]
+    if unfounded:
+        reason += f"; nothing of the solution is quoted by judge {', '.join(map(str, unfounded))}"
+    return heard._replace(
+        status="pass" if passed else "fail",
+        reason=reason,
+        confidence=_agreeing(document, order.judges, unfounded if passed else ()),
+        hint="" if passed else "; ".join(document["weaknesses"][:3]),
+    )
+
+
+def _agreeing(document: Mapping[str, Any], judges: int, unfounded: Sequence[int]) -> float:
+    """The share of all judges that recommend the result, and did not just give in.
+
+    Whoever changed a score without new evidence (conformity) is not counted, nor are ``unfounded``.
+    """
+    revised = document["debate_summary"]["revisions"]
+    gave_in = {row["judge"] for row in revised if row["conformity"]} | set(unfounded)
+    agreeing = [
+        row
+        for row in document["final"]
+        if row["recommendation"] == document["recommendation"] and row["judge"] not in gave_in
+    ]
+    return round(len(agreeing) / judges, 4)
+
+
+def _undecided(document: Mapping[str, Any]) -> str:
+    if document["altered"]:
+        return f"a report was altered: {document['altered'][0]['file']}"
+    if document["missing"]:
+        first = document["missing"][0]
+        return f"judge {first['judge']} gave no usable answer: {first['reason']}"
+    apart = [row["criterion"] for row in document["disagreements"] if row["criterion"]]
+    about = f" on {', '.join(apart)}" if apart else ""
+    return f"no consensus{about} after {document['rounds']} debates"
+
+
+def _solution(
+    parts: Parts, case: JudgeCase, order: DebateOrder
+) -> tuple[tuple[Part, ...], str, tuple[str, ...]]:
+    """The files of the solution as parts, what reports on them are called, and what is left out."""
+    from flow.adapters import evidence_files
+    from flow.adapters.debate_reports import solution_name
+    from flow.app.judging_bundle import denied_context
+    from flow.core.judging.fences import Part
+    from flow.wiring.judging import journals
+
+    denied, _ = denied_context(case.facts.loaded.goal)
+    found = evidence_files.collect(parts.top, order.solution, (*denied, *journals(parts, case)))
+    files = [(path, raw) for path, raw in found.files if raw.data]
+    if not files:
+        return (), "", found.left_out
+    count = len(files)
+    given = tuple(
+        Part(
+            "solution" if count == 1 else f"solution, part {number} of {count}",
+            raw.data,
+            path,
+            raw.unread,
+        )
+        for number, (path, raw) in enumerate(files, 1)
+    )
+    name = solution_name([os.path.join(parts.top, path) for path, _ in files], parts.top)
+    cut = tuple(f"{raw.unread} bytes within {path}" for path, raw in files if raw.unread)
+    return given, name, (*found.left_out, *cut)

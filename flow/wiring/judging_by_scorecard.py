@@ -1,0 +1,164 @@
+"""A goal's criterion that is judged by a scorecard (SPEC section 9.3)."""
+
+from __future__ import annotations
+
+import os
+
+from flow.cheap_typing import TYPE_CHECKING
+from flow.core.judging.apart import Heard, ScorecardOrder
+from flow.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from flow.app.evaluate import JudgeCase
+    from flow.app.judge_port import AskJudge, NoAnswer
+    from flow.core.goal import Criterion
+    from flow.core.transcript import Transcript
+    from flow.wiring.parts import Parts
+    from flow.wiring.scorecards import Card
+
+
+def hear(
+    parts: Parts,
+    judge: AskJudge | NoAnswer,
+    case: JudgeCase,
+    criterion: Criterion,
+    order: ScorecardOrder,
+) -> Heard:
+    """What the card of the execution comes to for the criterion; its card is stored."""
+    from flow.app.judge_port import NoAnswer
+    from flow.core.scorecard_card import unsupported
+    from flow.wiring import scorecards
+
+    if isinstance(judge, NoAnswer):
+        why = f"{judge.usage.backend} cannot be asked: {judge.reason}"
+        return Heard(criterion.id, "scorecard", None, f"scorecard: {why}")
+    why = _refused(parts, case, order)
+    if why:
+        return Heard(criterion.id, "scorecard", None, f"scorecard: {why}")
+    transcript = _transcript(parts, order)
+    why = _older(case, order, transcript)
+    if why:
+        return Heard(criterion.id, "scorecard", None, f"scorecard: {why}")
+    card = scorecards.score(
+        scorecards.Wish(
+            skill=order.skill,
+            transcript=transcript,
+            rubric=order.rubric,
+            backend=judge,
+            folder=case.facts.baseline.scores_dir.strip("/") or None,
+            own_rubrics=order.rubric is not None,
+        ),
+        cwd=parts.top,
+        environ=parts.environ,
+    )
+    return _graded(criterion, order, card, unsupported(card.document), judge.name)
+
+
+def _graded(
+    criterion: Criterion, order: ScorecardOrder, card: Card, doubted: Sequence[str], judge: str
+) -> Heard:
+    from flow.core import scorecard
+
+    document = card.document
+    grade = str(document["grade"])
+    names = [name for name, _, _ in scorecard.GRADES]
+    passed = names.index(grade) <= names.index(order.min_grade)
+    weights = {name: str(row["weight"]) for name, row in document["dimensions"].items()}
+    said = f"grade {grade} ({document['composite']}) of {document['skill']}"
+    reason = f"scorecard: {said}, {'at least' if passed else 'below'} {order.min_grade}"
+    if doubted:
+        reason += f"; {', '.join(doubted)} without evidence in the transcript"
+    return Heard(
+        criterion.id,
+        "scorecard",
+        "pass" if passed else "fail",
+        reason,
+        confidence=_share(weights, doubted) if passed else 1.0,
+        hint="" if passed else "; ".join(document["recommendations"]),
+        document={
+            "card": card.file,
+            "skill": document["skill"],
+            "grade": grade,
+            "min_grade": order.min_grade,
+            "composite": document["composite"],
+            "rubric": document["rubricUsed"],
+            "critical_issues": list(document["criticalIssues"]),
+            "cost_usd": document["judge"]["costUsd"],
+        },
+        remarks=card.warnings,
+        judges=(judge,),
+    )
+
+
+def _refused(parts: Parts, case: JudgeCase, order: ScorecardOrder) -> str:
+    """Why a contract may not ask for this."""
+    from flow.adapters import scorecard_rubrics
+    from flow.core import ids
+
+    if order.rubric is not None:
+        if not ids.RUBRIC_NAME.fits(order.rubric):
+            return "a contract names a rubric of scorecards by its name, not by a path"
+        if scorecard_rubrics.choose(None, order.rubric, parts.top).source == "file":
+            return f"{order.rubric} is neither the project's rubric nor one of Flow's"
+    if order.file is None:
+        return ""
+    from flow.app.judging_bundle import denied_context
+    from flow.core.globs import Globs
+    from flow.wiring.judging import journals
+
+    denied, _ = denied_context(case.facts.loaded.goal)
+    name = os.path.normpath(order.file)
+    kept = Globs((*denied, *journals(parts, case)), anchored=False)
+    if kept.first(os.fsencode(name)) is not None:
+        return "denied_context keeps its transcript from judges"
+    if name.partition("/")[0] in (".flow", ".git"):
+        return "its transcript lies in a folder of Flow's or git's own"
+    return ""
+
+
+def _transcript(parts: Parts, order: ScorecardOrder) -> Transcript:
+    """The execution; a file is read without following symlinks out of what the contract names."""
+    from flow.adapters import files, transcripts
+    from flow.core.scorecard_history import skill_name
+
+    skill = None if order.skill is None else skill_name(order.skill)
+    if order.file is None:
+        return transcripts.newest(skill, cwd=parts.top, home=parts.home, environ=parts.environ)
+    name = os.path.normpath(order.file)
+    fd = files.open_regular(parts.top, name)
+    if fd is None:
+        raise InputError("its transcript is not there", remedy=f"write {order.file}")
+    with os.fdopen(fd, "rb") as file:
+        if os.fstat(file.fileno()).st_nlink > 1:
+            raise InputError("its transcript has several hard links, so it may be another file")
+    return transcripts.read(os.path.join(parts.top, name), skill)
+
+
+def _older(case: JudgeCase, order: ScorecardOrder, transcript: Transcript) -> str:
+    """Why the execution says nothing about this goal: it is from before it."""
+    from flow.core import instant
+
+    if order.file is not None:
+        return ""
+    created = case.facts.loaded.goal.created_at
+    began = transcript.started_at
+    if began is None:
+        return "when the newest run began is not known, so it may be from before the goal"
+    try:
+        before = instant.seconds(began) + instant.SKEW < instant.seconds(created)
+    except (ValueError, IndexError):
+        return "when the newest run began cannot be told, so it may be from before the goal"
+    if before:
+        return f"the newest run began at {began}, before the goal was made; run the skill again"
+    return ""
+
+
+def _share(weights: Mapping[str, str], without: Sequence[str]) -> float:
+    """The weight of the dimensions that rest on evidence."""
+    from decimal import Decimal
+
+    total = sum((Decimal(weight) for weight in weights.values()), Decimal(0))
+    lost = sum((Decimal(weights[name]) for name in without), Decimal(0))
+    return float((total - lost) / total)

@@ -1,0 +1,214 @@
+"""Checking runs against their hash chains, and letting old outputs go (SPEC sections 5 and 10)."""
+
+from __future__ import annotations
+
+import os
+
+from flow.cheap_typing import TYPE_CHECKING, Any
+from flow.core import ids, layout
+from flow.errors import FlowError, InputError, StaleProposal, StateError
+from flow.wiring.reading import Reading
+
+if TYPE_CHECKING:
+    from flow.adapters.chain_check import Checked
+    from flow.adapters.chain_heads import Kept
+    from flow.adapters.chain_said import Heads
+    from flow.core.chain import Head
+    from flow.core.chain_walk import Finding, Said
+    from flow.wiring.parts import Parts
+
+
+class Verifying(Reading):
+    """Checking runs against their hash chains."""
+
+    def verify(self, run_id: str | None, against: str | None) -> dict[str, Any]:
+        """Check a run, or every run there is and was: what ``flow evidence verify`` prints.
+
+        Raises :class:`InputError` for a run that nobody knows, and for a ref that is none.
+        """
+        from flow.adapters import chain_check, chain_said
+
+        folders = [self.settings.settings.journal_dir, layout.JOURNAL_DIR]
+        said = chain_said.here(self.top, folders)
+        asked = chain_said.at(self.repo, against, folders) if against is not None else None
+        warnings = [*said.warnings, *(asked.warnings if asked is not None else ())]
+        there = chain_check.run_ids(self.top)
+        others = [name for name in there if elsewhere(self, name, said)]
+        warnings += [
+            f"run {name} has its evidence elsewhere; {said.runs[name][0].who} tells of it"
+            for name in others
+            if run_id in (None, name)
+        ]
+        kept: dict[str, Kept | None] = {}
+        try:
+            kept = {name: self.heads.read(name) for name in self.heads.runs()}
+        except FlowError as error:  # no home, or a state folder that others may write
+            warnings += [f"your own heads are not compared: {fault}" for fault in error.faults]
+        known = {*there, *kept, *(asked.runs if asked is not None else ())}
+        if run_id is not None:
+            if ids.run_id(run_id) not in known | set(said.runs):
+                raise InputError(
+                    f"there is no run {run_id}, and nobody knows of one",
+                    code="not_found",
+                    key="RUN",
+                    value=run_id,
+                    remedy="see the runs there are: ls .flow/runs",
+                )
+            known = {run_id}
+        sought = frozenset(one.head for one in asked.commits) if asked is not None else frozenset()
+        rows: list[Checked] = []
+        for name in sorted(known):
+            heads = list(said.runs.get(name, ())) if name not in others else []
+            heads += [
+                one for one in (asked.runs.get(name, ()) if asked else ()) if one not in heads
+            ]
+            rows.append(self._check(name, name in there, kept.get(name), heads, sought))
+        findings = self._unknown_trailers(asked.commits, rows, there) if asked is not None else []
+        if run_id is None:
+            warnings += [
+                f"run {name} is not here; {heads[0].who} tells of it (runs are not tracked by git)"
+                for name, heads in sorted(said.runs.items())
+                if name not in known
+            ]
+        return _document(rows, findings, warnings, against)
+
+    def _check(
+        self,
+        run_id: str,
+        there: bool,
+        kept: Kept | None,
+        heads: list[Said],
+        sought: frozenset[Head],
+    ) -> Checked:
+        from flow.adapters import chain_check
+        from flow.core.chain_walk import Finding
+
+        if there:
+            return chain_check.check(self.top, run_id, kept, heads, sought)
+        who = chain_check.OWN if kept is not None else heads[0].who
+        head = kept.ledger if kept is not None else heads[0].head
+        text = f"has vanished; known to {who}" + (f" ({head})" if head is not None else "")
+        rel = layout.run_dir(run_id)
+        return chain_check.Checked(run_id, None, 0, (Finding("vanished", run_id, rel, text),))
+
+    def _unknown_trailers(
+        self, commits: tuple[Said, ...], rows: list[Checked], there: list[str]
+    ) -> list[Finding]:
+        """Heads that commits name and no run here has."""
+        from flow.adapters import chain
+        from flow.core.chain_walk import Finding
+
+        seen = frozenset[Any]().union(*(row.seen for row in rows))
+        checked = {row.run_id for row in rows}
+        others = [name for name in there if name not in checked]
+        found = []
+        for one in commits:
+            if one.head in seen:
+                continue
+            entries = (chain.at(self.top, name, one.head.number) for name in others)
+            if any(entry is not None and entry.head == one.head for entry in entries):
+                continue
+            text = f"no run here has entry {one.head.number} as {one.who} knows it ({one.head})"
+            found.append(Finding("missing", "", layout.RUNS, text, one.head.number))
+        return found
+
+    def head(self, run_id: str) -> str:
+        """The head of a run's chain, ``<n>:<hash>``. Raises :class:`StateError` without one."""
+        head = self.records.ledger_head(ids.run_id(run_id))
+        if head is None:
+            raise StateError(
+                f"run {run_id} has no evidence in its chain yet",
+                key="run",
+                value=run_id,
+                remedy="evaluate its goal first: flow goal evaluate ID",
+            )
+        return head
+
+    def forget_head(self, run_id: str) -> str:
+        """Forget what the state folder keeps of a run; returns the file it was in.
+
+        Raises :class:`InputError` (``not_found``) where nothing is kept.
+        """
+        path = self.heads.path(run_id)
+        if self.heads.read(run_id) is None:
+            raise InputError(
+                f"your state folder keeps no head of run {run_id}",
+                code="not_found",
+                key="RUN",
+                value=run_id,
+                remedy="see the runs it knows: flow evidence verify",
+            )
+        self.heads.forget(run_id)
+        return path
+
+
+def refuse_broken(parts: Parts, goal_id: str) -> None:
+    """Raise :class:`StaleProposal` where the record that a proposal rests on is broken."""
+    from flow.adapters import chain_check
+
+    run_id = parts.records.goal(goal_id).goal.run_id
+    if run_id is None or not os.path.isdir(os.path.join(parts.top, layout.run_dir(run_id))):
+        return  # there is no proposal either
+    found = chain_check.check(parts.top, run_id, _kept(parts, run_id), _journalled(parts, run_id))
+    broken = [finding for finding in found.findings if not finding.aside]
+    if broken:
+        more = f", and {len(broken) - 1} more" if len(broken) > 1 else ""
+        see = f"see all of it: flow evidence verify {run_id}; to measure anew, apart from it: "
+        raise StaleProposal(
+            f"the record of run {run_id} is broken: {broken[0]}{more}",
+            file=broken[0].file,
+            remedy=f"{see}flow goal evaluate {goal_id} --run-id NEW",
+        )
+
+
+def elsewhere(parts: Parts, run_id: str, said: Heads | None = None) -> bool:
+    """Whether journals tell of entries of a run that never had one in this checkout.
+
+    The state folder says so: where it kept a head of the run's, an empty ledger is a loss; and
+    where it knows nothing of a run that is here, so it may be.
+    """
+    from flow.adapters import files
+
+    if files.exists(parts.top, layout.ledger_file(run_id)):
+        return False
+    kept = _kept(parts, run_id)
+    here = os.path.lexists(os.path.join(parts.top, layout.run_dir(run_id)))
+    if (kept is None and here) or (kept is not None and (kept.broken or kept.ledger is not None)):
+        return False
+    return bool(said.runs.get(run_id) if said is not None else _journalled(parts, run_id))
+
+
+def _kept(parts: Parts, run_id: str) -> Kept | None:
+    try:
+        return parts.heads.read(run_id)
+    except FlowError:
+        return None  # no state folder: nothing is kept
+
+
+def _journalled(parts: Parts, run_id: str) -> list[Said]:
+    from flow.adapters import chain_said
+
+    folders = [parts.settings.settings.journal_dir, layout.JOURNAL_DIR]
+    return chain_said.here(parts.top, folders).runs.get(run_id, [])
+
+
+def _document(
+    rows: list[Checked], findings: list[Finding], warnings: list[str], against: str | None
+) -> dict[str, Any]:
+    return {
+        "runs": [
+            {
+                "run_id": row.run_id,
+                "head": str(row.head) if row.head is not None else None,
+                "entries": row.entries,
+                "findings": [finding._asdict() for finding in row.findings],
+                "more": row.more,
+                "notes": list(row.notes),
+            }
+            for row in rows
+        ],
+        "against": against,
+        "findings": [finding._asdict() for finding in findings],
+        "warnings": warnings,
+        "broken": bool(findings) or any(row.findings for row in rows),
+    }

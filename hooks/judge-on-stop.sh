@@ -1,0 +1,74 @@
+#!/bin/bash -p
+# Auto mode at a stop of Claude Code: tells what was scored since the last stop, and has the newest run of
+# a skill scored in a process of its own. Answers with one JSON object and exits with 0, always; it never
+# keeps the agent from stopping.
+#
+# It runs after every turn, so where no settings file speaks of autoJudge it answers by itself, without an
+# interpreter. Else it starts `flow hook judge` (flow/hook.py), which decides. For bash 3.2 and newer.
+
+self=${BASH_SOURCE[0]}
+while [[ -L $self ]]; do
+    link=$(readlink "$self")
+    [[ $link == /* || $self != */* ]] || link=${self%/*}/$link
+    self=$link
+done
+[[ $self == /* ]] || self=$PWD/$self
+case $self in
+    */hooks/*) root=${self%/hooks/*} ;;
+    *) root=${self%/*}/.. ;;
+esac
+. "$root/hooks/_event.bash"
+
+# answer [MESSAGE]: let the agent stop. MESSAGE is JSON text already.
+answer() {
+    printf '{%s}\n' "${1:+\"systemMessage\":\"Flow: $1\"}"
+    exit 0
+}
+
+folder='"cwd"[[:space:]]*:[[:space:]]*"([^"\]*)"'
+
+# speaks FILE: whether it is there and could turn auto mode on. One that cannot be read could; an escape
+# could stand for a letter.
+speaks() {
+    [[ -e $1 || -L $1 ]] || return 1
+    [[ -f $1 ]] || return 0
+    grep -qsE 'autoJudge|\\u' <"$1" 2>/dev/null
+    [[ $? != 1 ]]
+}
+
+# speaks_above FOLDER: whether a settings file in it or in a folder above it does.
+speaks_above() {
+    local above=$1 name
+    while :; do
+        for name in .claude/settings.flow.local.json .claude/settings.flow.json judge-config.json; do
+            speaks "$above/$name" && return 0
+        done
+        [[ $above == */* ]] || return 1
+        above=${above%/*}
+    done
+}
+
+# say_once TEXT: tell the user why Flow did nothing; once a day is enough.
+say_once() {
+    first_today judge "$1" || answer
+    answer "$text"
+}
+
+trap : INT # the interpreter ends what it does and answers; without it this shell would be gone
+[[ -z ${CLAUDE_HOOK_GOAL_JUDGE_MODE-} ]] || answer # a judge's own session
+read_event "$folder" 65536 2>/dev/null
+if [[ -n $cwd ]]; then
+    cd -P "$cwd" 2>/dev/null
+fi
+[[ ${HOME-} == /* ]] && speaks "$HOME/.claude/settings.flow.json" ||
+    speaks_above "${cwd:-$PWD}" || speaks_above "$PWD" || answer
+
+. "$root/bin/_start.bash"
+out=$(flow_start hook judge -- "$head")
+status=$?
+[[ $status != 130 ]] || answer
+flow_named "$root"
+[[ $status == 0 && $out == '{'*'}' ]] || say_once "autoJudge is on, but Flow cannot run; prepare it once with: \
+$flow_named doctor"
+printf '%s\n' "$out"
+exit 0

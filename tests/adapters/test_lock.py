@@ -1,0 +1,305 @@
+"""The verifier lock over real repositories: every way to change a file it names is told."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from flow.adapters import base
+from flow.adapters.records import baseline_document, baseline_from_document
+from flow.core import lock
+from tests.support.gitbox import GitBox
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+pytestmark = pytest.mark.needs_tool("git")
+
+
+@pytest.fixture
+def box(tmp_path: Path) -> GitBox:
+    made = GitBox(tmp_path)
+    made.allowed = ()
+    made.protected = ("run.sh", "lib/**", "build/tool", "checks/*.log")
+    made.write("build/tool", "v1\n")  # ignored
+    made.write("checks/old.log", "old\n")  # ignored
+    made.pin()
+    return made
+
+
+def _edit(box: GitBox) -> None:
+    box.write("run.sh", "true\n")
+
+
+def _stage(box: GitBox) -> None:
+    _edit(box)
+    box.git("add", "run.sh")
+
+
+def _commit(box: GitBox) -> None:
+    _stage(box)
+    box.git("commit", "-qm", "other")
+
+
+def _commit_and_put_back(box: GitBox) -> None:
+    before = box.top.joinpath("run.sh").read_text()
+    _commit(box)
+    box.write("run.sh", before)
+
+
+def _stage_and_put_back(box: GitBox) -> None:
+    before = box.top.joinpath("run.sh").read_text()
+    _stage(box)
+    box.write("run.sh", before)
+
+
+def _hidden(box: GitBox) -> None:
+    box.git("update-index", "--assume-unchanged", "run.sh")
+    _edit(box)
+
+
+def _mode(box: GitBox) -> None:
+    box.git("config", "core.fileMode", "false")
+    os.chmod(box.top / "run.sh", 0o644)
+
+
+def _remove(box: GitBox) -> None:
+    os.unlink(box.top / "run.sh")
+
+
+def _link(box: GitBox) -> None:
+    os.rename(box.top / "run.sh", box.top / "src/started")
+    os.symlink("src/started", box.top / "run.sh")
+
+
+def _rename(box: GitBox) -> None:
+    box.git("mv", "run.sh", "src/run.sh")
+
+
+def _add(box: GitBox) -> None:
+    box.write("src/lib/deeper/new.py", "n = 1\n")
+
+
+def _exclude(box: GitBox) -> None:
+    box.git("config", "core.excludesFile", str(box.outer / "ignore"))
+    (box.outer / "ignore").write_text("new.py\n")
+    _add(box)
+
+
+@pytest.mark.parametrize(
+    ("change", "path", "kind"),
+    [
+        (_edit, "run.sh", "modified"),
+        (_stage, "run.sh", "modified"),
+        (_commit, "run.sh", "modified"),
+        (_commit_and_put_back, "run.sh", "modified"),
+        (_stage_and_put_back, "run.sh", "modified"),
+        (_hidden, "run.sh", "modified"),
+        (_mode, "run.sh", "modified"),
+        (_remove, "run.sh", "removed"),
+        (_link, "run.sh", "modified"),
+        (_add, "src/lib/deeper/new.py", "added"),
+        (_exclude, "src/lib/deeper/new.py", "added"),
+        (lambda box: box.write("build/tool", "v2\n"), "build/tool", "modified"),
+        (lambda box: os.unlink(box.top / "build/tool"), "build/tool", "removed"),
+        (lambda box: box.write("checks/old.log", "x\n"), "checks/old.log", "modified"),
+        (lambda box: box.write("checks/new.log", "x\n"), "checks/new.log", "added"),
+        (lambda box: box.write("checks/caf\udce9.log", "x\n"), "checks/caf\udce9.log", "added"),
+    ],
+)
+def test_every_way_to_change_a_protected_file_is_told(
+    box: GitBox, change: Callable[[GitBox], object], path: str, kind: str
+) -> None:
+    assert box.locked() == {}
+    change(box)
+    assert box.locked() == {path: kind}
+
+
+def test_a_renamed_file_is_gone_from_where_it_was(box: GitBox) -> None:
+    _rename(box)
+    assert box.locked() == {"run.sh": "removed", "src/run.sh": "added"}
+
+
+@pytest.mark.parametrize("path", ["run.sh", "build/tool"])
+def test_what_is_put_back_is_no_difference(box: GitBox, path: str) -> None:
+    file = box.top / path
+    before = file.read_bytes()
+    for text in (b"a\n", b"bb\n"):
+        file.write_bytes(text)
+        assert box.locked() == {path: "modified"}
+    file.write_bytes(before)
+    assert box.locked() == {}
+
+
+def test_other_files_and_caches_are_none(box: GitBox) -> None:
+    box.write("src/app.py", "other\n")
+    box.write("src/lib/__pycache__/util.pyc", "x")
+    box.write("build/other", "x")
+    box.write("src/lib/noise.log", "a new ignored file below a protected folder\n")
+    assert box.locked() == {"src/lib/noise.log": "added"}
+
+
+@pytest.fixture
+def dirty(tmp_path: Path) -> GitBox:
+    """Protected files in every state at activation."""
+    made = GitBox(tmp_path)
+    made.protected = ("src/**",)
+    made.allowed = ()
+    made.write("src/committed.py", "committed\n")
+    made.write("src/both.py", "committed\n")
+    made.git("add", "--all")
+    made.git("commit", "-qm", "before the goal")
+    made.write("src/both.py", "and edited\n")
+    made.write("src/staged.py", "staged\n")
+    made.git("add", "src/staged.py")
+    made.write("src/app.py", "edited\n")
+    made.write("src/new.py", "untracked\n")
+    os.unlink(made.top / "src/lib/util.py")
+    made.pin()
+    return made
+
+
+def test_what_was_dirty_at_activation_counts_as_it_was_then(dirty: GitBox) -> None:
+    assert dirty.baseline is not None
+    assert set(dirty.baseline.protected) == {
+        "src/committed.py",
+        "src/both.py",
+        "src/staged.py",
+        "src/app.py",
+        "src/new.py",
+        "src/lib/util.py",
+    }
+    assert dirty.locked() == {}
+    dirty.git("add", "--all")
+    assert dirty.locked() == {}
+    dirty.git("commit", "-qm", "as it was")
+    assert dirty.locked() == {}
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "kind"),
+    [
+        ("src/app.py", "print('app')\n", "modified"),  # as in the base, not as at activation
+        ("src/lib/util.py", "x = 1\n", "added"),
+        ("src/both.py", "committed\n", "modified"),
+        ("src/new.py", None, "removed"),
+        ("src/staged.py", None, "removed"),
+        ("src/committed.py", None, "removed"),
+    ],
+)
+def test_putting_it_back_as_in_the_base_is_a_change(
+    dirty: GitBox, path: str, text: str | None, kind: str
+) -> None:
+    if text is None:
+        os.unlink(dirty.top / path)
+    else:
+        dirty.write(path, text)
+    assert dirty.locked() == {path: kind}
+
+
+def test_taking_the_commits_back_is_a_change(dirty: GitBox) -> None:
+    dirty.git("reset", "-q", "--hard", "main")
+    assert dirty.locked() == {
+        "src/committed.py": "removed",
+        "src/both.py": "removed",
+        "src/staged.py": "removed",
+        "src/app.py": "modified",
+        "src/lib/util.py": "added",
+    }
+
+
+def test_an_older_baseline_is_held_against_the_base(dirty: GitBox) -> None:
+    """Nothing was recorded: what was dirty is known, what was committed before counts."""
+    assert dirty.baseline is not None
+    document = baseline_document(dirty.baseline, "g", "r")
+    for key in ("protected", "protected_patterns"):
+        del document[key]
+    dirty.baseline = baseline_from_document(document)
+    assert dirty.baseline is not None
+    assert dirty.baseline.protected_patterns == ()
+    assert dirty.locked() == {"src/committed.py": "added", "src/both.py": "added"}
+    dirty.write("src/app.py", "print('app')\n")
+    dirty.write("src/new.py", "other\n")
+    assert dirty.locked() == {
+        "src/app.py": "modified",
+        "src/new.py": "modified",
+        "src/committed.py": "added",
+        "src/both.py": "added",
+    }
+
+
+def test_the_subject_moves_with_ignored_protected_files(box: GitBox) -> None:
+    before = box.snapshot().tree
+    box.write("build/tool", "v2\n")
+    changed = box.snapshot().tree
+    assert changed != before
+    box.write("build/tool", "v3\n")
+    assert box.snapshot().tree not in (before, changed)
+    box.write("build/tool", "v1\n")
+    box.write("build/other", "no business of anybody's\n")
+    assert box.snapshot().tree == before
+
+
+def test_new_patterns_are_recorded_as_the_files_are_now(box: GitBox) -> None:
+    box.write("src/app.py", "the agent's own\n")
+    box.write("run.sh", "the agent's own\n")
+    before, box.protected = box.protected, ("run.sh", "src/**", "local.env")
+    box.write("local.env", "a=1\n")
+    assert box.baseline is not None
+    box.baseline = base.relock(
+        box.repo, box.baseline, box.protected, before, denied=box.denied, cache_dir=None
+    )
+    assert box.baseline.protected_patterns == box.protected
+    assert box.locked() == {"run.sh": "modified"}
+    box.write("src/app.py", "again\n")
+    box.write("local.env", "a=2\n")
+    assert box.locked() == {"run.sh": "modified", "src/app.py": "modified", "local.env": "modified"}
+
+
+def test_what_an_older_baseline_did_not_record_is_not_recorded_by_an_amendment(
+    box: GitBox,
+) -> None:
+    assert box.baseline is not None
+    box.baseline = box.baseline._replace(protected={}, protected_patterns=())
+    box.write("run.sh", "the agent's own\n")
+    again = base.relock(
+        box.repo, box.baseline, (*box.protected, "docs/**"), box.protected, denied=box.denied
+    )
+    assert again.protected_patterns == ("docs/**",)
+    box.baseline, box.protected = again, (*box.protected, "docs/**")
+    assert box.locked() == {"run.sh": "modified"}
+
+
+def test_a_moved_base_takes_what_came_with_it(box: GitBox) -> None:
+    box.write("run.sh", "mine\n")
+    box.commit("mine")
+    box.git("switch", "-q", "main")
+    box.write("src/lib/util.py", "theirs\n")
+    box.commit("theirs")
+    box.git("switch", "-q", "work")
+    box.git("merge", "-q", "--no-edit", "main")
+    assert box.locked() == {"run.sh": "modified", "src/lib/util.py": "modified"}
+    assert box.baseline is not None
+    box.baseline, _ = base.rebase(box.repo, box.baseline, "main", denied=box.denied)
+    assert box.locked() == {"run.sh": "modified"}
+
+
+def test_a_record_with_patterns_that_are_none_is_read_as_far_as_it_goes(box: GitBox) -> None:
+    assert box.baseline is not None
+    patterns = ("../x", "!y", "[", "", *box.baseline.protected_patterns)
+    box.baseline = box.baseline._replace(protected_patterns=patterns)
+    assert box.locked() == {}
+    box.write("build/tool", "v2\n")
+    assert box.locked() == {"build/tool": "modified"}
+
+
+def test_nothing_is_said_where_git_cannot_answer(box: GitBox) -> None:
+    _edit(box)
+    (box.top / ".git" / "MERGE_HEAD").write_text("0" * 40 + "\n")
+    assert box.baseline is not None
+    found = box.snapshot()
+    assert found.problems
+    assert lock.difference(found, box.baseline, box.protected, lambda _: False) is None

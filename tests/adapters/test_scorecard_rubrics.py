@@ -1,0 +1,278 @@
+"""Which rubric a skill is judged by: the whole rule as a table, and broken files."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from flow.adapters import scorecard_rubrics
+from flow.adapters.scorecard_rubrics import READY_MADE, choose
+from flow.core.judging.fences import Part, fence
+from flow.core.scorecard import NAMES
+from flow.errors import ContractError, InputError, RefusedError, StorageError
+from tests.support import ROOT
+
+PLUGIN, OWN = "skills/judge/rubrics", ".flow/rubrics"
+
+
+def rubric(*skills: str, text: str = "Own words.") -> str:
+    """A project's rubric."""
+    names = "".join(f"  - '{skill}'\n" for skill in skills)
+    return f"---\ndomain: Own\nskills:\n{names}---\n{text}\n"
+
+
+def write(top: Path, rel: str, text: str | bytes) -> Path:
+    path = top / rel
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("skill", "name"),
+    [
+        ("commit", "code"),
+        ("/commit", "code"),
+        ("acme:commit", "code"),
+        ("code-review", "code"),
+        ("Refactorer", "code"),
+        ("tdd", "code"),
+        ("deep-research", "research"),
+        ("Explore", "research"),
+        ("Plan", "research"),
+        ("write-docs", "writing"),
+        ("readme", "writing"),
+        ("changelog-writer", "writing"),
+        ("deploy", "ops"),
+        ("k8s-rollout", "ops"),
+        ("devops", "ops"),
+        ("terraform-plan", "ops"),
+        ("commitment", None),
+        ("knit", None),
+        ("goal", None),
+        (None, None),
+    ],
+)
+def test_the_ready_made_one_for_a_skill(skill: str | None, name: str | None) -> None:
+    found = choose(skill, None, None)
+    assert found.name == f"rubric-{name or 'default'}.md"
+    assert found.recognised is (name is not None)
+    assert found.source == "flow"
+    if name is None:
+        assert "the default one stands in" in found.why
+        assert skill is None or skill in found.why
+    else:
+        assert found.why.startswith(f"Flow's rubric-{name}.md names ")
+
+
+@pytest.mark.parametrize(
+    ("files", "skill", "name", "text", "recognised", "source"),
+    [
+        # a project's own goes first, whatever its name
+        (
+            {f"{OWN}/rubric-zoo.md": ["commit"]},
+            "commit",
+            "rubric-zoo.md",
+            "rubric-zoo",
+            True,
+            "project",
+        ),
+        ({f"{OWN}/zoo.md": ["com*"]}, "commit", "zoo.md", "zoo", True, "project"),
+        (
+            {f"{PLUGIN}/rubric-zoo.md": ["commit"]},
+            "commit",
+            "rubric-zoo.md",
+            "skills",
+            True,
+            "project",
+        ),
+        # the first match by file name wins, over both folders
+        (
+            {f"{OWN}/rubric-b.md": ["knit"], f"{PLUGIN}/rubric-c.md": ["knit"]},
+            *("knit", "rubric-b.md", "rubric-b", True, "project"),
+        ),
+        (
+            {f"{OWN}/rubric-c.md": ["knit"], f"{PLUGIN}/rubric-b.md": ["k*"]},
+            *("knit", "rubric-b.md", "skills", True, "project"),
+        ),
+        (
+            {f"{OWN}/rubric-b.md": ["knit"], f"{PLUGIN}/rubric-b.md": ["knit"]},
+            *("knit", "rubric-b.md", "skills", True, "project"),
+        ),
+        # another skill's changes nothing
+        ({f"{OWN}/rubric-zoo.md": ["sew"]}, "commit", "rubric-code.md", "", True, "flow"),
+        ({f"{OWN}/rubric-zoo.md": ["sew"]}, "knit", "rubric-default.md", "", False, "flow"),
+        ({f"{OWN}/rubric-zoo.md": []}, "knit", "rubric-default.md", "", False, "flow"),
+        ({f"{PLUGIN}/other.md": ["commit"]}, "commit", "rubric-code.md", "", True, "flow"),
+        ({f"{OWN}/house.yaml": ["commit"]}, "commit", "rubric-code.md", "", True, "flow"),
+        # a project's file stands in for Flow's of the same name
+        ({f"{OWN}/rubric-code.md": []}, "commit", "rubric-code.md", "rubric-code", True, "project"),
+        (
+            {f"{OWN}/rubric-default.md": []},
+            *("knit", "rubric-default.md", "rubric-default", False, "project"),
+        ),
+        (
+            {f"{OWN}/rubric-default.md": ["*"]},
+            *("knit", "rubric-default.md", "rubric-default", True, "project"),
+        ),
+        # names: letter case, prefix, exact
+        ({f"{OWN}/z.md": ["KNIT"]}, "knit", "z.md", "z", True, "project"),
+        ({f"{OWN}/z.md": ["wool:knit"]}, "wool:knit", "z.md", "z", True, "project"),
+        ({f"{OWN}/z.md": ["knit"]}, "wool:knit", "z.md", "z", True, "project"),
+        ({f"{OWN}/z.md": ["wool:knit"]}, "knit", "rubric-default.md", "", False, "flow"),
+        ({f"{OWN}/z.md": ["[kK]nit"]}, "knit", "z.md", "z", True, "project"),
+        ({f"{OWN}/z.md": ["knit"]}, None, "rubric-default.md", "", False, "flow"),
+    ],
+)
+def test_a_projects_own(
+    files: dict[str, list[str]],
+    skill: str | None,
+    name: str,
+    text: str,
+    recognised: bool,
+    source: str,
+    tmp_path: Path,
+) -> None:
+    for rel, skills in files.items():
+        words = rel if rel.startswith("skills") else Path(rel).stem
+        write(tmp_path, rel, rubric(*skills, text=f"{words} says.") if skills else f"{words} says.")
+    found = choose(skill, None, str(tmp_path))
+    assert (found.name, found.recognised, found.source) == (name, recognised, source)
+    assert found.text.startswith(text)
+    assert "---" not in found.text.splitlines()[0]
+    if source == "project" and recognised and "own file of that name" not in found.why:
+        assert found.why.startswith("the project's ")
+
+
+@pytest.mark.parametrize(
+    ("asked", "name", "source"),
+    [
+        ("ops", "rubric-ops.md", "flow"),
+        ("rubric-ops", "rubric-ops.md", "flow"),
+        ("rubric-ops.md", "rubric-ops.md", "flow"),
+        ("default", "rubric-default.md", "flow"),
+        ("zoo", "rubric-zoo.md", "project"),
+        ("rubric-zoo.md", "rubric-zoo.md", "project"),
+        ("house", "house.md", "project"),
+        ("research", "rubric-research.md", "project"),
+        ("./notes/mine.md", "mine.md", "file"),
+        ("mine-here.md", "mine-here.md", "file"),
+    ],
+)
+def test_what_was_asked_for_decides_alone(
+    asked: str, name: str, source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path, f"{OWN}/rubric-zoo.md", rubric("sew"))
+    write(tmp_path, f"{PLUGIN}/rubric-research.md", rubric("sew"))
+    write(tmp_path, f"{OWN}/house.md", "House words.")
+    write(tmp_path, "notes/mine.md", rubric("sew", text="Mine."))
+    write(tmp_path, "mine-here.md", "Here.")
+    monkeypatch.chdir(tmp_path)
+    found = choose("commit", asked, str(tmp_path))
+    assert (found.name, found.source, found.recognised) == (name, source, True)
+    assert found.why == f"it was asked for: --rubric {asked}"
+
+
+@pytest.mark.parametrize("asked", ["nothing", "./nothing.md", "", "../x.md", "a\0b", "a/\0"])
+def test_what_is_not_there_is_an_error(asked: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError) as caught:
+        choose("commit", asked, str(tmp_path))
+    assert caught.value.exit_code == 2
+
+
+BROKEN = {
+    "no end": (b"---\nskills: [commit]\nWords.\n", "has no end"),
+    "no YAML": (b"---\nskills: [commit\n---\nWords.\n", "rubric-x.md"),
+    "a list": (b"---\n- commit\n---\nWords.\n", "rubric-x.md"),
+    "a word": (b"---\nskills: commit\n---\nWords.\n", "not a list of names"),
+    "a number": (b"---\nskills: [1]\n---\nWords.\n", "no name of a skill"),
+    "an empty name": (b"---\nskills: ['']\n---\nWords.\n", "no name of a skill"),
+    "a long name": (b"---\nskills: ['" + b"x" * 300 + b"']\n---\nWords.\n", "no name of a skill"),
+    "a key twice": (b"---\nskills: [a]\nskills: [b]\n---\nWords.\n", "rubric-x.md"),
+    "an alias": (b"---\na: &a [x]\nskills: *a\n---\nWords.\n", "rubric-x.md"),
+    "no text": (b"---\nskills: [commit]\n---\n\n", "holds no rubric"),
+    "empty": (b"", "holds no rubric"),
+    "no UTF-8": (b"caf\xe9", "is not UTF-8"),
+    "too large": (b"x" * (1 << 17), "larger than"),
+}
+
+
+@pytest.mark.parametrize("what", BROKEN)
+@pytest.mark.parametrize("folder", [PLUGIN, OWN])
+def test_a_malformed_rubric_is_a_clear_error(what: str, folder: str, tmp_path: Path) -> None:
+    data, said = BROKEN[what]
+    write(tmp_path, f"{folder}/rubric-x.md", data)
+    with pytest.raises(ContractError) as caught:
+        choose("commit", None, str(tmp_path))
+    assert said in str(caught.value)
+    assert f"{folder}/rubric-x.md" in str(caught.value)
+    assert caught.value.exit_code == 2
+
+
+@pytest.mark.parametrize("front", ["", "domain: X\n", "\n", "skills: []\n", "more: {a: [1]}\n"])
+def test_a_front_matter_that_names_no_skill_is_fine(front: str, tmp_path: Path) -> None:
+    write(tmp_path, f"{OWN}/rubric-x.md", f"---\n{front}---\nWords.\n")
+    assert choose("commit", None, str(tmp_path)).name == "rubric-code.md"
+    assert choose("commit", "x", str(tmp_path)).text == "Words.\n"
+
+
+def test_windows_line_ends_and_a_mark_of_byte_order_are_read(tmp_path: Path) -> None:
+    text = "\ufeff" + rubric("knit").replace("\n", "\r\n")
+    write(tmp_path, f"{OWN}/rubric-x.md", text)
+    assert choose("knit", None, str(tmp_path)).text == "Own words.\n"
+
+
+def test_a_rule_in_the_text_is_no_front_matter(tmp_path: Path) -> None:
+    write(tmp_path, f"{OWN}/rubric-x.md", "Words.\n\n---\n\nMore.\n")
+    assert choose(None, "x", str(tmp_path)).text == "Words.\n\n---\n\nMore.\n"
+
+
+def test_links_are_refused_by_name(tmp_path: Path) -> None:
+    away = write(tmp_path, "away.md", rubric("commit"))
+    (tmp_path / OWN).mkdir(parents=True)
+    (tmp_path / OWN / "rubric-x.md").symlink_to(away)
+    with pytest.raises(RefusedError, match=r"rubric-x\.md|symlink|regular"):
+        choose("commit", None, str(tmp_path))
+
+
+def test_an_installation_without_rubrics_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scorecard_rubrics, "_FOLDERS", (str(tmp_path),))
+    with pytest.raises(StorageError, match="missing from this installation"):
+        choose("commit", None, None)
+
+
+@pytest.mark.parametrize("name", READY_MADE)
+def test_a_ready_made_rubric_shows_each_dimension_at_3_5_7_and_9(name: str) -> None:
+    text = choose(None, name, None).text
+    sections = re.split(r"^## ", text, flags=re.MULTILINE)[1:]
+    assert [section.splitlines()[0].lower() for section in sections] == list(NAMES)
+    for section in sections:
+        cells = re.findall(r"^\| (\d) \| (.+) \|$", section, flags=re.MULTILINE)
+        assert [score for score, _ in cells] == ["3", "5", "7", "9"]
+        assert len({words for _, words in cells}) == 4
+        assert all(len(words) > 15 for _, words in cells)
+
+
+@pytest.mark.parametrize("name", READY_MADE)
+def test_a_judge_is_given_a_ready_made_rubric_as_it_is(name: str) -> None:
+    text = choose(None, name, None).text
+    made = fence(Part("rubric", text), "nonce", limit=40_000)
+    assert (made.reports, made.left_out) == ((), 0)
+
+
+def test_the_domains_differ_and_name_skills_that_no_other_has() -> None:
+    found = {name: choose(None, name, None).text for name in READY_MADE}
+    for dimension in NAMES[:-1]:
+        cells = [
+            text.lower().split(f"## {dimension}")[1].split("## ")[0] for text in found.values()
+        ]
+        assert len(set(cells)) == len(READY_MADE)
+    named: list[str] = []
+    for name in READY_MADE:
+        front = Path(ROOT, PLUGIN, f"rubric-{name}.md").read_text().split("---\n")[1]
+        named += re.findall(r"^  - (.+)$", front, flags=re.MULTILINE)
+    assert len(named) == len(set(named)) > 80

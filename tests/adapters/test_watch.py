@@ -1,0 +1,71 @@
+"""What a command did to Flow's files, told from what another Flow process writes meanwhile."""
+
+from __future__ import annotations
+
+import os
+import threading
+from typing import TYPE_CHECKING
+
+import pytest
+
+from flow.adapters import events, files, git_find, locks, watch
+from flow.adapters.watch import FileWatch
+from flow.core import layout
+
+if TYPE_CHECKING:
+    from tests.support import GitRepo
+
+RUN = "run-1"
+
+
+@pytest.fixture
+def watched(repo: GitRepo) -> FileWatch:
+    repo.commit("start", a="a")
+    top = str(repo.path)
+    os.makedirs(os.path.join(top, layout.evidence_dir(RUN)))
+    events.append(top, RUN, "greet", "started", {}, at="2026-01-01T00:00:00Z")
+    found = git_find.find_repo(top)
+    assert found is not None
+    made = FileWatch(found, "greet", RUN)
+    made.settle()
+    return made
+
+
+def tell(top: str, lock: str, begun: threading.Event, go: threading.Event, told: bool) -> None:
+    """Another Flow process: a sidecar first, and its event last, both within one lock."""
+    with locks.exclusive(top, lock, quick=True):
+        files.publish_new(top, layout.evidence_file(RUN, "theirs"), b"a sidecar")
+        begun.set()
+        go.wait(10)
+        if told:
+            fields = {"evidence_id": "theirs"}
+            events.append(top, RUN, "greet", "evidence", fields, at="2026-01-01T00:00:00Z")
+
+
+@pytest.mark.parametrize("told", [True, False])
+def test_a_record_under_way_is_waited_for(repo: GitRepo, watched: FileWatch, told: bool) -> None:
+    top, begun, go = str(repo.path), threading.Event(), threading.Event()
+    other = threading.Thread(
+        target=tell, args=(top, layout.goal_lock("greet"), begun, go, told), daemon=True
+    )
+    other.start()
+    assert begun.wait(10)
+    threading.Timer(0.2, go.set).start()
+    blamed = watched.changed()
+    other.join(10)
+    assert blamed == (() if told else (layout.evidence_dir(RUN),))
+
+
+def test_who_never_lets_go_is_not_waited_for_long(
+    repo: GitRepo, watched: FileWatch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watch, "WAIT", 0.1)
+    top, begun, go = str(repo.path), threading.Event(), threading.Event()
+    lock = layout.goal_lock("greet")
+    other = threading.Thread(target=tell, args=(top, lock, begun, go, True), daemon=True)
+    other.start()
+    assert begun.wait(10)
+    assert watched.changed() == (layout.evidence_dir(RUN),)
+    go.set()
+    other.join(10)
+    assert watched.changed() == ()

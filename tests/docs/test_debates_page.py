@@ -1,0 +1,29 @@
+"""docs/debates.md: its numbers, criteria and tests are those of the code."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from flow.core import debate_criteria, debate_prompt
+from tests.support import ROOT
+
+PAGE = Path(ROOT, "docs", "debates.md")
+TEXT = PAGE.read_text(encoding="utf-8")
+
+
+def test_numbers_and_sets_are_those_of_the_code() -> None:
+    assert f"{debate_prompt.SOLUTION_LIMIT:,} bytes" in TEXT
+    for kind in debate_criteria.KINDS:
+        named = [f"{c.name} {c.percent}" for c in debate_criteria.ready_made(kind)]
+        assert f"- `{kind}`: {', '.join(named)}\n" in TEXT
+
+
+def test_the_tests_that_the_page_names_exist() -> None:
+    core = ("test_debate", "test_debate_reply", "test_debate_report")
+    entry = ("test_cli_debate", "test_judge_debate")
+    files = [f"core/{name}.py" for name in core] + [f"entry/{name}.py" for name in entry]
+    files.append("app/test_debating.py")
+    code = "\n".join(Path(ROOT, "tests", name).read_text(encoding="utf-8") for name in files)
+    for name in set(re.findall(r"`(test_\w+)`", TEXT)) - set(core):
+        assert f"def {name}(" in code, name

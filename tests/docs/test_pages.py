@@ -1,0 +1,80 @@
+"""The README and every page of docs with a console session: what they show is run again.
+
+A page whose name has replies in ``tests/docs/replies`` is run with the judge that gives them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.docs import recorded
+from tests.docs.console import Command, environment, replay
+from tests.support import ROOT
+
+TOLD_ONLY = {"guarantees-faults", "guarantees-hostile", "guarantees-mutants"}
+"""Pages that show the figures of long runs."""
+PAGES = {
+    page.stem: page
+    for page in (Path(ROOT, "README.md"), *sorted(Path(ROOT, "docs").glob("*.md")))
+    if "\n```console\n" in page.read_text(encoding="utf-8") and page.stem not in TOLD_ONLY
+}
+RECORDED = {path.stem for path in recorded.REPLIES.glob("*.json")}
+TOOLS = {"evidence": "ssh-keygen", "evidence-export": "ssh-keygen", "evidence-sandbox": "bwrap"}
+CHANGES = {
+    "rubrics": ("Says what changes for users", "Says what changes for all"),
+    "debates": ('"Handlers that create', '"Functions that create'),
+    "scorecards": ("14 passed in 0.21s", "13 passed in 0.21s"),
+}
+"""A change of what the judge of the page is shown."""
+
+
+def run(page: Path, folder: Path, home: Path) -> list[Command]:
+    """Replay ``page`` in ``folder``, with its recorded judge where it has one."""
+    if page.stem in RECORDED:
+        return recorded.run(page, folder, home)
+    (work := folder / "work").mkdir()
+    return list(replay(page.read_text(encoding="utf-8"), work, environment(home)))
+
+
+@pytest.mark.slow
+@pytest.mark.needs_tool("git", "bash", "python3", "sed")
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.needs_tool(TOOLS[name]) if name in TOOLS else ())
+        for name in PAGES
+    ],
+)
+def test_the_page_says_what_happens(name: str, tmp_path: Path, home: Path) -> None:
+    commands = run(PAGES[name], tmp_path, home)
+    text = PAGES[name].read_text(encoding="utf-8")
+    sessions = re.findall(r"^```console\n(.*?)^```$", text, re.M | re.S)
+    typed = [line for session in sessions for line in session.split("\n") if line[:2] == "$ "]
+    ran = [command.typed.split("\n")[0] for command in commands if command.typed != "python"]
+    assert ran == [line[2:] for line in typed]
+    differences = [command.difference for command in commands if command.difference]
+    assert not differences, "\n\n".join(differences)
+
+
+@pytest.mark.slow
+@pytest.mark.needs_tool("git", "bash")
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_changed_prompt_is_noticed(name: str, tmp_path: Path, home: Path) -> None:
+    was, now = CHANGES[name]
+    text = PAGES[name].read_text(encoding="utf-8")
+    assert was in text
+    changed = tmp_path / f"{name}.md"
+    changed.write_text(text.replace(was, now, 1 if name == "debates" else -1))
+    commands = recorded.run(changed, tmp_path, home)
+    assert any("has changed" in command.actual for command in commands)
+
+
+@pytest.mark.parametrize("name", sorted(RECORDED))
+def test_every_kept_reply_belongs_to_one_prompt(name: str) -> None:
+    rows = json.loads((recorded.REPLIES / f"{name}.json").read_text(encoding="utf-8"))
+    assert all(re.fullmatch("[0-9a-f]{64}", row["prompt_sha256"]) for row in rows)
+    assert len({row["prompt_sha256"] for row in rows}) == len(rows)

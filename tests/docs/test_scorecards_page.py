@@ -1,0 +1,43 @@
+"""docs/scorecards.md: its numbers, keys and tests are those of the code."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from flow.adapters import schemas
+from flow.adapters.scorecard_rubrics import READY_MADE
+from flow.core.scorecard import DIMENSIONS, GRADES
+from tests.support import ROOT
+
+PAGE = Path(ROOT, "docs", "scorecards.md")
+TEXT = PAGE.read_text(encoding="utf-8")
+RULES = TEXT[TEXT.index("## The seed's rules") :]
+
+
+def test_the_numbers_are_the_codes() -> None:
+    for dimension in DIMENSIONS:
+        assert f"| {dimension.name} | {int(dimension.weight * 100)}% |" in TEXT
+    names = " | ".join(name for name, _, _ in GRADES)
+    least = " | ".join(str(bound) for _, bound, _ in GRADES[:-1])
+    assert f"| {names} |" in TEXT
+    assert f"| {least} | below |" in TEXT
+
+
+def test_every_key_and_rubric_is_told() -> None:
+    schema = schemas.load("scorecard")
+    for key in (*schema["properties"], *schema["$defs"]["dimension"]["properties"]):
+        assert f"`{key}`" in TEXT, key
+    for name in READY_MADE:
+        assert f"`rubric-{name}.md`" in TEXT
+
+
+def test_every_test_that_a_rule_names_is_there() -> None:
+    source = "".join(
+        path.read_text(encoding="utf-8") for path in Path(ROOT, "tests").rglob("test_*.py")
+    )
+    named = re.findall(r"`(test_\w+)`", RULES)
+    assert len(named) > 20
+    assert [name for name in named if f"def {name}(" not in source] == []
+    files = re.findall(r"`(tests/[\w/]+\.py)`", RULES)
+    assert [file for file in files if not Path(ROOT, file).is_file()] == []

@@ -1,0 +1,104 @@
+"""``/flow:judge`` at the prompt, and auto mode over two stops, in the real Claude Code CLI."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.e2e.agent import Agent, bash, says, uses
+from tests.e2e.session import Session, refuse
+from tests.entry.scene import start
+from tests.support import GitRepo
+from tests.support.goal_judge import GoalJudge
+from tests.support.score_replies import reply
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.needs_tool("claude")
+
+SKILL = "---\nname: tidy\ndescription: Tidies up.\n---\nTidy $ARGUMENTS well.\n"
+
+
+@pytest.fixture
+def judge(repo: GitRepo, home: Path, tmp_path: Path) -> GoalJudge:
+    """A repository with a skill, and a judge that rests on what the agent said."""
+    start(repo)
+    repo.commit("skill", **{".claude/skills/tidy/SKILL.md": SKILL})
+    judge = GoalJudge(tmp_path / "judge", home)
+    judge.answers(reply(8.0, "all is tidy now"))
+    return judge
+
+
+def cards(repo: GitRepo) -> list[str]:
+    where = repo.path / ".flow/scores"
+    return sorted(os.listdir(where)) if where.is_dir() else []
+
+
+def test_judge_a_skill_by_its_name(repo: GitRepo, judge: GoalJudge) -> None:
+    agent = Agent(
+        *(bash("ls"), says("all is tidy now")),
+        *(bash("flow judge scorecard tidy"), says("There it is: a B.")),
+    )
+    options = ("--allowedTools", "Bash(ls:*)")
+    with Session(repo, agent, *options, person=refuse) as session:
+        session.prompt("/tidy the shed")
+        session.prompt("/flow:judge tidy")
+    told, box = agent.heard[2:]
+    assert "Called as: `/flow:judge tidy`" in told
+    assert "`/flow:judge commit` → `flow judge scorecard commit`" in told
+    assert "║  VERDICT SCORECARD — tidy" in box
+    assert "COMPOSITE: 7.95/10 — Grade: B" in box
+    assert session.asked == []  # the command brings the permission with it
+    (name,) = cards(repo)
+    card = json.loads((repo.path / ".flow/scores" / name).read_text())
+    (prompt,) = judge.prompts
+    assert "/tidy the shed" in prompt
+    assert "Tidy the shed well." in prompt
+    assert "flow judge scorecard" not in prompt  # the run ended before it was asked about
+    assert card["skill"] == "tidy"
+
+
+def test_judge_a_file(repo: GitRepo, judge: GoalJudge) -> None:
+    repo.write("run.md", "## User\n\ntidy\n\n## Assistant\n\nall is tidy now\n")
+    agent = Agent(bash("flow judge scorecard --file run.md"), says("done"))
+    with Session(repo, agent, person=refuse) as session:
+        session.prompt("/flow:judge --file run.md")
+    assert "COMPOSITE: 7.95/10" in agent.heard[1]
+    assert session.asked == []
+
+
+def test_the_agent_finds_the_skill_and_a_person_the_command(
+    repo: GitRepo, judge: GoalJudge
+) -> None:
+    agent = Agent(uses("Skill", skill="flow:judge"), says("read"))
+    with Session(repo, agent, "--allowedTools", "Skill") as session:
+        turn = session.prompt("how well did tidy do?")
+    assert "# Scoring an execution" in agent.heard[1]
+    assert turn.init["slash_commands"].count("flow:judge") == 1
+
+
+def test_auto_mode_over_two_stops(repo: GitRepo, judge: GoalJudge) -> None:
+    repo.write("judge-config.json", '{"autoJudge": true}')
+    judge.says({"reply": reply(8.0, "all is tidy now"), "sleep": 1})
+    agent = Agent(*(bash("ls"), says("all is tidy now")), says("hello"), says("bye"))
+    with Session(repo, agent, "--allowedTools", "Bash(ls:*)") as session:
+        first = session.prompt("/tidy the shed")
+        deadline = time.monotonic() + 60
+        while not cards(repo):
+            assert time.monotonic() < deadline, "nobody scored it"
+            time.sleep(0.1)
+        time.sleep(0.5)  # the card is stored a moment before the news of it
+        second = session.prompt("hello")
+        third = session.prompt("bye")
+    assert first.judged == [{}]
+    (told,) = second.judged
+    assert told["systemMessage"].startswith("Flow: scorecard of tidy\n╔")
+    assert "COMPOSITE: 7.95/10" in told["systemMessage"]
+    assert third.judged == [{}]
+    assert len(cards(repo)) == len(judge.prompts) == 1
+    assert first.result["result"] == "all is tidy now"

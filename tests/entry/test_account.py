@@ -1,0 +1,36 @@
+"""The name that the journal gives for whoever runs a command."""
+
+from __future__ import annotations
+
+import os
+import pwd
+from typing import TYPE_CHECKING
+
+import pytest
+
+from flow.wiring import Checkout
+
+if TYPE_CHECKING:
+    from tests.support import GitRepo
+
+ME = pwd.getpwuid(os.geteuid()).pw_name
+
+
+@pytest.mark.parametrize(
+    ("environ", "who"),
+    [
+        ({"USER": "ada", "LOGNAME": "bo"}, "ada"),
+        ({"LOGNAME": "bo"}, "bo"),
+        ({"USER": "", "LOGNAME": ""}, ME),  # a service, a container
+        ({}, ME),
+    ],
+)
+def test_who_is_asked_of_the_account(environ: dict[str, str], who: str, repo: GitRepo) -> None:
+    assert Checkout(str(repo.path), environ=environ).who == who
+
+
+def test_an_account_without_a_name_has_a_number(
+    repo: GitRepo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 4_000_000_001)
+    assert Checkout(str(repo.path), environ={}).who == "user 4000000001"

@@ -1,0 +1,60 @@
+"""The reference of the command line (``docs/cli.md``), made from the commands' own help texts.
+
+What argparse prints differs between versions of Python, so the tables are made from its arguments.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import argparse
+
+
+def reference() -> str:
+    """Every command with its arguments, in the order of ``flow --help``."""
+    from flow.cli.main import COMMANDS
+    from flow.cli.parsing import Parser
+
+    lines: list[str] = []
+    for name in COMMANDS:
+        module = import_module(f"flow.cli.{name}")
+        if not hasattr(module, "COMMANDS"):
+            lines += _command(Parser(f"flow {name}", module.COMMAND), level=2)
+            continue
+        lines += [f"## flow {name}", "", _sentence(COMMANDS[name]), ""]
+        for word in module.COMMANDS:
+            lines += _command(Parser(f"flow {name} {word}", module.load(word)), level=3)
+    return "\n".join(lines)
+
+
+def _command(parser: argparse.ArgumentParser, *, level: int) -> list[str]:
+    lines = [f"{'#' * level} {parser.prog}", "", f"{parser.description}", ""]
+    rows = [_row(action) for action in parser._actions if action.dest not in ("json", "help")]
+    if rows:
+        lines += ["| argument | | meaning |", "|---|---|---|", *rows, ""]
+    if parser.epilog:
+        lines += ["```text", parser.epilog, "```", ""]
+    return lines
+
+
+def _row(action: argparse.Action) -> str:
+    choices = [f"`{choice}`" for choice in action.choices or ()]
+    value = action.metavar if isinstance(action.metavar, str) else action.dest.upper()
+    if action.option_strings:
+        shown = action.option_strings[0]
+        if action.nargs != 0:
+            shown += f" {value if action.metavar or not choices else action.dest.upper()}"
+        names = ", ".join(f"`{name}`" for name in [shown, *action.option_strings[1:]])
+        needed = action.required
+    else:
+        names, needed = f"`{value}`", action.nargs not in ("?", "*")
+    help = (action.help or "").replace("|", "\\|")
+    if choices:
+        help += f": {', '.join(choices)}"
+    return f"| {names} | {'required' if needed else ''} | {help} |"
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}."
