@@ -88,8 +88,8 @@ def _make(
         yield "The base is empty: there was no commit yet when the goal began."
         return
     for words in (("read-tree", commit), ("checkout-index", "--all", "--index", "--force", "-q")):
-        git.git_own(own, folder, *words, timeout=max(left(), 0.1))
-    listing = git.git_own(own, folder, "ls-files", "--stage", "-z", timeout=max(left(), 0.1))
+        git.git_own(own, folder, *words, timeout=left())
+    listing = git.git_own(own, folder, "ls-files", "--stage", "-z", timeout=left())
     absent = []
     for row in listing.split(b"\0")[:-1]:
         entry, _, name = row.partition(b"\t")

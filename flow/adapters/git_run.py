@@ -89,8 +89,14 @@ def git_own(git_dir: str, work_tree: str, *args: str, timeout: float) -> bytes:
     """What git prints on a git directory of Flow's own, whose files it may write.
 
     At most ``timeout`` seconds, and :data:`CHECKOUT_LIMIT`. What it only warns of (a line of
-    ``.gitattributes`` that it does not know) is no error here.
+    ``.gitattributes`` that it does not know) is no error here. Without any time left git is not
+    started.
     """
+    if timeout <= 0:
+        raise GitError(
+            f"git {args[0]} was not started: its time limit was reached",
+            remedy="give it more time: --timeout SECONDS",
+        )
     words = (f"--git-dir={git_dir}", f"--work-tree={work_tree}", *args)
     result = _run(words, work_tree, None, timeout=min(timeout, CHECKOUT_LIMIT))
     if result[0] != 0:

@@ -105,12 +105,36 @@ def test_a_submodule_that_lacks_the_commit_is_empty(repo: GitRepo, tmp_path: Pat
     ]
 
 
-def test_no_time(repo: GitRepo, tmp_path: Path) -> None:
-    for number in range(2000):
-        repo.write(f"many/{number}", "x" * 2000)
-    repo.commit("many")
+@pytest.mark.parametrize("started", [0, 1, 2])
+def test_no_time_left(repo: GitRepo, tmp_path: Path, started: int) -> None:
+    """Git is not started once the time is over, however fast it would have been."""
+    repo.commit("one", leaf="leaf\n")
+    times = iter([60.0] * started + [0.0])
+    found = git.find_repo(os.fspath(repo.path))
+    assert found is not None
     with pytest.raises(GitError) as caught:
-        made(repo, tmp_path / "tree", seconds=0)
+        base_tree.make(found, repo.head, os.fspath(tmp_path / "tree"), left=lambda: next(times))
+    words = ("read-tree", "checkout-index", "ls-files")
+    assert f"git {words[started]} was not started: its time limit" in str(caught.value)
+
+
+def test_git_takes_longer_than_there_is_time(
+    repo: GitRepo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repo.commit("one", leaf="leaf\n")
+    found = git.find_repo(os.fspath(repo.path))
+    assert found is not None
+    slow = tmp_path / "bin" / "git"
+    slow.parent.mkdir()
+    slow.write_text("#!/bin/sh\nexec sleep 300\n")
+    slow.chmod(0o755)
+
+    def left() -> float:
+        monkeypatch.setenv("PATH", f"{slow.parent}:{os.environ['PATH']}")
+        return 0.2
+
+    with pytest.raises(GitError) as caught:
+        base_tree.make(found, repo.head, os.fspath(tmp_path / "tree"), left=left)
     assert "time limit" in str(caught.value)
 
 
