@@ -44,7 +44,8 @@ READ_ERRORS = ("EIO",)
 SAMPLE = 3
 """Trials for each command in the short form."""
 SMALL = ("/proposal.json", "/last-verdict.json", "/loop.json")
-STRAY_SECONDS = 10.0
+STRAY_SECONDS = 60.0
+"""What a killed command leaves ends by itself; how soon depends on the machine."""
 ANSWERS = ("approve", "block")
 EVIDENCE = f"repo/{RUN_DIR}/evidence/"
 REPORTS = "repo/.specs/reports/"

@@ -17,9 +17,12 @@ import signal
 import sys
 import tempfile
 import time
+from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flow.errors import FlowError
+from tests.faults.crash import STRAY_SECONDS
 from tests.faults.crowd_check import RACED, Operation, check
 from tests.faults.editor import edited, two_at_once
 from tests.faults.scenes import GOAL, ISSUE, RUN, Scene, strays
@@ -31,7 +34,7 @@ if TYPE_CHECKING:
     from flow.wiring import Checkout
 
 PROCESSES, OPERATIONS = 16, 50
-LIMIT = 300.0
+LIMIT = 600.0
 """Seconds for a crowd; only ends a hang."""
 WEIGHTS = {
     "evidence": 5,
@@ -135,7 +138,7 @@ def _given(kind: str, checkout: Checkout, scene: Scene, chance: random.Random) -
     return {}
 
 
-def _work(scene: Scene, worker: int, seed: int, count: int) -> None:
+def _work(scene: Scene, worker: int, seed: int, count: int, begins: Callable[[], object]) -> None:
     from flow.wiring import Checkout
 
     chance = random.Random(f"{seed} {worker}")
@@ -150,6 +153,7 @@ def _work(scene: Scene, worker: int, seed: int, count: int) -> None:
         token = f"w{worker}-{number}"
         given = _given(kind, checkout, scene, chance)
         tell(number=number, kind=kind, token=token, given=given, at=time.monotonic())
+        begins()
         answer: dict[str, Any]
         try:
             answer = {"ok": True, **(ACTS[kind](checkout, token, given) or {})}
@@ -165,7 +169,11 @@ def _log(scene: Scene, worker: int) -> str:
 
 
 class Chaos:
-    """Ends, stops and continues processes at random; those that are ended get a successor."""
+    """Ends, stops and continues processes at random; those that are ended get a successor.
+
+    How many are ended follows the operations that have begun, not the time: a fast machine has as
+    many as a slow one.
+    """
 
     def __init__(self, scene: Scene, *, seed: int, processes: int, operations: int) -> None:
         self.scene, self.seed, self.operations = scene, seed, operations
@@ -173,13 +181,23 @@ class Chaos:
         self.started = self.killed = self.stopped = 0
         self.running: dict[int, int] = {}
         self.asleep: dict[int, float] = {}
-        self.most = processes
+        self.dying: set[int] = set()
+        self.most, self.planned = processes, processes * operations
+        self.begun = 0
+        self.begins, self._begins_w = os.pipe()
+        os.set_blocking(self.begins, False)
         for _ in range(processes):
             self._start(operations)
 
     def run(self) -> list[str]:
         """Until all have ended; every process that hung."""
-        deadline = time.monotonic() + LIMIT
+        try:
+            return self._run(time.monotonic() + LIMIT)
+        finally:
+            os.close(self.begins)
+            os.close(self._begins_w)
+
+    def _run(self, deadline: float) -> list[str]:
         while self.running:
             time.sleep(0.02)
             now = time.monotonic()
@@ -187,6 +205,7 @@ class Chaos:
                 if os.waitpid(pid, os.WNOHANG)[0]:
                     del self.running[pid]
                     self.asleep.pop(pid, None)
+                    self.dying.discard(pid)
             for pid in [pid for pid, until in self.asleep.items() if now > until]:
                 os.kill(pid, signal.SIGCONT)
                 del self.asleep[pid]
@@ -199,15 +218,19 @@ class Chaos:
         return []
 
     def _disturb(self, now: float) -> None:
-        awake = [pid for pid in self.running if pid not in self.asleep]
+        awake = [pid for pid in self.running if pid not in self.asleep and pid not in self.dying]
         if awake and self.chance.random() < 0.1:
             pid = self.chance.choice(awake)
             os.kill(pid, signal.SIGSTOP)
             self.asleep[pid] = now + self.chance.uniform(0.05, 1.0)
             self.stopped += 1
-        if awake and self.killed < self.most and self.chance.random() < 0.05:
-            pid = self.chance.choice(awake)
+        with suppress(BlockingIOError):
+            self.begun += len(os.read(self.begins, 1 << 16))
+        due = min(self.most, self.most * self.begun // self.planned)
+        while awake and self.killed < due:
+            pid = awake.pop(self.chance.randrange(len(awake)))
             os.kill(pid, signal.SIGKILL)
+            self.dying.add(pid)
             self.killed += 1
             left = self.operations - len(_calls(self.scene, self.running[pid]))
             if left > 0:
@@ -222,7 +245,8 @@ class Chaos:
                 null = os.open(os.devnull, os.O_RDWR)
                 for fd in range(3):
                     os.dup2(null, fd)
-                _work(self.scene, self.started, self.seed, count)
+                begins = partial(os.write, self._begins_w, b".")
+                _work(self.scene, self.started, self.seed, count, begins)
                 status = 0
             finally:
                 os._exit(status)
@@ -265,7 +289,8 @@ def _counted(scene: Scene, operations: list[Operation]) -> list[str]:
 def _calls(scene: Scene, worker: int) -> list[Operation]:
     try:
         with open(_log(scene, worker), encoding="utf-8") as file:
-            lines = [json.loads(line) for line in file]
+            # A process that is killed may leave half a line.
+            lines = [json.loads(line) for line in file if line.endswith("\n")]
     except FileNotFoundError:
         return []
     answers = {line["number"]: line for line in lines if "answer" in line}
@@ -286,7 +311,7 @@ def _calls(scene: Scene, worker: int) -> list[Operation]:
 
 
 def _quiet(scene: Scene) -> list[str]:
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + STRAY_SECONDS
     while found := strays(scene.folder):
         if time.monotonic() > deadline:
             return [f"processes are left: {found}"]

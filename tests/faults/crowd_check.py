@@ -42,6 +42,14 @@ class Operation(NamedTuple):
         return self.answer is not None and not self.done and self.code not in OUTSIDE
 
     @property
+    def ended(self) -> float:
+        """From when on it has certainly happened; never, where that is not known.
+
+        What ended with an error from outside may have been decided and be completed by others.
+        """
+        return self.answered if self.done and self.answered is not None else float("inf")
+
+    @property
     def code(self) -> str:
         """The code of its error; empty where it has none."""
         return str((self.answer or {}).get("code", ""))
@@ -115,7 +123,7 @@ def _races(operations: Sequence[Operation], view: View) -> list[str]:
         told = sum(e["type"] == "evidence" and e["evidence_id"] == name for e in view.events)
         if len(won) > 1 or there > 1 or there != told or (won and not there):
             problems.append(f"{name}: {len(won)} were told they won, {there} there, {told} told of")
-        if there and not won and not any(op.answered is None for op in wanted):
+        if there and all(op.refused for op in wanted):
             problems.append(f"{name} is there, and everybody was refused")
     return problems
 
@@ -126,7 +134,7 @@ def _order(operations: Sequence[Operation], places: dict[str, int]) -> list[str]
     problems = []
     latest = float("-inf")
     for _, op in placed:  # by seq: none may have been answered before one ahead of it was called
-        if op.answered is not None and op.answered < latest:
+        if op.ended < latest:
             problems.append(f"stands behind what was called after its answer: {op}")
         latest = max(latest, op.called)
     return problems
@@ -144,21 +152,16 @@ def _idle(operations: Sequence[Operation], places: dict[str, int], view: View) -
         if op.kind not in ("pause", "resume") or not op.done or op.token in places:
             continue
         wanted = "waiting_for_user" if op.kind == "pause" else "active"
-        assert op.answered is not None
-        first = max(
-            (
-                places[other.token]
-                for other in operations
-                if other.token in places
-                and other.answered is not None
-                and other.answered < op.called
-            ),
-            default=1,
-        )
+        before = [
+            places[other.token]
+            for other in operations
+            if other.token in places and other.ended < op.called
+        ]
+        first = max(before, default=1)
         after = [
             places[other.token]
             for other in operations
-            if other.token in places and other.called > op.answered
+            if other.token in places and other.called > op.ended
         ]
         last = min(after, default=len(states) + 1)
         if wanted not in {states[seq] for seq in range(first, last) if seq in states}:

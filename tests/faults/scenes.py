@@ -27,7 +27,8 @@ GOAL, RUN, ISSUE = "greet", "r1", 7
 GOAL_FILE = f".flow/goals/{GOAL}.goal.yaml"
 RUN_DIR = f".flow/runs/{RUN}"
 JOURNAL = f".decisions/issue-{ISSUE}.md"
-CALL_TIMEOUT = 120.0
+CALL_TIMEOUT = 300.0
+"""Seconds; only ends a hang."""
 
 TEXT = """\
 apiVersion: flow.synapti.ai/v1

@@ -89,7 +89,7 @@ def _broken(scene: Scene, fault: str, at: int) -> tuple[Ran, str]:
     report = os.path.join(scene.files, "broke")
     env = {**scene.env, "BREAK_AT": str(at), "FAULT": fault, "BROKE": report}
     done = subprocess.run(
-        argv, cwd=scene.repo, env=env, capture_output=True, timeout=120, encoding="utf-8"
+        argv, cwd=scene.repo, env=env, capture_output=True, timeout=300, encoding="utf-8"
     )
     broke = ""
     if os.path.exists(report):

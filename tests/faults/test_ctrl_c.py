@@ -10,7 +10,7 @@ import subprocess
 import pytest
 
 from flow import ctrl_c
-from tests.faults.scenes import Scene
+from tests.faults.scenes import CALL_TIMEOUT, Scene
 from tests.faults.test_found import patched
 from tests.faults.view import look
 from tests.support import ROOT
@@ -190,7 +190,7 @@ def test_the_hooks_script_answers_an_interrupted_group(scene, script, answers):
         env={**scene.env, "FLOW_PYTHON": python},
         input=json.dumps({"session_id": "s", "cwd": scene.repo, "hook_event_name": "Stop"}),
         capture_output=True,
-        timeout=60,
+        timeout=CALL_TIMEOUT,
         encoding="utf-8",
         start_new_session=True,
     )

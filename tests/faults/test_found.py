@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 from functools import partial
 
 import pytest
@@ -16,9 +15,21 @@ from flow.adapters.worktree_cache import _forget_oldest
 from flow.core import layout
 from flow.core.boundary import OwnFiles
 from tests.faults.commands import EVIDENCE
-from tests.faults.scenes import GOAL, GOAL_FILE, JOURNAL, RUN, Ran, Scene, command, must
+from tests.faults.scenes import (
+    CALL_TIMEOUT,
+    GOAL,
+    GOAL_FILE,
+    JOURNAL,
+    RUN,
+    Ran,
+    Scene,
+    command,
+    must,
+)
 from tests.faults.view import disagreements, look
 
+NOBODY = (1 << 22) + 1
+"""A number above the largest that Linux gives a process; another process may have a smaller one."""
 TEMP = f"{layout.TEMP_PREFIX}{'0a' * (layout.TEMP_DIGITS // 2)}"
 
 
@@ -31,7 +42,12 @@ def patched(scene: Scene, code: str, *words: str, program: str = "flow") -> Ran:
     """Start ``flow``, or a helper, as a process that runs ``code`` first."""
     argv = command((program, *words) if program else words, code)
     done = subprocess.run(
-        argv, cwd=scene.repo, env=scene.env, capture_output=True, timeout=60, encoding="utf-8"
+        argv,
+        cwd=scene.repo,
+        env=scene.env,
+        capture_output=True,
+        timeout=CALL_TIMEOUT,
+        encoding="utf-8",
     )
     return Ran(done.returncode, done.stdout, done.stderr)
 
@@ -107,9 +123,7 @@ def test_the_helper_finishes_what_was_decided_before_it_asks_for_a_proposal(scen
 
 
 def test_doctor_names_and_removes_what_killed_processes_left_anywhere(scene):
-    ended = subprocess.Popen([sys.executable, "-c", ""])
-    ended.wait()
-    dead = f"{layout.TEMP_PREFIX}{ended.pid}-00ff"
+    dead = f"{layout.TEMP_PREFIX}{NOBODY}-00ff"
     left = [
         scene.path(TEMP),
         scene.path(f".claude/{TEMP}"),

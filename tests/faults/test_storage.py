@@ -11,7 +11,18 @@ import pytest
 
 from flow.adapters import journal
 from flow.adapters.records import FileRecords
-from tests.faults.scenes import GOAL, GOAL_FILE, JOURNAL, RUN, RUN_DIR, TEXT, Scene, command, must
+from tests.faults.scenes import (
+    CALL_TIMEOUT,
+    GOAL,
+    GOAL_FILE,
+    JOURNAL,
+    RUN,
+    RUN_DIR,
+    TEXT,
+    Scene,
+    command,
+    must,
+)
 from tests.faults.view import disagreements, look
 from tests.hostile.places import as_a_user
 
@@ -53,7 +64,7 @@ def test_a_folder_that_cannot_be_written_is_named_and_nothing_passes(scene, fold
 
 
 def test_a_hung_command_holds_nobody_else_up(scene):
-    slow = TEXT.replace("grep -q please", "touch ../files/began; sleep 60; grep -q please")
+    slow = TEXT.replace("grep -q please", "touch ../files/began; sleep 3000; grep -q please")
     scene = Scene(f"{scene.folder}-slow").start(goal=slow)
     scene.hand("evidence.json", json.dumps(EVIDENCE))
     hung = subprocess.Popen(
@@ -141,7 +152,7 @@ def test_what_a_killed_evaluation_left_is_measured_anew(scene):
         env=scene.env,
         stdout=subprocess.DEVNULL,
     )
-    assert child.wait(60) == -9
+    assert child.wait(CALL_TIMEOUT) == -9
     view = look(scene)
     assert (view.turns, view.verdict, view.broken) == (0, None, ())
     scene.hand("again", "")

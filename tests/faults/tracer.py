@@ -24,7 +24,7 @@ CHANGING = (
 OPENING = ("openat",)
 READING = ("read", "pread64", "getdents64")
 SIGNALS = ("KILL", "INT")
-LIMIT = 60.0
+LIMIT = 300.0
 """Seconds; only ends a hang."""
 
 _LINE = re.compile(r"(\w+)\(")
