@@ -9,6 +9,8 @@ import threading
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import HealthCheck
+from hypothesis import settings as hypothesis_settings
 
 from tests.support import GitRepo
 from tests.support.guard import Guard
@@ -31,6 +33,22 @@ STRIPPED = (
 """What an outer git call, an agent or a developer's shell could bring into a test."""
 STRIPPED_NAMES = ("BASH_ENV", "ENV", "CDPATH", "NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES")
 IN_CI = os.environ.get("CI") == "true"
+
+hypothesis_settings.register_profile(
+    "same",
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=[
+        HealthCheck.too_slow,
+        HealthCheck.data_too_large,
+        HealthCheck.filter_too_much,
+        HealthCheck.large_base_example,
+    ],
+)
+"""The same examples each time and no clock, in CI or not; a profile of the command line goes first.
+"""
+hypothesis_settings.load_profile("same")
 
 _numbers = itertools.count()
 guard = Guard(os.path.expanduser("~"), os.path.dirname(os.path.dirname(os.path.abspath(__file__))))

@@ -488,7 +488,7 @@ def related(one: tuple[str | int, ...], other: tuple[str | int, ...]) -> bool:
     return one[:shorter] == other[:shorter]
 
 
-BOTH_PARSERS = [HealthCheck.function_scoped_fixture]
+BOTH_PARSERS = list(HealthCheck)
 """The fixture only chooses the parser, for all examples alike."""
 
 

@@ -21,7 +21,7 @@ _ALL = {
 }
 LONG = 5000
 settings.register_profile("hostile", max_examples=50, derandomize=True, **_ALL)
-settings.register_profile("long", max_examples=LONG, **_ALL)
+settings.register_profile("long", max_examples=LONG, derandomize=False, **_ALL)
 
 
 def examples(factor: float = 1) -> settings:

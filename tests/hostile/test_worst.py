@@ -13,6 +13,7 @@ import pytest
 from tests.hostile import places
 from tests.hostile.scene import GOAL, Done, check
 from tests.support import ROOT
+from tests.support.pace import exceeds
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,18 +22,20 @@ if TYPE_CHECKING:
 
 MIB = 1 << 20
 CPU = 4.0
-"""Seconds of CPU time: twice what is promised, for machines half as fast."""
+"""Seconds of CPU time: twice what is promised; more where the machine is slower still."""
 MEMORY = 200
 """MiB."""
 
 # A process's peak counts from its fork, so a small one stands between it and the tests.
 MEASURE = """
-import json, os, resource, sys
+import ctypes, json, os, resource, sys
+if sys.platform == "linux":  # huge pages, where the system is set to them, would count as used
+    ctypes.CDLL(None).prctl(41, 1, 0, 0, 0)  # PR_SET_THP_DISABLE
 r, w = os.pipe()
 pid = os.fork()
 if pid == 0:
     os.dup2(w, 1); os.dup2(w, 2); os.close(r)
-    resource.setrlimit(resource.RLIMIT_CPU, (60, 60))
+    resource.setrlimit(resource.RLIMIT_CPU, (300, 300))
     os.execv(sys.argv[1], sys.argv[1:])
 os.close(w)
 start = end = b""
@@ -178,7 +181,7 @@ def test_it_costs_little(scene: Scene, case: str) -> None:
             cwd=scene.top,
             env={**scene.environ, "FLOW_PYTHON": sys.executable},
             capture_output=True,
-            timeout=300,
+            timeout=900,
         )
     finally:
         if os.path.lexists(path):
@@ -186,7 +189,7 @@ def test_it_costs_little(scene: Scene, case: str) -> None:
     found, cpu, memory, text = json.loads(done.stdout)
     check(Done(found, text, "", cpu), case)
     assert found == status, text[-500:]
-    assert cpu < CPU, cpu
+    assert not exceeds(cpu, CPU), cpu
     assert memory < MEMORY, memory
     if status in (2, 5):
         assert os.path.basename(path) in text or place == "verdict", text[-500:]
