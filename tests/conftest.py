@@ -56,11 +56,12 @@ guard = Guard(os.path.expanduser("~"), os.path.dirname(os.path.dirname(os.path.a
 
 
 def pytest_configure() -> None:
-    """Clean the environment before any test module is imported."""
+    """Clean the environment and the umask before any test module is imported."""
     for name in list(os.environ):
         if name.startswith(STRIPPED) or name in STRIPPED_NAMES:
             del os.environ[name]
     os.environ["LC_ALL"] = "C.UTF-8"
+    os.umask(0o022)  # with another one ``flow doctor`` rightly names what the tests make
 
 
 @pytest.fixture(scope="session")

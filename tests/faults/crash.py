@@ -13,6 +13,7 @@ import argparse
 import json
 import os
 import random
+import re
 import resource
 import shutil
 import signal
@@ -309,8 +310,9 @@ class _Questions:
         return read and said and '"approve"' in self.ran.stdout and self.ran.status == 0
 
     def _left_over(self, view: View) -> None:
-        known = self.bench.files[self.trial.name]
-        strange = {p for p in view.files - known if not temporary([p]) and not _expected(p)}
+        known = {undated(path) for path in self.bench.files[self.trial.name]}
+        strange = {p for p in view.files if undated(p) not in known}
+        strange = {p for p in strange if not temporary([p]) and not _expected(p)}
         if self.killed or self.hit.startswith(("unlink", "rmdir")):
             # The system's folder for temporary files: what cannot be removed there is left to it.
             strange = {path for path in strange if not path.startswith("tmp/")}
@@ -358,6 +360,11 @@ def temporary(paths: Iterable[str]) -> set[str]:
         if prefix:
             found.add(above + prefix + rest.partition("/")[0])
     return found
+
+
+def undated(path: str) -> str:
+    """``path`` without the day in a report's name, which another trial may have met before."""
+    return re.sub(r"\d{4}-\d\d-\d\d", "DAY", path) if path.startswith(REPORTS) else path
 
 
 def _expected(path: str) -> bool:

@@ -44,6 +44,12 @@ def test_a_sample_has_kills_from_the_whole_run():
     assert [number // 14 for number in kills] == [0, 1, 2]
 
 
+def test_a_report_of_yesterday_has_the_same_name():
+    names = [f"repo/.specs/reports/greet-2026-11-{day}.1.md" for day in (21, 22)]
+    assert crash.undated(names[0]) == crash.undated(names[1]) != names[0]
+    assert crash.undated("repo/2026-11-22") == "repo/2026-11-22"
+
+
 def test_a_folder_that_was_to_go_counts_once():
     paths = ["repo/a/.flow-tmp-1", "state/cache/.flow-tmp-2-a/git/HEAD", "repo/b.txt"]
     paths += ["state/cache/.flow-tmp-2-a/top/.gitignore"]
