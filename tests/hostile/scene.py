@@ -166,9 +166,9 @@ def watched(cpu: float = CPU_LIMIT, wall: float = WALL_LIMIT) -> Iterator[Callab
 
     before = {number: signal.signal(number, stop) for number in (signal.SIGPROF, signal.SIGALRM)}
     start = used()
-    signal.setitimer(signal.ITIMER_PROF, cpu, cpu)
-    signal.setitimer(signal.ITIMER_REAL, wall)
-    try:
+    try:  # from here on one may come at any moment
+        signal.setitimer(signal.ITIMER_PROF, cpu, cpu)
+        signal.setitimer(signal.ITIMER_REAL, wall)
         yield lambda: used() - start
         spent = used() - start
     finally:
