@@ -163,11 +163,12 @@ def watched(cpu: float = CPU_LIMIT, wall: float = WALL_LIMIT) -> Iterator[Callab
             raise Hang("waits for ever")
         if exceeds(used() - start, cpu):
             raise Hang(f"more than {cpu} s of CPU time")
+        signal.setitimer(signal.ITIMER_PROF, cpu)  # not before: measuring takes CPU time, too
 
     before = {number: signal.signal(number, stop) for number in (signal.SIGPROF, signal.SIGALRM)}
     start = used()
     try:  # from here on one may come at any moment
-        signal.setitimer(signal.ITIMER_PROF, cpu, cpu)
+        signal.setitimer(signal.ITIMER_PROF, cpu)
         signal.setitimer(signal.ITIMER_REAL, wall)
         yield lambda: used() - start
         spent = used() - start
