@@ -90,10 +90,15 @@ class FileRecords:
         return tuple(found), tuple(warnings)
 
     def evidence_named(self, run_id: str, evidence_id: str) -> Evidence | None:
-        """One sidecar; None where it is absent or unusable."""
+        """One sidecar; None where it is absent or unusable.
+
+        Raises :class:`StorageError` where the disk does not say whether it is.
+        """
         try:
             return self._sidecar(ids.run_id(run_id), evidence_id)[0]
-        except FlowError:
+        except FlowError as error:
+            if isinstance(error, StorageError) and error.code == StorageError.code:
+                raise
             return None
 
     def mentions(self, evidence_ref: str, text: str) -> bool:

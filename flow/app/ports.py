@@ -195,7 +195,7 @@ class Records(Protocol):
         """The run's sidecars in order of creation, and what could not be read, as warnings."""
 
     def evidence_named(self, run_id: str, evidence_id: str) -> Evidence | None:
-        """One sidecar; None where it is absent or unreadable."""
+        """One sidecar; None where it is absent or unusable. Raises :class:`StorageError`."""
 
     def counted(self, evidence_ref: str) -> Evidence | None:
         """The sidecar at this path if Flow itself wrote it and nobody altered it, else None."""

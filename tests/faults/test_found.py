@@ -323,6 +323,18 @@ WHAT = failing
 """
 
 
+def test_what_was_imported_and_cannot_be_read_is_not_gone(scene):
+    scene.meet()
+    report = scene.hand("junit.xml", '<testsuite tests="1"><testcase name="a"/></testsuite>\n')
+    words = ("evidence", "import", report, "--goal", GOAL, "--proves", "AC1", "--commit", "HEAD")
+    code = NO_ANSWER.replace("WHAT", "records.FileRecords._sidecar")
+    done = patched(scene, code, *words, "--json")
+    assert (done.status, done.json["error"]["code"]) == (5, "storage")
+    (id,) = look(scene).evidence
+    done = patched(scene, code, "evidence", "show", id, "--goal", GOAL, "--json")
+    assert (done.status, done.json["error"]["code"]) == (5, "storage")
+
+
 @pytest.mark.parametrize("what", ["chain_heads.Heads._read", "records.FileRecords._sidecar"])
 def test_an_export_does_not_take_what_cannot_be_read_for_absent(scene, what):
     proposal = scene.propose()
