@@ -124,7 +124,7 @@ class Writer:
         if self.leaves < 4 and self.chance.random() < 0.6:
             self.leaves += 1
             return f'test "$P{self.leaves}" = 0'
-        # Nothing is printed: a pipe that the other end has closed already would be one more failure.
+        # Nothing is printed: into a pipe that is closed already, that would fail now and then.
         return self.chance.choice(
             ["true", ":", "echo -n", "false", "exit 0", "exit 3", "exit $?", "exit", "set -e",
              "set +e", "export A=1", "set +o pipefail"]
