@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
-from flow.adapters import process_ending, process_tree
+from flow.adapters import process_ending, process_tree, process_warden
 from flow.adapters.checks import CommandRunner
 from flow.adapters.process_outcome import read_exit
 from flow.adapters.process_supervisor import send_report
@@ -301,7 +301,8 @@ def test_without_a_subreaper_it_says_what_may_be_left(scene: Scene) -> None:
 def test_what_ends_by_itself_in_a_moment_may_finish(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(process_ending, "SETTLE", LONG)  # how long a moment is, not that it is
+    for module in (process_ending, process_warden):
+        monkeypatch.setattr(module, "SETTLE", LONG)  # how long a moment is, not that it is
     late = "(until [ -e go ]; do sleep 0.01; done; echo late)"
     result, output = scene.one(f"{late} & echo early; touch go")
     assert output == b"early\nlate\n"
@@ -559,7 +560,7 @@ def full_disk(monkeypatch: pytest.MonkeyPatch, function: str) -> None:
 def test_what_cannot_be_recorded_is_no_pass(
     scene: Scene, monkeypatch: pytest.MonkeyPatch, function: str
 ) -> None:
-    command = "echo text; sleep 300" if function == "write" else "echo text"
+    command = "seq 100000; sleep 300" if function == "write" else "echo text"
     with monkeypatch.context() as inside:
         full_disk(inside, function)
         with pytest.raises(StorageError, match="output of AC1: No space left on device"):

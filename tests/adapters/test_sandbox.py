@@ -17,7 +17,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from flow.adapters import process_ending, process_tree, sandbox, sandbox_home, sandbox_paths
+from flow.adapters import (
+    process_ending,
+    process_tree,
+    process_warden,
+    sandbox,
+    sandbox_home,
+    sandbox_paths,
+)
 from flow.adapters.checks import CommandRunner
 from flow.app.ports import Check, CheckResult
 from flow.core.sandbox import Sandbox, sandbox_of
@@ -131,7 +138,8 @@ def test_it_runs_in_its_folder_with_its_input_closed(scene: Scene) -> None:
 def test_what_reads_its_output_may_still_write(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(process_ending, "SETTLE", LONG)  # how long a moment is, not that it is
+    for module in (process_ending, process_warden):
+        monkeypatch.setattr(module, "SETTLE", LONG)  # how long a moment is, not that it is
     assert scene.run("echo last > >(sleep 0.03; cat)").outcome == "passed"
     assert scene.output == b"last\n"
 
