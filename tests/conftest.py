@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import shutil
+import signal
 import threading
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 STRIPPED = (
+    "BASH_FUNC_",
     "GIT_",
     "FLOW_",
     "XDG_",
@@ -31,7 +33,14 @@ STRIPPED = (
     "CURSOR_",
 )
 """What an outer git call, an agent or a developer's shell could bring into a test."""
-STRIPPED_NAMES = ("BASH_ENV", "ENV", "CDPATH", "NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES")
+STRIPPED_NAMES = (
+    *("BASH_ENV", "BASHOPTS", "CDPATH", "ENV", "LD_PRELOAD", "POSIXLY_CORRECT", "SHELLOPTS"),
+    *("CLICOLOR", "CLICOLOR_FORCE", "COLUMNS", "FORCE_COLOR", "LANGUAGE", "LINES", "NO_COLOR"),
+    *("PY_COLORS", "PYTEST_ADDOPTS"),
+    *("PYTHONDEVMODE", "PYTHONDONTWRITEBYTECODE", "PYTHONIOENCODING", "PYTHONWARNINGS"),
+)
+PROXIES = ("all_proxy", "http_proxy", "https_proxy", "no_proxy")
+"""What would send loopback elsewhere, in small letters."""
 IN_CI = os.environ.get("CI") == "true"
 
 hypothesis_settings.register_profile(
@@ -56,12 +65,17 @@ guard = Guard(os.path.expanduser("~"), os.path.dirname(os.path.dirname(os.path.a
 
 
 def pytest_configure() -> None:
-    """Clean the environment and the umask before any test module is imported."""
+    """Clean what this process has inherited before any test module is imported."""
     for name in list(os.environ):
-        if name.startswith(STRIPPED) or name in STRIPPED_NAMES:
+        if name.startswith(STRIPPED) or name in STRIPPED_NAMES or name.lower() in PROXIES:
             del os.environ[name]
     os.environ["LC_ALL"] = "C.UTF-8"
     os.umask(0o022)  # with another one ``flow doctor`` rightly names what the tests make
+    for number in (signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM, signal.SIGCHLD):
+        if signal.getsignal(number) is signal.SIG_IGN:  # as of nohup, or of a job in the background
+            signal.signal(number, signal.SIG_DFL)
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
@@ -89,7 +103,9 @@ def home(_watched: None, _homes: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder.mkdir()
     (folder / ".gitconfig").write_text(
         "[user]\n\tname = A Tester\n\temail = tester@example.org\n"
-        "[init]\n\tdefaultBranch = main\n[commit]\n\tgpgsign = false\n[gc]\n\tauto = 0\n"
+        "[init]\n\tdefaultBranch = main\n"
+        "\tdefaultObjectFormat = sha1\n\tdefaultRefFormat = files\n"
+        "[commit]\n\tgpgsign = false\n[gc]\n\tauto = 0\n"
     )
     monkeypatch.setenv("HOME", str(folder))
     monkeypatch.setenv("FLOW_STATE_DIR", str(folder / "flow-state"))

@@ -15,6 +15,7 @@ from flow.adapters.checks import CommandRunner
 from flow.adapters.report_files import LIMIT, read_report
 from flow.app.ports import Check, CheckResult
 from flow.errors import ContractError
+from tests.support.patience import LONG
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,7 +41,7 @@ def run(top: Path, *commands: str, cache: str | None = None, cwd: str = "") -> l
     """Run commands through the real runner, in order."""
     (top / ".flow/runs/.work").mkdir(parents=True, exist_ok=True)
     runner = CommandRunner(str(top), ".flow/runs/.work", environ=os.environ, grace=0.2)
-    checks = [Check(f"AC{i}", text, cwd, 60.0) for i, text in enumerate(commands)]
+    checks = [Check(f"AC{i}", text, cwd, LONG) for i, text in enumerate(commands)]
     found: dict[str, CheckResult] = {}
 
     def ended(check: Check, result: CheckResult) -> None:

@@ -17,6 +17,7 @@ from flow.core.chain import Head, following
 from flow.core.chain_walk import Said
 from flow.errors import FlowError, StateError
 from tests.support import ledger_scene as scene
+from tests.support.patience import LONG
 
 RUN = scene.RUN
 LEDGER = layout.ledger_file(RUN)
@@ -128,6 +129,8 @@ WORKER = """
 import sys
 from flow.adapters import evidence_store
 from tests.support import ledger_scene as scene
+from tests.support.patience import patient_locks
+patient_locks()
 for number in range(int(sys.argv[3])):
     document = scene.document(f"e-{sys.argv[2]}-{number}")
     evidence_store.record(sys.argv[1], document, None, suffix=False, now=scene.NOW)
@@ -138,7 +141,7 @@ def test_500_racing_appends_make_one_unbroken_chain(root):
     children = [
         subprocess.Popen([sys.executable, "-c", WORKER, root, str(who), "50"]) for who in range(10)
     ]
-    assert [child.wait(120) for child in children] == [0] * 10
+    assert [child.wait(10 * LONG) for child in children] == [0] * 10
     found = chain_check.check(root, RUN, None)
     assert (found.findings, found.entries, found.head.number) == ((), 500, 500)
 

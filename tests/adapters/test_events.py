@@ -11,6 +11,7 @@ import pytest
 
 from flow.adapters import events, files
 from flow.errors import RefusedError
+from tests.support.patience import LONG
 
 NOW = "2026-03-01T10:15:00Z"
 FILE = ".flow/runs/r1/events.jsonl"
@@ -149,6 +150,8 @@ def test_a_symlink_is_refused(root, tmp_path):
 WRITER = """
 import sys
 from flow.adapters import events
+from tests.support.patience import patient_locks
+patient_locks()
 for n in range(60):
     events.append(sys.argv[1], "r1", "g", "x", {"pad": "y" * (n * 50)}, at="now", sync=False)
 """
@@ -156,7 +159,7 @@ for n in range(60):
 
 def test_parallel_appends_tear_no_line_and_share_no_number(root):
     writers = [subprocess.Popen([sys.executable, "-c", WRITER, root]) for _ in range(4)]
-    assert [writer.wait(90) for writer in writers] == [0] * 4
+    assert [writer.wait(10 * LONG) for writer in writers] == [0] * 4
     found, warnings = events.read(root, "r1")
     assert warnings == ()
     assert [event["seq"] for event in found] == list(range(1, 241))

@@ -15,6 +15,7 @@ import pytest
 
 from flow.adapters import files
 from flow.errors import ContractError, RefusedError, StorageError
+from tests.support.patience import LONG
 
 WRITERS = {
     "publish_new": lambda root, rel: files.publish_new(root, rel, b"new"),
@@ -168,7 +169,7 @@ def test_only_regular_files_and_no_waiting(root, act, kind):
 
     thread = threading.Thread(target=run, daemon=True)
     thread.start()
-    thread.join(20)
+    thread.join(LONG)
     assert not thread.is_alive(), "it waits"
     assert len(failures) == 1
     assert failures[0].code in ("unsafe_path", "exists")
@@ -246,7 +247,7 @@ def test_racing_processes_never_replace_each_other(root):
     racers = [
         subprocess.Popen([*args, str(n)], stdout=subprocess.PIPE, text=True) for n in range(6)
     ]
-    assert sum(int(racer.communicate(timeout=60)[0]) for racer in racers) == 60
+    assert sum(int(racer.communicate(timeout=10 * LONG)[0]) for racer in racers) == 60
     for name in range(60):
         data = files.read_bytes(root, f"d/{name}")
         assert len(data) == 50_000
@@ -364,7 +365,7 @@ def test_no_descriptor_is_lost(root):
             except (RefusedError, StorageError):
                 pass
     if before:
-        assert len(os.listdir("/proc/self/fd")) == before
+        assert len(os.listdir("/proc/self/fd")) <= before
 
 
 @pytest.mark.parametrize(("umask", "mode"), [(0o000, 0o644), (0o022, 0o644), (0o077, 0o600)])

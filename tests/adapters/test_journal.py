@@ -10,13 +10,14 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from flow.adapters import journal, journal_text
 from flow.adapters.contracts import parse_yaml
 from flow.app.ports import Artifact
 from flow.errors import ContractError, InputError, RefusedError
+from tests.support.patience import LONG
 
 ROOT = Path(__file__).parents[2]
 NOW = "2026-11-21T12:00:00Z"
@@ -35,6 +36,7 @@ ARTIFACT = Artifact(
     },
 )
 NOTE = Artifact("note", {"count": 1})
+at_any_speed = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def add(
@@ -269,6 +271,7 @@ FIELDS = st.dictionaries(
 )
 
 
+@at_any_speed
 @given(FIELDS, FIELDS, st.sampled_from(["\n", "\r\n"]))
 def test_every_value_comes_back_from_every_reader(one: Any, other: Any, newline: str) -> None:
     """The strict reader, PyYAML's own, and Flow's reader of its own form all agree."""
@@ -284,6 +287,7 @@ def test_every_value_comes_back_from_every_reader(one: Any, other: Any, newline:
         assert journal_text.same([*known.document()["artifacts"]], entries)
 
 
+@at_any_speed
 @given(FIELDS)
 def test_bracket_entries_come_back_too(fields: Any) -> None:
     text = f"a: [{journal_text.flow_item(fields)}]\n"
@@ -334,6 +338,7 @@ CANONICAL_PIECES = st.sampled_from(
 )
 
 
+@at_any_speed
 @given(st.lists(CANONICAL_PIECES, max_size=9).map("".join))
 def test_what_is_taken_for_flows_own_form_is_yaml_that_means_the_same(text: str) -> None:
     known = journal_text.canonical(text)
@@ -681,6 +686,8 @@ def test_parallel_appends_are_all_kept(tmp_path: Path) -> None:
 import sys
 from flow.adapters import journal
 from flow.app.ports import Artifact
+from tests.support.patience import patient_locks
+patient_locks()
 root, name = sys.argv[1:]
 for number in range(15):
     journal.append(root, ".decisions/issue-4.md", Artifact("note", {"by": name}), issue=4,
@@ -692,7 +699,7 @@ for number in range(15):
         subprocess.Popen([sys.executable, "-c", code, str(tmp_path), f"p{number}"], cwd=ROOT)
         for number in range(4)
     ]
-    assert [process.wait(timeout=120) for process in started] == [0] * 4
+    assert [process.wait(timeout=10 * LONG) for process in started] == [0] * 4
     keys = [artifact["key"] for artifact in journal.read(str(tmp_path), REL).artifacts]
     assert sorted(keys) == sorted(
         [f"p{n}-{k}" for n in range(4) for k in range(15)] + [f"shared-{k}" for k in range(15)]
@@ -856,6 +863,6 @@ print(sorted(heavy & set(sys.modules)))
         capture_output=True,
         text=True,
         check=True,
-        timeout=60,
+        timeout=LONG,
     )
     assert found.stdout == "[]\n"

@@ -26,6 +26,7 @@ from flow.errors import (
 )
 from tests.support import ledger_scene as scene
 from tests.support.ledger_scene import GOAL, GOAL_FILE, JOURNAL, NOW, RUN, SIDECAR
+from tests.support.patience import LONG
 
 
 @pytest.fixture
@@ -712,8 +713,10 @@ WORKER = """
 import sys
 from flow.errors import FlowError
 from tests.support import ledger_scene as scene
+from tests.support.patience import patient_locks
+patient_locks()
 what, root, me = sys.argv[1:]
-ledger = scene.ledger(root, timeout=60)
+ledger = scene.ledger(root, timeout=1200)
 done = 0
 for n in range(8):
     if what == "count":
@@ -742,7 +745,7 @@ def test_processes_at_once_lose_nothing(root, records, what):
         )
         for n in range(4)
     ]
-    done = sum(int(worker.communicate(timeout=120)[0]) for worker in workers)
+    done = sum(int(worker.communicate(timeout=10 * LONG)[0]) for worker in workers)
     found = events(root)
     assert [event["seq"] for event in found] == list(range(1, len(found) + 1))
     assert len(found) == done + 1
@@ -767,7 +770,7 @@ def test_a_lock_held_elsewhere_is_waited_for_and_named(root):
             "except LockTimeout as error:\n    print(error)\n"
         )
         child = subprocess.run(
-            [sys.executable, "-c", code, root], capture_output=True, text=True, timeout=60
+            [sys.executable, "-c", code, root], capture_output=True, text=True, timeout=LONG
         )
     assert f"goal-{GOAL}.lock" in child.stdout, child.stderr
 

@@ -14,6 +14,7 @@ from flow.adapters import evidence_store, files, locks, transaction
 from flow.core import layout
 from flow.errors import FlowError
 from tests.support import ledger_scene as scene
+from tests.support.patience import LONG
 
 CALLS = ("open", "write", "fsync", "link", "rename", "unlink", "mkdir", "ftruncate")
 CRASHED = 137
@@ -254,7 +255,9 @@ def test_killed_by_the_kernel_at_a_system_call(tmp_path, states, name, call):
             f"inject={what}:signal=KILL:when={at}",
         ]
         child = subprocess.run(
-            [*args, sys.executable, "-c", CHILD, name, str(root)], capture_output=True, timeout=120
+            [*args, sys.executable, "-B", "-c", CHILD, name, str(root)],  # -B: only Flow's writes
+            capture_output=True,
+            timeout=LONG,
         )
         if b"ptrace" in child.stderr.lower():
             pytest.skip("may not trace here")

@@ -13,6 +13,7 @@ import pytest
 
 from flow.adapters.locks import exclusive
 from flow.errors import LockTimeout, RefusedError, StorageError
+from tests.support.patience import LONG
 
 REL = ".flow/runs/.locks/goal-x.lock"
 WAYS = pytest.mark.parametrize("quick", [True, False], ids=["fcntl", "filelock"])
@@ -51,7 +52,7 @@ def hold(root):
     yield start
     for process in started:
         process.kill()
-        process.communicate(timeout=20)
+        process.communicate(timeout=LONG)
 
 
 @WAYS
@@ -62,8 +63,8 @@ def test_both_ways_exclude_each_other(root, hold, quick, other):
         pass
     assert caught.value.fault.file == REL
     assert caught.value.fault.remedy
-    holder.communicate("go\n", timeout=20)
-    with exclusive(root, REL, timeout=20, quick=quick):
+    holder.communicate("go\n", timeout=LONG)
+    with exclusive(root, REL, timeout=LONG, quick=quick):
         pass
 
 
@@ -72,42 +73,43 @@ def test_both_ways_exclude_each_other(root, hold, quick, other):
 def test_a_killed_holder_frees_it(root, hold, quick, other):
     holder = hold(other)
     os.kill(holder.pid, signal.SIGKILL)
-    holder.wait(20)
-    with exclusive(root, REL, timeout=1, quick=quick):
+    holder.wait(LONG)
+    with exclusive(root, REL, timeout=LONG, quick=quick):
         pass
 
 
 @WAYS
 def test_children_do_not_inherit_it(root, quick):
     with exclusive(root, REL, quick=quick):
-        child = subprocess.Popen(["sleep", "60"], close_fds=False)
+        child = subprocess.Popen(["sleep", f"{2 * LONG}"], close_fds=False)
     try:
-        with exclusive(root, REL, timeout=1, quick=not quick):
+        with exclusive(root, REL, timeout=LONG, quick=not quick):
             pass
     finally:
         child.kill()
-        child.wait(20)
+        child.wait(LONG)
 
 
 @WAYS
 def test_a_lock_file_deleted_while_held_is_noticed_by_who_waited(root, hold, quick):
     holder = hold(True)
-    entered = threading.Event()
+    entered, leave = threading.Event(), threading.Event()
 
     def wait():
-        with exclusive(root, REL, timeout=20, quick=quick):
+        with exclusive(root, REL, timeout=LONG, quick=quick):
             entered.set()
-            time.sleep(0.3)
+            leave.wait(LONG)
 
     waiter = threading.Thread(target=wait)
     waiter.start()
     time.sleep(0.2)
     os.unlink(f"{root}/{REL}")  # the waiter may have the old file open
-    holder.communicate("go\n", timeout=20)
-    assert entered.wait(20)
+    holder.communicate("go\n", timeout=LONG)
+    assert entered.wait(LONG)
     with pytest.raises(LockTimeout), exclusive(root, REL, timeout=0, quick=not quick):
         pass
-    waiter.join(20)
+    leave.set()
+    waiter.join(LONG)
 
 
 @WAYS
@@ -124,12 +126,12 @@ def test_a_lock_file_deleted_between_opening_and_locking(root, monkeypatch, quic
 
     monkeypatch.setattr(fcntl, "flock", flock)
     impatient = HOLDER.replace("rel, quick=", "rel, timeout=0.2, quick=")
-    with exclusive(root, REL, timeout=5, quick=quick):
+    with exclusive(root, REL, timeout=LONG, quick=quick):
         other = subprocess.run(
             [sys.executable, "-c", impatient, root, REL, "True"],
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=LONG,
         )
     assert deleted
     assert "LockTimeout" in other.stderr
@@ -141,7 +143,7 @@ def test_a_thread_may_take_it_again_and_others_wait(root, quick):
     order = []
 
     def other():
-        with exclusive(root, REL, timeout=20, quick=quick):
+        with exclusive(root, REL, timeout=LONG, quick=quick):
             order.append("other")
 
     thread = threading.Thread(target=other)
@@ -150,7 +152,7 @@ def test_a_thread_may_take_it_again_and_others_wait(root, quick):
             thread.start()
         time.sleep(0.2)
         order.append("first")
-    thread.join(20)
+    thread.join(LONG)
     assert order == ["first", "other"]
 
 
@@ -161,12 +163,12 @@ def test_an_error_inside_frees_it(root, quick):
     done = []
     thread = threading.Thread(target=lambda: done.append(_take(root, quick)))
     thread.start()
-    thread.join(20)
+    thread.join(LONG)
     assert done == [True]
 
 
 def _take(root, quick):
-    with exclusive(root, REL, timeout=1, quick=quick):
+    with exclusive(root, REL, timeout=LONG, quick=quick):
         return True
 
 
@@ -239,7 +241,7 @@ import sys
 from flow.adapters.locks import exclusive
 root, rel, quick = sys.argv[1:]
 for _ in range(40):
-    with exclusive(root, rel, timeout=60, quick=quick == "True"):
+    with exclusive(root, rel, timeout=1200, quick=quick == "True"):
         with open(root + "/count") as file:
             number = int(file.read())
         with open(root + "/count", "w") as file:
@@ -251,5 +253,5 @@ def test_no_update_is_lost_between_processes(root, tmp_path):
     (tmp_path / "count").write_text("0")
     args = [sys.executable, "-c", COUNTER, root, REL]
     workers = [subprocess.Popen([*args, str(n % 2 == 0)]) for n in range(4)]
-    assert [worker.wait(90) for worker in workers] == [0] * 4
+    assert [worker.wait(10 * LONG) for worker in workers] == [0] * 4
     assert (tmp_path / "count").read_text() == "160"

@@ -24,6 +24,7 @@ from flow.app.ports import Check, CheckResult
 from flow.core.secrets import BLOCK, Masker, mark
 from flow.errors import ContractError
 from tests.support import secret_samples as samples
+from tests.support.patience import LONG
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -98,7 +99,7 @@ class Scene:
         runner = CommandRunner(
             str(self.top), WORK, environ=self.environ, output_limit=limit, tick_seconds=0.02
         )
-        check = Check("AC1", command, "", 60.0)
+        check = Check("AC1", command, "", LONG)
         runner([check], jobs=1, started=lambda _: None, ended=take, tick=tick)
         return found[0]
 
@@ -250,7 +251,7 @@ def test_patterns_are_not_loaded_by_who_starts_a_command(tmp_path: Path) -> None
         "import os, sys\nfrom flow.adapters.checks import CommandRunner\n"
         "from flow.app.ports import Check\n"
         "CommandRunner(sys.argv[1], 'work', environ=os.environ)(\n"
-        "    [Check('AC1', 'echo one', '', 30.0)], jobs=1,\n"
+        "    [Check('AC1', 'echo one', '', 120.0)], jobs=1,\n"
         "    started=lambda c: None, ended=lambda c, r: print(r.outcome))\n"
         "print([name for name in sys.modules if name.startswith('flow.core.secret')])\n"
     )

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
-import time
 from typing import TYPE_CHECKING
 
 import pytest
 
 from flow.adapters import process_child
-from flow.adapters.process import clean_environment, find_program, run_tool
+from flow.adapters.process import ToolResult, clean_environment, find_program, run_tool
 from flow.adapters.process_environment import GIT_LOCAL
+from tests.support.patience import LONG, eventually, long_enough
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,8 +30,8 @@ def alive(pid: int) -> bool:
         return False
 
 
-def descriptors() -> list[str]:
-    return sorted(os.listdir("/dev/fd"))
+def descriptors() -> set[str]:
+    return set(os.listdir("/dev/fd"))
 
 
 @pytest.mark.parametrize("where", ["here", "elsewhere"])
@@ -62,11 +63,11 @@ def test_a_tool_is_run_and_its_end_is_a_result(
 ) -> None:
     before = descriptors()
     cwd = os.getcwd() if where == "here" else str(tmp_path)
-    result = run_tool(argv, cwd=cwd, env=ENV, stdin=stdin)
+    result = run_tool(argv, cwd=cwd, env=ENV, stdin=stdin, timeout=LONG)
     assert (result.status, result.stdout) == (status, stdout)
     assert result.stderr.startswith(stderr)
     assert bool(result.stderr) == bool(stderr)
-    assert descriptors() == before
+    assert descriptors() <= before
 
 
 def test_it_runs_in_the_folder_that_was_asked_for(tmp_path: Path) -> None:
@@ -95,19 +96,18 @@ def test_without_posix_spawn_sessions_it_forks(monkeypatch: pytest.MonkeyPatch) 
 @pytest.mark.parametrize("where", ["here", "elsewhere"])
 def test_a_time_out_ends_the_whole_group(where: str, tmp_path: Path) -> None:
     file = tmp_path / "pid"
-    began = time.monotonic()
-    result = run_tool(
-        ("sh", "-c", f"sleep 300 & echo $! > '{file}'; trap '' TERM; cat /dev/zero >/dev/null"),
-        cwd=os.getcwd() if where == "here" else str(tmp_path),
-        env=ENV,
-        timeout=0.5,
-    )
-    assert (result.status, result.stderr) == (124, b"flow: ended after 0.5 s, its time limit\n")
-    assert time.monotonic() - began < 30
-    deadline = time.monotonic() + 10
-    while alive(int(file.read_text())) and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert not alive(int(file.read_text()))
+    script = f"trap '' TERM; sleep 3000 & echo $! > '{file}'; cat /dev/zero >/dev/null"
+    cwd = os.getcwd() if where == "here" else str(tmp_path)
+    limits: list[float] = []
+
+    def attempt(seconds: float) -> ToolResult:
+        limits.append(seconds)
+        return run_tool(("sh", "-c", script), cwd=cwd, env=ENV, timeout=seconds)
+
+    result = long_enough(attempt, lambda _: file.exists() and bool(file.read_text()))
+    said = f"flow: ended after {limits[-1]:g} s, its time limit\n"
+    assert (result.status, result.stderr) == (124, said.encode())
+    assert eventually(lambda: not alive(int(file.read_text())))
 
 
 @pytest.mark.parametrize(("size", "status"), [(99_999, 0), (100_000, 0), (100_001, 125)])
@@ -131,10 +131,10 @@ def test_much_standard_error_is_cut_and_does_no_harm() -> None:
 
 
 def test_it_waits_for_the_tool_and_not_for_who_holds_its_pipes() -> None:
-    began = time.monotonic()
-    result = run_tool(("sh", "-c", "sleep 30 & echo done"), cwd=os.getcwd(), env=ENV, timeout=60)
-    assert (result.status, result.stdout) == (0, b"done\n")
-    assert time.monotonic() - began < 25
+    script = "sleep 3000 & echo $!"
+    result = run_tool(("sh", "-c", script), cwd=os.getcwd(), env=ENV, timeout=LONG)
+    os.kill(int(result.stdout), signal.SIGKILL)  # it is there: nobody has waited for it
+    assert result.status == 0
 
 
 def test_it_inherits_no_lock_no_terminal_and_no_ignored_signal(tmp_path: Path) -> None:
@@ -164,7 +164,7 @@ def test_it_works_where_flow_has_no_standard_streams(tmp_path: Path) -> None:
         ["sh", "-c", '"$0" -c "$1" <&- >&- 2>&-', sys.executable, code],
         cwd=root,
         env={**ENV, "PYTHONPATH": root},
-        timeout=60,
+        timeout=LONG,
         check=True,
     )
     assert (tmp_path / "said").read_text() == "(0, b'in out\\n', b'err\\n')\n" * 2

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from flow.adapters.process_talk import Talk, talk
 from flow.adapters.process_tree import table
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from tests.support.patience import LONG, eventually, long_enough
 
 ROOT = str(Path(__file__).resolve().parents[2])
-LONG = 60.0
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="a subreaper is Linux's own")
 
 
@@ -33,12 +29,9 @@ def shell(folder: Path, script: str, **more: float) -> Talk:
     return ask(folder, "sh", "-c", script, **more)
 
 
-def wait_until(true: Callable[[], bool]) -> None:
-    """Wait for what another process does; the limit only ends a hang."""
-    deadline = time.monotonic() + LONG
-    while not true():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+def said(file: Path) -> bool:
+    """Whether a process has written its number into ``file``."""
+    return file.exists() and bool(file.read_text())
 
 
 def alive(file: Path) -> bool:
@@ -105,6 +98,7 @@ def test_a_flood_of_errors_is_cut_and_changes_nothing(tmp_path: Path) -> None:
 
 STUBBORN = """
 trap '' TERM INT HUP
+rm -f child grandchild pid
 sleep 1000 & echo $! >child
 %s sh -c 'trap "" TERM; echo $$ >grandchild; while :; do sleep 1000; done' &
 while [ ! -s grandchild ]; do :; done
@@ -115,7 +109,10 @@ echo $$ >pid
 
 @pytest.mark.parametrize("session", ["", pytest.param("setsid", marks=LINUX)])
 def test_a_timeout_ends_the_whole_tree(tmp_path: Path, session: str) -> None:
-    found = shell(tmp_path, STUBBORN % (session, "while :; do sleep 1000; done"), timeout=3.0)
+    script = STUBBORN % (session, "while :; do sleep 1000; done")
+    found = long_enough(
+        lambda seconds: shell(tmp_path, script, timeout=seconds), lambda _: said(tmp_path / "pid")
+    )
     assert (found.kind, found.status) == ("timeout", None)
     assert not any(alive(tmp_path / name) for name in ("pid", "child", "grandchild"))
 
@@ -130,7 +127,7 @@ def test_what_it_leaves_behind_is_ended(tmp_path: Path, session: str) -> None:
 def test_one_that_kills_its_keeper_is_ended_too(tmp_path: Path) -> None:
     found = shell(tmp_path, "echo $$ >pid; kill -9 $PPID; while :; do sleep 1000; done")
     assert (found.kind, found.status) == ("lost", None)
-    wait_until(lambda: not alive(tmp_path / "pid"))
+    assert eventually(lambda: not alive(tmp_path / "pid"))
 
 
 def test_without_a_subreaper_the_tree_is_followed(
@@ -141,7 +138,10 @@ def test_without_a_subreaper_the_tree_is_followed(
 
     monkeypatch.setattr(process_talk, "become_subreaper", lambda: False)
     assert ask(tmp_path, "cat", stdin=b"yes").stdout == b"yes"
-    found = shell(tmp_path, STUBBORN % ("", "while :; do sleep 1000; done"), timeout=3.0)
+    script = STUBBORN % ("", "while :; do sleep 1000; done")
+    found = long_enough(
+        lambda seconds: shell(tmp_path, script, timeout=seconds), lambda _: said(tmp_path / "pid")
+    )
     assert found.kind == "timeout"
     assert not any(alive(tmp_path / name) for name in ("pid", "child", "grandchild"))
 
@@ -159,20 +159,21 @@ def test_nothing_outlives_flow(tmp_path: Path, number: signal.Signals) -> None:
     argv = [sys.executable, "-c", ASK_FOREVER, str(tmp_path), os.environ["PATH"]]
     flow = subprocess.Popen(argv, cwd=ROOT, stderr=subprocess.DEVNULL)
     pid = tmp_path / "pid"
-    wait_until(lambda: pid.exists() and bool(pid.read_text()))
+    assert eventually(lambda: said(pid))
     flow.send_signal(number)
     flow.wait(LONG)
-    wait_until(lambda: not alive(pid))
+    assert eventually(lambda: not alive(pid))
 
 
 def test_it_gets_none_of_flows_descriptors(tmp_path: Path) -> None:
-    kept = os.open(tmp_path / "lock", os.O_CREAT | os.O_RDWR)
-    os.set_inheritable(kept, True)
+    opened = os.open(tmp_path / "lock", os.O_CREAT | os.O_RDWR)
+    kept = fcntl.fcntl(opened, fcntl.F_DUPFD, 100)  # inherited, and no number that `ls` would get
     before = set(os.listdir("/dev/fd"))
     try:
         found = shell(tmp_path, "ls /dev/fd/", limit=4096)
     finally:
         os.close(kept)
+        os.close(opened)
     assert str(kept) not in found.stdout.decode().split()
     assert set(os.listdir("/dev/fd")) <= before
 

@@ -10,15 +10,25 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
+from signal import SIGKILL
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from flow.adapters import sandbox, sandbox_home, sandbox_paths
+from flow.adapters import (
+    process_ending,
+    process_tree,
+    process_warden,
+    sandbox,
+    sandbox_home,
+    sandbox_paths,
+)
 from flow.adapters.checks import CommandRunner
 from flow.app.ports import Check, CheckResult
 from flow.core.sandbox import Sandbox, sandbox_of
+from tests.support.patience import LONG, NAMED_SLEEP, eventually, long_enough
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,6 +51,13 @@ class Scene:
         (self.state / "goal-trust.jsonl").write_text("trusted\n")
         self.environ = {**os.environ, "HOME": str(home), "FLOW_STATE_DIR": str(self.state)}
         self.output = b""
+        self.sleep = f"sleep 1000.{time.monotonic_ns()}{os.getpid()}"
+        """A command that no other test has."""
+
+    def sleeps(self) -> bool:
+        """Whether one of them is there."""
+        shown = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True)
+        return self.sleep in shown.stdout
 
     def run(
         self,
@@ -49,11 +66,12 @@ class Scene:
         denied: tuple[str, ...] = (),
         *,
         network: bool = False,
+        grace: float = 0.3,
         **fields: Any,
     ) -> CheckResult:
         """Run it in a sandbox that opens ``allowed``."""
         wanted = Sandbox(network, allowed, denied)
-        options = {"cwd": "", "timeout_seconds": 30.0, **fields}
+        options = {"cwd": "", "timeout_seconds": LONG, **fields}
         found: list[CheckResult] = []
 
         def take(_: Check, result: CheckResult) -> None:
@@ -63,7 +81,7 @@ class Scene:
                 self.output = Path(result.output.path).read_bytes()
                 os.unlink(result.output.path)
 
-        runner = CommandRunner(str(self.top), WORK, environ=self.environ, grace=0.3)
+        runner = CommandRunner(str(self.top), WORK, environ=self.environ, grace=grace)
         check = Check("AC1", command, sandbox=wanted, **options)
         runner([check], jobs=1, started=lambda _: None, ended=take)
         assert os.listdir(self.top / WORK) == []
@@ -117,33 +135,40 @@ def test_it_runs_in_its_folder_with_its_input_closed(scene: Scene) -> None:
 
 
 @needs_bwrap
-def test_what_reads_its_output_may_still_write(scene: Scene) -> None:
+def test_what_reads_its_output_may_still_write(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (process_ending, process_warden):
+        monkeypatch.setattr(module, "SETTLE", LONG)  # how long a moment is, not that it is
     assert scene.run("echo last > >(sleep 0.03; cat)").outcome == "passed"
     assert scene.output == b"last\n"
 
 
 @needs_bwrap
 def test_a_time_out_is_polite_first(scene: Scene) -> None:
-    found = scene.run("trap 'echo bye; exit 0' TERM; sleep 100 & wait", timeout_seconds=0.5)
+    command = "trap 'echo bye; exit 0' TERM; echo ready; sleep 1000 & wait"
+    found = long_enough(
+        lambda seconds: scene.run(command, timeout_seconds=seconds, grace=LONG),
+        lambda _: b"ready" in scene.output,
+    )
     assert (found.outcome, found.result) == ("inconclusive", "timeout")
-    assert scene.output == b"bye\n"
+    assert scene.output == b"ready\nbye\n"
 
 
 @needs_bwrap
 def test_what_ignores_it_is_ended_with_all_it_started(scene: Scene) -> None:
-    mark = f"31{os.getpid()}"
-    command = f"trap '' TERM; (trap '' TERM; setsid sleep {mark} &) ; sleep {mark}"
+    command = f"trap '' TERM; (trap '' TERM; setsid {scene.sleep} &) ; {scene.sleep}"
     assert scene.run(command, timeout_seconds=0.5).result == "timeout"
-    assert mark not in subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True).stdout
+    assert eventually(lambda: not scene.sleeps())
 
 
 @needs_bwrap
 def test_a_daemon_is_ended_and_told(scene: Scene) -> None:
-    mark = f"32{os.getpid()}"
-    found = scene.run(f"(setsid sleep {mark} >/dev/null 2>&1 &); echo done")
+    command = f"(setsid {scene.sleep} >/dev/null 2>&1 & up $!); echo done"
+    found = scene.run(NAMED_SLEEP + command)
     assert found.outcome == "passed"
     assert found.limitations == ("Flow ended a process that the command left running: sleep.",)
-    assert mark not in subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True).stdout
+    assert eventually(lambda: not scene.sleeps())
 
 
 @needs_bwrap
@@ -472,12 +497,9 @@ def test_it_has_no_rights_and_no_way_to_new_ones(scene: Scene) -> None:
 
 @needs_bwrap
 def test_a_fork_bomb_ends_with_its_time(scene: Scene) -> None:
-    bomb = "while :; do for i in 1 2 3 4 5 6 7 8; do sleep 33 & done; sleep 0.02; done"
+    bomb = f"while :; do for i in 1 2 3 4 5 6 7 8; do {scene.sleep} & done; sleep 0.02; done"
     assert scene.run(bomb, timeout_seconds=0.5).result == "timeout"
-    assert (
-        "sleep 33"
-        not in subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True).stdout
-    )
+    assert eventually(lambda: not scene.sleeps())
 
 
 @needs_bwrap
@@ -485,24 +507,34 @@ def test_a_fork_bomb_ends_with_its_time(scene: Scene) -> None:
 @pytest.mark.skipif(os.getuid() != 0, reason="starts bwrap as another user")
 def test_the_number_of_processes_is_limited(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     """Not for root, whom the system lets start as many as it likes."""
+    account = 61_234  # nobody's: the system counts all that an account has
     monkeypatch.setattr(sandbox, "PROCESSES", 20)
-    monkeypatch.setattr(os, "getuid", lambda: 65534)
+    monkeypatch.setattr(os, "getuid", lambda: account)
     found = sandbox.confine(
         "/srv", Sandbox(False, ("none",), ()), "/bin/bash", {}, {"PATH": "/usr/bin:/bin"}
     )
     assert found.record["processes"] == 20
-    argv = sandbox.command(found, "/", 9, ["-c", "for i in $(seq 40); do sleep 1 & done; exit 7"])
-    user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
-    done = subprocess.run(
+    forks = "for i in $(seq 40); do sleep 1000 & done; exit 7"
+    argv = sandbox.command(found, "/", 9, ["-c", forks])
+    user = ["setpriv", f"--reuid={account}", f"--regid={account}", "--clear-groups"]
+    said: list[str] = []
+    with subprocess.Popen(
         ["bash", "-c", 'exec "$@" 9>/dev/null', "bash", *user, *argv],
-        capture_output=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
         text=True,
-        timeout=60,
         env={"PATH": "/usr/bin:/bin"},
-    )
-    if "Permission denied" in done.stderr or "No permissions" in done.stderr:
+    ) as child:
+        assert child.stderr is not None
+        for line in child.stderr:
+            said.append(line)
+            if "fork: retry" in line:
+                break
+        process_tree.send(process_tree.descendants(child.pid, process_tree.table()), SIGKILL)
+        child.kill()
+    if any("Permission denied" in line or "No permissions" in line for line in said):
         pytest.skip("needs user namespaces for everyone")
-    assert "fork: retry" in done.stderr
+    assert "fork: retry" in "".join(said)
 
 
 # --- no silent way around -------------------------------------------------------------------------

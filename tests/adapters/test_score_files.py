@@ -16,6 +16,7 @@ from flow.adapters.settings import load
 from flow.core.scorecard import NAMES
 from flow.errors import RefusedError, StorageError
 from tests.support import ROOT
+from tests.support.patience import LONG
 
 AT = "2026-01-02T03:04:05Z"
 LATEST = "20300101-000000"
@@ -115,7 +116,7 @@ def test_processes_of_one_second_get_names_of_their_own(tmp_path: Path) -> None:
         assert worker.stdin is not None
         worker.stdin.write(json.dumps(card(by=number)))
         worker.stdin.close()
-    assert [worker.wait(60) for worker in workers] == [0] * 4
+    assert [worker.wait(10 * LONG) for worker in workers] == [0] * 4
     names = os.listdir(tmp_path / WHERE)
     assert len(names) == 40
     by = [json.loads((tmp_path / WHERE / name).read_text())["by"] for name in names]

@@ -17,6 +17,7 @@ from flow.adapters import state, trust
 from flow.adapters.trust import TrustLedger, repo_key, state_dir, trusted
 from flow.core.settings import Settings
 from flow.errors import InputError, RefusedError, StorageError
+from tests.support.patience import LONG
 
 D1, D2 = "1" * 64, "2" * 64
 NOW = "2026-11-21T12:00:00Z"
@@ -548,6 +549,8 @@ def test_parallel_records_are_all_kept(place: Place) -> None:
     code = """
 import sys
 from flow.adapters.trust import TrustLedger
+from tests.support.patience import patient_locks
+patient_locks()
 state, repo, name = sys.argv[1:]
 ledger = TrustLedger(state, repo, "/nowhere")
 for number in range(20):
@@ -558,7 +561,7 @@ for number in range(20):
         subprocess.Popen([sys.executable, "-c", code, *args, f"p{number}"], cwd=ROOT)
         for number in range(4)
     ]
-    assert [process.wait(timeout=120) for process in started] == [0] * 4
+    assert [process.wait(timeout=10 * LONG) for process in started] == [0] * 4
     ledger = place.ledger()
     assert len(ledger.entries()) == 80
     assert ledger.warnings == ()

@@ -421,6 +421,8 @@ import sys
 from flow.adapters import evidence_store
 from flow.adapters.chain_heads import Heads
 from tests.support import ledger_scene as scene
+from tests.support.patience import patient_locks
+patient_locks()
 root, folder, name = sys.argv[1:]
 heads = Heads(folder, root)
 for number in range(12):

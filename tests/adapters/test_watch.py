@@ -11,6 +11,7 @@ import pytest
 from flow.adapters import events, files, git_find, locks, watch
 from flow.adapters.watch import FileWatch
 from flow.core import layout
+from tests.support.patience import LONG
 
 if TYPE_CHECKING:
     from tests.support import GitRepo
@@ -36,23 +37,26 @@ def tell(top: str, lock: str, begun: threading.Event, go: threading.Event, told:
     with locks.exclusive(top, lock, quick=True):
         files.publish_new(top, layout.evidence_file(RUN, "theirs"), b"a sidecar")
         begun.set()
-        go.wait(10)
+        go.wait(LONG)
         if told:
             fields = {"evidence_id": "theirs"}
             events.append(top, RUN, "greet", "evidence", fields, at="2026-01-01T00:00:00Z")
 
 
 @pytest.mark.parametrize("told", [True, False])
-def test_a_record_under_way_is_waited_for(repo: GitRepo, watched: FileWatch, told: bool) -> None:
+def test_a_record_under_way_is_waited_for(
+    repo: GitRepo, watched: FileWatch, told: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watch, "WAIT", LONG)
     top, begun, go = str(repo.path), threading.Event(), threading.Event()
     other = threading.Thread(
         target=tell, args=(top, layout.goal_lock("greet"), begun, go, told), daemon=True
     )
     other.start()
-    assert begun.wait(10)
+    assert begun.wait(LONG)
     threading.Timer(0.2, go.set).start()
     blamed = watched.changed()
-    other.join(10)
+    other.join(LONG)
     assert blamed == (() if told else (layout.evidence_dir(RUN),))
 
 
@@ -64,8 +68,8 @@ def test_who_never_lets_go_is_not_waited_for_long(
     lock = layout.goal_lock("greet")
     other = threading.Thread(target=tell, args=(top, lock, begun, go, True), daemon=True)
     other.start()
-    assert begun.wait(10)
+    assert begun.wait(LONG)
     assert watched.changed() == (layout.evidence_dir(RUN),)
     go.set()
-    other.join(10)
+    other.join(LONG)
     assert watched.changed() == ()

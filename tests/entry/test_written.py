@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import resource
 import signal
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -18,8 +19,9 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def full_disk() -> Iterator[None]:
+def full_disk(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """No file may grow beyond 100 bytes."""
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)  # it is cut off, and taken for whole
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100, before[1]))

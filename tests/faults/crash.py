@@ -377,6 +377,7 @@ def _limited(scene: Scene, words: Sequence[str], size: int) -> Ran:
     """Run with files limited to ``size`` bytes: a write takes what fits, the next one fails."""
 
     def work() -> int:
+        sys.dont_write_bytecode = True  # Python takes code that was cut off there for a whole one
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
         return entry(words)

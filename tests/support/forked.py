@@ -29,7 +29,7 @@ def run_forked(
     cwd: str | os.PathLike[str],
     env: Mapping[str, str | None] | None = None,
     input: str | None = None,
-    timeout: float = 120,
+    timeout: float = 300,
 ) -> Ran:
     """As ``run_flow``: the same arguments and the same result. ``timeout`` only ends a hang."""
     words = [os.fspath(word) for word in arguments]

@@ -78,7 +78,7 @@ class GitBox:
             env=env,
             input=stdin,
             capture_output=True,
-            timeout=60,
+            timeout=300,
         )
         if check and done.returncode:
             raise AssertionError(f"git {args}: {done.stderr.decode()}")

@@ -30,7 +30,7 @@ class GitRepo:
     def git(self, *arguments: str | bytes, input: bytes | None = None, check: bool = True) -> str:
         """Run git there; its output without the last newline."""
         done = subprocess.run(
-            ["git", *arguments], cwd=self.path, input=input, capture_output=True, timeout=60
+            ["git", *arguments], cwd=self.path, input=input, capture_output=True, timeout=300
         )
         if check and done.returncode != 0:
             words = " ".join(os.fsdecode(word) for word in arguments)

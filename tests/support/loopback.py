@@ -17,6 +17,7 @@ import json
 import socket
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from socketserver import TCPServer
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -124,6 +125,10 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = True
     block_on_close = False
     owner: ScriptedServer
+
+    def server_bind(self) -> None:
+        """As every TCP server: HTTP's own would ask a name service what loopback is called."""
+        TCPServer.server_bind(self)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Say nothing where a client has gone away: that is what many tests are about."""

@@ -34,7 +34,7 @@ def run(
     cwd: str | os.PathLike[str],
     env: Mapping[str, str | None] | None = None,
     input: str | None = None,
-    timeout: float = 120,
+    timeout: float = 300,
 ) -> Ran:
     """Run ``argv``. ``env`` is laid over the test's environment; None takes a variable away.
 
@@ -57,7 +57,7 @@ def run_flow(
     cwd: str | os.PathLike[str],
     env: Mapping[str, str | None] | None = None,
     input: str | None = None,
-    timeout: float = 120,
+    timeout: float = 300,
 ) -> Ran:
     """Run ``bin/flow`` with the interpreter and packages that the tests themselves run with."""
     return run_script("flow", *arguments, cwd=cwd, env=env, input=input, timeout=timeout)
@@ -69,7 +69,7 @@ def run_helper(
     cwd: str | os.PathLike[str],
     env: Mapping[str, str | None] | None = None,
     input: str | None = None,
-    timeout: float = 120,
+    timeout: float = 300,
 ) -> Ran:
     """Run ``bin/NAME`` (with or without its ``.sh``) in the same way."""
     name = name if name.endswith(".sh") else f"{name}.sh"

@@ -13,6 +13,7 @@ from flow.adapters.judges.reply import LIMIT
 from flow.app.judge_port import Answer, NoAnswer
 from flow.core.settings import JudgeSettings
 from tests.adapters.judges.scene import ANSWER, KEY, QUESTION, SCHEMA, SECONDS, judge
+from tests.support.patience import long_enough
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -143,10 +144,15 @@ def test_no_usable_reply(script: str, kind: str, words: str, tmp_path: Path) -> 
 
 
 def test_one_that_ignores_sigterm_is_ended_in_time(tmp_path: Path) -> None:
-    script = f"trap '' TERM; echo $$ >{tmp_path}/pid; while :; do sleep 1000; done"
-    silent(shell(tmp_path, script, seconds=2.0), "timeout")
+    pid = tmp_path / "pid"
+    script = f"trap '' TERM; echo $$ >{pid}; while :; do sleep 1000; done"
+    found = long_enough(
+        lambda seconds: shell(tmp_path, script, seconds=seconds),
+        lambda _: pid.exists() and bool(pid.read_text()),
+    )
+    silent(found, "timeout")
     with pytest.raises(ProcessLookupError):
-        os.kill(int((tmp_path / "pid").read_text()), 0)
+        os.kill(int(pid.read_text()), 0)
 
 
 def test_one_that_says_try_again_is_tried_again(tmp_path: Path) -> None:

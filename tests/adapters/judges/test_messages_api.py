@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 def ask(api: MessagesApi, **more: Any) -> tuple[int, dict[str, str], bytes]:
     place = urlsplit(api.url)
-    link = http.client.HTTPConnection(place.hostname or "", place.port, timeout=60)
+    link = http.client.HTTPConnection(place.hostname or "", place.port, timeout=300)
     body = {"model": "m", "messages": [{"role": "user", "content": "the question"}], **more}
     link.request("POST", "/v1/messages", json.dumps(body))
     answer = link.getresponse()
@@ -104,7 +104,7 @@ def test_a_callable_sees_the_call_and_its_mistakes_come_out() -> None:
 def test_other_requests_are_not_calls() -> None:
     with MessagesApi(text("yes")) as api:
         place = urlsplit(api.url)
-        link = http.client.HTTPConnection(place.hostname or "", place.port, timeout=60)
+        link = http.client.HTTPConnection(place.hostname or "", place.port, timeout=300)
         link.request("HEAD", "/")
         assert link.getresponse().read() == b""
         link.request("POST", "/v1/messages/count_tokens", "{}")

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import json
 import os
+import socket
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
@@ -271,9 +273,11 @@ def test_a_stream_that_breaks_off_is_tried_again(tmp_path: Path) -> None:
 
 
 def test_nobody_listens(service: Service, tmp_path: Path) -> None:
-    with service.server(service.answer(ANSWER)) as api:
-        asked = service.ask(api, tmp_path, first=NEVER)
-    found = silent(asked.ask(QUESTION, seconds=SECONDS), "unavailable")
+    with socket.socket() as taken:  # a number that nobody else can be given meanwhile
+        taken.bind(("127.0.0.1", 0))
+        nobody = SimpleNamespace(url=f"http://127.0.0.1:{taken.getsockname()[1]}")
+        asked = service.ask(nobody, tmp_path, first=NEVER)
+        found = silent(asked.ask(QUESTION, seconds=SECONDS), "unavailable")
     assert WOULD_WAIT in found.reason
 
 
