@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import shutil
+import signal
 import threading
 from typing import TYPE_CHECKING
 
@@ -43,6 +44,12 @@ def pytest_configure() -> None:
         if name.startswith(STRIPPED) or name in STRIPPED_NAMES:
             del os.environ[name]
     os.environ["LC_ALL"] = "C.UTF-8"
+    os.umask(0o022)  # what every user could write counts for less, or for nothing
+    # `nohup` and a job in the background have them ignored, and so would every process be started.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 @pytest.fixture(scope="session")
@@ -70,7 +77,8 @@ def home(_watched: None, _homes: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder.mkdir()
     (folder / ".gitconfig").write_text(
         "[user]\n\tname = A Tester\n\temail = tester@example.org\n"
-        "[init]\n\tdefaultBranch = main\n[commit]\n\tgpgsign = false\n[gc]\n\tauto = 0\n"
+        "[init]\n\tdefaultBranch = main\n\tdefaultObjectFormat = sha1\n"
+        "\tdefaultRefFormat = files\n[commit]\n\tgpgsign = false\n[gc]\n\tauto = 0\n"
     )
     monkeypatch.setenv("HOME", str(folder))
     monkeypatch.setenv("FLOW_STATE_DIR", str(folder / "flow-state"))

@@ -514,8 +514,10 @@ def test_what_a_killed_evaluation_measured_is_measured_anew(repo: GitRepo, home:
     hooks.settings(home, stopHookEnforcement="block")
     words = [sys.executable, "-m", "flow", "goal", "evaluate", "greet"]
     killed = subprocess.Popen(words, cwd=repo.path, env={**os.environ, "PYTHONPATH": str(ROOT)})
+    deadline = time.monotonic() + 60
     while not (repo.path.parent / "here").exists():
         assert killed.poll() is None
+        assert time.monotonic() < deadline
         time.sleep(0.01)
     path = ref(repo)
     assert (repo.path / path).exists()
