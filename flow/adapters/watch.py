@@ -31,6 +31,9 @@ _MOST_GOALS = 2000
 WAIT = 5.0
 """Seconds that another process's write is waited for before it is blamed on the command."""
 
+_TRIES = 10
+"""How often the state is taken anew because others write; then what they told is told twice."""
+
 _GOAL_LIMIT = 4 << 20
 """Bytes of a goal file that are compared; a larger one is told by its size."""
 
@@ -49,16 +52,21 @@ class FileWatch:
         self._seq = 0
 
     def settle(self) -> None:
-        """Take the present state as accounted for."""
-        self._state = self._look()
-        self._seq = last_seq(self._repo.top, self._run_id)
+        """Take the present state as accounted for.
+
+        What another process has told by then is in the state, too: else its files would be new
+        later, and their event old.
+        """
+        for _ in range(_TRIES):
+            self._seq = last_seq(self._repo.top, self._run_id)
+            self._state = self._look()
+            if last_seq(self._repo.top, self._run_id) == self._seq:
+                return
 
     def changed(self) -> tuple[str, ...]:
         """What changed since the last :meth:`settle` without an account."""
         differing = self._differing()
-        if differing and self._others_are_done():
-            differing = self._differing()
-        return differing
+        return self._once_others_are_done(differing) if differing else ()
 
     def _differing(self) -> tuple[str, ...]:
         now = self._look()
@@ -69,16 +77,17 @@ class FileWatch:
         accounts = self._accounts()
         return tuple(name for name in differing if not _accounted(name, now, accounts))
 
-    def _others_are_done(self) -> bool:
-        """Wait for whoever is writing to goal or run: its event comes last, within its locks."""
+    def _once_others_are_done(self, differing: tuple[str, ...]) -> tuple[str, ...]:
+        """Look again while nobody writes to goal or run: an event comes last, within its locks."""
         top = self._repo.top
         try:
-            for lock in (layout.goal_lock(self._goal_id), layout.run_lock(self._run_id)):
-                with locks.exclusive(top, lock, timeout=WAIT, quick=True):
-                    pass
+            with (
+                locks.exclusive(top, layout.goal_lock(self._goal_id), timeout=WAIT, quick=True),
+                locks.exclusive(top, layout.run_lock(self._run_id), timeout=WAIT, quick=True),
+            ):
+                return self._differing()
         except FlowError:
-            return False
-        return True
+            return differing
 
     def _look(self) -> dict[str, object]:
         top = self._repo.top

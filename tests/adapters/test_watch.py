@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import threading
 from typing import TYPE_CHECKING
@@ -73,3 +74,55 @@ def test_who_never_lets_go_is_not_waited_for_long(
     go.set()
     other.join(LONG)
     assert watched.changed() == ()
+
+
+def record(top: str, name: str) -> None:
+    """What another Flow process does under its locks, all of it."""
+    files.publish_new(top, layout.evidence_file(RUN, name), b"a sidecar")
+    fields = {"evidence_id": name}
+    events.append(top, RUN, "greet", "evidence", fields, at="2026-01-01T00:00:00Z")
+
+
+def test_a_record_while_the_state_is_taken_is_not_blamed_later(
+    repo: GitRepo, watched: FileWatch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It comes between the look at the files and the one at the events."""
+    look, names = FileWatch._look, ["theirs"]
+
+    def interrupted(self: FileWatch) -> dict[str, object]:
+        found = look(self)
+        if names:
+            record(str(repo.path), names.pop())
+        return found
+
+    monkeypatch.setattr(FileWatch, "_look", interrupted)
+    watched.settle()
+    assert watched.changed() == ()
+
+
+def test_nobody_is_half_way_when_it_looks_again(
+    repo: GitRepo, watched: FileWatch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of several that record at once the next one begins as soon as the first is done."""
+    top, look, held = str(repo.path), FileWatch._look, []
+
+    def watching(self: FileWatch) -> dict[str, object]:
+        held.append([is_held(top, layout.goal_lock("greet")), is_held(top, layout.run_lock(RUN))])
+        return look(self)
+
+    monkeypatch.setattr(FileWatch, "_look", watching)
+    record(top, "theirs")
+    events.append(top, RUN, "greet", "other", {}, at="2026-01-01T00:00:00Z")
+    files.publish_new(top, f"{layout.run_dir(RUN)}/more", b"what nobody tells of")
+    assert watched.changed() == (f"{layout.run_dir(RUN)}/more",)
+    assert held == [[False, False], [True, True]]
+
+
+def is_held(top: str, lock: str) -> bool:
+    """Whether any process or thread holds a lock."""
+    with open(os.path.join(top, *lock.split("/")), "a") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False

@@ -59,6 +59,15 @@ def run_script(
     )
 
 
+def one_day(folder: Path) -> str:
+    """A PATH on which the day does not change: the scripts say some things once a day."""
+    program = folder / "one day" / "date"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\necho 2026-01-05\n")
+    program.chmod(0o755)
+    return f"{program.parent}:{os.environ['PATH']}"
+
+
 def settings(home: Path, **goals: Any) -> None:
     """The user's own settings below ``flow.goals``."""
     folder = home / ".claude"

@@ -101,8 +101,10 @@ def propose(repo: GitRepo, goal: str = "greet") -> str:
     return str(done.json["proposed_transition"]["proposal_id"])
 
 
-def at_terminal(repo: GitRepo, words: Sequence[str], **env: str) -> pexpect.spawn[str]:
-    """``bin/flow`` at a terminal of its own."""
+def at_terminal(
+    repo: GitRepo, words: Sequence[str], columns: int = 200, **env: str
+) -> pexpect.spawn[str]:
+    """``bin/flow`` at a terminal of its own, as wide as that from the start."""
     return pexpect.spawn(
         os.path.join(ROOT, "bin", "flow"),
         list(words),
@@ -110,5 +112,17 @@ def at_terminal(repo: GitRepo, words: Sequence[str], **env: str) -> pexpect.spaw
         env={**os.environ, "FLOW_PYTHON": sys.executable, "TERM": "xterm", **env},
         encoding="utf-8",
         timeout=60,
-        dimensions=(40, 200),
+        dimensions=(40, columns),
     )
+
+
+def ended(child: pexpect.spawn[str]) -> tuple[int, str]:
+    """The exit status, and what was printed since the last expectation.
+
+    It is waited for: ``close`` alone gives a process a moment to be gone, and then kills it.
+    """
+    child.expect(pexpect.EOF)
+    said = child.before or ""
+    child.wait()
+    child.close()
+    return -child.signalstatus if child.exitstatus is None else child.exitstatus, said

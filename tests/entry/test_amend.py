@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
+import sys
 from typing import TYPE_CHECKING, Any
 
-import pexpect
 import pytest
 
 from flow.adapters.journal import read as read_journal
 from tests.entry import hooks, scene
-from tests.entry.scene import at_terminal
+from tests.entry.scene import at_terminal, ended
 from tests.entry.scene import flow_forked as flow
 from tests.support import ROOT, GitRepo, Ran, run_helper
 
@@ -136,9 +137,7 @@ def test_at_a_terminal_it_asks(work: GitRepo, answer: str, code: int) -> None:
     child.expect(r"Change the contract of goal greet\? \[y/N\] ")
     assert "true || grep" in (child.before or "")
     child.sendline(answer)
-    child.expect(pexpect.EOF)
-    child.close()
-    assert child.exitstatus == code
+    assert ended(child)[0] == code
     assert ("true || grep" in scene.goal_file(work)) is (code == 0)
     assert [entry["asked"] for entry in artifacts(work)] == (["at a terminal"] if code == 0 else [])
 
@@ -146,10 +145,9 @@ def test_at_a_terminal_it_asks(work: GitRepo, answer: str, code: int) -> None:
 def test_at_a_terminal_nothing_is_asked_where_nothing_is_weakened(work: GitRepo) -> None:
     work.write("../new.yaml", STRONGER)
     child = at_terminal(work, ["goal", "amend", "greet", "--file", "../new.yaml"])
-    child.expect(pexpect.EOF)
-    child.close()
-    assert child.exitstatus == 0
-    assert "[y/N]" not in (child.before or "")
+    status, said = ended(child)
+    assert status == 0
+    assert "[y/N]" not in said
 
 
 # --- what stays -----------------------------------------------------------------------------------
@@ -471,7 +469,8 @@ def test_hostile_text_is_escaped_in_the_difference(work: GitRepo) -> None:
 
 def test_an_evaluation_that_is_going_on_is_not_written_over_it(work: GitRepo) -> None:
     """The contract is amended while commands run: nothing is proposed, the amendment stays."""
-    inner = f"{ROOT}/bin/flow goal amend greet --file ../new.yaml"
+    flow_here = f"FLOW_PYTHON={shlex.quote(sys.executable)} {shlex.quote(ROOT)}/bin/flow"
+    inner = f"{flow_here} goal amend greet --file ../new.yaml"
     work.write("src/run.sh", f"{inner} >/dev/null 2>&1\ngrep -q please src/greet.txt\n")
     running = TEXT.replace("grep -q please src/greet.txt", "bash src/run.sh")
     assert amend(work, running, "--yes").status == 0

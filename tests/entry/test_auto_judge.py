@@ -7,18 +7,22 @@ import os
 import shutil
 import signal
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from flow.adapters import process_apart
+from flow.wiring import auto_judging
 from tests.entry import scene
-from tests.entry.hooks import event, run_script
+from tests.entry.hooks import event, one_day, run_script
 from tests.support import ROOT, GitRepo
 from tests.support.goal_judge import GoalJudge
 from tests.support.score_replies import reply
 from tests.support.sessions import SessionFile, folder
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 SCRIPT = os.path.join(ROOT, "hooks", "judge-on-stop.sh")
@@ -45,7 +49,7 @@ class Place:
         """One stop; what the hook answers."""
         env = more.pop("env", {})
         text = json.dumps(event(self.repo, transcript_path=str(self.session.path), **more))
-        done = run_script(text, script=SCRIPT, cwd=self.tmp, timeout=60, **env)
+        done = run_script(text, script=SCRIPT, cwd=self.tmp, **env)
         assert done.status == 0
         found = json.loads(done.stdout)
         assert set(found) <= {"systemMessage"}
@@ -53,10 +57,15 @@ class Place:
 
     def settled(self) -> None:
         """Wait until nobody scores any more."""
-        deadline = time.monotonic() + 60
-        while apart(self.repo):
-            assert time.monotonic() < deadline, "the scoring process does not end"
-            time.sleep(0.05)
+        _until(lambda: not apart(self.repo), "the scoring process does not end")
+
+    def thinks(self, **step: Any) -> None:
+        """The judge answers only once it may."""
+        self.judge.says({"reply": reply(8.0, "all is tidy now"), "wait": "go", **step})
+
+    def may_answer(self) -> None:
+        """Now it may."""
+        (self.judge.folder / "go").touch()
 
     def said(self) -> str:
         """What is told at a stop once everything before it has settled; then that settles, too."""
@@ -113,13 +122,12 @@ def test_the_card_comes_at_the_next_stop_once_and_is_stored(place: Place) -> Non
 
 
 def test_the_stop_is_not_held_up_by_a_slow_judge(place: Place) -> None:
-    place.judge.says({"reply": reply(8.0, "all is tidy now"), "sleep": 3})
+    place.thinks()
     place.ran()
-    began = place.tmp / "began"
-    began.touch()
     assert place.stop() == {}
     assert place.cards == []  # it has answered, and the judge still thinks
     assert apart(place.repo)
+    place.may_answer()
     assert GRADED in place.said()
 
 
@@ -139,9 +147,10 @@ def test_each_execution_is_scored_once(place: Place) -> None:
 
 
 def test_two_stops_at_once_score_one_run_once(place: Place) -> None:
-    place.judge.says({"reply": reply(8.0, "all is tidy now"), "sleep": 1})
+    place.thinks()
     place.ran()
     assert [place.stop(), place.stop(), place.stop()] == [{}, {}, {}]
+    place.may_answer()
     assert GRADED in place.said()
     assert len(place.cards) == place.asked == 1
 
@@ -260,11 +269,12 @@ def test_a_config_that_is_no_file_is_said(place: Place) -> None:
 def test_where_nothing_speaks_of_it_no_interpreter_is_started(place: Place) -> None:
     os.unlink(place.repo.path / "judge-config.json")
     place.ran()
-    assert place.stop(env={"FLOW_PYTHON": "/nowhere/python"}) == {}
+    env = {"FLOW_PYTHON": "/nowhere/python", "PATH": one_day(place.tmp)}
+    assert place.stop(env=env) == {}
     place.repo.write("judge-config.json", '{"autoJudge": true}')
-    told = place.stop(env={"FLOW_PYTHON": "/nowhere/python"})["systemMessage"]
+    told = place.stop(env=env)["systemMessage"]
     assert f"{ROOT}/bin/flow doctor" in told
-    assert place.stop(env={"FLOW_PYTHON": "/nowhere/python"}) == {}  # once a day
+    assert place.stop(env=env) == {}  # once a day
 
 
 def test_a_judges_own_session_is_not_judged(place: Place) -> None:
@@ -320,15 +330,14 @@ def test_without_a_judge_it_is_said_once_a_session(place: Place) -> None:
 
 
 def test_a_scoring_process_that_was_killed_is_told(place: Place) -> None:
-    place.judge.says({"reply": reply(), "sleep": 30})
+    place.thinks()
     place.ran()
     place.stop()
-    deadline = time.monotonic() + 30
-    while not place.asked:
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    _until(lambda: place.asked, "the judge is not asked")
     for pid in apart(place.repo):
-        os.kill(pid, signal.SIGKILL)
+        with suppress(ProcessLookupError):  # it went with the one before
+            os.kill(pid, signal.SIGKILL)
+    place.may_answer()
     told = place.said()
     assert "the run of tidy was not scored: the process that did it was ended" in told
     assert place.said() == ""
@@ -369,19 +378,30 @@ def test_where_no_skill_ran_nothing_happens(place: Place, lines: str) -> None:
     assert place.asked == 0
 
 
-def test_the_end_of_a_transcript_that_is_still_written_is_waited_for(place: Place) -> None:
+def test_the_end_of_a_transcript_that_is_still_written_is_waited_for(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In this process: the host writes on between two looks, however fast or slow both are."""
     place.session.command("tidy").bash("ls", "a")
-    assert place.stop() == {}
-    time.sleep(0.2)
-    place.session.says("all is tidy now")
-    place.settled()
+    pause, ends = time.sleep, ["all is tidy now"]
+
+    def sleep(seconds: float) -> None:
+        if ends:
+            place.session.says(ends.pop())
+        pause(seconds)
+
+    monkeypatch.setattr(time, "sleep", sleep)
+    monkeypatch.setattr(process_apart, "apart", lambda work, *, seconds: work())
+    stop = auto_judging.Stop("s1", str(place.session.path))
+    assert auto_judging.on_stop(stop, cwd=str(place.repo.path), environ=os.environ) == ""
     assert len(place.cards) == 1
 
 
 def test_the_process_leaves_the_hosts_group_and_no_zombie(place: Place) -> None:
-    place.judge.says({"reply": reply(8.0, "all is tidy now"), "sleep": 2})
+    place.thinks()
     place.ran()
     place.stop()
+    _until(lambda: place.asked, "the judge is not asked")
     found = apart(place.repo)
     assert found
     for pid in found:
@@ -391,8 +411,16 @@ def test_the_process_leaves_the_hosts_group_and_no_zombie(place: Place) -> None:
         assert int(state[3]) != os.getpid()
         links = {os.readlink(f"/proc/{pid}/fd/{fd}") for fd in ("0", "1", "2")}
         assert links == {"/dev/null"}
+    place.may_answer()
     place.settled()
     assert len(place.cards) == 1
+
+
+def _until(there: Callable[[], object], otherwise: str) -> None:
+    deadline = time.monotonic() + 60
+    while not there():
+        assert time.monotonic() < deadline, otherwise
+        time.sleep(0.05)
 
 
 def _stat(pid: int) -> list[str]:
@@ -412,10 +440,10 @@ def _stat(pid: int) -> list[str]:
     ],
 )
 def test_whatever_the_host_sends_the_answer_is_json(place: Place, data: str) -> None:
-    done = run_script(data, script=SCRIPT, cwd=place.repo.path, timeout=60)
+    done = run_script(data, script=SCRIPT, cwd=place.repo.path)
     assert done.status == 0
     assert isinstance(json.loads(done.stdout), dict)
-    done = run_script(data, script=SCRIPT, cwd=place.tmp, timeout=60)
+    done = run_script(data, script=SCRIPT, cwd=place.tmp)
     assert (done.status, done.stdout) == (0, "{}\n")
 
 
@@ -438,7 +466,7 @@ def test_it_works_outside_of_a_repository_by_doing_nothing(place: Place) -> None
     elsewhere.mkdir()
     (elsewhere / "judge-config.json").write_text('{"autoJudge": true}')
     text = json.dumps(event(elsewhere, transcript_path=str(place.session.path)))
-    done = run_script(text, script=SCRIPT, cwd=elsewhere, timeout=60)
+    done = run_script(text, script=SCRIPT, cwd=elsewhere)
     assert (done.status, done.stdout) == (0, "{}\n")
 
 
@@ -467,7 +495,7 @@ def test_hooks_json_starts_it_with_the_seeds_limit() -> None:
 def test_it_runs_by_a_relative_path_too(script: str, place: Place) -> None:
     place.ran()
     text = json.dumps(event(place.repo, transcript_path=str(place.session.path)))
-    done = run_script(text, script=script, cwd=ROOT, timeout=60)
+    done = run_script(text, script=script, cwd=ROOT)
     assert (done.status, done.stdout) == (0, "{}\n")
     assert GRADED in place.said()
 
@@ -477,7 +505,7 @@ def test_it_runs_from_a_path_with_spaces_and_through_a_link(place: Place) -> Non
     link = place.tmp / "a link.sh"
     link.symlink_to(SCRIPT)
     text = json.dumps(event(place.repo, transcript_path=str(place.session.path)))
-    done = run_script(text, script=str(link), cwd=place.tmp, timeout=60)
+    done = run_script(text, script=str(link), cwd=place.tmp)
     assert (done.status, done.stdout) == (0, "{}\n")
     assert GRADED in place.said()
     shutil.rmtree(place.repo.path / ".flow")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from flow import hook
 from flow.adapters import contracts
 from tests.entry.hooks import events, settings, stop, verdict
 from tests.entry.scene import (
@@ -286,7 +287,7 @@ def test_jobs_run_at_once(repo: GitRepo, tmp_path: Path) -> None:
     """Each waits for the other: alone neither would end."""
     meets = "touch {0}/{1}; until test -e {0}/{2}; do sleep 0.02; done"
     goal(repo, meets.format(tmp_path, "a", "b"), meets.format(tmp_path, "b", "a"))
-    found = baseline(repo, "--jobs", "2", "--timeout", "30")
+    found = baseline(repo, "--jobs", "2", "--timeout", "100")
     assert {row["outcome"] for row in found.values()} == {"passed"}
 
 
@@ -824,10 +825,12 @@ def test_the_hook_runs_it_after_what_decides(
 
 
 def test_the_hook_says_what_it_had_no_time_for(
-    repo: GitRepo, log: Path, home: Path, capfd: pytest.CaptureFixture[str]
+    repo: GitRepo, log: Path, home: Path, capfd: pytest.CaptureFixture[str], monkeypatch: Any
 ) -> None:
-    settings(home, stopHookEnforcement="block", hookTimeoutSeconds=8)
-    goal(repo, f"pwd >> {log}; grep -q please src/greet.txt || {{ sleep 60; false; }}", tdd=True)
+    """Its time is over once the command runs there: the clock is the test's own."""
+    settings(home, stopHookEnforcement="block", hookTimeoutSeconds=100)
+    goal(repo, f"pwd >> {log}; grep -q please src/greet.txt || {{ sleep 600; false; }}", tdd=True)
+    monkeypatch.setattr(hook, "monotonic", lambda: 0.0 if len(runs(log)) < 2 else 99.0)
     answer = stop(repo, capfd)
     assert answer["decision"] == "approve"
     told = verdict(repo)
@@ -883,11 +886,17 @@ def killed_in_the_middle(repo: GitRepo, log: Path) -> None:
     with subprocess.Popen(
         start_words, cwd=repo.path, env=env, stderr=subprocess.DEVNULL
     ) as process:
-        deadline = time.monotonic() + 60
-        while not runs(log) and time.monotonic() < deadline:
-            time.sleep(0.02)
+        began(process, log)
         process.send_signal(signal.SIGKILL)
-    assert runs(log)
+
+
+def began(process: subprocess.Popen[bytes], log: Path) -> None:
+    """Wait until its command runs."""
+    deadline = time.monotonic() + 60
+    while not runs(log):
+        assert process.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
 
 
 NEXT = {
@@ -904,7 +913,7 @@ def test_a_kill_leaves_nothing_after_the_next_command(
     goal(repo, counted(log, "sleep 60; true"))
     before = untouched(repo)
     killed_in_the_middle(repo, log)
-    deadline = time.monotonic() + 30  # its command is ended by whoever watched it
+    deadline = time.monotonic() + 60  # its command is ended by whoever watched it
     while work_folder(home) and time.monotonic() < deadline:
         flow(repo, *words)
     assert work_folder(home) == []
@@ -917,8 +926,7 @@ def test_an_interrupt_takes_everything_away(repo: GitRepo, log: Path, home: Path
     words = [os.path.join(ROOT, "bin", "flow"), *BASELINE]
     env = {**os.environ, "FLOW_PYTHON": sys.executable}
     with subprocess.Popen(words, cwd=repo.path, env=env, stderr=subprocess.DEVNULL) as process:
-        while not runs(log):
-            time.sleep(0.02)
+        began(process, log)
         process.send_signal(signal.SIGINT)
     assert process.returncode == 130
     assert work_folder(home) == []
@@ -933,8 +941,7 @@ def test_what_is_at_work_is_left_alone(repo: GitRepo, log: Path, home: Path) -> 
     with subprocess.Popen(
         words, cwd=repo.path, env=env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     ) as process:
-        while not runs(log):
-            time.sleep(0.02)
+        began(process, log)
         flow(repo, "doctor", "--fix")
         second = flow(repo, *BASELINE, "--json")
         assert (second.status, second.json["error"]["code"]) == (5, "locked")

@@ -145,7 +145,7 @@ def test_4_a_person_is_needed(work: GitRepo) -> None:
     assert scene.flow(work, "trust", "check", "greet").status == 4
 
 
-@pytest.mark.skipif(os.geteuid() == 0 and not os.path.exists("/dev/full"), reason="needs /dev/full")
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
 def test_5_standard_output_is_full(work: GitRepo) -> None:
     scene.create(work)
     with open("/dev/full", "w") as full:
@@ -196,10 +196,19 @@ def test_130_interrupted(work: GitRepo) -> None:
     assert json.loads(out)["error"]["code"] == "interrupted"
     assert scene.goal_file(work) == before
     child = int(pid_file.read_text())
-    deadline = time.monotonic() + 30
-    while os.path.exists(f"/proc/{child}"):  # what it started is ended, too
+    deadline = time.monotonic() + 60
+    while lives(child):  # what it started is ended, too
         assert time.monotonic() < deadline
         time.sleep(0.02)
+
+
+def lives(pid: int) -> bool:
+    """Whether it is at work; in a container nobody may ever take note that it has ended."""
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return file.read().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
 
 
 def test_an_unexpected_error_is_one_line_and_a_log(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 
-import pexpect
 import pytest
 
 from tests.entry import scene
+from tests.entry.scene import ended
 from tests.support import GitRepo
 
 ASKED = r"Confirm / Re-evaluate / Cancel \[c/r/N\] "
@@ -16,13 +16,6 @@ ASKED = r"Confirm / Re-evaluate / Cancel \[c/r/N\] "
 @pytest.fixture
 def work(repo: GitRepo) -> GitRepo:
     return scene.create(scene.start(repo))
-
-
-def ended(child: pexpect.spawn[str]) -> tuple[int, str]:
-    """The exit status, and what was printed since the last question."""
-    child.expect(pexpect.EOF)
-    child.close()
-    return int(child.exitstatus or 0), child.before or ""
 
 
 @pytest.mark.parametrize("answer", ["c", "C", "confirm"])

@@ -163,11 +163,10 @@ def test_the_box(place: GitRepo, program: GoalJudge) -> None:
 
 @pytest.mark.parametrize("wanted", [10, 24, 40, 61, 100])
 def test_a_narrow_terminal(wanted: int, place: GitRepo, program: GoalJudge) -> None:
-    child = scene.at_terminal(place, ["judge", "scorecard", "commit", "--file", "run.md"])
-    child.setwinsize(40, wanted)
-    child.expect_exact("stored as", timeout=60)
-    text = re.sub(r"\x1b\[[0-9;]*m", "", str(child.before))
-    child.close()
+    words = ["judge", "scorecard", "commit", "--file", "run.md"]
+    status, said = scene.ended(scene.at_terminal(place, words, columns=wanted))
+    assert status == 0, said
+    text = re.sub(r"\x1b\[[0-9;]*m", "", said.partition("stored as")[0])
     lines = [line for line in text.splitlines() if line and line[0] in "╔╠║╚"]
     assert {columns(line) for line in lines} == {min(wanted, 61)}
 
@@ -175,10 +174,8 @@ def test_a_narrow_terminal(wanted: int, place: GitRepo, program: GoalJudge) -> N
 def test_colour_at_a_terminal_only_where_wanted(place: GitRepo, program: GoalJudge) -> None:
     words = ["judge", "scorecard", "commit", "--file", "run.md"]
     for env, coloured in (({}, True), ({"NO_COLOR": "1"}, False)):
-        child = scene.at_terminal(place, words, **env)
-        child.expect_exact("stored as", timeout=60)
-        text = str(child.before)
-        child.close()
+        status, text = scene.ended(scene.at_terminal(place, words, **env))
+        assert status == 0, text
         assert ("\x1b[3" in text) is coloured
         assert "asking command" in text
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from flow.adapters import setup
+from flow.adapters import git_run, setup
 from tests.entry import scene
 from tests.support import GitRepo
 
@@ -20,6 +20,17 @@ FILES = {
     ".flow/goal.schema.json",
     ".flow/goals/example.goal.yaml",
 }
+
+
+@pytest.fixture(autouse=True)
+def _no_settings_of_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Doctor names them, too, and an administrator may have said ``safe.directory=*``."""
+    environment = git_run.environment
+
+    def without(*, config: bool = True) -> dict[str, str]:
+        return {**environment(config=config), "GIT_CONFIG_NOSYSTEM": "1"}
+
+    monkeypatch.setattr(git_run, "environment", without)
 
 
 def tree(path: Path) -> dict[str, bytes]:
@@ -334,7 +345,7 @@ def test_doctor_without_a_repository(repo: GitRepo, tmp_path: Path) -> None:
 def test_doctor_without_git(ready: GitRepo, tmp_path: Path) -> None:
     (tmp_path / "bin").mkdir()
     for name in ("bash", "readlink"):
-        (tmp_path / "bin" / name).symlink_to(f"/bin/{name}")
+        (tmp_path / "bin" / name).symlink_to(shutil.which(name) or f"/bin/{name}")
     found = findings(ready, env={"PATH": str(tmp_path / "bin")})
     assert "git cannot be started" in found
 

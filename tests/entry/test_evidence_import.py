@@ -332,7 +332,7 @@ def test_real_reports_of_real_runners(work: GitRepo, tmp_path: Path) -> None:
 
     (tmp_path / "test_it.py").write_text("def test_a(): pass\ndef test_b(): assert 0\n")
     argv = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--junitxml=r.xml"]
-    run([*argv, "test_it.py"], cwd=tmp_path)
+    run([*argv, "test_it.py"], cwd=tmp_path, env={"PYTEST_ADDOPTS": None})
     found = taken(work, tmp_path / "r.xml", "--commit", "HEAD")
     assert (found["outcome"], found["result"]) == ("failed", "2 tests: 1 passed, 1 failed")
     (tmp_path / "bad.py").write_text("import os\n")

@@ -514,8 +514,10 @@ def test_what_a_killed_evaluation_measured_is_measured_anew(repo: GitRepo, home:
     hooks.settings(home, stopHookEnforcement="block")
     words = [sys.executable, "-m", "flow", "goal", "evaluate", "greet"]
     killed = subprocess.Popen(words, cwd=repo.path, env={**os.environ, "PYTHONPATH": str(ROOT)})
+    deadline = time.monotonic() + 60
     while not (repo.path.parent / "here").exists():
         assert killed.poll() is None
+        assert time.monotonic() < deadline
         time.sleep(0.01)
     path = ref(repo)
     assert (repo.path / path).exists()
@@ -558,8 +560,7 @@ def test_evaluations_and_helpers_at_once(work: GitRepo) -> None:
         if number % 2:
             words = [f"{ROOT}/bin/flow", "goal", "evaluate", "greet", "--no-input"]
             started.append(subprocess.Popen(words, cwd=work.path, env=env))
-    # An evaluation may find a helper half way, between its sidecar and its event, and say so.
-    assert {each.wait() for each in started} <= {0, 1}
+    assert {each.wait() for each in started} == {0}
     found = flow(work, "evidence", "verify", "--json").json["runs"][0]
     assert (found["entries"], found["notes"], found["findings"]) == (7, [], [])
     evaluate(work)

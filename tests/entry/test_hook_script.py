@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.entry import scene
-from tests.entry.hooks import SCRIPT, event, run_script, settings
+from tests.entry.hooks import SCRIPT, event, one_day, run_script, settings
 from tests.support import ROOT, GitRepo
 
 if TYPE_CHECKING:
@@ -265,16 +265,17 @@ def test_what_cannot_start_is_said_once_a_day(
         subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "v"], check=True)
         python = str(tmp_path / "v/bin/python")
     data = json.dumps(event(blocking))
-    first = answer(data, blocking, FLOW_PYTHON=python)
+    more = {"FLOW_PYTHON": python, "PATH": one_day(tmp_path)}
+    first = answer(data, blocking, **more)
     assert first["decision"] == "approve"
     assert "cannot run" in first["systemMessage"]
     assert first["systemMessage"].rstrip().endswith("bin/flow doctor")
-    second = answer(data, blocking, FLOW_PYTHON=python)
+    second = answer(data, blocking, **more)
     assert "systemMessage" not in second
     assert "cannot run" in second["reason"]
     [mark] = (home / "flow-state").glob("said-hook-*")
     mark.rename(mark.with_name("said-hook-2001-01-01"))
-    assert "systemMessage" in answer(data, blocking, FLOW_PYTHON=python)
+    assert "systemMessage" in answer(data, blocking, **more)
     assert len(list((home / "flow-state").glob("said-hook-*"))) == 1
 
 
@@ -285,7 +286,7 @@ def test_a_state_folder_that_is_not_there_yet_is_made(
     state: str, made: bool, blocking: GitRepo, tmp_path: Path, home: Path
 ) -> None:
     """One whose parent is not there is nobody's: then it is said each time."""
-    more: dict[str, Any] = {"FLOW_PYTHON": "/bin/false"}
+    more: dict[str, Any] = {"FLOW_PYTHON": "/bin/false", "PATH": one_day(tmp_path)}
     folder = tmp_path / state if state else home / ".claude/flow-state"
     more["FLOW_STATE_DIR"] = str(tmp_path) + f"/{state}" if state else None
     first = answer(json.dumps(event(blocking)), blocking, **more)

@@ -77,14 +77,14 @@ def running(mark: str) -> list[str]:
 
 
 def eventually_none(mark: str) -> bool:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 60
     while running(mark) and time.monotonic() < deadline:
         time.sleep(0.02)
     return running(mark) == []
 
 
-def output(work: GitRepo) -> bytes:
-    return (scene.run_dir(work) / "evidence/evidence-ac1-eval-1.txt").read_bytes()
+def output(work: GitRepo, turn: int = 1) -> bytes:
+    return (scene.run_dir(work) / f"evidence/evidence-ac1-eval-{turn}.txt").read_bytes()
 
 
 class Row(NamedTuple):
@@ -165,7 +165,6 @@ ROWS = {
         "timeout",
         options=SLOW,
     ),
-    "66 writes on and on": Row("yes", "inconclusive", None, "timeout", "y\ny\n", options=SLOW),
 }  # fmt: skip
 
 
@@ -219,23 +218,28 @@ print(status, peak // 1024)
 """
 
 
-def test_61_300_mb_of_output_need_little_memory_and_disk(work: GitRepo) -> None:
-    assert create(work, "head -c 300000000 /dev/zero | tr '\\0' x").status == 0
-    done = subprocess.run(
-        [sys.executable, "-c", PEAK],
-        cwd=work.path,
-        env={**os.environ, "PYTHONPATH": ROOT},
-        capture_output=True,
-        timeout=300,
-        check=True,
-    )
-    status, peak = done.stdout.decode().split()[-2:]
-    assert status == "0", done
-    assert int(peak) < 60
-    assert len(output(work)) < 11 << 20
-    shown = scene.here(work, "evidence", "show", "evidence-ac1-eval-1", "--goal", "greet", "--json")
-    assert shown.json["evidence"]["output_bytes"] == 300_000_000
+def test_61_100_mb_of_output_need_little_memory_and_disk(work: GitRepo) -> None:
+    """A few MB more than one line needs at most: what that is differs from machine to machine."""
+    assert create(work, "head -c $(cat ../bytes) /dev/zero | tr '\\0' x").status == 0
+    peaks = []
+    for size in (10, 100_000_000):
+        work.write("../bytes", str(size))
+        done = subprocess.run(
+            [sys.executable, "-c", PEAK],
+            cwd=work.path,
+            env={**os.environ, "PYTHONPATH": ROOT},
+            capture_output=True,
+            timeout=600,
+            check=True,
+        )
+        status, peak = done.stdout.decode().split()[-2:]
+        assert status == "0", done
+        peaks.append(int(peak))
+    assert peaks[1] < peaks[0] + 25
+    shown = scene.here(work, "evidence", "show", "evidence-ac1-eval-2", "--goal", "greet", "--json")
+    assert shown.json["evidence"]["output_bytes"] == 100_000_000
     assert shown.json["evidence"]["truncated"] is True
+    assert len(output(work, 2)) < 11 << 20
 
 
 def test_62_escapes_reach_no_terminal(work: GitRepo) -> None:
@@ -288,6 +292,22 @@ def test_67_what_vanishes_while_a_command_runs_is_never_a_pass(work: GitRepo, wh
     assert "internal error" not in done.stdout + done.stderr
     assert done.json.get("verdict") != "achieved"
     assert not done.json.get("proposed_transition")
+
+
+def test_66_what_writes_on_and_on_is_ended_and_what_it_wrote_is_kept(
+    work: GitRepo, mark: str
+) -> None:
+    assert create(work, "yes").status == 0
+    for turn, seconds in enumerate(("1", "20", "100"), 1):  # until it has come to write anything
+        words = ("goal", "evaluate", "greet", "--json", "--timeout", seconds)
+        done = scene.here(work, *words)
+        row = done.json["criterion_results"][0]
+        assert (done.status, row["outcome"], row["exit_code"]) == (1, "inconclusive", None)
+        assert eventually_none(mark)
+        assert "last_result: timeout" in scene.goal_file(work)
+        if written := output(work, turn):
+            break
+    assert written.startswith(b"y\ny\n")
 
 
 def test_67_its_own_output_is_kept_though_its_folder_vanished(work: GitRepo) -> None:

@@ -1,6 +1,7 @@
 """A judge of goals that says what a test tells it: a program behind the backend ``command``.
 
 It takes its replies from a file, in order (the last one again and again), and keeps every prompt.
+With ``wait`` it thinks until a file of that name is in its folder.
 """
 
 from __future__ import annotations
@@ -27,7 +28,11 @@ step = plan[min(number, len(plan) - 1)]
 if "touch" in step:
     with open(step["touch"], "a", encoding="utf-8") as file:
         file.write("touched while the judge was asked\\n")
-time.sleep(step.get("sleep", 0))
+most = time.monotonic() + 300
+while "wait" in step and not os.path.exists(os.path.join(folder, step["wait"])):
+    if time.monotonic() > most:
+        sys.exit(9)
+    time.sleep(0.02)
 if "usage" in step:
     with open(os.environ["FLOW_JUDGE_USAGE"], "w", encoding="utf-8") as file:
         json.dump(step["usage"], file)

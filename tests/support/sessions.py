@@ -5,20 +5,28 @@
 
 from __future__ import annotations
 
+import calendar
 import itertools
 import json
 import os
+import time
 from pathlib import Path
 from typing import Any
 
 from flow.adapters.transcript_files import project_name
 
 _numbers = itertools.count(1)
+_FIRST = calendar.timegm((2026, 11, 21, 18, 0, 0))
 
 
 def folder(home: Path, cwd: str | os.PathLike[str]) -> Path:
     """Where the sessions that were started in ``cwd`` lie."""
     return home / ".claude" / "projects" / project_name(os.path.realpath(cwd))
+
+
+def _stamp(number: int) -> str:
+    """A second for each line, however many there were before."""
+    return time.strftime("%Y-%m-%dT%H:%M:%S.925Z", time.gmtime(_FIRST + number))
 
 
 class SessionFile:
@@ -48,7 +56,7 @@ class SessionFile:
             **({"agentId": self.side} if self.side else {}),
             "type": kind,
             "uuid": uuid,
-            "timestamp": f"2026-11-21T18:{number // 60 % 60:02}:{number % 60:02}.925Z",
+            "timestamp": _stamp(number),
             "sessionId": self.path.stem,
             "version": "2.1.197",
             **more,
