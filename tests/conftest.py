@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import shutil
+import signal
 import threading
 from typing import TYPE_CHECKING
 
@@ -29,7 +30,12 @@ STRIPPED = (
     "CURSOR_",
 )
 """What an outer git call, an agent or a developer's shell could bring into a test."""
-STRIPPED_NAMES = ("BASH_ENV", "ENV", "CDPATH", "NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES")
+STRIPPED_NAMES = (
+    *("BASH_ENV", "ENV", "CDPATH", "NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES"),
+    *("PYTHONDONTWRITEBYTECODE", "PYTHONWARNINGS", "PYTHONDEVMODE", "PYTHONIOENCODING"),
+)
+PROXIES = ("http_proxy", "https_proxy", "all_proxy")
+"""In either case. Whatever a test talks to listens on loopback."""
 IN_CI = os.environ.get("CI") == "true"
 
 _numbers = itertools.count()
@@ -38,11 +44,19 @@ guard = Guard(os.path.expanduser("~"), os.path.dirname(os.path.dirname(os.path.a
 
 
 def pytest_configure() -> None:
-    """Clean the environment before any test module is imported."""
+    """Clean what the process inherited before any test module is imported."""
     for name in list(os.environ):
-        if name.startswith(STRIPPED) or name in STRIPPED_NAMES:
+        if name.startswith(STRIPPED) or name in STRIPPED_NAMES or name.lower() in PROXIES:
             del os.environ[name]
     os.environ["LC_ALL"] = "C.UTF-8"
+    os.umask(0o022)
+    # Started by nohup, or in the background of a script, these are ignored, and whatever a test
+    # starts would ignore them too. A handler is no more than the default to a program.
+    for number in (signal.SIGHUP, signal.SIGQUIT):
+        if signal.getsignal(number) == signal.SIG_IGN:
+            signal.signal(number, lambda *_: None)
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
