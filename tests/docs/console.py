@@ -37,7 +37,7 @@ VOLATILE = (
     (re.compile(r"\d{4}-\d\d-\d\dT\d\d:?\d\d:?\d\dZ"), "<time>"),
     (re.compile(r"\d{4}-\d\d-\d\d"), "<date>"),
     (re.compile(r"\b\d{8}-\d{6}(?:-\d+)?\b"), "<stamp>"),
-    (re.compile(r"\b\d+(?:\.\d+)? ?(?:ms|s)\b"), "<duration>"),
+    (re.compile(r"\b(?:\d+ min )?\d+(?:\.\d+)? ?(?:ms|s)\b"), "<duration>"),
     (re.compile(r"\b\d+\.\d+\.\d+\b"), "<version>"),
     (re.compile(r"/[\w./-]*/flow-demo-\w+"), "<folder>"),
 )
