@@ -37,7 +37,7 @@ VOLATILE = (
     (re.compile(r"\d{4}-\d\d-\d\dT\d\d:?\d\d:?\d\dZ"), "<time>"),
     (re.compile(r"\d{4}-\d\d-\d\d"), "<date>"),
     (re.compile(r"\b\d{8}-\d{6}(?:-\d+)?\b"), "<stamp>"),
-    (re.compile(r"\b\d+(?:\.\d+)? ?(?:ms|s)\b"), "<duration>"),
+    (re.compile(r"\b(?:\d+ min )?\d+(?:\.\d+)? ?(?:ms|s)\b"), "<duration>"),
     (re.compile(r"\b\d+\.\d+\.\d+\b"), "<version>"),
     (re.compile(r"/[\w./-]*/flow-demo-\w+"), "<folder>"),
 )
@@ -139,7 +139,7 @@ def _bash(commands: list[str], cwd: str, env: Mapping[str, str]) -> tuple[list[s
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        timeout=300,
+        timeout=900,
     )
     parts = done.stdout.decode("utf-8", "replace").split(MARK)
     return parts[1:-1], parts[-1]
@@ -154,7 +154,7 @@ def _python(body: str, cwd: str, env: Mapping[str, str]) -> str:
         env={**env, "PYTHONPATH": ROOT},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        timeout=300,
+        timeout=900,
     )
     return done.stdout.decode("utf-8", "replace")
 

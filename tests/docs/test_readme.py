@@ -42,6 +42,7 @@ def test_every_exit_code_is_told() -> None:
         ("", "", True),
         ("", "something", False),
         ("took 0.2 s, run 2026-01-01T000000Z-x", "took 1.5 s, run 2027-03-04T111213Z-x", True),
+        ("exit 0 (0.0 s)", "exit 0 (2 min 5 s)", True),
         ("exit 0", "exit 1", False),
     ],
 )

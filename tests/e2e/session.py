@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     Person = Callable[[str, dict[str, Any]], dict[str, Any] | None]
 
-SECONDS = 120.0
+SECONDS = 300.0
 """After so long a session is ended; only a hang takes that."""
 
 QUIET = {

@@ -28,10 +28,11 @@ def test_the_plugins_parts_are_there_and_bin_is_on_the_agents_path(repo: GitRepo
 
 @pytest.mark.skipif(not unshare(), reason="this system allows no network namespace")
 def test_there_is_no_network_but_loopback(repo: GitRepo) -> None:
-    agent = Agent(bash("cat /proc/net/dev | sed -n '3,$s/:.*//p' | xargs"), says("done"))
+    # By what can be reached: a kernel may put devices of its own, all down, into each namespace.
+    agent = Agent(bash("bash -c 'exec 3<>/dev/tcp/192.0.2.1/9'"), says("done"))
     with Session(repo, agent, "--allowedTools", "Bash") as session:
         session.prompt("look around")
-    assert agent.heard[1].split() == ["lo"]
+    assert "Network is unreachable" in agent.heard[1]
 
 
 def test_plain_print_mode_has_no_way_to_ask_a_person(repo: GitRepo) -> None:

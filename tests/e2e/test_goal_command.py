@@ -160,7 +160,7 @@ def test_the_judge_agent_has_no_tools(met: GitRepo) -> None:
     agent = Agent(asked, says("done"), others=lambda _call: says(opinion))
     with Session(met, agent, person=refuse) as session:
         session.prompt("ask the judge")
-    (judge,) = agent.aside
+    (judge,) = (call for call in agent.aside if "You judge whether" in call.system)
     assert judge.tools == []
     assert "You judge whether criteria of a goal are met." in judge.system
     assert opinion in agent.heard[1]

@@ -15,10 +15,12 @@ import sys
 import time
 import uuid
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import pytest
 
+from flow.adapters import process_supervisor
 from tests.entry import scene
 from tests.support import ROOT, GitRepo, Ran
 
@@ -138,7 +140,7 @@ ROWS = {
     "57 no program": Row("/dev/null", "inconclusive", 126, "could not run"),
     "57 no syntax": Row("echo ran; if", "inconclusive", None, "could not run", "syntax"),
     "57 killed": Row("kill -KILL $$", "inconclusive", 137, "signal KILL"),
-    "57 crashed": Row("kill -SEGV $$", "failed", 139, "signal SEGV"),
+    "57 crashed": Row("ulimit -c 0; kill -SEGV $$", "failed", 139, "signal SEGV"),
     "60 reads": Row(
         "cat; read x </dev/tty || echo none; test -d src", "passed", 0, "exit 0", "none"
     ),
@@ -186,6 +188,28 @@ def test_a_hostile_command(work: GitRepo, mark: str, name: str) -> None:
         assert row.said in output(work).decode("utf-8", "replace")
     assert row.limitation in " ".join(result["limitations"])
     assert scene.status(work) == "active"
+
+
+def test_66_what_writes_on_and_on_is_ended_when_its_time_is_up(
+    work: GitRepo, mark: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The time is up as soon as something was written, however long that takes."""
+    wrote: list[bytes] = []
+    store = process_supervisor._Supervisor._store
+
+    def stored(self: Any, data: bytes) -> None:
+        wrote.append(data[:1])
+        store(self, data)
+
+    later = SimpleNamespace(monotonic=lambda: time.monotonic() + 3600 * bool(wrote))
+    monkeypatch.setattr(process_supervisor._Supervisor, "_store", stored)
+    monkeypatch.setattr(process_supervisor, "time", later)
+    done = evaluate(work, "yes", "--timeout", "600")
+    assert eventually_none(mark)
+    (row,) = done.json["criterion_results"]
+    assert (row["outcome"], row["exit_code"], done.status) == ("inconclusive", None, 1)
+    assert "last_result: timeout" in scene.goal_file(work)
+    assert output(work).startswith(b"y\ny\n")
 
 
 def test_58_what_no_system_can_run_is_refused_before_anything_is_written(work: GitRepo) -> None:

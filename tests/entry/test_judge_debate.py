@@ -274,8 +274,9 @@ def test_the_state_must_not_lie_in_the_checkout(tmp_path: Path) -> None:
 
 
 def test_names_that_are_all_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from flow.adapters import debate_reports
+    from flow.adapters import clock, debate_reports
 
+    monkeypatch.setattr(clock, "today", lambda: "2026-01-05")
     monkeypatch.setattr(debate_reports, "MOST_NAMES", 2)
     for _ in range(2):
         debates.hold(hall(tmp_path), agenda(), [Same(assess=says(4, 4))] * 2)

@@ -100,13 +100,14 @@ def make_checkout(folder: Path) -> Path:
     return folder
 
 
-def lame(checkout: Path, imports: str) -> None:
+def lame(checkout: Path, imports: str, more: str = "") -> None:
     """Have ``checkout`` prepared by an interpreter that fails where it is to do ``imports``."""
     program = checkout.with_name("lame")
     program.write_text(
         f"""#!/bin/sh
 case "$*" in
     *"{imports}"*) exit 1 ;;
+    {more}
 esac
 exec {interpreter()} "$@"
 """
@@ -128,6 +129,24 @@ def without_ensurepip(checkout: Path) -> Path:
     return checkout
 
 
+def hanging(checkout: Path) -> Path:
+    """Have the first preparation hang where pip is to begin; the file is there from then on.
+
+    The new environment is half made then, and stays so until the hanging one is ended.
+    """
+    hangs = checkout.with_name("hangs")
+    once = f"*' pip '*) [ -e '{hangs}' ] || {{ touch '{hangs}'; exec sleep 600; }} ;;"
+    lame(checkout, "import venv, ensurepip", once)
+    return hangs
+
+
+def wait_for(path: Path) -> None:
+    deadline = time.monotonic() + 60
+    while not path.exists():
+        assert time.monotonic() < deadline, path
+        time.sleep(0.01)
+
+
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
     """A fresh checkout, whose path has spaces."""
@@ -145,6 +164,8 @@ def env(tmp_path: Path, wheels: Path) -> dict[str, str | None]:
         "PIP_NO_INDEX": "1",
         "PIP_FIND_LINKS": str(wheels),
         "PIP_INDEX_URL": None,
+        "PIP_EXTRA_INDEX_URL": None,
+        "PIP_CONFIG_FILE": os.devnull,
     }
 
 
@@ -235,7 +256,7 @@ def test_two_first_starts_at_once_prepare_once(
         )
         for script in ("flow", "journal-record.sh", "flow")
     ]
-    said = [process.communicate(timeout=120)[1] for process in started]
+    said = [process.communicate(timeout=600)[1] for process in started]
     assert [process.returncode for process in started] == [0, 3, 0], said
     assert "".join(said).count("preparing its packages") == 1
     assert sorted(os.listdir(checkout / ".venv-flow")) == [".gitignore", "lock", "venv"]
@@ -245,6 +266,7 @@ def test_two_first_starts_at_once_prepare_once(
 def test_a_start_killed_while_preparing_is_made_good_by_the_next(
     checkout: Path, env: dict[str, str | None], tmp_path: Path
 ) -> None:
+    hangs = hanging(checkout)
     environment = {**os.environ, **env}
     process = subprocess.Popen(
         [checkout / "bin/flow"],
@@ -254,15 +276,12 @@ def test_a_start_killed_while_preparing_is_made_good_by_the_next(
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
-    deadline = time.monotonic() + 60
-    while not list(checkout.glob(".venv-flow/new-*/bin/python")):
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    wait_for(hangs)
+    assert list(checkout.glob(".venv-flow/new-*/bin/python"))
     os.killpg(process.pid, signal.SIGKILL)
     process.wait(timeout=60)
     assert not (checkout / ".venv-flow/venv").exists()
 
-    without_ensurepip(checkout)
     found = run([checkout / "bin/flow"], cwd=tmp_path, env=env)
     assert found.status == 0, found.stderr
     assert sorted(os.listdir(checkout / ".venv-flow")) == [".gitignore", "lock", "venv"]
@@ -289,6 +308,7 @@ def test_an_environment_whose_interpreter_was_removed_is_made_anew(
 def test_an_interrupt_while_preparing_leaves_nothing_half_made(
     checkout: Path, env: dict[str, str | None], tmp_path: Path
 ) -> None:
+    hangs = hanging(checkout)
     environment = {**os.environ, **env}
     process = subprocess.Popen(
         [checkout / "bin/flow"],
@@ -299,10 +319,8 @@ def test_an_interrupt_while_preparing_leaves_nothing_half_made(
         text=True,
         start_new_session=True,
     )
-    deadline = time.monotonic() + 60
-    while not list(checkout.glob(".venv-flow/new-*/bin/python")):
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    wait_for(hangs)
+    assert list(checkout.glob(".venv-flow/new-*/bin/python"))
     os.killpg(process.pid, signal.SIGINT)
     out, said = process.communicate(timeout=60)
     assert (process.returncode, out) == (130, "")
@@ -484,7 +502,7 @@ def test_read_only_checkout_prepares_in_the_users_cache(
         in first.stderr
     )
     assert f"{read_only} is read-only" in first.stderr
-    assert first.json["yaml"].startswith(f"{folder}/flow/checkout-")
+    assert first.json["yaml"].startswith(f"{folder}/flow/checkout")
     assert not (read_only / ".venv-flow").exists()
     assert not (tmp_path / "cache").exists()
     if cache == "HOME":  # the shell finds what Python made, from any folder and through a symlink

@@ -37,8 +37,13 @@ BAD = reply({"polite": 0.4, "short": 1.0})
 
 @pytest.fixture(autouse=True)
 def _own_home(pytester: pytest.Pytester, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A user's home that is not the folder of the tests, as pytester has it."""
+    """A user's home that is not the folder of the tests, as pytester has it.
+
+    No module is kept compiled: pytest before 9.2 takes a file that was written again in the same
+    second, with the same length, for the one it knows.
+    """
     monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
 
 
 @pytest.fixture

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import os
 import re
+import time
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from flow.adapters import contracts
+from flow import hook
+from flow.adapters import contracts, process_supervisor
 from tests.entry.hooks import events, settings, stop
 from tests.entry.scene import create, edit, goal_file, meet, run_dir, start, status
 from tests.entry.scene import flow_forked as flow
@@ -34,10 +37,10 @@ def alternating(log: Path, fails: str = "even") -> str:
 
 
 def scripted(log: Path, *codes: int | str) -> str:
-    """Does in its n-th run what the n-th code says: an exit status, ``hang``, or a shell text."""
+    """Does in its n-th run what the n-th code says: an exit status, or a shell text."""
     lines = [f"echo x >> {log}", f"n=$(wc -l < {log})", "echo this is run $n", "case $n in"]
     for number, code in enumerate(codes, 1):
-        does = "sleep 60" if code == "hang" else f"exit {code}" if isinstance(code, int) else code
+        does = f"exit {code}" if isinstance(code, int) else code
         lines.append(f"{number}) {does} ;;")
     script = log.with_suffix(".sh")
     script.write_text("\n".join([*lines, "esac"]))
@@ -248,9 +251,25 @@ def test_a_command_never_runs_beside_itself(repo: GitRepo, tmp_path: Path, jobs:
     assert len(sidecars(repo)) == 9
 
 
-def test_each_run_has_the_time_limit_for_itself(repo: GitRepo, log: Path) -> None:
-    ready(repo, scripted(log, 0, "hang", 0))
-    done = flow(repo, *EVALUATE, "--repeat", "3", "--timeout", "1")
+class Hang:
+    """A step of :func:`scripted` that takes an hour, by the clocks that were told of it."""
+
+    def __init__(self, log: Path) -> None:
+        self.began = log.with_suffix(".late")
+        self.step = f"touch {self.began}; echo late; sleep 3600"
+
+    def monotonic(self) -> float:
+        return time.monotonic() + 3600 * self.began.exists()
+
+
+def test_each_run_has_the_time_limit_for_itself(
+    repo: GitRepo, log: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hang = Hang(log)
+    later = SimpleNamespace(monotonic=hang.monotonic)
+    monkeypatch.setattr(process_supervisor, "time", later)
+    ready(repo, scripted(log, 0, hang.step, 0))
+    done = flow(repo, *EVALUATE, "--repeat", "3", "--timeout", "600")
     (row,) = done.json["criterion_results"]
     assert row["reason"] == "flaky: passed 2 of 3 runs, inconclusive 1"
     assert sidecars(repo)["evidence-ac1-eval-1-run-2"]["result"] == "timeout"
@@ -426,10 +445,16 @@ def test_the_hook_repeats_as_the_contract_says(
 
 
 def test_runs_that_the_hook_has_no_time_for_decide_nothing(
-    repo: GitRepo, log: Path, home: Path, capfd: pytest.CaptureFixture[str]
+    repo: GitRepo,
+    log: Path,
+    home: Path,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    settings(home, stopHookEnforcement="evaluator-loop", hookTimeoutSeconds=7)
-    ready(repo, scripted(log, 0, "hang", 0))
+    settings(home, stopHookEnforcement="evaluator-loop", hookTimeoutSeconds=600)
+    hang = Hang(log)
+    monkeypatch.setattr(hook, "monotonic", hang.monotonic)
+    ready(repo, scripted(log, 0, hang.step, 0))
     edit(repo, ("evaluator:\n", "evaluator:\n  repeat: 3\n"))
     answer = stop(repo, capfd)
     assert "not reached in the hook's time: AC1" in json.dumps(answer)

@@ -199,6 +199,8 @@ def test_a_repository_of_another_user_is_refused_by_name(
     from flow.adapters import git_run
 
     assert create(box, monkeypatch) == 0
+    # The system's own settings may call every folder safe: an empty value clears that.
+    (box.home / ".gitconfig").write_text("[safe]\n\tdirectory =\n")
     os.chown(box.top, 12345, 12345)
     monkeypatch.setattr(git_run, "_refusals", {})
     status, document = evaluated(box, monkeypatch, capsys)
