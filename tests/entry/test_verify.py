@@ -235,8 +235,16 @@ def test_a_clone_says_that_the_run_is_not_here(repo: GitRepo, run: Path, tmp_pat
     status, said = verify(clone)
     assert status == 0
     assert f"run {run.name} is not here" in said
-    assert verify(clone, "--against", "HEAD")[0] == 1
+    status, said = verify(clone, "--against", "HEAD")
+    assert status == 1
+    assert "shallow" not in said
     assert verify(clone, run.name)[0] == 1
+    repo.commit("more", **{"more.txt": "x"})
+    source = f"file://{repo.path}"
+    repo.git("clone", "--quiet", "--depth", "1", source, str(tmp_path / "shallow"))
+    status, said = verify(GitRepo(tmp_path / "shallow"), "--against", "HEAD")
+    assert status == 1
+    assert "the history here is cut (a shallow clone)" in said
 
 
 def test_without_a_state_folder_the_rest_is_checked(repo: GitRepo, run: Path) -> None:
