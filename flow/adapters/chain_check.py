@@ -126,12 +126,20 @@ def unvouched(root: str, run_id: str, kept: Kept | None, newest: int) -> list[st
     return notes
 
 
-def ledger(root: str, run_id: str, kept: Kept | None) -> Ledger:
-    """A run's ledger alone, against the head that is kept; none of the files it speaks of."""
+def ledger(root: str, run_id: str, kept: Kept | None) -> tuple[Ledger, tuple[str, ...]]:
+    """A run's ledger alone, against the head that is kept; none of the files it speaks of is read.
+
+    Also the files that lie in the run and are not Flow's.
+    """
     rel = layout.ledger_file(run_id)
     said = [Said(kept.ledger, OWN)] if kept is not None and kept.ledger is not None else []
+    strays = Findings(run_id)
     with locks.exclusive(root, layout.run_lock(run_id), quick=True):
-        return walk(run_id, rel, lines(root, rel), chain.parse, said)
+        found = walk(run_id, rel, lines(root, rel), chain.parse, said)
+        _strangers(root, run_id, strays)
+        if found.head is not None:
+            unaccounted(run_id, names_in(root, layout.evidence_dir(run_id)), found.stored, strays)
+    return found, tuple(row.file for row in strays.rows)
 
 
 def run_ids(root: str) -> list[str]:

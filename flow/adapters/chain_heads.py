@@ -108,12 +108,16 @@ class Heads:
         known = {kept.files.get(name), kept.files.get(name + COMING)} - {None}
         return files.digest(root, f"{layout.RUNS}/{run_id}/{name}") in known
 
-    def announce(self, root: str, run_id: str, name: str, data: bytes) -> None:
-        """Vouch for what a small file is about to become as well: a kill may come in between."""
+    def announce(self, root: str, run_id: str, name: str, data: bytes | None) -> None:
+        """Vouch for what a small file is about to become as well: a kill may come in between.
+
+        ``None`` takes that back.
+        """
         with locks.exclusive(root, layout.run_lock(ids.run_id(run_id)), quick=True):
             kept = self._read(run_id) or Kept(None, None, {})
-            coming = {name + COMING: sha256(data).hexdigest()}
-            self._write(run_id, kept._replace(files={**kept.files, **coming}))
+            others = {key: value for key, value in kept.files.items() if key != name + COMING}
+            coming = {} if data is None else {name + COMING: sha256(data).hexdigest()}
+            self._write(run_id, kept._replace(files={**others, **coming}))
 
     def runs(self) -> list[str]:
         """The ids of the runs that heads are kept of, sorted."""

@@ -118,6 +118,7 @@ def _trailers(repo: Repo, commit: str) -> Iterator[Said]:
         "-z",
         "--encoding=UTF-8",
         f"--max-count={COMMITS_LIMIT}",
+        "--basic-regexp",  # whatever the checkout's grep.patternType says
         f"--grep=^{TRAILER}: ",
         "--format=%H%n%B",
         commit,

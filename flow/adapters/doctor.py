@@ -356,6 +356,7 @@ def _journals(report: Report, checkout: Checkout) -> None:
 def _chains(report: Report, checkout: Checkout) -> None:
     """The ledgers themselves; ``flow evidence verify`` looks at every file they speak of."""
     from flow.adapters import chain_check
+    from flow.core.explain import names as named
 
     why = "evidence that was changed or taken away proves nothing"
     try:
@@ -372,13 +373,20 @@ def _chains(report: Report, checkout: Checkout) -> None:
             if run_id not in runs:
                 report.found(f"run {run_id} has vanished", why, do)
                 continue
-            found = chain_check.ledger(checkout.top, run_id, kept)
+            found, strays = chain_check.ledger(checkout.top, run_id, kept)
         except FlowError as error:
             report.failed(error, why)
             continue
         count += 1
         if found.findings:
             report.found(str(found.findings[0]), why, do)
+        if strays:
+            many = f"{len(strays)} files lie" if len(strays) > 1 else "a file lies"
+            report.found(
+                f"{many} in run {run_id} that Flow did not put there ({named(strays, 3)})",
+                "they count for nothing, and flow evidence verify calls the run broken",
+                f"look who put them there, and move them away; {do}",
+            )
         newest = found.head.number if found.head is not None else 0
         notes = chain_check.unvouched(checkout.top, run_id, kept, newest) if newest else []
         if notes:

@@ -23,8 +23,14 @@ class FunctionJudge:
     """
 
     def __init__(
-        self, function: Callable[[str], Any], loop: AbstractEventLoop | None = None
+        self,
+        function: Callable[[str], Any],
+        loop: AbstractEventLoop | None = None,
+        *,
+        environ: Mapping[str, str] | None = None,
     ) -> None:
+        """``environ`` says which values are secret; they, and tokens by shape, are masked."""
+        self._environ = {} if environ is None else environ
         self._function = function
         self._loop = loop
         self.name = str(getattr(function, "__name__", type(function).__name__))
@@ -32,9 +38,12 @@ class FunctionJudge:
 
     def __call__(self, question: Question, *, seconds: float) -> Answer | NoAnswer:
         """Ask it. The prompt it gets begins with the system text."""
+        from flow.adapters.masking import masked_text
+
         began = time.monotonic()
+        prompt = masked_text(question.prompt, self._environ)
         try:
-            value = self._function(f"{question.system}\n\n{question.prompt}")
+            value = self._function(f"{question.system}\n\n{prompt}")
             if inspect.isawaitable(value):
                 value = self._wait(value, seconds)
         except TimeoutError:

@@ -118,15 +118,14 @@ def commit_of(repo: Repo, revision: str) -> str | None:
     """The id of the commit that a revision (git's notation) names; None where it names none."""
     if revision.startswith("-") or "\0" in revision or "\n" in revision:
         return None
-    found = git(
-        repo,
-        "rev-parse",
-        "--verify",
-        "--quiet",
-        "--end-of-options",
-        revision + "^{commit}",
-        ok=(0, 1),
-    )
+    words = ("rev-parse", "--verify", "--quiet", "--end-of-options")
+    try:
+        found = git(repo, *words, revision + "^{commit}", ok=(0, 1))
+    except GitError:  # of a tree or a file git speaks, though it was told to be quiet
+        thing = git(repo, *words, revision, ok=(0, 1)).decode("ascii", "replace").strip()
+        if not is_id(thing) or git(repo, "cat-file", "-t", thing).strip() not in (b"tree", b"blob"):
+            raise
+        return None
     value = found.decode("ascii", "replace").strip().splitlines()
     return value[-1] if value and is_id(value[-1]) else None
 

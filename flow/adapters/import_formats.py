@@ -22,6 +22,10 @@ __all__ = ["LIMIT", "detect", "read"]
 
 _ROOTS = ("testsuites", "testsuite")
 _DEPTH = 50
+_NUMBERS = ("tests", "failures", "errors", "skipped", "disabled")
+_AGAIN = ("flakyFailure", "flakyError")  # Maven Surefire's
+_FAILED = frozenset(("fail", "failed", "failure", "error"))
+_LEFT_OUT = frozenset(("notrun", "disabled", "skipped", "ignored", "suppressed"))
 _COMMIT_PROPERTIES = frozenset(
     """
     commit commit.id commit.sha commit_sha git.commit git.commit.id git.commit.sha git.sha
@@ -32,7 +36,7 @@ _COMMIT_PROPERTIES = frozenset(
 
 def detect(data: bytes, file: str) -> Format:
     """Which format a report has; :class:`InputError` where it looks like none."""
-    if _start(data).startswith(b"<"):
+    if _start(data).replace(b"\0", b"").startswith(b"<"):  # UTF-16 is XML's own right
         return "junit"
     if _start(data).startswith(b"{"):
         document = _json(data, file, "report")
@@ -77,7 +81,7 @@ def _json(data: bytes, file: str, what: str) -> dict[str, Any]:
 
 
 def _start(data: bytes) -> bytes:
-    return data[:200].lstrip(b"\xef\xbb\xbf \t\r\n")
+    return data[:200].lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n")
 
 
 class _Suites:
@@ -85,13 +89,24 @@ class _Suites:
 
     def __init__(self) -> None:
         self.counts = dict.fromkeys(("tests", "passed", "failed", "errors", "skipped"), 0)
-        self._root = dict.fromkeys(("tests", "failures", "errors"), 0)
-        self._below = dict(self._root)
+        self.said = dict.fromkeys(_NUMBERS, 0)
+        """What the suites' own numbers come to, from the innermost to the root."""
+        self.outside = 0
+        """Failures and errors that belong to a suite, and to none of its cases."""
+        self.again = 0
+        """Tests that failed, and passed when they were run again."""
+        self.left_out = 0
+        """Cases that say they were skipped, also those that count for more."""
+        self.unread = False
+        """Whether a suite says a number that is none."""
         self.failing: list[str] = []
         self.commits: list[str] = []
         self._path: list[str] = []
+        self._open: list[dict[str, int]] = []
+        self._own: list[dict[str, int]] = []
         self._case: str | None = None
         self._state = "passed"
+        self._repeated = self._skips = False
         self._property: str | None = None
         self._text = ""
 
@@ -104,18 +119,23 @@ class _Suites:
         above = self._path[-1] if self._path else ""
         if name == "testcase":
             self._begin_case(attributes)
-        elif above == "testcase" and name in ("failure", "error"):
-            self._state = "errors" if name == "error" else "failed"
-        elif above == "testcase" and name == "skipped" and self._state == "passed":
-            # pytest writes a test that fails as expected here: that one ran
-            self._state = "passed" if attributes.get("type") == "pytest.xfail" else "skipped"
+        elif name in ("failure", "error") and above in ("testcase", *_ROOTS):
+            if above == "testcase":
+                self._state = "errors" if name == "error" else "failed"
+            else:
+                self.outside += 1
+        elif above == "testcase" and name == "skipped":
+            self._skips = True
+            if self._state == "passed" and attributes.get("type") != "pytest.xfail":
+                self._state = "skipped"  # pytest's test that fails as expected did run
+        elif above == "testcase" and name in _AGAIN:
+            self._repeated = True
         elif name == "property" and self._case is None:
             self._property = attributes.get("name", "").lower()
             self._text = attributes.get("value", "")
-        elif not self._path:
-            _add(attributes, self._root)
-        elif name == "testsuite" and self._path == ["testsuites"]:
-            _add(attributes, self._below)
+        if name in _ROOTS:
+            self._own.append({key: self._number(attributes, key) for key in _NUMBERS})
+            self._open.append(dict.fromkeys(_NUMBERS, 0))
         self._path.append(name)
 
     def text(self, data: str) -> None:
@@ -131,29 +151,32 @@ class _Suites:
         if name == "testcase" and self._case is not None:
             self.counts["tests"] += 1
             self.counts[self._state] += 1
+            self.left_out += self._skips
+            self.again += self._repeated and self._state == "passed"
             if self._state in ("failed", "errors") and len(self.failing) < MOST_FAILING:
                 self.failing.append(self._case[:LONGEST_NAME])
             self._case = None
+        if name in _ROOTS:
+            own, below = self._own.pop(), self._open.pop()
+            above = self._open[-1] if self._open else self.said
+            for key in _NUMBERS:
+                above[key] += max(own[key], below[key])
 
     def _begin_case(self, attributes: dict[str, str]) -> None:
         if self._case is not None:
             raise NoReport("a testcase lies in a testcase")
         names = [attributes.get("classname", ""), attributes.get("name", "")]
         self._case = ".".join(name for name in names if name) or "without a name"
-        left_out = attributes.get("status") in ("notrun", "disabled", "skipped")
-        self._state = "skipped" if left_out else "passed"
+        words = {attributes.get(key, "").lower() for key in ("status", "result")}
+        self._state = "failed" if words & _FAILED else "skipped" if words & _LEFT_OUT else "passed"
+        self._repeated, self._skips = False, self._state == "skipped"
 
-    @property
-    def said(self) -> dict[str, int]:
-        """What the suites' own numbers are: of the root, or of all suites right below it."""
-        return {key: max(number, self._below[key]) for key, number in self._root.items()}
-
-
-def _add(attributes: dict[str, str], numbers: dict[str, int]) -> None:
-    for key in numbers:
-        digits = attributes.get(key, "")
-        if digits.isascii() and digits.isdigit() and len(digits) < 10:
-            numbers[key] += int(digits)
+    def _number(self, attributes: dict[str, str], key: str) -> int:
+        text = attributes.get(key, "").strip()
+        if text.isascii() and text.isdigit():
+            return int(text[-15:]) if not text[:-15].strip("0") else 10**15
+        self.unread = self.unread or bool(text)
+        return 0
 
 
 def _junit(data: bytes) -> Report:
@@ -170,7 +193,7 @@ def _junit(data: bytes) -> Report:
     parser.StartDoctypeDeclHandler = refuse
     parser.EntityDeclHandler = refuse
     try:
-        parser.Parse(data.strip(), True)
+        parser.Parse(data if b"\0" in data[:4] else data.strip(), True)  # UTF-16 has its zeroes
     except NoReport:
         raise
     except (expat.ExpatError, LookupError, ValueError) as error:  # also an unknown encoding
@@ -182,19 +205,35 @@ def _junit(data: bytes) -> Report:
         doubts.append(
             f"Its header counts {said_bad} failures, and its test cases {bad}; the worse counts."
         )
+    if suites.outside:
+        doubts.append(f"A suite itself failed, apart from its test cases ({suites.outside} times).")
     whole = said["tests"] <= counts["tests"]
     if not whole:
         doubts.append(f"Its header counts {said['tests']} tests, and it holds {counts['tests']}.")
-    outcome = _outcome(max(bad, said_bad), counts["passed"] if whole else 0)
+    passed, left_out = counts["passed"], said["skipped"] + said["disabled"]
+    if left_out > suites.left_out:
+        doubts.append(
+            f"Its header counts {left_out} skipped tests, and its test cases {suites.left_out}."
+        )
+        passed -= left_out - suites.left_out
+    if suites.unread:
+        doubts.append("Its header says a number that is none.")
+    if suites.again:
+        doubts.append(_again(suites.again))
+    ran = max(passed, 0) if whole and not suites.unread else 0
     return Report(
         "junit",
-        outcome,
+        _outcome(max(bad, said_bad) + suites.outside, ran),
         _tests(counts),
         commit_in(suites.commits),
         counts=counts,
         failing=tuple(suites.failing),
         doubts=tuple(doubts),
     )
+
+
+def _again(count: int) -> str:
+    return f"Flaky: {count} of its tests failed, and passed when they were run again."
 
 
 def _ctrf(document: Mapping[str, Any]) -> Report:
@@ -211,7 +250,7 @@ def _ctrf(document: Mapping[str, Any]) -> Report:
     if not isinstance(tests, list) or not all(isinstance(one, dict) for one in tests):
         raise NoReport("results.tests is no list of tests")
     found: dict[str, int] = dict.fromkeys(keys, 0)
-    failing = []
+    failing, again = [], 0
     for one in tests:
         status = one.get("status")
         if not isinstance(status, str) or status not in found:
@@ -219,6 +258,7 @@ def _ctrf(document: Mapping[str, Any]) -> Report:
         found[status] += 1
         if status == "failed":
             failing.append(str(one.get("name"))[:LONGEST_NAME])
+        again += status == "passed" and (one.get("flaky") is True or bool(one.get("retries")))
     doubts = []
     if tests and said != found:
         doubts.append("Its summary counts other numbers than its tests; the worse counts.")
@@ -226,6 +266,12 @@ def _ctrf(document: Mapping[str, Any]) -> Report:
         doubts.append("It lists no tests, only numbers.")
     ran = min(said["passed"], found["passed"]) if tests else said["passed"]
     listed = found if tests else said
+    many = _count(summary, "tests")
+    if many > sum(listed.values()):
+        doubts.append(f"Its summary counts {many} tests, and it holds {sum(listed.values())}.")
+        ran = 0
+    if again:
+        doubts.append(_again(again))
     counts: dict[str, int] = {"tests": sum(listed.values()), **listed}
     environment = results.get("environment")
     environment = environment if isinstance(environment, dict) else {}

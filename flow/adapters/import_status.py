@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
     from flow.core.evidence import Outcome
 
+_SAYS = ("conclusion", "status", "result", "state")
 _LEVELS = ("error", "warning", "note", "none")
 _GOOD = frozenset(("success", "successful", "succeeded", "passed", "ok"))
 _BAD = frozenset(("failure", "failed", "fail", "error", "errored", "startup_failure"))
@@ -41,11 +42,15 @@ def read_sarif(document: Mapping[str, Any]) -> Report:
             raise NoReport("a run does not name its tool (tool.driver.name)")
         tools.append(driver["name"][:LONGEST_NAME])
         commits += [one.get("revisionId") for one in _rows(run, "versionControlProvenance")]
-        if any(one.get("executionSuccessful") is False for one in _rows(run, "invocations")):
+        if any(_ended_badly(one) for one in _rows(run, "invocations")):
             doubts.append(f"Its run number {number} did not end well.")
         if run.get("results") is None:
             doubts.append(f"Its run number {number} has no results at all.")
-        _tally(run, driver, counts, failing)
+        if "results" in _mapping(run.get("externalPropertyFileReferences")):
+            doubts.append(f"Its run number {number} has results in other files.")
+        if any(one.get("kind") in ("open", "review") for one in _rows(run, "results")):
+            doubts.append(f"Its run number {number} leaves results open, for a person to look at.")
+        _tally(run, counts, failing)
     outcome: Outcome = "passed"
     if counts["errors"]:
         outcome = "failed"
@@ -66,11 +71,17 @@ def read_sarif(document: Mapping[str, Any]) -> Report:
     )
 
 
-def _tally(
-    run: Mapping[str, Any], driver: Mapping[str, Any], counts: dict[str, int], failing: list[str]
-) -> None:
+def _ended_badly(invocation: Mapping[str, Any]) -> bool:
+    """Whether the tool says that it did not do all of its work (SARIF 3.20.14, 3.58.6)."""
+    keys = ("toolExecutionNotifications", "toolConfigurationNotifications")
+    return invocation.get("executionSuccessful") is False or any(
+        one.get("level") == "error" for key in keys for one in _rows(invocation, key)
+    )
+
+
+def _tally(run: Mapping[str, Any], counts: dict[str, int], failing: list[str]) -> None:
     for result in _rows(run, "results"):
-        level = _level(result, driver)
+        level = _level(result, run)
         if level is None:
             counts["suppressed"] += 1
         elif level != "none":
@@ -79,10 +90,14 @@ def _tally(
             failing.append(str(result.get("ruleId") or "without a rule")[:LONGEST_NAME])
 
 
-def _level(result: Mapping[str, Any], driver: Mapping[str, Any]) -> str | None:
-    """A result's level (SARIF 3.27.10); None where it is suppressed, or gone."""
+def _level(result: Mapping[str, Any], run: Mapping[str, Any]) -> str | None:
+    """A result's level (SARIF 3.27.10); None where it is suppressed, or gone.
+
+    Suppressed is one whose suppressions were all accepted: one that is under review, or rejected,
+    leaves it as it is.
+    """
     said = _rows(result, "suppressions")
-    if any(one.get("status", "accepted") == "accepted" for one in said):
+    if said and all(one.get("status", "accepted") == "accepted" for one in said):
         return None
     if result.get("baselineState") == "absent":
         return None
@@ -90,17 +105,44 @@ def _level(result: Mapping[str, Any], driver: Mapping[str, Any]) -> str | None:
         return "none"
     level = result.get("level")
     if level is None:
-        rules = _rows(driver, "rules")
-        place = result.get("ruleIndex")
-        rule: Mapping[str, Any] = {}
-        if type(place) is int and 0 <= place < len(rules):
-            rule = rules[place]
-        elif result.get("ruleId") is not None:
-            rule = next((one for one in rules if one.get("id") == result["ruleId"]), {})
+        rule = _rule(result, _mapping(run.get("tool")))
         level = _mapping(rule.get("defaultConfiguration")).get("level", "warning")
+        level = _overridden(rule, run) or level
     if level not in _LEVELS:
         raise NoReport("a result has a level that SARIF does not know")
     return str(level)
+
+
+def _rule(result: Mapping[str, Any], tool: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The rule that a result names, by its place or its id, of the tool or an extension of it."""
+    named = _mapping(result.get("rule"))
+    extensions = _rows(tool, "extensions")
+    component = _mapping(named.get("toolComponent")).get("index", -1)
+    holders = [_mapping(tool.get("driver")), *extensions]
+    if type(component) is int and 0 <= component < len(extensions):
+        holders = [extensions[component]]
+    place = result.get("ruleIndex", named.get("index"))
+    rules = _rows(holders[0], "rules")
+    if type(place) is int and 0 <= place < len(rules):
+        return rules[place]
+    id = result.get("ruleId", named.get("id"))
+    if not isinstance(id, str):
+        return {}
+    known = [rule for holder in holders for rule in _rows(holder, "rules")]
+    for name in (id, id.rpartition("/")[0]):  # E1/sub is a case of the rule E1
+        for rule in known:
+            if name and rule.get("id") == name:
+                return rule
+    return {}
+
+
+def _overridden(rule: Mapping[str, Any], run: Mapping[str, Any]) -> object:
+    """The level that the run's own settings gave a rule; None where they gave none."""
+    for invocation in _rows(run, "invocations"):
+        for one in _rows(invocation, "ruleConfigurationOverrides"):
+            if rule and _mapping(one.get("descriptor")).get("id") == rule.get("id"):
+                return _mapping(one.get("configuration")).get("level")
+    return None
 
 
 def read_ci(document: Mapping[str, Any]) -> Report:
@@ -108,7 +150,7 @@ def read_ci(document: Mapping[str, Any]) -> Report:
 
     ``provider``, ``run_id`` or ``url``, ``commit``, ``conclusion``, ``jobs: [{name, conclusion}]``.
     """
-    said = _one(document, "conclusion", "status", "result", "state")
+    said = _one(document, *_SAYS)
     if said is None:
         raise NoReport("it names no conclusion")
     if _one(document, "run_id", "id", "databaseId", "url", "html_url", "web_url") is None:
@@ -121,7 +163,7 @@ def read_ci(document: Mapping[str, Any]) -> Report:
     jobs = [
         (str(_one(job, "name", "id") or "without a name"), _conclusion(job)) for job in rows or ()
     ]
-    outcome, doubts = _run_outcome(_word(said), [word for _, word in jobs])
+    outcome, doubts = _run_outcome(_word(said), [word for _, word in jobs], _others(document))
     counts = {"jobs": len(jobs)}
     for _, word in jobs:
         kind = "passed" if word in _GOOD else "failed" if word in _BAD else "others"
@@ -143,10 +185,24 @@ def read_ci(document: Mapping[str, Any]) -> Report:
     )
 
 
-def _run_outcome(said: str, jobs: Sequence[str]) -> tuple[Outcome, tuple[str, ...]]:
+def _others(document: Mapping[str, Any]) -> list[str]:
+    """What else the run says of itself; that it is ``completed`` is no result."""
+    words = (str(document.get(key)).lower() for key in _SAYS)
+    return [word for word in words if word in (_KNOWN | _OPEN) - {"completed"}]
+
+
+def _run_outcome(
+    said: str, jobs: Sequence[str], others: Sequence[str]
+) -> tuple[Outcome, tuple[str, ...]]:
     bad = any(word in _BAD for word in jobs)
     if said in _BAD:
         return "failed", ()
+    differ = next((word for word in others if word in _BAD), None)
+    if differ is not None:
+        return "failed", (f"It says {said}, and {differ} as well; the worse counts.",)
+    differ = next((word for word in others if word in _OPEN), None)
+    if said in _GOOD and differ is not None and not bad:
+        return "inconclusive", (f"It says {said}, and {differ} as well.",)
     if said in _GOOD and bad:
         return "failed", ("It says that it succeeded, and that a job of it failed.",)
     if said in _GOOD and all(word in _GOOD | _HARMLESS for word in jobs):
@@ -157,7 +213,7 @@ def _run_outcome(said: str, jobs: Sequence[str]) -> tuple[Outcome, tuple[str, ..
 
 
 def _conclusion(job: Mapping[str, Any]) -> str:
-    said = _one(job, "conclusion", "status", "result", "state")
+    said = _one(job, *_SAYS)
     return _word(said) if said is not None else "pending"
 
 

@@ -10,7 +10,7 @@ An evaluation gets this object as a ``TurnLedger``. The types keep it from namin
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from flow.adapters import (
     chain,
@@ -71,7 +71,8 @@ class FileLedger:
     runs that have pinned none; ``timeout`` is how many seconds a lock is waited for. ``quick``
     takes locks without importing ``filelock``. ``cache_dir`` is as for ``FileRecords``. ``kept``
     gets the run's id after each change: the user's own chain heads move on. ``announce`` gets (run
-    id, file name, content) before ``baseline.json`` is replaced: the new one is known there first.
+    id, file name, content) before ``baseline.json`` is replaced, or a goal closed: the new one is
+    known there first. No content: it did not come to that.
     ``vouching`` is as for ``FileRecords``.
     """
 
@@ -85,7 +86,7 @@ class FileLedger:
         quick: bool = True,
         cache_dir: str | None = None,
         kept: Callable[[str], None] = lambda _: None,
-        announce: Callable[[str, str, bytes], None] = lambda *_: None,
+        announce: Callable[[str, str, bytes | None], None] = lambda *_: None,
         vouching: Vouching | None = None,
     ) -> None:
         self._root = root
@@ -446,27 +447,39 @@ class FileLedger:
             scope.update(plan.scope)
             text = goal_edits.edited(data, loaded, plan.to, plan.edits, scope)
             intent = self._intent(goal, goal_id, run_id, now, plan.artifact, plan.event)
-            transaction.commit(
-                self._root,
-                intent._replace(
-                    text=text,
-                    before=transaction.digest(data),
-                    proposal_change=plan.proposal_change,
-                    proposal=plan.proposal,
-                ),
+            whole = intent._replace(
+                text=text,
+                before=transaction.digest(data),
+                proposal_change=plan.proposal_change,
+                proposal=plan.proposal,
             )
             if plan.to in TERMINAL:
-                self._closed(run_id, text, loaded, now)
+                self._commit_closing(whole, text, loaded)
+            else:
+                transaction.commit(self._root, whole)
             self._kept(run_id)
         return cast("Status", plan.to)
 
-    def _closed(self, run_id: str, text: str, loaded: LoadedGoal, at: str) -> None:
-        """Let the state folder know that a door closed the goal, and on what evidence."""
+    def _commit_closing(self, intent: transaction.Intent, text: str, loaded: LoadedGoal) -> None:
+        """Close a goal, and let the state folder know that a door did, and on what evidence.
+
+        It knows before the change is decided: the command may be killed at once after that.
+        """
         from flow.core import closing
 
         goal, _ = parse_goal(text.encode("utf-8", "surrogateescape"), loaded.file)
-        rel = f"{layout.run_dir(run_id)}/{closing.FOLDER}{goal.id}"
-        touched.wrote(self._root, rel, closing.statement(goal, loaded.contract, at))
+        name = f"{closing.FOLDER}{goal.id}"
+        statement = closing.statement(goal, loaded.contract, intent.at)
+        with suppress(FlowError):  # it is said later, where the head is kept
+            self._announce(intent.run_id, name, statement)
+        try:
+            transaction.commit(self._root, intent)
+        except BaseException:
+            with suppress(FlowError):
+                if not files.exists(self._root, layout.pending_file(goal.id)):
+                    self._announce(intent.run_id, name, None)
+            raise
+        touched.wrote(self._root, f"{layout.run_dir(intent.run_id)}/{name}", statement)
 
     def _intent(
         self,

@@ -6,12 +6,11 @@ The patterns behind it are imported only by whoever has something to mask.
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 
-from flow.cheap_typing import TYPE_CHECKING
+from flow.cheap_typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from flow.core.secrets import Masker
 
 
@@ -27,6 +26,27 @@ def masker(environ: Mapping[str, str]) -> Masker:
     from flow.core.secrets import Masker
 
     return Masker(known(environ))
+
+
+def masked_value(value: Any, environ: Mapping[str, str]) -> Any:
+    """A JSON value without secrets in its texts."""
+    import json
+
+    from flow.core.secrets import mask
+
+    secret = known(environ)
+    whole = json.dumps(value, ensure_ascii=False, default=dict)
+    if not mask(whole.encode("utf-8", "surrogatepass"), secret).counts:
+        return value
+
+    def clean(part: Any) -> Any:
+        if isinstance(part, str):
+            return masked_text(part, environ)
+        if isinstance(part, Mapping):
+            return {clean(key): clean(each) for key, each in part.items()}
+        return [clean(each) for each in part] if isinstance(part, list) else part
+
+    return clean(value)
 
 
 def masked_text(text: str, environ: Mapping[str, str]) -> str:

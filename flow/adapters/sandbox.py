@@ -9,6 +9,7 @@ runs without it: what cannot be set up is a reason, and the command does not run
 from __future__ import annotations
 
 import os
+import stat
 import sys
 
 from flow.adapters import sandbox_home, sandbox_paths
@@ -225,6 +226,7 @@ def _cover(mounts: dict[str, str], top: str, environ: Mapping[str, str]) -> None
     state = environ.get("FLOW_STATE_DIR", "")
     if state.startswith("/") and os.path.isdir(state):
         paths.append(os.path.realpath(state))
+    paths += _sockets(environ)
     for path in paths:
         above = path
         while (above := os.path.dirname(above)) not in mounts:
@@ -232,6 +234,24 @@ def _cover(mounts: dict[str, str], top: str, environ: Mapping[str, str]) -> None
         seen = mounts.get(path, mounts[above])
         if path != top and (seen == "read" or (seen == "write" and path not in mounts)):
             mounts[path] = "empty" if os.path.isdir(path) else "nothing"
+
+
+def _sockets(environ: Mapping[str, str]) -> list[str]:
+    """Sockets that the environment names (ssh-agent, D-Bus, docker), wherever they lie.
+
+    Whoever may connect has others act outside of the sandbox; a read-only mount does not hinder it.
+    """
+    found = []
+    for value in environ.values():
+        for part in value.split(";") if len(value) < 1000 and "/" in value else ():
+            path = part[part.find("/") :].split(",")[0]
+            path = path[2:] if path.startswith("///") else path
+            try:
+                if stat.S_ISSOCK(os.stat(path).st_mode):
+                    found.append(os.path.realpath(path))
+            except (OSError, ValueError):
+                continue
+    return found
 
 
 def _resolver(mounts: dict[str, str]) -> None:

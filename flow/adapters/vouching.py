@@ -78,12 +78,17 @@ class Vouching:
         return kept is not None and kept.files.get(name) == digest
 
     def closed(self, run_id: str, goal: Goal, contract: str, at: str) -> bool:
-        """Whether a door of Flow's closed the goal then, as it is now."""
+        """Whether a door of Flow's closed the goal then, as it is now.
+
+        Also one that was killed on its way: what it had decided a later command has carried out.
+        """
+        from flow.adapters.chain_heads import COMING
         from flow.core import closing
         from flow.core.sha import sha256
 
         digest = sha256(closing.statement(goal, contract, at)).hexdigest()
-        return self.file(run_id, f"{closing.FOLDER}{goal.id}", digest)
+        name = f"{closing.FOLDER}{goal.id}"
+        return self.file(run_id, name, digest) or self.file(run_id, name + COMING, digest)
 
     def _kept(self, run_id: str) -> Kept | None:
         if self._heads is None:

@@ -53,6 +53,10 @@ class Parser(argparse.ArgumentParser):
 
     def parse(self, words: Sequence[str]) -> argparse.Namespace:
         """The arguments; options may stand before, between and after the others."""
+        for word in words[: words.index("--") if "--" in words else None]:
+            option, _, value = word.partition("=")
+            if option.startswith("-") and value == "--":  # argparse makes an empty list of it
+                raise usage_error("'--' is no value", self.prog, key=option)
         if "--" not in words and any(word.startswith("-") for word in words):
             return self.parse_intermixed_args(words)
         return self.parse_args(words)

@@ -95,8 +95,10 @@ def _cloud() -> Iterator[Shape]:
         b"A(?:KIA|SIA|BIA|CCA|3T[A-Z0-9])" + _edge(4) + b"[A-Z2-7]{16}(?![A-Za-z0-9])",
     )
     yield _token("aws", "ABSK", BASE64, 100, edge=True)
+    yield _token("aws", "bedrock-api-key-", BASE64, 60)
     yield _token("aws", "FwoGZXIvYXdz IQoJb3JpZ2lu", BASE64, 80)
     yield _token("google", "AIza", WORD, 35, edge=True)
+    yield _token("google", "AQ.Ab", WORD, 30, edge=True, check=chance.mixed)
     yield _token("google", "ya29.", DOTTED, 20, edge=True)
     yield _token("google", "GOCSPX-", WORD, 28)
     yield _token("google", "1//0", WORD, 40, edge=True)
@@ -115,6 +117,7 @@ def _cloud() -> Iterator[Shape]:
     yield _token("supabase", "sb_secret_", WORD, 20)
     yield _token("netlify", "nfp_", ALNUM, 36, edge=True)
     yield _token("vercel", "vercel_blob_rw_", b"[A-Za-z0-9_]", 30)
+    yield _token("vercel", "vck_", ALNUM, 40, edge=True, check=chance.mixed)
     yield _token("planetscale", "pscale_tkn_ pscale_pw_ pscale_oauth_", DOTTED, 30)
     yield _exact(
         "databricks", "dapi", b"dapi" + _edge(4) + b"[0-9a-f]{32}(?:-[0-9])?+(?![0-9A-Za-z])"
@@ -214,6 +217,8 @@ def _models() -> Iterator[Shape]:
     yield _token("langfuse", "sk-lf-", b"[0-9a-f-]", 36)
     yield _token("openai", "sk-", ALNUM, 32, edge=True)
     yield _token("openai", "sess-", ALNUM, 40, edge=True)
+    yield _token("cursor", "crsr_", HEX, 60, edge=True)
+    yield _token("voyage", "pa-", WORD, 43, edge=True, check=chance.mixed)
     yield _token("groq", "gsk_", ALNUM, 40)
     yield _token("xai", "xai-", ALNUM, 60)
     yield _token("perplexity", "pplx-", ALNUM, 40)

@@ -1,8 +1,9 @@
 """Secrets that are known: the values of secret-looking variables, and how they appear in output.
 
 One pattern finds a value as it is, URL-encoded, and with the backslashes that JSON, ``repr`` and
-shells put into it; three find it inside base64, wherever it begins there; one in base 16. None is
-compiled before four of its bytes stand in the text (SPEC section 10, Secrets).
+shells put into it; three find it inside base64, wherever it begins there; one in base 16; others in
+UTF-16, and where each of its characters is escaped. None is compiled before four of its bytes stand
+in the text (SPEC section 10, Secrets).
 """
 
 from __future__ import annotations
@@ -16,8 +17,11 @@ from flow.core.secret_chance import random
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-LEAST = 8
+LEAST = 6
 """A shorter value is not looked for: it would be found in ordinary words."""
+
+_WORD = 8
+"""A value shorter than this has to be more than letters, or more than digits."""
 
 _PIECE = 3500
 """A longer value is looked for in pieces that reach no further than so many bytes."""
@@ -63,8 +67,9 @@ def values(environ: Mapping[str, str], exists: Callable[[str], bool]) -> tuple[b
     """The secrets in an environment, each once; ``exists`` says whether a path is there.
 
     Values of variables whose name says so, and the passwords of URLs whatever the name; of at
-    least 8 bytes, and not what everybody has (``true``, ``localhost``, a path). The lines of a
-    value that has several are secrets too where they look random.
+    least 8 bytes (6, where letters and others are mixed), and not what everybody has (``true``,
+    ``localhost``, a path). The lines of a value that has several are secrets too where they look
+    random.
     """
     found: dict[bytes, None] = {}
     for name, text in environ.items():
@@ -101,6 +106,9 @@ def secret_name(name: str) -> bool | None:
     return None if _DOUBTFUL.intersection(words) else False
 
 
+_LETTERS = b"abcdefghijklmnopqrstuvwxyz"
+
+
 def _url_password(text: bytes) -> bytes:
     found = re.match(rb"[A-Za-z][A-Za-z0-9+.-]*://[^\s/@:]*:([^\s/@]+)@", text)
     return found[1] if found else b""
@@ -108,6 +116,8 @@ def _url_password(text: bytes) -> bytes:
 
 def _worth(value: bytes) -> bool:
     if len(value) < LEAST or value.lower() in _COMMON:
+        return False
+    if len(value) < _WORD and (value.isalpha() or not any(c in value.lower() for c in _LETTERS)):
         return False
     return len(set(value)) > 2  # ******** and its like
 
@@ -138,6 +148,7 @@ def variants(known: Iterable[bytes]) -> Iterator[Variant]:
             yield from _pieces(_base64(value, before), _NEW_LINE)
         digits = [_hex_digit(c) for c in binascii.b2a_hex(value)]
         yield from _pieces(digits, _NEW_LINE, cases=True)
+        yield from _escaped(value)
 
 
 class _Atom(NamedTuple):
@@ -189,6 +200,41 @@ def _backslashes(count: int) -> _Atom:
     """A run of them, each perhaps written as two or four."""
     low, high = b"%d" % count, b"%d" % (4 * count)
     return _Atom(rb"(?>(?:%%5[cC]){%b}|\\{%b,%b}+)" % (low, low, high), reach=4 * count)
+
+
+def _escaped(value: bytes) -> Iterator[Variant]:
+    r"""The value in UTF-16, in either order, and with all of it as ``\uXXXX`` or as ``%XX``."""
+    try:
+        text = value.decode("utf-8")
+    except UnicodeDecodeError:
+        return
+    units = text.encode("utf-16-be")
+    pairs = [(units[at], units[at + 1]) for at in range(0, len(units), 2)]
+    for order in ("be",) if text.isascii() else ("be", "le"):
+        wide = b"".join(bytes(p if order == "be" else p[::-1]) for p in pairs)
+        if text.isascii():  # what is around a character is the same zero in either order
+            wide = wide[1:]
+        atoms = [
+            _Atom(re.escape(wide[at : at + 1]), wide[at : at + 1], 1) for at in range(len(wide))
+        ]
+        yield from _pieces(atoms)
+    written = [b"%02x%02x" % pair for pair in pairs]
+    yield from _digits(written, rb"\\{1,4}+u", b"u", 9)
+    yield from _digits([b"%02x" % code for code in value], b"%", b"%", 3)
+
+
+def _digits(written: Sequence[bytes], before: bytes, sign: bytes, reach: int) -> Iterator[Variant]:
+    """Characters that are each written as a sign and digits in base 16, of either case."""
+    atoms = [_Atom(b"%b(?:%b|%b)" % (before, each, each.upper()), b"", reach) for each in written]
+    at = 0
+    for piece in _pieces(atoms):
+        size = piece.pattern.count(before + b"(?:")
+        first = written[at : at + (1 if reach > 3 else 2)]
+        probes = [b""]
+        for each in first:
+            probes = [p + sign + way for p in probes for way in {each, each.upper()}]
+        yield Variant(piece.pattern, tuple(probes))
+        at += size
 
 
 def _byte(code: int) -> _Atom:

@@ -48,7 +48,7 @@ def mark(kind: str) -> bytes:
 
 
 def mask(data: bytes, known: Sequence[bytes] = ()) -> Masked:
-    """Mask ``data``; values of ``known`` that are shorter than 8 bytes are not looked for."""
+    """Mask ``data``; values of ``known`` that are shorter than 6 bytes are not looked for."""
     masker = Masker(known)
     parts = [masker.feed(data[at : at + _STEP]) for at in range(0, len(data), _STEP)]
     return Masked(b"".join((*parts, masker.finish())), masker.counts)

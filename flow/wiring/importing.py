@@ -95,8 +95,9 @@ class Importing(Exporting):
                 return None
 
         named = report.commit
-        if named is not None:
-            named = (whole(named) or named) if len(named) not in (40, 64) else named
+        if named is not None and len(named) not in (40, 64):
+            found = whole(named)  # which may be a branch of that name: no id, and never meant
+            named = found if found is not None and found.startswith(named) else named
         if commit is None:
             if named is None:
                 raise InputError(

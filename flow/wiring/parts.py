@@ -190,7 +190,7 @@ class Parts:
         except FlowError as error:
             self.vouching.failed(error)
 
-    def _announce(self, run_id: str, name: str, data: bytes) -> None:
+    def _announce(self, run_id: str, name: str, data: bytes | None) -> None:
         """Let the state folder know what a small file of a run is about to hold.
 
         Where that fails, the file must not change: nobody would vouch for the new one.

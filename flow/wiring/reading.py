@@ -98,8 +98,11 @@ class Reading(Parts):
         at = closing.told_at(events.read(self.top, goal.run_id, goal.id)[0], goal.status)
         if at is not None and self.vouching.closed(goal.run_id, goal, loaded.contract, at):
             return []
-        why = "no door of Flow's closed it as it is now, or the command that did was killed"
-        return [f"your own state folder does not know that it is {goal.status}: {why}"]
+        why = "no door of Flow's closed it as it is now, or none that could write there"
+        do = (
+            f"it is not exported; to have its work on record: flow goal create NEW --from {goal.id}"
+        )
+        return [f"your own state folder does not know that it is {goal.status}: {why} ({do})"]
 
     def listing(self) -> dict[str, Any]:
         """One row for each goal, and the goals that cannot be read, by name."""

@@ -154,7 +154,7 @@ def choose(
         from flow.adapters.function_judge import FunctionJudge
 
         function: Callable[[str], Any] = backend  # type: ignore[assignment]
-        return FunctionJudge(function, loop)
+        return FunctionJudge(function, loop, environ=where.environ)
     raise InputError(
         f"a {type(backend).__name__} is no judge",
         key="backend",

@@ -32,6 +32,8 @@ class Verifying(Reading):
         said = chain_said.here(self.top, folders)
         asked = chain_said.at(self.repo, against, folders) if against is not None else None
         warnings = [*said.warnings, *(asked.warnings if asked is not None else ())]
+        if asked is not None:
+            warnings += self._silent(asked, str(against))
         there = chain_check.run_ids(self.top)
         others = [name for name in there if elsewhere(self, name, said)]
         warnings += [
@@ -71,6 +73,21 @@ class Verifying(Reading):
                 if name not in known
             ]
         return _document(rows, findings, warnings, against)
+
+    def _silent(self, asked: Heads, ref: str) -> list[str]:
+        """Why a comparison with what a ref says may not show what it seems to."""
+        from flow.adapters import git
+        from flow.core.explain import visible
+
+        found = []
+        if not asked.runs and not asked.commits:
+            found.append(
+                f"no journal and no commit at {visible(ref)} names a head: "
+                "nothing was compared with it"
+            )
+        if git.is_shallow(self.repo):
+            found.append("the history here is cut (a shallow clone): older commits were not asked")
+        return found
 
     def _check(
         self,

@@ -34,8 +34,11 @@ def ctrf(*statuses: str, **more: Any) -> dict[str, Any]:
 
 
 def sarif(*results: dict[str, Any], **more: Any) -> dict[str, Any]:
-    driver = {"name": "ruff", "rules": more.pop("rules", [])}
-    run = {"tool": {"driver": driver}, "results": list(results), **more}
+    tool = {
+        "driver": {"name": "ruff", "rules": more.pop("rules", [])},
+        "extensions": more.pop("extensions", []),
+    }
+    run = {"tool": tool, "results": list(results), **more}
     return {"version": "2.1.0", "runs": [run]}
 
 
@@ -53,6 +56,7 @@ ERROR, SKIPPED = '<testcase name="c"><error/></testcase>', "<testcase><skipped/>
 XFAIL = '<testcase><skipped type="pytest.xfail"/></testcase>'
 BOTH = "<testcase><failure/><skipped/></testcase>"
 LONG = "n" * 300
+ERROR_RULE = {"id": "R", "defaultConfiguration": {"level": "error"}}
 HEADER_ONLY = suite("", 'tests="3" errors="1"')
 
 OUTCOMES: list[tuple[Format, Any, str, str]] = [
@@ -70,6 +74,35 @@ OUTCOMES: list[tuple[Format, Any, str, str]] = [
     ("junit", suite(CASE, 'tests="9"'), "inconclusive", "1 test: 1 passed"),
     ("junit", f"<testsuites>{HEADER_ONLY}</testsuites>", "failed",
      "0 tests"),
+    # Where a report contradicts itself the worse counts, wherever in it that stands.
+    ("junit", suite(suite(CASE, 'tests="1" failures="1"'), 'failures="0"'), "failed",
+     "1 test: 1 passed"),
+    ("junit", "<testsuites>" + suite(suite(CASE, 'errors=" 1 "')) + "</testsuites>", "failed",
+     "1 test: 1 passed"),
+    ("junit", suite(CASE + suite("", 'tests="5"')), "inconclusive", "1 test: 1 passed"),
+    ("junit", suite(CASE + CASE, 'skipped="2"'), "inconclusive", "2 tests: 2 passed"),
+    ("junit", suite(CASE, 'disabled="1"'), "inconclusive", "1 test: 1 passed"),
+    ("junit", suite(XFAIL, 'tests="1" skipped="1"'), "passed", "1 test: 1 passed"),
+    ("junit", suite(CASE + SKIPPED, 'tests="2" skipped="1"'), "passed",
+     "2 tests: 1 passed, 1 skipped"),
+    ("junit", suite(CASE + '<error message="not collected"/>'), "failed", "1 test: 1 passed"),
+    ("junit", f"<testsuites><failure/>{suite(CASE)}</testsuites>", "failed", "1 test: 1 passed"),
+    ("junit", suite('<testcase status="Fail"/>'), "failed", "1 test: 1 failed"),
+    ("junit", suite('<testcase status="run" result="failed"/>'), "failed", "1 test: 1 failed"),
+    ("junit", suite('<testcase status="run" result="skipped"/>'), "inconclusive",
+     "1 test: 1 skipped"),
+    ("junit", suite('<testcase status="Disabled"/>'), "inconclusive", "1 test: 1 skipped"),
+    ("junit", suite(CASE, 'failures="1,000"'), "inconclusive", "1 test: 1 passed"),
+    ("junit", suite(CASE, 'failures="-1"'), "inconclusive", "1 test: 1 passed"),
+    ("junit", suite(CASE, f"failures='{'9' * 5000}'"), "failed", "1 test: 1 passed"),
+    ("junit", suite(CASE, 'failures="" errors="00000000000000000000"'), "passed",
+     "1 test: 1 passed"),
+    ("junit", suite(CASE, 'tests="1"').encode("utf-16"), "passed", "1 test: 1 passed"),
+    ("junit", (suite(CASE) + "\n").encode("utf-16-be"), "passed", "1 test: 1 passed"),
+    ("ctrf", ctrf("passed", summary={"tests": 5}), "inconclusive", "1 test: 1 passed"),
+    ("ctrf", ctrf(summary={"passed": 3, "tests": 9}), "inconclusive", "3 tests: 3 passed"),
+    ("ctrf", ctrf("passed", "failed", "passed"), "failed", "3 tests: 2 passed, 1 failed"),
+    ("ctrf", ctrf("other"), "inconclusive", "1 test: 1 other"),
     ("ctrf", ctrf("passed"), "passed", "1 test: 1 passed"),
     ("ctrf", ctrf("passed", "failed"), "failed", "2 tests: 1 passed, 1 failed"),
     ("ctrf", ctrf("skipped", "pending"), "inconclusive", "2 tests: 1 skipped, 1 pending"),
@@ -87,6 +120,31 @@ OUTCOMES: list[tuple[Format, Any, str, str]] = [
      "1 suppressed"),
     ("sarif", sarif({"level": "error", "suppressions": [{"status": "rejected"}]}), "failed",
      "1 errors"),
+    ("sarif", sarif({"level": "error", "suppressions": []}), "failed", "1 errors"),
+    ("sarif", sarif({"level": "error", "suppressions": [{"status": "underReview"}]}), "failed",
+     "1 errors"),
+    ("sarif", sarif({"level": "error", "suppressions": [{"kind": "inSource"},
+                                                        {"status": "rejected"}]}),
+     "failed", "1 errors"),
+    ("sarif", {"version": "2.1.0", "runs": [*sarif()["runs"], *sarif({"level": "error"})["runs"]]},
+     "failed", "1 errors"),
+    ("sarif", sarif({"rule": {"id": "R", "index": 0}}, rules=[ERROR_RULE]), "failed", "1 errors"),
+    ("sarif", sarif({"ruleId": "R/sub"}, rules=[ERROR_RULE]), "failed", "1 errors"),
+    ("sarif", sarif({"ruleId": "R"}, extensions=[{"name": "e", "rules": [ERROR_RULE]}]),
+     "failed", "1 errors"),
+    ("sarif", sarif({"rule": {"index": 0, "toolComponent": {"index": 0}}},
+                    rules=[{"id": "S", "defaultConfiguration": {"level": "note"}}],
+                    extensions=[{"name": "e", "rules": [ERROR_RULE]}]), "failed", "1 errors"),
+    ("sarif", sarif({"ruleId": "S"}, rules=[{"id": "S"}], invocations=[{
+        "executionSuccessful": True,
+        "ruleConfigurationOverrides": [
+            {"descriptor": {"id": "S"}, "configuration": {"level": "error"}}]}]),
+     "failed", "1 errors"),
+    ("sarif", sarif({"kind": "review"}), "inconclusive", "no results"),
+    ("sarif", sarif(invocations=[{"executionSuccessful": True, "toolExecutionNotifications": [
+        {"level": "error"}]}]), "inconclusive", "no results"),
+    ("sarif", sarif(externalPropertyFileReferences={"results": [{"location": {}}]}),
+     "inconclusive", "no results"),
     ("sarif", sarif({"level": "error", "baselineState": "absent"}), "passed", "1 suppressed"),
     ("sarif", sarif({"ruleIndex": 0}, rules=[{"defaultConfiguration": {"level": "error"}}]),
      "failed", "1 errors"),
@@ -104,6 +162,12 @@ OUTCOMES: list[tuple[Format, Any, str, str]] = [
     ("ci", ci("success", "failure"), "failed", "CI run: success (1 jobs: 1 failed)"),
     ("ci", ci("success", "cancelled"), "inconclusive", "CI run: success (1 jobs: 1 others)"),
     ("ci", ci("FAILURE"), "failed", "CI run: failure"),
+    ("ci", ci("success", status="failed"), "failed", "CI run: success"),
+    ("ci", ci("success", result="FAILURE"), "failed", "CI run: success"),
+    ("ci", ci("success", status="in_progress"), "inconclusive", "CI run: success"),
+    ("ci", ci("success", "failure", status="in_progress"), "failed",
+     "CI run: success (1 jobs: 1 failed)"),
+    ("ci", ci("success", status="completed"), "passed", "CI run: success"),
     ("ci", ci("cancelled"), "inconclusive", "CI run: cancelled"),
     ("ci", ci("timed_out"), "inconclusive", "CI run: timed_out"),
     ("ci", {"id": 7, "status": "in_progress", "conclusion": None}, "inconclusive",
@@ -154,6 +218,21 @@ def test_a_name_that_would_fit_anything_is_no_commit(named: str) -> None:
 def test_a_test_s_own_property_names_no_commit() -> None:
     inside = f'<testcase><properties><property name="sha" value="{SHA}"/></properties></testcase>'
     assert read(suite(inside), "junit").commit is None
+
+
+@pytest.mark.parametrize(
+    ("format", "data"),
+    [
+        ("junit", suite('<testcase name="a"><flakyFailure/></testcase>')),
+        ("ctrf", {**ctrf(), "results": {**ctrf()["results"], "tests": [
+            {"name": "t", "status": "passed", "flaky": True, "retries": 2}],
+            "summary": {"passed": 1}}}),
+    ],
+)  # fmt: skip
+def test_a_pass_at_another_attempt_is_said_to_be_flaky(format: Format, data: Any) -> None:
+    report = read(data, format)
+    assert report.outcome == "passed"
+    assert any(doubt.startswith("Flaky: 1 ") for doubt in report.doubts)
 
 
 def test_two_commits_are_refused() -> None:
@@ -240,6 +319,7 @@ def test_a_huge_file_is_refused(format: Format, monkeypatch: pytest.MonkeyPatch)
     [
         (suite(CASE), "junit"),
         ("\ufeff" + suite(CASE), "junit"),
+        (suite(CASE).encode("utf-16"), "junit"),
         (ctrf("passed"), "ctrf"),
         (sarif(), "sarif"),
         (ci("success"), "ci"),
@@ -247,9 +327,10 @@ def test_a_huge_file_is_refused(format: Format, monkeypatch: pytest.MonkeyPatch)
     ],
 )
 def test_the_format_is_found_out(data: Any, format: Format) -> None:
-    text = data if isinstance(data, str) else json.dumps(data)
-    assert import_formats.detect(text.encode(), "file") == format
-    assert read(text, format).format == format
+    text = json.dumps(data) if isinstance(data, dict) else data
+    raw = text if isinstance(text, bytes) else text.encode()
+    assert import_formats.detect(raw, "file") == format
+    assert read(raw, format).format == format
 
 
 @pytest.mark.parametrize("data", [b"", b"TAP version 13", b"{}", b'{"results": []}'])

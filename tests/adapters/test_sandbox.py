@@ -488,6 +488,32 @@ def test_there_is_no_network_unless_it_is_asked_for(
 
 
 @needs_bwrap
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("SSH_AUTH_SOCK", "{}"),
+        ("DOCKER_HOST", "unix://{}"),
+        ("DBUS_SESSION_BUS_ADDRESS", "unix:abstract=x;unix:path={},guid=1"),
+        (None, "{}"),
+    ],
+)
+def test_nobody_acts_for_it_who_listens_where_a_variable_says(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch, name: str | None, value: str
+) -> None:
+    """Also where the socket lies in a folder that it may write, and the mount is read-only."""
+    monkeypatch.chdir(scene.top / "src")  # a socket's name is at most 108 bytes
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind("agent")
+        listening.listen()
+        if name is not None:
+            scene.environ[name] = value.format(scene.top / "src/agent")
+        for allowed in (("src/**",), ("tests/**",)):
+            code = "import socket; socket.socket(socket.AF_UNIX).connect('src/agent')"
+            found = scene.run(f"{PYTHON} -c {shlex.quote(code)}", allowed)
+            assert found.outcome == ("passed" if name is None else "failed"), scene.output
+
+
+@needs_bwrap
 def test_it_has_no_rights_and_no_way_to_new_ones(scene: Scene) -> None:
     scene.run("grep CapEff /proc/self/status; grep NoNewPrivs /proc/self/status; unshare -U true")
     assert b"0000000000000000" in scene.output

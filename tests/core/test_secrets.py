@@ -160,6 +160,11 @@ KNOWN = {
 }
 
 
+def units(value: str) -> list[str]:
+    """Its UTF-16 code units in base 16."""
+    return re.findall("....", value.encode("utf-16-be").hex())
+
+
 def encodings(value: str) -> dict[str, str]:
     data = value.encode()
     found = {
@@ -175,6 +180,9 @@ def encodings(value: str) -> dict[str, str]:
         "repr": repr(value)[1:-1],
         "shell": shlex.quote(value).strip("'"),
         "html": value.replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;"),
+        "url, all of it": "".join(f"%{code:02x}" for code in data),
+        "json, all of it": "".join(f"\\u{unit}" for unit in units(value)),
+        "json, all of it, upper case": "".join(f"\\u{unit.upper()}" for unit in units(value)),
         "base16": data.hex(),
         "base16, upper case": data.hex().upper(),
     }
@@ -220,6 +228,21 @@ def test_a_known_value_is_masked_however_it_is_written(name: str, way: str) -> N
     assert found.data.endswith(b" :there")
     if not way.startswith("base64"):
         assert found == (b"here: " + mark(secrets.KNOWN) + b" :there", {secrets.KNOWN: 1})
+
+
+@pytest.mark.parametrize("order", ["utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("name", KNOWN)
+def test_a_known_value_is_masked_in_utf_16(name: str, order: str) -> None:
+    value = KNOWN[name]
+    data = f"here: {value} :there".encode(order)
+    found = mask(data, [value.encode()])
+    assert found.counts == {secrets.KNOWN: 1}
+    assert value.encode(order).strip(b"\0") not in found.data
+    assert found.data.startswith("here: ".encode(order).rstrip(b"\0"))
+    assert found.data.endswith(" :there".encode(order).lstrip(b"\0"))
+    padded = data + b"." * 5000
+    for cut in range(4, len(data), 7):
+        assert streamed(padded, [cut], [value.encode()]) == mask(padded, [value.encode()])
 
 
 @pytest.mark.usefixtures("eager")
@@ -448,6 +471,10 @@ def test_which_names_look_secret(name: str, expected: bool | None) -> None:
     [
         ("MY_TOKEN", "abcd" + "efgh", ["abcd" + "efgh"]),
         ("MY_TOKEN", "abcdefg", []),
+        ("MY_TOKEN", "1234567", []),
+        ("MY_TOKEN", "hun" + "ter2", ["hun" + "ter2"]),
+        ("DB_PASSWORD", "s3c" + "r3t", ["s3c" + "r3t"]),
+        ("DB_PASSWORD", "a1b2!", []),
         ("MY_TOKEN", "  abcd" + "efgh\n", ["abcd" + "efgh"]),
         ("MY_TOKEN", "localhost", []),
         ("MY_TOKEN", "development", []),

@@ -249,6 +249,27 @@ def test_doctor_names_broken_files(ready: GitRepo) -> None:
     assert "issue-1.md" in "\n".join(findings(ready))
 
 
+@pytest.mark.parametrize(
+    "stray", ["evidence/extra.txt", "evidence/copy.evidence.yaml", "notes.md", "evidence/sub/a.txt"]
+)
+def test_doctor_names_what_verify_calls_unaccounted(stray: str, ready: GitRepo) -> None:
+    scene.create(ready)
+    scene.meet(ready)
+    assert scene.here(ready, "goal", "evaluate", "greet").status == 0
+    assert scene.here(ready, "evidence", "verify").status == 0
+    run = scene.run_dir(ready)
+    before = scene.here(ready, "doctor").stdout
+    (run / stray).parent.mkdir(exist_ok=True)
+    (run / stray).write_text("whatever")
+    assert scene.here(ready, "evidence", "verify").status == 1
+    ran = scene.here(ready, "doctor")
+    assert ran.status == 1
+    name = stray.removesuffix("/a.txt")
+    assert f"a file lies in run {run.name} that Flow did not put there" in ran.stdout
+    assert f"{run.name}/{name}" in ran.stdout
+    assert "did not put there" not in before
+
+
 def test_doctor_removes_what_is_left_over(ready: GitRepo) -> None:
     scene.create(ready)
     left = [

@@ -402,6 +402,32 @@ def test_one_envelope_by_another_key(signed: Set, tmp_path: Path) -> None:
     assert not report.signed
 
 
+@pytest.mark.parametrize("order", [1, -1])
+def test_several_signatures_of_one_envelope(order: int, signed: Set, tmp_path: Path) -> None:
+    """A stranger's beside the one that counts is no harm; one that does not fit is named."""
+    good = [one["signatures"] for one in bundles.envelopes(signed.file)]
+    resign(signed, bundles.key(tmp_path / "stranger"), NAMESPACE)
+    found = bundles.envelopes(signed.file)
+    for mine, one in zip(good, found, strict=True):
+        one["signatures"] = [*mine, *one["signatures"]][::order]
+    bundles.put(signed.file, found)
+    assert signed.check().findings == ()
+    found[1]["signatures"] = [*good[1], *good[0]][::order]
+    bundles.put(signed.file, found)
+    for report in (signed.check(), check_bundle(str(signed.file), None, ())):
+        assert [what for what in report.findings if "line 2" in what and "does not fit" in what]
+
+
+def test_a_statement_of_another_bundle_by_the_same_key(signed: Set) -> None:
+    """Its signature fits, and it is not what this bundle's evidence says."""
+    found = bundles.envelopes(signed.file)
+    said = bundles.statement(found[0])
+    said["subject"][0]["digest"]["gitCommit"] = "f" * 40
+    bundles.change(signed.file, RESULT, lambda s: s.update(said))
+    resign(signed, signed.key, NAMESPACE)
+    assert any("gitCommit" in what for what in signed.check().findings)
+
+
 def test_a_signature_for_another_namespace(signed: Set) -> None:
     resign(signed, signed.key, "git")
     for report in (signed.check(), check_bundle(str(signed.file), None, ())):
@@ -520,6 +546,7 @@ NO_BUNDLES: dict[str, bytes] = {
     "empty": b"",
     "blank": b"\n\n",
     "no JSON": b"{",
+    "something behind it": line() + b" {}",
     "a list": b"[]",
     "a number": b"1",
     "not UTF-8": b'{"payload": "\xff"}',
@@ -557,6 +584,15 @@ def test_a_file_that_is_no_bundle_is_bad_input(what: str, tmp_path: Path) -> Non
 
 PAYLOADS: dict[str, bytes] = {
     "an empty object": b"{}",
+    "an older type of Statement": json.dumps(
+        {
+            "_type": "https://in-toto.io/Statement/v0.1",
+            "predicateType": bundles.SUMMARY,
+            "subject": [{"name": "a", "digest": {"sha256": OTHER}}],
+            "predicate": {},
+        }
+    ).encode(),
+    "something behind it": b"{} {}",
     "no JSON": b"what",
     "a key twice": b'{"_type": 1, "_type": 2}',
     "too deep": b"[" * 100 + b"]" * 100,

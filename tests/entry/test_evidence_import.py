@@ -183,6 +183,8 @@ def test_a_commit_must_be_named_by_somebody(work: GitRepo, tmp_path: Path) -> No
         (NO, "HEAD", 2),
         (None, "nonsense", 2),
         (None, "--all", 2),
+        (None, "--", 2),
+        (None, "", 2),
         (None, NO, 0),
     ],
 )
@@ -208,6 +210,17 @@ def test_a_short_commit_that_is_not_here_is_stale(work: GitRepo, tmp_path: Path)
     found = taken(work, file)
     assert (found["commit"], stand(found)) == ("fffffff", "stale")
     assert any("stale" in text for text in found["warnings"])
+
+
+def test_a_branch_that_looks_like_an_id_is_not_the_commit_that_was_named(
+    work: GitRepo, tmp_path: Path
+) -> None:
+    """A report about the commit fffffff; a branch of that name is checked out here."""
+    work.git("checkout", "-q", "-b", "fffffff")
+    file = tmp_path / "status.json"
+    file.write_text('{"id": 1, "conclusion": "success", "commit": "fffffff"}')
+    found = taken(work, file)
+    assert (found["commit"], stand(found)) == ("fffffff", "stale")
 
 
 def test_the_same_report_is_recorded_once(work: GitRepo, tmp_path: Path) -> None:

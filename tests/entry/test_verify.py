@@ -188,7 +188,44 @@ def test_against_a_ref(repo: GitRepo, run: Path, tmp_path: Path) -> None:
     assert status == 1
     assert "vanished" in said
     assert "as commit" in said
-    assert verify(repo, "--against", "HEAD~2", env=other) == (0, "there is no run yet\n")
+    status, said = verify(repo, "--against", "HEAD~2", env=other)
+    assert status == 0
+    assert "there is no run yet" in said
+    assert "nothing was compared" in said
+
+
+@pytest.mark.parametrize("pattern", ["fixed", "extended", "perl"])
+def test_no_configuration_hides_the_trailers(pattern: str, repo: GitRepo, run: Path) -> None:
+    """The run is gone, and so is every journal: only the commit tells of it."""
+    trailer = scene.here(repo, "evidence", "head", "--trailer").stdout.strip()
+    repo.commit(f"work\n\n{trailer}")
+    shutil.rmtree(repo.path / ".decisions")
+    repo.git("rm", "-rq", "--cached", ".decisions")
+    repo.commit("no journal")
+    shutil.rmtree(run)
+    repo.git("config", "grep.patternType", pattern)
+    status, said = verify(repo, "--against", "HEAD")
+    assert status == 1
+    assert "as commit" in said
+
+
+@pytest.mark.parametrize(
+    ("ref", "status"),
+    [("annotated", 0), ("older", 0), ("unrelated", 0), ("HEAD^{tree}", 2), ("nowhere", 2), ("", 2)],
+)
+def test_refs_of_every_kind(ref: str, status: int, repo: GitRepo, run: Path) -> None:
+    repo.git("branch", "older")
+    repo.commit("work")
+    repo.git("tag", "-a", "-m", "it", "annotated")
+    tree = repo.git("rev-parse", "HEAD^{tree}").strip()
+    repo.git("branch", "unrelated", repo.git("commit-tree", "-m", "other", tree).strip())
+    ran = scene.here(repo, "evidence", "verify", "--against", ref, "--json")
+    assert ran.status == status, ran
+    if status == 2:
+        assert ran.json["error"]["key"] == "--against"
+        return
+    silent = any("nothing was compared" in one for one in ran.json["warnings"])
+    assert silent == (ref == "older")
 
 
 def test_a_clone_says_that_the_run_is_not_here(repo: GitRepo, run: Path, tmp_path: Path) -> None:
@@ -198,8 +235,16 @@ def test_a_clone_says_that_the_run_is_not_here(repo: GitRepo, run: Path, tmp_pat
     status, said = verify(clone)
     assert status == 0
     assert f"run {run.name} is not here" in said
-    assert verify(clone, "--against", "HEAD")[0] == 1
+    status, said = verify(clone, "--against", "HEAD")
+    assert status == 1
+    assert "shallow" not in said
     assert verify(clone, run.name)[0] == 1
+    repo.commit("more", **{"more.txt": "x"})
+    source = f"file://{repo.path}"
+    repo.git("clone", "--quiet", "--depth", "1", source, str(tmp_path / "shallow"))
+    status, said = verify(GitRepo(tmp_path / "shallow"), "--against", "HEAD")
+    assert status == 1
+    assert "the history here is cut (a shallow clone)" in said
 
 
 def test_without_a_state_folder_the_rest_is_checked(repo: GitRepo, run: Path) -> None:

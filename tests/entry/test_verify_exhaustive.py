@@ -251,6 +251,46 @@ def test_a_sidecar_and_its_output_deleted_together_are_a_gap(small: Run) -> None
     assert "entry 2" in found[0]
 
 
+def test_what_came_later_is_covered_as_well(repo: GitRepo, tmp_path: Path) -> None:
+    """Runs on the base, imported reports, amendments: each file sampled, missing, and as it was."""
+    scene.create(scene.start(repo))
+    folder = scene.run_dir(repo)
+    earlier = [tree(folder)]
+    scene.meet(repo)
+    repo.commit("work")
+    report, amended = tmp_path / "report.xml", tmp_path / "amended.yaml"
+    report.write_text('<testsuite tests="1"><testcase name="a"/></testsuite>')
+    amended.write_text(scene.goal_file(repo).replace("says please", "says please, once"))
+    assert amended.read_text() != scene.goal_file(repo)
+    take = ("evidence", "import", "--goal", "greet", "--commit", "HEAD", str(report))
+    for words in (
+        ("goal", "baseline", "greet"),
+        take,
+        ("goal", "evaluate", "greet"),
+        ("goal", "amend", "greet", "--file", str(amended), "--yes"),
+        ("goal", "evaluate", "greet"),
+    ):
+        assert scene.here(repo, *words).status == 0, words
+        earlier.append(tree(folder))
+    made = Run(repo, folder, tree(folder), tuple(earlier), dict(os.environ))
+    assert made.findings() == []
+    kinds = {name.partition("/")[2].split("-")[0] for name in made.files}
+    assert kinds >= {"evidence", "import"}
+    assert any("-base." in name for name in made.files)
+    look, chance = made.checking(), random.Random(3)
+    for name, data in made.files.items():
+        assert made.names(name, data + b"x", look), name
+        for at in {0, len(data) - 1, *chance.sample(range(len(data)), 4)} if data else ():
+            changed = bytearray(data)
+            changed[at] ^= chance.randrange(1, 256)
+            assert made.names(name, bytes(changed), look), (name, at)
+        assert not data or made.names(name, data[:-1], look), name
+        assert made.names(name, None), name
+        for older in made.earlier:
+            if older.get(name, data) != data:
+                assert made.names(name, older[name], look), name
+
+
 def test_a_large_run_sampled(tmp_path: Path, home: Path) -> None:
     """500 sidecars: any of some hundred changes, wherever it is, is named alone."""
     root = str(GitRepo.init(tmp_path / "repo").path)

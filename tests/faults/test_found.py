@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 from functools import partial
+from pathlib import Path
 
 import pytest
 
@@ -106,6 +107,49 @@ def test_clear_finishes_what_a_killed_clear_had_decided(scene):
     assert not view.pending
     assert view.status == "cancelled"
     assert disagreements(view) == []
+
+
+def kept_files(scene: Scene) -> list[object]:
+    """What the state folder keeps of the small files of runs."""
+    kept = sorted(Path(scene.state, "chains").rglob("*.json"))
+    return [json.loads(each.read_bytes())["files"] for each in kept]
+
+
+DOOR = ("events.append", "transaction.withdraw", "chain_heads.Heads.keep")
+
+
+@pytest.mark.parametrize("at", DOOR)
+def test_a_door_that_was_killed_leaves_a_closed_goal_that_is_exported(scene, at):
+    proposal = scene.propose()
+    words = ("goal", "confirm", GOAL, "--proposal", proposal)
+    code = (
+        "import os, signal\nfrom flow.adapters import chain_heads, events, transaction\n"
+        f"{at} = lambda *a, **k: os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    assert patched(scene, code, *words).status == -signal.SIGKILL
+    assert scene.flow(*words).status == 2  # it is closed: what was decided has been carried out
+    assert look(scene).status == "achieved"
+    said = must(scene.flow("goal", "status", GOAL, "--json")).json
+    assert not [text for text in said["warnings"] if "state folder" in text]
+    target = scene.hand("bundle.jsonl", "")
+    os.unlink(target)
+    shown = must(scene.flow("evidence", "export", GOAL, "--output", target)).stdout
+    assert "verification summary  PASSED" in shown
+
+
+def test_a_door_that_came_to_nothing_vouches_for_nothing(scene):
+    """The journal cannot be written, so nothing is decided; then somebody makes it look closed."""
+    proposal = scene.propose()
+    before = kept_files(scene)
+    code = (
+        "from flow.adapters import transaction\nfrom flow.errors import StorageError\n"
+        "def fail(*a, **k): raise StorageError('no space', file='j', remedy='make some')\n"
+        "transaction._journal = fail"
+    )
+    done = patched(scene, code, "goal", "confirm", GOAL, "--proposal", proposal)
+    assert done.status == 5
+    assert look(scene).status == "active"
+    assert kept_files(scene) == before
 
 
 def test_the_helper_finishes_what_was_decided_before_it_asks_for_a_proposal(scene):

@@ -142,6 +142,11 @@ def _prefixed(make: Maker) -> dict[str, tuple[str, str]]:
         firecrawl firecrawl f+c- HEX 32
         jina jina ji+na_ WORD 60
         fireworks fireworks f+w_ ALNUM 24
+        google-gemini google AQ.+Ab WORD 48
+        bedrock-short aws bedrock-+api-key- ALNUM 120
+        cursor cursor cr+sr_ HEX 64
+        voyage voyage p+a- WORD 43
+        vercel-gateway vercel vc+k_ ALNUM 56
     """
     found = {}
     for row in rows.strip().splitlines():

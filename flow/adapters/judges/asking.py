@@ -71,8 +71,8 @@ class Judge:
     ) -> None:
         """``work`` is an existing folder for short-lived ones; None is the system's.
 
-        ``environ`` says which values are secret: they are masked in every prompt, and so are the
-        known shapes of tokens (SPEC section 10).
+        ``environ`` says which values are secret: they are masked in every prompt and every reply,
+        and so are the known shapes of tokens (SPEC section 10).
         """
         self._environ = {} if environ is None else environ
         self.backend = backend
@@ -87,10 +87,15 @@ class Judge:
 
     def __call__(self, question: Question, *, seconds: float) -> Answer | NoAnswer:
         """Ask, again where that helps; ``seconds`` bounds it all but the ending of processes."""
-        from flow.adapters.masking import masked_text
+        from flow.adapters.masking import masked_text, masked_value
 
         question = question._replace(prompt=masked_text(question.prompt, self._environ))
-        return persist(self._once, question, seconds, clock=self._clock, patience=self._patience)
+        found = persist(self._once, question, seconds, clock=self._clock, patience=self._patience)
+        # What a judge says is kept, in the goal's file and the journal too: also why it said none,
+        # and services name the key that they refuse.
+        if isinstance(found, Answer):
+            return found._replace(value=masked_value(found.value, self._environ))
+        return found._replace(reason=masked_text(found.reason, self._environ))
 
     def _once(self, question: Question, seconds: float) -> Answer | NoAnswer | Again:
         refusal = self.budget.refusal()

@@ -84,7 +84,7 @@ class Claude:
             return self._not_ended(found, call)
         report = read_document(found.stdout, what="the CLI's report", limit=_LIMIT)
         if isinstance(report, Unusable):
-            said = words(found.stderr.strip()[-300:], self._secrets)
+            said = words(found.stderr, self._secrets, last=300)
             if found.status != 0 and said:
                 return none(self, "error", f"the claude CLI ended with {found.status}: {said}")
             return none(self, report.kind, words(report.reason, self._secrets))

@@ -90,8 +90,8 @@ class Command:
         if found.kind != "exit":
             return none(self, "error", f"{shown} did not run: {words(found.why)}", usage)
         if found.status != 0:
-            lines = found.stderr.strip()[-200:]
-            said = words(lines, self._secrets) if lines else "it said nothing on standard error"
+            said = words(found.stderr, self._secrets, last=200)
+            said = said or "it said nothing on standard error"
             reason = f"{shown} ended with exit status {found.status}: {said}"
             if found.status == TRY_AGAIN:
                 return Again(none(self, "unavailable", reason, usage))

@@ -89,11 +89,20 @@ def _closed(part: Any, without: frozenset[str], *, names: bool) -> Any:
     return result
 
 
-def words(text: str | bytes, secrets: tuple[str, ...] = ()) -> str:
-    """Text from outside as part of a reason: one line, escaped, cut, without the keys."""
+def words(text: str | bytes, secrets: tuple[str, ...] = (), *, last: int | None = None) -> str:
+    """Text from outside as part of a reason: one line, escaped, cut, without the keys.
+
+    With ``last`` only so many characters of its end. Half a key is one that nobody masks any more,
+    so keys go before anything is cut.
+    """
+    from flow.core.secrets import mask
+
     if isinstance(text, bytes):
         text = text.decode("utf-8", "backslashreplace")
     for secret in secrets:
         text = text.replace(secret, "(key)")
+    text = mask(text.encode("utf-8", "surrogatepass")).data.decode("utf-8", "replace").strip()
+    if last is not None:
+        text = text[-last:]
     shown = visible(text.strip())
     return shown if len(shown) <= _REASON else shown[: _REASON - 1] + "…"

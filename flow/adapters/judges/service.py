@@ -83,8 +83,8 @@ class Worker:
             return none(self.backend, "not_json", "the service's response has more than 1 MiB")
         report = read_document(found.stdout, what="the worker's report", limit=_LIMIT)
         if found.kind != "exit" or found.status != 0 or isinstance(report, Unusable):
-            why = found.why or found.stderr[-300:] or f"exit {found.status}"
-            return none(self.backend, "error", f"the worker failed: {words(why, hidden)}")
+            why = found.why or found.stderr or f"exit {found.status}"
+            return none(self.backend, "error", f"the worker failed: {words(why, hidden, last=300)}")
         return self._read(report, call, hidden)
 
     def _read(
