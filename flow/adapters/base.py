@@ -85,7 +85,7 @@ def _deviations(now: Collected, protected: Sequence[str], baseline: Baseline) ->
     """What the verifier lock records of the protected files, as they are now."""
     from flow.core import lock
 
-    changes = lock.counted(now.changes, own_files(baseline))
+    changes = lock.counted((*now.changes, *now.emptied), own_files(baseline))
     return lock.deviations(changes, now.locked, protected)
 
 
@@ -259,8 +259,9 @@ def rebase(
             remedy="name the branch that the goal started from in scope.base",
         )
     theirs = changed_between(repo, old.base_commit, new)
-    changes, _, rules, _ = collect(repo, new, denied, cache_dir=cache_dir)
-    still = {change.path: change for change in changes}
+    now = collect(repo, new, denied, cache_dir=cache_dir)
+    rules = now.rules
+    still = {change.path: change for change in now.changes}
     dirty = {path: digest for path, digest in old.dirty.items() if path not in theirs}
     for path in theirs:
         change = still.get(path)

@@ -6,9 +6,11 @@ is not understood, and comes back as None. So does one that is nested or long be
 
 from __future__ import annotations
 
+import re
+
 from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core.masking_programs import SHELLS, shell_options
-from flow.core.shell import LAST, Node, base_name
+from flow.core.shell import LAST, VARIABLE, Node, base_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -31,12 +33,23 @@ def parse(text: str) -> Node | None:
     if len(data) > MOST_BYTES:
         return None
     root = _tree(data).root_node
-    if root.has_error:
+    if root.has_error or VARIABLE in text:
         return None
     try:
-        return _statements(root.children, 0)
+        found = _statements(root.children, 0)
     except _NotUnderstood:
         return None
+    return _forgetful(found) if re.search(_SETS, text) else found
+
+
+_SETS = r"\$\(\([^)]*(=|\+\+|--)|\$\[|\$\{\w+:?="
+"""Expansions that set a variable."""
+
+
+def _forgetful(node: Node) -> Node:
+    """The same with assignments of which nobody knows what they come to."""
+    parts = tuple(_forgetful(part) for part in node.parts)
+    return node._replace(parts=parts, words=() if node.kind == "assign" else node.words)
 
 
 def _tree(data: bytes) -> Any:
@@ -81,9 +94,29 @@ def _pipeline(node: Any, depth: int) -> Node:
     for child in _named(node):
         part = _node(child, depth + 1)
         parts += part.parts if part.kind == "pipe" else (part,)
+    if len(parts) == 2:
+        parts[1] = _with_script(parts[1], _printed(parts[0]))
     if parts[0].kind == "not":  # the grammar binds "!" to the first command; bash to all of them
         return Node("not", (Node("pipe", (parts[0].parts[0], *parts[1:])),))
     return Node("pipe", tuple(parts))
+
+
+def _printed(node: Node) -> str | None:
+    """What ``echo TEXT`` and ``printf TEXT`` print; None where that cannot be told."""
+    words = node.words
+    if node.kind != "command" or node.parts or node.reads or node.writes or len(words) < 2:
+        return None
+    given = [word for word in words[1:] if word is not None and word != LAST]
+    if len(given) + 1 != len(words) or words[0] not in ("echo", "printf"):
+        return None
+    if words[0] == "printf":
+        if given[0] in ("%s", "%s\\n") and len(given) == 2:
+            return given[1]
+        given = [given[0].removesuffix("\\n"), *given[1:]]
+        if len(given) > 1 or "%" in given[0]:
+            return None
+    text = " ".join(given)
+    return None if text.startswith("-") or "\\" in text else text
 
 
 def _negated(node: Any, depth: int) -> Node:
@@ -100,9 +133,34 @@ def _compound(node: Any, depth: int) -> Node:
     return _statements(node.children, depth)._replace(kind="group")
 
 
+_DECIDED = ("=", "==", "!=", "-n", "-z", "-eq", "-ne", "-lt", "-le", "-gt", "-ge", "!")
+
+
 def _test(node: Any, depth: int) -> Node:
-    """``[ ... ]``, ``[[ ... ]]`` and ``(( ... ))``, which can fail like any command."""
-    return Node("command", _substitutions(node, depth), (node.children[0].type, None))
+    """``[ ... ]``, ``[[ ... ]]`` and ``(( ... ))``, which can fail like any command.
+
+    Its words are given where all of them are plain and no file is asked for.
+    """
+    kind = node.children[0].type
+    return Node("command", _substitutions(node, depth), (kind, *_operands(node.children[1:-1])))
+
+
+def _operands(children: list[Any]) -> tuple[str | None, ...]:
+    words: list[str | None] = []
+    if len(children) == 1 and children[0].type in ("binary_expression", "unary_expression"):
+        children = children[0].children
+        if all(child.type != "test_operator" or _text(child) in _DECIDED for child in children):
+            signs = [child for child in children if not child.is_named]
+            if all(_text(sign) in _DECIDED for sign in signs):
+                words = [
+                    _word(child)
+                    if child.is_named and child.type != "test_operator"
+                    else _text(child)
+                    for child in children
+                ]
+    elif len(children) == 1 and children[0].is_named:
+        words = [_word(children[0])]
+    return tuple(words) if words and None not in words else (None,)
 
 
 def _command(node: Any, depth: int) -> Node:
@@ -110,7 +168,11 @@ def _command(node: Any, depth: int) -> Node:
     parts = _substitutions(node, depth)
     reads = False
     fed: str | None = None
-    for child in _named(node):
+    given = _named(node)
+    first = _text(given[0]) if given else ""
+    if first == "time" and len(given) == 2 and given[1].type in ("subshell", "compound_statement"):
+        return _node(given[1], depth + 1)
+    for child in given:
         if child.type == "command_name":
             words.append(_word(child.children[0] if child.children else child))
         elif child.type == "file_redirect":
@@ -118,8 +180,29 @@ def _command(node: Any, depth: int) -> Node:
         elif child.type == "herestring_redirect":
             fed = _word(child.children[-1])
         elif child.type != "variable_assignment":
-            words.append(_word(child))
+            variable = _variable(child) if first in ("exit", "return") else None
+            words.append(_word(child) if variable is None else VARIABLE + variable)
+    if words[:1] == ["coproc"]:
+        return _coproc(Node("command", parts, tuple(words[1:]), reads=reads))
     return _with_script(Node("command", parts, tuple(words), reads=reads), fed)
+
+
+def _coproc(node: Node) -> Node:
+    """``coproc COMMAND``; the grammar knows nothing of it, and cannot read one of several."""
+    if not node.words or any(word in ("{", "(", None) for word in node.words[:2]):
+        raise _NotUnderstood
+    return Node("background", (node,))
+
+
+def _variable(node: Any) -> str | None:
+    """``x`` for ``$x``, ``${x}`` and ``"$x"``; None for anything else."""
+    text = _text(node)
+    if node.type == "string":
+        text = text[1:-1]
+    name = text[1:].removeprefix("{").removesuffix("}")
+    plain = node.type in ("simple_expansion", "expansion", "string") and text[:1] == "$"
+    whole = text in (f"${name}", f"${{{name}}}")
+    return name if plain and whole and name.isidentifier() and name.isascii() else None
 
 
 def _with_script(node: Node, text: str | None) -> Node:
@@ -146,7 +229,11 @@ def _heredoc(redirect: Any) -> str | None:
 
 
 def _assignment(node: Any, depth: int) -> Node:
-    return Node("assign", _substitutions(node, depth))
+    children = node.children
+    plain = [child.type for child in children[:2]] == ["variable_name", "="] and len(children) <= 3
+    value = _word(children[2]) if plain and len(children) == 3 else None
+    words = (_text(children[0]), value) if plain else ()
+    return Node("assign", _substitutions(node, depth), words)
 
 
 def _declaration(node: Any, depth: int) -> Node:
@@ -316,10 +403,28 @@ def _word(node: Any) -> str | None:
         return LAST
     if node.type == "string":
         inner = text[1:-1]
-        return None if any(sign in inner for sign in "$`\\") else inner
+        return None if VARIABLE in inner or any(sign in inner for sign in "$`\\") else inner
+    if node.type == "arithmetic_expansion":
+        return _number(_named(node))
     if node.type == "concatenation":
         words = [_word(child) for child in _named(node)]
         return None if None in words or LAST in words else "".join(map(str, words))
+    return None
+
+
+def _number(parts: list[Any]) -> str | None:
+    """The value of ``$((...))`` where numbers alone, or a 0, decide it."""
+    if len(parts) == 1 and parts[0].type == "number":
+        text = _text(parts[0])
+        return text if text == "0" or (text[:1] in "123456789" and text.isdigit()) else None
+    if len(parts) == 1 and parts[0].type == "binary_expression":
+        left, sign, right = parts[0].children
+        one, other = _number([left]), _number([right])
+        if _text(sign) in ("*", "&") and "0" in (one, other):
+            return "0" if LAST in (_text(left), _text(right)) or None not in (one, other) else None
+        if one is not None and other is not None and _text(sign) in ("+", "-"):
+            total = int(one) + (int(other) if _text(sign) == "+" else -int(other))
+            return str(total) if total >= 0 else None
     return None
 
 

@@ -56,6 +56,9 @@ def snapshot(
     changes: tuple[Change, ...] = ()
     locked: dict[str, str] = {}
     written: dict[bytes, int] = {}
+    submodules: tuple[str, ...] = ()
+    emptied: tuple[Change, ...] = ()
+    behind: dict[str, str] = {}
     began = time.time_ns()
     try:
         git.usable(repo)
@@ -73,12 +76,21 @@ def snapshot(
         scan = settled_scan(repo, base, head, asked)
         changes = tuple(sorted(scan.changes, key=lambda change: change.path))
         locked, written = scan.locked, scan.written
+        submodules = tuple(sorted(name for walk in scan.walks for name in walk.checked_out()))
+        emptied = tuple(scan.emptied)
+        if any(change.real is not None for change in changes):
+            from flow.adapters.worktree_links import behind_links
+
+            links = [c for c in changes if c.path not in baseline.by_products]
+            behind, faults = behind_links(repo.top, scan.walks, links)
+            found += faults
         found += scan.problems
         if (git.head_commit(repo), git.current_branch(repo)) != (head, branch):
             found.append("HEAD moved while the files were read")
     except FlowError as error:
         found.append(_base_gone(repo, baseline) or str(error))
     result = Snapshot(head, branch, None, changes, standing, tuple(found), locked, written, began)
+    result = result._replace(submodules=submodules, emptied=emptied, behind=behind)
     if found:
         return result
     return result._replace(tree=subject_tree(result, baseline, own_files or _nobodys))
@@ -130,6 +142,8 @@ class Collected(NamedTuple):
     """The ignore rules in force."""
     locked: dict[str, str]
     """Ignored files that a protected pattern names."""
+    emptied: list[Change]
+    """The submodules that are not checked out."""
 
 
 def collect(
@@ -157,4 +171,4 @@ def collect(
             ignored[change.path] = entry_digest(change.worktree)
         else:
             changes.append(change)
-    return Collected(changes, ignored, scan.rules, scan.locked)
+    return Collected(changes, ignored, scan.rules, scan.locked, scan.emptied)

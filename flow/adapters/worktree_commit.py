@@ -20,6 +20,8 @@ def commit_tree(
 ) -> str | None:
     """What ``subject_tree`` gives where ``commit`` is checked out and nothing is uncommitted.
 
+    Submodules are left out: a commit does not say whether they are checked out.
+
     None where git does not know the commit, or nothing is pinned to compare it with.
     """
     base = baseline.base_commit

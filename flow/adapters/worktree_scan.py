@@ -56,6 +56,10 @@ class Scan(NamedTuple):
     """path → digest of the ignored files that ``Asked.protected`` names."""
     written: dict[bytes, int]
     """path → when it was last written to (ns), of the files that were looked at."""
+    walks: list[Walk]
+    """The walk of the repository itself, and those of its submodules."""
+    emptied: list[Change]
+    """The submodules that are not checked out."""
 
 
 class Asked(NamedTuple):
@@ -161,6 +165,11 @@ def _scan(
         _remember(cache, table, walk, rules)
 
     changes = _changes(_Tops(repo, asked.top), table, walk, heads, staged, prefix)
+    emptied = [
+        Change(text_of(prefix + p), table.entry(p), heads.get(p, base), staged.get(p, base), None)
+        for p in walk.untouched
+        for base in (table.entry(p),)
+    ]
     changes += _ignored_changes(walk, asked, prefix)
     locked = {
         text_of(prefix + path): entry_digest(entry)
@@ -169,6 +178,7 @@ def _scan(
     }
     collected = {name + file: text for file, text in rules.texts.items()}
     unsettled = walk.unsettled
+    walks = [walk]
     for path, inner in walk.submodules.items():
         part, moving = _submodule(inner, prefix + path + b"/", asked, depth + 1)
         changes += part.changes
@@ -176,8 +186,10 @@ def _scan(
         collected.update(part.rules)
         locked.update(part.locked)
         walk.written.update(part.written)
+        walks += part.walks
+        emptied += part.emptied
         unsettled = unsettled or moving
-    return Scan(changes, found, collected, locked, walk.written), unsettled
+    return Scan(changes, found, collected, locked, walk.written, walks, emptied), unsettled
 
 
 def _submodule(repo: Repo, prefix: bytes, asked: Asked, depth: int) -> tuple[Scan, bool]:
@@ -185,13 +197,13 @@ def _submodule(repo: Repo, prefix: bytes, asked: Asked, depth: int) -> tuple[Sca
     name = text_of(prefix)
     why = "submodules lie too deep in each other" if depth > _DEPTH else git.refusal(repo)
     if why is not None:
-        return Scan([], [f"{name}: {why}"], {}, {}, {}), False
+        return Scan([], [f"{name}: {why}"], {}, {}, {}, [], []), False
     try:
         head = git.head_commit(repo)
         base = head or git.EMPTY_TREES[40]
         return _scan(repo, base, head, asked, prefix, depth)
     except GitError as error:
-        return Scan([], [f"{name}: {error}"], {}, {}, {}), False
+        return Scan([], [f"{name}: {error}"], {}, {}, {}, [], []), False
 
 
 class _Tops(NamedTuple):

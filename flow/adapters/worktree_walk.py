@@ -17,7 +17,7 @@ from flow.adapters.worktree_cache import RACY_NS, Hashed, signature_of
 from flow.adapters.worktree_hash import hashed, special
 from flow.adapters.worktree_ignore import RULES_FILE, ignores_itself, read_rules
 from flow.cheap_typing import TYPE_CHECKING, NamedTuple
-from flow.core.boundary import FOLDER, Entry
+from flow.core.boundary import CLOCK_TICK_NS, FOLDER, Entry
 from flow.errors import GitError
 
 if TYPE_CHECKING:
@@ -85,7 +85,11 @@ class Walk:
         self.hashes: dict[bytes, Hashed] = {}
         """What the cache should know about files that are not as in the base."""
         self.written: dict[bytes, int] = {}
-        """When the files that were looked at were last written to, or renamed (ns)."""
+        """When the files that were looked at were last written to, or renamed (ns).
+
+        A folder is in it (with a ``/`` at its end, an untracked one with two) where its stamps show
+        that it was renamed after a name was last made or removed in it.
+        """
         self.asked: set[bytes] = set()
         """The untracked names that were met, as the ignore rules are asked for them."""
         self._top = os.fsencode(top) + b"/"
@@ -95,7 +99,7 @@ class Walk:
         self._rules = rules
         self._collect = collect
         self._denied = denied
-        self._prefix = prefix
+        self.prefix = prefix
         self._folders = set(table.folders)
         for path in self._tracked:
             folder = path.rpartition(b"/")[0]
@@ -127,9 +131,20 @@ class Walk:
         missing = {*self._table.clean, *self._table.unclean, *self._tracked}
         self.missing = missing - self._seen - self.newly_clean.keys() - self.untouched
 
+    def checked_out(self) -> list[str]:
+        """The submodules that are checked out, as paths below the top level."""
+        return [self.name(path) for path in self.submodules]
+
+    def holds(self, path: bytes) -> bool:
+        """Whether ``path``, or something below it, is compared: tracked, or not ignored."""
+        if path in self._table or path in self._tracked or path in self._folders:
+            return True
+        below = path + b"/"
+        return path in self.entries or any(name.startswith(below) for name in self.entries)
+
     def name(self, path: bytes) -> str:
         """The path below the top level, as text."""
-        return (self._prefix + path).decode("utf-8", "surrogateescape")
+        return (self.prefix + path).decode("utf-8", "surrogateescape")
 
     # --- tracked ---
 
@@ -144,6 +159,7 @@ class Walk:
         met = self._met
         odd: list[bytes] = []
         stack = [b""]
+        self._folder(b"", os.stat(self._top))
         while stack:
             rel = stack.pop()
             try:
@@ -153,6 +169,7 @@ class Walk:
                         if entry.is_dir(follow_symlinks=False):
                             if path in known:
                                 stack.append(path + b"/")
+                                self._folder(path + b"/", entry.stat(follow_symlinks=False))
                             else:
                                 self._odd_folder(path, odd, stack)
                             continue
@@ -169,9 +186,13 @@ class Walk:
                 self._unreadable(rel.rstrip(b"/"), error)
         return odd
 
+    def _folder(self, path: bytes, status: os.stat_result) -> None:
+        if status.st_ctime_ns - status.st_mtime_ns > CLOCK_TICK_NS:
+            self.written[self.prefix + path or b"./"] = status.st_ctime_ns
+
     def _odd_folder(self, path: bytes, odd: list[bytes], stack: list[bytes]) -> None:
         """A folder without tracked files."""
-        if not self._prefix and path in (b".git", _OWN):
+        if not self.prefix and path in (b".git", _OWN):
             if path == _OWN:
                 self._own_counted(stack)
         elif path.rpartition(b"/")[2] == b".git":
@@ -257,7 +278,7 @@ class Walk:
             for found in files:
                 if not ignored[found.path]:
                     self._new_file(found)
-                elif self._denied.first(self._prefix + found.path) is not None:
+                elif self._denied.first(self.prefix + found.path) is not None:
                     self._ignored_file(found)
             for path in folders:
                 if path in self.untouched:
@@ -272,6 +293,10 @@ class Walk:
 
     def _list(self, folder: bytes, files: list[Found], folders: list[bytes]) -> None:
         """What lies in an untracked folder."""
+        try:
+            self._folder(folder + b"//", os.lstat(self._top + folder))
+        except OSError as error:
+            self._unreadable(folder, error)
         for path, status in self._scan(folder):
             if path.rpartition(b"/")[2] == b".git":
                 self._nested(path)
@@ -318,12 +343,12 @@ class Walk:
         folders = [folder]
         while folders:
             current = folders.pop()
-            if not self._denied.enters(self._prefix + current):
+            if not self._denied.enters(self.prefix + current):
                 continue
             for path, status in self._scan(current):
                 if stat.S_ISDIR(status.st_mode):
                     folders.append(path)
-                elif self._denied.first(self._prefix + path) is not None:
+                elif self._denied.first(self.prefix + path) is not None:
                     self._ignored_file(Found(path, status))
 
     # --- content ---
@@ -333,7 +358,7 @@ class Walk:
         mode = found.status.st_mode
         if not stat.S_ISREG(mode) and not stat.S_ISLNK(mode):
             return special(found.status)
-        self.written[self._prefix + found.path] = found.status.st_ctime_ns
+        self.written[self.prefix + found.path] = found.status.st_ctime_ns
         signature = signature_of(found.status)
         known = self._table.hashes.get(found.path)
         if known is not None and known.signature == signature:

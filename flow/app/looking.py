@@ -182,7 +182,7 @@ def look_again(facts: Facts, measurement: Measurements, request: Request, tools:
     found = bounds.find_by_products(facts.before, after, baseline)
     own = own_files(facts.loaded.goal, baseline)  # a debate was held meanwhile
     left = tuple(sorted(path for path in found if not own(path)))
-    if after.locked:
+    if after.locked or after.behind:
         found.update(bounds.find_ignored_by_products(facts.before, after, baseline))
     if found:
         baseline = baseline._replace(by_products={**baseline.by_products, **found})

@@ -61,6 +61,33 @@ def _seconds(text: str) -> bool:
 
 def pytest(lines: Sequence[str]) -> Iterator[Summary]:
     """``==== 2 passed, 1 skipped in 0.12s ====``; without the rules with ``-q``."""
+    found = list(_pytest_counts(lines))
+    yield from found or _pytest_progress(lines)
+
+
+_MARKS = frozenset(".,sxXFERpPu")
+
+
+def _pytest_progress(lines: Sequence[str]) -> Iterator[Summary]:
+    """What ``-qq`` leaves: ``s..s  [ 66%]``. It is believed where every share fits the marks."""
+    marks = ""
+    shares: list[tuple[int, int]] = []
+    for line in lines:
+        shown, _, share = line.removesuffix("%]").rpartition("[")
+        shown, percent = shown.rstrip(" "), _number(share.strip(" "))
+        if not line.endswith("%]") or percent is None or not shown or not _MARKS.issuperset(shown):
+            continue
+        marks += shown
+        shares.append((len(marks), percent))
+        if percent == 100:
+            if all(count * 100 // len(marks) == said for count, said in shares):
+                skipped = marks.count("s")
+                yield Summary("pytest", len(marks) - skipped, skipped, f"{skipped} skipped")
+            marks, shares = "", []
+
+
+def _pytest_counts(lines: Sequence[str]) -> Iterator[Summary]:
+    """The summaries that have a time."""
     for line in lines:
         said, _, time = line.strip("= ").rpartition(" in ")
         if not said or not _seconds(time):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from flow.cheap_typing import TYPE_CHECKING, Literal, NamedTuple
 from flow.core.by_products import (
+    CLOCK_TICK_NS,
     cache_root,
     cache_roots,
     find_by_products,
@@ -17,6 +18,7 @@ from flow.core.by_products import (
     rewritten,
     subject_tree,
     tree_digest,
+    with_submodules,
 )
 from flow.core.changes import (
     ABSENT,
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ABSENT",
+    "CLOCK_TICK_NS",
     "FOLDER",
     "GITLINK",
     "LINK",
@@ -68,7 +71,11 @@ __all__ = [
     "rewritten",
     "subject_tree",
     "tree_digest",
+    "with_submodules",
 ]
+
+
+_PEOPLES = (".flow/rubrics/", ".flow/runners.yaml/")
 
 
 class Violation(NamedTuple):
@@ -152,6 +159,11 @@ def own_files(baseline: Baseline, journal: str | None = None) -> OwnFiles:
         reports_dir=baseline.reports_dir,
         scores_dir=baseline.scores_dir,
     )
+
+
+def _uncounted(path: str) -> bool:
+    """Whether it lies in Flow's own folder, less what people write there."""
+    return f"{path}/".startswith(".flow/") and not f"{path}/".startswith(_PEOPLES)
 
 
 def _is_temporary(name: str) -> bool:
@@ -259,6 +271,8 @@ class PathRules(NamedTuple):
             return reason
         if change.real == "":
             return "a symlink leads out of the repository"
+        if _uncounted(change.real):
+            return "a symlink leads into Flow's own folder"
         # What a new symlink points at is not changed by it; what is reached through one lies there.
         itself = change.worktree is not None and change.worktree.mode == LINK
         reason = self.place(change.real, folder=True, allow=not itself)

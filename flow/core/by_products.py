@@ -34,6 +34,8 @@ CACHE_NAMES = frozenset((".coverage", "coverage.xml", "coverage.json", "lcov.inf
 
 CLOCK_TICK_NS = 20_000_000
 """How far the kernel's stamps may lie behind its clock."""
+SUBMODULE = "submodule"
+"""What stands for a submodule that a command checked out, in the place of a digest."""
 _IGNORED = f" {ABSENT} {ABSENT} {ABSENT}"
 """How what is recorded of a protected file ends that is in neither index, HEAD nor base."""
 
@@ -93,6 +95,7 @@ def find_by_products(before: Snapshot, after: Snapshot, baseline: Baseline) -> d
             and is_by_product(old, baseline.by_products, roots)
         ):
             found[change.path] = digest
+    found.update((path, SUBMODULE) for path in after.submodules if path not in before.submodules)
     return found
 
 
@@ -124,9 +127,12 @@ def ignored_differences(snapshot: Snapshot, baseline: Baseline) -> dict[str, tup
 def find_ignored_by_products(
     before: Snapshot, after: Snapshot, baseline: Baseline
 ) -> dict[str, str]:
-    """path → digest of new ignored files under the verifier lock that commands left behind."""
+    """path → digest of new ignored files that are looked at and that commands left behind.
+
+    Those are files under the verifier lock, and what new symlinks lead to.
+    """
     known = ignored_differences(before, baseline)
-    return {
+    found = {
         path: now
         for path, now in after.locked.items()
         if path not in baseline.protected
@@ -134,6 +140,10 @@ def find_ignored_by_products(
         and before.locked.get(path) != now
         and cache_root(path) is None
     }
+    for path, now in after.behind.items():
+        if path not in before.behind and path not in baseline.protected and path not in known:
+            found.setdefault(path, now)
+    return found
 
 
 def _left(change: Change, by_products: Collection[str], roots: Collection[str]) -> bool:
@@ -158,12 +168,25 @@ def moved(
     ]
     paths = states[0].keys() | states[1].keys()
     found = {path for path in paths if states[0].get(path) != states[1].get(path)}
+    come_and_gone = {*before.submodules} ^ {*after.submodules}
+    found.update(path for path in come_and_gone if path not in baseline.by_products)
+    ways = [_behind(snapshot, baseline) for snapshot in (before, after)]
+    found.update(path for path in {*ways[0], *ways[1]} if ways[0].get(path) != ways[1].get(path))
     if before.locked or after.locked:
         ignored = [ignored_differences(snapshot, baseline) for snapshot in (before, after)]
         found.update(
             p for p in {*ignored[0], *ignored[1]} if ignored[0].get(p) != ignored[1].get(p)
         )
     return tuple(sorted(found))
+
+
+def _behind(snapshot: Snapshot, baseline: Baseline) -> dict[str, str]:
+    """What new symlinks lead to, by-products aside."""
+    return {
+        path: digest
+        for path, digest in snapshot.behind.items()
+        if path not in baseline.by_products and cache_root(path) is None
+    }
 
 
 def rewritten(
@@ -175,15 +198,21 @@ def rewritten(
     """
     changes = [{c.path: c for c in snapshot.changes} for snapshot in (before, after)]
     roots = cache_roots(baseline.by_products)
+    new_ones = tuple(path + "/" for path in after.submodules if path not in before.submodules)
     found = []
     for name, at in after.written.items():
         known = before.written.get(name)
         if at == known if known is not None else at < before.began - CLOCK_TICK_NS:
             continue
         path = name.decode("utf-8", "surrogateescape")
+        if path.endswith("//"):
+            path = path[:-1]
+            inside = [c for c in after.changes if c.path.startswith(path)]
+            if all(_left(change, baseline.by_products, roots) for change in inside):
+                continue  # what commands made
         old, new = (states.get(path) for states in changes)
         locked = before.locked.get(path), after.locked.get(path)
-        if old != new or locked[0] != locked[1] or own_files(path):
+        if old != new or locked[0] != locked[1] or own_files(path) or path.startswith(new_ones):
             continue  # it is new, or another one, or Flow's
         if locked[1] is not None:
             if cache_root(path) is None and path not in baseline.by_products:
@@ -194,7 +223,11 @@ def rewritten(
 
 
 def subject_tree(snapshot: Snapshot, baseline: Baseline, own_files: Callable[[str], bool]) -> str:
-    """The tree part of evidence's subject: the change set less Flow's files and by-products."""
+    """The tree part of evidence's subject: the change set less Flow's files and by-products.
+
+    With it goes what is no change and yet content: which submodules are checked out, and the
+    ignored files that new symlinks lead to.
+    """
     roots = cache_roots(baseline.by_products)
     tree = tree_digest(
         baseline.base_commit,
@@ -202,12 +235,24 @@ def subject_tree(snapshot: Snapshot, baseline: Baseline, own_files: Callable[[st
         own_files=own_files,
     )
     ignored = ignored_differences(snapshot, baseline) if baseline.protected_patterns else {}
-    if not ignored:
+    tree = _with(tree, "locked", {path: now for path, (_, now) in ignored.items()})
+    tree = with_submodules(tree, snapshot.submodules, baseline)
+    return _with(tree, "behind", _behind(snapshot, baseline))
+
+
+def with_submodules(tree: str, submodules: Iterable[str], baseline: Baseline) -> str:
+    """The digest of a tree in which these are checked out; those a command did are left out."""
+    there = [path for path in submodules if path not in baseline.by_products]
+    return _with(tree, "submodules", dict.fromkeys(there, SUBMODULE))
+
+
+def _with(tree: str, what: str, digests: Mapping[str, str]) -> str:
+    """``tree`` itself where there is nothing to add."""
+    if not digests:
         return tree
-    total = sha256(f"flow-tree-locked-1 {tree}".encode())
-    for path in sorted(ignored):
-        text = f"\0{path}\0{ignored[path][1]}"
-        total.update(text.encode("utf-8", "surrogateescape"))
+    total = sha256(f"flow-tree-{what}-1 {tree}".encode())
+    for path in sorted(digests):
+        total.update(f"\0{path}\0{digests[path]}".encode("utf-8", "surrogateescape"))
     return total.hexdigest()
 
 

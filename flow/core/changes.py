@@ -110,6 +110,13 @@ class Snapshot(NamedTuple):
     """path → ctime (ns) of the files that had to be looked at; the others were as known."""
     began: int = 0
     """When looking began (ns)."""
+    submodules: tuple[str, ...] = ()
+    """The submodules that are checked out. The folder of one that is not is empty, and no change.
+    """
+    emptied: tuple[Change, ...] = ()
+    """The submodules that are not checked out, as changes; only the verifier lock looks at them."""
+    behind: Mapping[str, str] = {}
+    """path → digest of what no other part holds (ignored files) and new symlinks lead to."""
 
 
 def entry_digest(entry: Entry | None) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from flow.cheap_typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from flow.core.by_products import cache_root, ignored_differences
-from flow.core.changes import ABSENT, entry_digest
+from flow.core.changes import ABSENT, GITLINK, entry_digest
 from flow.core.globs import Globs
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def difference(
     late = Globs([p for p in patterns if p not in baseline.protected_patterns], anchored=False)
     found: dict[str, FileChange] = {}
     seen = set()
-    for change in counted(snapshot.changes, own_files):
+    for change in counted((*snapshot.changes, *snapshot.emptied), own_files):
         recorded = _first(known, change) is not None
         if not recorded and _first(late, change) is None:
             continue
@@ -174,7 +174,12 @@ def _states(digest: str) -> str:
 
 
 def _first(patterns: Globs, change: Change) -> str | None:
-    return patterns.first(_bytes(change.path), folder=change.folder) if patterns else None
+    """The pattern that names it, or of a submodule something in it."""
+    if not patterns:
+        return None
+    path = _bytes(change.path)
+    found = patterns.first(path, folder=change.folder)
+    return "" if found is None and change.folder and patterns.enters(path) else found
 
 
 def _recorded(change: Change, baseline: Baseline) -> list[str]:
@@ -207,11 +212,16 @@ def _moved(change: Change, states: Sequence[str]) -> str | None:
     return next((digest for digest in staged if digest not in known), None)
 
 
+_EMPTIED = f"{ABSENT} {GITLINK}:"
+
+
 def _put_back(baseline: Baseline, known: Globs, late: Globs) -> dict[str, list[str]]:
     """What was recorded, by path; a path that is in no change set any more is as in the base."""
     found = {}
     for path, text in baseline.protected.items():
         states = _parsed(text)
+        if states is not None and text.startswith(_EMPTIED):
+            continue  # a submodule that is checked out now is as the base has it
         if states is not None and known and known.first(_bytes(path)) is not None:
             found[path] = states
     for path, text in baseline.dirty.items() if late else ():

@@ -18,17 +18,20 @@ from flow.core.masking_programs import (
     EITHER,
     NONE,
     OTHER,
+    WRITERS,
     ZERO,
     Statuses,
     alone,
     bystander,
+    eval_text,
     is_filter,
     reads_only,
     shell_options,
     shell_text,
+    silenced,
 )
 from flow.core.runner_names import runner_of
-from flow.core.shell import LAST, Node, base_name, commands, plain_words
+from flow.core.shell import LAST, VARIABLE, Node, base_name, commands, plain_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,6 +59,7 @@ def masked(node: Node, parse: Callable[[str], Node | None]) -> Masked | None:
     """
     try:
         everything = [*commands(node), *_inner(node, parse, 0)]
+        everything = [_heard(command) for command in everything]
         tests = next((_name(c) for c in everything if runner_of(c.words)), None)
         lost = tests or next((_name(c) for c in everything if _can_fail(c)), None)
         if lost is not None and 1 not in _Shell(parse, pipefail=True).run(node):
@@ -76,12 +80,17 @@ def _inner(node: Node, parse: Callable[[str], Node | None], depth: int) -> list[
     found: list[Node] = []
     if depth < MOST_NESTED:
         for command in commands(node):
-            words = plain_words(command.words)
-            text = words[1] if words[:1] == ("eval",) and len(words) == 2 else shell_text(words)
+            words = plain_words(_heard(command).words)
+            text = eval_text(words) if words[:1] == ("eval",) else shell_text(words)
             inner = parse(text) if text is not None else None
             if inner is not None:
                 found += [*commands(inner), *_inner(inner, parse, depth + 1)]
     return found
+
+
+def _heard(command: Node) -> Node:
+    """The command whose status counts: what ``find -exec`` runs in the place of ``find``."""
+    return command._replace(words=silenced(plain_words(command.words)) or command.words)
 
 
 def _name(command: Node) -> str:
@@ -99,6 +108,8 @@ def _can_fail(command: Node) -> bool:
         return False
     if shell_text(words) is not None:
         return False
+    if silenced(words) is not None:
+        return True
     return 1 in alone(words) or command.reads
 
 
@@ -126,6 +137,8 @@ class _Shell:
         self.loops: list[list[bool]] = []
         self.traps: dict[str, Node | None] = {}
         self.written: set[str] = set()
+        self.values: dict[str, Statuses] = {}  # variables whose value is known to be a status
+        self.tracked = True  # whether nothing sets a variable that is not seen here
         self.steps = [0]
 
     def run(self, node: Node) -> Statuses:
@@ -154,6 +167,7 @@ class _Shell:
         )
         child.tested, child.last = self.tested, self.last
         child.functions, child.written = dict(self.functions), self.written
+        child.values, child.tracked = dict(self.values), self.tracked
         child.steps = self.steps
         child.calls = self.calls[-1:] and [set()]
         if "ERR" in self.traps:
@@ -266,6 +280,7 @@ class _Shell:
         return status
 
     def _for(self, node: Node) -> Statuses:
+        self.values.clear()
         status, _ = self._body(node.parts[0])
         return status | ZERO
 
@@ -286,12 +301,16 @@ class _Shell:
         return self._while(node, 0)
 
     def _body(self, body: Node) -> tuple[Statuses, bool]:
-        """A loop's body once, and again where it changed how failures count."""
+        """A loop's body once, and again where it changed how failures count, or a variable."""
         self.loops.append([False])
-        before = self.errexit
-        status = self._branch(body, self.last)
-        if self.errexit != before:
+        status: Statuses = NONE
+        for _ in range(4):
+            before = self.errexit, dict(self.values)
             status |= self._branch(body, self.last)
+            if before == (self.errexit, self.values):
+                break
+        else:
+            self.values.clear()
         broken = self.loops.pop()[0]
         return status | (ZERO if broken else NONE), broken
 
@@ -301,14 +320,24 @@ class _Shell:
         return ZERO
 
     def _assign(self, node: Node) -> Statuses:
-        if not node.parts:
-            return ZERO
-        return self._failing(self._child().run(node.parts[-1]))
+        before = self.last
+        status = self._child().run(node.parts[-1]) if node.parts else ZERO
+        if not node.words:
+            self.values.clear()
+        else:
+            name = node.words[0] or ""
+            value = before if node.words[1] == LAST else self._value(("exit", node.words[1] or "-"))
+            if self.branches:
+                value |= self.values.get(name, EITHER)
+            self.values[name] = value
+        return self._failing(status) if node.parts else ZERO
 
     def _declare(self, _: Node) -> Statuses:
+        self.values.clear()
         return ZERO
 
     def _unknown(self, _: Node) -> Statuses:
+        self.values.clear()
         self.exits.add(1)
         return EITHER
 
@@ -322,6 +351,10 @@ class _Shell:
         name = words[0]
         if name in self.functions:
             return self._call(str(name))
+        if name in WRITERS:
+            self.values.clear()
+        if name == "shopt":
+            self.tracked = False  # lastpipe
         leaves = {"exit": self._exit, "return": self._return, "break": self._break}
         leaves["continue"] = self._continue
         if name in leaves:
@@ -331,10 +364,13 @@ class _Shell:
         elif name == "trap":
             self._trap(words)
         elif name == "eval":
-            inner = self.parse(words[1]) if len(words) == 2 and words[1] is not None else None
+            text = eval_text(words)
+            inner = self.parse(text) if text is not None else None
             return self.node(inner) if inner is not None else self._unknown(node)
         elif name in ("source", "."):
             return self._unknown(node)
+        if node.words[0] == "setsid" and {"-f", "--fork"} & {*node.words[1:3]}:
+            return ZERO  # it does not wait
         status = self._failing(self._program(node, words))
         if node.words[0] == "exec" and len(node.words) > 1:
             self.exits |= status
@@ -347,6 +383,8 @@ class _Shell:
             return self._nested(text, words)
         if node.reads:
             return EITHER
+        if silenced(words) is not None:
+            return ZERO
         if self.runners is not None:
             if runner_of(words):
                 return self.runners
@@ -405,6 +443,8 @@ class _Shell:
         if len(words) < 2 or words[1] == LAST:
             return self.last
         word = words[1]
+        if word is not None and word.startswith(VARIABLE):
+            return self.values.get(word[1:], EITHER) if self.tracked else EITHER
         if word is None or not word.isascii() or not word.isdigit() or len(word) > 9:
             return EITHER
         return OTHER if int(word) % 256 else ZERO
@@ -456,6 +496,8 @@ class _Shell:
         body = None if action is None else self.parse(action) if action not in ("-", "") else None
         for word in words[2:]:
             name = "EXIT" if word == "0" else (word or "").upper().removeprefix("SIG")
+            if name not in ("EXIT", "ERR"):
+                self.tracked = False  # it may run at any time
             if name == "EXIT":
                 self.untrapped |= self.exits
                 self.exits.clear()

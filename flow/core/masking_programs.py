@@ -5,7 +5,7 @@ Short lists, on purpose: a program that is not in them may end either way.
 
 from __future__ import annotations
 
-from flow.core.shell import Node, base_name, plain_words
+from flow.core.shell import LAST, Node, base_name, plain_words
 
 Statuses = frozenset[int]
 """How something can end: with 0, with something else (1), with either."""
@@ -40,11 +40,131 @@ BYSTANDERS = frozenset(
 _COMPOSE = ("down", "kill", "logs", "ps", "rm", "stop")
 
 
+_LOOKS = BYSTANDERS | CANNOT_FAIL | {
+    "chmod", "chown", "cp", "du", "file", "gzip", "ln", "mkdir", "mv", "sed", "stat", "touch",
+}  # fmt: skip
+"""What `find -exec` runs to show or move something; nobody asks whether that failed."""
+_EXIT_ZERO = frozenset(("bandit", "flake8", "pylint", "ruff"))
+_MAKE_LONG = ("--ignore-errors", "--dry-run", "--just-print", "--recon")
+_MAKE_VALUES = "CEIWfjlo"
+
+
+def silenced(words: tuple[str | None, ...]) -> tuple[str | None, ...] | None:
+    """The command whose failure a program's own options keep from its exit status; None if none.
+
+    ``find -exec ... ;`` ends with 0 whatever its commands came to, ``ruff --exit-zero`` whatever it
+    found, ``make -i`` and ``make -n`` whatever the recipes would come to.
+    """
+    name = base_name(words[0]) if words and words[0] is not None else ""
+    if name == "find":
+        return _of_find(words)
+    if name == "make":
+        return words if any(map(_lenient, words[1:])) else None
+    if name == "script":
+        return _of_script(words)
+    off = name in _EXIT_ZERO and "--exit-zero" in words
+    off = off or (name == "hadolint" and "--no-fail" in words)
+    if name == "golangci-lint":
+        pairs = zip(words, (*words[1:], None), strict=True)
+        off = "--issues-exit-code=0" in words or ("--issues-exit-code", "0") in pairs
+    return words if off else None
+
+
+def _of_find(words: tuple[str | None, ...]) -> tuple[str | None, ...] | None:
+    """The first command that ``find`` runs file by file; with ``+`` their failures do show."""
+    starts = [n for n, word in enumerate(words) if word in ("-exec", "-execdir")]
+    found = None
+    for start in starts:
+        rest = words[start + 1 :]
+        end = next((n for n, word in enumerate(rest) if word in (";", "+")), None)
+        if end is None or rest[end] == "+":
+            return None
+        if found is None and rest[0] is not None and base_name(rest[0]) not in _LOOKS:
+            found = rest[:end]
+    return found
+
+
+def _of_script(words: tuple[str | None, ...]) -> tuple[str | None, ...] | None:
+    """``script -c COMMAND`` without ``-e``, which would hand its status on."""
+    options = [word for word in words[1:] if word is not None and word.startswith("-")]
+    short = "".join(word[1:] for word in options if not word.startswith("--"))
+    runs = "c" in short or any(word.startswith("--command") for word in options)
+    return words if runs and "e" not in short and "--return" not in options else None
+
+
+def _lenient(word: str | None) -> bool:
+    """Whether a word of ``make`` makes it go on after failures, or run nothing at all."""
+    if word is None or not word.startswith("-") or word.startswith("--"):
+        return word in _MAKE_LONG
+    for letter in word[1:]:
+        if letter in _MAKE_VALUES:
+            return False
+        if letter in "in":
+            return True
+    return False
+
+
+def constant_test(words: tuple[str | None, ...]) -> Statuses:
+    """How ``test``, ``[``, ``[[`` or ``((`` ends, where no file and no variable decides."""
+    kind, *operands = words
+    given = [word for word in operands if word is not None]
+    if len(given) != len(operands) or not given or (kind == "[[" and _pattern(given[-1])):
+        return EITHER
+    if kind in ("((", "let"):
+        plain = len(given) == 1 and given[0].isascii() and given[0].isdigit()
+        return (ZERO if given[0].strip("0") else OTHER) if plain else EITHER
+    if given[0] == "!" and len(given) > 1:
+        return frozenset(1 - status for status in constant_test((kind, *given[1:])))
+    if len(given) == 1:
+        return ZERO if given[0] else OTHER
+    if len(given) == 2 and given[0] in ("-n", "-z"):
+        return ZERO if bool(given[1]) == (given[0] == "-n") else OTHER
+    return _compared(*given) if len(given) == 3 else EITHER
+
+
+def _pattern(word: str) -> bool:
+    return any(sign in word for sign in "*?[")
+
+
+_ORDERS = {
+    "-eq": (0,), "-ne": (-1, 1), "-lt": (-1,), "-le": (-1, 0), "-gt": (1,), "-ge": (0, 1),
+}  # fmt: skip
+_ALWAYS = ((LAST, "-ge", "0"), (LAST, "-lt", "256"), (LAST, "-le", "255"))
+
+
+def _compared(left: str, sign: str, right: str) -> Statuses:
+    if (left, sign, right) in _ALWAYS:
+        return ZERO
+    if LAST in (left, right):
+        return EITHER
+    if sign in ("=", "==", "!="):
+        return ZERO if (left == right) == (sign != "!=") else OTHER
+    numbers = [int(word) for word in (left, right) if word.isascii() and word.isdigit()]
+    if sign not in _ORDERS or len(numbers) < 2:
+        return EITHER
+    order = (numbers[0] > numbers[1]) - (numbers[0] < numbers[1])
+    return ZERO if order in _ORDERS[sign] else OTHER
+
+
+WRITERS = frozenset(
+    (
+        "((", "declare", "export", "getopts", "let", "local", "mapfile", "printf", "read",
+        "readarray", "readonly", "shopt", "typeset", "unset", "wait",
+    )
+)  # fmt: skip
+"""What may set a variable, or say that others do."""
+TESTS = ("test", "[", "[[", "((", "let")
+
+
 def alone(words: tuple[str | None, ...]) -> Statuses:
     """How a program ends, as far as its words tell."""
     if not words or words[0] is None:
         return EITHER
     name = base_name(words[0].lstrip("\\"))
+    if name in TESTS:
+        return constant_test((name, *words[1:]))
+    if silenced(words) is not None:
+        return ZERO
     if name in CANNOT_FAIL:
         return ZERO
     if name == "false":
@@ -54,6 +174,12 @@ def alone(words: tuple[str | None, ...]) -> Statuses:
     if name == "rm" and any(w is not None and w.startswith("-") and "f" in w for w in words[1:]):
         return ZERO
     return EITHER
+
+
+def eval_text(words: tuple[str | None, ...]) -> str | None:
+    """What ``eval`` reads; None where the shell computes it."""
+    given = [word for word in words[1:] if word is not None and word != LAST]
+    return " ".join(given) if given and len(given) == len(words) - 1 else None
 
 
 SHELLS = ("bash", "sh", "dash", "zsh")

@@ -20,6 +20,10 @@ LAST = "$?"
 """A word that is exactly the status of the command before."""
 
 
+VARIABLE = "\0"
+"""Begins a word of ``exit`` or ``return`` that is exactly the variable whose name follows."""
+
+
 class Node(NamedTuple):
     """One construct.
 
@@ -32,7 +36,8 @@ class Node(NamedTuple):
     parts: tuple[Node, ...] = ()
     words: tuple[str | None, ...] = ()
     """Of a command: its words without quotes; None for one that the shell computes. Of a function
-    its name."""
+    its name. Of an assignment its variable and the value, or nothing where that is not a plain
+    one."""
     writes: tuple[str, ...] = ()
     """Files with a plain name that its output goes to."""
     reads: bool = False

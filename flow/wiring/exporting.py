@@ -112,12 +112,20 @@ class Exporting(Reading):
         return subject_of(loaded, now, baseline, version()).tree
 
     def tree_of(self, goal: Goal, run_id: str, commit: str) -> str | None:
-        """The digest of a commit's files; None where it is not in this repository."""
+        """The digest of a commit's files; None where it is not in this repository.
+
+        The submodules that are checked out now belong to it.
+        """
         from flow.adapters.worktree_commit import commit_tree
         from flow.app.looking import own_files
+        from flow.core.boundary import with_submodules
 
         baseline = self._baseline(goal, run_id).baseline
-        return commit_tree(self.repo, baseline, commit, own_files(goal, baseline))
+        tree = commit_tree(self.repo, baseline, commit, own_files(goal, baseline))
+        if tree is None or not os.path.lexists(os.path.join(self.repo.top, ".gitmodules")):
+            return tree
+        now = self._snapshot(baseline, self._denied(goal))
+        return with_submodules(tree, now.submodules, baseline)
 
 
 def signer(option: str, environ: Mapping[str, str]) -> Callable[[bytes], Signature]:

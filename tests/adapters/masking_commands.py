@@ -144,6 +144,47 @@ exec pytest -q
 sudo -u postgres psql -c 'select 1'
 xvfb-run npm run test:ui
 set +e; pytest; code=$?; set -e; [ $code -eq 0 ]
+find . -name '*.pyc' -exec rm -f {} \; && pytest
+find . -name '*.py' -exec python -m py_compile {} +
+find build -name app -exec ls -l {} \;
+test -z "$(find . -name '*.orig' -exec echo {} \;)"
+find src -name '*.c' -exec clang-format --dry-run -Werror {} +
+make -j4 -C build test
+make -f ci/main.mk test
+make -k test
+ruff check --exit-zero . | tee lint.txt | grep -c E501
+ruff check --exit-zero . && pytest
+script -qec 'pytest -q' /dev/null
+timeout 0 pytest
+setsid -w pytest
+setsid pytest
+xargs -r pytest < files.txt
+git ls-files '*.sh' | xargs -r shellcheck
+coproc ./serve; ./client
+echo pytest | bash
+printf '%s\n' 'set -e' 'pytest' | bash
+echo 'set -e; pytest; echo done' | bash
+cat <<EOF | bash@pytest@EOF
+[ 1 = 1 ] && pytest
+pytest; [ $? = 0 ]
+pytest; [ $? -lt 1 ]
+pytest; [[ $? == 0 ]] && echo ok
+pytest; exit $(($? != 0))
+pytest; exit $(( $? > 1 ))
+rc=0; pytest || rc=$?; exit $rc
+rc=0; for t in a b; do [ $t = b ] && exit $rc; pytest $t || rc=1; done
+rc=0; trap 'rc=1' USR1; ./run-and-signal $$; exit $rc
+rc=0; pytest; read -r rc < status; exit $rc
+rc=0; pytest || : $((rc=1)); exit $rc
+rc=0; pytest || : ${rc:=1}; exit $rc
+rc=0; f() { rc=1; }; pytest || f; exit $rc
+rc=0; trap 'rc=1' ERR; pytest; exit $rc
+shopt -s lastpipe; rc=0; pytest | while read -r f; do grep -q FAIL <<< "$f" && rc=1; done; exit $rc
+rc=0; while read -r f; do sh "$f" || rc=1; done < files.txt; exit "$rc"
+unset rc; pytest || rc=1; exit ${rc}
+eval pytest -q
+eval "$(./env.sh)" && pytest
+time (pytest)
 true
 echo ok
 """.strip().split("\n")  # "@" stands for a line's end
@@ -207,4 +248,52 @@ pytest <<EOF || true@x@EOF
 npm run build; exit 256
 case $x in a) pytest || true;; *) true;; esac
 (set +o pipefail; pytest | cat)
+coproc pytest
+coproc pytest -q; wait
+pytest; [ 1 = 1 ]
+pytest; [[ 1 == 1 ]]
+pytest; [ -n "x" ]
+pytest; [ -z '' ]
+pytest; [ $? ]
+pytest; [ $? -ge 0 ]
+pytest; test 1 -eq 1
+pytest; test 2 -gt 1
+pytest; ((1))
+pytest; let 1
+pytest || [ 1 = 1 ]
+pytest; exit $((0))
+pytest; exit $((1-1))
+pytest; exit $(($? * 0))
+pytest || exit $((0))
+x=0; pytest; exit $x
+pytest; rc=0; exit "$rc"
+pytest; echo done; rc=$?; exit ${rc}
+rc=0; (pytest || rc=1); exit $rc
+rc=0; cat list | while read f; do pytest $f || rc=1; done; exit $rc
+find tests -name 'test_*.py' -exec pytest {} \;
+find . -name '*.sh' -exec bash -n {} \;
+find . -name '*.sh' -exec sh -c 'shellcheck "$1"' _ {} ';'
+cd src && find . -name '*_test.py' -execdir python -m pytest {} \;
+echo 'pytest || true' | bash
+echo 'pytest; exit 0' | bash -s
+printf '%s\n' 'pytest | tee log' | sh
+printf 'pytest || true\n' | bash
+eval pytest '||' true
+time (pytest || true)
+setsid -f pytest
+setsid --fork pytest
+make -i test
+make -ki test
+make test --ignore-errors
+make -n test
+make --dry-run test
+ruff check --exit-zero .
+flake8 --exit-zero src
+pylint --exit-zero src; echo done
+golangci-lint run --issues-exit-code 0
+script -qc 'pytest' /dev/null
+! pytest; true
+pytest && true || true
+timeout 0 pytest || true
+xargs -r pytest < files.txt || true
 """.strip().split("\n")

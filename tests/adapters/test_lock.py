@@ -118,6 +118,35 @@ def test_every_way_to_change_a_protected_file_is_told(
     assert box.locked() == {path: kind}
 
 
+@pytest.mark.parametrize("pattern", ["vendor/**", "vendor/sub/deep/**", "deep/x.py"])
+def test_a_submodule_comes_goes_and_moves(box: GitBox, pattern: str) -> None:
+    """An empty folder is no change of the repository's; a test in it runs no more all the same."""
+    box.add_submodule()
+    box.protected = (pattern,)
+    box.pin("HEAD")
+    named = pattern.startswith("vendor/")
+    box.git("submodule", "--quiet", "deinit", "-f", "--all")
+    assert box.locked() == ({"vendor/sub": "removed"} if named else {})
+    box.git("submodule", "--quiet", "update", "--init")
+    assert box.locked() == {}
+    box.write("vendor/sub/deep/x.py", "y\n")
+    assert box.locked() == {"vendor/sub/deep/x.py": "modified"}
+    box.commit(cwd=box.path("vendor/sub"))
+    assert box.locked() == ({"vendor/sub": "modified"} if named else {})
+
+
+def test_a_submodule_that_was_not_checked_out_may_be(box: GitBox) -> None:
+    box.add_submodule()
+    box.git("submodule", "--quiet", "deinit", "-f", "--all")
+    box.protected = ("vendor/**",)
+    box.pin("HEAD")
+    assert box.locked() == {}
+    box.git("submodule", "--quiet", "update", "--init")
+    assert box.locked() == {}
+    box.write("vendor/sub/sub.py")
+    assert box.locked() == {"vendor/sub/sub.py": "modified"}
+
+
 def test_a_renamed_file_is_gone_from_where_it_was(box: GitBox) -> None:
     _rename(box)
     assert box.locked() == {"run.sh": "removed", "src/run.sh": "added"}

@@ -127,7 +127,8 @@ class Writer:
         # Nothing is printed: into a pipe that is closed already, that would fail now and then.
         return self.chance.choice(
             ["true", ":", "echo -n", "false", "exit 0", "exit 3", "exit $?", "exit", "set -e",
-             "set +e", "export A=1", "set +o pipefail"]
+             "set +e", "export A=1", "set +o pipefail", "x=0", "x=1", "x=$?", "exit $x",
+             "exit $((0))", "[ 1 = 1 ]", "[ $? -ge 0 ]", "test 1 = 2", "((0))"]
         )  # fmt: skip
 
     def script(self, depth: int) -> str:
@@ -141,7 +142,9 @@ class Writer:
                 "{{ {0}; {1}; }} && true", "{0} & wait", "x=$({0})", "export X=$({0})",
                 "for i in 1; do {0}; {1}; done", "trap 'exit 0' EXIT; {0}", "f() {{ {0}; }}; f",
                 "case $P1 in 0) {0};; *) {1};; esac", "eval '{0}'", "{0} | cat",
-                "bash -c '{0}'",
+                "bash -c '{0}'", "echo '{0}' | bash", "x=0; {0}; {1}; exit $x",
+                "x=0; for i in 1 2; do {0}; {1} || x=1; done; exit $x",
+                "x=0; ({0} || x=1); exit $x",
             ]
         )  # fmt: skip
         text = shape.format(one, two)

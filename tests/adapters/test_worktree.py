@@ -8,13 +8,21 @@ import subprocess
 import time
 from collections.abc import Callable, Collection
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
-from flow.adapters import worktree_walk
+from flow.adapters import worktree_links, worktree_walk
 from flow.adapters.worktree_cache import Table
-from flow.core.boundary import OwnFiles, cache_root, find_by_products, rewritten, subject_tree
+from flow.core.boundary import (
+    OwnFiles,
+    cache_root,
+    find_by_products,
+    find_ignored_by_products,
+    moved,
+    rewritten,
+    subject_tree,
+)
 from tests.support.gitbox import FILES, GitBox
 
 Step = Callable[[GitBox], object]
@@ -677,6 +685,8 @@ CASES = [
     Case("new link to nowhere outside", link("src/out", "/nonexistent/x"), {"src/out"}),
     Case("new link into the git directory", link("src/hooks", "../.git/hooks"), {"src/hooks"}),
     Case("new link to a denied folder", link("src/s", "../secrets"), {"src/s"}),
+    Case("new link into Flow's folder", link("src/f", "../.flow/x"), {"src/f"}, allowed=()),
+    Case("new link to the rubrics", link("src/r", "../.flow/rubrics"), inside={"src/r"}),
     Case("new link within", link("src/other.py", "app.py"), inside={"src/other.py"}),
     Case("new link elsewhere", link("docs/l", "guide.md"), {"docs/l"}),
     Case("link to itself", link("src/loop", "loop"), inside={"src/loop"}),
@@ -1172,6 +1182,169 @@ def test_a_head_or_index_that_moves_meanwhile_is_noticed(
     assert report.status == "inconclusive"
     assert any("HEAD moved" in problem for problem in report.problems)
     assert any("index was written" in problem for problem in report.problems)
+
+
+def test_a_submodule_is_there_or_not(box: GitBox) -> None:
+    submodule(box)
+    baseline = box.pin()
+    there = box.snapshot()
+    box.git("submodule", "--quiet", "deinit", "-f", "--all")
+    gone = box.snapshot()
+    assert box.report(gone).status == "inside"
+    assert (there.submodules, gone.submodules) == (("vendor/sub",), ())
+    assert there.tree != gone.tree
+    own = OwnFiles(".decisions")
+    assert moved(there, gone, baseline, own) == ("vendor/sub",)
+    box.git("submodule", "--quiet", "update", "--init")
+    again = box.snapshot()
+    assert again.tree == there.tree
+    # a command of Flow's own did that
+    found = find_by_products(gone, again, baseline)
+    assert list(found) == ["vendor/sub"]
+    baseline = baseline._replace(by_products=found)
+    assert subject_tree(gone, baseline, own) == subject_tree(again, baseline, own)
+    assert moved(gone, again, baseline, own) == ()
+    assert rewritten(gone, again, baseline, own) == ()
+
+
+BEHIND: list[tuple[str, Step, str]] = [
+    (
+        "a folder was moved there",
+        do(write("build/app.py"), remove("src/app.py"), folder_to_link("src", "build")),
+        "build/app.py",
+    ),
+    ("a file", do(write("build/a"), link("src/a", "../build/a")), "build/a"),
+    (
+        "a committed link",
+        do(
+            write("build/a"),
+            link("src/a", "../build/a"),
+            run("add", "src/a"),
+            run("commit", "-qm", "a link"),
+        ),
+        "build/a",
+    ),
+    (
+        "a link there leads on",
+        do(write("build/b/x"), link("build/a/b", "../b"), link("src/a", "../build/a")),
+        "build/b/x",
+    ),
+    (
+        "a folder that ignores itself",
+        do(write("mine/.gitignore", "*\n"), write("mine/x"), link("src/m", "../mine")),
+        "mine/x",
+    ),
+    (
+        "in a submodule",
+        in_submodule(write(".gitignore", "*.o\n"), write("a.o"), link("a", "a.o")),
+        "vendor/sub/a.o",
+    ),
+]
+
+
+@pytest.mark.parametrize(("then", "path"), [row[1:] for row in BEHIND], ids=[r[0] for r in BEHIND])
+def test_what_new_links_lead_to_is_part_of_the_subject(box: GitBox, then: Step, path: str) -> None:
+    if path.startswith("vendor/"):
+        box.add_submodule()
+        in_submodule(write(".gitignore", "*.o\n"), commit)(box)
+    baseline = box.pin("HEAD")
+    then(box)
+    before = box.snapshot()
+    assert path in before.behind
+    box.write(path, "another\n")
+    after = box.snapshot()
+    assert after.tree != before.tree
+    assert moved(before, after, baseline, OwnFiles(".decisions")) == (path,)
+    box.write(path, "changed\n")
+    box.write("build-log/x.log")
+    assert box.snapshot().tree == before.tree
+
+
+def test_of_much_behind_a_link_size_and_time_tell(
+    box: GitBox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worktree_links, "MOST_BYTES", 0)
+    box.pin()
+    place = box.write("build/a")
+    link("src/a", "../build/a")(box)
+    before = box.snapshot()
+    old = place.stat().st_mtime_ns
+    os.utime(place, ns=(old, old + 1))
+    assert box.snapshot().tree != before.tree
+    os.utime(place, ns=(old, old))
+    assert box.snapshot().tree == before.tree
+
+
+def test_what_is_looked_at_anyway_is_not_behind_a_link(box: GitBox) -> None:
+    box.pin()
+    box.write("build/x")
+    for name, target in (("d", "../docs"), ("t", ".."), ("r", "../README.md"), ("n", "../new")):
+        link(f"src/{name}", target)(box)
+    box.write("new/file")
+    link("src/gone", "../nowhere")(box)
+    assert box.snapshot().behind == {}
+
+
+def test_what_commands_leave_behind_a_link_is_a_by_product(box: GitBox) -> None:
+    baseline = box.pin()
+    box.write("build/there")
+    link("src/b", "../build")(box)
+    before = box.snapshot()
+    box.write("build/new")
+    box.write("build/__pycache__/x.pyc")
+    after = box.snapshot()
+    found = find_ignored_by_products(before, after, baseline)
+    assert set(found) == {"build/new", "build/__pycache__/x.pyc"}
+    baseline = baseline._replace(by_products=found)
+    own = OwnFiles(".decisions")
+    assert subject_tree(before, baseline, own) == subject_tree(after, baseline, own)
+    box.write("build/new", "once more\n")
+    assert moved(after, box.snapshot(), baseline, own) == ()
+    box.baseline = baseline._replace(by_products={"src/b": "any"})
+    assert box.snapshot().behind == {}  # the link itself is one
+
+
+def test_behind_a_link_things_are_odd(box: GitBox, monkeypatch: pytest.MonkeyPatch) -> None:
+    box.pin()
+    link("src/b", "../build")(box)
+    box.path("build").mkdir()
+    os.mkfifo(box.path("build/pipe"))
+    link("build/out", "OUTER")(box)
+    link("build/again", ".")(box)
+    box.git("init", "-q", cwd=box.path("build"))
+    assert set(box.snapshot().behind) == {"build/pipe", "build/out", "build/again"}
+    box.write("build/secret")
+    real = worktree_links.hashed
+
+    def refuse(path: bytes, *more: Any) -> Any:
+        if path.endswith(b"secret"):
+            raise PermissionError(13, "Permission denied")
+        return real(path, *more)
+
+    monkeypatch.setattr(worktree_links, "hashed", refuse)
+    report = box.report()
+    assert report.status == "inconclusive"
+    assert "build/secret, which a symlink leads to, cannot be read" in report.problems[0]
+
+
+@pytest.mark.parametrize("name", ["src", "src/lib", "new/deep"])
+def test_a_folder_that_was_renamed_and_renamed_back(box: GitBox, name: str) -> None:
+    """Its content and its files' stamps are as they were."""
+    baseline = box.pin()
+    box.write("new/deep/a.py")
+    box.write("made/b.xml")
+    for folder in ("src", "src/lib", "new/deep", "made"):
+        os.utime(box.path(folder), (1_700_000_000, 1_700_000_000))
+    before = box.snapshot()
+    own = OwnFiles(".decisions")
+    assert rewritten(before, box.snapshot(), baseline, own) == ()
+    for folder in (name, "made"):
+        box.path(folder).rename(box.outer / "moved")
+        (box.outer / "moved").rename(box.path(folder))
+    after = box.snapshot()
+    assert after.tree == before.tree
+    baseline = baseline._replace(by_products={"made/b.xml": "any"})
+    assert rewritten(before, after, baseline, own) == (f"{name}/",)
 
 
 # --- the cache ------------------------------------------------------------------------------------

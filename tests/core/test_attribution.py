@@ -20,7 +20,7 @@ VACUOUS = {
         "skipped": "2 skipped", "skipped-quiet": "2 skipped", "skipped-verbose": "2 skipped",
         "skipped-colour": "2 skipped", "collect-only": "2 tests collected",
         "collect-only-quiet": "2 tests collected", "braggart": "1 skipped",
-        "braggart-quiet": "1 skipped",
+        "braggart-quiet": "1 skipped", "skipped-silent": "2 skipped",
     },
     "unittest": {
         "none": "Ran 0 tests", "skip": "Ran 2 tests", "skip-verbose": "Ran 2 tests",
@@ -75,6 +75,30 @@ def test_a_captured_run_is_read_as_what_it_was(runner: str, state: str) -> None:
         assert expected in found.why
         assert found.runner.startswith(runner)
         assert (found.kind, found.tests, found.source) == ("vacuous", 0, "output")
+
+
+FULL = "s" * 72 + " [ 72%]\n"
+
+
+@pytest.mark.parametrize(
+    ("output", "expected"),
+    [
+        (FULL + "s" * 28 + "   [100%]\n", True),
+        (FULL + "a test prints this\n" + "s" * 28 + "   [100%]\n", True),
+        (FULL + "s" * 27 + ".   [100%]\n", False),
+        (FULL + "s" * 27 + "x   [100%]\n", False),
+        ("s" * 28 + "   [100%]\n" + FULL, True),
+        ("s" * 40 + " [ 72%]\n" + "s" * 28 + "   [100%]\n", False),
+        (FULL + "a print" + "s" * 28 + "   [100%]\n", False),
+        ("s" * 28 + " [ 50%]\n", False),
+        (FULL + "s" * 28 + " [100%]\n.  [100%]\n1 passed in 0.1s\n", False),
+    ],
+)
+def test_a_progress_without_a_summary_counts_where_none_of_it_is_missing(
+    output: str, expected: bool
+) -> None:
+    found = vacuous(Reading(single="pytest"), lines_of(output.encode()), whole=True)
+    assert (found is not None) is expected
 
 
 def test_every_state_of_the_table_was_captured() -> None:

@@ -157,6 +157,15 @@ def test_each_outcome(criterion: str, said: str, repo: GitRepo, tmp_path: Path) 
     assert bundles.verify(tmp_path / "b.jsonl").status == 0
 
 
+def test_a_commit_with_a_submodule_is_named_too(repo: GitRepo, tmp_path: Path) -> None:
+    GitRepo.init(tmp_path / "other").commit("it", a="a\n")
+    repo.git("-c", "protocol.file.allow=always", "submodule", "-q", "add", "../other", "part")
+    commit = bundles.done(repo).head
+    bundles.export(repo, tmp_path / "b.jsonl")
+    results, _ = bundles.statements(tmp_path / "b.jsonl")
+    assert results["subject"][0]["digest"] == {"gitCommit": commit}
+
+
 def test_stale_evidence_is_not_exported(repo: GitRepo, tmp_path: Path) -> None:
     bundles.done(repo)
     repo.write("src/greet.txt", "please, again\n")

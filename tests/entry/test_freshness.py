@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.entry import hooks, scene
-from tests.entry.scene import flow
+from tests.entry.scene import flow, here
+from tests.support import GitRepo
 from tests.support.forger import Forger
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from tests.support import GitRepo
 
 pytestmark = pytest.mark.needs_tool("git", "bash")
 FIRST = "evidence-ac1-eval-1"
@@ -251,14 +250,23 @@ exit $status
 
 @pytest.mark.parametrize("before", ["as committed", "changed"])
 @pytest.mark.parametrize(
-    ("change", "back"),
+    ("change", "back", "name"),
     [
-        ("echo please > src/greet.txt", "cp -p ../kept src/greet.txt"),
-        ("mv src/greet.txt ../moved; echo please > src/greet.txt", "mv ../moved src/greet.txt"),
+        ("echo please > src/greet.txt", "cp -p ../kept src/greet.txt", "src/greet.txt"),
+        (
+            "mv src/greet.txt ../moved; echo please > src/greet.txt",
+            "mv ../moved src/greet.txt",
+            "src/greet.txt",
+        ),
+        (
+            "mv src ../moved; mkdir src; echo please > src/greet.txt",
+            "rm -r src; mv ../moved src",
+            "src/",
+        ),
     ],
 )
 def test_changed_and_put_back_before_anybody_looks(
-    repo: GitRepo, before: str, change: str, back: str
+    repo: GitRepo, before: str, change: str, back: str, name: str
 ) -> None:
     """Content, size and time are as they were, and only the kernel's own stamp tells.
 
@@ -271,13 +279,81 @@ def test_changed_and_put_back_before_anybody_looks(
         repo.write("src/greet.txt", "do give me that\n")
     done = flow(repo, "goal", "evaluate", "greet", "--json").json
     assert repo.read("src/greet.txt").endswith("give me that\n")
-    told = "written to while the commands ran, now as before: src/greet.txt"
+    told = f"written to while the commands ran, now as before: {name}"
     assert done["verdict"] == "achieved"
     assert told in done["reason"]
     assert told in done["proposed_transition"]["reason"]
     assert told in flow(repo, "goal", "status", "greet").stdout
     quiet = flow(repo, "goal", "evaluate", "greet", "--only", "AC1", "--json")
     assert told in quiet.json["reason"]
+
+
+def deinit(repo: GitRepo) -> None:
+    repo.git("submodule", "--quiet", "deinit", "--force", "--all")
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_a_submodule_comes_or_goes_after_a_green_run(
+    repo: GitRepo, tmp_path: Path, there: bool
+) -> None:
+    """Its empty folder is no change of the repository's, and other content all the same."""
+    GitRepo.init(tmp_path / "other").commit("it", **{"please.txt": "please\n"})
+    local = ("-c", "protocol.file.allow=always", "submodule", "--quiet")
+    scene.start(repo)
+    repo.git(*local, "add", str(tmp_path / "other"), "part")
+    repo.commit("a submodule")
+    if not there:
+        deinit(repo)
+    command = "test -e part/please.txt" if there else "! test -e part/please.txt"
+    scene.create(repo, criterion=f"AC1: the part :: {command}")
+    done = here(repo, "goal", "evaluate", "greet", "--json").json
+    assert done["verdict"] == "achieved"
+    if there:
+        deinit(repo)
+    else:
+        repo.git(*local, "update", "--init")
+    row = here(repo, "goal", "status", "greet", "--json").json["criteria"][0]
+    assert (row["fresh"], row["why_stale"]) == (False, ["tree"])
+    proposal = done["proposed_transition"]["proposal_id"]
+    refused = here(repo, "goal", "confirm", "greet", "--proposal", proposal)
+    assert refused.status == 2
+    assert "the files were changed since it was made" in refused.stderr
+
+
+def test_a_command_that_checks_a_submodule_out_can_pass(repo: GitRepo, tmp_path: Path) -> None:
+    GitRepo.init(tmp_path / "other").commit("it", **{"please.txt": "please\n"})
+    local = "git -c protocol.file.allow=always submodule --quiet"
+    scene.start(repo)
+    repo.git(*local.split()[1:], "add", str(tmp_path / "other"), "part")
+    repo.commit("a submodule")
+    deinit(repo)
+    command = f"{local} update --init && grep -q please part/please.txt"
+    scene.create(repo, criterion=f"AC1: the part :: {command}")
+    for _ in range(2):
+        done = here(repo, "goal", "evaluate", "greet", "--json").json
+        assert done["verdict"] == "achieved"
+        assert "written to" not in done["reason"]
+        (row,) = here(repo, "goal", "status", "greet", "--json").json["criteria"]
+        assert row["fresh"] is True
+
+
+def test_what_was_measured_through_a_new_link_is_changed(repo: GitRepo) -> None:
+    """The link is as it was, and what it leads to is ignored."""
+    scene.start(repo)
+    repo.commit("ignored", **{".gitignore": ".flow/runs/\nbuild/\n"})
+    words = ("--outcome", "polite", "--criterion", scene.PASSES)
+    assert here(repo, "goal", "create", "greet", *words).status == 0
+    (repo.path / "build").mkdir()
+    (repo.path / "src").rename(repo.path / "build/src")
+    (repo.path / "src").symlink_to("build/src")
+    proposal = scene.propose(repo)
+    repo.write("build/src/greet.txt", "give me that\n")
+    done = here(repo, "goal", "confirm", "greet", "--proposal", proposal)
+    assert done.status == 2
+    assert "the files were changed since it was made" in done.stderr
+    scene.meet(repo)
+    repo.write("build/other", "x\n")
+    assert here(repo, "goal", "confirm", "greet", "--proposal", proposal).status == 0
 
 
 def test_of_files_that_are_only_read_nothing_is_told(repo: GitRepo) -> None:
