@@ -16,6 +16,8 @@ from flow.core.debate_prompt import QUESTIONS, Report
 from flow.core.debate_reply import read_reply
 from flow.core.debate_report import Altered, Disagreement, Section
 from flow.core.debate_result import Held, Judge, Silent
+from flow.core.debate_words import contradicted, speaking
+from flow.core.rubric import exact
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -247,6 +249,7 @@ class _Turn:
         )
         if isinstance(final, NoAnswer):
             return final
+        self._contradicted(final, [tuple(before)])
         given = len(final.verification)
         if given < QUESTIONS:
             self._note(f"gave {given} of {QUESTIONS} verification questions with answers")
@@ -269,6 +272,8 @@ class _Turn:
             for report in reports
             if report.judge != number
         ]
+        earlier = [*(one.marks for one in history), *(other.marks for other in others)]
+        self._contradicted(found, [tuple(mark.score for mark in marks) for marks in earlier])
         changes = debate.revisions([*history, found.position])
         flagged = tuple(c.criterion for c in changes if c.round == round and c.conformity)
         if flagged:
@@ -322,6 +327,17 @@ class _Turn:
                 count = len(mark.discounted)
                 quotes = "one quote that does" if count == 1 else f"{count} quotes that do"
                 self._note(f"{mark.name}: gave {quotes} not occur in the solution")
+
+    def _contradicted(self, found: Reply, known: Sequence[Sequence[float]]) -> None:
+        """Note words that claim another score than the one given; ``known``: rows of scores."""
+        for place, mark in enumerate(found.position.marks):
+            others = {exact(row[place]) for row in known}
+            claim = contradicted(mark.justification, mark.score, others)
+            if claim:
+                score = debate.shown(mark.score, 4)
+                self._note(f"{mark.name}: says {claim}/5 in words and scores {score}, which counts")
+        if speaking(found):
+            self._note("says something that looks like an instruction; it is nothing but its words")
 
     def _note(self, text: str) -> None:
         self.notes[f"Judge {self.number}: {text}"] = None
