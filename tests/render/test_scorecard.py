@@ -223,6 +223,7 @@ def test_wrap_loses_nothing_that_fits() -> None:
 
 def test_what_changes_the_width_in_some_terminals_only_is_left_out() -> None:
     assert clean("❤\ufe0f 👍\U0001f3fd x\U000e0100") == "❤ 👍 x"
+    assert clean("👨\u200d👩\u200d👧 می\u200cشود") == "👨👩👧 میشود"
     assert clean("a\u200db\u0600") == "a\\u200db\\u0600"
     assert clean("\U0001f1e9\U0001f1ea \U0001f1ff") == "DE Z"  # halves of flags
     assert clean("a\u3164\uffa0") == "a\\u3164\\uffa0"  # letters that show nothing
