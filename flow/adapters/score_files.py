@@ -27,7 +27,9 @@ CARD_LIMIT = 1 << 18
 MOST_FILES = 100_000
 """Files in the folder."""
 MOST_CARDS = 100
-"""Cards of one skill that are read back."""
+"""Cards of one skill that are read back, where no more is asked for."""
+WHOLE = 1_000
+"""Cards of one skill that its history shows."""
 MOST_NUMBERS = 1_000
 """Cards of one skill in one second."""
 LOCK = f"{layout.LOCKS}/scores.lock"
@@ -39,6 +41,8 @@ class History(NamedTuple):
 
     cards: tuple[PastCard, ...]
     warnings: tuple[str, ...]
+    older: int = 0
+    """Files of older cards that were not looked into."""
 
 
 def folder(top: str, loaded: LoadedSettings) -> str:
@@ -82,7 +86,8 @@ def history(top: str, where: str, skill: str, *, latest: str, most: int = MOST_C
     found: list[PastCard] = []
     warnings: list[str] = []
     tried = 0
-    for file in past.newest_first(files.names(top, where, suffix=".json", limit=MOST_FILES), skill):
+    named = past.newest_first(files.names(top, where, suffix=".json", limit=MOST_FILES), skill)
+    for file in named:
         if len(found) == most or tried == 2 * most + 50:
             break
         tried += 1
@@ -99,7 +104,7 @@ def history(top: str, where: str, skill: str, *, latest: str, most: int = MOST_C
     more = len(warnings) - _WARNINGS
     if more > 0:
         warnings[_WARNINGS:] = [f"and {more} more files that are odd"]
-    return History(tuple(found), tuple(warnings))
+    return History(tuple(found), tuple(warnings), len(named) - tried)
 
 
 def _read(top: str, where: str, file: CardFile, skill: str) -> PastCard | str | None:

@@ -151,7 +151,8 @@ def history(
     parts = Parts(cwd, environ)
     name = scorecard_history.skill_name(skill)
     where = score_files.folder(parts.top, parts.settings)
-    found = score_files.history(parts.top, where, name, latest=_latest())
+    found = score_files.history(parts.top, where, name, latest=_latest(), most=score_files.WHOLE)
+    older = [f"{found.older} older cards are not in this history"] if found.older else []
     mean = scorecard_history.mean(found.cards)
     return {
         "skill": name,
@@ -161,7 +162,7 @@ def history(
         if mean is None
         else {"cards": mean.cards, "composite": float(mean.composite)},
         "change": scorecard_history.trend(found.cards),
-        "warnings": [*parts.settings.warnings, *found.warnings],
+        "warnings": [*parts.settings.warnings, *older, *found.warnings],
     }
 
 

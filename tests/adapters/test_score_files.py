@@ -227,6 +227,14 @@ def test_a_doctored_composite_is_computed_anew_and_told(tmp_path: Path) -> None:
     assert "says 10.0 (B+); its scores make 8.00 (B+)" in found.warnings[0]
 
 
+def test_older_cards_than_are_read_are_counted(tmp_path: Path) -> None:
+    for day in range(1, 8):
+        put(tmp_path, f"commit-2026010{day}-000000.json", json.dumps(card()))
+    put(tmp_path, "other-20260101-000000.json", json.dumps(card(skill="other")))
+    assert (len(history(tmp_path, most=5).cards), history(tmp_path, most=5).older) == (5, 2)
+    assert (len(history(tmp_path).cards), history(tmp_path).older) == (7, 0)
+
+
 def test_reading_is_bounded(tmp_path: Path) -> None:
     for number in range(400):
         put(tmp_path, f"commit-20260105-000000-{number + 2}.json", "[]")

@@ -15,7 +15,7 @@ import pytest
 
 import flow
 from flow import NoUsableAnswer, Scorecard, ScoredDimension, ascorecard, scorecard, scorecards
-from flow.adapters import transcripts
+from flow.adapters import score_files, transcripts
 from flow.core.scorecard import NAMES
 from flow.errors import FlowError, InputError, StateError
 from flow.wiring import scorecards as wiring
@@ -57,6 +57,17 @@ def test_a_scorecard(place: GitRepo) -> None:
     assert found.transcript == "run.txt"
     assert found.file == f".flow/scores/{files(place)[0]}"
     assert json.loads((place.path / found.file).read_text()) == found.to_document()
+
+
+def test_a_history_says_how_many_older_cards_it_lacks(
+    place: GitRepo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = [scorecard("commit", file="run.txt", backend=Scripted(GOOD)).file for _ in range(3)]
+    assert (len(scorecards("commit")["cards"]), scorecards("commit")["warnings"]) == (3, [])
+    monkeypatch.setattr(score_files, "WHOLE", 1)
+    found = scorecards("commit")
+    assert [f"{found['folder']}/{card['file']}" for card in found["cards"]] == made[-1:]
+    assert found["warnings"] == ["2 older cards are not in this history"]
 
 
 def test_a_function_a_path_object_and_no_storing(place: GitRepo) -> None:

@@ -284,6 +284,20 @@ def test_a_history_of_one_and_of_none() -> None:
     assert scorecard.history({**past(8.0), "cards": []}) == []
 
 
+def test_of_a_long_history_the_newest_are_shown() -> None:
+    scores = [1.0, *(5.0 for _ in range(scorecard.SHOWN))]
+    lines = scorecard.history(past(*scores))
+    assert lines[:2] == [
+        f"skill x: {scorecard.SHOWN + 1} scorecards in .flow/scores",
+        "  the newest 30; --json has all",
+    ]
+    assert [line.split()[-1] for line in lines[3:33]] == [f"x-{n}.json" for n in range(2, 32)]
+    assert lines[33].startswith(f"trend {'▅' * 30} 5.00/10")
+    assert lines[33].endswith("+4.00 overall")
+    whole = scorecard.history(past(*scores[1:]))
+    assert len(whole) == len(lines) - 1
+
+
 def test_a_history_in_ascii() -> None:
     lines = scorecard.history(past(1.0, 10.0), encoding="ascii")
     assert any(line.startswith("trend _@ 10.00/10") for line in lines)
