@@ -10,13 +10,15 @@ import re
 
 from flow.cheap_typing import TYPE_CHECKING
 from flow.core.debate import shown
+from flow.core.debate_prompt import QUESTIONS
 from flow.core.judging import suspicious
 from flow.core.rubric import exact
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator
+    from collections.abc import Container, Iterator, Mapping, Sequence
 
-    from flow.core.debate_reply import Reply
+    from flow.core.debate import Position
+    from flow.core.debate_report import Section
 
 _NUMBER = r"([1-5](?:\.\d{1,4})?)\s*(?:/\s*5(?:\.0)?(?!\d|\.\d)|out of (?:5|five)\b)"
 _CLAIM = re.compile(
@@ -45,16 +47,44 @@ def speaks(text: str) -> bool:
     return suspicious.instructs(suspicious.normal(text))
 
 
-def speaking(reply: Reply) -> bool:
-    """Whether anything that a judge wrote seems to tell a reader what to do."""
-    return any(map(speaks, _texts(reply)))
+def remarks(sections: Mapping[int, Sequence[Section]]) -> Iterator[str]:
+    """What a reader should know of the judges' sections, by judge; debate after debate."""
+    for turn in range(max(map(len, sections.values()), default=0)):
+        for number in sorted(sections):
+            if turn < len(sections[number]):
+                known = [s.position for all in sections.values() for s in all[:turn]]
+                for text in _remarks(sections[number][turn], known):
+                    yield f"Judge {number}: {text}"
 
 
-def _texts(reply: Reply) -> Iterator[str]:
-    position = reply.position
+def _remarks(section: Section, known: Sequence[Position]) -> Iterator[str]:
+    """``known``: the positions before it that it may speak of."""
+    for place, mark in enumerate(section.position.marks):
+        if mark.discounted:
+            count = len(mark.discounted)
+            quotes = "one quote that does" if count == 1 else f"{count} quotes that do"
+            yield f"{mark.name}: gave {quotes} not occur in the solution"
+        others = {exact(position.marks[place].score) for position in known}
+        others.add(exact(section.before[place]))
+        claim = contradicted(mark.justification, mark.score, others)
+        if claim:
+            score = shown(mark.score, 4)
+            yield f"{mark.name}: says {claim}/5 in words and scores {score}, which counts"
+    given = len(section.verification)
+    if section.round == 0 and given < QUESTIONS:
+        yield f"gave {given} of {QUESTIONS} verification questions with answers"
+    if section.conformity:
+        names = ", ".join(section.conformity)
+        yield f"revised {names} in debate {section.round} without a new quote (conformity)"
+    if any(map(speaks, _texts(section))):
+        yield "says something that looks like an instruction; it is nothing but its words"
+
+
+def _texts(section: Section) -> Iterator[str]:
+    position = section.position
     yield from (mark.justification for mark in position.marks)
     yield from (*position.strengths, *position.weaknesses)
-    for asked in reply.verification:
+    for asked in section.verification:
         yield from asked
-    for dispute in reply.disputes:
-        yield from (dispute.defense, dispute.challenge)
+    for one in section.disagreements:
+        yield from (one.defense, one.challenge)

@@ -482,6 +482,19 @@ def test_a_finished_debate_asks_nobody() -> None:
     assert document(again)["calls"] == 0
 
 
+def test_going_on_tells_what_earlier_runs_told_too() -> None:
+    shelf = Shelf()
+    firm = Judge(assess=says(5, 4, "an invented quote"), debate=says(5, 4, LINES[0]))
+    weak = Judge(assess=says(2, 4, LINES[0]), debate=says(5, 4, LINES[0]))
+    whole = held(firm, weak, shelf=shelf).warnings
+    assert [text.partition(",")[0] for text in whole if text.startswith("Judge")] == [
+        "Judge 1: a: gave one quote that does not occur in the solution",
+        "Judge 1: b: gave one quote that does not occur in the solution",
+        "Judge 2: revised a in debate 1 without a new quote (conformity)",
+    ]
+    assert held(Judge(), Judge(), shelf=shelf).warnings == whole
+
+
 def test_going_on_in_the_middle_of_a_debate_shows_the_files_as_they_were() -> None:
     shelf = Shelf()
     panel = [Judge(assess=says(2, 4), debate=says(2, 4)), Judge(assess=says(5, 4), debate=TIMEOUT)]
