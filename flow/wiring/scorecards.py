@@ -65,11 +65,14 @@ def score(
     cwd: str | None = None,
     environ: Mapping[str, str] | None = None,
     told: Callable[[str], None] = lambda _: None,
+    made: Callable[[Mapping[str, Any]], None] = lambda _: None,
     loop: AbstractEventLoop | None = None,
 ) -> Card:
     """Score one execution and store its card.
 
-    ``told`` hears what is going on; ``loop`` is where a coroutine function as judge runs.
+    ``told`` hears what is going on; ``made`` gets the card before it is stored, so that what a
+    judge was paid for can be seen though the disk is full; ``loop`` is where a coroutine function
+    as judge runs.
     Raises :class:`InputError` where there is no transcript (before any judge is asked),
     :class:`~flow.errors.NoUsableAnswer` where no card follows from what the judge said: then
     nothing is stored.
@@ -118,6 +121,7 @@ def score(
         notes=[tools.mask(note) for note in notes],
     )
     card = scorecard_card.document(about, scored.ballot)
+    made(card)
     if not wish.store:
         return Card(card, None, warnings)
     stored = _store(parts, where, card, once=wish.once)

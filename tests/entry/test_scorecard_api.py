@@ -200,6 +200,17 @@ def test_an_execution_is_scored_once(place: GitRepo) -> None:
     assert wiring.score(wish(once=False)).file != card.file  # a person may ask again
 
 
+def test_a_run_scored_by_its_short_name_is_known_by_its_plugins(place: GitRepo) -> None:
+    card = wiring.score(wish())
+    execution = card.document["execution"]
+    assert wiring.scored(execution, "git:commit") == card.file
+    with pytest.raises(StateError):
+        wiring.score(wish(skill="git:commit"))
+    later = wiring.score(wish(skill="git:commit", once=False))
+    assert later.document["history"]["cards"] == 1
+    assert wiring.scored(execution, "commit") in (card.file, later.file)
+
+
 def test_an_odd_execution_is_known_again(place: GitRepo) -> None:
     odd = transcripts.read("run.txt", "commit")._replace(execution="a\ud800\x1b" + "x" * 900)
     card = wiring.score(wish(transcript=odd))
