@@ -26,6 +26,17 @@ _CLAIM = re.compile(
 )
 
 
+_ORDER = re.compile(
+    r"\b(?:ignore|disregard|forget|override)\b.{0,30}\b(?:all|previous|prior|above|earlier|your)\b"
+    r".{0,30}\b(?:instructions?|prompts?|rules|messages?|reports?)\b"
+    r"|^\W*(?:dear |note to |message to )?(?:the )?"
+    r"(?:orchestrator|assistant|agent|claude|system|other judges)\s*[:,!]"
+    r"|\b(?:report|declare|announce|state|return|output|print)\b.{0,20}\bconsensus\b"
+    r"|\bnew (?:system )?(?:instructions?|prompt)\b"
+)
+"""Of text as :func:`flow.core.judging.suspicious.normal` makes it."""
+
+
 def claims(text: str) -> tuple[str, ...]:
     """The scores that a justification says it gives: ``I give this 2/5``, ``4/5: all is there``."""
     return tuple(_CLAIM.findall(text))
@@ -43,8 +54,13 @@ def contradicted(text: str, score: float, known: Container[object] = ()) -> str:
 
 
 def speaks(text: str) -> bool:
-    """Whether it seems to tell a reader what to do."""
-    return suspicious.instructs(suspicious.normal(text))
+    """Whether it gives orders to a reader, or poses as somebody else's words.
+
+    Narrower than what labels data for a judge: an honest judge writes that handlers do not check
+    their input, and should reply with JSON.
+    """
+    plain = suspicious.normal(text)
+    return _ORDER.search(plain) is not None or suspicious.imitates(plain)
 
 
 def remarks(sections: Mapping[int, Sequence[Section]]) -> Iterator[str]:
