@@ -107,6 +107,8 @@ def _why(held: Held) -> Iterator[str]:
     yield from (line for line in _silent(held) if line)
     if held.silent or held.altered or not held.agreements:
         yield "- Without every judge's own report there is no consensus."
+        if not held.altered:
+            yield "- The same command goes on from here, and asks only for what is missing."
         return
     last, positions = held.agreements[-1], held.positions
     for name in last.apart:
@@ -175,7 +177,7 @@ def _said(text: str) -> str:
 
 
 def _judges(who: Sequence[int], held: Held) -> str:
-    if len(who) == len(held.positions) > 1:
+    if len(who) == len(held.judges) > 1:
         return "all judges"
     return f"Judge{'s' if len(who) > 1 else ''} {', '.join(map(str, who))}"
 

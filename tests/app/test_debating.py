@@ -23,6 +23,7 @@ CRITERIA = debate_criteria.parse("a:1,b:1")
 TURN = re.compile(r"You are Judge (\d+) (?:evaluating|in debate round (\d+))")
 LINES = SOLUTION.split("\n")
 Said = Mapping[str, Any] | NoAnswer | str
+GOES_ON = "- The same command goes on from here, and asks only for what is missing."
 VERIFIED = [{"question": f"q{n}", "answer": f"a{n}"} for n in range(5)]
 
 
@@ -450,6 +451,9 @@ def test_a_missing_judge_is_never_passed_off_as_consensus(turn: str) -> None:
     assert result["needs_human_review"]
     assert result["scores"] is None
     assert "- Judge 2 gave no usable answer (timeout): took too long" in result["report"]
+    assert GOES_ON in result["report"].split("\n")
+    assert ("(all judges)" in result["report"]) == (round > 0)
+    assert ("(Judges 1, 3)" in result["report"]) == (round == 0)
     assert found.rounds == max(round - 1, 0)
     # ... and only that judge is asked when it is tried again
     again = [Judge(assess=says(5, 4), debate_1=says(5, 4), debate_2=says(4, 4)) for _ in "12"]
@@ -533,6 +537,7 @@ def test_a_report_that_somebody_changed_between_debates_is_named(change: str) ->
     assert [row["file"] for row in result["altered"]] == ["reports/x.1.md"]
     assert result["altered"][0]["what"]
     assert "reports/x.1.md is not what Flow wrote" in result["report"]
+    assert GOES_ON not in result["report"]
 
 
 def test_a_report_that_somebody_changed_while_its_judge_was_asked_is_not_written_to() -> None:
