@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from flow.wiring import auto_judging
+from flow.wiring.parts import Parts
 from tests.entry import scene
 from tests.entry.hooks import event, run_script
 from tests.support import ROOT, GitRepo
@@ -369,13 +371,32 @@ def test_where_no_skill_ran_nothing_happens(place: Place, lines: str) -> None:
     assert place.asked == 0
 
 
-def test_the_end_of_a_transcript_that_is_still_written_is_waited_for(place: Place) -> None:
+@pytest.mark.parametrize(("written", "waited"), [(4, True), (None, False)])
+def test_the_end_of_a_transcript_that_is_still_written_is_waited_for(
+    written: int | None, waited: bool, place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By a clock of its own, so that the speed of the machine decides nothing."""
     place.session.command("tidy").bash("ls", "a")
-    assert place.stop() == {}
-    time.sleep(0.2)
-    place.session.says("all is tidy now")
-    place.settled()
-    assert len(place.cards) == 1
+    parts = Parts(str(place.repo.path))
+    pauses: list[float] = []
+
+    def sleep(seconds: float) -> None:
+        pauses.append(seconds)
+        if written is None:
+            place.session.bash("ls", "a")  # it never comes to an end
+        elif len(pauses) == written:
+            place.session.says("all is tidy now")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(time, "sleep", sleep)
+        patched.setattr(time, "monotonic", lambda: sum(pauses))
+        found = auto_judging._newest(parts, auto_judging.Stop("s1", str(place.session.path)))
+    assert (found is not None) == waited
+    if found is not None:
+        assert found.entries[-1].text == "all is tidy now"
+    longest = auto_judging.LONGEST_STILL
+    assert (sum(pauses) < longest / 2) == waited
+    assert sum(pauses) < longest + 1
 
 
 def test_the_process_leaves_the_hosts_group_and_no_zombie(place: Place) -> None:
