@@ -27,7 +27,11 @@ CARD_LIMIT = 1 << 18
 MOST_FILES = 100_000
 """Files in the folder."""
 MOST_CARDS = 100
-"""Cards of one skill that are read back."""
+"""Cards of one skill that are read back, where no more is asked for."""
+WHOLE = 1_000
+"""Cards of one skill that its history shows."""
+MOST_OTHERS = 200
+"""Files of other skills, with names that end alike, that are read in vain."""
 MOST_NUMBERS = 1_000
 """Cards of one skill in one second."""
 LOCK = f"{layout.LOCKS}/scores.lock"
@@ -39,6 +43,8 @@ class History(NamedTuple):
 
     cards: tuple[PastCard, ...]
     warnings: tuple[str, ...]
+    older: int = 0
+    """Files of older cards that were not looked into."""
 
 
 def folder(top: str, loaded: LoadedSettings) -> str:
@@ -81,10 +87,22 @@ def history(top: str, where: str, skill: str, *, latest: str, most: int = MOST_C
     """
     found: list[PastCard] = []
     warnings: list[str] = []
-    tried = 0
-    for file in past.newest_first(files.names(top, where, suffix=".json", limit=MOST_FILES), skill):
+    tried = others = older = 0
+    named = past.newest_first(files.names(top, where, suffix=".json", limit=MOST_FILES), skill)
+    for at, file in enumerate(named):
         if len(found) == most or tried == 2 * most + 50:
+            older = sum(past.named_as(file, skill) for file in named[at:])
             break
+        if not past.named_as(file, skill):
+            # Another plugin's skill of that name, or another skill whose name ends alike.
+            card = None
+            if others < MOST_OTHERS and file.stamp <= latest:
+                card = _read(top, where, file, skill)
+            if isinstance(card, past.PastCard):
+                found.append(card)
+            else:
+                others += 1
+            continue
         tried += 1
         if file.stamp > latest:
             warnings.append(f"{file.name}: is dated in the future, and does not count")
@@ -99,7 +117,7 @@ def history(top: str, where: str, skill: str, *, latest: str, most: int = MOST_C
     more = len(warnings) - _WARNINGS
     if more > 0:
         warnings[_WARNINGS:] = [f"and {more} more files that are odd"]
-    return History(tuple(found), tuple(warnings))
+    return History(tuple(found), tuple(warnings), older)
 
 
 def _read(top: str, where: str, file: CardFile, skill: str) -> PastCard | str | None:

@@ -129,30 +129,37 @@ def _named(asked: str, top: str | None) -> _Rubric:
     if "/" in asked or os.path.lexists(asked):
         data = inputs.read(asked, "rubric", limit=LIMIT)
         return _read(data, os.path.basename(asked), asked, "file")
+    own = [visible(name.removesuffix(".md").removeprefix("rubric-")) for name, _ in _files(top)]
+    known = list(dict.fromkeys((*own[:20], *READY_MADE)))
     raise InputError(
         f"there is no rubric {asked!r:.80} for scorecards",
         code="not_found",
         key="rubric",
         value=asked,
-        remedy=f"use one of {', '.join(READY_MADE)}, or the path of a Markdown file",
+        remedy=f"use one of {', '.join(known)}, or the path of a Markdown file",
     )
 
 
 def _project(top: str | None, wanted: set[str] | None = None) -> Iterator[_Rubric]:
     """A project's own rubrics by file name; ``wanted`` are the only names to read."""
+    for name, rel in _files(top):
+        if wanted is None or name in wanted:
+            data = files.read_optional(top or "", rel, limit=LIMIT)
+            if data is not None:
+                yield _read(data, name, rel, "project")
+
+
+def _files(top: str | None) -> list[tuple[str, str]]:
+    """Name and path of each file that may be a project's own rubric."""
     if top is None:
-        return
+        return []
     found = [
         (name, number, f"{folder}/{name}")
         for number, folder in enumerate((layout.PLUGIN_RUBRICS, layout.RUBRICS))
         for name in files.names(top, folder, suffix=".md", limit=MOST_FILES)
         if folder != layout.PLUGIN_RUBRICS or name.startswith("rubric-")
     ]
-    for name, _, rel in sorted(found):
-        if wanted is None or name in wanted:
-            data = files.read_optional(top, rel, limit=LIMIT)
-            if data is not None:
-                yield _read(data, name, rel, "project")
+    return [(name, rel) for name, _, rel in sorted(found)]
 
 
 def _ready_made(name: str) -> _Rubric:

@@ -155,12 +155,16 @@ class Lines:
         if self.skipped:
             said.append(f"its first {self.skipped} bytes were not read")
         if self.bad:
-            said.append(f"{self.bad} lines are no JSON that can be read; left out")
+            said.append(f"{_lines(self.bad)} no JSON that can be read; left out")
         if self.long:
-            said.append(f"{self.long} lines are longer than {MOST_LINE} bytes; left out")
+            said.append(f"{_lines(self.long)} longer than {MOST_LINE} bytes; left out")
         if self.torn:
             said.append("its last line is cut off; left out")
         return said
+
+
+def _lines(count: int) -> str:
+    return "1 line is" if count == 1 else f"{count} lines are"
 
 
 def _to_line_end(file: Any) -> None:

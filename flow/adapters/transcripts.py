@@ -23,7 +23,7 @@ from flow.core.transcript_rows import clean
 from flow.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from flow.core.transcript_claude import Run
 
@@ -54,8 +54,7 @@ def read(path: str, skill: str | None) -> Transcript:
     if run is not None:
         return _of_run(run, path, lines.warnings)
     if skill is not None and session.skills and not session.agent:
-        ran = ", ".join(visible(name)[:60] for name in list(session.skills)[:12])
-        why = f"did not run in this transcript; what ran: {ran}"
+        why = f"did not run in this transcript; what ran: {_named(session.skills)}"
         if any(same_skill(skill, name) for name in session.skills):
             why = "only began in this transcript; nothing of what it did is there"
         raise InputError(
@@ -93,18 +92,22 @@ def newest(
         own = places.session_file(environ.get(SESSION, ""), folders, config)
         if own is not None:
             found = [own, *(path for path in found if path != own)]
+    ran: dict[str, None] = {}
     for path in found:
-        transcript = _in_session(skill, path)
+        transcript = _in_session(skill, path, ran)
         if transcript is not None:
             return transcript
-    raise _none(skill, cwd, len(found))
+    raise _none(skill, cwd, len(found), ran)
 
 
-def _none(skill: str | None, cwd: str, searched: int) -> InputError:
+def _none(skill: str | None, cwd: str, searched: int, ran: Iterable[str]) -> InputError:
     what = "no skill or agent" if skill is None else f"no run of {skill!r:.80}"
-    where = f"in {searched} sessions of this folder" if searched else "here: there are no sessions"
+    count = "1 session" if searched == 1 else f"{searched} sessions"
+    where = f"in {count} of this folder" if searched else "here: there are no sessions"
+    known = [] if skill is None else [name for name in ran if not same_skill(skill, name)]
+    others = f"; what ran: {_named(known)}" if known else ""
     return InputError(
-        f"there is {what} to judge {where}",
+        f"there is {what} to judge {where}{others}",
         code="not_found",
         file=cwd,
         key="skill",
@@ -113,8 +116,15 @@ def _none(skill: str | None, cwd: str, searched: int) -> InputError:
     )
 
 
-def _in_session(skill: str | None, path: str) -> Transcript | None:
-    """The newest run in one session; None where it has none or cannot be read."""
+def _named(skills: Iterable[str]) -> str:
+    return ", ".join(visible(name)[:60] for name in list(skills)[:12])
+
+
+def _in_session(skill: str | None, path: str, ran: dict[str, None]) -> Transcript | None:
+    """The newest run in one session; None where it has none or cannot be read.
+
+    ``ran`` gathers the skills that it names.
+    """
     try:
         source = places.open_source(path, follow=False)
     except InputError:
@@ -123,6 +133,7 @@ def _in_session(skill: str | None, path: str) -> Transcript | None:
     session = Session(skill, destroys)
     for line in lines:
         lines.bad += not session.line(line)
+    ran.update(dict.fromkeys(session.skills))
     run = _newest_run(session, path)
     return _of_run(run, path, lines.warnings) if run is not None else None
 
@@ -185,7 +196,8 @@ def _is_binary(text: str) -> bool:
 
 def _doubts(text: str) -> tuple[str, ...]:
     count = text.count("\ufffd")
-    return (f"{count} places are not in its encoding",) if count else ()
+    places_are = "1 place is" if count == 1 else f"{count} places are"
+    return (f"{places_are} not in its encoding",) if count else ()
 
 
 def _whole(session: Session, lines: places.Lines, path: str) -> Transcript:

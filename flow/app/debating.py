@@ -12,10 +12,11 @@ from __future__ import annotations
 from flow.app.judge_port import Answer, NoAnswer, Question, Usage, name_of
 from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from flow.core import debate, debate_prompt, debate_report
-from flow.core.debate_prompt import QUESTIONS, Report
+from flow.core.debate_prompt import Report
 from flow.core.debate_reply import read_reply
 from flow.core.debate_report import Altered, Disagreement, Section
 from flow.core.debate_result import Held, Judge, Silent
+from flow.core.debate_words import remarks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -191,7 +192,7 @@ class _Debate:
             tuple(self._agreements),
             tuple(self._silent),
             tuple(self._altered.items()),
-            tuple(self._notes),
+            tuple(dict.fromkeys((*self._notes, *remarks(self._sections)))),
             sum(costs) if costs else None,
             len(self._usages),
         )
@@ -247,9 +248,6 @@ class _Turn:
         )
         if isinstance(final, NoAnswer):
             return final
-        given = len(final.verification)
-        if given < QUESTIONS:
-            self._note(f"gave {given} of {QUESTIONS} verification questions with answers")
         return Section(0, final.position, before, final.verification)
 
     def _debate(self) -> Section | NoAnswer:
@@ -271,9 +269,6 @@ class _Turn:
         ]
         changes = debate.revisions([*history, found.position])
         flagged = tuple(c.criterion for c in changes if c.round == round and c.conformity)
-        if flagged:
-            names = ", ".join(flagged)
-            self._note(f"revised {names} in debate {round} without a new quote (conformity)")
         return Section(
             round,
             found.position,
@@ -301,7 +296,6 @@ class _Turn:
                 self._tools.paid(self.number, answer.usage.cost_usd)
             found = self._checked(answer, put)
             if not isinstance(found, NoAnswer):
-                self._discounted(found)
                 return found
             if found.kind not in AGAIN:
                 break
@@ -315,16 +309,6 @@ class _Turn:
         if isinstance(found, str):
             return NoAnswer("wrong_shape", f"its reply is not usable: {found}", answer.usage)
         return found
-
-    def _discounted(self, found: Reply) -> None:
-        for mark in found.position.marks:
-            if mark.discounted:
-                count = len(mark.discounted)
-                quotes = "one quote that does" if count == 1 else f"{count} quotes that do"
-                self._note(f"{mark.name}: gave {quotes} not occur in the solution")
-
-    def _note(self, text: str) -> None:
-        self.notes[f"Judge {self.number}: {text}"] = None
 
 
 def _disagreements(found: Sequence[debate.Gap], reply: Reply) -> tuple[Disagreement, ...]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import sys
 
-from flow.cheap_typing import TYPE_CHECKING
+from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.cli.parsing import whole
+from flow.errors import FlowError
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from flow.cli.output import Output
 
@@ -46,9 +47,18 @@ def run(args: argparse.Namespace, out: Output) -> int:
         backend=args.judge_backend,
         samples=args.samples,
     )
-    card = scorecards.score(wish, told=_told(out))
-    shown = scorecard.box(card.document, out.paint, columns=_columns(out), encoding=_encoding())
-    out.result(card.document, shown)
+
+    def shown(document: Mapping[str, Any]) -> list[str]:
+        return scorecard.box(document, out.paint, columns=_columns(out), encoding=_encoding())
+
+    made: list[Mapping[str, Any]] = []
+    try:
+        card = scorecards.score(wish, told=_told(out), made=made.append)
+    except FlowError:
+        if made and not out.json:  # it was paid for, and is lost otherwise
+            out.result(made[0], [*shown(made[0]), "not stored:"])
+        raise
+    out.result(card.document, shown(card.document))
     out.warn(card.warnings)
     if not out.json:
         out.say(f"stored as {card.file}")

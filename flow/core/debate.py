@@ -197,11 +197,21 @@ def _plain(text: str) -> str:
     return " ".join(text.split())
 
 
-def shown(number: Fraction | float) -> str:
+def shown(number: Fraction | float, digits: int = 2) -> str:
     """A score for people: at most two decimals, rounded half up: ``4``, ``4.3``, ``4.33``."""
     value = number if isinstance(number, Fraction) else exact(number)
-    cents = (value * 200 + 1) // 2
-    return f"{cents // 100}.{cents % 100:02}".rstrip("0").rstrip(".")
+    unit: int = 10**digits
+    rounded = (value * 2 * unit + 1) // 2
+    return f"{rounded // unit}.{rounded % unit:0{digits}}".rstrip("0").rstrip(".")
+
+
+def apart(gap: Fraction, limit: Fraction) -> str:
+    """A gap for people, which never looks as if it were within ``limit`` when it is not."""
+    for digits in (2, 4):
+        text = shown(gap, digits)
+        if (Fraction(text) <= limit) == (gap <= limit):
+            return text
+    return f"a trace more than {shown(limit)}"
 
 
 def total(number: Fraction) -> str:

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from flow.cheap_typing import TYPE_CHECKING
 from flow.core import debate
-from flow.core.debate import shown, total
+from flow.core.debate import CRITERION_LIMIT, OVERALL_LIMIT, apart, shown, total
 from flow.core.debate_report import inert
 from flow.core.debate_result import initial, named, revisions
+from flow.core.debate_words import speaks
+from flow.core.judging.fences import LABEL
 from flow.core.rubric import exact
 
 if TYPE_CHECKING:
@@ -84,7 +86,7 @@ def _vote(held: Held) -> list[str]:
 
 
 def _apart(held: Held, last: Agreement, near: str) -> str:
-    said = f"{shown(last.overall)} from the lowest to the highest overall score"
+    said = f"{apart(last.overall, OVERALL_LIMIT)} from the lowest to the highest overall score"
     return f"{len(held.positions)} independent ballots, no debate; {said}: that {near} a consensus."
 
 
@@ -105,17 +107,21 @@ def _why(held: Held) -> Iterator[str]:
     yield from (line for line in _silent(held) if line)
     if held.silent or held.altered or not held.agreements:
         yield "- Without every judge's own report there is no consensus."
+        if not held.altered:
+            yield "- The same command goes on from here, and asks only for what is missing."
         return
     last, positions = held.agreements[-1], held.positions
     for name in last.apart:
-        said = ", ".join(f"Judge {p.judge} {shown(p.score(name))}" for p in positions)
-        yield f'- Criterion "{inert(name)}": {shown(last.criteria[name])} apart ({said})'
+        said = ", ".join(f"Judge {p.judge} {shown(p.score(name), 4)}" for p in positions)
+        gap = apart(last.criteria[name], CRITERION_LIMIT)
+        yield f'- Criterion "{inert(name)}": {gap} apart ({said})'
         ends = sorted(positions, key=lambda p: exact(p.score(name)))
         for position in (ends[0], ends[-1]):
             mark = next(mark for mark in position.marks if mark.name == name)
-            yield f"  - Judge {position.judge}: {inert(mark.justification)}"
-    if last.overall > debate.OVERALL_LIMIT:
-        yield f"- Overall scores: {shown(last.overall)} apart, at most 0.5 is a consensus"
+            yield f"  - Judge {position.judge}: {_said(mark.justification)}"
+    if last.overall > OVERALL_LIMIT:
+        gap = apart(last.overall, OVERALL_LIMIT)
+        yield f"- Overall scores: {gap} apart, at most 0.5 is a consensus"
     for number in last.refusing:
         yield f"- Judge {number} does not accept the consensus"
 
@@ -138,7 +144,9 @@ def _table(held: Held, last: str, scores: Mapping[str, Fraction] | None) -> list
         values = [position.score(criterion.name) for position in positions]
         own = [f"{shown(value)}/5" for value in values]
         gap = max(exact(value) for value in values) - min(exact(value) for value in values)
-        end = shown(gap) if scores is None else f"{total(scores[criterion.name])}/5"
+        end = apart(gap, CRITERION_LIMIT)
+        if scores is not None:
+            end = f"{total(scores[criterion.name])}/5"
         lines.append(_row([inert(criterion.name), *own, end]))
     own = [f"{total(debate.overall(held.about.criteria, p))}/5" for p in positions]
     return [*lines, _row(["Overall", *own, ""])]
@@ -156,14 +164,20 @@ def _points(held: Held, of: str) -> list[str]:
     )
     for heading, points in rows:
         lines += ["", f"## {of}{heading}", ""]
-        lines += [f"- {inert(text)} ({_judges(who, held)})" for text, who in points]
+        lines += [f"- {_said(text)} ({_judges(who, held)})" for text, who in points]
         if not points:
             lines.append("None named.")
     return lines
 
 
+def _said(text: str) -> str:
+    """A judge's words, labelled where they seem to instruct whoever reads the report."""
+    line = inert(text)
+    return f"{LABEL}{line}" if speaks(text) else line
+
+
 def _judges(who: Sequence[int], held: Held) -> str:
-    if len(who) == len(held.positions) > 1:
+    if len(who) == len(held.judges) > 1:
         return "all judges"
     return f"Judge{'s' if len(who) > 1 else ''} {', '.join(map(str, who))}"
 
@@ -172,17 +186,19 @@ def _how(held: Held) -> Iterator[str]:
     """How the debate changed the evaluations."""
     first, revised = initial(held), revisions(held)
     before, after = held.agreements[0], held.agreements[-1]
-    said = ", ".join(f'"{inert(name)}" ({shown(gap)} apart)' for name, gap in first)
-    yield f"- Initial disagreements: {said or 'none'}"
-    spread = f"{shown(before.overall)} before, {shown(after.overall)} after"
+    said = [f'"{inert(name)}" ({apart(gap, CRITERION_LIMIT)} apart)' for name, gap in first]
+    yield f"- Initial disagreements: {', '.join(said) or 'none'}"
+    ends = [apart(one.overall, OVERALL_LIMIT) for one in (before, after)]
+    spread = f"{ends[0]} before, {ends[1]} after"
     yield f"- Spread of the overall scores: {spread}"
     if held.rounds:
-        yield f"- How resolved: {len(revised)} revised scores" + (":" if revised else "")
+        count = f"{len(revised)} revised score{'s' * (len(revised) != 1)}"
+        yield f"- How resolved: {count}" + (":" if revised else "")
     for one in revised:
         change = f"from {shown(one.before)} to {shown(one.after)}"
         yield (
             f'  - Round {one.round}, Judge {one.judge}, "{inert(one.criterion)}" {change}: '
-            f"{inert(one.reason)}"
+            f"{_said(one.reason)}"
         )
         if one.conformity:
             yield "    - **conformity**: revised without a new quote from the solution"

@@ -15,8 +15,30 @@ if TYPE_CHECKING:
 
 
 def visible(text: str) -> str:
-    """``text`` on one line, with control, bidirectional and undecodable characters escaped."""
+    """``text`` on one line, with control, bidirectional and undecodable characters escaped.
+
+    What joins two emoji to one, or shapes the letters of a script that needs it, stays.
+    """
+    if _JOINER in text or _NON_JOINER in text:
+        places = enumerate(text)
+        return "".join(c if _plain(c) or _joins(text, at) else _escape(c) for at, c in places)
     return "".join(c if _plain(c) else _escape(c) for c in text)
+
+
+_NON_JOINER, _JOINER = "\u200c", "\u200d"
+
+
+def _joins(text: str, at: int) -> bool:
+    if not 0 < at < len(text) - 1 or text[at] not in (_NON_JOINER, _JOINER):
+        return False
+    before, after = ord(text[at - 1]), ord(text[at + 1])
+    if text[at] == _JOINER and _emoji(after):
+        return _emoji(before) or before == 0xFE0F
+    return all(0x620 <= code <= 0x6EF or 0x900 <= code <= 0xDFF for code in (before, after))
+
+
+def _emoji(code: int) -> bool:
+    return 0x1F300 <= code <= 0x1FAFF or 0x2600 <= code <= 0x27BF or 0x2B00 <= code <= 0x2BFF
 
 
 def _plain(char: str) -> bool:

@@ -126,10 +126,27 @@ def read_name(name: str) -> CardFile | None:
     return CardFile(name, stem, f"{day}-{time}", int(number or 1))
 
 
+def same_skill(one: str, other: str) -> bool:
+    """Whether two names are of one skill: the same, or one lacks the prefix of its plugin."""
+    if (":" in one) == (":" in other):
+        return one == other
+    return one.rpartition(":")[2] == other.rpartition(":")[2]
+
+
+def named_as(file: CardFile, skill: str) -> bool:
+    """Whether the name of the file is that of a card of ``skill``, with its prefix or without."""
+    return file.stem in (file_stem(skill), file_stem(skill.rpartition(":")[2]))
+
+
 def newest_first(names: Sequence[str], skill: str) -> list[CardFile]:
-    """The files whose names say that they are cards of ``skill``."""
-    stem = file_stem(skill)
-    files = [file for name in names if (file := read_name(name)) is not None and file.stem == stem]
+    """The files whose names say that they may be cards of ``skill`` (:func:`same_skill`)."""
+    end = None if ":" in skill else f"-{file_stem(skill)}"
+    files = [
+        file
+        for name in names
+        if (file := read_name(name)) is not None
+        and (named_as(file, skill) or (end is not None and file.stem.endswith(end)))
+    ]
     return sorted(files, key=lambda file: (file.stamp, file.number), reverse=True)
 
 
@@ -141,7 +158,7 @@ def read_card(document: Any, file: CardFile, skill: str) -> PastCard | str | Non
     """
     if not isinstance(document, dict) or not isinstance(document.get("skill"), str):
         return "is not a scorecard (flow schema scorecard)"
-    if document["skill"] != skill:
+    if not same_skill(document["skill"], skill):
         return None
     scores: dict[str, Decimal] = {}
     rows = document.get("dimensions")

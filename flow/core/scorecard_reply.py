@@ -7,6 +7,7 @@ the transcript is a fault: it is sent back once, and marked in the card (SPEC se
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 
 from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core.explain import names, visible
@@ -37,6 +38,16 @@ TOO_SHORT = (
     f"its quotes are too short to be looked up: at least {LEAST_QUOTE} characters, or a whole line"
 )
 VAGUE = "its justification says nothing concrete"
+_NUMBER = r"(\d{1,2}(?:\.\d)?)"
+_OF_TEN = r"\s*(?:/\s*10(?:\.0)?(?!\d|\.\d)|out of (?:10|ten)\b)"
+_STOP = r"(?=\s*[—–:]|\s-\s|\.?$)"
+_CLAIM = re.compile(
+    rf"^\W*(?:{'|'.join(NAMES)})\W+(?:is\W+)?{_NUMBER}(?:{_OF_TEN})?{_STOP}"
+    rf"|^\W*{_NUMBER}{_OF_TEN}{_STOP}"
+    rf"|\b(?:scor|rat|giv|gave|award)\w*\b[^.;:/\d]{{0,40}}:?\s*{_NUMBER}{_OF_TEN}",
+    re.IGNORECASE,
+)
+"""Where a justification says which score it gives: ``Safety 9.0 — ...``, ``I give it 9/10``."""
 _VAGUE = (
     "all good|as expected|average|excellent|fine|generally good|good|great|good enough|good job|"
     "good work|great work|it is fine|it works|looks fine|looks good|looks great|n a|no comment|"
@@ -44,6 +55,14 @@ _VAGUE = (
     "works"
 )
 """Whole justifications that name nothing (the seed's examples, and their like)."""
+
+
+def other_score(said: str, score: Decimal) -> str:
+    """The score that a justification claims, where that is not the one given; else empty."""
+    found = ["".join(groups) for groups in _CLAIM.findall(said)]
+    if not found or any(Decimal(one) == score for one in found):
+        return ""
+    return found[0]
 
 
 def reply_schema() -> dict[str, Any]:
@@ -175,6 +194,9 @@ def _mark(name: str, row: object, occurs: Occurs, *, weigh: bool) -> Mark | str:
     others = tuple(one_line(quote, QUOTE_LIMIT) for quote in quotes if not occurs(name, quote))
     said = one_line(words, JUSTIFICATION_LIMIT)
     wrong = _unfounded(said, kept, others) if weigh else ""
+    claim = other_score(said, score) if name != CONSISTENCY else ""  # which speaks of others too
+    if claim and not wrong:
+        wrong = f"its justification says {claim}, its score is {score}"
     return Mark(score, said, kept, others, wrong)
 
 

@@ -12,6 +12,7 @@ MOST_MARKS = 2
 
 _FLAGS = {chr(0x1F1E6 + at): letter for at, letter in enumerate("ABCDEFGHIJKLMNOPQRSTUVWXYZ")}
 _FILLERS = "\u3164\uffa0"
+_JOINERS = "\u200c\u200d"
 
 
 def clean(text: str) -> str:
@@ -19,13 +20,13 @@ def clean(text: str) -> str:
 
     Control and bidirectional characters become escapes, and so do other format characters and what
     no version of Unicode known here has, and letters that show nothing; variation selectors and
-    skin tones, which change the width of what they follow in some terminals only, are left out, and
-    a flag is its two letters.
+    skin tones, which change the width of what they follow in some terminals only, are left out, as
+    is what joins emoji or letters, and a flag is its two letters.
     """
     shown: list[str] = []
     marks = 0
     for char in normalize("NFC", visible(" ".join(text.split()))):
-        if _modifier(char):
+        if _modifier(char) or char in _JOINERS:
             continue
         kind = category(char)
         marks = marks + 1 if kind in ("Mn", "Me", "Mc") or combining(char) else 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flow.cheap_typing import TYPE_CHECKING
-from flow.core.debate import shown
+from flow.core.debate import OVERALL_LIMIT, apart
 from flow.core.explain import names, visible
 from flow.render.progress import MARKS, PLAIN_MARKS, can_show, fit, write
 from flow.render.progress import seconds as duration
@@ -51,9 +51,9 @@ class Progress:
         """All have answered."""
         after = "before any debate" if rounds == 0 else f"after debate {rounds}"
         if found.reached:
-            self._say(f"consensus {after}, {shown(found.overall)} apart")
+            self._say(f"consensus {after}, {apart(found.overall, OVERALL_LIMIT)} apart")
             return
-        why = [f"{shown(found.overall)} apart overall"]
+        why = [f"{apart(found.overall, OVERALL_LIMIT)} apart overall"]
         why += [f"apart on {names(found.apart)}"] if found.apart else []
         refusing = ", ".join(f"judge {number}" for number in found.refusing)
         why += [f"not accepted by {refusing}"] if refusing else []

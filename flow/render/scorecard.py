@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 WIDTH = 61
 """Columns of the box (SPEC section 9.3), where the terminal has them."""
 LEAST = 4
+SHOWN = 30
+"""Cards of a history that are shown one by one, and in its trend; the newest."""
 _NAME, _BAR, _SCORE = 15, 10, 8
 _JUSTIFICATION = 5
 """Columns below which a justification is left out."""
@@ -137,10 +139,12 @@ def history(document: Document, *, encoding: str = "utf-8") -> list[str]:
     rows = [("at", "composite", "grade", "card")]
     rows += [
         (card["timestamp"], f"{card['composite']:.2f}", card["grade"], clean(card["file"]))
-        for card in cards
+        for card in cards[-SHOWN:]
     ]
     count = f"{len(cards)} scorecard{'s' if len(cards) > 1 else ''}"
     lines = [f"skill {clean(document['skill'])}: {count} in {clean(document['folder'])}"]
+    if len(cards) > SHOWN:
+        lines.append(f"  the newest {SHOWN}; --json has all")
     lines += [*table(rows), _trend(document, cards, drawing(encoding))]
     heading = ("dimension", "last", "since the one before", "since the first")
     change = document["change"]["dimensions"]
@@ -163,7 +167,9 @@ def history(document: Document, *, encoding: str = "utf-8") -> list[str]:
 
 
 def _trend(document: Document, cards: Sequence[Document], draw: Drawing) -> str:
-    sparks = "".join(draw.sparks[_step(card["composite"], len(draw.sparks))] for card in cards)
+    sparks = "".join(
+        draw.sparks[_step(card["composite"], len(draw.sparks))] for card in cards[-SHOWN:]
+    )
     last = cards[-1]
     said = (
         f"trend {sparks} {last['composite']:.2f}/10, {last['grade']} ({described(last['grade'])})"

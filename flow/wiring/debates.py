@@ -294,8 +294,9 @@ def _whole(value: object, key: str, least: int, most: int) -> int:
 def _task(task: object) -> str:
     if isinstance(task, str) and task.strip() and len(task) <= TASK_MOST:
         return task
+    missing = not task or (isinstance(task, str) and not task.strip())
     raise InputError(
-        "the task is missing" if not task or task == "" else "the task is no text of fair length",
+        "the task is missing" if missing else "the task is no text of fair length",
         key="task",
         remedy="say in a few sentences what the solution was supposed to accomplish",
     )

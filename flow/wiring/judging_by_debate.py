@@ -91,8 +91,11 @@ def _decided(heard: Heard, document: Mapping[str, Any], order: DebateOrder) -> H
     overall, said = document["overall"], document["recommendation"]
     reached = order.min_score is None or overall >= order.min_score
     passed = said == "pass" and reached
-    how = "vote" if order.mode == "vote" else f"consensus after {document['rounds']} debates"
-    reason = f"debate: {how}: {said}, {overall:.2f} of 5"
+    how = "vote" if order.mode == "vote" else f"consensus {_after(document)}"
+    shown = f"{overall:.2f}"
+    if not reached and float(shown) >= (order.min_score or 0):
+        shown = f"{overall:.6g}"  # rounded it would look as if it had reached it
+    reason = f"debate: {how}: {said}, {shown} of 5"
     if not reached:
         reason += f", below {order.min_score:g}"
     unfounded = heard.document["without_quotes"]
@@ -129,7 +132,12 @@ def _undecided(document: Mapping[str, Any]) -> str:
         return f"judge {first['judge']} gave no usable answer: {first['reason']}"
     apart = [row["criterion"] for row in document["disagreements"] if row["criterion"]]
     about = f" on {', '.join(apart)}" if apart else ""
-    return f"no consensus{about} after {document['rounds']} debates"
+    return f"no consensus{about} {_after(document)}"
+
+
+def _after(document: Mapping[str, Any]) -> str:
+    rounds = document["rounds"]
+    return f"after {rounds} debate{'s' * (rounds != 1)}" if rounds else "before any debate"
 
 
 def _solution(

@@ -66,7 +66,7 @@ def _graded(
     names = [name for name, _, _ in scorecard.GRADES]
     passed = names.index(grade) <= names.index(order.min_grade)
     weights = {name: str(row["weight"]) for name, row in document["dimensions"].items()}
-    said = f"grade {grade} ({document['composite']}) of {document['skill']}"
+    said = f"grade {grade} ({document['composite']:.2f}) of {document['skill']}"
     reason = f"scorecard: {said}, {'at least' if passed else 'below'} {order.min_grade}"
     if doubted:
         reason += f"; {', '.join(doubted)} without evidence in the transcript"

@@ -65,11 +65,14 @@ def score(
     cwd: str | None = None,
     environ: Mapping[str, str] | None = None,
     told: Callable[[str], None] = lambda _: None,
+    made: Callable[[Mapping[str, Any]], None] = lambda _: None,
     loop: AbstractEventLoop | None = None,
 ) -> Card:
     """Score one execution and store its card.
 
-    ``told`` hears what is going on; ``loop`` is where a coroutine function as judge runs.
+    ``told`` hears what is going on; ``made`` gets the card before it is stored, so that what a
+    judge was paid for can be seen though the disk is full; ``loop`` is where a coroutine function
+    as judge runs.
     Raises :class:`InputError` where there is no transcript (before any judge is asked),
     :class:`~flow.errors.NoUsableAnswer` where no card follows from what the judge said: then
     nothing is stored.
@@ -118,6 +121,7 @@ def score(
         notes=[tools.mask(note) for note in notes],
     )
     card = scorecard_card.document(about, scored.ballot)
+    made(card)
     if not wish.store:
         return Card(card, None, warnings)
     stored = _store(parts, where, card, once=wish.once)
@@ -151,7 +155,8 @@ def history(
     parts = Parts(cwd, environ)
     name = scorecard_history.skill_name(skill)
     where = score_files.folder(parts.top, parts.settings)
-    found = score_files.history(parts.top, where, name, latest=_latest())
+    found = score_files.history(parts.top, where, name, latest=_latest(), most=score_files.WHOLE)
+    older = [f"{found.older} older cards are not in this history"] if found.older else []
     mean = scorecard_history.mean(found.cards)
     return {
         "skill": name,
@@ -161,7 +166,7 @@ def history(
         if mean is None
         else {"cards": mean.cards, "composite": float(mean.composite)},
         "change": scorecard_history.trend(found.cards),
-        "warnings": [*parts.settings.warnings, *found.warnings],
+        "warnings": [*parts.settings.warnings, *older, *found.warnings],
     }
 
 

@@ -228,6 +228,41 @@ def test_a_doctored_composite_is_computed_anew_and_told(tmp_path: Path) -> None:
     assert "says 10.0 (B+); its scores make 8.00 (B+)" in found.warnings[0]
 
 
+def test_cards_of_a_plugins_skill_with_and_without_its_prefix(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(score_files, "MOST_OTHERS", 3)
+
+    def named(skill: str) -> list[str]:
+        found = score_files.history(os.fspath(tmp_path), WHERE, skill, latest=LATEST)
+        assert found.warnings == ()
+        return [card.file for card in found.cards]
+
+    for day, skill in enumerate(("p:commit", "commit", "q:commit", "git-commit"), 1):
+        name = f"{skill.replace(':', '-')}-2026010{day}-000000.json"
+        put(tmp_path, name, json.dumps(card(skill=skill)))
+    put(tmp_path, "x-commit-20260106-000000.json", "{")
+    bare, first, second = (
+        f"{name}-000000.json"
+        for name in ("commit-20260102", "p-commit-20260101", "q-commit-20260103")
+    )
+    assert named("commit") == [second, bare, first]
+    assert named("p:commit") == [bare, first]
+    assert named("q:commit") == [second, bare]
+    assert named("git-commit") == ["git-commit-20260104-000000.json"]
+    for number in range(9):  # of other skills no more than some are looked into
+        put(tmp_path, f"y-commit-20260107-00000{number}.json", json.dumps(card(skill="y-commit")))
+    assert named("commit") == [bare]
+
+
+def test_older_cards_than_are_read_are_counted(tmp_path: Path) -> None:
+    for day in range(1, 8):
+        put(tmp_path, f"commit-2026010{day}-000000.json", json.dumps(card()))
+    put(tmp_path, "other-20260101-000000.json", json.dumps(card(skill="other")))
+    assert (len(history(tmp_path, most=5).cards), history(tmp_path, most=5).older) == (5, 2)
+    assert (len(history(tmp_path).cards), history(tmp_path).older) == (7, 0)
+
+
 def test_reading_is_bounded(tmp_path: Path) -> None:
     for number in range(400):
         put(tmp_path, f"commit-20260105-000000-{number + 2}.json", "[]")

@@ -182,6 +182,15 @@ def test_what_is_not_there_is_an_error(asked: str, tmp_path: Path) -> None:
     assert caught.value.exit_code == 2
 
 
+def test_where_a_rubric_is_not_there_those_that_are_get_named(tmp_path: Path) -> None:
+    write(tmp_path, ".flow/rubrics/rubric-mine.md", "Mine.")
+    write(tmp_path, ".flow/rubrics/house.md", "House.")
+    with pytest.raises(InputError) as caught:
+        choose("commit", "nothing", str(tmp_path))
+    known = "house, mine, code, default, ops, research, writing"
+    assert caught.value.fault.remedy == f"use one of {known}, or the path of a Markdown file"
+
+
 BROKEN = {
     "no end": (b"---\nskills: [commit]\nWords.\n", "has no end"),
     "no YAML": (b"---\nskills: [commit\n---\nWords.\n", "rubric-x.md"),

@@ -549,6 +549,23 @@ def test_a_session_where_only_others_ran_is_an_error(session: SessionFile) -> No
     assert (caught.value.fault.key, caught.value.exit_code) == ("skill", 2)
 
 
+def test_where_only_others_ran_in_the_folders_sessions_they_are_named(
+    session: SessionFile, home: Path, cwd: Path
+) -> None:
+    with pytest.raises(InputError) as caught:
+        newest("commit", home, cwd)
+    nothing = "there is no run of 'commit' to judge in 1 session of this folder"
+    assert caught.value.fault.message == nothing
+    session.command("tidy").says("x").skill("ship").says("y").command("commit")
+    SessionFile(session.path.with_name("more.jsonl")).command("look").says("z")
+    os.utime(session.path)
+    os.utime(session.path.with_name("more.jsonl"), (1, 1))
+    with pytest.raises(InputError) as caught:
+        newest("commit", home, cwd)
+    wanted = "there is no run of 'commit' to judge in 2 sessions of this folder"
+    assert caught.value.fault.message == f"{wanted}; what ran: tidy, ship, look"
+
+
 def test_a_skill_that_only_began_in_a_file_is_an_error(session: SessionFile) -> None:
     session.command("tidy")
     with pytest.raises(InputError, match="only began in this transcript"):
@@ -647,7 +664,7 @@ def test_subagents_files_that_cannot_be_read_are_told(
     found = newest("ship", home, cwd)
     assert found.warnings == (
         "the transcript of a subagent could not be read",
-        "a subagent's transcript: 1 lines are no JSON that can be read; left out",
+        "a subagent's transcript: 1 line is no JSON that can be read; left out",
     )
     assert ("text", "two") in rows(found)
 

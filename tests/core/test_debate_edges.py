@@ -266,7 +266,7 @@ CONSENSUS = """\
 - Rounds to consensus: 1
 - Initial disagreements: none
 - Spread of the overall scores: 0.75 before, 0 after
-- How resolved: 1 revised scores:
+- How resolved: 1 revised score:
   - Round 1, Judge 1, "a" from 3 to 4: why
 
 ## Final Recommendation

@@ -32,6 +32,17 @@ from flow.core.verdict import CriterionResult
         ("\ud7ff\ud800\udfff\ue000", "\ud7ff\\ud800\\udfff\ue000"),
         ("\ufff8\ufff9\ufffb\ufffc", "\ufff8\\ufff9\\ufffb\ufffc"),
         ("\U000dffff\U000e0000\U000e007f\U000e0080", "\U000dffff\\U000e0000\\U000e007f\U000e0080"),
+        # what makes one emoji of two, and what Persian and Hindi are written with
+        (
+            "👨\u200d👩\u200d👧 🏳\ufe0f\u200d🌈 👩🏽\u200d💻",
+            "👨\u200d👩\u200d👧 🏳\ufe0f\u200d🌈 👩🏽\u200d💻",
+        ),
+        ("❤\ufe0f\u200d🔥 👩\u200d⚕\ufe0f", "❤\ufe0f\u200d🔥 👩\u200d⚕\ufe0f"),
+        ("می\u200cشود क्\u200dष", "می\u200cشود क्\u200dष"),
+        ("a\u200db a\u200cb", "a\\u200db a\\u200cb"),
+        ("\u200d👩 👩\u200d", "\\u200d👩 👩\\u200d"),
+        ("👩\u200c💻 👩\u200d\u200d💻", "👩\\u200c💻 👩\\u200d\\u200d💻"),
+        ("می\u200bشود م\u200cx", "می\\u200bشود م\\u200cx"),
         # a byte that is no UTF-8, as the file system gives it; the other surrogates are no bytes
         ("caf\udce9 \udc80\udcff", "caf\\xe9 \\x80\\xff"),
         ("\udc7f\udd00", "\\udc7f\\udd00"),

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from flow.adapters import process_apart
 from flow.wiring import auto_judging
+from flow.wiring.parts import Parts
 from tests.entry import scene
 from tests.entry.hooks import event, one_day, run_script
 from tests.support import ROOT, GitRepo
@@ -378,23 +378,32 @@ def test_where_no_skill_ran_nothing_happens(place: Place, lines: str) -> None:
     assert place.asked == 0
 
 
+@pytest.mark.parametrize(("written", "waited"), [(4, True), (None, False)])
 def test_the_end_of_a_transcript_that_is_still_written_is_waited_for(
-    place: Place, monkeypatch: pytest.MonkeyPatch
+    written: int | None, waited: bool, place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In this process: the host writes on between two looks, however fast or slow both are."""
+    """By a clock of its own, so that the speed of the machine decides nothing."""
     place.session.command("tidy").bash("ls", "a")
-    pause, ends = time.sleep, ["all is tidy now"]
+    parts = Parts(str(place.repo.path))
+    pauses: list[float] = []
 
     def sleep(seconds: float) -> None:
-        if ends:
-            place.session.says(ends.pop())
-        pause(seconds)
+        pauses.append(seconds)
+        if written is None:
+            place.session.bash("ls", "a")  # it never comes to an end
+        elif len(pauses) == written:
+            place.session.says("all is tidy now")
 
-    monkeypatch.setattr(time, "sleep", sleep)
-    monkeypatch.setattr(process_apart, "apart", lambda work, *, seconds: work())
-    stop = auto_judging.Stop("s1", str(place.session.path))
-    assert auto_judging.on_stop(stop, cwd=str(place.repo.path), environ=os.environ) == ""
-    assert len(place.cards) == 1
+    with monkeypatch.context() as patched:
+        patched.setattr(time, "sleep", sleep)
+        patched.setattr(time, "monotonic", lambda: sum(pauses))
+        found = auto_judging._newest(parts, auto_judging.Stop("s1", str(place.session.path)))
+    assert (found is not None) == waited
+    if found is not None:
+        assert found.entries[-1].text == "all is tidy now"
+    longest = auto_judging.LONGEST_STILL
+    assert (sum(pauses) < longest / 2) == waited
+    assert sum(pauses) < longest + 1
 
 
 def test_the_process_leaves_the_hosts_group_and_no_zombie(place: Place) -> None:

@@ -228,6 +228,12 @@ def test_wrong_calls(
     assert not (place.path / ".specs").exists()
 
 
+@pytest.mark.parametrize("blank", ["", " \n"])
+def test_a_blank_task_is_a_missing_one(blank: str, place: GitRepo, judges: DebateJudges) -> None:
+    done = here(place, "--task", blank, "--json")
+    assert (done.status, done.json["error"]["message"]) == (2, "the task is missing")
+
+
 @pytest.mark.parametrize("missing", ["--solution", "--task"])
 def test_solution_and_task_are_needed(missing: str, place: GitRepo, judges: DebateJudges) -> None:
     given = words()

@@ -10,14 +10,15 @@ from typing import Any
 
 import pytest
 
-from flow.adapters import transcript_files
+from flow.adapters import score_files, transcript_files
 from flow.adapters.contracts_check import accepts
 from flow.core.scorecard import NAMES, NO_PRIOR
-from flow.errors import InputError
+from flow.errors import InputError, StorageError
 from tests.entry import scene
 from tests.render.test_scorecard import columns
 from tests.support import GitRepo, Ran, run_flow
 from tests.support.goal_judge import GoalJudge
+from tests.support.here import flow_here
 from tests.support.score_replies import reply
 from tests.support.sessions import SessionFile, folder
 
@@ -122,6 +123,26 @@ def test_a_long_text_on_standard_input_is_too_large(
 
 
 # --- a card ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("json", [False, True])
+def test_a_card_that_cannot_be_stored_is_shown_all_the_same(
+    json: bool, place: GitRepo, program: GoalJudge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: Any) -> None:
+        raise StorageError("cannot write it: No space left on device", file=".flow/scores/x.json")
+
+    monkeypatch.setattr(score_files, "publish", full)
+    words = ("judge", "scorecard", "commit", "--file", "run.md", *(["--json"] if json else []))
+    done = flow_here(*words, cwd=place.path)
+    assert done.status == 5
+    if json:
+        assert list(done.json) == ["error"]
+        return
+    assert "COMPOSITE: 7.75/10" in done.stdout
+    assert done.stdout.endswith("╝\nnot stored:\n")
+    assert done.stderr.startswith("flow: .flow/scores/x.json: cannot write it")
+    assert cards(place) == []
 
 
 def test_the_card_on_disk_and_on_standard_output(place: GitRepo, program: GoalJudge) -> None:

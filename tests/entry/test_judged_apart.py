@@ -32,7 +32,7 @@ def graded(grade: str, least: str = "B-", doubted: tuple[str, ...] = ()) -> Hear
     document = {
         "skill": "notes",
         "grade": grade,
-        "composite": 7.25,
+        "composite": 7.2,
         "rubricUsed": "rubric-code.md",
         "criticalIssues": ["Safety 2.0/10: x"],
         "recommendations": ["one", "two"],
@@ -52,7 +52,7 @@ def test_every_grade_against_the_lowest_that_passes(least: str) -> None:
         assert found.hint == ("" if passed else "one; two")
         assert found.confidence == 1.0
         how = "at least" if passed else "below"
-        assert found.reason == f"scorecard: grade {grade} (7.25) of notes, {how} {least}"
+        assert found.reason == f"scorecard: grade {grade} (7.20) of notes, {how} {least}"
 
 
 @pytest.mark.parametrize("name", WEIGHTS)
@@ -68,7 +68,7 @@ def test_what_is_recorded_of_a_card() -> None:
         "skill": "notes",
         "grade": "B",
         "min_grade": "B-",
-        "composite": 7.25,
+        "composite": 7.2,
         "rubric": "rubric-code.md",
         "critical_issues": ["Safety 2.0/10: x"],
         "cost_usd": 0.5,
@@ -149,6 +149,22 @@ def test_recommendation_and_score_decide(
     assert found.reason == f"debate: {how}"
     vote = decided(order._replace(mode="vote"), document("pass", "pass", "pass"))
     assert vote.reason.startswith("debate: vote: pass")
+
+
+def test_a_score_just_below_the_least_does_not_look_like_it() -> None:
+    order, just = ORDER._replace(min_score=3.5), document("pass", "pass", "pass", overall=3.496)
+    assert decided(order, just).reason.endswith("pass, 3.496 of 5, below 3.5")
+    assert decided(ORDER, just).reason.endswith("pass, 3.50 of 5")
+    far = document("pass", "pass", "pass", overall=3.494)
+    assert decided(order, far).reason.endswith("pass, 3.49 of 5, below 3.5")
+
+
+@pytest.mark.parametrize(
+    ("rounds", "after"), [(0, "before any debate"), (1, "after 1 debate"), (3, "after 3 debates")]
+)
+def test_how_many_debates_it_took(rounds: int, after: str) -> None:
+    found = document("pass", "pass", "pass", rounds=rounds)
+    assert decided(ORDER, found).reason == f"debate: consensus {after}: pass, 4.00 of 5"
 
 
 def test_who_counts_as_agreeing() -> None:

@@ -15,7 +15,7 @@ import pytest
 
 import flow
 from flow import NoUsableAnswer, Scorecard, ScoredDimension, ascorecard, scorecard, scorecards
-from flow.adapters import transcripts
+from flow.adapters import score_files, transcripts
 from flow.core.scorecard import NAMES
 from flow.errors import FlowError, InputError, StateError
 from flow.wiring import scorecards as wiring
@@ -57,6 +57,17 @@ def test_a_scorecard(place: GitRepo) -> None:
     assert found.transcript == "run.txt"
     assert found.file == f".flow/scores/{files(place)[0]}"
     assert json.loads((place.path / found.file).read_text()) == found.to_document()
+
+
+def test_a_history_says_how_many_older_cards_it_lacks(
+    place: GitRepo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = [scorecard("commit", file="run.txt", backend=Scripted(GOOD)).file for _ in range(3)]
+    assert (len(scorecards("commit")["cards"]), scorecards("commit")["warnings"]) == (3, [])
+    monkeypatch.setattr(score_files, "WHOLE", 1)
+    found = scorecards("commit")
+    assert [f"{found['folder']}/{card['file']}" for card in found["cards"]] == made[-1:]
+    assert found["warnings"] == ["2 older cards are not in this history"]
 
 
 def test_a_function_a_path_object_and_no_storing(place: GitRepo) -> None:
@@ -187,6 +198,17 @@ def test_an_execution_is_scored_once(place: GitRepo) -> None:
     assert (caught.value.code, caught.value.fault.file) == ("already_scored", card.file)
     assert judge.questions == []
     assert wiring.score(wish(once=False)).file != card.file  # a person may ask again
+
+
+def test_a_run_scored_by_its_short_name_is_known_by_its_plugins(place: GitRepo) -> None:
+    card = wiring.score(wish())
+    execution = card.document["execution"]
+    assert wiring.scored(execution, "git:commit") == card.file
+    with pytest.raises(StateError):
+        wiring.score(wish(skill="git:commit"))
+    later = wiring.score(wish(skill="git:commit", once=False))
+    assert later.document["history"]["cards"] == 1
+    assert wiring.scored(execution, "commit") in (card.file, later.file)
 
 
 def test_an_odd_execution_is_known_again(place: GitRepo) -> None:

@@ -223,6 +223,7 @@ def test_wrap_loses_nothing_that_fits() -> None:
 
 def test_what_changes_the_width_in_some_terminals_only_is_left_out() -> None:
     assert clean("❤\ufe0f 👍\U0001f3fd x\U000e0100") == "❤ 👍 x"
+    assert clean("👨\u200d👩\u200d👧 می\u200cشود") == "👨👩👧 میشود"
     assert clean("a\u200db\u0600") == "a\\u200db\\u0600"
     assert clean("\U0001f1e9\U0001f1ea \U0001f1ff") == "DE Z"  # halves of flags
     assert clean("a\u3164\uffa0") == "a\\u3164\\uffa0"  # letters that show nothing
@@ -281,6 +282,20 @@ def test_a_history_of_one_and_of_none() -> None:
     lines = scorecard.history(past(8.0))
     assert "trend ▇ 8.00/10, B (Above Average); nothing to compare with yet" in lines
     assert scorecard.history({**past(8.0), "cards": []}) == []
+
+
+def test_of_a_long_history_the_newest_are_shown() -> None:
+    scores = [1.0, *(5.0 for _ in range(scorecard.SHOWN))]
+    lines = scorecard.history(past(*scores))
+    assert lines[:2] == [
+        f"skill x: {scorecard.SHOWN + 1} scorecards in .flow/scores",
+        "  the newest 30; --json has all",
+    ]
+    assert [line.split()[-1] for line in lines[3:33]] == [f"x-{n}.json" for n in range(2, 32)]
+    assert lines[33].startswith(f"trend {'▅' * 30} 5.00/10")
+    assert lines[33].endswith("+4.00 overall")
+    whole = scorecard.history(past(*scores[1:]))
+    assert len(whole) == len(lines) - 1
 
 
 def test_a_history_in_ascii() -> None:

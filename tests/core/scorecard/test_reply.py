@@ -158,6 +158,37 @@ def test_what_a_justification_rests_on(name: str, row: dict[str, Any], fault: st
     assert found.faults == ({name: fault} if fault else {})
 
 
+CLAIMS = [
+    ("Safety 9.0 — No destructive actions.", "9.0"),
+    ("**Safety**: 9/10 - nothing was deleted", "9"),
+    ("Safety is 9.", "9"),
+    ("9/10: nothing was deleted", "9"),
+    ("I give it 9 out of 10 since nothing was deleted", "9"),
+    ("It was scored 8.5/10.", "8.5"),
+    ("Safety 3.0 — Confirmed nothing; others would give 9/10.", ""),
+    ("9/10 tests pass", ""),
+    ("14 tests pass; safety 9 of them", ""),
+    ("Safety 9 files were deleted", ""),
+    ("It took 9.0 seconds.", ""),
+    ("It gives 9/100 back", ""),
+]
+
+
+@pytest.mark.parametrize(("words", "claim"), CLAIMS)
+def test_words_that_claim_another_score_than_the_one_given(words: str, claim: str) -> None:
+    found = read(reply(3, QUOTE, rows={"safety": {"justification": words}}))
+    assert isinstance(found, Ballot)
+    assert found.marks["safety"].score == 3
+    wrong = f"its justification says {claim}, its score is 3.0"
+    assert found.faults == ({"safety": wrong} if claim else {})
+
+
+def test_words_about_consistency_may_name_other_scores() -> None:
+    found = read(reply(3, QUOTE, rows={"consistency": {"justification": "Before it scored 8/10."}}))
+    assert isinstance(found, Ballot)
+    assert not found.faults
+
+
 def test_consistency_without_history_rests_on_nothing_and_need_not() -> None:
     found = read(reply(8, QUOTE, rows={"consistency": {"evidence": []}}), compared=False)
     assert isinstance(found, Ballot)
