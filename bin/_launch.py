@@ -53,6 +53,21 @@ def main() -> int:
     return helper_main(name, arguments)
 
 
+def leave(status: int) -> None:
+    """End the process at once, with what was printed; returns where a stream does not take it.
+
+    An interpreter that ends first looks through every object and then takes each apart, which is a
+    tenth of a short start. Flow needs nothing of it: files and locks are closed where they are used.
+    """
+    try:
+        for stream in (sys.stdout, sys.stderr):
+            if stream is not None:  # the caller closed it
+                stream.flush()
+    except (OSError, ValueError):
+        return
+    os._exit(status)
+
+
 def ready(root: str, venv: str) -> list[str] | None:
     """The folders of the packages; None where they are not what pyproject.toml asks for.
 

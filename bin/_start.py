@@ -12,6 +12,7 @@ try:
     import _launch  # compiled once, unlike this file
 
     status = _launch.main()
+    _launch.leave(status)
 except KeyboardInterrupt:  # while it starts; whoever runs takes it from there
     sys.stderr.write(f"{sys.argv[2]}: interrupted\n")
     status = 130

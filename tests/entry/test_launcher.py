@@ -704,3 +704,33 @@ def test_half_an_installation_is_one_line(tmp_path: Path, script: str, status: i
     assert done.stderr.splitlines() == [
         f"{script.removesuffix('.sh')}: cannot start: ModuleNotFoundError: No module named 'flow'"
     ]
+
+
+LEAVING = """
+import sys
+sys.path.append(sys.argv[1])
+import _launch
+class Last:
+    def __del__(self):
+        print("taken apart")
+last = Last()
+print("told at the end", end="")
+_launch.leave(7)
+sys.exit(7)
+"""
+
+
+def test_a_process_ends_with_all_that_it_printed_and_is_not_taken_apart(tmp_path: Path) -> None:
+    leaving = [interpreter(), "-I", "-S", "-c", LEAVING, f"{ROOT}/bin"]
+    done = run(leaving, cwd=tmp_path)
+    assert (done.status, done.stdout, done.stderr) == (7, "told at the end", "")
+    closed = run(["bash", "-c", 'exec "$@" >&-', "bash", *leaving], cwd=tmp_path)
+    assert (closed.status, closed.stdout) == (7, "")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is full")
+def test_what_could_not_be_printed_at_the_end_is_no_success(tmp_path: Path) -> None:
+    leaving = [interpreter(), "-I", "-S", "-c", LEAVING.replace("7", "0"), f"{ROOT}/bin"]
+    done = run(["bash", "-c", 'exec "$@" >/dev/full', "bash", *leaving], cwd=tmp_path)
+    assert done.status == 120
+    assert "No space left" in done.stderr
