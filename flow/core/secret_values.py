@@ -35,12 +35,13 @@ _TELLING = (
 )
 """Ends of words in a name that say it holds a secret (``PGPASSWORD``)."""
 
-_WORDS = frozenset({"PASS", "PWD", "PASSWRD", "CREDS"})
+_WORDS = frozenset({"PASS", "DBPASS", "PW", "PWD", "PASSWRD", "CREDS"})
 _KEYS = frozenset(
     {"API", "ACCESS", "ACCOUNT", "AUTH", "ENCRYPTION", "SIGNING", "MASTER", "SHARED", "PRIVATE"}
 )
 _DOUBTFUL = frozenset(
     {"KEY", "KEYS", "AUTH", "PAT", "COOKIE", "COOKIES", "DSN", "PRIVATE", "JWT", "SESSION"}
+    | {"AUTHORIZATION", "BEARER", "SK"}
 )
 """Words that make a secret of a value only where it looks random."""
 
@@ -59,7 +60,9 @@ _COMMON = frozenset(
     b"mariadb localhost 127.0.0.1 admin administrator default development production testing "
     b"staging disabled enabled required optional undefined anonymous example secret disable "
     b"12345678 123456789 1234567890 00000000 username redacted keychain keyring osxkeychain "
-    b"libsecret manager-core wincred security database internal external unlimited".split()
+    b"libsecret manager-core wincred security database internal external unlimited "
+    b"sha256 sha-256 sha384 sha512 sha-512 base32 base64 utf-16 argon2 pbkdf2 scrypt ed25519 "
+    b"x86_64 hs256 rs256 es256 aes128 aes256 md5sum python3 http/1 http/2".split()
 )
 
 

@@ -450,12 +450,13 @@ def test_the_worst_that_can_be_printed_takes_no_longer(name: str) -> None:
 NAMES = {
     True: "GITHUB_TOKEN NPM_TOKEN token AWS_SECRET_ACCESS_KEY SECRET MY_SECRETS DB_PASSWORD "
     "PGPASSWORD MYSQL_PWD PASSWD OPENAI_API_KEY APIKEY apiKey PRIVATE_KEY CREDENTIALS "
-    "DEPLOY_PRIVATE_KEY SLACK_WEBHOOK SSHPASS "
+    "DEPLOY_PRIVATE_KEY SLACK_WEBHOOK SSHPASS DB_PW DBPASS "
     "SMTP_PASS TOKEN_2 API_KEY1 SIGNING_KEY authToken X_AUTH_KEY",
     False: "PWD OLDPWD SSH_AUTH_SOCK GPG_TTY PATH HOME USER LANG TERM TOKENIZERS_PARALLELISM "
     "MAX_TOKENS PASSWORD_FILE TOKEN_TTL GIT_ASKPASS SSH_ASKPASS XAUTHORITY COMPASS_MODE "
     "SECRET_NAME AUTHOR GIT_AUTHOR_NAME KEYBOARD MONKEY TURKEY SSH_PUBLIC_KEY SECRETARIAT",
-    None: "SORT_KEY CACHE_KEY SENTRY_DSN SESSION_COOKIE NPM_AUTH GITHUB_PAT",
+    None: "SORT_KEY CACHE_KEY SENTRY_DSN SESSION_COOKIE NPM_AUTH GITHUB_PAT STRIPE_SK "
+    "HTTP_AUTHORIZATION",
 }
 
 
@@ -475,6 +476,8 @@ def test_which_names_look_secret(name: str, expected: bool | None) -> None:
         ("MY_TOKEN", "hun" + "ter2", ["hun" + "ter2"]),
         ("DB_PASSWORD", "s3c" + "r3t", ["s3c" + "r3t"]),
         ("DB_PASSWORD", "a1b2!", []),
+        ("JWT_SECRET_ENCODING", "base64", []),
+        ("TOKEN_HASH", "sha256", []),
         ("MY_TOKEN", "  abcd" + "efgh\n", ["abcd" + "efgh"]),
         ("MY_TOKEN", "localhost", []),
         ("MY_TOKEN", "development", []),
