@@ -203,11 +203,13 @@ def test_the_bar_is_the_score_rounded_half_up(score: float, blocks: int) -> None
 # --- columns --------------------------------------------------------------------------------------
 
 
+@settings(deadline=None)
 @given(st.text(max_size=60), st.integers(0, 40))
 def test_fit_is_exact(text: str, wanted: int) -> None:
     assert width(fit(clean(text), wanted)) == wanted
 
 
+@settings(deadline=None)
 @given(st.text(max_size=120), st.integers(2, 30), st.integers(1, 5))
 def test_wrapped_lines_fit_and_are_counted(text: str, wanted: int, most: int) -> None:
     lines = wrap(clean(text), wanted, most)

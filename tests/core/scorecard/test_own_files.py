@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flow.adapters.records import baseline_document, baseline_from_document
@@ -94,6 +94,7 @@ def test_elsewhere_they_are_files_like_any_other(folder: str) -> None:
     assert not OWN(f"{folder}/commit-20260102-030405.json")
 
 
+@settings(deadline=None)
 @given(
     st.from_regex(r"[a-z0-9.-]{0,12}-?[0-9]{7,8}-[0-9]{5,6}(-[0-9]{0,2})?\.json", fullmatch=True)
 )

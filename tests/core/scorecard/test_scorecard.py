@@ -6,7 +6,7 @@ from decimal import Decimal
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flow.core import scorecard as cards
@@ -140,6 +140,7 @@ def test_a_score_that_is_none(score: object, why: str) -> None:
     assert why in found
 
 
+@settings(deadline=None)
 @given(st.integers(10, 100))
 def test_every_tenth_is_a_score(tenths: int) -> None:
     assert cards.tenths(tenths / 10) == D(tenths) / 10
