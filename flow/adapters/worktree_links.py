@@ -11,7 +11,7 @@ import stat
 
 from flow.adapters.worktree_hash import hashed, special
 from flow.cheap_typing import TYPE_CHECKING, NamedTuple
-from flow.core.boundary import entry_digest
+from flow.core.boundary import INSTEAD, entry_digest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -35,9 +35,10 @@ class Behind(NamedTuple):
 def behind_links(top: str, walks: Sequence[Walk], changes: Iterable[Change]) -> Behind:
     """What the symlinks among ``changes`` lead to, below the top level, and no walk has met."""
     reading = _Reading(top, walks)
-    for change in changes:
-        if change.real and change.real != ".":
-            reading.follow(change.real.encode("utf-8", "surrogateescape"))
+    led = [change for change in changes if change.real and change.real != "."]
+    for change in sorted(led, key=lambda change: change.base is None):
+        path = (change.real or "").encode("utf-8", "surrogateescape")
+        reading.follow(path, instead=change.base is not None)
     return reading.digests()
 
 
@@ -46,11 +47,15 @@ class _Reading:
         self._top = os.path.realpath(os.fsencode(top)) + b"/"
         self._walks = walks
         self._found: dict[bytes, os.stat_result] = {}
+        self._instead: set[bytes] = set()
         self._folders: set[bytes] = set()
         self._problems: list[str] = []
 
-    def follow(self, path: bytes) -> None:
-        """Note the file, or all files of the folder, at ``path``."""
+    def follow(self, path: bytes, *, instead: bool) -> None:
+        """Note the file, or all files of the folder, at ``path``.
+
+        ``instead`` says that it stands where the base has a file.
+        """
         waiting = [path]
         while waiting:
             path = waiting.pop()
@@ -64,6 +69,8 @@ class _Reading:
                     waiting += [path + b"/" + name for name in names if name != b".git"]
                     continue
                 self._found[path] = status
+                if instead:
+                    self._instead.add(path)
                 if stat.S_ISLNK(status.st_mode):
                     waiting += self._target(path)
             except (FileNotFoundError, NotADirectoryError):
@@ -78,7 +85,8 @@ class _Reading:
         for path, status in sorted(self._found.items()):
             left -= status.st_size + _EACH
             try:
-                found[_text(path)] = self._digest(path, status, whole=left >= 0)
+                digest = self._digest(path, status, whole=left >= 0)
+                found[_text(path)] = f"{INSTEAD} {digest}" if path in self._instead else digest
             except OSError as error:
                 self._unreadable(path, error)
         return Behind(found, self._problems)

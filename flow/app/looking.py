@@ -192,7 +192,8 @@ def look_again(facts: Facts, measurement: Measurements, request: Request, tools:
     if again.tree == facts.subject.tree and again.head == facts.subject.head:
         return Again(left, (), bounds.rewritten(facts.before, after, baseline, own))
     moved = bounds.moved(facts.before, after, baseline, own)
-    return Again(left, moved or ("HEAD",))
+    anew = tuple(sorted(path for path in found if path in facts.before.behind))  # from now on left
+    return Again(left, moved or anew or ("HEAD",))
 
 
 def boundary(facts: Facts, again: Again, tools: Tools) -> BoundaryReport:

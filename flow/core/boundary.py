@@ -9,6 +9,7 @@ from __future__ import annotations
 from flow.cheap_typing import TYPE_CHECKING, Literal, NamedTuple
 from flow.core.by_products import (
     CLOCK_TICK_NS,
+    INSTEAD,
     cache_root,
     cache_roots,
     find_by_products,
@@ -46,6 +47,7 @@ __all__ = [
     "CLOCK_TICK_NS",
     "FOLDER",
     "GITLINK",
+    "INSTEAD",
     "LINK",
     "Baseline",
     "BoundaryReport",

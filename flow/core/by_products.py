@@ -34,6 +34,8 @@ CACHE_NAMES = frozenset((".coverage", "coverage.xml", "coverage.json", "lcov.inf
 
 CLOCK_TICK_NS = 20_000_000
 """How far the kernel's stamps may lie behind its clock."""
+INSTEAD = "instead"
+"""Begins the digest of what a symlink leads to from where the base has a file."""
 SUBMODULE = "submodule"
 """What stands for a submodule that a command checked out, in the place of a digest."""
 _IGNORED = f" {ABSENT} {ABSENT} {ABSENT}"
@@ -129,7 +131,8 @@ def find_ignored_by_products(
 ) -> dict[str, str]:
     """path → digest of new ignored files that are looked at and that commands left behind.
 
-    Those are files under the verifier lock, and what new symlinks lead to.
+    Those are files under the verifier lock, and what new symlinks lead to. What was made anew there
+    is an output as well, unless it stands where the base has a file.
     """
     known = ignored_differences(before, baseline)
     found = {
@@ -141,7 +144,9 @@ def find_ignored_by_products(
         and cache_root(path) is None
     }
     for path, now in after.behind.items():
-        if path not in before.behind and path not in baseline.protected and path not in known:
+        old = before.behind.get(path)
+        ours = old is None or (old != now and not old.startswith(INSTEAD))
+        if ours and path not in baseline.protected and path not in known:
             found.setdefault(path, now)
     return found
 

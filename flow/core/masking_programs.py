@@ -186,15 +186,33 @@ SHELLS = ("bash", "sh", "dash", "zsh")
 
 
 def shell_text(words: tuple[str | None, ...]) -> str | None:
-    """The script in ``bash -c SCRIPT``; None for anything else."""
+    """The script in ``bash -c SCRIPT``, and in ``docker run IMAGE sh -c SCRIPT``; else None."""
+    words = _unwrapped(words)
     if not words or words[0] is None or base_name(words[0]) not in SHELLS:
         return None
     _, index = shell_options(words)
     return words[index] if index is not None and index < len(words) else None
 
 
+_WRAPPERS = ("docker", "flock", "hatch", "kubectl", "pdm", "pipenv", "podman", "poetry", "uv")
+"""Programs that end as the shell does which stands in their words."""
+
+
+def _unwrapped(words: tuple[str | None, ...]) -> tuple[str | None, ...]:
+    if not words or words[0] is None or base_name(words[0]) not in _WRAPPERS:
+        return words
+    for index in range(1, len(words) - 1):
+        word, after = words[index : index + 2]
+        if word is None or after is None or base_name(word) not in SHELLS:
+            continue
+        if after.startswith("-") and "c" in after:
+            return words[index:]
+    return words
+
+
 def shell_options(words: tuple[str | None, ...]) -> tuple[set[str], int | None]:
     """The options of a shell (``e``, ``pipefail``), and where its script stands."""
+    words = _unwrapped(words)
     options: set[str] = set()
     script = False
     index = 1

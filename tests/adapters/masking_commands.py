@@ -182,6 +182,12 @@ rc=0; trap 'rc=1' ERR; pytest; exit $rc
 shopt -s lastpipe; rc=0; pytest | while read -r f; do grep -q FAIL <<< "$f" && rc=1; done; exit $rc
 rc=0; while read -r f; do sh "$f" || rc=1; done < files.txt; exit "$rc"
 unset rc; pytest || rc=1; exit ${rc}
+docker run --rm app sh -c 'cd x && pytest'
+docker run --rm app bash -euo pipefail -c 'pytest | tee log; echo done'
+docker run --entrypoint bash app -c 'pytest || true; ./check'
+docker run --rm app sh -c 'echo hello'
+kubectl exec pod -- bash check.sh
+uv run sh -c pytest
 eval pytest -q
 eval "$(./env.sh)" && pytest
 time (pytest)
@@ -248,6 +254,11 @@ pytest <<EOF || true@x@EOF
 npm run build; exit 256
 case $x in a) pytest || true;; *) true;; esac
 (set +o pipefail; pytest | cat)
+docker run --rm app sh -c 'pytest || true'
+docker compose run web bash -c "pytest; exit 0"
+kubectl exec pod -- sh -c 'pytest | tee log'
+uv run bash -c 'pytest; true'
+poetry run sh -c 'pytest || echo failed'
 coproc pytest
 coproc pytest -q; wait
 pytest; [ 1 = 1 ]

@@ -1291,10 +1291,11 @@ def test_what_commands_leave_behind_a_link_is_a_by_product(box: GitBox) -> None:
     link("src/b", "../build")(box)
     before = box.snapshot()
     box.write("build/new")
+    box.write("build/there", "made anew\n")
     box.write("build/__pycache__/x.pyc")
     after = box.snapshot()
     found = find_ignored_by_products(before, after, baseline)
-    assert set(found) == {"build/new", "build/__pycache__/x.pyc"}
+    assert set(found) == {"build/new", "build/there", "build/__pycache__/x.pyc"}
     baseline = baseline._replace(by_products=found)
     own = OwnFiles(".decisions")
     assert subject_tree(before, baseline, own) == subject_tree(after, baseline, own)
@@ -1302,6 +1303,18 @@ def test_what_commands_leave_behind_a_link_is_a_by_product(box: GitBox) -> None:
     assert moved(after, box.snapshot(), baseline, own) == ()
     box.baseline = baseline._replace(by_products={"src/b": "any"})
     assert box.snapshot().behind == {}  # the link itself is one
+
+
+def test_what_stands_where_the_base_has_a_file_is_no_output(box: GitBox) -> None:
+    baseline = box.pin()
+    box.write("build/app.py")
+    remove("src/app.py")(box)
+    link("src/app.py", "../build/app.py")(box)
+    before = box.snapshot()
+    box.write("build/app.py", "made anew\n")
+    after = box.snapshot()
+    assert find_ignored_by_products(before, after, baseline) == {}
+    assert moved(before, after, baseline, OwnFiles(".decisions")) == ("build/app.py",)
 
 
 def test_behind_a_link_things_are_odd(box: GitBox, monkeypatch: pytest.MonkeyPatch) -> None:

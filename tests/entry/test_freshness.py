@@ -356,6 +356,18 @@ def test_what_was_measured_through_a_new_link_is_changed(repo: GitRepo) -> None:
     assert here(repo, "goal", "confirm", "greet", "--proposal", proposal).status == 0
 
 
+def test_an_output_behind_a_new_link_holds_an_evaluation_up_once(repo: GitRepo) -> None:
+    """It was there when the first one began; from then on it is known as the command's."""
+    scene.start(repo)
+    repo.commit("ignored", **{".gitignore": ".flow/runs/\nbuild/\n"})
+    repo.write("build/log", "by hand\n")
+    (repo.path / "src/log").symlink_to("../build/log")
+    scene.create(repo, criterion="AC1: logs :: echo $RANDOM$$ > build/log && test -s src/log")
+    first, second = (here(repo, "goal", "evaluate", "greet", "--json").json for _ in range(2))
+    assert "changed while the commands ran: build/log" in first["reason"]
+    assert (first["verdict"], second["verdict"]) == ("not_achieved", "achieved")
+
+
 def test_of_files_that_are_only_read_nothing_is_told(repo: GitRepo) -> None:
     scene.start(repo)
     scene.create(repo, criterion="AC1: says give :: grep -q give src/greet.txt")
