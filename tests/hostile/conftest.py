@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -35,15 +34,13 @@ def examples(factor: float = 1) -> settings:
 def _built(tmp_path_factory: pytest.TempPathFactory) -> Scene:
     parent = tmp_path_factory.mktemp("scene")
     (parent / "home").mkdir()
-    home = os.environ["HOME"]
-    os.environ["HOME"] = str(parent / "home")
     (parent / "home/.gitconfig").write_text(
         "[user]\n\tname = T\n\temail = t@example.org\n[init]\n\tdefaultBranch = main\n"
+        "\tdefaultObjectFormat = sha1\n\tdefaultRefFormat = files\n"
     )
-    try:
+    with pytest.MonkeyPatch.context() as patch:  # there may be no home but this
+        patch.setenv("HOME", str(parent / "home"))
         return Scene(parent, GitRepo.init(parent / "repo"))
-    finally:
-        os.environ["HOME"] = home
 
 
 @pytest.fixture
