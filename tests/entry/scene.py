@@ -111,7 +111,7 @@ def at_terminal(
         cwd=os.fspath(repo.path),
         env={**os.environ, "FLOW_PYTHON": sys.executable, "TERM": "xterm", **env},
         encoding="utf-8",
-        timeout=60,
+        timeout=120,
         dimensions=(40, columns),
     )
 

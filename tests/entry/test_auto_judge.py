@@ -36,7 +36,7 @@ class Place:
     def __init__(self, repo: GitRepo, home: Path, tmp_path: Path) -> None:
         scene.start(repo)
         self.repo, self.home, self.tmp = repo, home, tmp_path
-        self.judge = GoalJudge(tmp_path / "judge", home)
+        self.judge = GoalJudge(tmp_path / "judge", home, timeoutSeconds=300)
         self.judge.answers(reply(8.0, "all is tidy now"))
         self.session = SessionFile(folder(home, repo.path) / "s1.jsonl")
         repo.write("judge-config.json", '{"autoJudge": true}')

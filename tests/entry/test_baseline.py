@@ -946,5 +946,5 @@ def test_what_is_at_work_is_left_alone(repo: GitRepo, log: Path, home: Path) -> 
         second = flow(repo, *BASELINE, "--json")
         assert (second.status, second.json["error"]["code"]) == (5, "locked")
         log.with_name("log.go").touch()
-        told, _ = process.communicate(timeout=60)
+        told, _ = process.communicate(timeout=300)
     assert json.loads(told)["criteria"][0]["outcome"] == "passed"

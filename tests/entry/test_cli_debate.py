@@ -570,7 +570,7 @@ def test_finished_judges_are_not_asked_again_after_a_kill(
     words_of_others = "Debate Round 1" if at == "3/debate 1" else "Done by Judge"
     wait_until(lambda: sum(words_of_others in text for text in reports(place).values()) == 2)
     started.send_signal(how)
-    started.communicate(timeout=60)
+    started.communicate(timeout=300)
     assert started.returncode in (-how, 130, 128 + how, 1), started.returncode
     before = reports(place)
     judges.says(DISAGREE)
@@ -663,7 +663,7 @@ def test_two_debates_at_once_on_one_solution(place: GitRepo, judges: DebateJudge
     (judges.folder / "go").touch()
     found = []
     for process in (one, other):
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=300)
         assert process.returncode == 0, err
         found.append(json.loads(out)["reports"])
     assert not set(found[0]) & set(found[1])
@@ -677,7 +677,7 @@ def test_judges_are_asked_at_once(place: GitRepo, judges: DebateJudges) -> None:
     for number in range(1, 6):  # each waits for a file that comes only when all of them wait
         wait_for(judges.folder / f"waiting-{number}")
     (judges.folder / "go").touch()
-    started.communicate(timeout=60)
+    started.communicate(timeout=300)
     assert started.returncode == 0
 
 

@@ -155,7 +155,7 @@ def test_5_standard_output_is_full(work: GitRepo) -> None:
             stdout=full,
             stderr=subprocess.PIPE,
             env={**os.environ, "FLOW_PYTHON": sys.executable},
-            timeout=60,
+            timeout=300,
         )
     assert done.returncode == 5
     assert b"cannot write to standard output" in done.stderr
@@ -191,7 +191,7 @@ def test_130_interrupted(work: GitRepo) -> None:
         assert time.monotonic() < deadline
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
-    out, _ = process.communicate(timeout=60)
+    out, _ = process.communicate(timeout=300)
     assert process.returncode == 130
     assert json.loads(out)["error"]["code"] == "interrupted"
     assert scene.goal_file(work) == before
@@ -229,7 +229,7 @@ def test_an_unexpected_error_is_one_line_and_a_log(
             capture_output=True,
             encoding="utf-8",
             env={**os.environ, "PYTHONPATH": ROOT},
-            timeout=60,
+            timeout=300,
         )
         assert done.returncode == 5
         assert "Traceback" not in done.stdout + done.stderr

@@ -23,7 +23,7 @@ def work(repo: GitRepo) -> GitRepo:
 def started(work: GitRepo, *words: str, **more: object) -> subprocess.CompletedProcess[bytes]:
     env = {**os.environ, "FLOW_PYTHON": sys.executable, **more.pop("env", {})}  # type: ignore[dict-item]
     return subprocess.run(  # type: ignore[call-overload, no-any-return]
-        [FLOW, *words], cwd=work.path, env=env, stderr=subprocess.PIPE, timeout=60, **more
+        [FLOW, *words], cwd=work.path, env=env, stderr=subprocess.PIPE, timeout=300, **more
     )
 
 

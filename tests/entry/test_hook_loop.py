@@ -398,8 +398,12 @@ def test_it_answers_in_its_time_and_names_what_it_did_not_get_to(
     more = ("--criterion", "AC2: quick :: true", "--criterion", "AC3: never :: sleep 600")
     scene.create(repo, "greet", *more, criterion="AC1: slow :: echo $$ > $HOME/pid; sleep 300")
     settings(home, stopHookEnforcement="block", hookTimeoutSeconds=100)
-    over, pid = 100 - stopping.MARGIN, home / "pid"
-    monkeypatch.setattr(hook, "monotonic", lambda: over if pid.exists() else 0.0)
+    pid = home / "pid"
+
+    def clock() -> float:
+        return 100 - stopping.MARGIN if pid.exists() and pid.read_text().endswith("\n") else 0.0
+
+    monkeypatch.setattr(hook, "monotonic", clock)
     answer = stop(repo, capfd)
     assert answer["decision"] == "approve"
     assert "not reached in the hook's time: AC1, AC2, AC3" in answer["systemMessage"]

@@ -234,7 +234,7 @@ def test_closed_input_and_output(blocking: GitRepo) -> None:
         command = f'exec "$0" {redirect}'
         done = subprocess.run(
             ["bash", "-c", command, SCRIPT], cwd=blocking.path, env=env,
-            capture_output=True, input=b"", timeout=60,
+            capture_output=True, input=b"", timeout=300,
         )  # fmt: skip
         assert done.returncode == 0, redirect
         if ">" not in redirect.replace("2>&-", ""):
