@@ -61,6 +61,7 @@ def pytest_configure() -> None:
         if name.startswith(STRIPPED) or name in STRIPPED_NAMES:
             del os.environ[name]
     os.environ["LC_ALL"] = "C.UTF-8"
+    os.environ.setdefault("HOME", os.path.expanduser("~"))
     os.umask(0o022)  # with another one ``flow doctor`` rightly names what the tests make
 
 
