@@ -70,7 +70,7 @@ def pytest_configure() -> None:
         if name.startswith(STRIPPED) or name in STRIPPED_NAMES or name.lower() in PROXIES:
             del os.environ[name]
     os.environ["LC_ALL"] = "C.UTF-8"
-    os.environ.setdefault("HOME", "/nonexistent")  # each test gets one of its own
+    os.environ.setdefault("HOME", os.path.expanduser("~"))
     os.umask(0o022)  # with another one ``flow doctor`` rightly names what the tests make
     for number in (signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM, signal.SIGCHLD):
         if signal.getsignal(number) is signal.SIG_IGN:  # as of nohup, or of a job in the background

@@ -207,7 +207,9 @@ PATTERNS = st.builds(
 @pytest.fixture(scope="module")
 def oracle(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("oracle")
-    subprocess.run(["git", "init", "-q", str(place)], check=True)
+    env = {**os.environ, "HOME": str(place)}  # a module's fixture comes before a test's own home
+    subprocess.run(["git", "init", "-q", "--template=", str(place)], check=True, env=env)
+    (place / ".git/info").mkdir(exist_ok=True)
     return place
 
 

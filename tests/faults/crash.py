@@ -244,8 +244,8 @@ class _Questions:
             reading = self.hit.startswith((*tracer.OPENING, *tracer.READING))
             if reading and f"{self.scene.repo}/{RUN_DIR}" in self.hit and self.ran.status == 0:
                 self.problems.append("it found nothing, and did not read everything")
-        if f"{self.scene.files}/" in self.hit:
-            allowed.add(2 if self.bench_flow else 1)  # the caller's own file, which is bad input
+        if self._of_the_caller():
+            allowed.add(2 if self.bench_flow else 1)  # bad input
         self._answers(self.ran, allowed, "it")
         if self.trial.hook and not self.hit.startswith("write(1<"):  # its answer itself
             self._object(self.ran.stdout)
@@ -254,6 +254,14 @@ class _Questions:
         said = self.ran.stdout + self.ran.stderr
         if "internal error" in said or "no log could be written" in said:
             self.problems.append(f"an error that Flow did not expect: {said.strip()[:300]}")
+
+    def _of_the_caller(self) -> bool:
+        """Whether it was a file of the caller's own: one that the command line names."""
+        named = [f"{self.scene.files}/"]
+        for word in self.bench.words(self.trial, self.scene):
+            if word.startswith(f"{self.scene.repo}/"):
+                named += [f'"{word}"', f"<{word}>"]
+        return any(path in self.hit for path in named)
 
     def _document(self, text: str) -> None:
         """One JSON document, whatever failed but standard output itself (SPEC section 5)."""

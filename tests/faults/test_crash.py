@@ -44,6 +44,17 @@ def test_a_sample_has_kills_from_the_whole_run():
     assert [number // 14 for number in kills] == [0, 1, 2]
 
 
+def test_a_file_that_the_command_line_names_is_the_callers(tmp_path):
+    bench, scene = crash.Bench(str(tmp_path)), crash.Scene(str(tmp_path / "scene"))
+    bench.given["scorecard"] = ""
+    job = crash.Job("scorecard", crash.tracer.Call("openat", 1, ""), "EMFILE")
+    for path, own in (("repo/run.md", True), ("files/judge.sh", True), ("repo/.flow", False)):
+        hit = f'openat(AT_FDCWD, "{scene.folder}/{path}", O_RDONLY) = -1 EMFILE (INJECTED)'
+        found = crash.tracer.Broken(crash.tracer.Ran(2, "", ""), hit, True)
+        asked = crash._Questions(bench, crash.BY_NAME["scorecard"], scene, job, found)
+        assert asked._of_the_caller() is own
+
+
 def test_a_report_of_yesterday_has_the_same_name():
     names = [f"repo/.specs/reports/greet-2026-11-{day}.1.md" for day in (21, 22)]
     assert crash.undated(names[0]) == crash.undated(names[1]) != names[0]
