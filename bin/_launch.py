@@ -57,7 +57,8 @@ def leave(status: int) -> None:
     """End the process at once, with what was printed; returns where a stream does not take it.
 
     An interpreter that ends first looks through every object and then takes each apart, which is a
-    tenth of a short start. Flow needs nothing of it: files and locks are closed where they are used.
+    tenth of a short start. Flow needs nothing of it: files and locks are closed where they are
+    used.
     """
     try:
         for stream in (sys.stdout, sys.stderr):
