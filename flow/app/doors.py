@@ -222,7 +222,7 @@ def what_moved(desk: Desk, loaded: LoadedGoal, proposal: Mapping[str, Any]) -> l
     if now.problems:
         moved.append(f"git cannot say what the files are now ({explain.names(now.problems, 2)})")
     else:
-        tree = bounds.subject_tree(now, baseline, own_files(goal, baseline))
+        tree = bounds.subject_tree(now, baseline, own_files(goal, baseline), as_recorded=True)
         if tree != proposal["tree"]:
             moved.append("the files were changed since it was made")
     moved += proposals.lost(proposal, desk.records.counted)

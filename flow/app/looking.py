@@ -53,6 +53,8 @@ class Facts(NamedTuple):
     """Whether commands ran there in this evaluation."""
     locked: Difference | None = None
     """The protected files that are not as they were at activation (SPEC section 10)."""
+    edited: tuple[str, ...] = ()
+    """By-products that somebody wrote to: older evidence is about other content."""
 
 
 LOST = "baseline.json, which is missing or was altered"
@@ -75,9 +77,17 @@ def look(loaded: LoadedGoal, request: Request, tools: Tools) -> Facts:
         baseline = _left_by_a_killed_one(goal, run_id, baseline, before, tools)
     subject = subject_of(loaded, before, baseline, tools.version)
     locked = difference(goal, before, baseline)
-    turn = goal.turns_evaluated + 1
     return Facts(
-        loaded, run_id, turn, baseline, recorded, before, subject, proposable, locked=locked
+        loaded,
+        run_id,
+        goal.turns_evaluated + 1,
+        baseline,
+        recorded,
+        before,
+        subject,
+        proposable,
+        locked=locked,
+        edited=bounds.edited(before, baseline),
     )
 
 
@@ -139,11 +149,19 @@ def refuse_other_branch(goal: Goal, branch: str | None) -> None:
         )
 
 
-def subject_of(loaded: LoadedGoal, snapshot: Snapshot, baseline: Baseline, version: str) -> Subject:
-    """The stamp for evidence measured on ``snapshot``."""
+def subject_of(
+    loaded: LoadedGoal,
+    snapshot: Snapshot,
+    baseline: Baseline,
+    version: str,
+    *,
+    as_recorded: bool = False,
+) -> Subject:
+    """The stamp for evidence measured on ``snapshot``; for ``as_recorded`` see ``subject_tree``."""
     tree = None
     if not snapshot.problems:
-        tree = bounds.subject_tree(snapshot, baseline, own_files(loaded.goal, baseline))
+        own = own_files(loaded.goal, baseline)
+        tree = bounds.subject_tree(snapshot, baseline, own, as_recorded=as_recorded)
     return Subject(snapshot.head, tree, loaded.contract, version)
 
 
@@ -172,7 +190,11 @@ class Again(NamedTuple):
 
 
 def look_again(facts: Facts, measurement: Measurements, request: Request, tools: Tools) -> Again:
-    """Find by-products, and whether anything else moved while commands ran."""
+    """Find by-products, and whether anything else moved while commands ran.
+
+    A by-product that somebody had written to, and that the commands left as it was, is none any
+    more: it was measured, and from now on it counts like any other file.
+    """
     if not measurement.ran or facts.before.problems:
         return Again()  # what could not be seen before is not new now
     after = tools.snapshot(facts.baseline, denied(facts.loaded.goal, tools))
@@ -184,10 +206,16 @@ def look_again(facts: Facts, measurement: Measurements, request: Request, tools:
     left = tuple(sorted(path for path in found if not own(path)))
     if after.locked or after.behind:
         found.update(bounds.find_ignored_by_products(facts.before, after, baseline))
-    if found:
-        baseline = baseline._replace(by_products={**baseline.by_products, **found})
+    theirs = tuple(path for path in facts.edited if path not in found)
+    if found or theirs:
+        known = {**baseline.by_products, **found}
+        for path in theirs:
+            known.pop(path, None)
+        baseline = baseline._replace(by_products=known)
         if request.base is None:
             tools.keep_baseline(facts.loaded.goal.id, facts.run_id, baseline)
+    if theirs:
+        return Again(left, theirs)
     again = subject_of(facts.loaded, after, baseline, tools.version)
     if again.tree == facts.subject.tree and again.head == facts.subject.head:
         return Again(left, (), bounds.rewritten(facts.before, after, baseline, own))

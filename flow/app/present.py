@@ -40,7 +40,7 @@ class Present:
         except FlowError:
             return Subject(None, None, self._loaded.contract, desk.version)
         self._looked = snapshot, baseline
-        return subject_of(self._loaded, snapshot, baseline, desk.version)
+        return subject_of(self._loaded, snapshot, baseline, desk.version, as_recorded=True)
 
     def of(self, evidence: Evidence, *, moved: bool = False, doubt: Why | None = None) -> Freshness:
         """How a sidecar stands to it."""
@@ -58,7 +58,9 @@ class Present:
                 snapshot, baseline = self._looked
                 found, _ = self._desk.records.evidence(evidence.run_id)
                 rest = without_reports(snapshot, found)
-                self._apart = subject_of(self._loaded, rest, baseline, self._desk.version)
+                self._apart = subject_of(
+                    self._loaded, rest, baseline, self._desk.version, as_recorded=True
+                )
         return self._apart
 
     def of_reference(self, reference: str) -> Freshness:

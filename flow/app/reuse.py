@@ -44,7 +44,8 @@ def rows(
             if isinstance(took, int | float):
                 seconds.setdefault(criterion.id, float(took))
             if (
-                fits(evidence, criterion, facts)
+                not facts.edited
+                and fits(evidence, criterion, facts)
                 and not ahead(evidence.created_at, now)
                 and not _overruled(path, facts, criterion, records)
             ):

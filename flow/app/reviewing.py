@@ -39,6 +39,7 @@ def case(desk: Desk, loaded: LoadedGoal, *, version: str, now: str) -> JudgeCase
         subject,
         proposable=False,
         locked=difference(goal, before, baseline),
+        edited=bounds.edited(before, baseline),
     )
     rows = tuple(_row(criterion, facts, desk, now) for criterion in goal.criteria)
     measurement = measure.Measurements(rows, ran=False, goal_touched=False)
@@ -69,6 +70,7 @@ def _row(criterion: Criterion, facts: Facts, desk: Desk, now: str) -> measure.Me
         or evidence.outcome is None
         or criterion.id not in evidence.proves
         or tree is None
+        or facts.edited
         or differences(evidence, facts.subject, facts.loaded.goal)
         or ahead(evidence.created_at, now)
         or evidence.document["evidence"].get("criterion_digest") != criterion.digest

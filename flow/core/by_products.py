@@ -79,9 +79,9 @@ def is_by_product(
 def find_by_products(before: Snapshot, after: Snapshot, baseline: Baseline) -> dict[str, str]:
     """path → digest of what commands left behind between two snapshots.
 
-    Untracked paths that were not there before, and recorded by-products whose content changed. A
-    file that was there before and is no by-product is none now either: changing it makes evidence
-    stale.
+    Untracked paths that were not there before, and recorded by-products whose content changed,
+    also where somebody had written to them: what is there now, the commands made. A file that was
+    there before and is no by-product is none now either: changing it makes evidence stale.
     """
     earlier = {change.path: change for change in before.changes}
     roots = cache_roots(baseline.by_products)
@@ -94,7 +94,7 @@ def find_by_products(before: Snapshot, after: Snapshot, baseline: Baseline) -> d
         if (old is None and change.path not in baseline.denied_ignored) or (
             old is not None
             and old.worktree != change.worktree
-            and is_by_product(old, baseline.by_products, roots)
+            and _left(old, baseline.by_products, roots)
         ):
             found[change.path] = digest
     found.update((path, SUBMODULE) for path in after.submodules if path not in before.submodules)
@@ -149,6 +149,17 @@ def find_ignored_by_products(
         if ours and path not in baseline.protected and path not in known:
             found.setdefault(path, now)
     return found
+
+
+def edited(snapshot: Snapshot, baseline: Baseline) -> tuple[str, ...]:
+    """The recorded by-products that somebody has written to since; caches aside."""
+    roots = cache_roots(baseline.by_products)
+    return tuple(
+        change.path
+        for change in snapshot.changes
+        if _left(change, baseline.by_products, roots)
+        and not is_by_product(change, baseline.by_products, roots)
+    )
 
 
 def _left(change: Change, by_products: Collection[str], roots: Collection[str]) -> bool:
@@ -227,16 +238,28 @@ def rewritten(
     return tuple(sorted(found))
 
 
-def subject_tree(snapshot: Snapshot, baseline: Baseline, own_files: Callable[[str], bool]) -> str:
+def subject_tree(
+    snapshot: Snapshot,
+    baseline: Baseline,
+    own_files: Callable[[str], bool],
+    *,
+    as_recorded: bool = False,
+) -> str:
     """The tree part of evidence's subject: the change set less Flow's files and by-products.
 
     With it goes what is no change and yet content: which submodules are checked out, and the
-    ignored files that new symlinks lead to.
+    ignored files that new symlinks lead to. A by-product is left out whatever is in it, since the
+    commands that are about to run may write it anew; with ``as_recorded``, where evidence is held
+    against the files as they are now, only as the commands left it.
     """
     roots = cache_roots(baseline.by_products)
     tree = tree_digest(
         baseline.base_commit,
-        [c for c in snapshot.changes if not _left(c, baseline.by_products, roots)],
+        [
+            c
+            for c in snapshot.changes
+            if not (is_by_product if as_recorded else _left)(c, baseline.by_products, roots)
+        ],
         own_files=own_files,
     )
     ignored = ignored_differences(snapshot, baseline) if baseline.protected_patterns else {}

@@ -109,7 +109,7 @@ class Exporting(Reading):
 
         baseline = self._baseline(loaded.goal, run_id).baseline
         now = self._snapshot(baseline, self._denied(loaded.goal))
-        return subject_of(loaded, now, baseline, version()).tree
+        return subject_of(loaded, now, baseline, version(), as_recorded=True).tree
 
     def tree_of(self, goal: Goal, run_id: str, commit: str) -> str | None:
         """The digest of a commit's files; None where it is not in this repository.

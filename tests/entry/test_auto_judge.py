@@ -329,7 +329,11 @@ def test_without_a_judge_it_is_said_once_a_session(place: Place) -> None:
     assert "no judge is configured" in place.said()
 
 
-def test_a_scoring_process_that_was_killed_is_told(place: Place) -> None:
+def test_a_scoring_process_that_was_killed_is_told(
+    place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (left_over := tmp_path / "temporary").mkdir()
+    monkeypatch.setenv("TMPDIR", str(left_over))  # a killed process leaves its judge's folder
     place.thinks()
     place.ran()
     place.stop()

@@ -562,8 +562,16 @@ KILLED = [
 
 @pytest.mark.parametrize(("at", "left", "how"), KILLED)
 def test_finished_judges_are_not_asked_again_after_a_kill(
-    at: str, left: list[str], how: signal.Signals, place: GitRepo, judges: DebateJudges
+    at: str,
+    left: list[str],
+    how: signal.Signals,
+    place: GitRepo,
+    judges: DebateJudges,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    (left_over := tmp_path / "temporary").mkdir()
+    monkeypatch.setenv("TMPDIR", str(left_over))  # a killed call leaves its judge's folder
     judges.says({**DISAGREE, at: {"reply": says(3, 4), "wait": "never"}})
     started = start(place, *words("--json"))
     wait_for(judges.folder / "waiting-3")

@@ -368,6 +368,60 @@ def test_an_output_behind_a_new_link_holds_an_evaluation_up_once(repo: GitRepo) 
     assert (first["verdict"], second["verdict"]) == ("not_achieved", "achieved")
 
 
+ONCE = "test -e src/made.txt || echo made > src/made.txt; grep -q please src/greet.txt"
+ANEW = "echo $$ >> src/made.txt; grep -q please src/greet.txt"
+
+
+def test_what_a_command_made_is_edited_after_a_green_run(repo: GitRepo) -> None:
+    """It was measured with other content; from the next evaluation on it counts like any file."""
+    scene.create(scene.start(repo), criterion=f"AC1: x :: {ONCE}")
+    proposal = scene.propose(repo)
+    repo.write("src/made.txt", "by hand\n")
+    shown = here(repo, "goal", "status", "greet", "--json")
+    (row,) = shown.json["criteria"]
+    assert (row["fresh"], row["why_stale"]) == (False, ["tree"])
+    done = here(repo, "goal", "confirm", "greet", "--proposal", proposal)
+    assert done.status == 2
+    assert "the files were changed since it was made" in done.stderr
+    assert scene.status(repo) == "active"
+    done = here(repo, "goal", "evaluate", "greet", "--json")
+    assert done.status == 1
+    assert "src/made.txt" in done.json["reason"]
+    confirmed_on_the_files_as_they_are(repo)
+
+
+def test_what_a_command_makes_anew_may_have_been_edited(repo: GitRepo) -> None:
+    """As by a test run by hand that writes its report: that holds no evaluation up."""
+    scene.create(scene.start(repo), criterion=f"AC1: x :: {ANEW}")
+    scene.propose(repo)
+    repo.write("src/made.txt", "by hand\n")
+    (row,) = here(repo, "goal", "status", "greet", "--json").json["criteria"]
+    assert row["fresh"] is False
+    confirmed_on_the_files_as_they_are(repo)
+
+
+def test_the_hook_measures_anew_where_an_output_was_edited(
+    repo: GitRepo, capfd: pytest.CaptureFixture[str]
+) -> None:
+    scene.create(scene.start(repo), criterion=f"AC1: x :: {ONCE}")
+    scene.meet(repo)
+    for text in ("", "", "by hand\n", ""):
+        if text:
+            repo.write("src/made.txt", text)
+        hooks.stop(repo, capfd)
+    assert [row["reused"] for row in hooks.events(repo)] == [[], ["AC1"], [], []]
+
+
+def confirmed_on_the_files_as_they_are(repo: GitRepo) -> None:
+    """An evaluation is green and fresh, and can be confirmed."""
+    proposal = scene.propose(repo)
+    (row,) = here(repo, "goal", "status", "greet", "--json").json["criteria"]
+    assert row["fresh"] is True
+    done = here(repo, "goal", "confirm", "greet", "--proposal", proposal)
+    assert done.status == 0, done
+    assert scene.status(repo) == "achieved"
+
+
 def test_of_files_that_are_only_read_nothing_is_told(repo: GitRepo) -> None:
     scene.start(repo)
     scene.create(repo, criterion="AC1: says give :: grep -q give src/greet.txt")
