@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 WORK = ".flow/runs/.work"
-PYTHON = shlex.quote(sys.executable)
+PYTHON = shlex.quote(os.path.realpath(sys.executable))
+"""Not the environment's link: that may lie below /tmp, which is another one in there."""
 needs_bwrap = pytest.mark.needs_tool("bwrap")
 
 

@@ -612,7 +612,7 @@ def test_min_kappa_asks_for_agreement_with_people(
 def test_a_slow_judge_is_no_answer(repo: GitRepo, tmp_path: Path, home: Path) -> None:
     judge = GoalJudge(tmp_path / "judge", home, timeoutSeconds=1)
     create(repo)
-    judge.says({"reply": PASS, "sleep": 60})
+    judge.says({"reply": PASS, "wait": "never"})
     done = evaluate(repo)
     assert done.status == 4
     assert "gave no usable answer (timeout)" in done.json["reason"]
@@ -651,7 +651,7 @@ def test_progress_says_that_a_judge_is_asked_and_ctrl_c_ends_it(
     repo: GitRepo, judge: GoalJudge
 ) -> None:
     create(repo)
-    judge.says({"reply": PASS, "sleep": 50})
+    judge.says({"reply": PASS, "wait": "never"})
     child = at_terminal(repo, ["goal", "evaluate", "greet"])
     child.expect(r"asks command: ballot 1 of 1 \(at most 1 min 0 s\)")
     child.expect_exact("\n")
