@@ -1,7 +1,8 @@
 """The time, as text (SPEC section 1): UTC, ISO-8601, second resolution, ending in ``Z``.
 
 ``time`` alone does it; importing ``datetime`` would cost more than the rest of a helper. No
-variable of the environment changes what these functions answer.
+variable of the environment changes what these functions answer. ``time.gmtime()`` would ask a
+coarser clock that lies some milliseconds behind: as a second begins it still tells the one before.
 """
 
 from __future__ import annotations
@@ -11,12 +12,12 @@ import time
 
 def now() -> str:
     """The present moment as ``YYYY-MM-DDTHH:MM:SSZ``."""
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time()))
 
 
 def today() -> str:
     """The present day, in UTC, as ``YYYY-MM-DD``."""
-    return time.strftime("%Y-%m-%d", time.gmtime())
+    return time.strftime("%Y-%m-%d", time.gmtime(time.time()))
 
 
 def monotonic() -> float:

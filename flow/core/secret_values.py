@@ -228,10 +228,12 @@ def _escaped(value: bytes) -> Iterator[Variant]:
 
 def _digits(written: Sequence[bytes], before: bytes, sign: bytes, reach: int) -> Iterator[Variant]:
     """Characters that are each written as a sign and digits in base 16, of either case."""
-    atoms = [_Atom(b"%b(?:%b|%b)" % (before, each, each.upper()), b"", reach) for each in written]
+    ways = [b"|".join(dict.fromkeys((each, each.upper()))) for each in written]
+    # Atomic, so that no end that is missing makes it try every digit both ways again.
+    atoms = [_Atom(b"%b(?>%b)" % (before, way), b"", reach) for way in ways]
     at = 0
     for piece in _pieces(atoms):
-        size = piece.pattern.count(before + b"(?:")
+        size = piece.pattern.count(before + b"(?>")
         first = written[at : at + (1 if reach > 3 else 2)]
         probes = [b""]
         for each in first:

@@ -256,6 +256,16 @@ def test_a_border_inside_a_known_value_changes_nothing(name: str, way: str) -> N
         assert streamed(data, [cut], [value.encode()]) == whole
 
 
+@pytest.mark.parametrize("name", KNOWN)
+def test_all_but_the_end_of_a_known_value_is_looked_at_once(name: str) -> None:
+    """A pattern that tries each character in two ways would never come to an end here."""
+    for way, text in encodings(KNOWN[name] * 8).items():
+        data = b"here: " + text.encode()[:-4] + b" :there"
+        for variant in variants([KNOWN[name].encode() * 8]):
+            re.search(variant.pattern, data)  # ends
+        assert mask(data, [KNOWN[name].encode() * 8]).data.startswith(b"here: "), way
+
+
 @pytest.mark.usefixtures("eager")
 @pytest.mark.parametrize("size", [300, 3499, 3500, 3508, 20_000])
 def test_a_long_value_is_one_secret(size: int) -> None:
