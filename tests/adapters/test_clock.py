@@ -30,6 +30,12 @@ def test_today_is_the_day_of_now() -> None:
     assert today in (before[:10], after[:10])
 
 
+def test_every_moment_is_of_one_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """``gmtime()`` alone asks another, which is behind: time could seem to run backwards."""
+    monkeypatch.setattr(time, "time", lambda: 86_400.0)
+    assert (clock.now(), clock.today()) == ("1970-01-02T00:00:00Z", "1970-01-02")
+
+
 @pytest.mark.parametrize("zone", ["Pacific/Kiritimati", "XYZ+11", "UTC"])
 def test_the_time_zone_changes_nothing(zone: str) -> None:
     code = (
