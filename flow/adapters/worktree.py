@@ -25,13 +25,12 @@ from flow.core.boundary import (
     Change,
     Snapshot,
     entry_digest,
-    subject_tree,
 )
 from flow.core.globs import Globs, why_not
 from flow.errors import FlowError, GitError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from flow.adapters.git import Repo
 
@@ -42,13 +41,12 @@ def snapshot(
     denied: Sequence[str],
     *,
     cache_dir: str | None,
-    own_files: Callable[[str], bool] | None = None,
 ) -> Snapshot:
     """The checkout as it is now, against the pinned base.
 
     Raises nothing: what git or the file system could not answer is in ``problems``, and then the
     change set is not to be relied on. ``cache_dir`` is a folder of the user's own, outside the
-    checkout (None: nothing is remembered). ``own_files`` only affects ``tree``.
+    checkout (None: nothing is remembered).
     """
     found: list[str] = []
     head = branch = None
@@ -89,11 +87,8 @@ def snapshot(
             found.append("HEAD moved while the files were read")
     except FlowError as error:
         found.append(_base_gone(repo, baseline) or str(error))
-    result = Snapshot(head, branch, None, changes, standing, tuple(found), locked, written, began)
-    result = result._replace(submodules=submodules, emptied=emptied, behind=behind)
-    if found:
-        return result
-    return result._replace(tree=subject_tree(result, baseline, own_files or _nobodys))
+    result = Snapshot(head, branch, changes, standing, tuple(found), locked, written, began)
+    return result._replace(submodules=submodules, emptied=emptied, behind=behind)
 
 
 def _base_gone(repo: Repo, baseline: Baseline) -> str | None:
@@ -108,10 +103,6 @@ def _base_gone(repo: Repo, baseline: Baseline) -> str | None:
         return None
     shallow = "; this is a shallow clone: git fetch --unshallow" if git.is_shallow(repo) else ""
     return f"the pinned base {base[:12]} is not in this repository{shallow}"
-
-
-def _nobodys(_: str) -> bool:
-    return False
 
 
 def _pinned(baseline: Baseline) -> str:

@@ -98,8 +98,6 @@ class Snapshot(NamedTuple):
 
     head: str | None
     branch: str | None
-    tree: str | None
-    """Digest of the whole change set; None where git could not answer."""
     changes: tuple[Change, ...]
     guards: dict[str, str]
     problems: tuple[str, ...]

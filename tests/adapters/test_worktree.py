@@ -873,7 +873,7 @@ def test_situation(case: Case, box: GitBox) -> None:
             assert report.status == "inconclusive", report
             assert case.inconclusive in " ".join(report.problems), report
             assert report.violations == ()
-            assert now.tree is None
+            assert box.tree(now) is None
             continue
         assert report.problems == ()
         named = {violation.path for violation in report.violations}
@@ -1118,7 +1118,7 @@ def test_by_products_of_a_command(box: GitBox) -> None:
     box.baseline = box.baseline._replace(by_products=found)
     own = OwnFiles(".decisions")
     assert subject_tree(before, box.baseline, own) == subject_tree(after, box.baseline, own)
-    assert box.snapshot().tree == before.tree
+    assert box.tree() == box.tree(before)
     report = box.report()
     assert report.status == "inside"
     assert set(report.by_products) == set(found)
@@ -1136,10 +1136,10 @@ def test_by_products_of_a_command(box: GitBox) -> None:
 
 def test_the_tree_moves_with_content_and_not_with_flows_files(box: GitBox) -> None:
     box.pin()
-    trees = [box.snapshot().tree]
+    trees = [box.tree()]
 
     def moved() -> bool:
-        trees.append(box.snapshot().tree)
+        trees.append(box.tree())
         assert trees[-1] is not None
         return trees[-1] != trees[-2]
 
@@ -1192,12 +1192,12 @@ def test_a_submodule_is_there_or_not(box: GitBox) -> None:
     gone = box.snapshot()
     assert box.report(gone).status == "inside"
     assert (there.submodules, gone.submodules) == (("vendor/sub",), ())
-    assert there.tree != gone.tree
+    assert box.tree(there) != box.tree(gone)
     own = OwnFiles(".decisions")
     assert moved(there, gone, baseline, own) == ("vendor/sub",)
     box.git("submodule", "--quiet", "update", "--init")
     again = box.snapshot()
-    assert again.tree == there.tree
+    assert box.tree(again) == box.tree(there)
     # a command of Flow's own did that
     found = find_by_products(gone, again, baseline)
     assert list(found) == ["vendor/sub"]
@@ -1253,11 +1253,11 @@ def test_what_new_links_lead_to_is_part_of_the_subject(box: GitBox, then: Step, 
     assert path in before.behind
     box.write(path, "another\n")
     after = box.snapshot()
-    assert after.tree != before.tree
+    assert box.tree(after) != box.tree(before)
     assert moved(before, after, baseline, OwnFiles(".decisions")) == (path,)
     box.write(path, "changed\n")
     box.write("build-log/x.log")
-    assert box.snapshot().tree == before.tree
+    assert box.tree() == box.tree(before)
 
 
 def test_of_much_behind_a_link_size_and_time_tell(
@@ -1270,9 +1270,9 @@ def test_of_much_behind_a_link_size_and_time_tell(
     before = box.snapshot()
     old = place.stat().st_mtime_ns
     os.utime(place, ns=(old, old + 1))
-    assert box.snapshot().tree != before.tree
+    assert box.tree() != box.tree(before)
     os.utime(place, ns=(old, old))
-    assert box.snapshot().tree == before.tree
+    assert box.tree() == box.tree(before)
 
 
 def test_what_is_looked_at_anyway_is_not_behind_a_link(box: GitBox) -> None:
@@ -1355,7 +1355,7 @@ def test_a_folder_that_was_renamed_and_renamed_back(box: GitBox, name: str) -> N
         box.path(folder).rename(box.outer / "moved")
         (box.outer / "moved").rename(box.path(folder))
     after = box.snapshot()
-    assert after.tree == before.tree
+    assert box.tree(after) == box.tree(before)
     baseline = baseline._replace(by_products={"made/b.xml": "any"})
     assert rewritten(before, after, baseline, own) == (f"{name}/",)
 
@@ -1476,7 +1476,7 @@ def test_what_was_written_to_and_is_as_it_was(
     baseline = baseline._replace(by_products={".pytest_cache/v": "as it was"})
     before = box.snapshot()
     assert (b"src/lib/util.py" in before.written) is not cached
-    assert found.tree == before.tree
+    assert box.tree(found) == box.tree(before)
     own = OwnFiles(".decisions")
     assert rewritten(before, box.snapshot(), baseline, own) == ()
     touched = {"src/app.py", "src/lib/util.py", "dirty.txt", "local.env", "vendor/sub/sub.py"}

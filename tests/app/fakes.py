@@ -285,9 +285,7 @@ class World:
         assert isinstance(baseline, Baseline)
         self.log.append("snapshot")
         self.denied_seen.append(tuple(denied))
-        return Snapshot(
-            self.head, self.branch, None, self.changes, dict(self.guards), self.problems
-        )
+        return Snapshot(self.head, self.branch, self.changes, dict(self.guards), self.problems)
 
     def run_checks(
         self,

@@ -22,7 +22,7 @@ EMPTY = b.Baseline("f" * 40, {}, {}, {}, {}, {})
 
 
 def snap(*changes: b.Change, problems: tuple[str, ...] = ()) -> b.Snapshot:
-    return b.Snapshot("e" * 40, "work", "t", changes, {}, problems)
+    return b.Snapshot("e" * 40, "work", changes, {}, problems)
 
 
 def untracked(path: str, entry: b.Entry = A) -> b.Change:

@@ -20,7 +20,7 @@ EMPTY = b.Baseline("f" * 40, {}, {}, {}, {}, {})
 
 
 def snap(*changes: b.Change, guards: dict[str, str] | None = None) -> b.Snapshot:
-    return b.Snapshot("e" * 40, "work", "t", changes, guards or {}, ())
+    return b.Snapshot("e" * 40, "work", changes, guards or {}, ())
 
 
 def untracked(path: str, entry: b.Entry = A) -> b.Change:

@@ -21,7 +21,7 @@ def untracked(path: str, entry: Entry = REPORT) -> Change:
 
 
 def snapshot(*changes: Change, problems: tuple[str, ...] = ()) -> Snapshot:
-    return Snapshot("a" * 40, "main", None, changes, {}, problems)
+    return Snapshot("a" * 40, "main", changes, {}, problems)
 
 
 def own(path: str) -> bool:

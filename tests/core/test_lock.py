@@ -20,7 +20,7 @@ OWN = b.OwnFiles(".decisions")
 
 
 def snap(*changes: b.Change, locked: dict[str, str] | None = None) -> b.Snapshot:
-    return b.Snapshot("e" * 40, "work", "t", changes, {}, (), locked or {})
+    return b.Snapshot("e" * 40, "work", changes, {}, (), locked or {})
 
 
 def found(

@@ -12,7 +12,7 @@ from pathlib import Path
 from flow.adapters import base, git
 from flow.adapters.worktree import snapshot
 from flow.core import lock
-from flow.core.boundary import Baseline, BoundaryReport, OwnFiles, Snapshot, judge
+from flow.core.boundary import Baseline, BoundaryReport, OwnFiles, Snapshot, judge, subject_tree
 
 FILES = {
     "src/app.py": "print('app')\n",
@@ -143,6 +143,12 @@ class GitBox:
         assert self.baseline is not None
         cache = str(self.state) if cached else None
         return snapshot(self.repo, self.baseline, self.denied, cache_dir=cache)
+
+    def tree(self, now: Snapshot | None = None) -> str | None:
+        """The stamp that evidence measured on it has; None where git could not answer."""
+        assert self.baseline is not None
+        now = now or self.snapshot()
+        return None if now.problems else subject_tree(now, self.baseline, lambda _: False)
 
     def locked(self) -> dict[str, str]:
         """The protected files that are not as they were, with what happened to each."""
