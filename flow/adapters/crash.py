@@ -18,14 +18,13 @@ LOG_LIMIT = 1 << 20
 
 def report(error: BaseException, environ: Mapping[str, str]) -> OutsideError:
     """Write ``error`` with its traceback to the log; return the one line about it."""
-    import time
     import traceback
 
     from flow import __version__
+    from flow.adapters import clock
 
     text = "".join(traceback.format_exception(error))
-    stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-    data = f"{stamp} flow {__version__}\n{text}\n".encode("utf-8", "backslashreplace")
+    data = f"{clock.now()} flow {__version__}\n{text}\n".encode("utf-8", "backslashreplace")
     where = _write(data, environ)
     name = type(error).__name__
     return OutsideError(

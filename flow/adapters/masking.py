@@ -41,7 +41,7 @@ def masked_value(value: Any, environ: Mapping[str, str]) -> Any:
 
     def clean(part: Any) -> Any:
         if isinstance(part, str):
-            return masked_text(part, environ)
+            return _masked(part, secret)
         if isinstance(part, Mapping):
             return {clean(key): clean(each) for key, each in part.items()}
         return [clean(each) for each in part] if isinstance(part, list) else part
@@ -51,9 +51,13 @@ def masked_value(value: Any, environ: Mapping[str, str]) -> Any:
 
 def masked_text(text: str, environ: Mapping[str, str]) -> str:
     """``text`` without its secrets."""
+    return _masked(text, known(environ))
+
+
+def _masked(text: str, secret: tuple[bytes, ...]) -> str:
     from flow.core.secrets import mask
 
-    data = mask(text.encode("utf-8", "surrogatepass"), known(environ)).data
+    data = mask(text.encode("utf-8", "surrogatepass"), secret).data
     try:
         return data.decode("utf-8", "surrogatepass")
     except UnicodeDecodeError:  # a mask has cut a character

@@ -10,6 +10,7 @@ import os
 import stat
 
 from flow.adapters.worktree_hash import hashed, special
+from flow.adapters.worktree_trees import text_of
 from flow.cheap_typing import TYPE_CHECKING, NamedTuple
 from flow.core.boundary import INSTEAD, entry_digest
 
@@ -86,7 +87,7 @@ class _Reading:
             left -= status.st_size + _EACH
             try:
                 digest = self._digest(path, status, whole=left >= 0)
-                found[_text(path)] = f"{INSTEAD} {digest}" if path in self._instead else digest
+                found[text_of(path)] = f"{INSTEAD} {digest}" if path in self._instead else digest
             except OSError as error:
                 self._unreadable(path, error)
         return Behind(found, self._problems)
@@ -112,8 +113,4 @@ class _Reading:
 
     def _unreadable(self, path: bytes, error: OSError) -> None:
         why = error.strerror or "unknown error"
-        self._problems.append(f"{_text(path)}, which a symlink leads to, cannot be read: {why}")
-
-
-def _text(path: bytes) -> str:
-    return path.decode("utf-8", "surrogateescape")
+        self._problems.append(f"{text_of(path)}, which a symlink leads to, cannot be read: {why}")
