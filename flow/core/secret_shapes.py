@@ -120,7 +120,7 @@ def _cloud() -> Iterator[Shape]:
     yield _token("vercel", "vck_", ALNUM, 40, edge=True, check=chance.mixed)
     yield _token("planetscale", "pscale_tkn_ pscale_pw_ pscale_oauth_", DOTTED, 30)
     yield _exact(
-        "databricks", "dapi", b"dapi" + _edge(4) + b"[0-9a-f]{32}(?:-[0-9])?+(?![0-9A-Za-z])"
+        "databricks", "dapi", b"dapi" + _edge(4) + b"[0-9a-f]{32}(?>-[0-9]|)(?![0-9A-Za-z])"
     )
 
 
@@ -239,14 +239,14 @@ def _models() -> Iterator[Shape]:
 
 _SPACE = rb"(?: |%20|\+)"
 _DASHES = _SPACE + b"?-{4,5}"
-_LABEL = b"(?:[A-Z0-9]{1,12}+%b){0,3}PRIVATE%bKEY(?:%bBLOCK)?+" % (_SPACE, _SPACE, _SPACE)
+_LABEL = b"(?:[A-Z0-9]{1,12}+%b){0,3}PRIVATE%bKEY(?>%bBLOCK|)" % (_SPACE, _SPACE, _SPACE)
 _LINE_END = (
-    rb"(?>\r?+\n|(?:\\{1,4}+r)?+\\{1,4}+n(?:\\{0,4}+[\"'][ \t+,.\\]{0,6}+(?:\r?+\n)?+)?+"
-    rb"|(?:%0[dD])?+%0[aA])"
+    rb"(?>\r?+\n|(?>\\{1,4}+r|)\\{1,4}+n(?>\\{0,4}+[\"'][ \t+,.\\]{0,6}+(?>\r?+\n|)|)"
+    rb"|(?>%0[dD]|)%0[aA])"
 )
 _HEADER = rb"(?>[^\n]{0,48}?[A-Za-z][A-Za-z-]{2,20}+: [^\n\\%]{0,100}+|[ \t]{0,48}+)"
 _BODY = b"[A-Za-z0-9+/]{40}"
-_BODY_FOLLOWS = rb"(?=(?:\\{0,4}+[\"'])?+[ \t]{0,8}+(?:%b|%b(?>%b%b){0,8}+[^\n]{0,48}?%b))" % (
+_BODY_FOLLOWS = rb"(?=(?>\\{0,4}+[\"']|)[ \t]{0,8}+(?:%b|%b(?>(?>%b%b){0,8})[^\n]{0,48}?%b))" % (
     _BODY,
     _LINE_END,
     _HEADER,
@@ -279,7 +279,7 @@ def _keys() -> Iterator[Shape]:
     yield Shape("private_key", (chance.base64(b"-----BEGIN "),), pattern, run=_WRAPPED)
 
 
-_QUOTE = rb"(?:\\{0,3}+[\"'])?+"
+_QUOTE = rb"(?>\\{0,3}+[\"']|)"
 _VALUE = rb"[A-Za-z0-9+/_.~!@#$%^*|?-]"
 _NAME = (
     rb"(?:[pP](?i:ass(?:word|wd|phrase|code)|wd|rivate[_-]?key)|[tT](?i:oken)|[cC](?i:redential)"

@@ -31,7 +31,10 @@ WINDOW = REACH + BLOCK
 _GRAM = 4
 _STEP = 1 << 16
 """Bytes of a text that are looked at together: in more of them more may be, and is looked for."""
-_RUN_AHEAD = 32
+RUN_AHEAD = 512
+"""No step of a run looks further than this many bytes beyond where it begins."""
+
+_END_AHEAD = 32
 _UNTIL_AHEAD = 256
 
 
@@ -127,16 +130,17 @@ class Masker:
 
     def _pass(self, text: bytes, *, final: bool) -> bool:
         """Leave out what belongs to the last secret; False where its end is yet to come."""
-        if self._run is not None:
-            ran = self._run.match(text, self._at)
-            end = ran.end() if ran else self._at
-            if not final and end > len(text) - _RUN_AHEAD:
-                self._at = max(self._at, len(text) - _RUN_AHEAD)
+        while self._run is not None:
+            if not final and self._at > len(text) - RUN_AHEAD:
                 return False
-            self._at, self._run = end, None
+            step = self._run.match(text, self._at)
+            if step is None:
+                self._run = None
+            else:
+                self._at = step.end()
         if self._until is not None:
             ended = self._until.search(text, self._at)
-            if ended is not None and not final and ended.end() > len(text) - _RUN_AHEAD:
+            if ended is not None and not final and ended.end() > len(text) - _END_AHEAD:
                 ended = None  # more may belong to it
             if ended is None and not final:
                 self._at = max(self._at, len(text) - _UNTIL_AHEAD)
@@ -182,8 +186,8 @@ class _Finder:
 
     @property
     def run(self) -> re.Pattern[bytes] | None:
-        """What more of the secret may follow."""
-        return re.compile(b"(?:%b)*+" % self._shape.run) if self._shape.run else None
+        """A step over more of the secret: of bounded size, so that no run needs memory."""
+        return re.compile(run_step(self._shape)) if self._shape.run else None
 
     @property
     def until(self) -> re.Pattern[bytes] | None:
@@ -270,6 +274,11 @@ class _Index:
                 else self._shapes[number - len(self._variants)]
             )
         return self.used[number]
+
+
+def run_step(shape: Shape) -> bytes:
+    """The pattern for up to 64 bytes more of a secret of this shape."""
+    return b"(?>(?:%b){1,64})" % shape.run
 
 
 def _probes(shape: Shape) -> tuple[bytes, ...]:

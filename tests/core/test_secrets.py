@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 import random
 import re
 import shlex
 import string
 import time
-from re import _parser  # type: ignore[attr-defined]
+from re import _compiler, _parser  # type: ignore[attr-defined]
 from typing import TYPE_CHECKING
 from urllib.parse import quote, quote_plus
 
@@ -382,13 +383,89 @@ def test_chunks_never_change_the_result(data: st.DataObject, parts: list[str], b
 
 
 def test_no_pattern_looks_further_than_is_held_back() -> None:
-    patterns = [shape.pattern for shape in shapes()]
-    odd = ["\\" * 40 + "x", "😀" * 600, "\n" * 600, "'" * 500, '&"<' * 300]
-    patterns += [v.pattern for v in variants([t.encode() for t in (*KNOWN.values(), *odd)])]
-    for pattern in patterns:
+    for pattern in every_pattern():
         parsed = _parser.parse(pattern)
         assert parsed.getwidth()[1] + _ahead(parsed) <= REACH, pattern[:80]
         assert _back(parsed) <= BEHIND, pattern[:80]
+    for step in (secrets.run_step(shape) for shape in shapes() if shape.run):
+        parsed = _parser.parse(step)
+        assert parsed.getwidth()[1] + _ahead(parsed) <= secrets.RUN_AHEAD, step
+
+
+def every_pattern() -> list[bytes]:
+    """All patterns that are ever compiled, those of unusual known values too."""
+    odd = ["\\" * 40 + "x", "😀" * 600, "\n" * 600, "'" * 500, '&"<' * 300]
+    table = shapes()
+    found = [shape.pattern for shape in table]
+    found += [secrets.run_step(shape) for shape in table if shape.run]
+    found += [shape.until for shape in table if shape.until]
+    found += [v.pattern for v in variants([t.encode() for t in (*KNOWN.values(), *odd)])]
+    return found
+
+
+def _nodes(part: object) -> list[tuple[str, tuple[object, ...]]]:
+    """Every operation in a parsed pattern, at any depth, with its arguments."""
+    if isinstance(part, _parser.SubPattern):
+        return [node for each in part.data for node in _nodes(each)]
+    if not isinstance(part, (tuple, list)):
+        return []
+    here = [(str(part[0]), part[1])] if isinstance(part, tuple) and len(part) == 2 else []
+    return here + [node for each in part for node in _nodes(each)]
+
+
+def test_every_pattern_means_the_same_on_every_supported_python() -> None:
+    """Before 3.11.5 a possessive group that fails in its middle keeps what it took until there.
+
+    A possessive quantifier stands behind one character or class only; a group is made atomic by
+    ``(?>...)`` around a plain quantifier, and holds no group that captures.
+    """
+    for pattern in every_pattern():
+        for name, arguments in _nodes(_parser.parse(pattern)):
+            if name == "POSSESSIVE_REPEAT":
+                assert _compiler._simple(arguments[2]), pattern[:80]
+            elif name == "ATOMIC_GROUP":
+                assert "SUBPATTERN" not in dict(_nodes(arguments)), pattern[:80]
+
+
+FRAGMENTS = (
+    *(
+        "\\",
+        "\\\\",
+        "\r",
+        "\n",
+        "\r\n",
+        "\\n",
+        "\\r",
+        "\\r\\n",
+        "%0D",
+        "%0A",
+        ".",
+        "..",
+        "'",
+        '"',
+        '\\"',
+    ),
+    *(" ", "\t", "+", "/", "=", "-", "%5c", "%2f", "&amp;", "\\u0022", "a", "Zq4", "token", ": "),
+    *("tok" + "en=", "xYz7Kq" * 4, "eyJ" + "hbGciOiJIUzI1NiJ9", "da" + "pi" + "0a1b2c3d" * 4, "-1"),
+    *("-----BEGIN RSA PRIVATE" + " KEY-----", "-----END RSA PRIVATE" + " KEY-----"),
+    *("Qm9vKzEv" * 8, "LS0tLS1CRUdJTiBQUklWQVRFIEtFWS0t", "Proc-Type: 4,ENCRYPTED", "ghs" + "_"),
+)
+MIXED = "ae2eda1c"
+"""The digest of what is left of the texts that are made of these pieces, on every Python."""
+
+
+def test_what_is_redacted_is_the_same_on_every_python() -> None:
+    """A change of the rules may change the digest; a change of Python never does."""
+    made = random.Random(20261122)
+    known = [value.encode() for value in KNOWN.values()]
+    pieces = [*FRAGMENTS, *(KNOWN[name][:9] for name in KNOWN)]
+    pieces += [way for value in KNOWN.values() for way in encodings(value).values()]
+    digest = hashlib.sha256()
+    for _ in range(40):
+        text = "".join(made.choice(pieces) for _ in range(200)).encode()
+        masked = mask(text, known)
+        digest.update(masked.data + repr(sorted(masked.counts.items())).encode())
+    assert digest.hexdigest()[:8] == MIXED
 
 
 def _asserted(parsed: object, direction: int) -> list[int]:
