@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from flow.adapters import git
+from flow.adapters import git, git_names
 from flow.adapters.worktree import collect
 from flow.adapters.worktree_guards import guards
 from flow.adapters.worktree_ignore import RULES_FILE, read_rules
@@ -46,11 +46,11 @@ def pin(
 ) -> Baseline:
     """Pin the base and record what is there now.
 
-    ``base`` is a ref in git's notation (``scope.base``); None takes the remote's default branch,
-    else ``main``, ``master``, else HEAD. On a branch without commits ``base_commit`` is the empty
-    tree's id. Without git it is None, and every later snapshot says so. Raises :class:`InputError`
-    for a ref that names no commit, :class:`GitError` for unrelated histories and where git cannot
-    answer now.
+    ``base`` is a name as ``git_names`` resolves it (``scope.base``); None takes the remote's
+    default branch, else ``main``, ``master``, else HEAD. On a branch without commits
+    ``base_commit`` is the empty tree's id. Without git it is None, and every later snapshot says
+    so. Raises :class:`InputError` for a name of no commit or of two, :class:`GitError` for
+    unrelated histories and where git cannot answer now.
     """
     bare = Baseline(
         base_commit=None,
@@ -115,7 +115,7 @@ def relock(
 def _named(repo: Repo, ref: str, head: str) -> str | None:
     """The commit that a person's ``ref`` names; None too where git says why it names none."""
     try:
-        return git.commit_of(repo, ref)
+        return git_names.resolve(repo, ref, key="scope.base")
     except GitError:  # a tree, a branch without an upstream; or git cannot answer at all
         git.merge_bases(repo, head, head)
         return None
@@ -154,8 +154,7 @@ def base_commit(repo: Repo, ref: str | None) -> str:
 
 
 def _default(repo: Repo) -> tuple[str, str | None]:
-    target = git.symbolic_target(repo, "refs/remotes/origin/HEAD")
-    for name in (target, "refs/heads/main", "refs/heads/master"):
+    for name in (git_names.remote_default(repo), "refs/heads/main", "refs/heads/master"):
         commit = git.read_ref(repo, name) if name else None
         if name and commit:
             return name, commit

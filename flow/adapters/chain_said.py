@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 
-from flow.adapters import files, git, journal
+from flow.adapters import files, git_names, journal
 from flow.adapters.git_run import git as run_git
 from flow.cheap_typing import TYPE_CHECKING, NamedTuple
 from flow.core import ids, layout
@@ -56,7 +56,7 @@ def at(repo: Repo, ref: str, folders: Sequence[str]) -> Heads:
 
     Raises :class:`InputError` for what is no commit, :class:`GitError` where git cannot tell.
     """
-    commit = git.commit_of(repo, ref)
+    commit = git_names.resolve(repo, ref, key="--against")
     if commit is None:
         raise InputError(
             f"git knows no commit {visible(ref)!r:.80}",

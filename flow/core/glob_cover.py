@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flow.core.globs import compile_glob
+from flow.core.globs import compile_glob, without_end_blanks
 
 
 def covers(wider: str, narrower: str, *, anchored: bool) -> bool:
@@ -12,7 +12,7 @@ def covers(wider: str, narrower: str, *, anchored: bool) -> bool:
     that it matches lies at that place or below, and a pattern that matches a place matches what is
     below as well. Both must have passed :func:`flow.core.globs.why_not`.
     """
-    if wider == narrower:
+    if without_end_blanks(wider) == without_end_blanks(narrower):
         return True
     outer, inner = compile_glob(wider, anchored=anchored), compile_glob(narrower, anchored=True)
     if outer.folder_only and outer.needle is None:

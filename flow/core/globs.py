@@ -2,9 +2,10 @@
 
 A pattern that names a folder covers everything below it, as in a ``.gitignore``: ``src``, ``src/``,
 ``src/*`` and ``src/**`` all match ``src/a/b.py``. ``*``, ``?`` and ``[...]`` never cross a ``/``;
-``**`` does where it stands alone between slashes. There are no comments, no ``!`` and no stripped
-blanks: a pattern is a value of a list, not a line of a file. A test compares this with ``git
-check-ignore``.
+``**`` does where it stands alone between slashes; ``src/**/`` matches folders below ``src``, and
+what is in them. Blanks at the end are cut, as git cuts them, unless a backslash stands before them.
+There are no comments and no ``!``: a pattern is a value of a list, not a line of a file. A test
+compares this with ``git check-ignore``.
 
 The work for one path is bounded by (parts of the path) x (parts of the pattern) x (bytes of a
 name): no regular expression is made from a user's text.
@@ -111,8 +112,8 @@ class Glob(NamedTuple):
             following.discard(end)
             states = following
         # A folder as such also counts as its own content: ``vendor/lib/**`` covers the submodule
-        # there.
-        return folder and end - 1 in states and parts[-1] is None
+        # there; ``vendor/lib/**/`` does not, since files at the submodule's top are not in it.
+        return folder and not self.folder_only and end - 1 in states and parts[-1] is None
 
     def enters(self, folder: bytes) -> bool:
         """Whether the pattern's literal part leads into ``folder``, or ends above it."""
@@ -161,28 +162,44 @@ def why_not(pattern: object) -> str | None:
     """Why ``pattern`` is refused; None where it can be used."""
     if not isinstance(pattern, str):
         return "is not a string"
+    pattern = without_end_blanks(pattern)
     if not pattern.strip():
         return "is empty"
+    if pattern[-1].isspace() and not _escaped_end(pattern):
+        return "ends in white space that is no blank: git would take it for a part of the name"
     if pattern.startswith("!"):
         return "starts with '!': a path cannot be taken out again"
     if pattern.startswith("/"):
         return "is absolute: patterns are relative to the top level"
     if "\0" in pattern:
         return "holds a NUL character"
-    if ".." in pattern.split("/"):
-        return "holds '..'"
     try:
-        if not compile_glob(pattern, anchored=True).parts:
+        parts = compile_glob(pattern, anchored=True).parts
+        if not parts:
             return "names nothing: '**' stands for everything"
+        if Part(b"..") in parts or ".." in pattern.split("/"):
+            return "holds '..'"
     except (GlobError, UnicodeEncodeError) as error:
         return str(error)
     return None
 
 
+def without_end_blanks(pattern: str) -> str:
+    """The pattern as git reads a line: without blanks at its end that no backslash keeps."""
+    cut = pattern.rstrip(" ")
+    return cut + pattern[len(cut) :][:1] if _escaped_end(cut + " ") else cut
+
+
+def _escaped_end(pattern: str) -> bool:
+    """Whether a backslash belongs to the last character."""
+    before = pattern[:-1]
+    return (len(before) - len(before.rstrip("\\"))) % 2 == 1
+
+
 def compile_glob(text: str, *, anchored: bool) -> Glob:
     """Compile one pattern."""
     parts: list[Part | None] = []
-    pieces = list(_pieces(text.encode("utf-8", "surrogateescape")))
+    pieces = list(_pieces(without_end_blanks(text).encode("utf-8", "surrogateescape")))
     folder_only = bool(pieces) and pieces[-1] in ([], [0x2E])
     for piece in pieces:
         if not piece or piece == [0x2E]:
@@ -201,6 +218,8 @@ def compile_glob(text: str, *, anchored: bool) -> Glob:
 def _needle(parts: Sequence[Part | None], folder_only: bool) -> bytes | None:
     inside = folder_only
     if len(parts) > 1 and parts[-1] is None:
+        if folder_only:
+            return None  # ``src/**/`` is not all that is in ``src``
         parts, inside = parts[:-1], True
     names = [part.head for part in parts if part and part.tail is None and part.tokens is None]
     if not names or len(names) != len(parts):
@@ -270,6 +289,8 @@ def _pieces(text: bytes) -> Iterator[list[_Token]]:
         elif byte == 0x5C:
             if at == len(text):
                 raise GlobError("ends in a lone backslash")
+            if text[at] == _SLASH and at + 1 == len(text):
+                raise GlobError("ends in a lone backslash before its slash")
             if text[at] == _SLASH:
                 yield piece
                 piece = []

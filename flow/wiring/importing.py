@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flow.cheap_typing import TYPE_CHECKING, NamedTuple
 from flow.core import ids
-from flow.errors import FlowError, InputError
+from flow.errors import GitError, InputError
 from flow.wiring.exporting import Exporting
 from flow.wiring.parts import version
 
@@ -86,18 +86,20 @@ class Importing(Exporting):
 
     def _about(self, report: Report, commit: str | None, name: str) -> str:
         """The commit the report is about, whole where this repository knows it."""
-        from flow.adapters import git
+        from flow.adapters import git, git_names
 
-        def whole(text: str) -> str | None:
+        def whole(text: str, key: str | None = None) -> str | None:
+            """Of a report's id (no branch is meant), or of what a person gave under ``key``."""
             try:
-                return git.commit_of(self.repo, text)
-            except FlowError:
+                if key is None:
+                    return git_names.by_id(self.repo, text)
+                return git_names.resolve(self.repo, text, key=key)
+            except GitError:
                 return None
 
         named = report.commit
         if named is not None and len(named) not in (40, 64):
-            found = whole(named)  # which may be a branch of that name: no id, and never meant
-            named = found if found is not None and found.startswith(named) else named
+            named = whole(named) or named
         if commit is None:
             if named is None:
                 raise InputError(
@@ -108,7 +110,7 @@ class Importing(Exporting):
                     remedy="say which was checked out when it was made: --commit SHA",
                 )
             return named
-        given = commit.lower() if git.is_id(commit.lower()) else whole(commit)
+        given = commit.lower() if git.is_id(commit.lower()) else whole(commit, "--commit")
         if given is None:
             raise InputError(
                 f"{commit!r:.80} is no commit of this repository",

@@ -89,7 +89,11 @@ ANCHORED = [
     (r"\*.py", "a.py", False),
     (r"\!x", "!x", True),
     ("#x", "#x", True),
-    ("a b ", "a b ", True),
+    ("a b ", "a b", True),
+    ("a b ", "a b ", False),
+    ("a b\\ ", "a b ", True),
+    ("src/**/", "src/a.py", False),
+    ("src/**/", "src/a/b.py", True),
     ("./src//a", "src/a/x", True),
     ("new\nline", "new\nline", True),
     ("caf\udce9", "caf\udce9", True),
@@ -166,6 +170,11 @@ def test_where_a_literal_part_enters(pattern: str, folder: str, expected: bool) 
         ("a\\", "lone backslash"),
         ("[[:nope:]]", "unknown class"),
         ("a\0b", "NUL"),
+        ("src/.. ", "'..'"),
+        ("src/\\.\\./x", "'..'"),
+        ("src\\/", "lone backslash"),
+        ("secret\t", "white space"),
+        ("secret\n", "white space"),
         (7, "not a string"),
     ],
 )
@@ -190,17 +199,18 @@ def test_patterns_cannot_make_matching_slow() -> None:
     assert not exceeds(time.process_time() - started, 20)
 
 
-NAMES = st.text(alphabet="ab.[]*\\!-^x", min_size=1, max_size=5).filter(
+NAMES = st.text(alphabet="ab.[]*\\!-^x ", min_size=1, max_size=5).filter(
     lambda n: n not in (".", "..")
 )
 PIECES = st.sampled_from(
     ["a", "b", "ab", "*", "**", "?", "a*", "*b", "[ab]", "[!a]", "[^b]", "[a-b]", "[]a]", "\\*",
-     "x*y*", "a.b", "*.b", "***", "a**", "[[:alpha:]]", "\\[a", "-", "a-b", "[b-]", "[*]"]
+     "x*y*", "a.b", "*.b", "***", "a**", "[[:alpha:]]", "\\[a", "-", "a-b", "[b-]", "[*]", "a b",
+     "a\\ ", "\\a", "a ", "\\\\", "[\\]b]", "*\\ "]
 )  # fmt: skip
 PATTERNS = st.builds(
     lambda pieces, end: "/".join(pieces) + end,
     st.lists(PIECES, min_size=1, max_size=4),
-    st.sampled_from(["", "", "/"]),
+    st.sampled_from(["", "", "/", "/**", "/**/", "/**/*", " ", "  ", "\\ ", "\\  ", "/ ", "\\\\ "]),
 )
 
 
@@ -214,7 +224,7 @@ def oracle(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @settings(
-    max_examples=60,
+    max_examples=150,
     deadline=None,
     derandomize=True,
     suppress_health_check=list(HealthCheck),
@@ -226,8 +236,16 @@ def oracle(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_patterns_mean_what_git_means(oracle: Path, pattern: str, paths: list[list[str]]) -> None:
     if why_not(pattern) is not None or "a**/" in pattern:
         return  # git compares "a" first and then takes the "**" for one that stands alone
-    (oracle / ".git/info/exclude").write_text(f"/{pattern}\n")
     names = sorted({"/".join(parts) for parts in paths})
+    for anchored in (True, False):
+        # denied patterns match at any depth
+        line = f"/{pattern}" if anchored else f"**/{pattern}"
+        globs = Globs([pattern], anchored=anchored)
+        assert {n for n in names if globs.first(n.encode())} == _ignored(oracle, line, names)
+
+
+def _ignored(oracle: Path, line: str, names: list[str]) -> set[str]:
+    (oracle / ".git/info/exclude").write_text(f"{line}\n")
     done = subprocess.run(
         ["git", "check-ignore", "--no-index", "-z", "--stdin"],
         cwd=oracle,
@@ -235,9 +253,7 @@ def test_patterns_mean_what_git_means(oracle: Path, pattern: str, paths: list[li
         capture_output=True,
     )
     assert done.returncode in (0, 1), done.stderr
-    expected = {name[2:].decode() for name in done.stdout.split(b"\0") if name}
-    globs = Globs([pattern], anchored=True)
-    assert {name for name in names if globs.first(name.encode())} == expected
+    return {name[2:].decode() for name in done.stdout.split(b"\0") if name}
 
 
 # --- judging --------------------------------------------------------------------------------------
