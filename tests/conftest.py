@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 
+from flow.core.speaker import AGENT_VARIABLES, SESSION_VARIABLES
 from tests.support import GitRepo
 from tests.support.guard import Guard
 
@@ -39,6 +40,10 @@ STRIPPED_NAMES = (
     *("PY_COLORS", "PYTEST_ADDOPTS"),
     *("PYTHONDEVMODE", "PYTHONDONTWRITEBYTECODE", "PYTHONIOENCODING", "PYTHONWARNINGS"),
 )
+AWAY = frozenset(
+    (*STRIPPED_NAMES, *SESSION_VARIABLES, *(variable.name for variable in AGENT_VARIABLES))
+)
+"""Those and what an agent's shell has: in a test nobody speaks from one unless the test says so."""
 PROXIES = ("all_proxy", "http_proxy", "https_proxy", "no_proxy")
 """What would send loopback elsewhere, in small letters."""
 IN_CI = os.environ.get("CI") == "true"
@@ -67,7 +72,7 @@ guard = Guard(os.path.expanduser("~"), os.path.dirname(os.path.dirname(os.path.a
 def pytest_configure() -> None:
     """Clean what this process has inherited before any test module is imported."""
     for name in list(os.environ):
-        if name.startswith(STRIPPED) or name in STRIPPED_NAMES or name.lower() in PROXIES:
+        if name.startswith(STRIPPED) or name in AWAY or name.lower() in PROXIES:
             del os.environ[name]
     os.environ["LC_ALL"] = "C.UTF-8"
     os.environ.setdefault("HOME", os.path.expanduser("~"))

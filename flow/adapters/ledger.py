@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from flow.core.boundary import Baseline
     from flow.core.goal import Goal
     from flow.core.lifecycle import Status
+    from flow.core.speaker import Speaker
 
 
 class _Plan(NamedTuple):
@@ -73,7 +74,8 @@ class FileLedger:
     gets the run's id after each change: the user's own chain heads move on. ``announce`` gets (run
     id, file name, content) before ``baseline.json`` is replaced, or a goal closed: the new one is
     known there first. No content: it did not come to that.
-    ``vouching`` is as for ``FileRecords``.
+    ``vouching`` is as for ``FileRecords``. ``speaker`` is who gives the commands; it stands in the
+    journal and event of everything that a person could have done. None: a hook, which has ``how``.
     """
 
     def __init__(
@@ -88,6 +90,7 @@ class FileLedger:
         kept: Callable[[str], None] = lambda _: None,
         announce: Callable[[str, str, bytes | None], None] = lambda *_: None,
         vouching: Vouching | None = None,
+        speaker: Speaker | None = None,
     ) -> None:
         self._root = root
         self._now = now
@@ -97,6 +100,7 @@ class FileLedger:
         self._cache_dir = cache_dir
         self._kept = kept
         self._announce = announce
+        self._speaker = speaker
         self._records = FileRecords(root, vouching=vouching)
 
     # --- evidence and events -------------------------------------------------------------------
@@ -204,7 +208,7 @@ class FileLedger:
             proposal = {"goal_id": goal_id, "run_id": run_id, **turn.proposal}
             return _Plan(turn.status, edits, turn.artifact, turn.event, turn.scope, "put", proposal)
 
-        return self._change(goal_id, run_id, seen, plan)
+        return self._change(goal_id, run_id, seen, plan, personal=False)
 
     def repropose(self, goal_id: str, run_id: str, seen: Seen, proposal: Mapping[str, Any]) -> None:
         """Replace the live proposal; the goal stays as it is."""
@@ -260,7 +264,9 @@ class FileLedger:
                     self._records, goal_id, run_id, amendment.baseline
                 )
                 event["baseline_sha256"] = transaction.digest(pinned)
-            intent = self._intent(loaded.goal, goal_id, run_id, now, amendment.artifact, event)
+            intent = self._intent(
+                loaded.goal, goal_id, run_id, now, amendment.artifact, event, personal=True
+            )
             journal.check(self._root, intent.journal, intent.artifact, now=intent.at)
             if pinned is not None:
                 self._announce(run_id, layout.BASELINE, pinned)
@@ -392,7 +398,9 @@ class FileLedger:
             if baseline is not None:
                 data = ledger_checks.baseline_bytes(self._records, goal.id, run_id, baseline)
                 event = {**event, "baseline_sha256": transaction.digest(data)}
-            intent = self._intent(goal, goal.id, run_id, self._now(), artifact, event)
+            intent = self._intent(
+                goal, goal.id, run_id, self._now(), artifact, event, personal=True
+            )
             journal.check(self._root, intent.journal, intent.artifact, now=intent.at)
             if baseline is not None:
                 self._announce(run_id, layout.BASELINE, data)
@@ -430,8 +438,13 @@ class FileLedger:
         run_id: str,
         seen: Seen | None,
         plan_for: Callable[[LoadedGoal], _Plan],
+        *,
+        personal: bool = True,
     ) -> Status:
-        """One change of a goal: finish, read, compare, check, edit, check again, commit."""
+        """One change of a goal: finish, read, compare, check, edit, check again, commit.
+
+        ``personal``: a person could have done it, so it says who speaks.
+        """
         if run_id:
             ids.run_id(run_id)
         with self._goal_lock(goal_id):
@@ -446,7 +459,9 @@ class FileLedger:
             scope = {"run_id": run_id} if goal.run_id is None else {}
             scope.update(plan.scope)
             text = goal_edits.edited(data, loaded, plan.to, plan.edits, scope)
-            intent = self._intent(goal, goal_id, run_id, now, plan.artifact, plan.event)
+            intent = self._intent(
+                goal, goal_id, run_id, now, plan.artifact, plan.event, personal=personal
+            )
             whole = intent._replace(
                 text=text,
                 before=transaction.digest(data),
@@ -489,8 +504,14 @@ class FileLedger:
         now: str,
         artifact: Artifact,
         event: Mapping[str, Any],
+        *,
+        personal: bool = False,
     ) -> transaction.Intent:
         fields = dict(event)
+        if personal and self._speaker is not None:
+            spoken = self._speaker.fields()
+            artifact = artifact._replace(fields={**artifact.fields, **spoken})
+            fields.update(spoken)
         if "evidence_bundle" in artifact.fields:  # git keeps the journal, and so the head
             head = chain.head(self._root, run_id)
             artifact = artifact._replace(fields={**artifact.fields, "ledger_head": head})

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
     from flow.core.settings import Settings
+    from flow.core.speaker import Speaker
 
 __all__ = ["LEDGER", "TrustEntry", "TrustLedger", "repo_key", "state_dir", "trusted"]
 
@@ -45,6 +46,8 @@ _BLOCK = 1 << 20
 _LONGEST_LINE = 8 << 20
 """Bytes; a contract comes from a goal file of at most 1 MiB, and JSON escapes make it longer."""
 _DIGEST = r"[0-9a-f]{64}"
+SPOKEN = ("said_from", "agent", "agent_session")
+"""The keys of a line that say who spoke."""
 
 
 class TrustEntry(NamedTuple):
@@ -57,6 +60,15 @@ class TrustEntry(NamedTuple):
     digest: str
     how: str
     contract: Mapping[str, Any] | None
+    said_from: str | None = None
+    agent: str | None = None
+    agent_session: str | None = None
+    """Who spoke (:mod:`flow.core.speaker`); None in lines of Flow 0.1.0."""
+
+    def to_document(self) -> dict[str, Any]:
+        """As the line holds it."""
+        unknown = [name for name in SPOKEN if getattr(self, name) is None]
+        return {key: value for key, value in self._asdict().items() if key not in unknown}
 
 
 def repo_key(common_dir: str | None, top: str) -> str:
@@ -72,10 +84,11 @@ class TrustLedger:
     relied on.
     """
 
-    def __init__(self, folder: str, repo: str, top: str) -> None:
+    def __init__(self, folder: str, repo: str, top: str, speaker: Speaker | None = None) -> None:
         self._dir = real_path(folder)
         self._repo = repo
         self._top = top
+        self._spoken = speaker.fields() if speaker is not None else {}
         self.warnings: tuple[str, ...] = ()
 
     def check(self, goal_id: str, digest: str) -> bool:
@@ -112,7 +125,11 @@ class TrustLedger:
         with locks.exclusive(self._dir, LOCK, quick=True):
             if self.check(goal_id, digest):
                 return False
-            self._append(TrustEntry(now, "record", self._repo, goal_id, digest, how, contract))
+            self._append(
+                TrustEntry(
+                    now, "record", self._repo, goal_id, digest, how, contract, **self._spoken
+                )
+            )
         return True
 
     def revoke(self, goal_id: str, *, now: str, how: str) -> bool:
@@ -124,7 +141,10 @@ class TrustLedger:
             newest = self.newest(goal_id)
             if newest is None or newest.action == "revoke":
                 return False
-            self._append(TrustEntry(now, "revoke", self._repo, goal_id, newest.digest, how, None))
+            digest = newest.digest
+            self._append(
+                TrustEntry(now, "revoke", self._repo, goal_id, digest, how, None, **self._spoken)
+            )
         return True
 
     def entries(self, *, everywhere: bool = False) -> tuple[TrustEntry, ...]:
@@ -141,7 +161,7 @@ class TrustLedger:
         return tuple(entry for entry in newest.values() if entry.action == "record")
 
     def _append(self, entry: TrustEntry) -> None:
-        line = json.dumps(entry._asdict(), separators=(",", ":"))
+        line = json.dumps(entry.to_document(), separators=(",", ":"))
         files.append_line(self._dir, LEDGER, line.encode("ascii"), mode=0o600)
 
     def _guard(self) -> None:
@@ -207,6 +227,9 @@ class TrustLedger:
             return None
         if entry.action == "record" and not isinstance(entry.contract, dict):
             return None
+        told = (document.get(name) for name in SPOKEN)
+        if not all(text is None or isinstance(text, str) for text in told):
+            return entry._replace(said_from=None, agent=None, agent_session=None)
         return entry
 
 

@@ -166,11 +166,20 @@ def _protected(document: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def carry_out(
-    desk: Desk, tools: Tools, made: Plan, *, who: str, how: str, asked: str, reason: str | None
+    desk: Desk,
+    tools: Tools,
+    made: Plan,
+    *,
+    who: str,
+    how: str,
+    asked: str,
+    reason: str | None,
+    by_from: str | None = None,
 ) -> None:
     """Trust the new contract and write it, all or nothing.
 
-    ``how`` is the command, ``asked`` how a person was asked, ``who`` who says so. Trust comes
+    ``how`` is the command, ``asked`` how a person was asked, ``who`` who says so, and ``by_from``
+    where that name comes from, unless the caller gave it. Trust comes
     first, as in creating a goal, and is taken back where the goal cannot be written. Where the file
     says it already (a change by hand) trust comes last: what a kill leaves in between is untrusted,
     and told by whoever trusts it.
@@ -183,11 +192,12 @@ def carry_out(
         made.text,
         made.contract,
         made.anew,
-        _artifact(made, who=who, how=how, asked=asked, reason=reason),
+        _artifact(made, who=who, how=how, asked=asked, reason=reason, by_from=by_from),
         {
             "type": "contract-amended",
             "class": made.kind,
             "by": who,
+            **({"by_from": by_from} if by_from else {}),
             "how": how,
             "criteria": list(made.anew),
             "turn": live.turns_evaluated,
@@ -237,7 +247,9 @@ def _relocked(desk: Desk, tools: Tools, made: Plan) -> Baseline | None:
     return tools.relock(goal, baseline, made.protected)
 
 
-def _artifact(made: Plan, *, who: str, how: str, asked: str, reason: str | None) -> Artifact:
+def _artifact(
+    made: Plan, *, who: str, how: str, asked: str, reason: str | None, by_from: str | None
+) -> Artifact:
     said = [clip(str(change), 500) for change in made.changes[:MOST_CHANGES]]
     if len(made.changes) > MOST_CHANGES:
         said.append(f"and {len(made.changes) - MOST_CHANGES} more")
@@ -252,6 +264,7 @@ def _artifact(made: Plan, *, who: str, how: str, asked: str, reason: str | None)
             "criteria": list(made.anew) or "none",
             **({"reason": reason} if reason else {}),
             "by": who,
+            **({"by_from": by_from} if by_from else {}),
             "how": how,
             "asked": asked,
         },

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from flow.core.boundary import Baseline
     from flow.core.goal import Goal
     from flow.core.lifecycle import NonTerminal, Terminal
+    from flow.core.speaker import Speaker
     from flow.core.verdict import Verdict
 
 RESULT_OF: Mapping[str, str] = {"achieved": "pass", "failed": "fail"}
@@ -45,6 +46,8 @@ class Desk(NamedTuple):
     version: str
     """Flow's own."""
     now: Callable[[], str]
+    speaker: Speaker | None = None
+    """From where the command came; None at the stop of an agent."""
 
 
 class Closed(NamedTuple):

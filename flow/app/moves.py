@@ -114,10 +114,18 @@ def _move(
 
 
 def approve(
-    desk: Desk, goal_id: str, criterion_id: str, by: str, note: str, now: str, version: str
+    desk: Desk,
+    goal_id: str,
+    criterion_id: str,
+    by: str,
+    note: str,
+    now: str,
+    version: str,
+    by_from: str | None = None,
 ) -> str:
     """Record a person's word for a fuzzy criterion, changed guards or changed protected files.
 
+    ``by_from`` says where the name ``by`` comes from, unless the caller gave it.
     Returns the sidecar's path. A criterion with a command is never approved: its exit code speaks
     (SPEC, iron law).
     """
@@ -171,6 +179,8 @@ def approve(
             body={
                 "proves": [criterion.id] if criterion else [],
                 "approved_by": by,
+                **({"by_from": by_from} if by_from else {}),
+                **(desk.speaker.fields() if desk.speaker else {}),
                 "note": note,
                 "criterion_digest": criterion.digest if criterion else None,
                 "guards": dict(snapshot.guards) if guards else None,
@@ -198,6 +208,7 @@ def approve(
                     "goal_id": goal.id,
                     "proves": [criterion.id] if criterion else "none",
                     "approved_by": by,
+                    **({"by_from": by_from} if by_from else {}),
                     "note": note,
                 },
             ),
@@ -206,6 +217,7 @@ def approve(
                 "criterion_id": criterion.id if criterion else None,
                 "evidence_id": evidence_id,
                 "by": by,
+                **({"by_from": by_from} if by_from else {}),
             },
         ),
     )

@@ -77,6 +77,7 @@ def _approve(args: argparse.Namespace, out: Output) -> int:
 
     checkout = Checkout()
     goal = checkout.load(args.ID).goal
+    by, _ = checkout.by(args.by)
     criterion = goal.criterion(args.AC)
     if args.AC == GUARDS:
         what = "hooks and git settings, as they are now, belong here"
@@ -88,14 +89,14 @@ def _approve(args: argparse.Namespace, out: Output) -> int:
     else:
         what = ""  # refused below: nobody is asked what cannot be done
     if what:
-        out.say(what, f"  {args.by} says: {args.note}")
+        out.say(what, f"  {by} says: {args.note}")
         out.need_yes(
             f"Approve {args.AC} of goal {goal.id}?",
             yes=args.yes,
             how=f"flow goal approve {goal.id} {args.AC} --by NAME --note TEXT --yes",
         )
     path = checkout.approve(goal.id, args.AC, args.by, args.note)
-    document = {"goal_id": goal.id, "criterion_id": args.AC, "by": args.by, "evidence_ref": path}
+    document = {"goal_id": goal.id, "criterion_id": args.AC, "by": by, "evidence_ref": path}
     out.result(
         document,
         [
@@ -158,7 +159,11 @@ def _clear_arguments(parser: argparse.ArgumentParser) -> None:
 def _approve_arguments(parser: argparse.ArgumentParser) -> None:
     goal_argument(parser)
     parser.add_argument("AC", help="a fuzzy criterion, or: guards, protected (what changed there)")
-    parser.add_argument("--by", metavar="NAME", required=True, help="who says so")
+    parser.add_argument(
+        "--by",
+        metavar="NAME",
+        help="who says so (at a terminal: the account; elsewhere: git's user.name)",
+    )
     parser.add_argument("--note", metavar="T", required=True, help="on what grounds")
     yes_argument(parser)
 

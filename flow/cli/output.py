@@ -6,6 +6,7 @@ import json
 import os
 import sys
 
+from flow.adapters.speaking import is_terminal
 from flow.cheap_typing import TYPE_CHECKING, Any, TextIO
 from flow.core.explain import visible
 from flow.errors import PersonNeeded, StorageError
@@ -27,7 +28,7 @@ class Output:
         self.environ = environ
         self.colour = (
             not json
-            and _is_terminal(sys.stdout)
+            and is_terminal(sys.stdout)
             and not environ.get("NO_COLOR")
             and environ.get("TERM") != "dumb"
         )
@@ -35,7 +36,7 @@ class Output:
     @property
     def can_ask(self) -> bool:
         """Whether a person can be asked here and now."""
-        return not self.json and _is_terminal(sys.stdin) and _is_terminal(sys.stderr)
+        return not self.json and is_terminal(sys.stdin) and is_terminal(sys.stderr)
 
     def result(self, document: Any, lines: Iterable[str]) -> None:
         """Print the command's answer: the document with ``--json``, the lines otherwise."""
@@ -143,13 +144,6 @@ def _encoding(environ: Mapping[str, str]) -> str | None:
             codeset = environ[variable].partition("@")[0].partition(".")[2]
             return codeset or None
     return None
-
-
-def _is_terminal(stream: TextIO | None) -> bool:
-    try:
-        return stream is not None and stream.isatty()
-    except ValueError:  # closed
-        return False
 
 
 def _silence(stream: TextIO) -> None:

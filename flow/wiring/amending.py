@@ -36,14 +36,16 @@ class Amending(Parts):
         """Write an amendment that was agreed to; ``asked`` says how, ``who`` by whom."""
         from flow.app import amend
 
+        name, by_from = self.by(who)
         amend.carry_out(
             self._desk(),
             self._amend_tools(),
             plan,
-            who=who or self.who,
+            who=name,
             how=how,
             asked=asked,
             reason=reason,
+            by_from=by_from,
         )
 
     def amend_by_hand(self, goal_id: str, how: str) -> None:

@@ -379,8 +379,11 @@ class Evaluating(Parts):
 
         return moves.shift(self._desk(), ids.goal_id(goal_id), to, reason)
 
-    def approve(self, goal_id: str, criterion_id: str, by: str, note: str) -> str:
-        """Record a person's word for a criterion, ``guards`` or ``protected``; returns its path."""
+    def approve(self, goal_id: str, criterion_id: str, by: str | None, note: str) -> str:
+        """Record a person's word for a criterion, ``guards`` or ``protected``; returns its path.
+
+        Without a name ``by`` it is the one of :meth:`by`.
+        """
         from flow.adapters import clock
         from flow.app import moves
 
@@ -392,8 +395,16 @@ class Evaluating(Parts):
                 value=run_id,
                 remedy=f"begin one of this checkout: flow goal evaluate {goal_id}",
             )
+        name, by_from = self.by(by)
         return moves.approve(
-            self._desk(), ids.goal_id(goal_id), criterion_id, by, note, clock.now(), version()
+            self._desk(),
+            ids.goal_id(goal_id),
+            criterion_id,
+            name,
+            note,
+            clock.now(),
+            version(),
+            by_from,
         )
 
     def protected_changes(self, goal_id: str) -> Difference | None:

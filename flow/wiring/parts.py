@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from flow.core.boundary import Baseline, Snapshot
     from flow.core.goal import Goal
     from flow.core.red_first import BaseRun
+    from flow.core.speaker import Speaker
 
 
 class Parts:
@@ -98,7 +99,12 @@ class Parts:
 
         ledger: TrustLedger = self._once(
             "trust",
-            lambda: TrustLedger(self.state_dir, repo_key(self.repo.common_dir, self.top), self.top),
+            lambda: TrustLedger(
+                self.state_dir,
+                repo_key(self.repo.common_dir, self.top),
+                self.top,
+                self.speaker,
+            ),
         )
         return ledger
 
@@ -140,6 +146,7 @@ class Parts:
             kept=self._keep_head,
             announce=self._announce,
             vouching=self.vouching,
+            speaker=self.speaker,
         )
 
     def _notes(self, kind: Any) -> Notes:
@@ -255,6 +262,32 @@ class Parts:
         except KeyError:
             return f"user {os.geteuid()}"
 
+    @property
+    def speaker(self) -> Speaker | None:
+        """From where the commands of this process come; None at the stop of an agent."""
+        from flow.adapters.speaking import current_speaker
+
+        speaker: Speaker | None = self._once("speaker", lambda: current_speaker(self.environ))
+        return speaker
+
+    def by(self, name: str | None) -> tuple[str, str | None]:
+        """(who says so, where that name comes from unless the caller gave ``name``).
+
+        At a terminal it is the account's; elsewhere git's ``user.name``, where there is one.
+        """
+        if name is not None:
+            return name, None
+        if self.speaker is None or self.speaker.said_from != "terminal":
+            from flow.adapters.git import user_config
+
+            try:
+                named = user_config(self.repo, "--get", "user.name").decode("utf-8", "replace")
+            except FlowError:
+                named = ""
+            if named.strip() and named.strip().isprintable():
+                return named.strip(), "git user.name"
+        return self.who, "account"
+
     def _desk(self) -> Desk:
         """What a person's command works at; it is in no hurry, so it locks with ``filelock``."""
         from flow.adapters import clock
@@ -270,6 +303,7 @@ class Parts:
             who=self.who,
             version=version(),
             now=clock.now,
+            speaker=self.speaker,
         )
 
     def _keep_baseline(self, goal_id: str, run_id: str, baseline: Baseline) -> None:

@@ -42,6 +42,7 @@ class Stopping(Reading, Evaluating):
         from flow.app.stop import StopTools, stop
 
         settings = self.settings.settings
+        self._parts["speaker"] = None  # nobody speaks at a stop: `how` names the hook
 
         def left() -> float:
             return seconds_left() - MARGIN
@@ -103,6 +104,7 @@ class Stopping(Reading, Evaluating):
 
         Raises :class:`StateError` for a closed goal.
         """
+        from flow.adapters import files
         from flow.app.doors import refuse_closed
 
         goal = self.load(goal_id).goal
@@ -111,6 +113,9 @@ class Stopping(Reading, Evaluating):
             self._notes("sessions").remove(goal.id)
         else:
             self._own(goal.id, session)
+        if goal.run_id is not None and files.exists(self.top, layout.events_file(goal.run_id)):
+            spoken = self.speaker.fields() if self.speaker is not None else {}
+            self._note(goal.run_id, goal.id, {"type": "claimed", "session": session, **spoken})
         return goal
 
     def _own(self, goal_id: str, session: str) -> None:

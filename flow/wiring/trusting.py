@@ -99,7 +99,7 @@ class Trusting(Reading):
     def trust_list(self) -> list[dict[str, Any]]:
         """The trust in force for this repository."""
         return [
-            {key: value for key, value in entry._asdict().items() if key != "contract"}
+            {key: value for key, value in entry.to_document().items() if key != "contract"}
             for entry in self.trust_ledger.standing()
         ]
 

@@ -1,0 +1,90 @@
+"""Who speaks: a person at a terminal, a pipe, or an agent's shell (SPEC section 17.3).
+
+The environment says so, and whoever has it can change it: this is a record, not a proof.
+"""
+
+from __future__ import annotations
+
+from flow.cheap_typing import TYPE_CHECKING, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+SaidFrom = Literal["terminal", "pipe", "agent"]
+
+
+class AgentVariable(NamedTuple):
+    """A variable that an agent sets in each shell it starts, and where that is documented."""
+
+    name: str
+    agent: str
+    source: str
+    """Public page or thread, read in November 2026."""
+
+
+AGENT_VARIABLES = (
+    AgentVariable("CLAUDECODE", "Claude Code", "code.claude.com/docs/en/env-vars"),
+    AgentVariable("GEMINI_CLI", "Gemini CLI", "github.com/microsoft/vscode/issues/311734"),
+    AgentVariable("CURSOR_AGENT", "Cursor", "github.com/microsoft/vscode/issues/311734"),
+    AgentVariable("CODEX_SANDBOX", "Codex", "github.com/microsoft/vscode/issues/311734"),
+    AgentVariable("CODEX_THREAD_ID", "Codex", "github.com/microsoft/vscode/issues/311734"),
+    AgentVariable(
+        "CODEX_SANDBOX_NETWORK_DISABLED", "Codex", "github.com/openai/codex AGENTS.md, sandbox"
+    ),
+    AgentVariable("OPENCODE", "opencode", "github.com/microsoft/vscode/issues/311734"),
+    AgentVariable("OPENCODE_CLIENT", "opencode", "github.com/microsoft/vscode/issues/311734"),
+    AgentVariable("COPILOT_AGENT", "Copilot", "github.com/microsoft/vscode/pull/316267"),
+    AgentVariable("COPILOT_AGENT_SESSION_ID", "Copilot", "Copilot CLI, environment variables"),
+    AgentVariable("COPILOT_CLI", "Copilot", "Copilot CLI, environment variables"),
+    AgentVariable("AUGMENT_AGENT", "Augment", "github.com/microsoft/vscode/issues/311734"),
+    AgentVariable("AMP_CURRENT_THREAD_ID", "Amp", "github.com/microsoft/vscode/issues/311734"),
+    AgentVariable("ANTIGRAVITY_AGENT", "Antigravity", "github.com/microsoft/vscode/issues/311734"),
+    AgentVariable("CLINE_ACTIVE", "Cline", "github.com/cline/cline/discussions/5366"),
+    AgentVariable("GOOSE_TERMINAL", "goose", "github.com/aaif-goose/goose/pull/7017"),
+    AgentVariable("PI_CODING_AGENT", "pi", "github.com/earendil-works/pi/pull/2867"),
+    AgentVariable("QWEN_CODE", "Qwen Code", "Qwen Code, shell execution service"),
+    AgentVariable("CRUSH", "Crush", "github.com/agentsmd/agents.md/issues/136"),
+    AgentVariable("TRAE_AI_SHELL_ID", "Trae", "github.com/agentsmd/agents.md/issues/136"),
+    AgentVariable("AI_AGENT", "an agent", "github.com/microsoft/vscode/pull/320129"),
+    AgentVariable("AGENT", "an agent", "github.com/agentsmd/agents.md/issues/136"),
+)
+"""Only what an agent's own shells have: not ``CURSOR_TRACE_ID`` or ``REPL_ID``, which stand in
+every terminal of an editor, a person's too. The first that is set names the agent.
+"""
+
+SESSION_VARIABLES = (
+    "CLAUDE_CODE_SESSION_ID",
+    "CODEX_THREAD_ID",
+    "COPILOT_AGENT_SESSION_ID",
+    "AMP_CURRENT_THREAD_ID",
+)
+"""Those that hold the agent's session."""
+
+_LONGEST = 200
+
+
+class Speaker(NamedTuple):
+    """From where a command was given; ``agent`` and ``session`` only from an agent's shell."""
+
+    said_from: SaidFrom
+    agent: str | None = None
+    session: str | None = None
+
+    def fields(self) -> dict[str, str]:
+        """As journal, events, sidecars and the trust ledger hold it."""
+        named = {"said_from": self.said_from, "agent": self.agent, "agent_session": self.session}
+        return {key: value for key, value in named.items() if value is not None}
+
+
+def speaker(environ: Mapping[str, str], *, at_terminal: bool) -> Speaker:
+    """Who speaks; an agent's variable counts at a terminal, too, since agents can open one."""
+    for variable in AGENT_VARIABLES:
+        if environ.get(variable.name):
+            sessions = (environ.get(name, "") for name in SESSION_VARIABLES)
+            session = next((text for text in sessions if _is_session(text)), None)
+            return Speaker("agent", variable.agent, session)
+    return Speaker("terminal" if at_terminal else "pipe")
+
+
+def _is_session(text: str) -> bool:
+    return 0 < len(text) <= _LONGEST and text.isprintable()
