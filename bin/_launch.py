@@ -18,18 +18,18 @@ def main() -> int:
     here = os.path.dirname(os.path.realpath(__file__))
     root = os.path.dirname(here)
     venv = venv and os.path.realpath(venv)
+    # `flow` is found once; then its folder leaves the path, so that nothing beside it is imported.
+    sys.path[-1] = root
+    from flow import ctrl_c
+
+    sys.path[-1] = here
+    ctrl_c.settle()
     packages = ready(root, venv)
     if packages is None and name == "hook":  # an agent waits: the hook says what prepares it
         return cannot_start(name, "the virtual environment is not prepared")
     if packages is None:
         return prepare_and_restart(here, root, name)
-    # `flow` is found once; then its folder leaves the path, so that nothing beside it is imported.
-    sys.path[-1] = root
-    import flow  # noqa: F401
-
     del sys.path[-1]
-    from flow import ctrl_c
-
     ctrl_c.own()
     if not venv:
         lacking = use_own_packages(here, root)

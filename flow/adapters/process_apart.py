@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 
-from flow.adapters.process_child import close_others, fork
+from flow.adapters.process_child import close_others, forget_signals, fork
 from flow.cheap_typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
@@ -49,7 +49,5 @@ def _settle(seconds: int) -> None:
     for fd in range(3):
         os.dup2(nothing, fd)
     close_others({0, 1, 2})
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM):
-        signal.signal(number, signal.SIG_DFL)
-    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    forget_signals()
     signal.alarm(seconds)

@@ -6,6 +6,7 @@ working directory nor, on some systems, new sessions. There :func:`start` forks.
 
 from __future__ import annotations
 
+import _signal as signal  # type: ignore[import-not-found]  # `signal` itself loads `enum`
 import os
 from _thread import allocate_lock
 from contextlib import suppress
@@ -13,11 +14,13 @@ from contextlib import suppress
 from flow.cheap_typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
-_PYTHON_IGNORES = (13, 25)
-"""SIGPIPE and SIGXFSZ, by their numbers on Linux and macOS; a program must not inherit that."""
+_EVERY = tuple(n for n in range(1, 32) if n not in (signal.SIGKILL, signal.SIGSTOP))
+"""The signals of which a process may say what they do."""
 
+_OWN = tuple(n for n in _EVERY if n not in (signal.SIGPIPE, signal.SIGXFSZ))
+"""What Python ignores stays ignored in its own processes: a closed pipe is an error, not an end."""
 
 _turn = [allocate_lock()]
 """One thread of Flow forks at a time."""
@@ -71,7 +74,7 @@ def start(
                 file_actions=actions,
                 setsid=True,
                 setsigmask=(),
-                setsigdef=_defaults(),
+                setsigdef=_EVERY,
             )
         except NotImplementedError:
             pass  # no POSIX_SPAWN_SETSID here
@@ -81,9 +84,13 @@ def start(
     return _fork(program, argv, env, fds, cwd, before)
 
 
-def _defaults() -> tuple[int, ...]:
-    """Signals that a parent may have been told to ignore; SIGKILL and SIGSTOP cannot be."""
-    return (1, 2, 3, *_PYTHON_IGNORES, 14, 15)
+def forget_signals(numbers: Iterable[int] = _OWN) -> None:
+    """In a process that was just forked: handle, ignore and block no signal any more."""
+    signal.set_wakeup_fd(-1)
+    for number in numbers:
+        if signal.getsignal(number) not in (signal.SIG_DFL, None):
+            signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
 
 def _is_here(path: str) -> bool:
@@ -113,8 +120,6 @@ def _fork(
     cwd: str | None,
     before: Callable[[], None] | None,
 ) -> int:
-    import signal  # noqa: F401  # here, so that not every child loads it anew
-
     fail_r, fail_w = os.pipe()
     try:
         pid = fork()
@@ -146,12 +151,8 @@ def _become(
     """Become ``program``, or report an errno; none of Flow's code runs on in this process."""
     number = 5  # EIO
     try:
-        import signal
-
         os.setsid()
-        for number in _defaults():
-            signal.signal(number, signal.SIG_DFL)
-        signal.pthread_sigmask(signal.SIG_SETMASK, ())
+        forget_signals(_EVERY)
         if cwd is not None:
             os.chdir(cwd)
         if before is not None:

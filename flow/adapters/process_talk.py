@@ -15,7 +15,14 @@ import signal
 import time
 from contextlib import suppress
 
-from flow.adapters.process_child import close_others, end_group, fork, start, status_of
+from flow.adapters.process_child import (
+    close_others,
+    end_group,
+    forget_signals,
+    fork,
+    start,
+    status_of,
+)
 from flow.adapters.process_ending import FORCE, RUNNING, SETTLE, Ending
 from flow.adapters.process_environment import find_program
 from flow.adapters.process_tree import FollowedTree, ReapedTree, become_subreaper
@@ -239,10 +246,7 @@ class _Keeper:
 
     def _settle_in(self) -> Tree:
         os.setsid()
-        signal.set_wakeup_fd(-1)
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
-            signal.signal(number, signal.SIG_DFL)
-        signal.pthread_sigmask(signal.SIG_SETMASK, ())
+        forget_signals()
         close_others(self.keep | {0, 1, 2})
         self.wake, wake_w = os.pipe()
         for fd in (self.wake, wake_w):

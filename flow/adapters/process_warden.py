@@ -17,7 +17,7 @@ import signal
 import time
 from contextlib import suppress
 
-from flow.adapters.process_child import close_others, fork
+from flow.adapters.process_child import close_others, forget_signals, fork
 from flow.adapters.process_ending import FORCE, SETTLE
 from flow.adapters.process_output import discard
 from flow.adapters.process_supervisor import LEFT_BEHIND, send_report, supervise
@@ -42,8 +42,6 @@ _SLACK = 5.0
 
 _LONG = 3600.0
 """Seconds of the longest single wait; ``poll`` takes no more than some weeks."""
-
-_DEFAULTS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1)
 
 
 class Warden:
@@ -160,10 +158,7 @@ class _Warden:
         import gc
 
         os.setsid()
-        signal.set_wakeup_fd(-1)
-        for number in _DEFAULTS:
-            signal.signal(number, signal.SIG_DFL)
-        signal.pthread_sigmask(signal.SIG_SETMASK, ())
+        forget_signals()
         close_others({self.control, self.alive, self.report})
         while (null := os.open(os.devnull, os.O_RDWR)) < 2:
             pass

@@ -38,7 +38,7 @@ SYSTEM = "/usr/bin:/bin"
 
 STAND_IN = {
     "__init__.py": "",
-    "ctrl_c.py": "def own(): pass",
+    "ctrl_c.py": "def own(): pass\ndef settle(): pass",
     "part.py": "",
     "__main__.py": """
 import json, os, sys
