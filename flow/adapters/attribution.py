@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
     from flow.app.ports import Check, CheckResult, RunChecks
     from flow.core.attribution_rules import Rule
-    from flow.core.attribution_runners import Summary
+    from flow.core.attribution_summary import Summary
     from flow.core.goal import Goal
 
-REVISION = 2
+REVISION = 3
 """To be raised when a command's classing changes without a change of Flow's version."""
 RULES_LIMIT = 1 << 18
 
@@ -84,9 +84,9 @@ class Attributor:
         if reading.masked:
             return Attribution("masked", reading.masked)
         data = self._output_end(result)
-        if not data and not before and not self.rules():
+        if not data and not before and not reading.runners and not self.rules():
             return None  # nobody says anything
-        from flow.core.attribution import lines_of, vacuous
+        from flow.core.attribution import found_reports, lines_of, reported_failure, vacuous
 
         whole = len(data) < WINDOW and not result.truncated_bytes
         reports = list(self._reports(before))
@@ -94,6 +94,9 @@ class Attributor:
         if printed is not None:
             reports.append(("output", printed))
         lines = lines_of(data)
+        failure = reported_failure(reading, found_reports(reading, lines, reports))
+        if failure is not None:
+            return failure
         return vacuous(reading, lines, whole=whole, reports=reports, rules=self.rules())
 
     def _output_end(self, result: CheckResult) -> bytes:

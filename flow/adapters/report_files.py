@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flow.cheap_typing import Any
-from flow.core.attribution_runners import Summary
+from flow.core.attribution_summary import Summary
 
 LIMIT = 16 << 20
 """Bytes; a larger report is not read."""
@@ -30,20 +30,24 @@ def _junit(data: bytes) -> Summary | None:
     """Count ``testcase`` elements; nothing is kept, and a document type is refused."""
     from xml.parsers import expat
 
-    counts = {"cases": 0, "skipped": 0, "said": 0}
+    counts = {"cases": 0, "skipped": 0, "failed": 0, "said": 0}
     path: list[str] = []
-    seen = [False]
+    seen, bad = [False], [False]
 
     def begin(name: str, attributes: dict[str, str]) -> None:
         if (not path and name not in _JUNIT_ROOTS) or len(path) > 50:
             raise _NotOne
         if name == "testcase":
             counts["cases"] += 1
+            bad[0] = False
             seen[0] = attributes.get("status") in ("notrun", "disabled", "skipped")
             counts["skipped"] += seen[0]
         elif name == "skipped" and path[-1:] == ["testcase"] and not seen[0]:
-            seen[0] = True  # pytest writes a test that fails as expected here: that one ran
-            counts["skipped"] += attributes.get("type") != "pytest.xfail"
+            seen[0] = True  # pytest writes a test that fails as expected here, too
+            counts["skipped"] += 1
+        elif name in ("failure", "error") and path[-1:] == ["testcase"] and not bad[0]:
+            bad[0] = True
+            counts["failed"] += 1
         elif name in _JUNIT_ROOTS and attributes.get("tests", "0") != "0":
             counts["said"] += 1
         path.append(name)
@@ -64,7 +68,10 @@ def _junit(data: bytes) -> Summary | None:
     if not counts["cases"] and counts["said"]:
         return None  # it has numbers and no cases: nothing to check them by
     ran = counts["cases"] - counts["skipped"]
-    return Summary("JUnit XML", ran, counts["skipped"], f"{counts['cases']} test cases")
+    said = f"{counts['cases']} test cases"
+    if counts["failed"]:
+        said += f", {counts['failed']} failed"
+    return Summary("JUnit XML", ran, counts["skipped"], said, counts["failed"])
 
 
 def _ctrf(data: bytes) -> Summary | None:
@@ -84,4 +91,6 @@ def _ctrf(data: bytes) -> Summary | None:
         return None
     ran = counts["passed"] + counts["failed"] + counts["other"]
     skipped = counts["skipped"] + counts["pending"]
-    return Summary("CTRF", ran, skipped, f"{ran + skipped} tests")
+    failed = counts["failed"]
+    said = f"{ran + skipped} tests" + (f", {failed} failed" if failed else "")
+    return Summary("CTRF", ran, skipped, said, failed)

@@ -1,24 +1,25 @@
 """Whether an exit 0 can be attributed to tests that ran (SPEC section 10, *attributable*).
 
-``vacuous``: a runner says itself that no test ran, or that all were skipped. ``masked``: the exit
-status cannot show a failure. Both make a pass inconclusive; nothing here makes anything pass, and
-a command that failed stays failed.
+``vacuous``: no runner reports a test that ran. ``masked``: the exit status cannot show a failure,
+or a runner reports one in spite of it. Both make a pass inconclusive; nothing here makes anything
+pass, and a command that failed stays failed.
 """
 
 from __future__ import annotations
 
 from flow.cheap_typing import TYPE_CHECKING
 from flow.core.attribution_reading import WINDOW, Attribution, Reading
-from flow.core.attribution_runners import ONE_REPORT, READERS, Summary
-from flow.core.masking import masked
+from flow.core.attribution_runners import ONE_REPORT, READERS
+from flow.core.masking import masked, nested_commands
 from flow.core.masking_programs import CANNOT_FAIL, FILTERS
-from flow.core.runner_names import runner_of
+from flow.core.runner_names import report_of, runner_of
 from flow.core.shell import Node, base_name, commands, plain_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from flow.core.attribution_rules import Rule
+    from flow.core.attribution_summary import Summary
 
 LONGEST_LINE = 500
 """Characters; a longer line is no summary."""
@@ -33,14 +34,42 @@ def read_command(text: str, parse: Callable[[str], Node | None]) -> Reading:
     if node is None:
         return Reading()
     found = masked(node, parse)
-    programs = [plain_words(command.words) for command in commands(node)]
-    known = [_known(words) for words in programs[:200]]
+    programs = [plain_words(command.words) for command in commands(node)][:200]
+    inner = [plain_words(command.words) for command in nested_commands(node, parse)][:200]
+    known = [_known(words) for words in programs]
+    kinds = {report_of(words): None for words in (*programs, *inner)}
     return Reading(
         found.why if found is not None else "",
         _single(node, programs),
         tuple(words for words in known if words),
         _files(known),
+        tuple(filter(None, kinds)),
+        lists=next(filter(None, map(_listing, programs)), ""),
+        second_try=_tries_again(node),
+        inverted=[part.kind for part in node.parts] == ["not"],
     )
+
+
+def _tries_again(node: Node) -> bool:
+    """Whether it starts a runner again where that failed: ``pytest || pytest --lf``."""
+    if node.kind == "or":
+        first, second = (runner_of(part.words) for part in node.parts)
+        if first and first == second:
+            return True
+    return any(map(_tries_again, node.parts))
+
+
+_LISTS = {"go test": ("-list", "-c"), "cargo test": ("--no-run",)}
+"""Options with which a runner starts no test although it ends as after a run."""
+
+
+def _listing(words: tuple[str | None, ...]) -> str:
+    options = _LISTS.get(report_of(words), ())
+    for word in words:
+        name = (word or "").partition("=")[0].replace("--list", "-list")
+        if name in options:
+            return f"{runner_of(words)} {word}"
+    return ""
 
 
 def _known(words: Sequence[str | None]) -> tuple[str, ...]:
@@ -108,6 +137,44 @@ def summaries(lines: Sequence[str]) -> list[Summary]:
     return [summary for reader in READERS for summary in reader(lines)]
 
 
+def found_reports(
+    reading: Reading, lines: Sequence[str], reports: Sequence[tuple[str, Summary]]
+) -> list[tuple[str, Summary]]:
+    """(Where, summary) for every report of a run: of the output, then of ``reports``.
+
+    Of a runner that is all the command starts, and that reports once at the end, only the last
+    report in the output is its own.
+    """
+    found = [("output", summary) for summary in summaries(lines)]
+    name = {"py.test": "pytest"}.get(reading.single, reading.single)
+    if name in ONE_REPORT:
+        own = [entry for entry in found if entry[1].runner == name][-1:]
+        found = own or [entry for entry in found if entry[1].runner in _FORMS_OF_ALL]
+    return [*found, *reports]
+
+
+_FORMS_OF_ALL = ("TAP", "node --test")
+"""Forms that several runners can print in place of their own."""
+
+
+def reported_failure(
+    reading: Reading, reports: Sequence[tuple[str, Summary]]
+) -> Attribution | None:
+    """Why an exit 0 shows no failure although a runner reports one; None where none does."""
+    if reading.inverted:
+        return None
+    if reading.second_try:  # the last try of each runner counts
+        reports = list({(entry[0], entry[1].runner): entry for entry in reports}.values())
+    for source, summary in reports:
+        if summary.failed:
+            where = "" if source == "output" else f" in {source}"
+            tests = "1 test failed" if summary.failed == 1 else f"{summary.failed} tests failed"
+            why = f"{summary.runner} reports{where} that {tests} ({summary.said}), and the exit "
+            why += "status is 0"
+            return Attribution("masked", why, summary.runner, summary.ran, summary.skipped, source)
+    return None
+
+
 def vacuous(
     reading: Reading,
     lines: Sequence[str],
@@ -116,7 +183,7 @@ def vacuous(
     reports: Sequence[tuple[str, Summary]] = (),
     rules: Sequence[Rule] = (),
 ) -> Attribution | None:
-    """Why an exit 0 stands for no test at all; None where tests ran, or nobody says how many.
+    """Why an exit 0 stands for no test at all; None where tests ran, or no runner is known of.
 
     ``whole`` says that ``lines`` are all the output: only then do several reports say together that
     nothing ran, since one that is out of sight may say otherwise. ``reports`` are (path, content)
@@ -125,22 +192,41 @@ def vacuous(
     ruled = _by_rules(reading, lines, rules)
     if ruled is not None:
         return ruled
-    found = [("output", summary) for summary in summaries(lines)]
-    name = {"py.test": "pytest"}.get(reading.single, reading.single)
-    if name in ONE_REPORT:
-        found = [entry for entry in found if entry[1].runner == name][-1:]
-    elif not whole:
-        found = []
-    found += reports
-    if not found or any(summary.ran for _, summary in found):
+    if reading.lists:
+        why = f"{reading.lists} starts no test"
+        return Attribution("vacuous", why, reading.runners[0], 0, None, "command")
+    found = found_reports(reading, lines, reports)
+    for kind in reading.certain:
+        others = [entry for entry in found if entry[1].runner not in reading.runners]
+        own = [entry for entry in found if entry[1].runner == kind]
+        if len(reading.runners) > 1 and not any(s.ran for _, s in (*own, *others)):
+            return _nothing_ran(own) if own else _unseen(kind)
+    if any(summary.ran for _, summary in found):
         return None
+    if found and not whole and reading.single not in ONE_REPORT:
+        found = [entry for entry in found if entry[0] != "output"]
+        return _nothing_ran(found) if found else None
+    if found:
+        return _nothing_ran(found)
+    return _unseen(reading.runners[0]) if reading.runners else None
+
+
+def _nothing_ran(found: Sequence[tuple[str, Summary]]) -> Attribution:
     source, last = found[-1]
     skipped = sum(summary.skipped for _, summary in found)
     said = f" ({last.said})" if last.said else ""
     where = "" if source == "output" else f" in {source}"
-    what = "every test was skipped or left out" if skipped else "no test ran"
-    why = f"{last.runner} reports{where} that {what}{said}"
+    reason = "every test was skipped or left out" if skipped else "no test ran"
+    why = f"{last.runner} reports{where} that {reason}{said}"
     return Attribution("vacuous", why, last.runner, 0, skipped, source)
+
+
+def _unseen(kind: str) -> Attribution:
+    why = (
+        f"no report of {kind} shows a test that ran: let it print its summary, or name the JUnit "
+        "or CTRF file that it writes in the criterion's report"
+    )
+    return Attribution("vacuous", why, kind, 0, None, "output")
 
 
 def _by_rules(reading: Reading, lines: Sequence[str], rules: Sequence[Rule]) -> Attribution | None:

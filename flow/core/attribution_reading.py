@@ -30,6 +30,16 @@ class Reading(NamedTuple):
     """The words of every program in it, up to the first that the shell computes."""
     files: tuple[str, ...] = ()
     """Words that may name a report: they end in ``.xml`` or ``.json``."""
+    runners: tuple[str, ...] = ()
+    """Runners whose report a pass has to show, by the names of their forms."""
+    certain: tuple[str, ...] = ()
+    """Those of them that every exit 0 has started."""
+    lists: str = ""
+    """The option with which a runner lists tests and runs none; empty where there is none."""
+    second_try: bool = False
+    """It starts a runner again where that failed."""
+    inverted: bool = False
+    """It exits 0 only where its tests fail (``! pytest tests/known_broken``)."""
 
     def to_document(self) -> dict[str, Any]:
         """As a cache holds it."""
@@ -43,6 +53,11 @@ class Reading(NamedTuple):
             str(document["single"]),
             tuple(tuple(map(str, words)) for words in document["commands"]),
             tuple(map(str, document["files"])),
+            tuple(map(str, document["runners"])),
+            tuple(map(str, document["certain"])),
+            str(document["lists"]),
+            bool(document["second_try"]),
+            bool(document["inverted"]),
         )
 
 

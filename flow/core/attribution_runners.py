@@ -8,25 +8,18 @@ report as well as a test that proves nothing: no reading of the output can tell.
 
 from __future__ import annotations
 
-from flow.cheap_typing import TYPE_CHECKING, NamedTuple
+from flow.cheap_typing import TYPE_CHECKING
+from flow.core.attribution_languages import blocks, one_line, tap
+from flow.core.attribution_summary import Summary
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-
-class Summary(NamedTuple):
-    """One report of a runner: how many tests ran, and how many it left out."""
-
-    runner: str
-    ran: int
-    skipped: int
-    said: str
-    """The words it was read from."""
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 
 _DIGITS = frozenset("0123456789")
-_PYTEST_RAN = frozenset(("passed", "failed", "xfailed", "xpassed", "error", "errors"))
-_PYTEST_NOT = frozenset(("skipped", "deselected"))
+_PYTEST_FAILED = frozenset(("failed", "error", "errors"))
+_PYTEST_RAN = _PYTEST_FAILED | {"passed", "xpassed"}
+_PYTEST_NOT = frozenset(("skipped", "deselected", "xfailed"))
 _PYTEST_MORE = frozenset(("warning", "warnings", "rerun", "reruns"))
 _RULE = "-" * 70
 _MOST_DIGITS = 9
@@ -51,6 +44,10 @@ def _counts(text: str) -> dict[str, int] | None:
     return found
 
 
+def _sum(counts: Mapping[str, int], names: Collection[str]) -> int:
+    return sum(count for name, count in counts.items() if name in names)
+
+
 def _seconds(text: str) -> bool:
     """Whether ``text`` is a time as pytest writes it: ``0.12s``, ``75.31s (0:01:15)``."""
     first, _, rest = text.partition(" ")
@@ -68,22 +65,37 @@ def pytest(lines: Sequence[str]) -> Iterator[Summary]:
 _MARKS = frozenset(".,sxXFERpPu")
 
 
+def _of_marks(marks: str) -> Summary:
+    skipped, expected = marks.count("s"), marks.count("x")
+    failed = marks.count("F") + marks.count("E")
+    said = f"{skipped} skipped" + (f", {expected} xfailed" if expected else "")
+    ran = len(marks) - skipped - expected
+    return Summary("pytest", ran, skipped + expected, said, failed)
+
+
 def _pytest_progress(lines: Sequence[str]) -> Iterator[Summary]:
-    """What ``-qq`` leaves: ``s..s  [ 66%]``. It is believed where every share fits the marks."""
+    """What ``-qq`` leaves: ``s..s  [ 66%]``, or ``[2/3]``; believed where each share fits."""
     marks = ""
-    shares: list[tuple[int, int]] = []
+    shares: list[tuple[int, str]] = []
     for line in lines:
-        shown, _, share = line.removesuffix("%]").rpartition("[")
-        shown, percent = shown.rstrip(" "), _number(share.strip(" "))
-        if not line.endswith("%]") or percent is None or not shown or not _MARKS.issuperset(shown):
+        shown, _, share = line.removesuffix("]").rpartition("[")
+        shown, share = shown.rstrip(" "), share.strip(" ")
+        if not line.endswith("]") or not shown or not _MARKS.issuperset(shown):
             continue
         marks += shown
-        shares.append((len(marks), percent))
-        if percent == 100:
-            if all(count * 100 // len(marks) == said for count, said in shares):
-                skipped = marks.count("s")
-                yield Summary("pytest", len(marks) - skipped, skipped, f"{skipped} skipped")
+        shares.append((len(marks), share))
+        count, _, total = share.partition("/")
+        if share == "100%" or (count.strip() == total and _number(total) is not None):
+            if all(_fits(done, len(marks), text) for done, text in shares):
+                yield _of_marks(marks)
             marks, shares = "", []
+
+
+def _fits(done: int, total: int, share: str) -> bool:
+    if share.endswith("%"):
+        return done * 100 // total == _number(share[:-1])
+    count, _, whole = share.partition("/")
+    return (done, total) == (_number(count.strip()), _number(whole))
 
 
 def _pytest_counts(lines: Sequence[str]) -> Iterator[Summary]:
@@ -96,12 +108,15 @@ def _pytest_counts(lines: Sequence[str]) -> Iterator[Summary]:
             yield from _pytest_none(said)
             continue
         counts = _counts(said)
-        if counts is None or not counts.keys() <= _PYTEST_RAN | _PYTEST_NOT | _PYTEST_MORE:
+        if counts is None or not (
+            counts.keys() & _PYTEST_RAN
+            or counts.keys() <= _PYTEST_NOT | _PYTEST_MORE  # plugins add words of their own
+        ):
             continue
-        ran = sum(count for name, count in counts.items() if name in _PYTEST_RAN)
-        skipped = sum(count for name, count in counts.items() if name in _PYTEST_NOT)
+        ran = _sum(counts, _PYTEST_RAN)
+        skipped = _sum(counts, _PYTEST_NOT)
         if ran or skipped:
-            yield Summary("pytest", ran, skipped, said)
+            yield Summary("pytest", ran, skipped, said, _sum(counts, _PYTEST_FAILED))
 
 
 def _pytest_none(said: str) -> Iterator[Summary]:
@@ -122,34 +137,41 @@ def unittest(lines: Sequence[str]) -> Iterator[Summary]:
         if count is None or not index or lines[index - 1] != _RULE or not _seconds(words[4]):
             continue
         end = next((text for text in lines[index + 1 : index + 3] if text), "")
-        skipped = _unittest_skipped(end)
         if not end.startswith(("OK", "FAILED", "NO TESTS RAN")):
             continue
-        left_out = count == 0 or (skipped >= count and _all_skipped(lines[:index], skipped))
+        skipped, expected = _ended(end, "skipped"), _ended(end, "expected failures")
+        failed = sum(_ended(end, name) for name in ("failures", "errors", "unexpected successes"))
+        ran = count - expected
+        if skipped >= ran and not _shows_a_run(lines[:index]):
+            ran = 0
         said = f"{line} {end}".rpartition(" in ")[0] or line
-        yield Summary("unittest", 0 if left_out else count, skipped, f"{said}, {end}")
+        yield Summary("unittest", max(ran, failed), skipped + expected, f"{said}, {end}", failed)
 
 
-def _unittest_skipped(end: str) -> int:
+def _ended(end: str, name: str) -> int:
+    """The count beside a name in ``OK (skipped=1, expected failures=2)``."""
     for part in end.partition("(")[2].rstrip(")").split(","):
-        name, _, value = part.strip().partition("=")
-        if name == "skipped":
+        shown, _, value = part.strip().partition("=")
+        if shown == name:
             return _number(value) or 0
     return 0
 
 
-def _all_skipped(before: Sequence[str], skipped: int) -> bool:
-    """Whether the progress above the rule shows nothing but skipped tests.
+_DOTS = frozenset(".sxuFE")
+
+
+def _shows_a_run(before: Sequence[str]) -> bool:
+    """Whether the progress above the rule shows a test that passed.
 
     The numbers alone do not say it: a class that is skipped as a whole counts as skipped and not
     as run, so that ``Ran 1 test``, ``OK (skipped=1)`` may be one of each.
     """
-    shown = [line for line in before[-min(skipped, 2000) - 4 : -1] if line]
+    shown = [line for line in before[-2000:-1] if line]
     dots = shown[-1] if shown else ""
-    if dots and set(dots) == {"s"} and len(dots) == skipped:
-        return True
+    if dots and _DOTS.issuperset(dots):
+        return "." in dots
     said = [line for line in shown if " ... " in line]
-    return len(said) == skipped and all(" ... skipped" in line for line in said)
+    return any(line.endswith(" ... ok") for line in said)
 
 
 def jest(lines: Sequence[str]) -> Iterator[Summary]:
@@ -162,7 +184,10 @@ def jest(lines: Sequence[str]) -> Iterator[Summary]:
             if counts is not None and "total" in counts:
                 ran = counts.get("passed", 0) + counts.get("failed", 0)
                 skipped = counts.get("skipped", 0) + counts.get("todo", 0)
-                yield Summary("jest", ran, skipped, line.removeprefix("Tests:").strip())
+                said = line.removeprefix("Tests:").strip()
+                suites = _counts(before.removeprefix("Test Suites:")) or {}
+                failed = max(counts.get("failed", 0), suites.get("failed", 0))
+                yield Summary("jest", max(ran, failed), skipped, said, failed)
 
 
 def vitest(lines: Sequence[str]) -> Iterator[Summary]:
@@ -176,9 +201,13 @@ def vitest(lines: Sequence[str]) -> Iterator[Summary]:
             counts = _counts(listed.replace(" | ", ", "))
             if said == "no tests" or (counts is not None and total.endswith(")")):
                 counts = counts or {}
-                ran = sum(n for name, n in counts.items() if name not in ("skipped", "todo"))
-                skipped = counts.get("skipped", 0) + counts.get("todo", 0)
-                yield Summary("vitest", ran, skipped, said)
+                left_out = ("skipped", "todo", "expected fail")
+                ran = sum(n for name, n in counts.items() if name not in left_out)
+                skipped = _sum(counts, left_out)
+                listed = before.strip().removeprefix("Test Files").rpartition(" (")[0]
+                files = _counts(listed.replace(" | ", ", ")) or {}
+                failed = max(counts.get("failed", 0), files.get("failed", 0))
+                yield Summary("vitest", max(ran, failed), skipped, said, failed)
 
 
 def mocha(lines: Sequence[str]) -> Iterator[Summary]:
@@ -196,8 +225,8 @@ def mocha(lines: Sequence[str]) -> Iterator[Summary]:
             if name in ("pending", "failing"):
                 more[name] = _number(number) or 0
         said = ", ".join(f"{count} {name}" for name, count in more.items())
-        ran = passing + more.get("failing", 0)
-        yield Summary("mocha", ran, more.get("pending", 0), said)
+        failed = more.get("failing", 0)
+        yield Summary("mocha", passing + failed, more.get("pending", 0), said, failed)
 
 
 def cargo(lines: Sequence[str]) -> Iterator[Summary]:
@@ -212,7 +241,8 @@ def cargo(lines: Sequence[str]) -> Iterator[Summary]:
         ran = counts.get("passed", 0) + counts.get("failed", 0) + counts.get("measured", 0)
         ignored, filtered = counts["ignored"], counts.get("filtered out", 0)
         said = f"{ran} ran, {ignored} ignored, {filtered} filtered out"
-        yield Summary("cargo test", ran, ignored + filtered, said)
+        failed = counts.get("failed", 0) or int(verdict == "FAILED")
+        yield Summary("cargo test", ran, ignored + filtered, said, failed)
 
 
 def go(lines: Sequence[str]) -> Iterator[Summary]:
@@ -222,7 +252,10 @@ def go(lines: Sequence[str]) -> Iterator[Summary]:
     """
     started = skipped = ended = 0
     for line in lines:
-        if line.startswith("=== RUN   "):
+        if line == "FAIL" or line.startswith("FAIL\t"):
+            yield Summary("go test", 1, skipped, line[:100], 1)
+            started = skipped = ended = 0
+        elif line.startswith("=== RUN   "):
             started += "/" not in line
         elif line.startswith("--- SKIP: "):
             skipped += 1
@@ -232,7 +265,7 @@ def go(lines: Sequence[str]) -> Iterator[Summary]:
             yield Summary("go test", 0, 0, "[no test files]")
         elif line.startswith('go: warning: "') and line.endswith("matched no packages"):
             yield Summary("go test", 0, 0, "matched no packages")
-        elif line.startswith(("ok  \t", "FAIL\t")) and line.count("\t") >= 2:
+        elif line.startswith("ok  \t") and line.count("\t") >= 2:
             if line.endswith("[no tests to run]") and not ended:
                 yield Summary("go test", 0, 0, "[no tests to run]")
             elif started and skipped == started and not ended:
@@ -246,7 +279,7 @@ def go_json(lines: Sequence[str]) -> Iterator[Summary]:
     """``go test -json``: one event a line; a package ends with one that names no test."""
     import json
 
-    ran = skipped = 0
+    ran = skipped = failed = 0
     for line in lines:
         if not line.startswith("{") or '"Action":"' not in line or '"Package":"' not in line:
             continue
@@ -260,13 +293,16 @@ def go_json(lines: Sequence[str]) -> Iterator[Summary]:
         if isinstance(test, str):
             ran += action != "skip" and "/" not in test
             skipped += action == "skip" and "/" not in test
+            failed += action == "fail" and "/" not in test
         else:
-            yield Summary("go test", ran, skipped, f"{ran} ran, {skipped} skipped")
-            ran = skipped = 0
+            failed = max(failed, int(action == "fail"))
+            said = f"{ran} ran, {skipped} skipped" + (f", {failed} failed" if failed else "")
+            yield Summary("go test", max(ran, failed), skipped, said, failed)
+            ran = skipped = failed = 0
 
 
 READERS: tuple[Callable[[Sequence[str]], Iterator[Summary]], ...] = (
-    pytest, unittest, jest, vitest, mocha, cargo, go, go_json,
+    pytest, unittest, jest, vitest, mocha, cargo, go, go_json, one_line, blocks, tap,
 )  # fmt: skip
 
 ONE_REPORT = frozenset(("pytest", "py.test", "jest", "vitest", "mocha"))

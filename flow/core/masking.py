@@ -58,7 +58,7 @@ def masked(node: Node, parse: Callable[[str], Node | None]) -> Masked | None:
     ``parse`` reads the text of a shell inside (``bash -c '...'``, ``eval``, ``trap``).
     """
     try:
-        everything = [*commands(node), *_inner(node, parse, 0)]
+        everything = [*commands(node), *nested_commands(node, parse)]
         everything = [_heard(command) for command in everything]
         tests = next((_name(c) for c in everything if runner_of(c.words)), None)
         lost = tests or next((_name(c) for c in everything if _can_fail(c)), None)
@@ -75,7 +75,7 @@ def masked(node: Node, parse: Callable[[str], Node | None]) -> Masked | None:
     return None
 
 
-def _inner(node: Node, parse: Callable[[str], Node | None], depth: int) -> list[Node]:
+def nested_commands(node: Node, parse: Callable[[str], Node | None], depth: int = 0) -> list[Node]:
     """The commands inside ``bash -c``, ``eval`` and the like."""
     found: list[Node] = []
     if depth < MOST_NESTED:
@@ -84,7 +84,7 @@ def _inner(node: Node, parse: Callable[[str], Node | None], depth: int) -> list[
             text = eval_text(words) if words[:1] == ("eval",) else shell_text(words)
             inner = parse(text) if text is not None else None
             if inner is not None:
-                found += [*commands(inner), *_inner(inner, parse, depth + 1)]
+                found += [*commands(inner), *nested_commands(inner, parse, depth + 1)]
     return found
 
 

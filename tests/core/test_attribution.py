@@ -1,3 +1,4 @@
+# ruff: noqa: E501
 """What real runners printed (``tests/core/runners``), and what is made of it."""
 
 from __future__ import annotations
@@ -7,8 +8,17 @@ from pathlib import Path
 import pytest
 
 from flow.core import attribution
-from flow.core.attribution import Attribution, Reading, lines_of, plain, read_command, vacuous
-from flow.core.attribution_runners import Summary
+from flow.core.attribution import (
+    Attribution,
+    Reading,
+    found_reports,
+    lines_of,
+    plain,
+    read_command,
+    reported_failure,
+    vacuous,
+)
+from flow.core.attribution_summary import Summary
 from flow.core.shell import Node
 
 FOLDER = Path(__file__).parent / "runners"
@@ -20,11 +30,11 @@ VACUOUS = {
         "skipped": "2 skipped", "skipped-quiet": "2 skipped", "skipped-verbose": "2 skipped",
         "skipped-colour": "2 skipped", "collect-only": "2 tests collected",
         "collect-only-quiet": "2 tests collected", "braggart": "1 skipped",
-        "braggart-quiet": "1 skipped", "skipped-silent": "2 skipped",
+        "braggart-quiet": "1 skipped", "skipped-silent": "2 skipped", "xfail": "1 xfailed",
     },
     "unittest": {
         "none": "Ran 0 tests", "skip": "Ran 2 tests", "skip-verbose": "Ran 2 tests",
-        "classonly": "Ran 0 tests", "braggart": "Ran 0 tests",
+        "classonly": "Ran 0 tests", "braggart": "Ran 0 tests", "xfail": "expected failures=1",
     },
     "jest": {
         "skip": "2 skipped", "skip-colour": "2 skipped", "todo": "1 todo",
@@ -86,19 +96,132 @@ FULL = "s" * 72 + " [ 72%]\n"
         (FULL + "s" * 28 + "   [100%]\n", True),
         (FULL + "a test prints this\n" + "s" * 28 + "   [100%]\n", True),
         (FULL + "s" * 27 + ".   [100%]\n", False),
-        (FULL + "s" * 27 + "x   [100%]\n", False),
+        (FULL + "s" * 27 + "x   [100%]\n", True),
+        ("sx.   [3/3]\n", False),
+        ("s   [1/3]\nsx  [3/3]\n", True),
+        ("s   [1/3]\ns  [3/3]\n", None),
         ("s" * 28 + "   [100%]\n" + FULL, True),
-        ("s" * 40 + " [ 72%]\n" + "s" * 28 + "   [100%]\n", False),
-        (FULL + "a print" + "s" * 28 + "   [100%]\n", False),
-        ("s" * 28 + " [ 50%]\n", False),
+        ("s" * 40 + " [ 72%]\n" + "s" * 28 + "   [100%]\n", None),
+        (FULL + "a print" + "s" * 28 + "   [100%]\n", None),
+        ("s" * 28 + " [ 50%]\n", None),
         (FULL + "s" * 28 + " [100%]\n.  [100%]\n1 passed in 0.1s\n", False),
     ],
 )
 def test_a_progress_without_a_summary_counts_where_none_of_it_is_missing(
-    output: str, expected: bool
+    output: str, expected: bool | None
 ) -> None:
+    """``expected`` None: nothing is known, which is no pass where pytest is in the command."""
     found = vacuous(Reading(single="pytest"), lines_of(output.encode()), whole=True)
-    assert (found is not None) is expected
+    assert (found is not None) is bool(expected)
+    asked = Reading(single="pytest", runners=("pytest",))
+    found = vacuous(asked, lines_of(output.encode()), whole=True)
+    assert (found is not None) is (expected is not False)
+
+
+FAILURES = {
+    "cargo": {"failed": "cargo test"}, "go": {"failed": "go test"}, "jest": {"fail": "jest"},
+    "mocha": {"fail": "mocha"}, "pytest": {"failed": "pytest"}, "unittest": {"fail": "unittest"},
+    "vitest": {"fail": "vitest"},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("runner", FAILURES)
+def test_a_failure_that_a_runner_reports_is_told_although_the_exit_is_0(runner: str) -> None:
+    for state, kind in FAILURES[runner].items():
+        output = read(runner, state)[1]
+        for reading in (Reading(), Reading(single=SINGLE.get(runner, ""))):
+            found = reported_failure(reading, found_reports(reading, lines_of(output), []))
+            assert found is not None
+            assert (found.kind, found.runner) == ("masked", kind)
+            assert found.why.endswith("and the exit status is 0")
+        for told in (Reading(inverted=True), Reading(second_try=True)):
+            both = output + b"\n" + read(runner, "passed" if runner in PASSED else "pass")[1]
+            assert reported_failure(told, found_reports(told, lines_of(both), [])) is None
+
+
+PASSED = ("cargo", "go", "pytest")
+
+
+@pytest.mark.parametrize(("runner", "state"), captured())
+def test_a_run_that_passed_reports_no_failure(runner: str, state: str) -> None:
+    status, output = read(runner, state)
+    reading = Reading(single="" if state.startswith("two-runs") else SINGLE.get(runner, ""))
+    found = reported_failure(reading, found_reports(reading, lines_of(output), []))
+    assert (found is None) or status != 0 or "liar" in state
+
+
+LANGUAGES = [
+    # (what the runner prints, ran, skipped, failed); from the sources in attribution_languages
+    ("3 examples, 1 failure, 1 pending", 2, 1, 1),
+    ("0 examples, 0 failures", 0, 0, 0),
+    ("0 examples, 0 failures, 1 error occurred outside of examples", 1, 0, 1),
+    ("OK (2 tests, 3 assertions)", 2, 0, 0),
+    ("Tests: 3, Assertions: 2, Errors: 1, Failures: 1.", 3, 0, 2),
+    ("Tests: 2, Assertions: 0, Skipped: 2.", 0, 2, 0),
+    ("No tests executed!", 0, 0, 0),
+    ("  Tests:    1 failed, 1 passed (2 assertions)", 2, 0, 1),
+    ("  Tests:    2 skipped (0 assertions)", 0, 2, 0),
+    ("2 runs, 3 assertions, 1 failures, 0 errors, 0 skips", 2, 0, 1),
+    ("2 runs, 0 assertions, 0 failures, 0 errors, 2 skips", 0, 2, 0),
+    ("3 tests, 3 assertions, 0 failures, 1 errors, 0 pendings, 0 omissions, 0 notifications", 3, 0, 1),
+    ("Failed!  - Failed:     1, Passed:     2, Skipped:     0, Total:     3, Duration: 5 ms - t.dll", 3, 0, 1),
+    ("Skipped! - Failed:     0, Passed:     0, Skipped:     2, Total:     2, Duration: 5 ms - t.dll", 0, 2, 0),
+    ("Test summary: total: 3, failed: 1, succeeded: 2, skipped: 0, duration: 1.0s", 3, 0, 1),
+    ("No test is available in /x/t.dll. Make sure that test discoverer is registered", 0, 0, 0),
+    ("2 tests, 1 failure", 2, 0, 1),
+    ("1 doctest, 2 tests, 0 failures, 1 excluded", 1, 1, 0),
+    ("2 tests, 0 failures, 2 skipped", 0, 2, 0),
+    ("\t Executed 3 tests, with 1 failure (0 unexpected) in 0.001 (0.002) seconds", 3, 0, 1),
+    ("\t Executed 1 test, with 1 test skipped and 0 failures (0 unexpected) in 0.0 (0.0) seconds", 0, 1, 0),
+    ("✘ Test run with 3 tests failed after 0.001 seconds with 1 issue.", 1, 0, 1),
+    ("50% tests passed, 1 tests failed out of 2", 2, 0, 1),
+    ("No tests were found!!!", 0, 0, 0),
+    ("FAILED | 1 passed | 1 failed (5ms)", 2, 0, 1),
+    ("ok | 0 passed | 0 failed | 2 ignored (5ms)", 0, 2, 0),
+    ("Files=1, Tests=3,  0 wallclock secs", 3, 0, 0),
+    ("Result: FAIL", 1, 0, 1),
+    ("Result: NOTESTS", 0, 0, 0),
+    ("# { total: 3, pass: 2, fail: 1 }", 3, 0, 1),
+    ("Chrome: Executed 3 of 3 (1 FAILED) (0.01 secs / 0.002 secs)", 3, 0, 1),
+    ("Chrome: Executed 0 of 2 (skipped 2) SUCCESS (0.01 secs / 0 secs)", 0, 2, 0),
+    ("3 tests completed, 1 failed", 3, 0, 1),
+    ("There were failing tests. See the report at: file:///x/index.html", 1, 0, 1),
+    ("[ERROR] Tests run: 3, Failures: 1, Errors: 1, Skipped: 0", 3, 0, 2),
+    ("[WARNING] Tests run: 2, Failures: 0, Errors: 0, Skipped: 2", 0, 2, 0),
+    ("[INFO] Tests are skipped.", 0, 0, 0),
+    ("[INFO] No tests to run.", 0, 0, 0),
+    ("     Summary [   0.010s] 3 tests run: 2 passed, 1 failed, 0 skipped", 3, 0, 1),
+    ("     Summary [   0.010s] 0 tests run: 0 passed, 2 skipped", 0, 2, 0),
+    ("[error] Failed: Total 3, Failed 1, Errors 0, Passed 2", 3, 0, 1),
+    ("FAIL! -- 2 Passed | 1 Failed | 0 Pending | 0 Skipped", 3, 0, 1),
+    ("DONE 3 tests, 1 failure in 0.1s", 3, 0, 1),
+    ("[  FAILED  ] 1 test, listed below:", 1, 0, 1),
+    ("00:01 +2 -1: Some tests failed.", 3, 0, 1),
+    ("00:01 +0 ~2: All tests skipped.", 0, 2, 0),
+    ("2 scenarios passed, 1 failed, 0 skipped", 3, 0, 1),
+    ("3 scenarios (1 failed, 2 passed)", 3, 0, 1),
+    ("2 successes / 1 failure / 0 errors / 0 pending : 0.1 seconds", 3, 0, 1),
+    ("1 failures, 0 errors.", 1, 0, 1),
+    ("FAILED (failures=1, successes=2)", 1, 0, 1),
+    ("PASSED (skips=2)", 0, 2, 0),
+    ("No tests found related to files changed since last commit.", 0, 0, 0),
+    ("ℹ tests 3\nℹ pass 1\nℹ fail 1\nℹ cancelled 0\nℹ skipped 1\nℹ todo 0", 2, 1, 1),
+    ("# tests 2\n# pass 0\n# fail 0\n# cancelled 0\n# skipped 2\n# todo 0", 0, 2, 0),
+    (" 1 pass\n 1 skip\n 1 fail", 2, 1, 1),
+    ("  1 failed\n    [chromium] x\n  1 skipped\n  2 passed (2.1s)", 3, 1, 1),
+    ("  1 test failed\n  1 test skipped", 1, 1, 1),
+    (" - Passed: 2\n - Skipped: 1\n - Failed: 1", 3, 1, 1),
+    ("1..3\nok 1 a\nnot ok 2 b\nok 3 c # skip later", 2, 1, 1),
+    ("1..2\nok 1 # skip a\nok 2 # TODO b", 0, 2, 0),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "ran", "skipped", "failed"), LANGUAGES, ids=[row[0][:40] for row in LANGUAGES]
+)
+def test_reports_of_further_languages(text: str, ran: int, skipped: int, failed: int) -> None:
+    found = attribution.summaries(["before", *text.split("\n"), "after"])
+    assert [(entry.ran, entry.skipped, entry.failed) for entry in found] == [(ran, skipped, failed)]
 
 
 def test_every_state_of_the_table_was_captured() -> None:
@@ -234,5 +357,11 @@ def test_a_command_that_is_not_understood_says_nothing() -> None:
 def test_a_reading_survives_its_document() -> None:
     command = Node("command", (), ("pytest", "--junitxml=out/r.xml", None, "late.json"))
     reading = read_command("x", lambda _: Node("sequence", (command,)))
-    assert reading == Reading("", "pytest", (("pytest", "--junitxml=out/r.xml"),), ("out/r.xml",))
+    assert reading == Reading(
+        "",
+        "pytest",
+        (("pytest", "--junitxml=out/r.xml"),),
+        ("out/r.xml",),
+        ("pytest",),
+    )
     assert Reading.from_document(reading.to_document()) == reading

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 PY = sys.executable
+PYTEST = f"{PY} -B -m pytest -p no:cacheprovider"
 SKIPPED = (
     "import unittest\n\n\nclass T(unittest.TestCase):\n"
     '    @unittest.skip("later")\n    def test_a(self):\n        self.fail()\n'
@@ -30,6 +31,22 @@ VACUOUS = {
     "pytest, none": f"{PY} -B -m pytest -p no:cacheprovider -k unnamed src/passes.py || [ $? = 5 ]",
     "pytest, listed only": f"{PY} -B -m pytest --co -q -p no:cacheprovider src/passes.py",
     "a JUnit report": "cp src/report src/new.xml",
+    "pytest, not run": f"{PYTEST} src/unrun.py",
+    "pytest, expected to fail": f"{PYTEST} -q src/expected.py",
+    "unittest, expected to fail": f"{PY} -B -m unittest src/expected.py",
+    "pytest, quiet count": f"{PYTEST} -qq -o console_output_style=count src/skipped.py",
+    "pytest, quiet classic": f"{PYTEST} -qq -o console_output_style=classic src/skipped.py",
+    "pytest, no terminal": f"{PYTEST} -p no:terminal src/passes.py",
+    "pytest, --help": f"{PYTEST} --help",
+    "pytest, --version": f"{PYTEST} --version",
+    "pytest, --fixtures": f"{PYTEST} --fixtures src/passes.py",
+    "pytest, --setup-plan": f"{PYTEST} --setup-plan -q src/passes.py",
+    "pytest, --markers": f"{PYTEST} --markers",
+    "to a file": f"{PYTEST} -q src/passes.py > src/log",
+    "to nowhere": f"{PY} -B -m unittest src/passes.py 2> /dev/null",
+    "under a condition": f'if [ -n "$NO_SUCH" ]; then {PYTEST} src/passes.py; fi',
+    "never called": f"check() {{ {PYTEST} src/passes.py; }}; test -d src",
+    "one of two": f"{PYTEST} --version && {PY} -B -m unittest --help",
 }
 MASKED = {
     "or true": "grep -q please src/greet.txt || true",
@@ -48,6 +65,15 @@ def work(repo: GitRepo) -> GitRepo:
     start(repo)
     repo.write("src/skipped.py", SKIPPED)
     repo.write("src/passes.py", PASSES)
+    repo.write(
+        "src/expected.py",
+        PASSES.replace("    def", "    @unittest.expectedFailure\n    def").replace(
+            "pass", "self.fail()"
+        ),
+    )
+    repo.write("src/unrun.py", "import pytest\n@pytest.mark.xfail(run=False)\ndef test_a(): pass\n")
+    repo.write("src/fails.py", PASSES.replace("pass", "self.fail()"))
+    repo.write("src/hide.sh", f"{PYTEST} -q src/fails.py\necho done\n")
     repo.write("src/report", '<testsuite tests="1"><testcase><skipped/></testcase></testsuite>\n')
     repo.commit("tests")
     meet(repo)
@@ -94,6 +120,17 @@ def test_a_masked_command_is_told_at_creation_and_never_achieves(
     assert row["reason"].startswith("masked: ")
     assert sidecar(work)["attribution"] == {"kind": "masked"}
     assert done.json.get("proposed_transition") is None
+
+
+@pytest.mark.parametrize("command", ["sh src/hide.sh", "! false && sh src/hide.sh"])
+def test_a_failure_that_a_runner_reports_is_no_pass(work: GitRepo, command: str) -> None:
+    create(work, criterion=f"AC1: x :: {command}")
+    done = flow(work, "goal", "evaluate", "greet", "--json")
+    (row,) = done.json["criterion_results"]
+    assert (done.status, row["outcome"], row["exit_code"]) == (1, "inconclusive", 0)
+    assert row["reason"].startswith("masked: pytest reports that 1 test failed (1 failed")
+    body = sidecar(work)
+    assert (body["attribution"]["kind"], body["attribution"]["tests"]) == ("masked", 1)
 
 
 def test_the_same_work_honestly_checked_achieves(work: GitRepo) -> None:
