@@ -185,7 +185,7 @@ HONEST_RUNS = (
     ("test \"$(git status --porcelain)\" = ''", "", "bash"),
     ("[ \"$(wc -l < README.md)\" -gt 10 ]", "", "bash"),
     ("grep -q 'x = 1' src/a.py", "", "grep"),
-    ("! grep -rn 'TODO' src", "", "grep"),
+    ("! grep -rn 'console.log' src", "", "grep"),
     ("git ls-files '*.py' | xargs grep -L licence | wc -l | grep -qx 0", "", "grep"),
     ("cat src/*.py | grep -c def | grep -vq '^0$'", "", "grep"),
     ("pytest -q | tee test.log", QUIET, "recorded"),
