@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from flow.adapters.git import Repo
 
 OLDEST_GIT = (2, 30)
+MANY_FILES = 5000
+"""Tracked files from which on hashing all of them at every look is worth a word."""
 
 _RUNS = "git starts this program, also when an agent or an editor only looks"
 _HIDES = "git shows fewer changes than there are; people and tools are misled"
@@ -88,6 +90,7 @@ def repository(report: Report, repo: Repo) -> None:
         _replaced(report, repo)
         _index(report, repo)
         _tracked_runs(report, repo)
+        _stamps(report, repo)
     except GitError as error:
         report.failed(error, why)
 
@@ -150,4 +153,21 @@ def _tracked_runs(report: Report, repo: Repo) -> None:
             f"{found.count(chr(0))} files below .flow/runs are tracked by git",
             "evidence, locks and counters of a run belong to one machine",
             "git rm -r --cached .flow/runs, then commit",
+        )
+
+
+def _stamps(report: Report, repo: Repo) -> None:
+    """Whether time stamps tell of every write here, and what it costs where they do not."""
+    from flow.adapters.worktree_flush import flush
+
+    if flush(repo.top) is not None:
+        report.fact("time stamps", "tell of every write to a file that was flushed")
+        return
+    report.fact("time stamps", "do not tell of every write here, so every look hashes all files")
+    count = git.git(repo, "ls-files", "-z").count(b"\0")
+    if count > MANY_FILES:
+        report.found(
+            f"time stamps do not tell of every write here, and git tracks {count:,} files",
+            "every evaluation, stop and confirmation hashes all of them",
+            "keep the checkout on a disk (ext4, xfs, btrfs), not in memory (tmpfs)",
         )

@@ -23,6 +23,7 @@ from flow.cheap_typing import TYPE_CHECKING, NamedTuple
 from flow.core.boundary import (
     Baseline,
     Change,
+    Deciding,
     Snapshot,
     entry_digest,
 )
@@ -35,14 +36,21 @@ if TYPE_CHECKING:
     from flow.adapters.git import Repo
 
 
+_NOTHING_MORE = Deciding()
+
+
 def snapshot(
     repo: Repo,
     baseline: Baseline,
     denied: Sequence[str],
     *,
     cache_dir: str | None,
+    deciding: Deciding | None = _NOTHING_MORE,
 ) -> Snapshot:
     """The checkout as it is now, against the pinned base.
+
+    What differs from the base, protected files and those of ``deciding`` are hashed anew, whatever
+    their time stamps say. None believes the stamps: for a look that only shows something.
 
     Raises nothing: what git or the file system could not answer is in ``problems``, and then the
     change set is not to be relied on. ``cache_dir`` is a folder of the user's own, outside the
@@ -70,6 +78,7 @@ def snapshot(
             cache_dir,
             repo.top,
             Globs([p for p in baseline.protected_patterns if why_not(p) is None], anchored=False),
+            deciding,
         )
         scan = settled_scan(repo, base, head, asked)
         changes = tuple(sorted(scan.changes, key=lambda change: change.path))
@@ -147,7 +156,9 @@ def collect(
 ) -> Collected:
     """What to pin now. Raises :class:`GitError` where anything stands in the way."""
     locked = Globs(protected, anchored=False)
-    asked = Asked(Globs(denied, anchored=False), {}, None, cache_dir, repo.top, locked)
+    asked = Asked(
+        Globs(denied, anchored=False), {}, None, cache_dir, repo.top, locked, _NOTHING_MORE
+    )
     scan = settled_scan(repo, base, git.head_commit(repo), asked)
     if scan.problems:
         raise GitError(

@@ -7,7 +7,8 @@ computed again.
 
 A file's hash is known while its (ctime, mtime, size, inode, mode) is what it was. Programs cannot
 set ctime, but its clock ticks in milliseconds: a file that changed less than ``RACY_NS`` before it
-was looked at is never remembered, since it could change again within the same tick.
+was looked at is never remembered, since it could change again within the same tick. Nor is one that
+was not flushed before it was hashed (``worktree_flush``): a mapping could write to it unseen.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ RACY_NS = 2_000_000_000
 Signature = tuple[int, int, int, int, int]
 """ctime_ns, mtime_ns, size, inode, mode of a file."""
 
-_MAGIC = b"flow-worktree-cache-1\n"
+_MAGIC = b"flow-worktree-cache-2\n"
 _SIGNATURE = struct.Struct("<qqqQI")
 _MODES = ("100644", "100755", "120000", GITLINK)
 _KEPT_FILES = 24

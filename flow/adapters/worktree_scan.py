@@ -13,13 +13,15 @@ from flow.adapters.worktree_trees import against_index, against_tree, listing, t
 from flow.adapters.worktree_walk import Walk
 from flow.cheap_typing import TYPE_CHECKING, NamedTuple
 from flow.core.boundary import GITLINK, LINK, Change, Entry, entry_digest
-from flow.core.globs import Globs
+from flow.core.globs import Globs, why_not
+from flow.core.sha import new
 from flow.errors import GitError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
     from flow.adapters.git import Repo
+    from flow.core.boundary import Deciding
 
 _DEPTH = 8
 """Levels of submodules in submodules."""
@@ -38,9 +40,12 @@ _SMALL = 4000
 
 _SETTLED_NS = 2_000_000_000
 """Nanoseconds after which a file's stamp is no longer the kernel's present tick."""
+_INDEX_LIMIT = 32 << 20
+"""Bytes of an index up to which it is digested to spare a question to git."""
+
 _asked_before: dict[
     tuple[str, str, bytes],
-    tuple[tuple[int, ...], tuple[dict[bytes, Entry | None], list[bytes]]],
+    tuple[tuple[tuple[int, ...], str], tuple[dict[bytes, Entry | None], list[bytes]]],
 ] = {}
 """What git said of an index that has not changed since, in this process."""
 
@@ -74,6 +79,8 @@ class Asked(NamedTuple):
     """The checkout's top level."""
     protected: Globs
     """Of these, ignored files are looked at too."""
+    deciding: Deciding | None
+    """Hashed anew, with the protected and the changed files; None: time stamps are believed."""
 
     @property
     def watched(self) -> Globs:
@@ -81,6 +88,18 @@ class Asked(NamedTuple):
         if not self.protected:
             return self.denied
         return Globs([g.text for g in (*self.denied.globs, *self.protected.globs)], anchored=False)
+
+    def chosen(self) -> Callable[[bytes], bool] | None:
+        """Which files are hashed anew where they are as in the base; None: time stamps tell."""
+        if self.deciding is None:
+            return None
+        patterns, paths = self.deciding
+        valid = [pattern for pattern in patterns if why_not(pattern) is None]
+        globs = Globs([*(g.text for g in self.protected.globs), *valid], anchored=False)
+        named = {_bytes(path) for path in paths}
+        if not globs:
+            return named.__contains__
+        return lambda path: path in named or globs.first(path) is not None
 
 
 class Ignored(Change):
@@ -103,22 +122,33 @@ def settled_scan(repo: Repo, base: str, head: str | None, asked: Asked) -> Scan:
 
 
 def _staged(repo: Repo, base: str, prefix: bytes) -> tuple[dict[bytes, Entry | None], list[bytes]]:
-    """:func:`against_index`; not asked again in this process while the index is the same file.
+    """:func:`against_index`; not asked again in this process while the index is the same.
 
-    An evaluation looks twice. The kernel stamps ``ctime`` in ticks, so only an index that was
-    settled at the first look is told by its stamp.
+    An evaluation looks twice. Of an index that was written just now git is asked anew; a settled
+    one is told by its bytes, too, since its stamps do not tell a write through a mapping.
     """
-    look = _index_look(repo)
+    look, digest = _index_look(repo), _index_digest(repo)
     key = (repo.top, base, prefix)
     known = _asked_before.get(key)
-    if known is not None and look and known[0] == look:
+    if known is not None and digest and known[0] == (look, digest):
         return known[1]
     found = against_index(repo, base, prefix)
-    if look and time.time_ns() - look[0] > _SETTLED_NS and _index_look(repo) == look:
-        _asked_before[key] = look, found
+    settled = digest and time.time_ns() - look[0] > _SETTLED_NS
+    if settled and (_index_look(repo), _index_digest(repo)) == (look, digest):
+        _asked_before[key] = (look, digest), found
     else:
         _asked_before.pop(key, None)
     return found
+
+
+def _index_digest(repo: Repo) -> str:
+    """Empty where there is no index, or none of an ordinary size."""
+    data = git.read_regular(os.path.join(git.usable(repo), "index"), limit=_INDEX_LIMIT)
+    if not data or len(data) == _INDEX_LIMIT:
+        return ""
+    digest = new("sha256", len(data))
+    digest.update(data)
+    return digest.hexdigest()
 
 
 def _index_look(repo: Repo) -> tuple[int, ...]:
@@ -158,6 +188,7 @@ def _scan(
         collect=asked.rules is None,
         denied=asked.watched,
         prefix=prefix,
+        deciding=asked.chosen(),
     )
     walk.run()
     found += walk.problems

@@ -14,6 +14,7 @@ import time
 
 from flow.adapters import git
 from flow.adapters.worktree_cache import RACY_NS, Hashed, signature_of
+from flow.adapters.worktree_flush import flush
 from flow.adapters.worktree_hash import hashed, special
 from flow.adapters.worktree_ignore import RULES_FILE, ignores_itself, read_rules
 from flow.cheap_typing import TYPE_CHECKING, NamedTuple
@@ -21,9 +22,10 @@ from flow.core.boundary import CLOCK_TICK_NS, FOLDER, Entry
 from flow.errors import GitError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Callable, Collection, Iterable
 
     from flow.adapters.worktree_cache import Signature, Table
+    from flow.adapters.worktree_flush import Flush
     from flow.adapters.worktree_ignore import Rules
     from flow.core.globs import Globs
     from flow.core.sha import Algorithm
@@ -34,6 +36,14 @@ _MOVING = (errno.ENOENT, errno.ENOTDIR, errno.ESTALE, errno.ELOOP)
 _DEEP = 3
 """After so many levels of untracked folders, the rest is listed at once: git is asked once a level.
 """
+
+_UNFLUSHED = 256 << 10
+"""Bytes (a file counts for 4096 more) that are hashed anew at each look before a flush, which may
+have to wait for the disk, is worth it to remember them.
+"""
+
+_NO_SIGNATURE: Signature = (0, 0, 0, 0, 0)
+"""No file has it: what is known of it is not believed."""
 
 _OWN = b".flow"
 _OWN_COUNTED = (b".flow/rubrics", b".flow/runners.yaml")
@@ -52,7 +62,9 @@ class Walk:
 
     ``tracked`` are paths of HEAD or the index that the base has not; no ignore rule touches those.
     ``gitlinks`` are the submodules among all tracked paths. ``prefix`` is the path of this
-    repository below the top level, with a ``/`` at its end (``b""`` at the top).
+    repository below the top level, with a ``/`` at its end (``b""`` at the top). ``deciding``
+    chooses, among paths below the top level that are as in the base by their stamps, those to hash
+    all the same; what differs from the base is hashed anew then, too. None: stamps are believed.
     """
 
     def __init__(
@@ -66,6 +78,7 @@ class Walk:
         collect: bool,
         denied: Globs,
         prefix: bytes,
+        deciding: Callable[[bytes], bool] | None,
     ) -> None:
         self.entries: dict[bytes, Entry] = {}
         """What is on disk, for every path whose content is not known to be the base's."""
@@ -100,6 +113,12 @@ class Walk:
         self._collect = collect
         self._denied = denied
         self.prefix = prefix
+        self._deciding = deciding
+        self._doubted: dict[bytes, Signature] = {}
+        """What was known of the files that are hashed all the same."""
+        self._unflushed = 0
+        self._flush: Flush | None = None
+        self._flush_tried = False
         self._folders = set(table.folders)
         for path in self._tracked:
             folder = path.rpartition(b"/")[0]
@@ -114,6 +133,7 @@ class Walk:
 
     def run(self) -> None:
         """Walk. ``table.clean`` is used up: what is left of it was not met."""
+        self._doubt()
         folders = self._tracked_folders()
         if self._collect:
             for path in {*self._table, *self._tracked}:
@@ -147,6 +167,15 @@ class Walk:
         return (self.prefix + path).decode("utf-8", "surrogateescape")
 
     # --- tracked ---
+
+    def _doubt(self) -> None:
+        """Let the deciding files be met, whatever their stamps say."""
+        if self._deciding is None:
+            return
+        clean, prefix, deciding = self._table.clean, self.prefix, self._deciding
+        for path in [path for path in clean if deciding(prefix + path)]:
+            self._doubted[path] = clean[path]
+            clean[path] = _NO_SIGNATURE
 
     def _tracked_folders(self) -> list[bytes]:
         """Look at everything in the folders that hold tracked files; returns the other folders.
@@ -360,11 +389,11 @@ class Walk:
             return special(found.status)
         self.written[self.prefix + found.path] = found.status.st_ctime_ns
         signature = signature_of(found.status)
-        known = self._table.hashes.get(found.path)
-        if known is not None and known.signature == signature:
-            self.hashes[found.path] = known
-            return known.entry
-        now = time.time_ns()
+        known = self._known(found.path, signature)
+        if known is not None and self._deciding is None:
+            self.hashes[found.path] = Hashed(signature, known)
+            return known
+        remember = known is None and self._tells_later(found.status)
         try:
             entry = hashed(self._top + found.path, found.status, self._algorithm)
             if signature_of(os.lstat(self._top + found.path)) != signature:
@@ -372,13 +401,38 @@ class Walk:
         except OSError as error:
             self._unreadable(found.path, error)
             return None
-        if found.status.st_ctime_ns < now - RACY_NS:
+        if remember:
             self.fresh += found.status.st_size + 4096
+        if remember or entry == known:
             if entry == self._base(found.path):
                 self.newly_clean[found.path] = signature
             else:
                 self.hashes[found.path] = Hashed(signature, entry)
         return entry
+
+    def _known(self, path: bytes, signature: Signature) -> Entry | None:
+        """What a file with these stamps was when it was hashed last; None where nobody knows."""
+        if self._doubted.get(path) == signature:
+            return self._base(path)
+        known = self._table.hashes.get(path)
+        return known.entry if known is not None and known.signature == signature else None
+
+    def _tells_later(self, status: os.stat_result) -> bool:
+        """Whether the stamps of a file that is hashed after this will tell of any later change.
+
+        Flushes where there is enough to be remembered.
+        """
+        if status.st_ctime_ns >= time.time_ns() - RACY_NS:
+            return False
+        self._unflushed += status.st_size + 4096
+        if not self._flush_tried and self._unflushed > _UNFLUSHED:
+            self._flush, self._flush_tried = flush(self._top), True
+        flushed = self._flush
+        return (
+            flushed is not None
+            and status.st_dev == flushed.device
+            and status.st_ctime_ns < flushed.began - RACY_NS
+        )
 
     def _unreadable(self, path: bytes, error: OSError) -> None:
         if error.errno in _MOVING:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from flow.app import proposals
 from flow.app.compose import transition_artifact
-from flow.app.looking import own_files, refuse_other_branch
+from flow.app.looking import deciding, own_files, refuse_other_branch
 from flow.app.ports import Closing, CriterionUpdate, LastEvaluation, Move, Turn
 from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 from flow.core import boundary as bounds
@@ -220,7 +220,7 @@ def what_moved(desk: Desk, loaded: LoadedGoal, proposal: Mapping[str, Any]) -> l
     if loaded.contract != proposal["contract"]:
         moved.append("the contract was changed")
     baseline = desk.baseline(goal, str(proposal["run_id"])).baseline
-    now = desk.snapshot(baseline, (*goal.denied_paths, *desk.denied_paths))
+    now = desk.snapshot(baseline, (*goal.denied_paths, *desk.denied_paths), deciding(goal))
     refuse_other_branch(goal, now.branch)
     if now.problems:
         moved.append(f"git cannot say what the files are now ({explain.names(now.problems, 2)})")

@@ -87,7 +87,9 @@ def now(desk: Desk, loaded: LoadedGoal) -> lock.Difference | None:
     if not goal.protected_paths or goal.run_id is None:
         return None
     baseline = desk.baseline(goal, goal.run_id).baseline
-    snapshot = desk.snapshot(baseline, (*goal.denied_paths, *desk.denied_paths))
+    snapshot = desk.snapshot(
+        baseline, (*goal.denied_paths, *desk.denied_paths), looking.deciding(goal)
+    )
     return looking.difference(goal, snapshot, baseline)
 
 

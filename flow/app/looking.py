@@ -71,7 +71,7 @@ def look(loaded: LoadedGoal, request: Request, tools: Tools) -> Facts:
     proposable = True
     if request.base is not None:
         baseline, proposable = tools.widen(baseline, request.base)
-    before = tools.snapshot(baseline, denied(goal, tools))
+    before = tools.snapshot(baseline, denied(goal, tools), deciding(goal))
     refuse_other_branch(goal, before.branch)
     if not request.dry_run and request.base is None and not before.problems:
         baseline = _left_by_a_killed_one(goal, run_id, baseline, before, tools)
@@ -175,6 +175,15 @@ def denied(goal: Goal, tools: Tools) -> tuple[str, ...]:
     return (*goal.denied_paths, *tools.limits.denied_paths)
 
 
+def deciding(goal: Goal) -> bounds.Deciding:
+    """The files that a decision about ``goal`` rests on, beside changed and protected ones.
+
+    Those that a judge is shown. Every look that decides hashes them anew.
+    """
+    shown = [p for criterion in goal.criteria for p in criterion.judged_paths]
+    return bounds.Deciding(tuple(dict.fromkeys(shown)))
+
+
 class Again(NamedTuple):
     """What the look after the commands found."""
 
@@ -197,7 +206,8 @@ def look_again(facts: Facts, measurement: Measurements, request: Request, tools:
     """
     if not measurement.ran or facts.before.problems:
         return Again()  # what could not be seen before is not new now
-    after = tools.snapshot(facts.baseline, denied(facts.loaded.goal, tools))
+    goal = facts.loaded.goal
+    after = tools.snapshot(facts.baseline, denied(goal, tools), deciding(goal))
     if after.problems:
         return Again(moved=after.problems)
     baseline = facts.baseline

@@ -6,7 +6,7 @@ from flow.app import locking
 from flow.app.compose import transition_artifact
 from flow.app.doors import refuse_closed
 from flow.app.locking import PROTECTED
-from flow.app.looking import refuse_other_branch, subject_of
+from flow.app.looking import deciding, refuse_other_branch, subject_of
 from flow.app.ports import Approval, Artifact, CriterionUpdate, Move
 from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core import explain, layout
@@ -156,7 +156,7 @@ def approve(
         )
     run_id = goal.run_id or layout.run_id_for(goal.id, now)
     baseline, recorded = desk.baseline(goal, run_id)
-    snapshot = desk.snapshot(baseline, (*goal.denied_paths, *desk.denied_paths))
+    snapshot = desk.snapshot(baseline, (*goal.denied_paths, *desk.denied_paths), deciding(goal))
     refuse_other_branch(goal, snapshot.branch)
     if snapshot.problems:
         raise GitError(

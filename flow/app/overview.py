@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from flow.app.doors import Desk
     from flow.app.ports import LoadedGoal, Records, TakeSnapshot
-    from flow.core.boundary import Baseline, Snapshot
+    from flow.core.boundary import Baseline, Deciding, Snapshot
     from flow.core.evidence import Evidence
     from flow.core.freshness import Freshness
     from flow.core.goal import Goal
@@ -110,13 +110,20 @@ def status(
 
 
 def _once(look: TakeSnapshot) -> TakeSnapshot:
-    """The same look for every question that a command asks of the same baseline."""
+    """The same look for every question that a command asks of the same baseline.
+
+    It shows and does not decide, so time stamps will do.
+    """
     known: list[tuple[object, Snapshot]] = []
 
-    def snapshot(baseline: Baseline, denied: Sequence[str]) -> Snapshot:
+    def snapshot(
+        baseline: Baseline,
+        denied: Sequence[str],
+        deciding: Deciding | None,  # noqa: ARG001 - as every look has it
+    ) -> Snapshot:
         asked = (baseline, tuple(denied))
         if not known or known[0][0] != asked:
-            known[:] = [(asked, look(baseline, denied))]
+            known[:] = [(asked, look(baseline, denied, None))]
         return known[0][1]
 
     return snapshot

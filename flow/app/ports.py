@@ -12,7 +12,7 @@ from flow.cheap_typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from flow.core.boundary import Baseline, Snapshot
+    from flow.core.boundary import Baseline, Deciding, Snapshot
     from flow.core.evidence import Evidence, Outcome
     from flow.core.goal import Goal
     from flow.core.lifecycle import NonTerminal, Status, Terminal
@@ -303,8 +303,14 @@ class Watch(Protocol):
 class TakeSnapshot(Protocol):
     """Compares the checkout with a pinned base."""
 
-    def __call__(self, baseline: Baseline, denied: Sequence[str]) -> Snapshot:
-        """The change set now; ``denied`` patterns are looked for in ignored folders too."""
+    def __call__(
+        self, baseline: Baseline, denied: Sequence[str], deciding: Deciding | None
+    ) -> Snapshot:
+        """The change set now; ``denied`` patterns are looked for in ignored folders too.
+
+        Changed and protected files and those of ``deciding`` are hashed anew. With None time stamps
+        are believed, which is enough to show something and never to decide.
+        """
 
 
 Trigger = Literal["manual", "command", "stop-hook"]

@@ -36,7 +36,7 @@ class Present:
         desk, goal = self._desk, self._loaded.goal
         try:
             baseline = desk.baseline(goal, goal.run_id or "").baseline
-            snapshot = desk.snapshot(baseline, (*goal.denied_paths, *desk.denied_paths))
+            snapshot = desk.snapshot(baseline, (*goal.denied_paths, *desk.denied_paths), None)
         except FlowError:
             return Subject(None, None, self._loaded.contract, desk.version)
         self._looked = snapshot, baseline

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from flow.app import measure, measured_rows, proposals
 from flow.app.evaluate import JudgeCase, Request
-from flow.app.looking import Facts, difference, own_files, refuse_other_branch, subject_of
+from flow.app.looking import (
+    Facts,
+    deciding,
+    difference,
+    own_files,
+    refuse_other_branch,
+    subject_of,
+)
 from flow.cheap_typing import TYPE_CHECKING
 from flow.core import boundary as bounds
 from flow.core import decide, explain, layout
@@ -26,7 +33,7 @@ def case(desk: Desk, loaded: LoadedGoal, *, version: str, now: str) -> JudgeCase
     run_id = goal.run_id or layout.run_id_for(goal.id, now)
     baseline, recorded = desk.baseline(goal, run_id)
     denied = (*goal.denied_paths, *desk.denied_paths)
-    before = desk.snapshot(baseline, denied)
+    before = desk.snapshot(baseline, denied, deciding(goal))
     refuse_other_branch(goal, before.branch)
     subject = subject_of(loaded, before, baseline, version)
     facts = Facts(

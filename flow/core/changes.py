@@ -93,6 +93,18 @@ class Baseline(NamedTuple):
     """Where the goal's scorecards lie."""
 
 
+class Deciding(NamedTuple):
+    """The files that a decision rests on, beside the change set and the protected files.
+
+    A look that decides hashes them anew, whatever their time stamps say.
+    """
+
+    patterns: tuple[str, ...] = ()
+    """Gitignore globs, at any depth."""
+    paths: frozenset[str] = frozenset()
+    """Paths below the top level."""
+
+
 class Snapshot(NamedTuple):
     """The working tree as it is now, against the pinned base."""
 

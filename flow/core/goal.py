@@ -50,6 +50,14 @@ class Criterion(NamedTuple):
         return self.verification_command is None
 
     @property
+    def judged_paths(self) -> tuple[str, ...]:
+        """The patterns of the files that a judge is shown for it."""
+        debate = self.document.get("debate")
+        solution = debate.get("solution") if isinstance(debate, dict) else None
+        more = (solution,) if isinstance(solution, str) else tuple(solution or ())
+        return (*self.evidence_paths, *more)
+
+    @property
     def digest(self) -> str:
         """SHA-256 over what the criterion asks, without its results."""
         return canonical_digest(

@@ -105,10 +105,11 @@ class Exporting(Reading):
 
     def tree_now(self, loaded: LoadedGoal, run_id: str) -> str | None:
         """The digest of the files as they are; None where git cannot say."""
-        from flow.app.looking import subject_of
+        from flow.app.looking import deciding, subject_of
 
-        baseline = self._baseline(loaded.goal, run_id).baseline
-        now = self._snapshot(baseline, self._denied(loaded.goal))
+        goal = loaded.goal
+        baseline = self._baseline(goal, run_id).baseline
+        now = self._snapshot(baseline, self._denied(goal), deciding(goal))
         return subject_of(loaded, now, baseline, version(), as_recorded=True).tree
 
     def tree_of(self, goal: Goal, run_id: str, commit: str) -> str | None:
@@ -124,7 +125,7 @@ class Exporting(Reading):
         tree = commit_tree(self.repo, baseline, commit, own_files(goal, baseline))
         if tree is None or not os.path.lexists(os.path.join(self.repo.top, ".gitmodules")):
             return tree
-        now = self._snapshot(baseline, self._denied(goal))
+        now = self._snapshot(baseline, self._denied(goal), None)
         return with_submodules(tree, now.submodules, baseline)
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from flow.app.doors import Desk
     from flow.app.looking import Known
     from flow.app.ports import LoadedGoal
-    from flow.core.boundary import Baseline, Snapshot
+    from flow.core.boundary import Baseline, Deciding, Snapshot
     from flow.core.goal import Goal
     from flow.core.red_first import BaseRun
     from flow.core.speaker import Speaker
@@ -355,10 +355,13 @@ class Parts:
                 return Known(found, recorded=True)
         return Known(self._pin_at(goal), recorded=False)
 
-    def _snapshot(self, baseline: Baseline, denied: Sequence[str]) -> Snapshot:
+    def _snapshot(
+        self, baseline: Baseline, denied: Sequence[str], deciding: Deciding | None
+    ) -> Snapshot:
         from flow.adapters.worktree import snapshot
 
-        return snapshot(self.repo, baseline, denied, cache_dir=self._cache("worktree"))
+        cache_dir = self._cache("worktree")
+        return snapshot(self.repo, baseline, denied, cache_dir=cache_dir, deciding=deciding)
 
     def _widen(self, baseline: Baseline, base: str) -> tuple[Baseline, bool]:
         from flow.adapters.base import widen

@@ -14,6 +14,7 @@ import pytest
 
 from flow.adapters import worktree_links, worktree_walk
 from flow.adapters.worktree_cache import Table
+from flow.adapters.worktree_flush import flush
 from flow.core.boundary import (
     OwnFiles,
     cache_root,
@@ -1461,7 +1462,10 @@ def test_what_was_written_to_and_is_as_it_was(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cached: bool
 ) -> None:
     """Whether the look before knew the file by its stamp, or had to read it."""
+    if cached and flush(str(tmp_path)) is None:
+        pytest.skip("no stamp tells here")
     monkeypatch.setattr(worktree_walk, "RACY_NS", -1_000_000_000 if cached else 1 << 62)
+    monkeypatch.setattr(worktree_walk, "_UNFLUSHED", 0)
     box = GitBox(tmp_path)
     box.protected = ("local.env",)
     for name in ("dirty.txt", "local.env"):

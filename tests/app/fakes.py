@@ -29,7 +29,7 @@ from flow.app.ports import (
     Seen,
     Turn,
 )
-from flow.core.boundary import Baseline, Change, Entry, Snapshot
+from flow.core.boundary import Baseline, Change, Deciding, Entry, Snapshot
 from flow.core.evidence import Evidence, evidence_from_document
 from flow.core.goal import Goal, goal_from_document
 from flow.core.lifecycle import TERMINAL, check_move
@@ -281,7 +281,9 @@ class World:
 
     # --- the rest ------------------------------------------------------------------------------
 
-    def snapshot(self, baseline: Baseline, denied: Sequence[str]) -> Snapshot:
+    def snapshot(
+        self, baseline: Baseline, denied: Sequence[str], deciding: Deciding | None = None
+    ) -> Snapshot:
         assert isinstance(baseline, Baseline)
         self.log.append("snapshot")
         self.denied_seen.append(tuple(denied))

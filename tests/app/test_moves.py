@@ -337,7 +337,7 @@ def test_a_goal_that_moved_meanwhile_is_not_approved() -> None:
     world = fuzzy_world()
     desk = world.desk()
 
-    def snapshot(baseline: Any, denied: Any) -> Any:
+    def snapshot(baseline: Any, denied: Any, deciding: Any) -> Any:
         world.document["lifecycle"]["turns_evaluated"] = 7
         return world.snapshot(baseline, denied)
 
