@@ -1,0 +1,88 @@
+"""No undeserved "achieved"; the long form: ``python -m tests.faults.undeserved --long``."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from tests.faults.undeserved import mends
+from tests.faults.undeserved.__main__ import outcome
+from tests.faults.undeserved.directed import DIRECTED, HONEST, play
+from tests.faults.undeserved.oracle import Oracle, matches
+from tests.faults.undeserved.world import STAMPED, yard
+
+MENDED = ("R6", "R9")
+"""The kinds of :data:`DIRECTED` that Flow is safe from."""
+
+
+@pytest.fixture(scope="module")
+def place():
+    with yard() as made:
+        yield made
+
+
+@pytest.mark.parametrize("steps", HONEST)
+def test_an_honest_agent_gets_there(place, steps):
+    assert play(place, steps).confirmed == 1
+
+
+@pytest.mark.parametrize("kind", MENDED)
+def test_no_kind_that_was_found_once_is_there_again(place, kind):
+    for steps in DIRECTED[kind]:
+        assert not outcome(place, steps)
+
+
+@pytest.mark.parametrize("mend", mends.MENDS)
+def test_without_its_mend_each_kind_is_found(place, mend):
+    """So the sequences, and the oracle, can fail."""
+    kind = mend.split()[0]
+    with mends.without(mend):
+        assert any(outcome(place, steps) for steps in DIRECTED[kind])
+
+
+def test_an_edit_that_no_longer_fits_says_so():
+    for edit in (
+        mends.Edit("flow.core.globs:without_end_blanks", "no such text", ""),
+        mends.Edit("flow.core.globs:no_such_function", "", ""),
+    ):
+        with pytest.raises(mends.Stale), mends._edited(edit):
+            pass
+
+
+@pytest.mark.parametrize(
+    ("patterns", "path", "is_match"),
+    [
+        (("/src/**",), "src/app.py", True),
+        (("/src/**/",), "src/app.py", False),
+        (("/src/**/",), "src/lib/util.py", True),
+        (("**/secrets/** ",), "secrets/key.txt", True),
+        (("/src/**",), "evil/src/app.py", False),
+        ((), "src/app.py", False),
+    ],
+)
+def test_the_oracle_reads_patterns_as_git_does(patterns, path, is_match):
+    assert matches(patterns, path) is is_match
+
+
+def test_the_oracle_sees_what_no_stamp_tells(place):
+    world = place.new(STAMPED)
+    oracle = Oracle(world)
+    before = oracle.working_tree()
+    path = world.path("docs/guide.md")
+    stamp = os.stat(path).st_mtime_ns
+    with open(path, "r+b") as file:
+        file.write(b"%")
+    os.utime(path, ns=(stamp, stamp))
+    after = oracle.working_tree()
+    assert [name for name in after if after[name] != before[name]] == ["docs/guide.md"]
+
+
+def test_the_oracle_is_not_bent_by_the_checkout(place):
+    world = place.new()
+    oracle = Oracle(world)
+    before = oracle.index(), oracle.commit_tree("HEAD")
+    world.git("config", "core.hooksPath", "docs")
+    world.git("config", "core.worktree", "../files")
+    assert (oracle.index(), oracle.commit_tree("HEAD")) == before
+    assert oracle.guards()["core.hooksPath"] == "docs"

@@ -1,0 +1,93 @@
+"""The long form: ``python -m tests.faults.undeserved --long --seconds N``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import sys
+import time
+from typing import TYPE_CHECKING
+
+from tests.faults.undeserved.directed import DIRECTED, HONEST, play
+from tests.faults.undeserved.play import Step, Undeserved
+from tests.faults.undeserved.rules import Search, search
+from tests.faults.undeserved.world import yard
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tests.faults.undeserved.world import Yard
+
+AT_ONCE = 25
+"""Runs with one seed."""
+
+
+def outcome(place: Yard, steps: Sequence[Step]) -> str:
+    """What Flow did wrong in a sequence; empty where it did nothing wrong."""
+    try:
+        play(place, steps)
+    except Undeserved as problem:
+        return str(problem).splitlines()[0]
+    return ""
+
+
+def cut_down(place: Yard, steps: Sequence[Step]) -> Sequence[Step]:
+    """The sequence without the acts that it can do without."""
+    index = len(steps) - 1
+    while index >= 0:
+        fewer = [*steps[:index], *steps[index + 1 :]]
+        if outcome(place, fewer):
+            steps = fewer
+        index -= 1
+    return steps
+
+
+def long(place: Yard, *, seconds: float, number: int) -> int:
+    """Search for so long, with one seed after the other; how many different faults there are."""
+    end, found = time.monotonic() + seconds, {}
+    while time.monotonic() < end:
+        problem = search(place, examples=AT_ONCE, number=number)
+        if problem is not None:
+            steps = cut_down(place, list(Search.last))
+            text = outcome(place, steps) or str(problem).splitlines()[0]
+            sign = " ".join(step.act for step in steps)
+            if sign not in found:
+                found[sign] = text
+                print(f"FAILED {text}\n  seed {number}", flush=True)
+                print("  " + json.dumps([list(step) for step in steps]), flush=True)
+        number += 1
+    return len(found)
+
+
+def main() -> int:
+    """The directed sequences, and the search for a while."""
+    parser = argparse.ArgumentParser(prog="python -m tests.faults.undeserved", description=__doc__)
+    parser.add_argument("--long", action="store_true", help="search for --seconds")
+    parser.add_argument("--seconds", type=float, default=600)
+    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 32))
+    parser.add_argument("--replay", help="a sequence as it was printed: JSON")
+    parser.add_argument("--dir", help="where the worlds are made (default: /dev/shm)")
+    args = parser.parse_args()
+    started = time.monotonic()
+    with yard(args.dir) as place:
+        if args.replay:
+            said = outcome(place, [Step(*step) for step in json.loads(args.replay)])
+            print(said or "nothing is wrong")
+            return 1 if said else 0
+        failures = 0
+        for name, sequences in {"honest": HONEST, **DIRECTED}.items():
+            for index, steps in enumerate(sequences):
+                if said := outcome(place, steps):
+                    failures += 1
+                    print(f"FAILED {name} {index}: {said}")
+        if args.long:
+            failures += long(place, seconds=args.seconds, number=args.seed)
+    came_to = f"{Search.runs} runs, {Search.proposed} proposed, {Search.confirmed} confirmed"
+    took = f"seed {args.seed}, {time.monotonic() - started:.0f} s"
+    print(f"undeserved: {came_to}; {failures} failures, {took}")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,164 @@
+"""One short sequence, or a few, for each kind of fault that was found once.
+
+They are what the random search finds, cut down. On a Flow that has the fault each of them ends in
+:class:`Undeserved`; on one that has not they end in silence.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tests.faults.undeserved.play import Play, Step
+from tests.faults.undeserved.world import GREP, JOURNAL, SCRIPT, STAMPED, TESTS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from tests.faults.undeserved.world import Yard
+
+
+def _(act: str, **given: Any) -> Step:
+    return Step(act, given)
+
+
+GOOD = _("edit", path="src/app.py", text="state = 'good'\n")
+EVALUATE, CONFIRM, STOP = _("evaluate"), _("confirm"), _("stop")
+BLOCKED = _("create", mode="block")
+
+HONEST: Sequence[Sequence[Step]] = (
+    (_("create"), EVALUATE, GOOD, STOP, EVALUATE, CONFIRM),
+    (_("create", commands=[TESTS, GREP], protected=["tests/**"]), GOOD, EVALUATE, CONFIRM),
+    (_("create", commands=[SCRIPT]), GOOD, _("commit"), EVALUATE, CONFIRM),
+    (_("create", allowed=[]), GOOD, _("edit", path="docs/local.md"), EVALUATE, CONFIRM),
+)
+"""An agent that does what it should: these must end as achieved."""
+
+DIRECTED: Mapping[str, Sequence[Sequence[Step]]] = {
+    "R1": (
+        (
+            _("create"),
+            _("map", path="docs/guide.md"),
+            GOOD,
+            EVALUATE,
+            _("write_map", path="docs/guide.md"),
+            EVALUATE,
+        ),
+        (
+            _("create", commands=[TESTS], protected=["tests/**"]),
+            _("map", path="tests/test_app.py"),
+            GOOD,
+            EVALUATE,
+            _("write_map", path="tests/test_app.py"),
+            CONFIRM,
+        ),
+    ),
+    "R2": (
+        (
+            _("create", commands=[SCRIPT]),
+            GOOD,
+            _("script", means="grep", guard="pre-commit"),
+            EVALUATE,
+        ),
+        (_("create"), GOOD, EVALUATE, _("guard", name="hooks/pre-push"), CONFIRM),
+        (_("create"), GOOD, EVALUATE, _("git", argv=["config", "core.hooksPath", "docs"]), CONFIRM),
+        (_("create"), GOOD, EVALUATE, _("replace"), CONFIRM),
+    ),
+    "R3": (
+        (
+            _("create", commands=[TESTS], allowed=["tests/**"]),
+            _("tests", kinds=["skip"]),
+            _("settings", goals={"outputLimitBytes": 1}),
+            EVALUATE,
+        ),
+        (
+            _("create", commands=[SCRIPT]),
+            GOOD,
+            _("script", means="grep", spill=".claude/settings.flow.json"),
+            EVALUATE,
+        ),
+    ),
+    "R4": (
+        (
+            _("create", allowed=[], local_denied=["secrets/**"]),
+            GOOD,
+            _("settings", goals={}),
+            _("edit", path="secrets/key.txt"),
+            EVALUATE,
+        ),
+    ),
+    "R5": (
+        (_("create", commands=[f"{TESTS}; rc=$?; [ $rc -le 1 ]"]), EVALUATE),
+        (_("create", commands=[SCRIPT]), _("script", means="dropped"), EVALUATE),
+    ),
+    "R6": (
+        (
+            _("edit", path="docs/guide.md"),
+            _("commit"),
+            _("git", argv=["tag", "main"]),
+            _("create", base="main"),
+            GOOD,
+            EVALUATE,
+        ),
+        (
+            _("edit", path="docs/guide.md"),
+            _("commit"),
+            _("git", argv=["symbolic-ref", "refs/remotes/origin/HEAD", "refs/heads/work"]),
+            _("create"),
+            GOOD,
+            EVALUATE,
+        ),
+    ),
+    "R9": (
+        (_("create", allowed=["src/**/"]), GOOD, EVALUATE),
+        (
+            _("create", allowed=[], denied=["secrets/** "]),
+            GOOD,
+            _("edit", path="secrets/key.txt"),
+            EVALUATE,
+        ),
+    ),
+    "R12": (
+        (
+            _("create"),
+            GOOD,
+            _("edit", path=JOURNAL, text="#!/bin/sh\n"),
+            _("chmod", path=JOURNAL),
+            EVALUATE,
+        ),
+        (_("create"), GOOD, _("edit", path=".decisions/session-2026-01-01.md"), EVALUATE),
+        (_("create"), GOOD, _("edit", path=".specs/reports/x-2026-01-01.1.md"), EVALUATE),
+        (_("create"), GOOD, _("link", path=JOURNAL, to="../docs/guide.md"), EVALUATE),
+    ),
+    "U3": ((_("create"), _("goal_file", change="weaken"), _("trust_digest"), CONFIRM),),
+    "U4": (
+        (_("create"), STOP, _("goal_file", change="delete"), STOP),
+        (_("create"), STOP, _("goal_file", change="cancelled"), STOP),
+        (_("create"), STOP, _("goal_file", change="draft"), STOP),
+        (_("create"), STOP, _("goal_file", change="branch"), STOP),
+        (_("create"), _("claim", session="nobody"), STOP),
+        (_("create"), STOP, _("settings", goals={"enabled": False}), STOP),
+    ),
+    "U5": ((BLOCKED, STOP, _("second", agent=False), _("claim", session="s1", goal="easy"), STOP),),
+    "U7": (
+        (
+            _("create", commands=[SCRIPT, TESTS]),
+            _("script", means="cheat", spill="conftest.py"),
+            EVALUATE,
+        ),
+        (
+            _("create", commands=[SCRIPT]),
+            GOOD,
+            _("script", means="grep", spill="helper.pth"),
+            EVALUATE,
+        ),
+    ),
+}
+
+
+def play(yard: Yard, steps: Sequence[Step]) -> Play:
+    """Do all of a sequence in a new world; raises :class:`Undeserved`."""
+    aged = any(step.act in ("map", "same_stamp") for step in steps)
+    done = Play(yard.new(STAMPED if aged else 0))
+    for step in steps:
+        done.do(step.act, **step.given)
+    return done

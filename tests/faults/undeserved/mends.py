@@ -1,0 +1,83 @@
+"""What keeps each kind of fault from coming back, as edits that take it out again.
+
+An edit names a function and a piece of its source; where the piece is not there any more, the edit
+has to be written anew, and says so. It changes the function's code in place, whoever imported it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import textwrap
+from contextlib import ExitStack, contextmanager
+from functools import reduce
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+
+class Edit(NamedTuple):
+    """``place`` is ``module:function`` or ``module:Class.method``."""
+
+    place: str
+    old: str
+    new: str
+
+
+class Stale(AssertionError):
+    """An edit does not fit the code any more."""
+
+
+MENDS: Mapping[str, Sequence[Edit]] = {
+    "R6 a tag before the branch": (
+        Edit(
+            "flow.adapters.git_names:resolve",
+            "suffix = _SUFFIX.search(name)",
+            "return git.commit_of(repo, name)",
+        ),
+    ),
+    "R6 origin/HEAD leads anywhere": (
+        Edit("flow.adapters.git_names:remote_default", "and not _leads_out(repo, ORIGIN_HEAD)", ""),
+    ),
+    "R9 blanks at the end": (
+        Edit("flow.core.globs:without_end_blanks", 'cut = pattern.rstrip(" ")', "return pattern"),
+        Edit("flow.core.globs:why_not", "if pattern[-1].isspace()", "if False"),
+    ),
+    "R9 src/**/ is src/**": (
+        Edit("flow.core.globs:_needle", "return None  # ``src/**/``", "pass #"),
+    ),
+}
+"""Named by the finding that the mend belongs to, and what Flow does without it."""
+
+
+@contextmanager
+def without(name: str) -> Iterator[None]:
+    """Flow without one of the mends, in this process and all that it forks."""
+    with ExitStack() as stack:
+        for edit in MENDS[name]:
+            stack.enter_context(_edited(edit))
+        yield
+
+
+@contextmanager
+def _edited(edit: Edit) -> Iterator[None]:
+    module_name, _, path = edit.place.partition(":")
+    module = importlib.import_module(module_name)
+    try:
+        function: Any = reduce(getattr, path.split("."), module)
+        function = inspect.unwrap(function)
+        source = textwrap.dedent(inspect.getsource(function))
+    except AttributeError:
+        raise Stale(f"{edit.place}: there is no such function") from None
+    if edit.old not in source:
+        raise Stale(f"{edit.place}: its source does not hold {edit.old!r}")
+    changed: dict[str, Any] = {}
+    flags = "from __future__ import annotations\n"
+    exec(flags + source.replace(edit.old, edit.new), dict(vars(module)), changed)
+    before = function.__code__
+    function.__code__ = inspect.unwrap(changed[function.__name__]).__code__
+    try:
+        yield
+    finally:
+        function.__code__ = before

@@ -1,0 +1,221 @@
+"""What is true of a world, found out without Flow: what changed, what holds, who agreed to what.
+
+It is told of every act of a person's, reads all bytes anew each time, and asks git's plumbing with
+nothing of the checkout in force. Its answers are reasons against "achieved"; none means that it may
+be said (never that it must).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import tempfile
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from tests.faults.undeserved.looks import Looks, Tree, contract_of
+from tests.faults.undeserved.world import BRANCH, GOAL, IGNORED, JOURNAL, LOCAL_SETTINGS
+
+if TYPE_CHECKING:
+    from tests.faults.undeserved.world import World
+
+HARMLESS = ("coverage.xml", ".coverage", ".cache/v/data")
+"""What a run may leave behind and nobody has to know. All else that appears is a change."""
+
+
+class Tests(NamedTuple):
+    """What the runner comes to."""
+
+    passed: int
+    failed: int
+
+    @property
+    def proved(self) -> bool:
+        """Whether a test ran, and none failed."""
+        return self.passed > 0 and self.failed == 0
+
+
+class Begun(NamedTuple):
+    """A goal as a person began it."""
+
+    contract: Any
+    base: Tree
+    dirty: dict[str, tuple[int, str] | None]
+    guards: dict[str, str]
+    allowed: tuple[str, ...]
+    denied: tuple[str, ...]
+    protected: tuple[str, ...]
+
+
+class Oracle(Looks):
+    """What is known of one world. ``begun`` is filled by :meth:`begin`."""
+
+    def __init__(self, world: World) -> None:
+        super().__init__(world)
+        self.begun: dict[str, Begun] = {}
+        self.trusted: set[str] = set()
+        self.closed: set[str] = set()
+        """Goals that ended through a door, by a person's word or by the hook's."""
+        self.made: Tree = {}
+        """What commands left behind, as they left it."""
+
+    def begin(self, goal: str, denied: tuple[str, ...]) -> None:
+        """A person began a goal; ``denied`` is in the settings at that moment."""
+        contract = contract_of(self.world, goal)
+        limits = contract.get("constraints", {})
+        base = self.world.answer("merge-base", "HEAD", "refs/heads/main").strip()
+        files, head = self.working_tree(), self.commit_tree("HEAD")
+        self.begun[goal] = Begun(
+            contract,
+            self.commit_tree(base),
+            {
+                path: files.get(path)
+                for path in files.keys() | head.keys()
+                if head.get(path) != files.get(path)
+            },
+            self.guards(),
+            tuple(limits.get("allowed_paths", ())),
+            (*limits.get("denied_paths", ()), *denied),
+            tuple(limits.get("protected_paths", ())),
+        )
+        self.trusted.add(goal)
+
+    def subject(self) -> Tree:
+        """The files that a proposal is about."""
+        return {
+            path: entry
+            for path, entry in self.working_tree().items()
+            if not path.startswith((".flow/", ".decisions/"))
+            and not matches(IGNORED, path)
+            and self.made.get(path) != entry
+        }
+
+    def local_settings(self) -> str:
+        """The settings of the checkout that git ignores."""
+        return self.text(LOCAL_SETTINGS)
+
+    # --- reasons against "achieved" ---
+
+    def against(self, goal: str = GOAL, denied_now: tuple[str, ...] = ()) -> list[str]:
+        """Why "achieved" would be undeserved at this moment."""
+        begun = self.begun.get(goal)
+        if begun is None:
+            return ["nobody began it"]
+        reasons = []
+        if contract_of(self.world, goal) != begun.contract:
+            reasons.append("the contract is not what a person agreed to")
+        if goal not in self.trusted:
+            reasons.append("trust in it was revoked")
+        branch = self.world.answer("symbolic-ref", "HEAD").strip()
+        if branch and branch != f"refs/heads/{BRANCH}":
+            reasons.append(f"another branch is checked out: {branch}")
+        reasons += [f"changed outside: {path}" for path in self.outside(goal, denied_now)]
+        guards = self.guards()
+        for name in sorted(guards.keys() | begun.guards.keys()):
+            if guards.get(name) != begun.guards.get(name):
+                reasons.append(f"git's {name} changed")
+        for criterion in begun.contract["objective"]["acceptance_criteria"]:
+            if not self.holds(criterion["verification_command"]):
+                reasons.append(f"{criterion['id']} does not hold")
+        return reasons
+
+    def outside(self, goal: str, denied_now: tuple[str, ...] = ()) -> list[str]:
+        """The changed paths that the goal does not open."""
+        begun = self.begun[goal]
+        now, changed = self.working_tree(), set()
+        trees = (now, self.index(), self.commit_tree("HEAD"))
+        for tree in trees:
+            for path in tree.keys() | begun.base.keys():
+                entry = tree.get(path)
+                if entry != begun.base.get(path) and entry != begun.dirty.get(path, ""):
+                    changed.add(path)
+        denied = (*begun.denied, *denied_now)
+        return sorted(path for path in changed if self._outside(path, begun, denied, trees))
+
+    def _outside(
+        self, path: str, begun: Begun, denied: tuple[str, ...], trees: tuple[Tree, Tree, Tree]
+    ) -> bool:
+        is_denied = matches(tuple(f"**/{p}" for p in denied), path)
+        if is_denied or matches(tuple(f"**/{p}" for p in begun.protected), path):
+            return True
+        now, staged, head = trees
+        if self._own(path, now.get(path)):
+            return False
+        if path not in begun.base and path not in staged and path not in head:
+            if matches(IGNORED, path):
+                return False
+            if path in HARMLESS and self.made.get(path) == now.get(path):
+                return False
+        return bool(begun.allowed) and not matches(tuple(map(_anchored, begun.allowed)), path)
+
+    def _own(self, path: str, entry: tuple[int, str] | None) -> bool:
+        """Whether a path is of Flow's own writing."""
+        if path.startswith(".flow/"):
+            return not path.startswith(".flow/rubrics/")
+        return path == JOURNAL and entry is not None and entry[0] == 0o100644
+
+    # --- what commands come to ---
+
+    def holds(self, command: str) -> bool:
+        """Whether a criterion's command proves what it says, on the files as they are."""
+        if command.startswith("grep "):
+            return self._grep(command.split()[2], command.split()[3])
+        if command.startswith("test -e "):
+            return os.path.exists(self.world.path(command.split()[2]))
+        if command.startswith("sh src/"):
+            return self._script(self.text(command.split()[1]))
+        if command.startswith((".venv/bin/check", "make check")):
+            name = ".venv/bin/check" if command.startswith(".venv") else "Makefile"
+            text = self.text(name)
+            if name == "Makefile":
+                return "pytest tests" in text and self.tests().proved
+            return self._script(text)
+        return self.tests().proved
+
+    def _script(self, text: str) -> bool:
+        means = re.search(r"# means: (\S+)", text)
+        if means is None:  # an empty one is no better than one that cheats
+            return bool(text) and all(row.startswith("#") for row in text.splitlines())
+        if means[1] == "grep":
+            return self._grep("good", "src/app.py")
+        # A script that cheats without a word is by design not found; it must be said (facts).
+        return True if means[1] == "cheat" else self.tests().proved
+
+    def _grep(self, word: str, path: str) -> bool:
+        return word in self.text(path)
+
+    def tests(self) -> Tests:
+        """What the tests really come to."""
+        passed = failed = 0
+        for line in self.text("tests/test_app.py").splitlines():
+            words = line.split()
+            if words[:2] != ["#", "case:"] or len(words) < 4:
+                continue
+            kind = words[3]
+            if kind == "needs":
+                kind = "pass" if self._grep(words[4], words[5]) else "fail"
+            kind = "pass" if "all pass" in self.text("conftest.py") else kind
+            passed += kind == "pass"
+            failed += kind == "fail"
+        return Tests(passed, failed)
+
+
+def _anchored(pattern: str) -> str:
+    return pattern if pattern.startswith("/") else f"/{pattern}"
+
+
+@cache
+def matches(patterns: tuple[str, ...], path: str) -> bool:
+    """Whether a gitignore file of these lines would ignore a path: git says it."""
+    if not patterns:
+        return False
+    with tempfile.TemporaryDirectory(prefix="flow-undeserved-") as folder:
+        subprocess.run(["git", "init", "-q", folder], check=True, capture_output=True)
+        with open(os.path.join(folder, ".gitignore"), "w", encoding="utf-8") as file:
+            file.write("\n".join(patterns) + "\n")
+        argv = ["git", "check-ignore", "--no-index", "-q", "--", path]
+        done = subprocess.run(argv, cwd=folder, capture_output=True)
+    if done.returncode > 1:
+        raise AssertionError(f"git check-ignore: {done.stderr!r}")
+    return done.returncode == 0
