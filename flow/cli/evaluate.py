@@ -7,7 +7,7 @@ from flow.app.measure import Quiet
 from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.cli.parsing import Command, goal_argument, listed, seconds, usage_error, whole
 from flow.core import ids
-from flow.errors import FlowError
+from flow.errors import FlowError, InputError
 from flow.wiring import Checkout
 
 if TYPE_CHECKING:
@@ -54,12 +54,12 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     )
     add("--no-record", action="store_true", help="leave last-verdict.json to the caller")
     add("--dry-run", action="store_true", help="run and write nothing; proposes nothing")
-    add("--confirm", action="store_true", help="confirm what is proposed: a person has said yes")
+    add("--confirm", action="store_true", help="confirm what is proposed (at a terminal only)")
     add("--no-input", action="store_true", help="never ask")
     add("--trust-digest", metavar="SHA", help="trust exactly the contract with this digest")
 
 
-def _evaluate(args: argparse.Namespace, out: Output) -> int:
+def _refuse_contradictions(args: argparse.Namespace) -> None:
     if args.confirm and args.no_input:
         raise usage_error("--confirm and --no-input exclude each other", "flow goal evaluate")
     if args.no_judge and args.judge_backend is not None:
@@ -69,6 +69,10 @@ def _evaluate(args: argparse.Namespace, out: Output) -> int:
             "--only and --dry-run propose nothing that --confirm could confirm",
             "flow goal evaluate",
         )
+
+
+def _evaluate(args: argparse.Namespace, out: Output) -> int:
+    _refuse_contradictions(args)
     request = Request(
         goal_id=ids.goal_id(args.ID),
         trigger=args.trigger,
@@ -83,6 +87,8 @@ def _evaluate(args: argparse.Namespace, out: Output) -> int:
         dry_run=args.dry_run,
     )
     checkout = Checkout()
+    if args.confirm:
+        _need_terminal(checkout, request.goal_id)
     while True:
         verdict = checkout.evaluate(request, listener(out), trust_digest=args.trust_digest)
         document, warnings = verdict.to_document(), []
@@ -108,6 +114,24 @@ def _evaluate(args: argparse.Namespace, out: Output) -> int:
                 f"  {_later(verdict, proposed)}",
             )
             return exit_code_of(verdict)
+
+
+def _need_terminal(checkout: Checkout, goal_id: str) -> None:
+    """Raise :class:`InputError` where no person is at a terminal; nothing has run by then."""
+    speaker = checkout.speaker
+    if speaker is not None and speaker.said_from == "terminal":
+        return
+    live = checkout.status(goal_id).get("proposal")
+    ready = f"flow goal confirm {goal_id} --proposal {live['proposal_id']}" if live else None
+    raise InputError(
+        "--confirm is for a person at a terminal; nothing was run",
+        code="no_terminal",
+        key="--confirm",
+        remedy=f"a caller that asked a person: {ready}"
+        if ready
+        else f"a caller that asked a person: flow goal evaluate {goal_id}, "
+        f"then: flow goal confirm {goal_id} --proposal P",
+    )
 
 
 _CHOICES = "Confirm / Re-evaluate / Cancel"

@@ -76,7 +76,12 @@ def _create(args: argparse.Namespace, out: Output) -> int:
         text, name = checkout.draft_text(_id(args.ID), _words(args), args.old), "the command line"
         source = f"goal {args.old}" if args.old else "the command line"
     created = checkout.create(
-        text, name, as_draft=args.draft, base=args.base, source=f"flow goal create: {source}"
+        text,
+        name,
+        as_draft=args.draft,
+        base=args.base,
+        source=f"flow goal create: {source}",
+        line=_line(args),
     )
     from flow.render import text as render
 
@@ -84,6 +89,19 @@ def _create(args: argparse.Namespace, out: Output) -> int:
     out.result(document, render.created(document))
     out.warn(created.warnings)
     return 0
+
+
+def _line(args: argparse.Namespace) -> str:
+    """The call, as a person types it at a terminal."""
+    import shlex
+
+    words = ["flow", "goal", "create", *([args.ID] if args.ID else [])]
+    for name in ("file", *_WORDS, "base"):
+        value = getattr(args, name)
+        option = "--from" if name == "old" else f"--{name}"
+        for each in value if isinstance(value, list) else [value]:
+            words += [option, "F" if (name, each) == ("file", "-") else str(each)] if each else []
+    return shlex.join(words)
 
 
 def _id(value: str) -> str:

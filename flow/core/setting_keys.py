@@ -105,6 +105,13 @@ KEYS: dict[str, Key] = {
             _is_bool,
             own_only=True,
         ),
+        Key(
+            f"{GOALS}.agentMayNameTrust",
+            "agent_may_name_trust",
+            "true or false",
+            _is_bool,
+            own_only=True,
+        ),
         Key(f"{GOALS}.jobs", "jobs", "a whole number from 1 to 256", _whole(1, 256)),
         Key(
             f"{GOALS}.commandTimeoutSeconds",

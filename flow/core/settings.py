@@ -56,6 +56,8 @@ class Settings(NamedTuple):
     fail_after_stuck_turns: int = 3
     on_stuck: OnStuck = "fail"
     execute_verification_commands: bool = False
+    agent_may_name_trust: bool = False
+    """Whether an agent's shell may say which contract is meant (``--trust-digest``)."""
     jobs: int = 1
     command_timeout_seconds: float = 600
     hook_timeout_seconds: float = 300

@@ -41,19 +41,32 @@ class Creating(Parts):
         return contracts.dump_yaml(document)
 
     def create(
-        self, text: str, name: str, *, as_draft: bool, base: str | None, source: str
+        self,
+        text: str,
+        name: str,
+        *,
+        as_draft: bool,
+        base: str | None,
+        source: str,
+        line: str = "flow goal create --file F",
     ) -> Created:
-        """Create a goal from a file's text (``name`` is what messages call it)."""
+        """Create a goal from a file's text (``name`` is what messages call it).
+
+        ``line`` is what a person types where an agent's shell may not.
+        """
         from flow.adapters import clock, contracts
         from flow.adapters.attribution import Attributor, masked_commands
         from flow.adapters.base import commits_outside
         from flow.adapters.programs import missing_programs
         from flow.app import create
+        from flow.wiring.beside import refuse_beside_active
 
         def parse(found: str, file: str) -> create.Parsed:
             goal, warnings = contracts.read_goal(
                 found.encode("utf-8", "surrogateescape"), file=file
             )
+            if not as_draft:
+                refuse_beside_active(self, goal.id, line)
             return create.Parsed(found, goal, warnings)
 
         def outside(goal: Goal, baseline: Baseline) -> list[create.Outside]:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core import ids, layout
-from flow.errors import ContractError, FlowError, StaleProposal, StateError
+from flow.errors import ContractError, FlowError, PersonNeeded, StaleProposal, StateError
 from flow.wiring.parts import Parts, version
 
 if TYPE_CHECKING:
@@ -121,6 +121,8 @@ class Evaluating(Parts):
         from flow.app.measure import Quiet
 
         ids.goal_id(request.goal_id)
+        if trust_digest is not None:
+            self._refuse_naming_trust(request.goal_id)
         if request.run_id is not None:
             ids.run_id(request.run_id)
         settings = self.settings.settings
@@ -184,6 +186,21 @@ class Evaluating(Parts):
             self._sweep()
             with self._measuring(request.goal_id):
                 return self._told(examine(request, tools))
+
+    def _refuse_naming_trust(self, goal_id: str) -> None:
+        """Raise :class:`PersonNeeded` in an agent's shell, unless the user's own settings allow it.
+
+        Who edited the contract would only have to name its digest.
+        """
+        allowed = self.settings.settings.agent_may_name_trust
+        if self.speaker is not None and self.speaker.said_from == "agent" and not allowed:
+            raise PersonNeeded(
+                "--trust-digest is a pipeline's word, and this is an agent's shell",
+                code="agent_names_trust",
+                key="--trust-digest",
+                remedy=f"a person, at a terminal: flow trust record {goal_id}; or allow it in your "
+                "own ~/.claude/settings.flow.json: flow.goals.agentMayNameTrust",
+            )
 
     @contextmanager
     def _measuring(self, goal_id: str) -> Iterator[None]:
@@ -327,12 +344,12 @@ class Evaluating(Parts):
         try:
             closed = doors.confirm(self._desk(), goal_id, proposal_id, reason, how)
         except StaleProposal as error:
-            self._explain(error)
+            self._explain(error, goal_id)
             raise
         labelling.keep(self, judges, person=True, source="confirm")
         return closed
 
-    def _explain(self, error: StaleProposal) -> None:
+    def _explain(self, error: StaleProposal, goal_id: str) -> None:
         """Raise it with why what was recorded before does not count, if that is so."""
         troubles, fault = "; ".join(self.vouching.troubles), error.faults[0]
         if troubles:
@@ -340,7 +357,7 @@ class Evaluating(Parts):
                 f"{fault.message} ({troubles})",
                 key=fault.key,
                 value=fault.value,
-                remedy="look at it, then: flow goal evaluate --confirm",
+                remedy=f"look at it, then, at a terminal: flow goal evaluate {goal_id} --confirm",
             ) from error
 
     def clear(self, goal_id: str, reason: str, how: str) -> Closed:
@@ -357,7 +374,9 @@ class Evaluating(Parts):
         """``draft → active``: pins the base, records trust."""
         from flow.adapters import clock
         from flow.app import moves
+        from flow.wiring.beside import refuse_beside_active
 
+        refuse_beside_active(self, ids.goal_id(goal_id), f"flow goal activate {goal_id}")
         return moves.activate(
             self._desk(),
             ids.goal_id(goal_id),

@@ -32,6 +32,7 @@ TABLE: dict[str, tuple[Any, list[Any], list[Any]]] = {
     f"{G}.failAfterStuckTurns": (3, [1, 5, 1000], [0, -1, 1001, 3.0, "3", True, None]),
     f"{G}.onStuck": ("fail", ["propose"], ["failed", "", False, None]),
     f"{G}.executeVerificationCommands": (False, [True], ["true", 1, None]),
+    f"{G}.agentMayNameTrust": (False, [True, False], ["yes", 1, None]),
     f"{G}.jobs": (1, [2, 256], [0, -4, 257, 1.5, "4", False, None]),
     f"{G}.commandTimeoutSeconds": (
         600,
@@ -89,7 +90,13 @@ TABLE: dict[str, tuple[Any, list[Any], list[Any]]] = {
     "judge.reportsDir": (".specs/reports", ["reports/all"], ["../x", "/x", "", []]),
     "judge.autoJudge": (False, [True], ["yes", 0, None]),
 }
-USER_ONLY = [f"{G}.executeVerificationCommands", f"{J}.backend", f"{J}.command", f"{J}.baseUrl"]
+USER_ONLY = [
+    f"{G}.executeVerificationCommands",
+    f"{G}.agentMayNameTrust",
+    f"{J}.backend",
+    f"{J}.command",
+    f"{J}.baseUrl",
+]
 
 
 def nested(key: str, value: Any) -> dict[str, Any]:

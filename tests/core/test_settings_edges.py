@@ -74,6 +74,7 @@ def test_every_key_has_its_place_and_says_what_it_expects() -> None:
             "execute_verification_commands",
             True,
         ),
+        f"{G}.agentMayNameTrust": (f"{G}.agentMayNameTrust", "agent_may_name_trust", True),
         f"{G}.jobs": (f"{G}.jobs", "jobs", False),
         f"{G}.commandTimeoutSeconds": (
             f"{G}.commandTimeoutSeconds",

@@ -19,6 +19,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from flow.core.speaker import AGENT_VARIABLES
 from tests.support import ROOT
 
 if TYPE_CHECKING:
@@ -173,7 +174,12 @@ for line in lines:
 def environment(home: Path) -> dict[str, str]:
     """An environment of its own: commands of this checkout, a home, a trust ledger, a user."""
     left_out = ("GIT_", "CI", "BUILD_NUMBER")  # in CI pytest cuts no line of its summary
-    env = {name: value for name, value in os.environ.items() if not name.startswith(left_out)}
+    agents = {variable.name for variable in AGENT_VARIABLES}  # a page is typed by a person
+    env = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(left_out) and name not in agents
+    }
     return {
         **env,
         "PATH": f"{ROOT}/bin{os.pathsep}{os.path.dirname(sys.executable)}{os.pathsep}{env['PATH']}",

@@ -101,6 +101,15 @@ def propose(repo: GitRepo, goal: str = "greet") -> str:
     return str(done.json["proposed_transition"]["proposal_id"])
 
 
+def confirm(repo: GitRepo, *more: str, goal: str = "greet") -> Ran:
+    """Evaluate, and confirm what is proposed, as a caller does that has asked a person."""
+    done = here(repo, "goal", "evaluate", goal, "--json", *more)
+    if done.status != 0:
+        return done
+    proposal = done.json["proposed_transition"]["proposal_id"]
+    return here(repo, "goal", "confirm", goal, "--proposal", proposal, "--json")
+
+
 def at_terminal(
     repo: GitRepo, words: Sequence[str], columns: int = 200, **env: str
 ) -> pexpect.spawn[str]:

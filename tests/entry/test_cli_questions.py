@@ -94,20 +94,47 @@ def test_nothing_is_asked_without_a_proposal(work: GitRepo) -> None:
 
 def test_confirm_without_asking(work: GitRepo) -> None:
     scene.meet(work)
-    done = scene.flow(work, "goal", "evaluate", "greet", "--confirm", "--json")
-    assert done.status == 0, done
-    assert done.json["verdict"] == "achieved"
-    assert done.json["confirmed"]["status"] == "achieved"
+    child = scene.at_terminal(work, ["goal", "evaluate", "greet", "--confirm", "--json"])
+    code, said = ended(child)
+    assert code == 0, said
+    document = json.loads(said[said.index("{") :])
+    assert document["verdict"] == "achieved"
+    assert document["confirmed"]["status"] == "achieved"
     assert scene.status(work) == "achieved"
     journal = work.read(".decisions/issue-7.md")
     assert "flow goal evaluate --confirm" in journal
 
 
 def test_confirm_confirms_nothing_that_was_not_proposed(work: GitRepo) -> None:
-    done = scene.flow(work, "goal", "evaluate", "greet", "--confirm", "--json")
-    assert done.status == 1
-    assert "confirmed" not in done.json
+    child = scene.at_terminal(work, ["goal", "evaluate", "greet", "--confirm", "--json"])
+    code, said = ended(child)
+    assert code == 1
+    assert "confirmed" not in json.loads(said[said.index("{") :])
     assert scene.status(work) == "active"
+
+
+@pytest.mark.parametrize("agent", [None, "CLAUDECODE", "CODEX_SANDBOX", "OPENCODE"])
+@pytest.mark.parametrize("proposed", [True, False])
+def test_off_a_terminal_confirm_runs_nothing(
+    work: GitRepo, agent: str | None, proposed: bool
+) -> None:
+    proposal = scene.propose(work) if proposed else None
+    before = sorted(path.name for path in scene.run_dir(work).rglob("*"))
+    env = {agent: "1"} if agent else {}
+    done = scene.flow(work, "goal", "evaluate", "greet", "--confirm", "--json", env=env)
+    error = done.json["error"]
+    assert (done.status, error["code"], error["key"]) == (2, "no_terminal", "--confirm")
+    line = f"flow goal confirm greet --proposal {proposal or 'P'}"
+    assert line in error["remedy"]
+    assert sorted(path.name for path in scene.run_dir(work).rglob("*")) == before
+    assert scene.status(work) == "active"
+
+
+def test_an_agents_terminal_is_none_for_confirm(work: GitRepo) -> None:
+    scene.meet(work)
+    child = scene.at_terminal(work, ["goal", "evaluate", "greet", "--confirm"], CLAUDECODE="1")
+    code, said = ended(child)
+    assert (code, "nothing was run" in said) == (2, True)
 
 
 def test_a_pipe_is_not_asked(work: GitRepo) -> None:

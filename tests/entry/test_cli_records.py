@@ -79,7 +79,7 @@ def test_verdict_record_and_show(work: GitRepo) -> None:
 
 def test_the_verdict_of_a_closed_goal_asks_for_nothing(work: GitRepo) -> None:
     work.write("src/greet.txt", "hello, please\n")
-    assert scene.flow(work, "goal", "evaluate", "greet", "--confirm").status == 0
+    assert scene.confirm(work).status == 0
     shown = scene.flow(work, "verdict", "show", "greet").stdout
     assert shown.splitlines()[-1] == "since       the goal is achieved"
     run_id = scene.flow(work, "verdict", "show", "greet", "--json").json["run_id"]

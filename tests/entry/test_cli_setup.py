@@ -66,7 +66,7 @@ def test_the_example_works(repo: GitRepo) -> None:
     assert done.json["criterion_results"][0]["status"] == "pass"
     approve = ("goal", "approve", "example", "AC2", "--by", "Newcomer", "--note", "found it")
     assert scene.here(repo, *approve, "--yes").status == 0
-    assert scene.here(repo, "goal", "evaluate", "example", "--confirm").status == 0
+    assert scene.confirm(repo, goal="example").status == 0
 
 
 def test_init_twice_changes_nothing(repo: GitRepo) -> None:

@@ -13,8 +13,6 @@ from tests.support import GitRepo
 if TYPE_CHECKING:
     from pathlib import Path
 
-CONFIRM = ("goal", "evaluate", "greet", "--confirm", "--json")
-
 
 @pytest.fixture
 def work(repo: GitRepo) -> GitRepo:
@@ -38,7 +36,7 @@ def test_a_fresh_clone_goes_on_in_a_run_of_its_own(work: GitRepo, tmp_path: Path
     assert flow(clone, "evidence", "verify").status == 0  # nothing vanished: it never was here
     flow(clone, "goal", "evaluate", "greet", "--dry-run")
     assert scene.run_dir(clone).name == first, "a dry run writes nothing"
-    done = flow(clone, *CONFIRM)
+    done = scene.confirm(clone)
     assert done.status == 0, done.stderr
     assert (scene.status(clone), scene.run_dir(clone).name == first) == ("achieved", False)
     verified = flow(clone, "evidence", "verify")
@@ -58,7 +56,7 @@ def test_a_linked_worktree_of_the_same_user(work: GitRepo, tmp_path: Path) -> No
     assert "flow goal approve greet guards" in told.stdout
     words = ("guards", "--by", "Reader", "--note", "my own", "--yes")
     assert flow(linked, "goal", "approve", "greet", *words).status == 0
-    done = flow(linked, *CONFIRM)
+    done = scene.confirm(linked)
     assert done.status == 0, done.stderr
     assert flow(linked, "evidence", "verify").status == 0
 
@@ -89,9 +87,9 @@ def test_two_checkouts_in_one_run_are_told_how_to_part(repo: GitRepo, tmp_path: 
     flow(repo, "goal", "evaluate", "greet")
     repo.git("checkout", "-q", "--", ".")
     repo.git("pull", "-q", str(clone.path), "main")
-    done = flow(repo, *CONFIRM)
+    done = scene.confirm(repo)
     assert done.status == 2
-    told = flow(repo, "goal", "evaluate", "greet", "--confirm").stderr
+    told = done.json["error"]["remedy"]
     assert "flow goal evaluate greet --run-id NEW" in told
-    again = flow(repo, *CONFIRM, "--run-id", "mine")
+    again = scene.confirm(repo, "--run-id", "mine")
     assert again.status == 0, again.stderr

@@ -488,8 +488,8 @@ def test_without_a_state_folder_one_command_can_do_it_all(work: GitRepo, home: P
     found = flow(work, "goal", "status", "greet", "--json").json
     assert any("counts only where it was recorded" in each for each in found["warnings"])
     assert (found["criteria"][0]["fresh"], found["proposal"]) == (False, None)
-    words = ("goal", "evaluate", "greet", "--confirm", "--trust-digest", contract)
-    assert flow(work, *words).status == 0
+    words = ["goal", "evaluate", "greet", "--confirm", "--trust-digest", contract]
+    assert scene.ended(scene.at_terminal(work, words))[0] == 0
     assert scene.status(work) == "achieved"
 
 

@@ -421,14 +421,6 @@ TRIALS: tuple[Trial, ...] = (
         closes=True,
     ),
     Trial(
-        "evaluate-confirm",
-        _met,
-        lambda s, _: ("flow", "goal", "evaluate", GOAL, "--json", "--confirm"),
-        _events("confirmed"),
-        again=frozenset({2}),
-        closes=True,
-    ),
-    Trial(
         "lifecycle",
         _to_block,
         lambda s, _: _lifecycle_words(s, "--increment-turns", "--from-status", "active"),
