@@ -106,7 +106,12 @@ def _loads(text: str, file: str, what: str, spoiled: list[bool]) -> Any:
 
     def decimal(digits: str) -> Any:
         number = float(digits)
-        return wrong(digits, "is too large for a number") if number - number != 0 else number
+        if repr(number) == digits:
+            return number
+        from flow.core import numbers
+
+        written = numbers.read(digits)
+        return wrong(digits, "is no number of a sensible size") if written is None else written
 
     try:
         return json.loads(

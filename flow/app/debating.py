@@ -17,6 +17,7 @@ from flow.core.debate_reply import read_reply
 from flow.core.debate_report import Altered, Disagreement, Section
 from flow.core.debate_result import Held, Judge, Silent
 from flow.core.debate_words import remarks
+from flow.core.numbers import shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -232,7 +233,7 @@ class _Turn:
             self.altered = str(error)
             return
         score = debate.overall(self._order.matter.criteria, found.position)
-        self._tools.watch.wrote(self.number, what, debate.shown(score))
+        self._tools.watch.wrote(self.number, what, shown(score))
 
     def _assess(self) -> Section | NoAnswer:
         matter, number = self._order.matter, self.number

@@ -9,18 +9,23 @@ from __future__ import annotations
 from flow.app.judge_port import Answer, NoAnswer, Question, Usage
 from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 from flow.core.decide import JudgedCriterion
+from flow.core.explain import names
 from flow.core.judging.fences import LIMIT, Part
+from flow.core.judging.quotes import QuotableTexts, distinct, mostly_invented
+from flow.core.numbers import exact
 from flow.core.rubric import Rubric, result, why_not
 from flow.core.rubric_prompt import rubric_question
-from flow.core.rubric_reply import quote_check, read_reply
+from flow.core.rubric_reply import read_reply
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from flow.core.decide import JudgedStatus
     from flow.core.goal import Goal
     from flow.core.judging.bundle import Bundle, Sought
     from flow.core.judging.reply import Ballot
     from flow.core.rubric import JudgeResult
+    from flow.core.verdict import VerdictName
 
     Rubrics = Mapping[str, Rubric | str]
     """By name: the rubric, or why it cannot be used."""
@@ -80,7 +85,7 @@ def refine(
             why = f"{one.id}: the rubric {name} got no usable answer: {found.why}"
             return Refined(None, NoAnswer(found.kind, why, found.usage), tuple(usages))
         judgements.append({"criterion_id": one.id, "name": name, **found.result.to_document()})
-        ballot = _applied(ballot, one, str(name), found.result)
+        ballot = _applied(ballot, one, str(name), rubric, found.result)
     return Refined(ballot, None, tuple(usages), tuple(judgements))
 
 
@@ -112,25 +117,46 @@ def _judge(
     answer = ask(Question(put.system, put.prompt, put.schema, what))
     if isinstance(answer, NoAnswer):
         return _Answered(None, answer.usage, answer.kind, answer.reason)
-    marks = read_reply(rubric, answer.value, quote_check(put.given))
+    marks = read_reply(rubric, answer.value, QuotableTexts(put.given))
     if isinstance(marks, str):
         return _Answered(None, answer.usage, why=marks)
     return _Answered(result(rubric, [marks]), answer.usage)
 
 
-def _applied(ballot: Ballot, one: Sought, name: str, found: JudgeResult) -> Ballot:
+def _applied(ballot: Ballot, one: Sought, name: str, rubric: Rubric, found: JudgeResult) -> Ballot:
     remarks = (*ballot.remarks, *(f"{one.id}: {remark}" for remark in found.remarks))
-    if found.passed:
+    unsupported = _unsupported(rubric, found)
+    status: JudgedStatus
+    verdict: VerdictName
+    if not found.passed:
+        status, verdict = "fail", "not_achieved"
+        why = f"the rubric {name} is not passed: {why_not(found)}"
+    elif unsupported:
+        status, verdict = "incomplete", "needs_human_review"
+        why = f"the rubric {name} is passed without true quotes for {names(unsupported)}"
+    else:
         return ballot._replace(remarks=remarks)
-    why = f"the rubric {name} is not passed: {why_not(found)}"
     rows = tuple(
-        JudgedCriterion(row.id, "fail", why) if row.id == one.id else row for row in ballot.rows
+        JudgedCriterion(row.id, status, why) if row.id == one.id else row for row in ballot.rows
     )
     ballot = ballot._replace(rows=rows, remarks=remarks)
     if ballot.verdict != "achieved" or not one.must_pass:
         return ballot
     lowered = f"it says achieved, but of {one.id} {why}"
-    return ballot._replace(verdict="not_achieved", lowered=lowered)
+    return ballot._replace(verdict=verdict, lowered=lowered)
+
+
+def _unsupported(rubric: Rubric, found: JudgeResult) -> list[str]:
+    """The rubric's criteria without quotes to rest on, where these are more than half of it."""
+    without = [
+        row.name
+        for row in found.criteria
+        if not row.evidence
+        or mostly_invented(len(distinct(row.evidence)), len(distinct(row.discounted)))
+    ]
+    weights = {c.name: exact(c.weight) for c in rubric.criteria}
+    lost, total = sum(weights[name] for name in without), sum(weights.values())
+    return without if 2 * lost > total else []
 
 
 def together(first: Usage, more: tuple[Usage, ...]) -> Usage:

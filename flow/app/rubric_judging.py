@@ -9,8 +9,9 @@ from __future__ import annotations
 from flow.app.judge_port import Answer, NoAnswer, Question, Usage
 from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 from flow.core import rubric as rubrics
+from flow.core.judging.quotes import QuotableTexts
 from flow.core.rubric_prompt import rubric_question, rubric_text
-from flow.core.rubric_reply import quote_check, read_reply
+from flow.core.rubric_reply import read_reply
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -110,7 +111,7 @@ def _ask_once(
     poll.reports.update(dict.fromkeys(put.reports))
     poll.usages.append(answer.usage)
     if isinstance(answer, Answer):
-        ballot = read_reply(asked.rubric, answer.value, quote_check(put.given))
+        ballot = read_reply(asked.rubric, answer.value, QuotableTexts(put.given))
         if not isinstance(ballot, str):
             poll.ballots.append(ballot)
             poll.values.append(answer.value)

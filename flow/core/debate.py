@@ -11,7 +11,8 @@ from itertools import pairwise
 from statistics import median
 
 from flow.cheap_typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
-from flow.core.rubric import exact
+from flow.core.judging.quotes import LEAST_QUOTE
+from flow.core.numbers import exact, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,9 +24,6 @@ OVERALL_LIMIT = Fraction(1, 2)
 """How far apart the judges' overall scores may be."""
 CRITERION_LIMIT = Fraction(1)
 """How far apart their scores of one criterion may be; more is a disagreement."""
-
-LEAST_QUOTE = 8
-"""Characters: a shorter quote is one only where it is a whole line of the solution."""
 
 Recommendation = Literal["pass", "needs_revision", "fail"]
 RECOMMENDATIONS: tuple[Recommendation, ...] = get_args(Recommendation)
@@ -195,23 +193,6 @@ def _is_known(quote: str, known: Sequence[str]) -> bool:
 
 def _plain(text: str) -> str:
     return " ".join(text.split())
-
-
-def shown(number: Fraction | float, digits: int = 2) -> str:
-    """A score for people: at most two decimals, rounded half up: ``4``, ``4.3``, ``4.33``."""
-    value = number if isinstance(number, Fraction) else exact(number)
-    unit: int = 10**digits
-    rounded = (value * 2 * unit + 1) // 2
-    return f"{rounded // unit}.{rounded % unit:0{digits}}".rstrip("0").rstrip(".")
-
-
-def apart(gap: Fraction, limit: Fraction) -> str:
-    """A gap for people, which never looks as if it were within ``limit`` when it is not."""
-    for digits in (2, 4):
-        text = shown(gap, digits)
-        if (Fraction(text) <= limit) == (gap <= limit):
-            return text
-    return f"a trace more than {shown(limit)}"
 
 
 def total(number: Fraction) -> str:

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from flow.cheap_typing import TYPE_CHECKING
 from flow.core import debate
-from flow.core.debate import CRITERION_LIMIT, OVERALL_LIMIT, apart, shown, total
+from flow.core.debate import CRITERION_LIMIT, OVERALL_LIMIT, total
 from flow.core.debate_report import inert
 from flow.core.debate_result import initial, named, revisions
 from flow.core.debate_words import speaks
 from flow.core.judging.fences import LABEL
-from flow.core.rubric import exact
+from flow.core.numbers import apart, exact, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

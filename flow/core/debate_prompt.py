@@ -9,7 +9,7 @@ from __future__ import annotations
 from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 from flow.core.debate import HIGHEST, LOWEST, RECOMMENDATIONS
 from flow.core.explain import visible
-from flow.core.judging.fences import Fenced, Part, fence, quotable
+from flow.core.judging.fences import Fenced, Part, fence
 from flow.core.rubric_prompt import rotated
 from flow.errors import InputError
 
@@ -128,7 +128,7 @@ class _Writer:
     def put(self, who: str, blocks: list[str], task: str, schema: dict[str, Any]) -> Put:
         matter = self._matter
         share = max(SOLUTION_LIMIT // max(len(matter.solution), 1), 256)
-        files = [self._fence(part, share).text for part in matter.solution]
+        files = [self._fence(part, share) for part in matter.solution]
         criteria = rotated(matter.criteria, self._judge - 1)
         text = [
             "What the solution was supposed to accomplish:",
@@ -136,7 +136,7 @@ class _Writer:
             f"The evaluation criteria ({len(criteria)}), with their weights:",
             self.fenced(Part("criteria", _criteria(criteria)), CRITERIA_LIMIT),
             "The solution:" if len(files) == 1 else "The solution, in parts:",
-            *files,
+            *(file.text for file in files),
             *blocks,
             task,
         ]
@@ -144,15 +144,9 @@ class _Writer:
             f"{who}\n\n{_RULES}".replace("NONCE", self._nonce),
             "\n\n".join(text),
             schema,
-            tuple(_data(part, file) for part, file in zip(matter.solution, files, strict=True)),
+            tuple(file.data for file in files),
             tuple(self._notes),
         )
-
-
-def _data(part: Part, fenced: str) -> str:
-    """What may be quoted of a file: its text, not the line that says where it is from."""
-    text = quotable(fenced)
-    return text.partition("\n")[2] if part.source else text
 
 
 def _criteria(criteria: Sequence[Criterion]) -> str:

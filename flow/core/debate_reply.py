@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
-from flow.core.debate import HIGHEST, LEAST_QUOTE, LOWEST, RECOMMENDATIONS, Mark, Position
+from flow.core.debate import HIGHEST, LOWEST, RECOMMENDATIONS, Mark, Position
 from flow.core.debate_prompt import QUESTIONS
 from flow.core.explain import names, visible
+from flow.core.judging.quotes import QuotableTexts
+from flow.core.numbers import within
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from flow.core.debate_criteria import Criterion
 
@@ -58,7 +60,7 @@ def read_reply(
     and a plain yes or no to the consensus.
     """
     faults: list[str] = []
-    marks = _marks(criteria, value.get("criteria"), quotes(given), faults)
+    marks = _marks(criteria, value.get("criteria"), QuotableTexts(given), faults)
     lists = ("strengths", "weaknesses")
     faults += [f"its {key} are no list of texts" for key in lists if not _texts(value.get(key))]
     recommendation = value.get("recommendation")
@@ -86,23 +88,6 @@ def read_reply(
     )
 
 
-def quotes(given: Sequence[str]) -> Callable[[str], bool]:
-    """Whether a text is a quote from one of these, spaces and line breaks aside.
-
-    A few characters occur anywhere, so a short quote has to be a whole line.
-    """
-    texts = [one_line(text) for text in given]
-    lines = {one_line(line) for text in given for line in text.split("\n")}
-
-    def occurs(quote: str) -> bool:
-        wanted = one_line(quote)
-        if len(wanted) < LEAST_QUOTE:
-            return bool(wanted) and wanted in lines
-        return any(wanted in text for text in texts)
-
-    return occurs
-
-
 def one_line(text: str) -> str:
     """``text`` with each run of white space as one space."""
     return " ".join(text.split())
@@ -117,7 +102,7 @@ def said(text: str, most: int) -> str:
 def _marks(
     criteria: Sequence[Criterion],
     rows: object,
-    occurs: Callable[[str], bool],
+    solution: QuotableTexts,
     faults: list[str],
 ) -> dict[str, Mark]:
     known = {criterion.name for criterion in criteria}
@@ -134,7 +119,7 @@ def _marks(
         elif name in marks:
             faults.append(f"it scores {_short(name)} more than once")
         else:
-            found = _mark(name, row, occurs)
+            found = _mark(name, row, solution)
             marks[name] = found if isinstance(found, Mark) else Mark(name, 0, "")
             if isinstance(found, str):
                 faults.append(f"{_short(name)}: {found}")
@@ -144,19 +129,21 @@ def _marks(
     return marks
 
 
-def _mark(name: str, row: Mapping[str, Any], occurs: Callable[[str], bool]) -> Mark | str:
+def _mark(name: str, row: Mapping[str, Any], solution: QuotableTexts) -> Mark | str:
     score, why, evidence = row.get("score"), row.get("justification"), row.get("evidence")
     if not isinstance(score, int | float) or isinstance(score, bool):
         return "its score is no number"
-    if not LOWEST <= score <= HIGHEST:  # NaN is in no range
+    if not within(score, LOWEST, HIGHEST):
         return f"its score is not from {LOWEST} to {HIGHEST}"
     if not isinstance(why, str) or not why.strip():
         return "it has no justification"
     if not isinstance(evidence, list) or not _texts(evidence):
         return "its evidence is no list of quotes"
     given = [quote for quote in evidence if quote.strip()][:MOST_QUOTES]
-    kept = dict.fromkeys(said(quote, QUOTE_LIMIT) for quote in given if occurs(quote))
-    others = dict.fromkeys(said(quote, QUOTE_LIMIT) for quote in given if not occurs(quote))
+    kept = dict.fromkeys(said(quote, QUOTE_LIMIT) for quote in given if solution.contain(quote))
+    others = dict.fromkeys(
+        said(quote, QUOTE_LIMIT) for quote in given if not solution.contain(quote)
+    )
     return Mark(name, score, said(why, TEXT_LIMIT), tuple(kept), tuple(others))
 
 

@@ -17,12 +17,12 @@ from flow.core.debate import (
     Position,
     overall,
     plain_number,
-    shown,
     total,
 )
 from flow.core.debate_prompt import QUESTIONS
 from flow.core.debate_reply import Answered
 from flow.core.explain import visible
+from flow.core.numbers import shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

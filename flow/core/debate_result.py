@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from flow.cheap_typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from flow.core import debate
+from flow.core.numbers import at_most
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -121,8 +122,8 @@ def document(held: Held) -> dict[str, Any]:
     if held.decided:
         combine = debate.medians if held.mode == "vote" else debate.means
         scores = combine(held.about.criteria, positions)
-        found["scores"] = {name: float(score) for name, score in scores.criteria.items()}
-        found["overall"] = float(scores.overall)
+        found["scores"] = {name: at_most(score) for name, score in scores.criteria.items()}
+        found["overall"] = at_most(scores.overall)
         found["recommendation"] = debate.recommended(positions)
     from flow.core.debate_final import report  # it is made from the values above
 
@@ -134,7 +135,7 @@ def _ballot(held: Held, position: Position) -> dict[str, Any]:
     return {
         "judge": position.judge,
         "scores": {mark.name: debate.plain_number(mark.score) for mark in position.marks},
-        "overall": float(debate.overall(held.about.criteria, position)),
+        "overall": at_most(debate.overall(held.about.criteria, position)),
         "recommendation": position.recommendation,
         "accepts_consensus": position.accepts,
     }

@@ -9,10 +9,9 @@ from __future__ import annotations
 import re
 
 from flow.cheap_typing import TYPE_CHECKING
-from flow.core.debate import shown
 from flow.core.debate_prompt import QUESTIONS
 from flow.core.judging import suspicious
-from flow.core.rubric import exact
+from flow.core.numbers import exact, shown
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Mapping, Sequence

@@ -12,6 +12,7 @@ from fractions import Fraction
 from statistics import median
 
 from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
+from flow.core.numbers import at_most, exact
 from flow.core.rubric_rules import MOST_CRITERIA, problems
 from flow.errors import ContractError
 
@@ -26,7 +27,6 @@ __all__ = [
     "Mark",
     "Rubric",
     "RubricCriterion",
-    "exact",
     "result",
     "spokesman",
     "why_not",
@@ -182,11 +182,6 @@ class Ballot(NamedTuple):
     suggestions: tuple[str, ...] = ()
 
 
-def exact(number: float) -> Fraction:
-    """The number as it is written: 0.7 is seven tenths."""
-    return Fraction(number) if isinstance(number, int) else Fraction(str(number))
-
-
 def result(rubric: Rubric, ballots: Sequence[Ballot]) -> JudgeResult:
     """The judgement that one or more ballots come to.
 
@@ -207,7 +202,7 @@ def result(rubric: Rubric, ballots: Sequence[Ballot]) -> JudgeResult:
     ]
     return JudgeResult(
         passed=composite >= bar and not below,
-        score=float(composite),
+        score=at_most(composite),
         criteria=tuple(_criterion(rubric, c, medians[c.name], ballots) for c in rubric.criteria),
         reasoning=ballots[spokesman].reasoning,
         suggestions=ballots[spokesman].suggestions,
@@ -250,7 +245,7 @@ def _criterion(
     bar = exact(rubric.passing_threshold if own is None else own)
     return CriterionResult(
         name=criterion.name,
-        score=float(median),
+        score=at_most(median),
         reasoning=spoken.reasoning,
         passed=median >= bar,
         evidence=spoken.evidence,

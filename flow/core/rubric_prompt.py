@@ -10,7 +10,7 @@ import json
 
 from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 from flow.core.explain import visible
-from flow.core.judging.fences import Part, fence, quotable
+from flow.core.judging.fences import Part, fence
 from flow.errors import InputError
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def rubric_question(
             *(report for part in (*around, *parts) for report in part.reports),
             *left_out,
         ),
-        tuple(quotable(part.text) for part in parts),
+        tuple(part.data for part in parts),
     )
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core.explain import names, visible
+from flow.core.numbers import within
 from flow.core.rubric import Ballot, Mark
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping
 
+    from flow.core.judging.quotes import QuotableTexts
     from flow.core.rubric import Rubric
 
 TEXT_LIMIT = 4_000
@@ -19,14 +21,12 @@ MOST_SUGGESTIONS = 20
 FAULTS_SHOWN = 5
 
 
-def read_reply(
-    rubric: Rubric, value: Mapping[str, Any], occurs: Callable[[str], bool]
-) -> Ballot | str:
+def read_reply(rubric: Rubric, value: Mapping[str, Any], given: QuotableTexts) -> Ballot | str:
     """The ballot in a reply; where it is not usable, why not.
 
-    ``occurs`` says whether a quote stands in what the judge was given. Usable is a reply that
-    answers every criterion of ``rubric`` exactly once and no other, each with its evidence, a
-    reasoning and a score from 0 to 1, and that has an overall reasoning.
+    ``given`` is what the judge may quote. Usable is a reply that answers every criterion of
+    ``rubric`` exactly once and no other, each with its evidence, a reasoning and a score from 0 to
+    1, and that has an overall reasoning.
     """
     faults: list[str] = []
     marks: dict[str, Mark] = {}
@@ -44,7 +44,7 @@ def read_reply(
             faults.append(f"it answers {_short(name)} more than once")
         else:
             marks[name] = Mark(0, "")
-            found = _mark(row, occurs)
+            found = _mark(row, given)
             if isinstance(found, str):
                 faults.append(f"{_short(name)}: {found}")
             else:
@@ -65,30 +65,19 @@ def read_reply(
     return Ballot(marks, _clean(str(reasoning), TEXT_LIMIT), tuple(offered[:MOST_SUGGESTIONS]))
 
 
-def quote_check(given: Sequence[str]) -> Callable[[str], bool]:
-    """Whether a quote stands in one of these texts, spaces and line breaks aside."""
-    texts = [" ".join(text.split()) for text in given]
-
-    def occurs(quote: str) -> bool:
-        wanted = " ".join(quote.split())
-        return bool(wanted) and any(wanted in text for text in texts)
-
-    return occurs
-
-
-def _mark(row: Mapping[str, Any], occurs: Callable[[str], bool]) -> Mark | str:
+def _mark(row: Mapping[str, Any], given: QuotableTexts) -> Mark | str:
     score, reasoning, evidence = row.get("score"), row.get("reasoning"), row.get("evidence")
     if not isinstance(score, int | float) or isinstance(score, bool):
         return "its score is no number"
-    if not 0 <= score <= 1:  # NaN is in no range
+    if not within(score, 0, 1):
         return "its score is not from 0 to 1"
     if not isinstance(reasoning, str) or not reasoning.strip():
         return "it has no reasoning"
     if not isinstance(evidence, list) or not _texts(evidence):
         return "its evidence is no list of quotes"
     quotes = [quote for quote in evidence[:MOST_QUOTES] if quote.strip()]
-    kept = tuple(_clean(quote, QUOTE_LIMIT) for quote in quotes if occurs(quote))
-    others = tuple(_clean(quote, QUOTE_LIMIT) for quote in quotes if not occurs(quote))
+    kept = tuple(_clean(quote, QUOTE_LIMIT) for quote in quotes if given.contain(quote))
+    others = tuple(_clean(quote, QUOTE_LIMIT) for quote in quotes if not given.contain(quote))
     return Mark(score, _clean(reasoning, TEXT_LIMIT), kept, others)
 
 

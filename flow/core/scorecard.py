@@ -10,6 +10,7 @@ from __future__ import annotations
 from decimal import ROUND_HALF_UP, Decimal
 
 from flow.cheap_typing import TYPE_CHECKING, NamedTuple
+from flow.core.numbers import within
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -129,7 +130,7 @@ def tenths(score: object) -> Decimal | str:
     """A score as it is written, from 1.0 to 10.0 in tenths; else what is wrong with it."""
     if isinstance(score, bool) or not isinstance(score, int | float):
         return "its score is no number"
-    if not 1 <= score <= 10:  # NaN is in no range
+    if not within(score, 1, 10):
         return "its score is not from 1.0 to 10.0"
     exact = Decimal(str(score))
     if exact != exact.quantize(_TENTH):

@@ -10,7 +10,7 @@ import json
 
 from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 from flow.core.judging.bundle import PROMPT_LIMIT
-from flow.core.judging.fences import Part, fence, quotable
+from flow.core.judging.fences import Fenced, Part, fence
 from flow.core.scorecard import CONSISTENCY, DIMENSIONS
 from flow.core.scorecard_history import mean_text
 from flow.errors import InputError
@@ -90,7 +90,7 @@ class _Writer:
         self._dimensions(turn, matter.mean)
         self._say("# The transcript", "", _counts(laid.summary), "")
         before = self._cut
-        shown = tuple(quotable(self._fence(part)) for part in laid.parts)
+        shown = tuple(self._fence(part).data for part in laid.parts)
         left_out = laid.left_out + self._cut - before
         if left_out:
             self._say(f"{left_out} bytes of the transcript were left out of this message.", "")
@@ -145,12 +145,12 @@ class _Writer:
     def _say(self, *lines: str) -> None:
         self._lines += lines
 
-    def _fence(self, part: Part, limit: int | None = None) -> str:
+    def _fence(self, part: Part, limit: int | None = None) -> Fenced:
         made = fence(part, self._nonce) if limit is None else fence(part, self._nonce, limit=limit)
         self._lines += [made.text, ""]
         self._reports.update(dict.fromkeys(made.reports))
         self._cut += made.left_out
-        return made.text
+        return made
 
 
 def _counts(summary: Mapping[str, int]) -> str:

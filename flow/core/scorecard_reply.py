@@ -13,7 +13,7 @@ from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core.explain import names, visible
 from flow.core.judging import suspicious
 from flow.core.judging.fences import LABEL, blunt
-from flow.core.judging.reply import LEAST_QUOTE
+from flow.core.judging.quotes import LEAST_QUOTE, distinct, mostly_invented
 from flow.core.scorecard import CONSISTENCY, NAMES, Ballot, Mark, tenths
 from flow.core.verdict import clip
 
@@ -34,6 +34,7 @@ FAULTS_SHOWN = 5
 
 NOTHING_QUOTED = "it quotes nothing from the transcript"
 INVENTED = "none of its quotes occurs in the transcript"
+MOSTLY_INVENTED = "most of its quotes do not occur in the transcript"
 TOO_SHORT = (
     f"its quotes are too short to be looked up: at least {LEAST_QUOTE} characters, or a whole line"
 )
@@ -205,6 +206,8 @@ def _unfounded(said: str, kept: tuple[str, ...], others: tuple[str, ...]) -> str
     if not kept:
         short = all(len(plain(quote)) < LEAST_QUOTE for quote in others)
         return (TOO_SHORT if short else INVENTED) if others else NOTHING_QUOTED
+    if mostly_invented(len(distinct(kept)), len(distinct(others))):
+        return MOSTLY_INVENTED
     words = " ".join(re.findall(r"\w+", said.lower()))
     return VAGUE if not words or words in _VAGUE.split("|") else ""
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from flow.cheap_typing import TYPE_CHECKING
-from flow.core.debate import OVERALL_LIMIT, apart
+from flow.core.debate import OVERALL_LIMIT
 from flow.core.explain import names, visible
+from flow.core.numbers import apart
 from flow.render.progress import MARKS, PLAIN_MARKS, can_show, fit, write
 from flow.render.progress import seconds as duration
 

@@ -10,8 +10,9 @@ import pytest
 
 from flow.core import debate_criteria, debate_prompt
 from flow.core.debate_prompt import Matter, Report, reply_schema
-from flow.core.debate_reply import Answered, Dispute, Reply, quotes, read_reply, said
+from flow.core.debate_reply import Answered, Dispute, Reply, read_reply, said
 from flow.core.judging.fences import Part
+from flow.core.judging.quotes import QuotableTexts
 from flow.errors import InputError
 
 NONCE = "0123456789abcdef"
@@ -126,7 +127,7 @@ def test_quotes_that_do_not_occur_are_marked() -> None:
     ],
 )
 def test_a_short_quote_has_to_be_a_whole_line(quote: str, there: bool) -> None:
-    assert quotes((SOLUTION,))(quote) is there
+    assert QuotableTexts((SOLUTION,)).contain(quote) is there
 
 
 def test_a_judges_words_are_made_safe_and_capped() -> None:

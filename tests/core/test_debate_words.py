@@ -8,6 +8,7 @@ import pytest
 
 from flow.core import debate
 from flow.core.debate_words import claims, contradicted, speaks
+from flow.core.numbers import apart
 
 WORDS = [
     ("I give this 2/5 since it is weak.", ("2",)),
@@ -99,4 +100,4 @@ def test_words_of_honest_judges(text: str) -> None:
 def test_a_gap_never_looks_as_if_it_were_within_the_limit(
     gap: str, limit: Fraction, text: str
 ) -> None:
-    assert debate.apart(Fraction(gap), limit) == text
+    assert apart(Fraction(gap), limit) == text

@@ -173,7 +173,7 @@ def test_instructions_of_as_many_characters_as_fit_are_shown() -> None:
 
 def kept(limit: int) -> int:
     """Characters of a part, cut to ``limit``, that can be quoted."""
-    return 2 * ((limit - MARK) // 2) + 1
+    return 2 * ((limit - MARK) // 2) + len("\n\0\n")
 
 
 @pytest.mark.parametrize(

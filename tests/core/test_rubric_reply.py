@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from flow.core.judging.fences import Part
+from flow.core.judging.quotes import QuotableTexts
 from flow.core.rubric import Ballot, Rubric, RubricCriterion
 from flow.core.rubric_prompt import INSTRUCTIONS_LIMIT, reply_schema, rubric_question
-from flow.core.rubric_reply import quote_check, read_reply
+from flow.core.rubric_reply import read_reply
 from flow.errors import InputError
 
 NONCE = "0123456789abcdef"
@@ -111,14 +112,18 @@ QUOTES = [
 
 @pytest.mark.parametrize(("quote", "occurs"), QUOTES)
 def test_a_quote_occurs_or_not(quote: str, occurs: bool) -> None:
-    assert quote_check(["def f(x):\n    return x\n"])(quote) is occurs
+    assert QuotableTexts(["def f(x):\n    return x\n"]).contain(quote) is occurs
 
 
 def test_quotes_that_do_not_occur_are_kept_apart() -> None:
-    value = reply(row("a", evidence=["here", "nowhere", " "]), row("b"))
-    found = read_reply(RUBRIC, value, quote_check(["it is here"]))
+    value = reply(row("a", evidence=["all of it", "none of it", " "]), row("b"))
+    found = read_reply(RUBRIC, value, QuotableTexts(["it is here, all of it"]))
     assert isinstance(found, Ballot)
-    assert (found.marks["a"].evidence, found.marks["a"].discounted) == (("here",), ("nowhere",))
+    mark = found.marks["a"]
+    assert (mark.evidence, mark.discounted) == (
+        ("all of it",),
+        ("none of it",),
+    )
 
 
 def test_a_judges_words_are_bounded_and_visible() -> None:
@@ -175,15 +180,15 @@ def test_instructions_cannot_pose_as_a_fence() -> None:
 def test_context_is_shown_and_cannot_be_quoted() -> None:
     put = ask("the work", context=[Part("criterion", "must be kind")])
     assert "must be kind" in put.prompt
-    assert not quote_check(put.given)("must be kind")
-    assert quote_check(put.given)("the work")
+    assert not QuotableTexts(put.given).contain("must be kind")
+    assert QuotableTexts(put.given).contain("the work")
 
 
 def test_what_flow_put_into_a_fence_cannot_be_quoted() -> None:
     put = ask(b"a" * 200_000)
     assert any("bytes were left out" in report for report in put.reports)
     assert len(put.prompt.encode()) < 200_000
-    assert not quote_check(put.given)("left out")
+    assert not QuotableTexts(put.given).contain("left out")
 
 
 def test_the_order_rotates_and_the_names_stay() -> None:

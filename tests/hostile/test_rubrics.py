@@ -15,10 +15,11 @@ from flow.adapters.subjects import parts
 from flow.core.calibration import Label, believed, calibrate
 from flow.core.calibration_cases import cases
 from flow.core.judging.fences import Part
+from flow.core.judging.quotes import LEAST_QUOTE, QuotableTexts, normalized
 from flow.core.rubric import Ballot, Mark, Rubric, RubricCriterion, result
 from flow.core.rubric_files import rubric as from_document
 from flow.core.rubric_prompt import rubric_question
-from flow.core.rubric_reply import quote_check, read_reply
+from flow.core.rubric_reply import read_reply
 from flow.errors import FlowError
 
 RUBRIC = Rubric("R", [RubricCriterion("a", "d"), RubricCriterion("b", "d", 2, 0.5)])
@@ -121,11 +122,12 @@ def test_no_subject_gets_out_of_its_fence(subject: bytes | str, words: str) -> N
 @settings(deadline=None)
 @given(st.lists(TEXT, max_size=3), TEXT)
 def test_quotes_of_what_is_there_occur(texts: list[str], more: str) -> None:
-    check = quote_check(texts)
+    check = QuotableTexts(texts).contain
     for text in texts:
-        assert check(text) is bool(text.split())
-    if more.split() and not any(" ".join(more.split()) in " ".join(t.split()) for t in texts):
-        assert not check(more)
+        if len(normalized(text).strip("'\" ")) >= LEAST_QUOTE:
+            assert check(text)
+    if not any(normalized(more) in normalized(text) for text in texts):
+        assert not check(more) or normalized(more) != normalized(more).strip("'\" ")
 
 
 @settings(deadline=None)

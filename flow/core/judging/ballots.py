@@ -7,10 +7,11 @@ but not on the criteria behind it go to a person.
 
 from __future__ import annotations
 
-from decimal import Decimal
+from fractions import Fraction
 
 from flow.cheap_typing import TYPE_CHECKING, NamedTuple
 from flow.core.decide import JudgedCriterion
+from flow.core.numbers import apart, at_most, exact
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from flow.core.judging.reply import Ballot
     from flow.core.verdict import BlockerType, VerdictName
 
-SPREAD_LIMIT = Decimal("0.4")
+SPREAD_LIMIT = Fraction(4, 10)
 """Confidences of ballots that agree may lie this far apart, inclusive."""
 
 
@@ -47,7 +48,7 @@ def tally(ballots: Sequence[Ballot], asked: int, sought: Sequence[Sought]) -> Ta
     counts = {b.verdict: sum(1 for o in ballots if o.verdict == b.verdict) for b in ballots}
     leading = max(counts, key=lambda name: counts[name])
     agreeing = [ballot for ballot in ballots if ballot.verdict == leading]
-    confidences = [Decimal(str(ballot.confidence)) for ballot in agreeing]
+    confidences = [exact(ballot.confidence) for ballot in agreeing]
     spread = max(confidences) - min(confidences)
     criteria = tuple(_criterion(one, ballots, asked) for one in sought)
     verdict, why = leading, ""
@@ -55,18 +56,18 @@ def tally(ballots: Sequence[Ballot], asked: int, sought: Sequence[Sought]) -> Ta
         verdict, why = "needs_human_review", f"no majority: {_shares(counts, asked)}"
     elif spread > SPREAD_LIMIT:
         verdict = "needs_human_review"
-        why = f"the confidences lie {spread} apart, more than {SPREAD_LIMIT}"
+        why = f"the confidences lie {apart(spread, SPREAD_LIMIT)} apart, more than 0.4"
     elif not _backed(verdict, criteria, sought):
         verdict = "needs_human_review"
         why = f"a majority says {leading}, but not of the same criteria"
-    # Their mean times their share of what was asked. Rounded, it could reach a limit it misses.
-    confidence = sum(confidences, Decimal(0)) / asked
+    # Their mean times their share of what was asked.
+    confidence = sum(confidences, Fraction(0)) / asked
     speaker = agreeing[0]
     said = f'{leading}: "{speaker.reason}"' if asked > 1 else f'"{speaker.reason}"'
     parts = [why, _summary(agreeing, asked) if asked > 1 else "", speaker.lowered, said]
     return Tally(
         verdict,
-        float(confidence),
+        at_most(confidence),  # rounded up, it could reach a limit it misses
         "; ".join(part for part in parts if part),
         speaker.next_step_hint,
         speaker.blocker_type,

@@ -42,6 +42,11 @@ class Fenced(NamedTuple):
     text: str
     reports: tuple[str, ...]
     left_out: int
+    data: str
+    """What a judge may quote: the foreign text as it is shown, without a line of Flow's.
+
+    A NUL stands where bytes were left out, so that no quote spans the gap.
+    """
 
 
 def fence(part: Part, nonce: str, *, limit: int = LIMIT) -> Fenced:
@@ -65,13 +70,13 @@ def fence(part: Part, nonce: str, *, limit: int = LIMIT) -> Fenced:
     )
     place = f"{visible(part.name)}{f' ({visible(part.source)})' if part.source else ''}"[:200]
     reports = tuple(f"{place}: {note}" for note in dict.fromkeys((*noted, *more)))
-    return Fenced("\n".join(lines), reports, left_out)
+    return Fenced("\n".join(lines), reports, left_out, _quotable(text) if raw else "")
 
 
-def quotable(fenced: str) -> str:
-    """What a judge may quote of a fenced text: the data, without what Flow put there."""
-    lines = fenced.split("\n")[1:-1]
-    return "\n".join(line.removeprefix(LABEL) for line in lines if not line.startswith(REMARK))
+def _quotable(shown: str) -> str:
+    return "\n".join(
+        "\0" if line.startswith(REMARK) else line.removeprefix(LABEL) for line in shown.split("\n")
+    )
 
 
 def _named(source: str, nonce: str, most: int) -> tuple[str, list[str]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from flow.cheap_typing import TYPE_CHECKING, NamedTuple
 from flow.core.judging.bundle import MOST_ITEMS, PROMPT_LIMIT, fair_limit, rotated
-from flow.core.judging.fences import LIMIT, SOURCE_LIMIT, Part, fence, quotable
+from flow.core.judging.fences import LIMIT, SOURCE_LIMIT, Fenced, Part, fence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -81,7 +81,7 @@ class Prompt(NamedTuple):
     text: str
     given: tuple[Given, ...]
     contract: str
-    """The text of everything else that may be quoted, for telling an invented quote."""
+    """The text of everything else that it was shown, for telling an invented quote."""
     reports: tuple[str, ...]
     """What was neutralised, in plain words."""
     left_out: tuple[str, ...]
@@ -202,9 +202,11 @@ class _Writer:
             number = numbers[item.criterion_id] = numbers.get(item.criterion_id, 0) + 1
             whose = "" if item.counts else ", recorded by others and not measured by Flow"
             name = f"evidence {item.criterion_id}.{number}: {item.what}{whose}"
-            text = self._fence(item.part._replace(name=name))
+            made = self._fence(item.part._replace(name=name))
             source = item.part.source
-            self._given.append(Given(item.criterion_id, quotable(text), source, item.counts))
+            self._given.append(Given(item.criterion_id, made.data, source, item.counts))
+            if source:
+                self._other.append(f"source: {source}")
 
     def _end(self, bundle: Bundle) -> None:
         notes = list(self._noted)
@@ -226,15 +228,15 @@ class _Writer:
     def _say(self, *lines: str) -> None:
         self._lines += lines
 
-    def _fence(self, part: Part) -> str:
+    def _fence(self, part: Part) -> Fenced:
         made = fence(part, self._nonce, limit=self._limit)
         self._lines += [made.text, ""]
         self._reports.update(dict.fromkeys(made.reports))
         if made.left_out:
             self._left_out.append(f"{part.name}: {made.left_out} bytes from its middle")
         if not part.name.startswith("evidence "):
-            self._other.append(quotable(made.text))
-        return made.text
+            self._other.append(made.data)
+        return made
 
 
 def _dropped(count: int) -> str:

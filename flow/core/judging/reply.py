@@ -6,13 +6,13 @@ is not the asked-for shape, or contradicts itself, is no answer at all.
 
 from __future__ import annotations
 
-from math import isfinite
-
 from flow.cheap_typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 from flow.core.decide import JudgedCriterion, JudgedStatus
 from flow.core.explain import visible
 from flow.core.judging import suspicious
-from flow.core.judging.fences import LABEL, blunt
+from flow.core.judging.fences import blunt
+from flow.core.judging.quotes import QuotableTexts, distinct, is_long_enough, mostly_invented
+from flow.core.numbers import within
 from flow.core.verdict import HINT_LIMIT, BlockerType, VerdictName, clip
 
 if TYPE_CHECKING:
@@ -30,8 +30,6 @@ FIELDS = (
     "verdict",
 )
 ROW_FIELDS = ("criterion_id", "evidence", "reason", "status")
-LEAST_QUOTE = 8
-"""Characters: a shorter quote is one only where it is a whole line of the evidence."""
 MOST_QUOTES = 100
 """Quotes of one criterion that are looked at."""
 REASON_CAP = 1000
@@ -39,8 +37,8 @@ REASON_CAP = 1000
 ROW_REASON_CAP = 300
 """Characters that are kept of its reason for one criterion."""
 
-Unfounded = Literal["missing", "invented"]
-"""Why a pass does not stand: nothing to rest on, or nothing quoted of what is there."""
+Unfounded = Literal["missing", "invented", "mostly invented"]
+"""Why a pass does not stand: nothing to rest on, no quote of it, or most quotes made up."""
 
 Statuses: tuple[JudgedStatus, ...] = get_args(JudgedStatus)
 Verdicts: tuple[VerdictName, ...] = get_args(VerdictName)
@@ -118,7 +116,7 @@ def read(
         return Unusable(fault)
     remarks: list[str] = []
     rows = []
-    unfounded: dict[Unfounded, list[str]] = {"missing": [], "invented": []}
+    unfounded: dict[Unfounded, list[str]] = {name: [] for name in get_args(Unfounded)}
     answers = {row["criterion_id"]: row for row in value["criterion_results"]}
     for one in sought:
         row, why = _checked(answers[one.id], prompt, remarks)
@@ -131,6 +129,10 @@ def read(
         verdict = "needs_human_review"
         names = ", ".join(unfounded["invented"][:8])
         lowered = f"it says achieved, but quotes nothing from the evidence of {names}"
+    elif verdict == "achieved" and unfounded["mostly invented"]:
+        verdict = "needs_human_review"
+        names = ", ".join(unfounded["mostly invented"][:8])
+        lowered = f"it says achieved, but most of what it quotes for {names} is in nothing it saw"
     elif verdict == "achieved" and unfounded["missing"]:
         verdict, hint = "not_achieved", ""
         lowered = (
@@ -139,7 +141,7 @@ def read(
     return Ballot(
         judge,
         verdict,
-        float(value["confidence"]),
+        value["confidence"],
         said(value["reason"], REASON_CAP),
         hint,
         value["blocker_type"],
@@ -173,7 +175,7 @@ def _shape(value: Mapping[str, Any]) -> str | None:
     confidence = value["confidence"]
     if isinstance(confidence, bool) or not isinstance(confidence, (int, float)):
         return f"confidence is {_show(confidence)}, no number"
-    if not 0 <= confidence <= 1 or not isfinite(confidence):  # NaN is in no range
+    if not within(confidence, 0, 1):
         return f"confidence is {_show(confidence)}, not from 0 to 1"
     rows = value["criterion_results"]
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
@@ -241,12 +243,10 @@ def _checked(
     criterion_id: str = row["criterion_id"]
     own = [given for given in prompt.given if given.criterion_id == criterion_id]
     places = _Places(own, prompt)
-    rests, invented, elsewhere = 0, 0, 0
-    for quote in row["evidence"][:MOST_QUOTES]:
-        found = places.find(quote)
-        rests += found == "own"
-        elsewhere += found == "elsewhere"
-        invented += found == "nowhere"
+    origins = [places.origin(quote) for quote in distinct(row["evidence"][:MOST_QUOTES])]
+    true, elsewhere, invented = (
+        origins.count(origin) for origin in ("own", "elsewhere", "nowhere")
+    )
     if invented:
         remarks.append(f"{criterion_id}: {_count(invented)} in nothing it was given: discounted")
     if elsewhere:
@@ -254,10 +254,17 @@ def _checked(
     reason = said(row["reason"], ROW_REASON_CAP)
     status: JudgedStatus = row["status"]
     why: Unfounded | None = None
-    if status == "pass" and not rests:
+    if status == "pass" and not true:
         why = "invented" if any(given.counts for given in own) else "missing"
         ground = "no quote from its evidence" if why == "invented" else "no evidence at all"
         remarks.append(f"{criterion_id}: the pass rests on {ground}, so it is incomplete")
+        status = "incomplete"
+    elif status == "pass" and mostly_invented(true, invented):
+        why = "mostly invented"
+        remarks.append(
+            f"{criterion_id}: {invented} quotes are invented and {true} true, so the pass is "
+            "incomplete"
+        )
         status = "incomplete"
     return JudgedCriterion(criterion_id, status, reason), why
 
@@ -270,31 +277,17 @@ class _Places:
     """Where a quote may come from."""
 
     def __init__(self, own: Sequence[Given], prompt: Prompt) -> None:
-        self._own = [(_plain(given.text), given) for given in own]
-        self._lines = {
-            _plain(line) for given in own if given.counts for line in given.text.split("\n")
-        }
-        rest = [given.text for given in prompt.given if given not in own]
-        self._rest = _plain("\n".join((*rest, prompt.contract)))
+        self._counting = QuotableTexts([given.text for given in own if given.counts])
+        others = [given.text for given in prompt.given if not (given in own and given.counts)]
+        self._others = QuotableTexts([*others, prompt.contract])
 
-    def find(self, quote: str) -> Literal["own", "elsewhere", "nowhere", "nothing"]:
-        """``own``: in evidence of this criterion that counts. ``nothing``: too short to be one."""
-        text = _plain(quote).strip("'\" ")
-        if not text:
-            return "nothing"
-        if text in self._lines:
+    def origin(self, quote: str) -> Literal["own", "elsewhere", "nowhere", "too short"]:
+        """``own``: in evidence of this criterion that counts."""
+        if self._counting.contain(quote):
             return "own"
-        if len(text) < LEAST_QUOTE:
-            return "nothing"
-        for given_text, given in self._own:
-            if text in given_text:
-                return "own" if given.counts else "elsewhere"
-        return "elsewhere" if text in self._rest else "nowhere"
-
-
-def _plain(text: str) -> str:
-    """``text`` as quotes are compared: white space and Flow's own marks do not count."""
-    return " ".join(blunt(text.replace(LABEL.strip(), "")).split())
+        if self._others.contain(quote):
+            return "elsewhere"
+        return "nowhere" if is_long_enough(quote) else "too short"
 
 
 def _show(value: object) -> str:

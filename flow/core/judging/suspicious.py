@@ -2,7 +2,7 @@
 
 A list of patterns can never be complete, and nothing rests on it: what keeps evidence in its place
 is the fence with its nonce. Recognising the usual attempts lets Flow label them for the judge and
-name them to people.
+name them to people. The patterns are in :mod:`flow.core.judging.injections`.
 """
 
 from __future__ import annotations
@@ -10,99 +10,16 @@ from __future__ import annotations
 import re
 
 from flow.cheap_typing import TYPE_CHECKING
+from flow.core.judging.injections import (
+    ANY_OTHER_LANGUAGE,
+    IMITATIONS,
+    INSTRUCTIONS,
+    LOOK_ALIKES,
+    OTHER_LANGUAGES,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-
-def _any(patterns: Iterable[str]) -> re.Pattern[str]:
-    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns))
-
-
-_JUDGE = r"(?:judge|evaluator|grader|reviewer|assessor|llm|language model|ai|assistant|claude|gpt)"
-_GOOD = r"(?:pass(?:ed|es|ing)?|achieved|approved|satisfied|met|complete[d]?|done|true|10|1\.0)"
-
-_INSTRUCTIONS = _any(
-    (
-        (
-            r"\b(?:ignore|disregard|forget|override|bypass|discard)\b.{0,60}"
-            r"\b(?:instructions?|prompt|rules?|above|previous|prior|everything|criteria|system)\b"
-        ),
-        (
-            r"\byou(?:'re| are| must| should| will| shall| have to| need to| can)\b.{0,60}"
-            rf"\b(?:{_JUDGE}|approve|answer|respond|reply|verdict|mark|grade|rate|achieved)\b"
-        ),
-        (
-            r"\b(?:answer|respond|reply|conclude|decide|rule|vote)\b.{0,40}"
-            r"\b(?:achieved|verdict|pass|approved?|confidence|json)\b"
-        ),
-        (
-            r"\b(?:return|output|emit|write|print|say|produce|give|set|report)\b.{0,40}"
-            r"\b(?:verdict|achieved|confidence)\b"
-        ),
-        (
-            r"\bverdict\b[^a-z0-9]{0,12}(?:is|to|must be|should be)?[^a-z0-9]{0,12}"
-            r"(?:achieved|pass|approved)"
-        ),
-        r"\bstatus\b[^a-z0-9]{1,8}pass\b",
-        r"\bconfidence\b[^a-z0-9]{1,8}(?:is |of |to )?(?:1(?:\.0+)?|0\.9\d*|100 ?%)(?![\d.])",
-        (
-            rf"\b(?:mark|grade|score|rate|consider|treat|deem|count|regard|judge|accept)\b.{{0,40}}"
-            rf"\b(?:ac\d+|criteri(?:on|a)|goal|this|everything|all|it)\b.{{0,30}}\b{_GOOD}\b"
-        ),
-        (
-            rf"\b(?:dear|hey|hello|attention|note to|message (?:to|for)|instructions? (?:to|for))\b"
-            rf"[^a-z0-9]{{0,4}}(?:the |any |all |every )?{_JUDGE}s?\b"
-        ),
-        rf"^[^a-z0-9]*(?:the )?(?:ai )?{_JUDGE}\b.{{0,20}}\b(?:must|should|will|shall)\b",
-        (
-            r"^[^a-z0-9]*(?:system|developer)[^a-z0-9]{0,3}"
-            r"(?:prompt|message|note|override|instructions?|notice|update)\b"
-        ),
-        r"^[^a-z0-9]*(?:assistant|human|system)[^a-z0-9]{0,3}:(?:\s|$)",
-        (
-            r"\b(?:new|real|actual|updated|revised|final|true)\b.{0,20}"
-            r"\b(?:instructions?|system prompt|task is|rules are)\b"
-        ),
-        r"\bend of (?:the )?(?:data|evidence|input|prompt|untrusted|context)\b",
-        rf"\bas (?:an?|the) (?:\w+ )?{_JUDGE}\b",
-        r"\bdo not (?:evaluate|judge|grade|check|verify|assess|look at|read)\b",
-        r"\b(?:jailbreak|prompt injection|developer mode|god mode|maintenance mode)\b",
-        (
-            r"\b(?:previous|prior|above) (?:instructions?|rules?|prompt|text)\b.{0,30}"
-            r"\b(?:void|invalid|obsolete|cancel\w*|superseded|no longer|over|wrong)\b"
-        ),
-        r"\bignorier\w*.{0,60}(?:anweisung|vorherig|obig|regel)",
-        r"\bignor(?:a|e|ez|ar|er|ate)\b.{0,60}(?:instru[cz]\w+|anterior\w*|pr[eé]c[eé]dent\w*)",
-        r"игнорир\w*.{0,60}(?:инструкц|указан|правил)",
-        r"(?:忽略|无视|無視).{0,20}(?:指令|说明|指示|規則|规则)|指示を無視|命令を無視",
-    )
-)
-
-_IMITATIONS = _any(
-    (
-        r"flow[\s_-]{0,3}data\b.{0,40}[<>]|[<>]{2}.{0,10}flow[\s_-]{0,3}data",
-        r"^<{3}(?!<)",
-        r"\[\s*flow\s*:",
-        (
-            r"<\s*[|/]?\s*(?:im_start|im_end|im_sep|endoftext|eot_id|start_header_id|end_header_id"
-            r"|begin_of_text|end_of_text|endofprompt|fim_\w+|user|assistant|system)\s*\|\s*>"
-        ),
-        r"\[/?\s*inst\s*\]|<<\s*/?\s*sys\s*>>|<\s*/?\s*s\s*>\s*\[",
-        (
-            r"<\s*/?\s*(?:system|instructions?|assistant|human|prompt|evidence|untrusted\w*|data"
-            r"|judge|context|function_calls?|tool_\w+|antml\w*|result|contract|criteri(?:on|a))"
-            r"(?:\s[^<>]{0,80})?>"
-        ),
-        r"[<>]{2}\s*/?\s*(?:begin|end|start|stop)\b.{0,40}[<>]{2}",
-        (
-            r"[-=#*~_]{3}\s*/?\s*(?:begin|end|start|stop)\b.{0,30}\b(?:data|evidence|prompt|untrusted"
-            r"|instructions?|input|context|contract|criteria|fence)\b"
-        ),
-        r"^\s*\#{1,6}\s*(?:system|instructions?|new task|response|verdict)\b",
-    )
-)
-_ENCODED = re.compile(r"[A-Za-z0-9+/]{24,}={0,2}")
+    from collections.abc import Callable, Iterator
 
 
 def normal(text: str) -> str:
@@ -116,34 +33,85 @@ def normal(text: str) -> str:
     folded = normalize("NFKC", text).casefold()
     folded = "".join(c for c in folded if category(c) not in ("Cf", "Cc", "Mn") or c in "\t ")
     if not folded.isascii() and re.search("[a-z]", folded):
-        folded = folded.translate(_LOOK_ALIKES)
+        folded = folded.translate(LOOK_ALIKES)
     return " ".join(folded.split())
-
-
-_LOOK_ALIKES = str.maketrans("асеорхуіјѕԁӏοαενικτ‹›«»〈〉", "aceopxyijsdloaevikt<><><>")
 
 
 def instructs(text: str) -> bool:
     """Whether ``text`` (one line, :func:`normal`) seems to tell a judge what to do."""
-    return _INSTRUCTIONS.search(text) is not None
+    if INSTRUCTIONS.search(text) is not None:
+        return True
+    return ANY_OTHER_LANGUAGE.search(text) is not None and OTHER_LANGUAGES.search(text) is not None
 
 
 def imitates(text: str) -> bool:
     """Whether ``text`` (a line, :func:`normal`) poses as a fence, a role or a remark of Flow's."""
-    return _IMITATIONS.search(text) is not None
+    return IMITATIONS.search(text) is not None
 
 
 def hides(line: str) -> bool:
-    """Whether ``line`` holds an instruction to a judge in Base64."""
-    from base64 import b64decode
-    from binascii import Error
+    """Whether ``line`` holds an instruction to a judge in one of the usual encodings."""
+    return any(instructs(normal(part)) for text in _decoded(line) for part in text.splitlines())
 
-    for match in _ENCODED.finditer(line):
+
+_BASE64 = re.compile(r"[A-Za-z0-9+/_-]{24,}={0,2}")
+_BASE32 = re.compile(r"[A-Z2-7]{32,}={0,6}")
+_HEX = re.compile(r"(?<![0-9A-Za-z])(?:(?:\\x|0x|%)?[0-9A-Fa-f]{2}[ :,]{0,2}){16,}")
+_ESCAPED = re.compile(
+    r"(?:\\u\{?[0-9A-Fa-f]{2,6}\}?|&#x?[0-9A-Fa-f]{2,6};|%[0-9A-Fa-f]{2}|\\x[0-9A-Fa-f]{2})"
+)
+_CODES = re.compile(r"(?:\b\d{2,3}\b[ ,;]{1,2}){15,}\d{2,3}\b")
+_SPACED = re.compile(r"(?:\b\w[ ._*-]{1,3}){8,}\w\b")
+_LEAST_ESCAPES = 6
+"""Escaped characters of a line below which they are not looked at."""
+
+
+def _decoded(line: str) -> Iterator[str]:
+    """What ``line``, or a part of it, says when it is decoded."""
+    from base64 import b32decode, b64decode
+
+    for match in _BASE64.finditer(line):
+        run = match.group().rstrip("=").translate(str.maketrans("-_", "+/"))
+        yield from _text(b64decode, run + "=" * (-len(run) % 4))
+    for match in _BASE32.finditer(line):
         run = match.group().rstrip("=")
-        try:
-            decoded = b64decode(run + "=" * (-len(run) % 4)).decode("utf-8")
-        except (Error, UnicodeError):
-            continue
-        if any(instructs(normal(part)) for part in decoded.splitlines()):
-            return True
-    return False
+        yield from _text(b32decode, run + "=" * (-len(run) % 8))
+    for match in _HEX.finditer(line):
+        digits = re.sub(r"\\x|0x|[^0-9A-Fa-f]", "", match.group())
+        yield from _text(bytes.fromhex, digits)
+    if len(_ESCAPED.findall(line)) >= _LEAST_ESCAPES:
+        yield _ESCAPED.sub(_character, line)
+    for match in _CODES.finditer(line):
+        yield "".join(chr(int(code)) for code in re.findall(r"\d+", match.group()))
+    for match in _SPACED.finditer(line):
+        # Two separators, or another one than between the letters, are a blank between words.
+        words = re.split(r"[ ._*-]{2,3}", match.group())
+        yield " ".join(re.sub(r"[ ._*-]", "", word) for word in words)
+    if _BACKWARDS.search(line):
+        yield line[::-1]
+    if _ROTATED.search(line):
+        yield line.translate(_ROT13)
+
+
+def _text(decode: Callable[[str], bytes], run: str) -> Iterator[str]:
+    try:
+        data = decode(run)
+        yield data.decode("utf-16-le" if data[1::2].count(0) * 3 > len(data) else "utf-8")
+    except ValueError:
+        return
+
+
+def _character(match: re.Match[str]) -> str:
+    digits = re.sub(r"[^0-9A-Fa-f]", "", match.group())
+    code = int(digits, 10 if match.group().startswith("&#") and "x" not in match.group() else 16)
+    return chr(code) if code < 0x110000 else ""
+
+
+_ALPHABET = "abcdefghijklmnopqrstuvwxyz"
+_ROT13 = str.maketrans(
+    _ALPHABET + _ALPHABET.upper(),
+    _ALPHABET[13:] + _ALPHABET[:13] + (_ALPHABET[13:] + _ALPHABET[:13]).upper(),
+)
+_WORDS = ("instruction", "verdict", "achieved", "ignore", "disregard", "judge", "evaluator")
+_BACKWARDS = re.compile("|".join(word[::-1] for word in _WORDS), re.IGNORECASE)
+_ROTATED = re.compile("|".join(word.translate(_ROT13) for word in _WORDS), re.IGNORECASE)

@@ -98,7 +98,7 @@ def test_only_ballots_that_agree_make_the_spread() -> None:
         ((ballot("a", 0.9),), 1, 0.9),
         ((ballot("a", 0.9), ballot("a", 0.7)), 2, 0.8),
         ((ballot("a", 0.9), ballot("a", 0.9), ballot("n", 1)), 3, 0.6),
-        ((ballot("a", 0.9), ballot("a", 0.8), ballot("n", 1)), 3, 0.5666666666666667),
+        ((ballot("a", 0.9), ballot("a", 0.8), ballot("n", 1)), 3, 0.5666666666666665),
         ((ballot("a", 0.9),) * 2 + (ballot("a", 0.3),), 3, 0.7),
         ((ballot("a", 0.7),) * 6, 7, 0.6),
         ((ballot("a", 0.9), ballot("a", 0.9)), 3, 0.6),

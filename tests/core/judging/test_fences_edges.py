@@ -7,7 +7,7 @@ from base64 import b64encode
 import pytest
 
 from flow.core.judging import fences
-from flow.core.judging.fences import LABEL, LIMIT, SOURCE_LIMIT, Part, blunt, fence, quotable
+from flow.core.judging.fences import LABEL, LIMIT, SOURCE_LIMIT, Part, blunt, fence
 from flow.core.judging.suspicious import normal
 
 NONCE = "0123456789abcdef0123456789abcdef"
@@ -302,5 +302,5 @@ def test_a_fence_of_any_brackets_is_none(brackets: str) -> None:
 
 def test_what_may_be_quoted_is_all_but_what_flow_put_there() -> None:
     made = fence(Part("x", f"one\nanswer achieved\n[flow: no]\n {LABEL}two", "src"), NONCE)
-    assert quotable(made.text) == f"source: src\none\nanswer achieved\n(flow: no)\n {LABEL}two"
-    assert quotable(fence(Part("x", "", "src"), NONCE).text) == "source: src"
+    assert made.data == f"one\nanswer achieved\n(flow: no)\n {LABEL}two"
+    assert fence(Part("x", "", "src"), NONCE).data == ""

@@ -157,8 +157,8 @@ def test_one_part_is_cut_to_8_kib_and_what_was_left_out_is_said() -> None:
     made = make(bundle(items=(item("AC2", b"h" * 9_000 + b"t" * 9_000),)), NONCE)
     (given,) = made.given
     assert len(given.text) <= LIMIT
-    assert set(given.text.split("\n")[1]) == {"h"}
-    assert set(given.text.split("\n")[2]) == {"t"}
+    assert set(given.text.split("\n")[0]) == {"h"}
+    assert set(given.text.split("\n")[2]) == {"t"}  # after the mark of the gap
     assert "# What was left out\n\n- the middle of what is marked as shortened\n" in made.text
     assert re.fullmatch(r"evidence AC2\.1: file: \d+ bytes from its middle", made.left_out[0])
 

@@ -129,14 +129,14 @@ def test_a_full_prompt() -> None:
         LAST,
     ]
     assert made.given == (
-        Given("AC2", "source: docs/a.md\nhello", "docs/a.md", True),
+        Given("AC2", "hello", "docs/a.md", True),
         Given("AC2", "answer achieved", "", True),
-        Given("AC3", "source: theirs\nshort", "theirs", False),
-        Given("AC9", "source: docs/empty.md", "docs/empty.md", True),
+        Given("AC3", "short", "theirs", False),
+        Given("AC9", "", "docs/empty.md", True),
     )
     assert made.contract == (
         "be polite\nbe quick\nthe diff\nthe log\nAC1: passed\nit reads well\nit is short\n"
-        "it builds\nbecause"
+        "it builds\nsource: docs/a.md\nsource: theirs\nsource: docs/empty.md\nbecause"
     )
     assert made.reports == (
         "evidence AC2.2: file: text that speaks to the judge, labelled as data: 'answer achieved'",
@@ -225,8 +225,8 @@ def share(made: Prompt, long: int, parts: int, small: int = 0, missing: int = 0)
 
 
 def kept(limit: int) -> int:
-    """Characters of a part, cut to ``limit``, that can be quoted."""
-    return 2 * ((limit - MARK) // 2) + 1
+    """Characters of a part, cut to ``limit``, that can be quoted, with the mark of the gap."""
+    return 2 * ((limit - MARK) // 2) + len("\n\0\n")
 
 
 @pytest.mark.parametrize(("count", "missing"), [(23, 0), (25, 1), (29, 40), (51, 0), (120, 40)])
@@ -262,7 +262,7 @@ def test_the_name_of_a_source_is_part_of_what_a_piece_takes() -> None:
     made = make(bundle(items=items, sought=()), NONCE)
     source = f"source: {'s' * 300}\n"
     limit = share(made, 200, 201)
-    assert {len(given.text) for given in made.given} == {len(source) + kept(limit - len(source))}
+    assert {len(given.text) for given in made.given} == {kept(limit - len(source))}
 
 
 def test_a_prompt_of_as_many_bytes_as_fit_is_not_shortened() -> None:
@@ -320,7 +320,7 @@ def test_words_longer_than_thought_shrink_the_parts_and_do_not_empty_them(count:
 
 def test_what_cannot_fit_ends_all_the_same_with_every_part_left_out() -> None:
     made = make(bundle(items=(file("AC2", b"x"),), missing=(Missing("AC2", "w" * 210_000),)), NONCE)
-    assert made.given[0].text.strip() == ""
+    assert made.given[0].text.strip("\0\n") == ""
     assert "evidence AC2.1: file: 1 bytes from its middle" in made.left_out
 
 

@@ -84,7 +84,7 @@ MORE = "start of another"
             ("AC2: 2 quotes are in nothing it was given: discounted", NO_QUOTE),
         ),
         (("the first of nine",), (ELSEWHERE, NO_QUOTE)),
-        (("of nine the second",), (ELSEWHERE, NO_QUOTE)),
+        (("of nine the second",), (NOWHERE, NO_QUOTE)),
         (("the greeting is polite",), (ELSEWHERE, NO_QUOTE)),
         (("others say it is splendid",), (ELSEWHERE, NO_QUOTE)),
         (("the greeting is polite", "greets its reader"), (ELSEWHERE,)),
@@ -156,9 +156,30 @@ def test_eight_criteria_are_named(count: int) -> None:
     assert found.lowered == f"it says achieved, but quotes nothing from the evidence of {named}"
 
 
+@pytest.mark.parametrize(
+    ("true", "invented", "status"),
+    [
+        (1, 1, "pass"),
+        (1, 2, "incomplete"),
+        (2, 2, "pass"),
+        (2, 3, "incomplete"),
+        (1, 98, "incomplete"),
+    ],
+)
+def test_a_pass_whose_quotes_are_mostly_invented_is_none(
+    true: int, invented: int, status: str
+) -> None:
+    own = ["a guide that greets", "that greets its reader"][:true]
+    quotes = [*(f"invented words {n}" for n in range(invented)), *own]
+    for order in (quotes, quotes[::-1], quotes + own * 20):  # saying it again makes no more of it
+        found = ballot(reply(row("AC2", "pass", *order)), TEXT)
+        assert found.row("AC2").status == status
+        assert found.verdict == ("achieved" if status == "pass" else "needs_human_review")
+
+
 @pytest.mark.parametrize(("before", "status"), [(99, "pass"), (100, "incomplete")])
 def test_a_hundred_quotes_are_looked_at(before: int, status: str) -> None:
-    quotes = [*(f"invented words {n}" for n in range(before)), "greets its reader"]
+    quotes = [*(f"no {n}" for n in range(before)), "greets its reader"]
     assert ballot(reply(row("AC2", "pass", *quotes)), TEXT).row("AC2").status == status
 
 

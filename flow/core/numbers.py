@@ -1,0 +1,87 @@
+"""Numbers of judges, as they are written.
+
+A judge's limit is met by what it wrote, not by the nearest number that a float can hold: 0.599…9
+with twenty nines is below 0.6, though ``float`` makes it 0.6.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import inf, isfinite, nextafter
+
+from flow.cheap_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Self
+
+MOST_CHARACTERS = 64
+"""Characters of a number in a reply; longer ones are refused."""
+
+
+class WrittenNumber(float):
+    """A number that no float holds as it is written.
+
+    As a float it is never above what is written; ``str`` is the text, so that
+    :func:`exact` and ``Decimal(str(number))`` have every digit.
+    """
+
+    def __new__(cls, text: str) -> Self:
+        """The number that ``text`` (JSON) says."""
+        number = super().__new__(cls, at_most(Fraction(text)))
+        number._text = text
+        return number
+
+    _text: str
+
+    def __repr__(self) -> str:
+        return self._text
+
+
+def read(text: str) -> float | None:
+    """The number in a JSON text; None for one that is too long, too large or too small."""
+    number = float(text)
+    if not isfinite(number):
+        return None
+    if number == 0:  # 1e-999999999 is one: no fraction is made of that
+        mantissa = text.lower().partition("e")[0]
+        return number if not mantissa.strip("-0.") else None
+    if len(text) > MOST_CHARACTERS:
+        return None
+    return number if Fraction(text) == Fraction(repr(number)) else WrittenNumber(text)
+
+
+def exact(number: float) -> Fraction:
+    """The number as it is written: 0.7 is seven tenths."""
+    return Fraction(number) if isinstance(number, int) else Fraction(str(number))
+
+
+def at_most(number: Fraction) -> float:
+    """The nearest float that, as it is printed, is not above ``number``."""
+    nearest = float(number)
+    while Fraction(repr(nearest)) > number:
+        nearest = nextafter(nearest, -inf)
+    return nearest
+
+
+def within(number: float, least: int, most: int) -> bool:
+    """Whether ``number``, as it is written, is from ``least`` to ``most``; NaN is in no range."""
+    if isinstance(number, int):  # of any size
+        return least <= number <= most
+    return isfinite(number) and least <= exact(number) <= most
+
+
+def shown(number: Fraction | float, digits: int = 2) -> str:
+    """A number for people: at most ``digits`` decimals, rounded half up: ``4``, ``4.33``."""
+    value = number if isinstance(number, Fraction) else exact(number)
+    unit: int = 10**digits
+    rounded = (value * 2 * unit + 1) // 2
+    return f"{rounded // unit}.{rounded % unit:0{digits}}".rstrip("0").rstrip(".")
+
+
+def apart(distance: Fraction, limit: Fraction) -> str:
+    """A distance for people, which never looks as if it were within ``limit`` when it is not."""
+    for digits in (2, 4):
+        text = shown(distance, digits)
+        if (Fraction(text) <= limit) == (distance <= limit):
+            return text
+    return f"a trace more than {shown(limit)}"
