@@ -38,14 +38,14 @@ def find_repo(cwd: str) -> Repo | None:
     for folder in _upward(start):
         entry = os.path.join(folder, ".git")
         if os.path.isdir(entry):
-            if _is_git_dir(entry):
+            if is_git_dir(entry):
                 return _repo(folder, os.path.realpath(entry))
         elif os.path.isfile(entry):
             target = _linked_git_dir(entry)
             if target is None:
                 return Repo(folder, None, None, f"{entry} leads to no git directory")
             return _repo(folder, target)
-    bare = next((folder for folder in _upward(start) if _is_git_dir(folder)), None)
+    bare = next((folder for folder in _upward(start) if is_git_dir(folder)), None)
     for folder in _upward(start):
         if os.path.isdir(os.path.join(folder, ".flow")):
             why = "this is a bare repository" if bare else "there is no git repository here"
@@ -57,7 +57,7 @@ def submodule_repo(folder: str) -> Repo | None:
     """The repository whose working tree ``folder`` itself is; None where it is none."""
     entry = os.path.join(folder, ".git")
     if os.path.isdir(entry) and not os.path.islink(entry):
-        return _repo(folder, os.path.realpath(entry)) if _is_git_dir(entry) else None
+        return _repo(folder, os.path.realpath(entry)) if is_git_dir(entry) else None
     if os.path.isfile(entry):
         target = _linked_git_dir(entry)
         return _repo(folder, target) if target is not None else None
@@ -98,7 +98,7 @@ def _upward(folder: str) -> Iterator[str]:
         folder = above
 
 
-def _is_git_dir(path: str) -> bool:
+def is_git_dir(path: str) -> bool:
     """Git's own test: HEAD, an object store and references, the latter two perhaps elsewhere."""
     if not os.path.lexists(os.path.join(path, "HEAD")):
         return False
@@ -120,7 +120,7 @@ def _linked_git_dir(entry: str) -> str | None:
     if text is None or not text.startswith(b"gitdir: "):
         return None
     target = os.path.join(os.path.dirname(entry), os.fsdecode(text[8:].rstrip(b"\r\n")))
-    return os.path.realpath(target) if _is_git_dir(target) else None
+    return os.path.realpath(target) if is_git_dir(target) else None
 
 
 def _repo(top: str, git_dir: str) -> Repo:

@@ -3,7 +3,8 @@
 The ledger is ``goal-trust.jsonl`` in the user's state folder: one JSON line for each ``record``
 and ``revoke``, never rewritten; for a repository and goal the newest line decides. A repository
 is known by the real path of git's common directory, so that its linked worktrees are the same
-one; without git by that of the top level. A folder or ledger that somebody else could have
+one; without git, and where the repository does not know the folder (``git_trees``), by that of the
+top level. A folder or ledger that somebody else could have
 written, or that lies in the checkout it speaks of, is refused: it would let a checkout trust
 itself.
 """

@@ -7,7 +7,7 @@ import os
 
 from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.cli.parsing import usage_error
-from flow.cli.written import write_out
+from flow.cli.written import refuse_own, write_out
 from flow.core.explain import visible
 from flow.wiring.exporting import Exporting, key_signer, signer
 
@@ -64,6 +64,8 @@ def run(args: argparse.Namespace, out: Output) -> int:
         ":" not in uri or not uri.isprintable() or " " in uri or len(uri) > 2000
     ):
         raise usage_error("--resource-uri is no URI, like git+https://example.org/repo", PROG)
+    if args.output != "-":
+        refuse_own(args.output, checkout.off_limits())
     signers = [signer(one, checkout.environ) for one in args.sign]
     signers += [key_signer(path) for path in args.key]
     done = checkout.export(
@@ -76,7 +78,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
     text = _text(done, args.format)
     to_stdout = args.output == "-"
     if not to_stdout:
-        write_out(args.output, text, "bundle")
+        write_out(args.output, text, "bundle", off_limits=checkout.off_limits())
     document = _document(done, None if to_stdout else args.output)
     if not to_stdout and _lies_in(checkout.top, args.output):
         document["warnings"].append(
@@ -147,5 +149,4 @@ def _lines(document: dict[str, Any], output: str) -> list[str]:
 
 def _lies_in(top: str, path: str) -> bool:
     """Whether a file at ``path`` is part of what evidence is measured on."""
-    real = os.path.realpath(path)
-    return real.startswith(f"{top}/") and not real.startswith(f"{top}/.flow/")
+    return os.path.realpath(path).startswith(f"{top}/")

@@ -30,7 +30,7 @@ def _run(args: argparse.Namespace, out: Output) -> int:
         else:
             out.text(page(document))
         return 0
-    write_out(args.output, page(document), "page")
+    write_out(args.output, page(document), "page", off_limits=checkout.off_limits())
     out.result({**document, "output": args.output}, [f"wrote {explain.visible(args.output)}"])
     return 0
 

@@ -5,21 +5,30 @@ from __future__ import annotations
 import os
 import stat
 
-from flow.errors import FlowError, StorageError
+from flow.cheap_typing import TYPE_CHECKING
+from flow.errors import FlowError, InputError, StorageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_CLOSED = (".git", ".flow")
+"""Names of folders that are git's or Flow's own, wherever they lie."""
 
 
-def write_out(path: str, text: str, what: str) -> None:
+def write_out(path: str, text: str, what: str, *, off_limits: Iterable[str]) -> None:
     """Write ``text`` (``what`` names it) to ``path``, whole or not at all.
 
     A file that is there keeps its content until the new one is on disk, and a symlink is not
     followed. Anything else that is there, a pipe or a terminal, is written to as it is. Raises
-    :class:`StorageError`.
+    :class:`InputError` as :func:`refuse_own` does, and :class:`StorageError`.
     """
     from flow.adapters import files
 
+    refuse_own(path, off_limits)
     try:
         if _is_file(path):
-            folder, name = os.path.split(os.path.abspath(path))
+            folder, name = os.path.split(path)
+            folder = os.path.realpath(folder)
             files.replace(folder, name, text.encode("utf-8"), mode=0o644)
             return
         flags = os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -33,6 +42,61 @@ def write_out(path: str, text: str, what: str) -> None:
             key="--output",
             remedy="name a file that can be written",
         ) from error
+
+
+def refuse_own(path: str, off_limits: Iterable[str]) -> None:
+    """Raise :class:`InputError` for an output below one of Flow's or git's own folders.
+
+    ``off_limits`` are the paths of such folders, which need not exist; every ``.git`` and
+    ``.flow``, and every git directory, is one as well. It counts where the file would really lie.
+    """
+    from flow.core.explain import visible
+
+    try:
+        folder, name = os.path.split(path)
+        places = {os.path.join(os.path.realpath(folder), name), os.path.realpath(path)}
+        own = next(filter(None, (_own_folder(place, off_limits) for place in places)), None)
+    except (OSError, ValueError):  # no path at all, which the writing says
+        return
+    if own is not None:
+        raise InputError(
+            f"{visible(path)!r:.200} lies in {visible(own)!r:.200}, where only Flow and git write",
+            code="own_folder",
+            key="--output",
+            value=path,
+            remedy="name a file elsewhere",
+        )
+
+
+def _own_folder(place: str, off_limits: Iterable[str]) -> str | None:
+    """The folder of Flow's or git's own that a path without links is, or lies in."""
+    from flow.adapters.git_find import is_git_dir
+
+    folders = [place]
+    while folders[-1] != os.path.dirname(folders[-1]):
+        folders.append(os.path.dirname(folders[-1]))
+    for folder in folders:
+        if os.path.basename(folder).lower() in _CLOSED:
+            return folder
+    roots = {os.path.realpath(folder) for folder in off_limits}
+    nodes = {node for node in map(_node, roots) if node is not None}
+    for folder in folders:
+        if folder in roots or _node(folder) in nodes:
+            return folder
+        if folder != place and os.path.lexists(os.path.join(folder, ".git")):
+            return None  # a working tree, which may lie in a bare repository's git directory
+        if folder != place and is_git_dir(folder):
+            return folder
+    return None
+
+
+def _node(path: str) -> tuple[int, int] | None:
+    """Device and inode, so that letter case and bind mounts make no difference."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
 
 
 def _is_file(path: str) -> bool:

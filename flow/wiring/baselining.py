@@ -184,12 +184,10 @@ def _conditions(
     """All that a base run's result may depend on and that Flow knows of."""
     import json
 
-    from flow.adapters.trust import repo_key
-
     machine = os.uname()
     told = [
         REVISION,
-        repo_key(parts.repo.common_dir, parts.top),
+        parts.repository,
         commit,
         criterion.verification_command,
         criterion.cwd or "",

@@ -95,18 +95,37 @@ class Parts:
     @property
     def trust_ledger(self) -> TrustLedger:
         """The user's own record of the contracts that may run here."""
-        from flow.adapters.trust import TrustLedger, repo_key
+        from flow.adapters.trust import TrustLedger
 
         ledger: TrustLedger = self._once(
             "trust",
-            lambda: TrustLedger(
-                self.state_dir,
-                repo_key(self.repo.common_dir, self.top),
-                self.top,
-                self.speaker,
-            ),
+            lambda: TrustLedger(self.state_dir, self.repository, self.top, self.speaker),
         )
         return ledger
+
+    def off_limits(self) -> tuple[str, ...]:
+        """The folders that no output of a command may lie in."""
+        from flow.core import layout
+
+        below = (".flow", layout.JOURNAL_DIR, self.settings.settings.journal_dir)
+        found = [os.path.join(self.top, name) for name in below]
+        found += [folder for folder in (self.repo.git_dir, self.repo.common_dir) if folder]
+        if self.home:  # also where a variable names another one now
+            found.append(os.path.join(self.home, ".claude", "flow-state"))
+        try:
+            found.append(self.state_dir)
+        except FlowError:
+            pass  # there is none that could be overwritten
+        return tuple(found)
+
+    @property
+    def repository(self) -> str:
+        """What the state folder knows this repository by; its working trees share it."""
+        from flow.adapters.git_trees import shared_dir
+        from flow.adapters.trust import repo_key
+
+        key: str = self._once("repository", lambda: repo_key(shared_dir(self.repo), self.top))
+        return key
 
     @property
     def records(self) -> FileRecords:
@@ -152,11 +171,9 @@ class Parts:
     def _notes(self, kind: Any) -> Notes:
         """Notes about this repository's goals in the user's state folder."""
         from flow.adapters.notes import Notes
-        from flow.adapters.trust import repo_key
 
         notes: Notes = self._once(
-            f"notes-{kind}",
-            lambda: Notes(self.state_dir, repo_key(self.repo.common_dir, self.top), kind),
+            f"notes-{kind}", lambda: Notes(self.state_dir, self.repository, kind)
         )
         return notes
 
@@ -178,11 +195,12 @@ class Parts:
     def heads(self) -> Heads:
         """What the user's state folder keeps of this repository's runs."""
         from flow.adapters.chain_heads import Heads
+        from flow.adapters.git_trees import own_dir
         from flow.adapters.trust import repo_key
 
         # Runs are a worktree's own, and a linked one may hold another run of the same id.
         heads: Heads = self._once(
-            "heads", lambda: Heads(self.state_dir, repo_key(self.repo.git_dir, self.top))
+            "heads", lambda: Heads(self.state_dir, repo_key(own_dir(self.repo), self.top))
         )
         return heads
 
