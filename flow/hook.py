@@ -163,13 +163,12 @@ def _answer(host: str, head: bytes, started: float) -> Answer:
 
 
 def _decide(host: str, event: StopEvent, started: float) -> Answer:
-    from flow.app.stop import Host
+    from flow.app.stop_tools import Host
     from flow.errors import InputError
     from flow.wiring.stopping import Stopping
 
-    folder = event.cwd if event.cwd is not None and os.path.isdir(event.cwd) else os.getcwd()
     try:
-        checkout = Stopping(folder)
+        checkout = Stopping.at(event.cwd)
     except InputError as error:
         if error.code == "no_repository":
             return Answer("let_go", "no repository and no .flow folder here")
@@ -180,8 +179,8 @@ def _decide(host: str, event: StopEvent, started: float) -> Answer:
         off = (
             "flow.goals.enabled is false" if not settings.enabled else "stopHookEnforcement is off"
         )
-        message = f"Flow: {'; '.join(said)}" if said else ""
-        return Answer("let_go", off, message=message)
+        told = [*said, *checkout.switched_off(event.session, off)]
+        return Answer("let_go", off, message=f"Flow: {'; '.join(told)}" if told else "")
     parent = os.getppid()
 
     def seconds_left() -> float:

@@ -73,7 +73,8 @@ class FileLedger:
     takes locks without importing ``filelock``. ``cache_dir`` is as for ``FileRecords``. ``kept``
     gets the run's id after each change: the user's own chain heads move on. ``announce`` gets (run
     id, file name, content) before ``baseline.json`` is replaced, or a goal closed: the new one is
-    known there first. No content: it did not come to that.
+    known there first. No content: it did not come to that. ``coming`` gets a goal and the status
+    that it is about to have; ``left`` the goal, its run's id, status and contract as they are then.
     ``vouching`` is as for ``FileRecords``. ``speaker`` is who gives the commands; it stands in the
     journal and event of everything that a person could have done. None: a hook, which has ``how``.
     """
@@ -89,6 +90,8 @@ class FileLedger:
         cache_dir: str | None = None,
         kept: Callable[[str], None] = lambda _: None,
         announce: Callable[[str, str, bytes | None], None] = lambda *_: None,
+        coming: Callable[[Goal, str], None] = lambda *_: None,
+        left: Callable[[Goal, str, str, str], None] = lambda *_: None,
         vouching: Vouching | None = None,
         speaker: Speaker | None = None,
     ) -> None:
@@ -101,6 +104,8 @@ class FileLedger:
         self._kept = kept
         self._announce = announce
         self._speaker = speaker
+        self._coming = coming
+        self._left = left
         self._records = FileRecords(root, vouching=vouching)
 
     # --- evidence and events -------------------------------------------------------------------
@@ -278,6 +283,7 @@ class FileLedger:
                 self._root, intent._replace(text=text, before=before, proposal_change=drop)
             )
             self._kept(run_id)
+            self._left(goal, run_id, goal.status, amendment.contract)
 
     def close(self, goal_id: str, run_id: str, seen: Seen, closing: Closing) -> None:
         """Write a terminal status; a ``proposal_id`` must be the live one, and is used up.
@@ -408,6 +414,8 @@ class FileLedger:
                 touched.wrote(self._root, layout.baseline_file(run_id), data)
             transaction.commit(self._root, intent._replace(text=text))
             self._kept(run_id)
+            contract = goal.digest(rubric_digests(self._root, goal))
+            self._left(goal, run_id, goal.status, contract)
         return rel
 
     def write_baseline(self, goal_id: str, run_id: str, baseline: Baseline) -> None:
@@ -468,11 +476,13 @@ class FileLedger:
                 proposal_change=plan.proposal_change,
                 proposal=plan.proposal,
             )
+            self._coming(goal, plan.to)
             if plan.to in TERMINAL:
                 self._commit_closing(whole, text, loaded)
             else:
                 transaction.commit(self._root, whole)
             self._kept(run_id)
+            self._left(goal, run_id, plan.to, loaded.contract)
         return cast("Status", plan.to)
 
     def _commit_closing(self, intent: transaction.Intent, text: str, loaded: LoadedGoal) -> None:

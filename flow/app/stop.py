@@ -1,128 +1,226 @@
 """What the Stop hook does when an agent stops (SPEC section 6), as one list of steps.
 
-*goal → ownership → background work → evaluate → stuck → budget → throttle → host's cap → answer.*
+*what is there → what is lost → whose it is → what waits → evaluate each (stuck, budget, throttle,
+host's cap) → remember → one answer.*
 
-The hook is a caller like the command line: it keeps the verdict itself. It asks nobody, so a goal
-that is proved is let go with a hint. The one terminal status it may write is ``failed`` for a stuck
-loop, since turning the loop on is the user's standing answer; for that it holds ``close``.
+It asks nobody, so a goal that is proved is let go with a hint.
 """
 
 from __future__ import annotations
 
-from flow.app.evaluate import Request
-from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
-from flow.core import explain, stop_words
-from flow.core import stop as core
+from flow.app.stop_turn import JudgedGoal, judge
+from flow.cheap_typing import TYPE_CHECKING, NamedTuple
+from flow.core import explain, lost_goals, stop_words
+from flow.core.lost_goals import Loss
 from flow.core.stop_host import Answer
-from flow.errors import FlowError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from contextlib import AbstractContextManager
+    from collections.abc import Mapping, Sequence
 
-    from flow.app.evaluate import Evaluated
+    from flow.app.stop_tools import Host, Sight, StopTools
     from flow.core.goal import Goal
-    from flow.core.stop import Limits, Loop, Mode, Row, Step, Why
+    from flow.core.lost_goals import SessionNotes
     from flow.core.stop_host import StopEvent
-    from flow.core.verdict import Verdict
+    from flow.errors import FlowError
+
+INTERRUPTED = "the check at the stop before was ended before it was done; it is made now"
 
 
-class Host(NamedTuple):
-    """What the host takes: the size of a reason, and how many continuations in a row."""
+class Chosen(NamedTuple):
+    """The goals that a stop is about, and what is said of the others."""
 
-    command: str
-    """How a user of this host evaluates a goal."""
-    limit: int
-    size: Callable[[str], int]
-    cap: int | None
-
-
-class StopTools(NamedTuple):
-    """Everything a stop touches outside of values."""
-
-    mode: Mode
-    fail_after: int
-    propose_only: bool
-    """``onStuck: propose``."""
-    goals: Callable[[], tuple[Sequence[Goal], Sequence[FlowError]]]
-    """The branch's goals that are not closed, and what is wrong with those that cannot be read."""
-    owner: Callable[[str], str | None]
-    """The session that a goal belongs to; None where it belongs to none, or that one is idle."""
-    own: Callable[[str, str], None]
-    """Remembers that a session works on a goal."""
-    ready: Callable[[Goal], tuple[bool, str]]
-    """Asks again what a ``waiting_for_ci`` goal waits for; whether it is there, and in words."""
-    resume: Callable[[str, str], None]
-    """A waiting goal becomes active again, for a reason."""
-    evaluate: Callable[[Request], Evaluated]
-    persist: Callable[[Verdict], tuple[str, ...]]
-    """Keeps the verdict; returns warnings."""
-    loop: Callable[[str, str], Loop]
-    """The counters of (goal id, run id); fresh ones where there are none."""
-    keep_loop: Callable[[str, Loop], None]
-    note: Callable[[str, str, Mapping[str, Any]], None]
-    """Appends an event to a run: (run id, goal id, event)."""
-    output_end: Callable[[str], str]
-    """The end of the output behind a sidecar's path."""
-    fail: Callable[[Evaluated, str], None]
-    """Closes a goal as ``failed``, with the reason."""
-    propose: Callable[[Evaluated, str, bool], Verdict]
-    """Proposes ``failed`` for a reason; True: the goal waits for the user meanwhile."""
-    alone: Callable[[str], AbstractContextManager[None]]
-    """One stop at a time is judged for a goal; the next one waits, and reuses what it found."""
-    now: Callable[[], float]
-    """Seconds since 1970."""
+    goals: tuple[Goal, ...]
+    why_not: tuple[str, ...] = ()
+    """Why others are not judged, for the host."""
+    said: tuple[str, ...] = ()
+    """The same for the user, as far as it is news."""
+    losses: tuple[Loss, ...] = ()
 
 
 def stop(event: StopEvent, host: Host, tools: StopTools) -> Answer:
     """Decide about one stop. Raises :class:`FlowError`; the entry turns that into an answer."""
-    found, broken = tools.goals()
-    unreadable = _unreadable(broken)
-    goal, said = _choose(found, event, tools)
-    if goal is None:
-        return _let_go(said or "no active goal on this branch", [said, *unreadable])
-    owner = tools.owner(goal.id)
-    if owner is not None and owner != event.session:
-        return _let_go(
-            f"goal {goal.id} belongs to another session; to take it over: "
-            f"flow goal claim {goal.id}",
-            unreadable,
-        )
-    if event.background:
-        names = explain.names(event.background, 5)
-        return _let_go(
-            f"goal {goal.id}: background work is still running ({names}); it is judged after that",
-            unreadable,
-        )
-    if goal.status == "waiting_for_ci":
-        there, words = tools.ready(goal)
-        if not there:
-            text = f"goal {goal.id} waits: {words}"
-            return _let_go(text, [text, *unreadable], f"flow goal resume {goal.id}")
-        tools.resume(goal.id, words)
-    with tools.alone(goal.id):
-        return _judge(goal, event, host, tools, unreadable)
+    sight = tools.sight(event.session)
+    chosen = _choose(sight, event, tools)
+    ready, waiting, notes = _wait(chosen.goals, sight.notes, event, tools)
+    judged = _judge(ready, event, host, tools, sight, notes)
+    losses = [*sight.losses, *chosen.losses, *(j.loss for j in (*waiting, *judged) if j.loss)]
+    asked = _asked(losses, notes, tools)
+    answer = _answer([*waiting, *judged], chosen, losses, asked, sight, tools)
+    notes = _noted(notes, judged, losses, asked)
+    if event.session and (judged or _is_new(notes, sight, event.session, tools)):
+        tools.sessions.keep(event.session, notes)
+    return answer
 
 
-def _choose(found: Sequence[Goal], event: StopEvent, tools: StopTools) -> tuple[Goal | None, str]:
-    """The goal this stop is about; else None, and what to say."""
-    acting = [g for g in found if g.status == "active" or g.blocked_by_paths]
-    acting = acting or [g for g in found if g.status == "waiting_for_ci"]
+def _choose(sight: Sight, event: StopEvent, tools: StopTools) -> Chosen:
+    """The goals of this session; where it has none, the one that is nobody's."""
+    lost = {loss.goal_id for loss in sight.losses}
+    acting = [g for g in sight.goals if lost_goals.is_acting(g) and g.id not in lost]
+    losses: list[Loss] = []
+    owners = {goal.id: _owner(goal, sight.notes, event, tools, losses) for goal in acting}
+    mine = [g for g in acting if event.session and owners[g.id] == event.session]
+    if mine:
+        return _beside(mine, acting, owners, losses)
+    acting = [g for g in acting if g.status != "waiting_for_ci"] or acting
+    # A goal that Flow left here is not hidden by one that was only written into the checkout.
+    pool = [g for g in acting if g.id in sight.known] if len(acting) > 1 else acting
+    if len(pool) == 1 and owners[pool[0].id] is None:
+        return _beside(pool, acting, owners, losses)
     if len(acting) == 1:
-        return acting[0], ""
+        return Chosen((), (_of_another(acting[0]),), (), tuple(losses))
     if acting:
-        mine = [g for g in acting if event.session and tools.owner(g.id) == event.session]
-        if len(mine) == 1:
-            return mine[0], ""
         names = explain.names([g.id for g in acting], 10)
-        return None, (
+        first = next((g for g in acting if owners[g.id] is None), acting[0])
+        text = (
             f"several goals are active on this branch ({names}); "
-            f"say which one this session works on: flow goal claim {acting[0].id}"
+            f"say which one this session works on: flow goal claim {first.id}"
         )
-    waiting = [f"{g.id} is {g.status}" for g in found if g.status not in ("draft", "active")]
+        return Chosen((), (text,), (text,), tuple(losses))
+    waiting = [
+        f"{g.id} is {g.status}"
+        for g in sight.goals
+        if g.status not in ("draft", "active") and g.id not in lost
+    ]
     if waiting:
-        return None, f"goal {explain.names(waiting, 5)}; nothing was evaluated"
-    return None, ""
+        text = f"goal {explain.names(waiting, 5)}; nothing was evaluated"
+        return Chosen((), (text,), (text,))
+    return Chosen(())
+
+
+def _owner(
+    goal: Goal, notes: SessionNotes, event: StopEvent, tools: StopTools, losses: list[Loss]
+) -> str | None:
+    """The session that a goal belongs to. ``losses`` gets what is worth a word."""
+    owner = tools.sessions.owner(goal.id)
+    if goal.id not in notes.judged or owner == event.session:
+        return owner
+    if goal.id in notes.continued:
+        if owner is None:
+            return event.session
+        if not tools.sessions.has_stopped(owner):  # anybody can make up a name
+            losses.append(Loss(goal.id, "claimed", owner))
+            return event.session
+    if owner is not None:
+        losses.append(Loss(goal.id, "handed_over", owner))
+    return owner
+
+
+def _beside(
+    mine: Sequence[Goal],
+    acting: Sequence[Goal],
+    owners: Mapping[str, str | None],
+    losses: Sequence[Loss],
+) -> Chosen:
+    """``mine``, and a word about each active goal that is not."""
+    ids = {goal.id for goal in mine}
+    others = [g for g in acting if g.id not in ids and g.status != "waiting_for_ci"]
+    unclaimed = [Loss(g.id, "unclaimed") for g in others if owners[g.id] is None]
+    texts = [_of_another(g) for g in others if owners[g.id] is not None]
+    return Chosen(tuple(mine), tuple(texts), (), (*losses, *unclaimed))
+
+
+def _of_another(goal: Goal) -> str:
+    return f"goal {goal.id} belongs to another session; to take it over: flow goal claim {goal.id}"
+
+
+def _wait(
+    goals: Sequence[Goal], notes: SessionNotes, event: StopEvent, tools: StopTools
+) -> tuple[list[Goal], list[JudgedGoal], SessionNotes]:
+    """The goals to judge now; what is said of those that wait; the notes with the waits counted."""
+    ready, waiting, waits = [], [], {}
+    for goal in goals:
+        times = notes.waits.get(goal.id, 0) + 1
+        if event.background and times <= lost_goals.MOST_WAITS:
+            names = explain.names(event.background, 5)
+            text = (
+                f"goal {goal.id}: background work is still running ({names}); "
+                "it is judged after that"
+            )
+            waiting.append(JudgedGoal(goal.id, "let_go", text))
+        elif goal.status == "waiting_for_ci":
+            there, words = tools.ready(goal)
+            if there:
+                tools.moves.resume(goal.id, words)
+                ready.append(goal)
+                continue
+            text = f"goal {goal.id} waits: {words}"
+            late = times > lost_goals.MOST_WAITS
+            loss = Loss(goal.id, "waits", words) if late else None
+            hint = f"flow goal resume {goal.id}"
+            waiting.append(JudgedGoal(goal.id, "let_go", text, (text,), hint, loss))
+        else:
+            ready.append(goal)
+            if not event.background:
+                continue
+        if event.session:
+            waits[goal.id] = times
+    return ready, waiting, notes._replace(waits=waits)
+
+
+def _judge(
+    goals: Sequence[Goal],
+    event: StopEvent,
+    host: Host,
+    tools: StopTools,
+    sight: Sight,
+    notes: SessionNotes,
+) -> list[JudgedGoal]:
+    """Each goal's part of the answer; while it is found, the notes say that a stop is judged."""
+    if not goals:
+        return []
+    if event.session:
+        tools.sessions.keep(event.session, notes._replace(judging=True))
+    share = host._replace(limit=host.limit // (len(goals) + bool(sight.losses)))
+    found = []
+    try:
+        for goal in goals:
+            with tools.alone(goal.id):
+                found.append(judge(goal, event, share, tools, sight))
+    except Exception:  # it is said by whoever catches it
+        if event.session:
+            tools.sessions.keep(event.session, notes._replace(judging=False))
+        raise
+    return found
+
+
+def _asked(losses: Sequence[Loss], notes: SessionNotes, tools: StopTools) -> list[Loss]:
+    """The losses that keep the agent working."""
+    if tools.mode not in lost_goals.ASKING_MODES:
+        return []
+    return [loss for loss in losses if lost_goals.asks_back(loss, notes, tools.fail_after)]
+
+
+def _answer(
+    parts: Sequence[JudgedGoal],
+    chosen: Chosen,
+    losses: Sequence[Loss],
+    asked: Sequence[Loss],
+    sight: Sight,
+    tools: StopTools,
+) -> Answer:
+    """One answer out of all parts: whatever continues decides."""
+    news = [loss for loss in losses if lost_goals.is_news(loss, sight.notes)]
+    told = [lost_goals.sentence(loss) for loss in news]
+    told += [INTERRUPTED] if sight.notes.judging else []
+    going_on = [part.reason for part in parts if part.action == "continue"]
+    if asked:
+        going_on.append(stop_words.put_back(asked, sight.notes, tools.fail_after))
+    if going_on:
+        return Answer("continue", "\n\n".join(going_on), "", _message(told))
+    said = [*chosen.said, *(text for part in parts for text in part.said)]
+    lost = {loss.goal_id for loss in news}
+    said += _unreadable([error for key, error in sight.broken.items() if key not in lost])
+    reasons = [part.reason for part in parts] + [*chosen.why_not]
+    reasons += [lost_goals.sentence(loss) for loss in losses]
+    hint = next((part.hint for part in parts if part.hint), "")
+    reason = "; ".join(reasons) or "no active goal on this branch"
+    return Answer("let_go", reason, hint, _message([*said, *told]))
+
+
+def _message(said: Sequence[str]) -> str:
+    """For the user's eyes."""
+    message = "; ".join(text for text in said if text)
+    return f"Flow: {message}" if message else ""
 
 
 def _unreadable(broken: Sequence[FlowError]) -> list[str]:
@@ -133,155 +231,24 @@ def _unreadable(broken: Sequence[FlowError]) -> list[str]:
     return lines
 
 
-def _judge(
-    goal: Goal, event: StopEvent, host: Host, tools: StopTools, unreadable: Sequence[str]
-) -> Answer:
-    mode = _mode(goal, tools.mode)
-    run_id = goal.run_id or ""
-    before = tools.loop(goal.id, run_id)
-    evaluated = tools.evaluate(
-        Request(
-            goal.id,
-            trigger="stop-hook",
-            no_judge=mode != "evaluator-loop",
-            reuse=before.evidence,
-            recall=True,
-            quiet=True,
-        )
+def _noted(
+    notes: SessionNotes,
+    judged: Sequence[JudgedGoal],
+    losses: Sequence[Loss],
+    asked: Sequence[Loss],
+) -> SessionNotes:
+    """The notes with this stop in them."""
+    seen = [part.goal_id for part in judged]
+    goes_on = [part.goal_id for part in judged if part.action == "continue"]
+    return lost_goals.after(notes, losses, asked)._replace(
+        judged=tuple(dict.fromkeys([*notes.judged, *seen])),
+        continued=tuple(dict.fromkeys([*notes.continued, *goes_on])),
+        judging=False,
     )
-    verdict, found = evaluated
-    if found is None:
-        text = stop_words.let_go("untrusted", verdict, asks=True)
-        return _let_go(text, [text, *unreadable], verdict.next_step_hint)
-    row = core.row(found.candidate, found.decision, found.opinion)
-    decided = any(m.decided for m in found.measured)
-    passing = core.passing_set(found.measured)
-    loop = core.counted(
-        before,
-        session=event.session,
-        prompt=event.prompt,
-        continued=event.continued,
-        passing=passing if decided else None,
-    )
-    if event.used is not None:  # a host that counts itself
-        loop = loop._replace(continuations=max(loop.continuations, event.used))
-    refs = {r.criterion_id: r.evidence_ref for r in verdict.criterion_results if r.evidence_ref}
-    loop = loop._replace(evidence={**before.evidence, **refs})
-    limits = core.Limits(tools.fail_after, goal.max_iterations, host.cap)
-    subject = found.facts.subject
-    step = core.step(row, mode, loop, limits, tree=subject.tree, at=tools.now())
-    warnings = list(unreadable)
-    if step.why:
-        verdict = _limit(step.why, evaluated, limits, tools)
-        evaluated = evaluated._replace(verdict=verdict)
-    try:
-        warnings += tools.persist(verdict)
-    except FlowError as error:
-        warnings.append(f"the verdict stands, but could not be recorded: {error}")
-    answer = _answer(row, step, limits, goal, evaluated, host, tools, warnings)
-    if step.action == "continue" and event.session:
-        tools.own(goal.id, event.session)
-    elif event.session and tools.owner(goal.id) == event.session:
-        tools.own(goal.id, event.session)  # not idle
-    tools.keep_loop(verdict.run_id, step.loop)
-    tools.note(verdict.run_id, goal.id, _event(row, step, mode, evaluated, passing, event))
-    return answer
 
 
-def _mode(goal: Goal, mode: Mode) -> Mode:
-    """``flow_managed`` makes the hook warn at most."""
-    return "warn" if goal.flow_managed and mode != "off" else mode
-
-
-def _limit(why: Why, evaluated: Evaluated, limits: Limits, tools: StopTools) -> Verdict:
-    """What a limit writes: ``failed`` for a stuck loop, a proposal for a spent budget."""
-    verdict = evaluated.verdict
-    sentence = stop_words.limit_reached(
-        why, stuck=limits.stuck, budget=limits.budget, cap=limits.cap
-    )
-    reason = f"{stop_words.LIMITS[why]}: {sentence}; {verdict.reason}"
-    if why == "stuck" and not tools.propose_only:
-        tools.fail(evaluated, reason)
-        hint = (
-            f"look at what failed, then start anew: flow goal create NEW --from {verdict.goal_id}"
-        )
-        return verdict._replace(reason=reason, lifecycle_to="failed", next_step_hint=hint)
-    if why in ("stuck", "budget"):
-        return tools.propose(evaluated, reason, why == "budget")
-    return verdict
-
-
-def _answer(
-    row: Row,
-    step: Step,
-    limits: Limits,
-    goal: Goal,
-    evaluated: Evaluated,
-    host: Host,
-    tools: StopTools,
-    warnings: Sequence[str],
-) -> Answer:
-    verdict, found = evaluated
-    if step.action == "continue":
-        tails = {
-            r.criterion_id: tools.output_end(r.evidence_ref)
-            for r in verdict.criterion_results
-            if r.outcome == "failed" and r.evidence_ref
-        }
-        judged = ""
-        if row == "judge_not_achieved" and found is not None:
-            judged = explain.visible(getattr(found.opinion, "reason", ""))
-        text = stop_words.continuation(
-            goal, verdict, tails, step, judged=judged, limit=host.limit, size=host.size
-        )
-        return Answer("continue", text)
-    mode = _mode(goal, tools.mode)
-    text = stop_words.let_go(row, verdict, asks=mode != "warn" or row in ("proved", "untrusted"))
-    if step.why:
-        sentence = stop_words.limit_reached(
-            step.why, stuck=limits.stuck, budget=limits.budget, cap=limits.cap
-        )
-        text = f"goal {goal.id}: let go, {stop_words.LIMITS[step.why]} ({sentence}); {text}"
-        if verdict.lifecycle_to == "failed":
-            text = f"goal {goal.id} is failed: {verdict.reason}"
-    if found is not None and found.measurement.out_of_time:
-        missed = explain.names(found.measurement.out_of_time, 10)
-        text += f"; not reached in the hook's time: {missed}"
-    hint = f"{host.command} {goal.id}"
-    told = f"{text}: {hint}" if row == "proved" else text
-    return _let_go(text, [told, *warnings], hint)
-
-
-def _event(
-    row: Row,
-    step: Step,
-    mode: Mode,
-    evaluated: Evaluated,
-    passing: str,
-    event: StopEvent,
-) -> dict[str, Any]:
-    """The ``stop`` event: why the hook did what it did, for ``flow goal history``."""
-    verdict, found = evaluated
-    measurement = found.measurement if found is not None else None
-    return {
-        "type": "stop",
-        "host": event.host,
-        "session": event.session,
-        "mode": mode,
-        "row": row,
-        "answer": step.action,
-        "limit": stop_words.LIMITS.get(step.why) if step.why else None,
-        "verdict": verdict.verdict,
-        "passing_sha256": passing,
-        "continuations": step.loop.continuations,
-        "stuck_turns": step.loop.stuck_turns,
-        "reused": list(measurement.reused) if measurement else [],
-        "out_of_time": list(measurement.out_of_time) if measurement else [],
-        "tree": found.facts.subject.tree if found is not None else None,
-    }
-
-
-def _let_go(reason: str, said: Sequence[str], hint: str = "") -> Answer:
-    """An answer that lets the agent stop; ``said`` is for the user's eyes."""
-    message = "; ".join(text for text in said if text)
-    return Answer("let_go", reason, hint, f"Flow: {message}" if message else "")
+def _is_new(notes: SessionNotes, sight: Sight, session: str, tools: StopTools) -> bool:
+    """Whether there is anything to remember of a stop that judged nothing."""
+    if notes != sight.notes:
+        return True
+    return bool(sight.known or sight.goals) and not tools.sessions.has_stopped(session)

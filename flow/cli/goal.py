@@ -23,6 +23,7 @@ COMMANDS = {
     "baseline": "run the commands on the base commit: which of them can tell the change",
     "claim": "say which session works on a goal",
     "wait": "wait until a command exits 0, and resume then",
+    "forget": "end the Stop hook's memory of a goal that is gone",
     "approve": "prove a fuzzy criterion by a person's word",
     "amend": "change the contract of a goal, on the record",
     "rebase": "move the pinned base after the base branch was merged in",
@@ -40,6 +41,7 @@ _MODULES = {
     "amend": "goal_amend",
     "claim": "goal_loop",
     "wait": "goal_loop",
+    "forget": "goal_loop",
 }
 
 

@@ -9,6 +9,7 @@ from flow.cli.parsing import Command, goal_argument, seconds
 from flow.core import explain
 from flow.errors import InputError, PersonNeeded
 from flow.wiring import Checkout
+from flow.wiring.stopping import Stopping
 
 if TYPE_CHECKING:
     import argparse
@@ -88,6 +89,23 @@ def _wait(args: argparse.Namespace, out: Output) -> int:
     return 0
 
 
+def _forget_arguments(parser: argparse.ArgumentParser) -> None:
+    goal_argument(parser)
+    parser.add_argument(
+        "--checkout", metavar="DIR", help="where the checkout was, if it is gone (default: here)"
+    )
+
+
+def _forget(args: argparse.Namespace, out: Output) -> int:
+    checkout = Stopping.at(os.path.abspath(args.checkout) if args.checkout else None)
+    checkout.forget(args.ID)
+    out.result(
+        {"goal_id": args.ID, "checkout": checkout.top},
+        [f"the Stop hook does not miss goal {args.ID} any more; nothing else was changed"],
+    )
+    return 0
+
+
 COMMANDS = {
     "claim": Command("say which session works on a goal", _claim_arguments, _claim),
     "wait": Command(
@@ -96,5 +114,13 @@ COMMANDS = {
         _wait,
         "It is asked right away, then at each stop of an agent (flow hook stop), or here\n"
         "with --follow. The command is kept in your own state folder: no checkout brings one.",
+    ),
+    "forget": Command(
+        "end the Stop hook's memory of a goal that is gone",
+        _forget_arguments,
+        _forget,
+        "Flow remembers each goal that it left open in a checkout, and says so when the goal\n"
+        "vanishes or is closed by hand. This ends that. The goal's file, its record and trust\n"
+        "stay as they are; a goal that is there and active is judged all the same.",
     ),
 }

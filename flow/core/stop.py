@@ -7,23 +7,33 @@ from __future__ import annotations
 
 from flow.cheap_typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from flow.core.decide import Opinion
+from flow.core.explain import FLAKY
 from flow.core.sha import sha256
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from flow.core.decide import Candidate, Decision, Measured, Silence
 
 Mode = Literal["off", "warn", "block", "evaluator-loop"]
 Row = Literal[
-    "failed", "violation", "inconclusive", "judge_not_achieved", "undecided", "proved", "untrusted"
+    "failed",
+    "violation",
+    "proof_lost",
+    "inconclusive",
+    "judge_not_achieved",
+    "undecided",
+    "proved",
+    "untrusted",
 ]
-"""What an evaluation came to, as the rows of SPEC section 6's table name it. ``undecided``: fuzzy
-criteria are left, or a person has to look."""
+"""What an evaluation came to, as the rows of SPEC section 6's table name it. ``proof_lost``:
+nothing failed, and a criterion that passed or failed before shows nothing any more. ``undecided``:
+fuzzy criteria are left, or a person has to look."""
 
 CONTINUE: Mapping[Row, frozenset[Mode]] = {
     "failed": frozenset(("block", "evaluator-loop")),
     "violation": frozenset(("block", "evaluator-loop")),
+    "proof_lost": frozenset(("block", "evaluator-loop")),
     "judge_not_achieved": frozenset(("evaluator-loop",)),
 }
 """In which modes a row keeps the agent working. Every other cell lets it go."""
@@ -94,19 +104,37 @@ class Step(NamedTuple):
     """Whether the host may take no further one."""
 
 
-def row(found: Candidate, decision: Decision, opinion: Opinion | Silence | None) -> Row:
-    """The table's row for an evaluation."""
+def row(
+    found: Candidate,
+    decision: Decision,
+    opinion: Opinion | Silence | None,
+    proof_lost: Sequence[str] = (),
+) -> Row:
+    """The table's row for an evaluation; ``proof_lost`` names the criteria that lost theirs."""
     if decision.blocker_type == "scope_violation":
         return "violation"
     if found == "fail":
         return "failed"
     if found == "incomplete":
-        return "inconclusive"
+        return "proof_lost" if proof_lost else "inconclusive"
     if decision.verdict == "achieved":
         return "proved"
     if isinstance(opinion, Opinion) and decision.verdict == "not_achieved":
         return "judge_not_achieved"
     return "undecided"
+
+
+def may_have_lost_its_proof(outcome: str, reason: str) -> bool:
+    """Whether an inconclusive result can mean that a command stopped showing anything.
+
+    Runs that disagree still show something: they are repeated instead (flaky).
+    """
+    return outcome == "inconclusive" and not reason.startswith(FLAKY)
+
+
+def ended_by_signal(result: str | None) -> bool:
+    """Whether ``last_result`` names a signal: that says nothing, whatever the runs before said."""
+    return result is not None and result.startswith("signal ")
 
 
 def passing_set(measured: Iterable[Measured]) -> str:

@@ -85,7 +85,7 @@ class Answer(NamedTuple):
     reason: str
     next_step_hint: str = ""
     message: str = ""
-    """For the user's eyes. Codex and Cursor have no place for it in an answer that lets go."""
+    """For the user's eyes. Codex and Cursor have no place for it."""
 
 
 class _Host(NamedTuple):
@@ -169,7 +169,8 @@ def to_document(host: str, answer: Answer) -> dict[str, str]:
         reason = answer.reason if answer.reason.strip() else MARK
         if host == "cursor":
             return {"followup_message": reason}
-        return {"decision": "deny" if host == "gemini" else "block", "reason": reason}
+        told = {"systemMessage": answer.message} if answer.message and host != "codex" else {}
+        return {"decision": "deny" if host == "gemini" else "block", "reason": reason, **told}
     if host == "claude":
         return {
             "decision": "approve",

@@ -9,13 +9,15 @@ from __future__ import annotations
 from flow.cheap_typing import TYPE_CHECKING
 from flow.core import explain
 from flow.core.explain import visible
+from flow.core.lost_goals import remedy, what_happened
 from flow.core.stop_host import MARK
 from flow.core.verdict import clip
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from flow.core.goal import Goal
+    from flow.core.lost_goals import Loss, SessionNotes
     from flow.core.stop import Row, Step, Why
     from flow.core.verdict import CriterionResult, Verdict
 
@@ -36,14 +38,20 @@ def continuation(
     judged: str,
     limit: int,
     size: Callable[[str], int],
+    proof_lost: Sequence[str] = (),
 ) -> str:
     """The agent's next prompt. ``tails`` has the end of each failing criterion's output.
 
-    ``limit`` is what the host takes, as ``size`` counts it; ``judged`` is a judge's reason.
+    ``limit`` is what the host takes, as ``size`` counts it; ``judged`` is a judge's reason;
+    ``proof_lost`` names the criteria that showed something before and show nothing now.
     """
     head = [f"{MARK} goal {goal.id} is not done yet.", f"Outcome: {_cut(goal.outcome)}"]
-    foot = _foot(goal, verdict, step, judged)
-    failing = [r for r in verdict.criterion_results if r.outcome == "failed"]
+    foot = _foot(goal, verdict, step, judged, proof_lost)
+    failing = [
+        r
+        for r in verdict.criterion_results
+        if r.outcome == "failed" or r.criterion_id in proof_lost
+    ]
     room = limit - size("\n".join([*head, *foot])) - 200
     blocks: list[str] = []
     share = min(max(room // max(len(failing), 1), _TAIL_LEAST), TAIL_CHARACTERS + 2 * _TEXT + 200)
@@ -56,7 +64,33 @@ def continuation(
     more = len(failing) - len(blocks)
     if more:
         blocks.append(f"- and {more} more criteria that fail: flow goal status {goal.id}")
-    return "\n".join([*head, *(["Failing:"] if blocks else []), *blocks, *foot])
+    failed = any(r.outcome == "failed" for r in failing)
+    title = "Failing:" if failed else "Shown before, and not any more:"
+    return "\n".join([*head, *([title] if blocks else []), *blocks, *foot])
+
+
+def put_back(losses: Sequence[Loss], notes: SessionNotes, limit: int) -> str:
+    """The agent's next prompt where goals that it was kept working for cannot be judged any more.
+
+    ``limit`` is how often that is asked for in a session.
+    """
+    names = explain.names([loss.goal_id for loss in losses], 10)
+    times = min(notes.asked.get(loss.goal_id, 0) for loss in losses) + 1
+    return "\n".join(
+        [
+            f"{MARK} goal {names} is open, and Flow cannot judge it.",
+            *(
+                f"- {loss.goal_id}: {what_happened(loss)}. To do: {remedy(loss)}."
+                for loss in losses
+            ),
+            (
+                "Undo what you did there, then stop: Flow looks again. What you did not do "
+                "yourself, leave as it is, and say so plainly to the user, who can end this with "
+                f"flow goal forget {losses[0].goal_id}."
+            ),
+            f"This is asked for at most {limit} times ({times} of {limit}).",
+        ]
+    )
 
 
 def _failing(goal: Goal, result: CriterionResult, tail: str, share: int) -> str:
@@ -64,6 +98,8 @@ def _failing(goal: Goal, result: CriterionResult, tail: str, share: int) -> str:
     text = _cut(criterion.text) if criterion else ""
     command = _cut(criterion.verification_command or "") if criterion else ""
     optional = "" if criterion is None or criterion.must_pass else " (not required)"
+    if result.outcome != "failed":
+        optional += " (it showed something before, and shows nothing now)"
     why = _cut(result.reason) or f"exit {result.exit_code}"
     block = f"- {result.criterion_id}{optional}: {text}\n  {why}; command: {command}"
     lines = _tail(tail, share - len(block) - 60)
@@ -84,7 +120,9 @@ def _tail(text: str, most: int) -> list[str]:
     return found[::-1]
 
 
-def _foot(goal: Goal, verdict: Verdict, step: Step, judged: str) -> list[str]:
+def _foot(
+    goal: Goal, verdict: Verdict, step: Step, judged: str, proof_lost: Sequence[str]
+) -> list[str]:
     lines = []
     if verdict.path_violations:
         shown = explain.names(verdict.path_violations, _PATHS)
@@ -93,7 +131,11 @@ def _foot(goal: Goal, verdict: Verdict, step: Step, judged: str) -> list[str]:
         lines.append(f'The judge says (an opinion, not an instruction): "{clip(judged, 1000)}"')
         if verdict.next_step_hint:
             lines.append(f'The judge\'s hint: "{clip(visible(verdict.next_step_hint), 500)}"')
-    waiting = [r.criterion_id for r in verdict.criterion_results if r.outcome == "inconclusive"]
+    waiting = [
+        r.criterion_id
+        for r in verdict.criterion_results
+        if r.outcome == "inconclusive" and r.criterion_id not in proof_lost
+    ]
     if waiting:
         lines.append(f"Not decided: {explain.names(waiting, 10)}")
     lines.append(f"Do not touch: {clip(_forbidden(goal), 1200)}.")
@@ -153,6 +195,8 @@ def let_go(found: Row, verdict: Verdict, *, asks: bool) -> str:
         text = f"goal {goal_id} is blocked: {verdict.reason}"
     elif found == "failed":
         text = f"goal {goal_id} is not done: {verdict.reason}"
+    elif found == "proof_lost":
+        text = f"goal {goal_id} lost a proof that it had: {verdict.reason}"
     elif found == "inconclusive":
         text = f"goal {goal_id} is undecided: {verdict.reason}"
     elif found == "judge_not_achieved":

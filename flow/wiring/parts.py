@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 
 from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core import layout
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from flow.adapters.chain_heads import Heads
+    from flow.adapters.checkouts import CheckoutNotes
     from flow.adapters.git import Repo
     from flow.adapters.ledger import FileLedger
     from flow.adapters.notes import Notes
@@ -31,16 +33,22 @@ if TYPE_CHECKING:
 class Parts:
     """The adapters behind a checkout.
 
-    ``cwd`` defaults to the working directory, ``environ`` to the process's environment. Raises
-    :class:`InputError` where neither a repository nor a ``.flow`` folder is above ``cwd``.
+    ``cwd`` defaults to the working directory, ``environ`` to the process's environment; ``repo``
+    is given where it cannot be found any more. Raises :class:`InputError` where neither a
+    repository nor a ``.flow`` folder is above ``cwd``.
     """
 
-    def __init__(self, cwd: str | None = None, environ: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        cwd: str | None = None,
+        environ: Mapping[str, str] | None = None,
+        repo: Repo | None = None,
+    ) -> None:
         from flow.adapters.git import find_repo
 
         self.environ = os.environ if environ is None else environ
         start = os.path.abspath(cwd or os.getcwd())
-        repo = find_repo(start)
+        repo = repo or find_repo(start)
         if repo is None:
             raise InputError(
                 f"{start} is in no git repository and below no .flow folder",
@@ -164,9 +172,38 @@ class Parts:
             cache_dir=self._cache("parsed"),
             kept=self._keep_head,
             announce=self._announce,
+            coming=self._coming,
+            left=self.left,
             vouching=self.vouching,
             speaker=self.speaker,
         )
+
+    @property
+    def checkout_notes(self) -> CheckoutNotes:
+        """What the user's state folder remembers of this checkout's goals and sessions."""
+        from flow.adapters.checkouts import CheckoutNotes
+
+        notes: CheckoutNotes = self._once(
+            "checkout_notes", lambda: CheckoutNotes(self.state_dir, self.top, self.repo.git_dir)
+        )
+        return notes
+
+    def _coming(self, goal: Goal, status: str) -> None:
+        """A goal is about to get a status: the Stop hook is to know that Flow wrote it."""
+        with suppress(FlowError):  # without a state folder nothing is remembered
+            self.checkout_notes.coming(goal.id, status)
+
+    def left(self, goal: Goal, run_id: str, status: str, contract: str) -> None:
+        """Flow has written a goal: the Stop hook misses it until it is closed."""
+        from flow.core.lifecycle import TERMINAL
+        from flow.core.lost_goals import KnownGoal
+
+        with suppress(FlowError):
+            if status in TERMINAL or status == "draft":
+                self.checkout_notes.forget(goal.id)
+            else:
+                known = KnownGoal(goal.id, run_id, goal.branch, (status,), contract)
+                self.checkout_notes.left(known)
 
     def _notes(self, kind: Any) -> Notes:
         """Notes about this repository's goals in the user's state folder."""

@@ -84,9 +84,6 @@ class Reading(Parts):
 
     def _closed_by_hand(self, loaded: LoadedGoal) -> list[str]:
         """A warning where the goal's run is known here, and no door of Flow's closed the goal."""
-        from flow.adapters import events
-        from flow.core import closing
-
         goal = loaded.goal
         if goal.status not in TERMINAL or goal.run_id is None or self.vouching.troubles:
             return []
@@ -95,14 +92,22 @@ class Reading(Parts):
                 return []  # it may have been closed on another machine
         except FlowError:
             return []
-        at = closing.told_at(events.read(self.top, goal.run_id, goal.id)[0], goal.status)
-        if at is not None and self.vouching.closed(goal.run_id, goal, loaded.contract, at):
+        if self.closing_on_record(loaded, goal.run_id):
             return []
         why = "no door of Flow's closed it as it is now, or none that could write there"
         do = (
             f"it is not exported; to have its work on record: flow goal create NEW --from {goal.id}"
         )
         return [f"your own state folder does not know that it is {goal.status}: {why} ({do})"]
+
+    def closing_on_record(self, loaded: LoadedGoal, run_id: str) -> bool:
+        """Whether this user's state folder knows how the goal got its final status."""
+        from flow.adapters import events
+        from flow.core import closing
+
+        goal = loaded.goal
+        at = closing.told_at(events.read(self.top, run_id, goal.id)[0], goal.status)
+        return at is not None and self.vouching.closed(run_id, goal, loaded.contract, at)
 
     def listing(self) -> dict[str, Any]:
         """One row for each goal, and the goals that cannot be read, by name."""

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from itertools import islice
+
 from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core import explain, layout
-from flow.errors import FlowError, StateError
+from flow.errors import FlowError, InputError, StateError
+from flow.wiring import stop_sight
 from flow.wiring.evaluating import Evaluating
 from flow.wiring.reading import Reading
 
@@ -12,8 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from flow.app.evaluate import Evaluated
-    from flow.app.stop import Host
-    from flow.core.goal import Goal
+    from flow.app.stop_tools import Host
+    from flow.core.goal import Criterion, Goal
+    from flow.core.lost_goals import SessionNotes
     from flow.core.stop import Loop
     from flow.core.stop_host import Answer, StopEvent
     from flow.core.verdict import Verdict
@@ -25,8 +30,8 @@ ASK_SECONDS = 30.0
 OUTPUT_END = 8192
 """Bytes of the end of an output that a continuation is made from."""
 SOURCE = "evaluator-loop"
-PENDING_LIMIT = 1000
-"""Goals whose last change is completed at most; a crash leaves one."""
+LOOK_BACK = 100
+"""The newest sidecars of a criterion among which one that passed or failed is looked for."""
 MARGIN = 5.0
 """Seconds of the hook's time that are kept for writing down what was found."""
 
@@ -34,12 +39,48 @@ MARGIN = 5.0
 class Stopping(Reading, Evaluating):
     """What the Stop hook asks of a checkout."""
 
+    @classmethod
+    def at(cls, cwd: str | None) -> Stopping:
+        """The checkout that an event is about; ``cwd`` is its folder, which may be gone.
+
+        One that Flow works for is found where it was, also where nothing of it is left. Raises
+        :class:`InputError` where there is no repository, no ``.flow`` and none that Flow knows.
+        """
+        import os
+
+        missing = stop_sight.missing_checkout(cwd or os.getcwd(), os.environ)
+        folder = cwd or os.getcwd()
+        while not os.path.isdir(folder):
+            folder = os.path.dirname(folder)
+        return cls(folder, repo=missing)
+
+    def switched_off(self, session: str | None, why: str) -> list[str]:
+        """What to say where the hook is off: which goals nobody judges, once in a session.
+
+        Only in a session that was judged before: else it is off because somebody wants it so.
+        """
+        try:
+            notes = self.checkout_notes.session(session) if session else None
+            goals = self.checkout_notes.read().goals
+        except FlowError:
+            return []
+        left = [goal_id for goal_id in goals if notes and goal_id in notes.judged]
+        if session is None or notes is None or not left:
+            return []
+        news = [goal_id for goal_id in left if notes.told.get(goal_id) != why]
+        if not news:
+            return []
+        told = {**notes.told, **dict.fromkeys(left, why)}
+        _Sessions(self).keep(session, notes._replace(told=told, judging=False))
+        return [f"goal {explain.names(news, 5)}: not judged any more, since {why}"]
+
     def stop(self, event: StopEvent, host: Host, seconds_left: Callable[[], float]) -> Answer:
         """Decide about one stop of an agent. Raises :class:`FlowError`."""
         import time
 
         from flow.adapters import locks
-        from flow.app.stop import StopTools, stop
+        from flow.app.stop import stop
+        from flow.app.stop_tools import StopTools
 
         settings = self.settings.settings
         self._parts["speaker"] = None  # nobody speaks at a stop: `how` names the hook
@@ -51,39 +92,18 @@ class Stopping(Reading, Evaluating):
             mode=settings.stop_hook_enforcement,
             fail_after=settings.fail_after_stuck_turns,
             propose_only=settings.on_stuck == "propose",
-            goals=self._open_goals,
-            owner=self.owner,
-            own=self._own,
+            sight=lambda session: stop_sight.look(self, session),
+            sessions=_Sessions(self),
+            record=_Record(self),
+            moves=_Moves(self),
             ready=lambda goal: self.ask_again(goal, min(ASK_SECONDS, left())),
-            resume=self._go_on,
             evaluate=lambda request: self.examine(request, seconds_left=left),
-            persist=self._persist,
-            loop=self._loop,
-            keep_loop=self._keep_loop,
-            note=self._note,
-            output_end=self._output_end,
-            fail=self._fail,
-            propose=self._propose,
             alone=lambda goal_id: locks.exclusive(
                 self.top, layout.stop_lock(goal_id), timeout=max(left(), 0.1), quick=True
             ),
             now=time.time,
         )
         return stop(event, host, tools)
-
-    def _open_goals(self) -> tuple[list[Goal], list[FlowError]]:
-        """The branch's open goals, once what a killed call had decided is written everywhere."""
-        from flow.adapters import files
-
-        broken: list[FlowError] = []
-        for name in files.names(self.top, layout.PENDING, suffix=".json", limit=PENDING_LIMIT):
-            goal_id = name.removesuffix(".json")
-            try:
-                self.ledger.finish(goal_id)
-            except FlowError as error:
-                broken.append(error)
-        goals, unreadable = self.active(None, any_open=True)
-        return goals, [*broken, *unreadable]
 
     # --- sessions ------------------------------------------------------------------------------
 
@@ -104,7 +124,6 @@ class Stopping(Reading, Evaluating):
 
         Raises :class:`StateError` for a closed goal.
         """
-        from flow.adapters import files
         from flow.app.doors import refuse_closed
 
         goal = self.load(goal_id).goal
@@ -112,16 +131,45 @@ class Stopping(Reading, Evaluating):
         if session is None:
             self._notes("sessions").remove(goal.id)
         else:
-            self._own(goal.id, session)
-        if goal.run_id is not None and files.exists(self.top, layout.events_file(goal.run_id)):
-            spoken = self.speaker.fields() if self.speaker is not None else {}
-            self._note(goal.run_id, goal.id, {"type": "claimed", "session": session, **spoken})
+            self.own(goal.id, session)
+        self._spoken(goal.run_id, goal.id, {"type": "claimed", "session": session})
         return goal
 
-    def _own(self, goal_id: str, session: str) -> None:
+    def forget(self, goal_id: str) -> None:
+        """Miss the goal no longer. Raises :class:`InputError` where it is not missed."""
+        from flow.core import ids
+
+        known = self.checkout_notes.read().goals.get(ids.goal_id(goal_id))
+        if known is None or not self.checkout_notes.forget(goal_id):
+            raise InputError(
+                f"no goal {goal_id} is remembered of {explain.visible(self.top)}",
+                code="not_found",
+                key="goal id",
+                value=goal_id,
+                remedy="name the checkout where it was: flow goal forget ID --checkout DIR",
+            )
+        self._spoken(known.run_id, goal_id, {"type": "forgotten"})
+
+    def _spoken(self, run_id: str | None, goal_id: str, event: Mapping[str, Any]) -> None:
+        """Note what somebody said in the run's events, where there are any."""
+        from flow.adapters import files
+
+        if run_id is not None and files.exists(self.top, layout.events_file(run_id)):
+            spoken = self.speaker.fields() if self.speaker is not None else {}
+            _Record(self).note(run_id, goal_id, {**event, **spoken})
+
+    def own(self, goal_id: str, session: str) -> None:
+        """Remember that a session works on a goal."""
         import time
 
         self._notes("sessions").write(goal_id, {"session": session, "at": time.time()})
+
+    def give_up(self, evaluated: Evaluated, reason: str) -> None:
+        """Close a goal whose loop is stuck as ``failed``."""
+        from flow.adapters import clock
+        from flow.app import doors
+
+        doors.give_up(self._desk(), evaluated, reason, "Stop hook, evaluator-loop", clock.now())
 
     # --- waiting for something outside ---------------------------------------------------------
 
@@ -180,50 +228,104 @@ class Stopping(Reading, Evaluating):
             return True, f"what it waited for is there: {shown}"
         return False, f"not there yet ({found[0].result}): {shown}"
 
-    # --- what a stop writes --------------------------------------------------------------------
 
-    def _persist(self, verdict: Verdict) -> tuple[str, ...]:
-        return self._put_verdict(verdict.to_document(), verdict.run_id, SOURCE)[1]
+class _Sessions:
+    """Whose a goal is, and what the hook did in a session (:class:`~flow.app.stop_tools.Sessions`).
 
-    def _loop(self, goal_id: str, run_id: str) -> Loop:
+    What cannot be written is not remembered: a stop is answered all the same.
+    """
+
+    def __init__(self, checkout: Stopping) -> None:
+        self._checkout = checkout
+
+    def owner(self, goal_id: str) -> str | None:
+        return self._checkout.owner(goal_id)
+
+    def own(self, goal_id: str, session: str) -> None:
+        self._checkout.own(goal_id, session)
+
+    def has_stopped(self, session: str) -> bool:
+        try:
+            return self._checkout.checkout_notes.session(session) is not None
+        except FlowError:
+            return True
+
+    def keep(self, session: str, notes: SessionNotes) -> None:
+        with suppress(FlowError):
+            self._checkout.checkout_notes.keep_session(session, notes)
+
+
+class _Record:
+    """The counters and events of a goal's run (:class:`~flow.app.stop_tools.LoopRecord`)."""
+
+    def __init__(self, checkout: Stopping) -> None:
+        self._checkout = checkout
+        self._top = checkout.top
+
+    def persist(self, verdict: Verdict) -> tuple[str, ...]:
+        document = verdict.to_document()
+        return self._checkout._put_verdict(document, verdict.run_id, SOURCE)[1]
+
+    def loop(self, goal_id: str, run_id: str) -> Loop:
         from flow.adapters import loops
         from flow.core.stop import Loop
 
-        return loops.read(self.top, run_id, goal_id) if run_id else Loop(goal_id)
+        return loops.read(self._top, run_id, goal_id) if run_id else Loop(goal_id)
 
-    def _keep_loop(self, run_id: str, loop: Loop) -> None:
+    def keep_loop(self, run_id: str, loop: Loop) -> None:
         from flow.adapters import clock, loops
 
-        loops.write(self.top, run_id, loop, now=clock.now())
+        loops.write(self._top, run_id, loop, now=clock.now())
 
-    def _note(self, run_id: str, goal_id: str, event: Mapping[str, Any]) -> None:
+    def note(self, run_id: str, goal_id: str, event: Mapping[str, Any]) -> None:
         from flow.adapters import clock, events
 
         fields = dict(event)
         kind = fields.pop("type")
-        events.append(self.top, run_id, goal_id, kind, fields, at=clock.now(), sync=False)
-        self._keep_head(run_id)  # a stop writes nothing after this
+        events.append(self._top, run_id, goal_id, kind, fields, at=clock.now(), sync=False)
+        self._checkout._keep_head(run_id)  # a stop writes nothing after this
 
-    def _output_end(self, evidence_ref: str) -> str:
+    def output_end(self, evidence_ref: str) -> str:
         from flow.adapters import files
 
         stem = evidence_ref.removesuffix(layout.EVIDENCE_SUFFIX)
         try:
-            data = files.read_end(self.top, f"{stem}.txt", limit=OUTPUT_END)
+            data = files.read_end(self._top, f"{stem}.txt", limit=OUTPUT_END)
         except FlowError:
             return ""
         return data.decode("utf-8", "replace")
 
-    def _fail(self, evaluated: Evaluated, reason: str) -> None:
+    def shown_before(self, run_id: str, criterion: Criterion) -> bool:
+        records = self._checkout.records
+        for path in islice(records.measured(run_id, criterion.id), LOOK_BACK):
+            evidence = records.counted(path)
+            if evidence is None or evidence.outcome not in ("passed", "failed"):
+                continue
+            if evidence.document["evidence"].get("criterion_digest") == criterion.digest:
+                return True
+        return False
+
+
+class _Moves:
+    """What a stop may change of a goal (:class:`~flow.app.stop_tools.GoalMoves`)."""
+
+    def __init__(self, checkout: Stopping) -> None:
+        self._checkout = checkout
+
+    def resume(self, goal_id: str, reason: str) -> None:
+        self._checkout.go_on(goal_id, reason)
+
+    def fail(self, evaluated: Evaluated, reason: str) -> None:
+        self._checkout.give_up(evaluated, reason)
+
+    def propose(self, evaluated: Evaluated, reason: str, waits: bool) -> Verdict:
         from flow.adapters import clock
         from flow.app import doors
 
-        doors.give_up(self._desk(), evaluated, reason, "Stop hook, evaluator-loop", clock.now())
-
-    def _propose(self, evaluated: Evaluated, reason: str, waits: bool) -> Verdict:
-        from flow.adapters import clock
-        from flow.app import doors
-
+        ledger, records = self._checkout.ledger, self._checkout.records
         return doors.propose_failed(
-            self.ledger, self.records, evaluated, reason, waits=waits, now=clock.now()
+            ledger, records, evaluated, reason, waits=waits, now=clock.now()
         )
+
+    def missed(self, goal: Goal, run_id: str, status: str, contract: str) -> None:
+        self._checkout.left(goal, run_id, status, contract)

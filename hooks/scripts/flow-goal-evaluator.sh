@@ -36,11 +36,14 @@ answer() {
 
 folder='("cwd"[[:space:]]*:|"workspace_roots"[[:space:]]*:[[:space:]]*\[)[[:space:]]*"([^"\]*)"'
 
-# goals_above FOLDER: whether it or a folder above it has .flow/goals.
+# goals_above FOLDER: whether it or a folder above it has .flow/goals, or had goals that Flow still works for: for
+# those the user's state folder has a file named by the checkout's path.
 goals_above() {
     local above=$1
     while :; do
         [[ -e $above/.flow/goals || -L $above/.flow/goals || -L $above/.flow ]] && return 0
+        [[ -e $state/checkouts$above/:flow/goals.json ]] && return 0
+        [[ -z $other || ! -e $other/checkouts$above/:flow/goals.json ]] || return 0
         [[ $above == */* ]] || return 1
         above=${above%/*}
     done
@@ -52,6 +55,8 @@ say_once() {
     answer "$text" "Flow: $text"
 }
 
+state=${HOME-}/.claude/flow-state other=
+[[ ${FLOW_STATE_DIR-} != /* ]] || other=${FLOW_STATE_DIR%/}
 trap : INT # the interpreter ends what it does and answers; without it this shell would be gone
 ended='the Stop hook was interrupted before it was done'
 options=$*

@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from flow.app.evaluate import Request, examine
-from flow.app.stop import Host, StopTools, stop
+from flow.app.stop import stop
+from flow.app.stop_tools import Host, Sight, StopTools
+from flow.core.lost_goals import KnownGoal, SessionNotes
 from flow.core.stop import Loop
 from flow.core.stop_host import StopEvent
 from flow.errors import InputError, StorageError
 from tests.app.fakes import World, changed, criterion, goal_document
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from flow.app.evaluate import Evaluated
     from flow.core.goal import Goal
@@ -39,6 +41,10 @@ class Scene:
         self.events: list[dict[str, Any]] = []
         self.verdicts: list[Verdict] = []
         self.broken: list[Any] = []
+        self.known: dict[str, KnownGoal] = {}
+        self.losses: list[Any] = []
+        self.notes: dict[str, SessionNotes] = {}
+        self.shown: set[str] = set()
         self.ready: tuple[bool, str] = (False, "not there yet: make ci")
         self.unwritable = False
         self.propose_only = False
@@ -54,22 +60,54 @@ class Scene:
             mode=self.mode,
             fail_after=self.limit,
             propose_only=self.propose_only,
-            goals=lambda: ([w.goal(name).goal for name, w in self.worlds.items()], self.broken),
-            owner=self.owners.get,
-            own=self.own,
+            sight=self.sight,
+            sessions=self,
+            record=self,
+            moves=self,
             ready=self.ask_again,
-            resume=self.resume,
             evaluate=self.evaluate,
-            persist=self.persist,
-            loop=lambda goal_id, _: self.loops.get(goal_id, Loop(goal_id)),
-            keep_loop=self.keep_loop,
-            note=lambda run, goal, event: self.events.append({"goal": goal, "run": run, **event}),
-            output_end=lambda path: f"the end of {path}",
-            fail=self.fail,
-            propose=self.propose,
             alone=self.alone,
             now=lambda: self.time,
         )
+
+    def sight(self, session: str | None) -> Sight:
+        loaded = [w.goal(name) for name, w in self.worlds.items()]
+        return Sight(
+            [each.goal for each in loaded],
+            {str(n): error for n, error in enumerate(self.broken)},
+            dict(self.known),
+            list(self.losses),
+            {each.goal.id: each.contract for each in loaded},
+            self.notes.get(session or "", SessionNotes()),
+        )
+
+    def owner(self, goal_id: str) -> str | None:
+        return self.owners.get(goal_id)
+
+    def has_stopped(self, session: str) -> bool:
+        return session in self.notes
+
+    def keep(self, session: str, notes: SessionNotes) -> None:
+        self.notes[session] = notes
+
+    def known_goal(self, goal_id: str = "issue-4", **more: Any) -> None:
+        goal = KnownGoal(goal_id, "run-1", "main", ("active",), "c")
+        self.known[goal_id] = goal._replace(**more)
+
+    def loop(self, goal_id: str, run_id: str) -> Loop:
+        return self.loops.get(goal_id, Loop(goal_id))
+
+    def note(self, run: str, goal: str, event: Mapping[str, Any]) -> None:
+        self.events.append({"goal": goal, "run": run, **event})
+
+    def output_end(self, path: str) -> str:
+        return f"the end of {path}"
+
+    def shown_before(self, run_id: str, criterion: Any) -> bool:
+        return criterion.id in self.shown
+
+    def missed(self, goal: Goal, run_id: str, status: str, contract: str) -> None:
+        self.known[goal.id] = KnownGoal(goal.id, run_id, goal.branch, (status,), contract)
 
     def own(self, goal_id: str, session: str) -> None:
         self.log.append(f"own {goal_id}")
@@ -391,33 +429,28 @@ def test_a_verdict_that_cannot_be_kept_is_a_warning() -> None:
 class Strict(Scene):
     """Refuses what is not the goal's own: another id, run or session."""
 
-    def tools(self) -> StopTools:
-        parts = super().tools()
+    def loop(self, goal_id: str, run_id: str) -> Loop:
+        assert (goal_id, run_id) == ("issue-4", "run-1")
+        return super().loop(goal_id, run_id)
 
-        def loop(goal_id: str, run_id: str) -> Loop:
-            assert (goal_id, run_id) == ("issue-4", "run-1")
-            return parts.loop(goal_id, run_id)
+    def own(self, goal_id: str, session: str) -> None:
+        assert (goal_id, session) == ("issue-4", "s")
+        super().own(goal_id, session)
 
-        def own(goal_id: str, session: str) -> None:
-            assert (goal_id, session) == ("issue-4", "s")
-            parts.own(goal_id, session)
+    def fail(self, evaluated: Evaluated, reason: str) -> None:
+        assert evaluated.verdict.goal_id == "issue-4"
+        super().fail(evaluated, reason)
 
-        def fail(evaluated: Evaluated, reason: str) -> None:
-            assert evaluated.verdict.goal_id == "issue-4"
-            parts.fail(evaluated, reason)
+    @contextmanager
+    def alone(self, goal_id: str) -> Iterator[None]:
+        assert goal_id == "issue-4"
+        with super().alone(goal_id):
+            yield
 
-        @contextmanager
-        def alone(goal_id: str) -> Iterator[None]:
-            assert goal_id == "issue-4"
-            with parts.alone(goal_id):
-                yield
-
-        def output_end(path: str) -> str:
-            assert path.startswith(".flow/runs/run-1/evidence/")
-            self.log.append(f"read {path}")
-            return parts.output_end(path)
-
-        return parts._replace(loop=loop, own=own, fail=fail, alone=alone, output_end=output_end)
+    def output_end(self, path: str) -> str:
+        assert path.startswith(".flow/runs/run-1/evidence/")
+        self.log.append(f"read {path}")
+        return super().output_end(path)
 
 
 def test_every_part_is_handed_the_goal_it_is_about() -> None:

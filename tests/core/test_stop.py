@@ -18,6 +18,7 @@ MODES = ("off", "warn", "block", "evaluator-loop")
 ROWS = (
     "failed",
     "violation",
+    "proof_lost",
     "inconclusive",
     "judge_not_achieved",
     "undecided",
@@ -29,6 +30,8 @@ CONTINUES = {
     ("failed", "evaluator-loop"),
     ("violation", "block"),
     ("violation", "evaluator-loop"),
+    ("proof_lost", "block"),
+    ("proof_lost", "evaluator-loop"),
     ("judge_not_achieved", "evaluator-loop"),
 }
 FREE = Limits(stuck=3, budget=20, cap=8)
@@ -83,6 +86,39 @@ def test_the_row_of_an_evaluation(
     candidate: Any, decided: Any, opinion: Any, expected: str
 ) -> None:
     assert stop.row(candidate, decided, opinion) == expected
+
+
+@pytest.mark.parametrize(
+    ("candidate", "expected"),
+    [("fail", "failed"), ("incomplete", "proof_lost"), ("pass", "undecided")],
+)
+def test_a_lost_proof_is_a_row_of_its_own_where_nothing_failed(
+    candidate: Any, expected: str
+) -> None:
+    assert stop.row(candidate, decision("not_achieved"), None, ("AC1",)) == expected
+
+
+@pytest.mark.parametrize(
+    ("outcome", "reason", "expected"),
+    [
+        ("inconclusive", "no test ran", True),
+        ("inconclusive", "", True),
+        ("inconclusive", "flaky: passed 1 of 2 runs", False),
+        ("failed", "exit 1", False),
+        ("passed", "", False),
+        ("not_run", "", False),
+    ],
+)
+def test_what_can_be_a_lost_proof(outcome: str, reason: str, expected: bool) -> None:
+    assert stop.may_have_lost_its_proof(outcome, reason) == expected
+
+
+@pytest.mark.parametrize(
+    ("result", "expected"),
+    [("signal TERM", True), ("signal RTMIN+2", True), ("exit 0", False), (None, False)],
+)
+def test_a_signal_shows_nothing(result: str | None, expected: bool) -> None:
+    assert stop.ended_by_signal(result) == expected
 
 
 @pytest.mark.parametrize(("stuck", "why"), [(0, ""), (2, ""), (3, "stuck"), (4, "stuck")])

@@ -340,9 +340,25 @@ ANSWERS = {
     "continue, bare": Answer("continue", " \n"),
 }
 DOCUMENTS: list[tuple[str, str, dict[str, str]]] = [
-    ("claude", "continue", {"decision": "block", "reason": "FLOW_GOAL_CONTINUATION fix AC1"}),
+    (
+        "claude",
+        "continue",
+        {
+            "decision": "block",
+            "reason": "FLOW_GOAL_CONTINUATION fix AC1",
+            "systemMessage": "message",
+        },
+    ),
     ("codex", "continue", {"decision": "block", "reason": "FLOW_GOAL_CONTINUATION fix AC1"}),
-    ("gemini", "continue", {"decision": "deny", "reason": "FLOW_GOAL_CONTINUATION fix AC1"}),
+    (
+        "gemini",
+        "continue",
+        {
+            "decision": "deny",
+            "reason": "FLOW_GOAL_CONTINUATION fix AC1",
+            "systemMessage": "message",
+        },
+    ),
     ("cursor", "continue", {"followup_message": "FLOW_GOAL_CONTINUATION fix AC1"}),
     (
         "claude",

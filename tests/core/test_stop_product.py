@@ -15,6 +15,7 @@ MODES = ("off", "warn", "block", "evaluator-loop")
 ROWS = {
     "failed": ("block", "evaluator-loop"),
     "violation": ("block", "evaluator-loop"),
+    "proof_lost": ("block", "evaluator-loop"),
     "inconclusive": (),
     "judge_not_achieved": ("evaluator-loop",),
     "undecided": (),
@@ -22,9 +23,9 @@ ROWS = {
     "untrusted": (),
 }
 BLOCKS: dict[str, dict[str, str]] = {
-    "claude": {"decision": "block", "reason": "R"},
+    "claude": {"decision": "block", "reason": "R", "systemMessage": "M"},
     "codex": {"decision": "block", "reason": "R"},
-    "gemini": {"decision": "deny", "reason": "R"},
+    "gemini": {"decision": "deny", "reason": "R", "systemMessage": "M"},
     "cursor": {"followup_message": "R"},
 }
 LETS_GO: dict[str, dict[str, str]] = {

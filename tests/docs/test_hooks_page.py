@@ -21,6 +21,7 @@ PAGE = os.path.join(ROOT, "docs", "hooks.md")
 ROWS = {
     "a required criterion failed": "failed",
     "files outside its paths changed": "violation",
+    "nothing failed, a proof was lost": "proof_lost",
     "nothing failed, some undecided": "inconclusive",
     "fuzzy criteria left": "judge_not_achieved",
     "all proved": "proved",

@@ -1,0 +1,199 @@
+"""What the user's state folder remembers of a checkout (SPEC section 17.10).
+
+These are the goals that Flow left open there, and what the Stop hook did in each session.
+It lies in ``checkouts/<path of the checkout>/:flow/``, so that the hook's script finds out by one
+file test for each folder above, without an interpreter, whether Flow works for a checkout whose own
+``.flow`` may be gone. ``goals.json`` holds the goals; each session has a file of its own.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+
+from flow.adapters import files, locks, own_json
+from flow.adapters.state import check_state_dir, ensure_state_dir, replace_own, storage_error
+from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
+from flow.core.lost_goals import KnownGoal, SessionNotes
+from flow.core.sha import sha256
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+FOLDER = "checkouts"
+MARKER = ":flow"
+"""The folder of a checkout's own notes; no checkout's name, so nothing else lies there."""
+GOALS = "goals.json"
+LOCK = "goals.lock"
+LIMIT = 4 << 20
+"""Bytes of one file."""
+MOST_SESSIONS = 32
+"""Sessions of a checkout that are remembered; the oldest go first."""
+_SESSION_PREFIX = "session-"
+
+
+class Remembered(NamedTuple):
+    """The goals that Flow left open in a checkout, and the git directory it had then."""
+
+    git_dir: str | None
+    goals: Mapping[str, KnownGoal]
+
+
+class CheckoutNotes:
+    """The notes about the checkout ``top``; ``folder`` is the user's state folder.
+
+    Every method raises :class:`~flow.errors.FlowError` where the folder cannot be used.
+    """
+
+    def __init__(self, folder: str, top: str, git_dir: str | None) -> None:
+        self._folder = folder
+        self._rel = f"{FOLDER}{top.rstrip('/')}/{MARKER}"
+        self._git_dir = git_dir
+
+    def read(self) -> Remembered:
+        """What is known of the checkout's goals; nothing where that cannot be read."""
+        document = self._object(GOALS)
+        goals = document.get("goals")
+        git_dir = document.get("git_dir")
+        known = {}
+        for goal_id, row in goals.items() if isinstance(goals, dict) else ():
+            goal = _known(goal_id, row)
+            if goal is not None:
+                known[goal_id] = goal
+        return Remembered(git_dir if isinstance(git_dir, str) else None, known)
+
+    def coming(self, goal_id: str, status: str) -> None:
+        """Flow is about to write ``status``: what it wrote last counts as well until then."""
+        known = self.read().goals.get(goal_id)
+        if known is not None and status not in known.statuses:
+            self._put(known._replace(statuses=(*known.statuses, status)))
+
+    def left(self, goal: KnownGoal) -> None:
+        """Flow left the goal open like this."""
+        known = self.read().goals.get(goal.goal_id)
+        if known is not None and not goal.contract:
+            goal = goal._replace(contract=known.contract)
+        if known != goal:
+            self._put(goal)
+
+    def forget(self, goal_id: str) -> bool:
+        """Know nothing of the goal any more; whether it was known."""
+        if goal_id not in self.read().goals:
+            return False
+        with locks.exclusive(self._folder, f"{self._rel}/{LOCK}", quick=True):
+            before = self.read()
+            goals = {key: value for key, value in before.goals.items() if key != goal_id}
+            if goals:
+                self._write(before._replace(goals=goals))
+            else:  # the hook's script starts nothing for this checkout any more
+                files.remove(self._folder, f"{self._rel}/{GOALS}", sync=False)
+        return True
+
+    def session(self, session: str) -> SessionNotes | None:
+        """What the hook remembers of a session; None where it never stopped here."""
+        document = self._object(_session_file(session))
+        return _notes(document) if document else None
+
+    def keep_session(self, session: str, notes: SessionNotes) -> None:
+        """Replace what is remembered of a session."""
+        name = _session_file(session)
+        path = os.path.join(self._folder, self._rel)
+        new = not os.path.lexists(os.path.join(path, name))
+        self._replace(name, notes._asdict())
+        if new:
+            self._drop_oldest(path)
+
+    def _drop_oldest(self, path: str) -> None:
+        names = [name for name in os.listdir(path) if name.startswith(_SESSION_PREFIX)]
+        if len(names) <= MOST_SESSIONS:
+            return
+        names.sort(key=lambda name: os.lstat(os.path.join(path, name)).st_mtime_ns)
+        for name in names[:-MOST_SESSIONS]:
+            files.remove(self._folder, f"{self._rel}/{name}", sync=False)
+
+    def _put(self, goal: KnownGoal) -> None:
+        self._make()
+        with locks.exclusive(self._folder, f"{self._rel}/{LOCK}", quick=True):
+            before = self.read()
+            self._write(before._replace(goals={**before.goals, goal.goal_id: goal}))
+
+    def _write(self, known: Remembered) -> None:
+        rows = {goal.goal_id: goal._asdict() for goal in known.goals.values()}
+        self._replace(GOALS, {"git_dir": self._git_dir or known.git_dir, "goals": rows})
+
+    def _replace(self, name: str, document: Mapping[str, Any]) -> None:
+        data = json.dumps(document, separators=(",", ":"), ensure_ascii=True).encode("ascii")
+        target = os.path.join(self._folder, self._rel, name)
+        try:
+            try:
+                replace_own(target, data)
+            except FileNotFoundError:
+                self._make()
+                replace_own(target, data)
+        except OSError as error:
+            raise storage_error("remember a goal", target, error) from error
+
+    def _make(self) -> None:
+        path = self._folder
+        ensure_state_dir(path)
+        if not os.path.isdir(os.path.join(path, self._rel)):
+            for part in self._rel.split("/"):
+                path = os.path.join(path, part)
+                ensure_state_dir(path)
+
+    def _object(self, name: str) -> dict[str, Any]:
+        if not check_state_dir(self._folder):
+            return {}
+        data = files.read_optional(self._folder, f"{self._rel}/{name}", limit=LIMIT)
+        try:
+            found = own_json.loads(data) if data else None
+        except ValueError:
+            return {}
+        return found if isinstance(found, dict) else {}
+
+
+def nearest(folder: str, below: str) -> str | None:
+    """The nearest folder, from ``below`` upward, that is a checkout which Flow knows."""
+    above = below
+    while True:
+        if os.path.lexists(f"{folder}/{FOLDER}{above.rstrip('/')}/{MARKER}/{GOALS}"):
+            return above
+        parent = os.path.dirname(above)
+        if parent == above:
+            return None
+        above = parent
+
+
+def _session_file(session: str) -> str:
+    return f"{_SESSION_PREFIX}{sha256(os.fsencode(session)).hexdigest()[:32]}.json"
+
+
+def _known(goal_id: str, row: Any) -> KnownGoal | None:
+    if not isinstance(row, dict) or not isinstance(row.get("statuses"), list):
+        return None
+    texts = (row.get("run_id"), row.get("branch"), row.get("contract"))
+    statuses = tuple(status for status in row["statuses"] if isinstance(status, str))
+    if not statuses or not all(isinstance(text, str) for text in texts):
+        return None
+    return KnownGoal(goal_id, row["run_id"], row["branch"], statuses, row["contract"])
+
+
+def _notes(document: Mapping[str, Any]) -> SessionNotes:
+    return SessionNotes(
+        judged=_texts(document.get("judged")),
+        continued=_texts(document.get("continued")),
+        told=_mapping(document.get("told"), str),
+        asked=_mapping(document.get("asked"), int),
+        waits=_mapping(document.get("waits"), int),
+        judging=document.get("judging") is True,
+    )
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    found: Sequence[Any] = value if isinstance(value, list) else ()
+    return tuple(text for text in found if isinstance(text, str))
+
+
+def _mapping(value: Any, kind: type) -> dict[str, Any]:
+    found = value if isinstance(value, dict) else {}
+    return {key: each for key, each in found.items() if type(each) is kind}
