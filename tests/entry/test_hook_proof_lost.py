@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 Capture = pytest.CaptureFixture[str]
 COMMAND = "AC1: says please :: bash check.sh"
 FAILS = "grep -q please src/greet.txt"
-PASSES = "grep -q give src/greet.txt"
+PASSES = "grep -q give src/greet.txt && echo '===== 1 passed in 0.01s ====='"
 
 NOW = {
     "vacuous": ("echo 'collected 0 items'; echo '= no tests ran in 0.01s ='", "no test ran"),
