@@ -10,7 +10,7 @@ import re
 
 from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core.masking_programs import SHELLS, shell_options
-from flow.core.shell import LAST, VARIABLE, Node, base_name
+from flow.core.shell import LAST, Node, base_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -32,24 +32,23 @@ def parse(text: str) -> Node | None:
         return None
     if len(data) > MOST_BYTES:
         return None
+    for misread, meant in _MISREAD:
+        data = misread.sub(meant, data)
     root = _tree(data).root_node
-    if root.has_error or VARIABLE in text:
+    if root.has_error or "\0" in text:
         return None
     try:
-        found = _statements(root.children, 0)
+        return _statements(root.children, 0)
     except _NotUnderstood:
         return None
-    return _forgetful(found) if re.search(_SETS, text) else found
 
 
-_SETS = r"\$\(\([^)]*(=|\+\+|--)|\$\[|\$\{\w+:?="
-"""Expansions that set a variable."""
-
-
-def _forgetful(node: Node) -> Node:
-    """The same with assignments of which nobody knows what they come to."""
-    parts = tuple(_forgetful(part) for part in node.parts)
-    return node._replace(parts=parts, words=() if node.kind == "assign" else node.words)
+_MISREAD = (
+    (re.compile(rb"((?:^|[;&|\n(])\s*)time\s+(?:-p\s+)?(?=[{(]\s)"), rb"\1"),
+    (re.compile(rb"(\s)/(\s+\])"), rb"\1/.\2"),
+)
+"""What the grammar takes for something else (a brace behind ``time``, ``/`` before ``]``), and the
+same in words that it reads rightly."""
 
 
 def _tree(data: bytes) -> Any:
@@ -112,7 +111,7 @@ def _printed(node: Node) -> str | None:
     if words[0] == "printf":
         if given[0] in ("%s", "%s\\n") and len(given) == 2:
             return given[1]
-        given = [given[0].removesuffix("\\n"), *given[1:]]
+        given = [given[0].replace("\\n", "\n"), *given[1:]]
         if len(given) > 1 or "%" in given[0]:
             return None
     text = " ".join(given)
@@ -139,32 +138,62 @@ _DECIDED = ("=", "==", "!=", "-n", "-z", "-eq", "-ne", "-lt", "-le", "-gt", "-ge
 def _test(node: Any, depth: int) -> Node:
     """``[ ... ]``, ``[[ ... ]]`` and ``(( ... ))``, which can fail like any command.
 
-    Its words are given where all of them are plain and no file is asked for.
+    Its words are given where no file is asked for; ``&&`` and ``||`` in it are as outside.
     """
     kind = node.children[0].type
-    return Node("command", _substitutions(node, depth), (kind, *_operands(node.children[1:-1])))
+    inner = node.children[1:-1]
+    if kind == "((":
+        text = " ".join(map(_text, inner))
+        plain = text if text.isdigit() else None
+        return Node("command", _substitutions(node, depth), (kind, plain), source=(kind, text))
+    return _tested(node, kind, inner, depth)
 
 
-def _operands(children: list[Any]) -> tuple[str | None, ...]:
-    words: list[str | None] = []
-    if len(children) == 1 and children[0].type in ("binary_expression", "unary_expression"):
-        children = children[0].children
-        if all(child.type != "test_operator" or _text(child) in _DECIDED for child in children):
-            signs = [child for child in children if not child.is_named]
-            if all(_text(sign) in _DECIDED for sign in signs):
-                words = [
-                    _word(child)
-                    if child.is_named and child.type != "test_operator"
-                    else _text(child)
-                    for child in children
-                ]
-    elif len(children) == 1 and children[0].is_named:
-        words = [_word(children[0])]
-    return tuple(words) if words and None not in words else (None,)
+def _tested(node: Any, kind: str, inner: list[Any], depth: int) -> Node:
+    if depth > MOST_DEPTH:
+        raise _NotUnderstood
+    leaves = list(_leaves(inner))
+    signs: tuple[tuple[str, Any], ...] = (("||", "or"), ("&&", "and"), ("-o", "or"), ("-a", "and"))
+    for sign, both in signs if "(" not in map(_text, leaves) else ():
+        places = [n for n, leaf in enumerate(leaves) if _text(leaf) == sign]
+        if places and 0 < places[0] < len(leaves) - 1:
+            sides = (leaves[: places[0]], leaves[places[0] + 1 :])
+            return Node(both, tuple(_tested(node, kind, side, depth + 1) for side in sides))
+    parts = tuple(part for leaf in leaves for part in _substitutions(_Only(leaf), depth))
+    if any(_text(leaf) not in _DECIDED for leaf in leaves if _is_sign(leaf)):
+        text = "`" + " ".join(map(_text, leaves))
+        return Node("command", parts, (kind, None), (kind, text))
+    words = [_text(leaf) if _is_sign(leaf) else _word(leaf) for leaf in leaves]
+    return Node("command", parts, (kind, *words), (kind, *map(_text, leaves)))
+
+
+class _Only:
+    """A node of one child, so that the child itself is looked at."""
+
+    def __init__(self, child: Any) -> None:
+        self.children = [child]
+
+
+def _is_sign(leaf: Any) -> bool:
+    return leaf.type == "test_operator" or not leaf.is_named
+
+
+_EXPRESSIONS = ("binary_expression", "unary_expression", "parenthesized_expression")
+
+
+def _leaves(children: list[Any]) -> Iterator[Any]:
+    """The words of a test; how the grammar groups them is no matter (it groups ``-a`` wrongly)."""
+    for child in children:
+        if child.type in _EXPRESSIONS:
+            yield from _leaves(child.children)
+        else:
+            yield child
 
 
 def _command(node: Any, depth: int) -> Node:
     words: list[str | None] = []
+    source: list[str] = []
+    variables: list[str] = []
     parts = _substitutions(node, depth)
     reads = False
     fed: str | None = None
@@ -173,18 +202,27 @@ def _command(node: Any, depth: int) -> Node:
     if first == "time" and len(given) == 2 and given[1].type in ("subshell", "compound_statement"):
         return _node(given[1], depth + 1)
     for child in given:
-        if child.type == "command_name":
-            words.append(_word(child.children[0] if child.children else child))
-        elif child.type == "file_redirect":
+        if child.type == "file_redirect":
             reads = reads or _reads(child)
         elif child.type == "herestring_redirect":
             fed = _word(child.children[-1])
-        elif child.type != "variable_assignment":
-            variable = _variable(child) if first in ("exit", "return") else None
-            words.append(_word(child) if variable is None else VARIABLE + variable)
+        elif child.type == "variable_assignment":
+            name, _, value = _text(child).partition("=")
+            shown = value.strip("'\"")
+            variables.append(f"{name}={shown}")
+        else:
+            named = child.type == "command_name" and bool(child.children)
+            words.append(_word(child.children[0] if named else child))
+            source.append(_text(child))
     if words[:1] == ["coproc"]:
-        return _coproc(Node("command", parts, tuple(words[1:]), reads=reads))
-    return _with_script(Node("command", parts, tuple(words), reads=reads), fed)
+        return _coproc(
+            Node("command", parts, tuple(words[1:]), reads=reads, source=tuple(source[1:]))
+        )
+    if words[:1] == ["!"]:
+        rest = Node("command", parts, tuple(words[1:]), tuple(source[1:]), tuple(variables))
+        return Node("not", (rest,))
+    found = Node("command", parts, tuple(words), tuple(source), tuple(variables), reads=reads)
+    return _with_script(found, fed)
 
 
 def _coproc(node: Node) -> Node:
@@ -194,28 +232,23 @@ def _coproc(node: Node) -> Node:
     return Node("background", (node,))
 
 
-def _variable(node: Any) -> str | None:
-    """``x`` for ``$x``, ``${x}`` and ``"$x"``; None for anything else."""
-    text = _text(node)
-    if node.type == "string":
-        text = text[1:-1]
-    name = text[1:].removeprefix("{").removesuffix("}")
-    plain = node.type in ("simple_expansion", "expansion", "string") and text[:1] == "$"
-    whole = text in (f"${name}", f"${{{name}}}")
-    return name if plain and whole and name.isidentifier() and name.isascii() else None
-
-
 def _with_script(node: Node, text: str | None) -> Node:
     """``bash <<< TEXT`` and ``bash << END`` as ``bash -c TEXT``, where the text is a plain one."""
     words = node.words
     if node.kind != "command" or text is None or not words or words[0] is None:
         return node
+    if words in (("source", "/dev/stdin"), (".", "/dev/stdin")):
+        return node._replace(words=("eval", text), source=("eval", f"'{text}'"))
     options = [word or "" for word in words[1:]]
     plain = all(word.startswith(("-", "+")) for word in options)
+    if base_name(words[0]).startswith("python") and options in ([], ["-"]):
+        given = (words[0], "-c", text)
+        return node._replace(words=given, source=given)
     if base_name(words[0]) not in SHELLS or shell_options(words)[1] is not None or not plain:
         return node
     kept = [word for word in options if word not in ("-", "--", "-s")]
-    return node._replace(words=(words[0], *kept, "-c", text))
+    command = (words[0], *kept, "-c", text)
+    return node._replace(words=command, source=command)
 
 
 def _heredoc(redirect: Any) -> str | None:
@@ -230,14 +263,22 @@ def _heredoc(redirect: Any) -> str | None:
 
 def _assignment(node: Any, depth: int) -> Node:
     children = node.children
-    plain = [child.type for child in children[:2]] == ["variable_name", "="] and len(children) <= 3
-    value = _word(children[2]) if plain and len(children) == 3 else None
-    words = (_text(children[0]), value) if plain else ()
-    return Node("assign", _substitutions(node, depth), words)
+    parts = _substitutions(node, depth)
+    if node.type == "variable_assignments":
+        return Node("declare", tuple(_assignment(child, depth + 1) for child in children))
+    name = _text(children[0])
+    if [child.type for child in children[:2]] == ["variable_name", "="] and len(children) <= 3:
+        value, text = (_word(children[2]), _text(children[2])) if len(children) == 3 else ("", "")
+        return Node("assign", parts, (name, value), source=(name, text))
+    name = name.partition("[")[0]
+    return Node("assign", parts, (name, None), source=(name, "`" + _text(node)))
 
 
 def _declaration(node: Any, depth: int) -> Node:
-    return Node("declare", _substitutions(node, depth))
+    given = [child for child in _named(node) if child.type == "variable_assignment"]
+    rest = Node("command", _substitutions(node, depth), (":",), source=(":",))
+    found = [_assignment(child, depth) for child in given]
+    return Node("declare", tuple(found) or (rest,))
 
 
 def _redirected(node: Any, depth: int) -> Node:
@@ -245,22 +286,27 @@ def _redirected(node: Any, depth: int) -> Node:
     writes: list[str] = []
     reads = False
     after: list[Any] = []
+    beside: list[Node] = []
     fed: str | None = None
     for child in _named(node):
         if child.type == "file_redirect":
             reads = reads or _reads(child)
             writes += _writes(child)
+            beside += _substitutions(child, depth)
         elif child.type == "heredoc_redirect":
             after += child.children
             fed = _heredoc(child)
         elif child.type != "herestring_redirect" and child.type != "comment":
             found = _node(child, depth + 1)
     if found is None:
-        return Node("command", _substitutions(node, depth), (None,))
+        return Node("command", _substitutions(node, depth), (None,), source=("`",))
     found = _with_script(found, fed)
+    if beside:
+        given = Node("command", tuple(beside), (":",), source=(":",))
+        found = Node("group", (given, found))
     if writes or reads:
         found = _with_files(found, tuple(writes), reads)
-    return _after_heredoc(found, after, depth)
+    return _after_heredoc(found, after, depth, fed)
 
 
 def _with_files(node: Node, writes: tuple[str, ...], reads: bool) -> Node:
@@ -273,7 +319,7 @@ def _with_files(node: Node, writes: tuple[str, ...], reads: bool) -> Node:
     return node._replace(writes=(*node.writes, *writes), reads=node.reads or reads)
 
 
-def _after_heredoc(node: Node, children: list[Any], depth: int) -> Node:
+def _after_heredoc(node: Node, children: list[Any], depth: int, fed: str | None) -> Node:
     """What stands on the line of a ``<<``, behind it, belongs around the command."""
     sign = ""
     for child in children:
@@ -282,6 +328,8 @@ def _after_heredoc(node: Node, children: list[Any], depth: int) -> Node:
         elif child.type == "pipeline":
             behind = [_node(part, depth + 1) for part in _named(child)]
             parts = node.parts if node.kind == "pipe" else (node,)
+            if node.words == ("cat",) and len(behind) == 1:
+                behind = [_with_script(behind[0], fed)]
             node = Node("pipe", (*parts, *behind))
         elif child.type in ("heredoc_start", "heredoc_body", "heredoc_end", "comment"):
             continue
@@ -336,23 +384,35 @@ def _while(node: Any, depth: int) -> Node:
 def _for(node: Any, depth: int) -> Node:
     if node.children[0].type != "for":
         raise _NotUnderstood
-    return Node("for", (_statements(node.children[-1].children, depth),))
+    named = _named(node)
+    words = [_word(child) for child in named[1:-1]]
+    source = [_text(child) for child in named[:-1]]
+    body = _statements(node.children[-1].children, depth)
+    return Node("for", (body,), (source[0], *words), source=tuple(source))
+
+
+def _counting(node: Any, depth: int) -> Node:
+    body = _statements(node.children[-1].children, depth)
+    return Node("for", (body,), ("_", None), source=("_", "`"))
 
 
 def _case(node: Any, depth: int) -> Node:
     bodies: list[Node] = []
+    source = [_text(node.children[1])]
     complete = False
     for item in _named(node):
         if item.type != "case_item":
             continue
         signs = [child.type for child in item.children]
         end = signs.index(")")
-        patterns = [child.text for child in item.children[:end] if child.is_named]
-        complete = complete or b"*" in patterns
+        patterns = [_text(child) for child in item.children[:end] if child.is_named]
+        complete = complete or "*" in patterns
+        source.append("|".join(patterns))
         if ";&" in signs or ";;&" in signs:
             raise _NotUnderstood
         bodies.append(_statements(item.children[end + 1 :], depth))
-    return Node("case", tuple(bodies), complete=complete)
+    words = (_word(node.children[1]),)
+    return Node("case", tuple(bodies), words, complete=complete, source=tuple(source))
 
 
 def _function(node: Any, depth: int) -> Node:
@@ -376,7 +436,7 @@ _READERS: dict[str, Callable[[Any, int], Node]] = {
     "if_statement": _if,
     "while_statement": _while,
     "for_statement": _for,
-    "c_style_for_statement": _for,
+    "c_style_for_statement": _counting,
     "case_statement": _case,
     "function_definition": _function,
 }
@@ -403,7 +463,7 @@ def _word(node: Any) -> str | None:
         return LAST
     if node.type == "string":
         inner = text[1:-1]
-        return None if VARIABLE in inner or any(sign in inner for sign in "$`\\") else inner
+        return None if any(sign in inner for sign in "$`\\") else inner
     if node.type == "arithmetic_expansion":
         return _number(_named(node))
     if node.type == "concatenation":

@@ -10,8 +10,8 @@ from __future__ import annotations
 from flow.cheap_typing import TYPE_CHECKING
 from flow.core.attribution_reading import WINDOW, Attribution, Reading
 from flow.core.attribution_runners import ONE_REPORT, READERS
-from flow.core.masking import masked, nested_commands
-from flow.core.masking_programs import CANNOT_FAIL, FILTERS
+from flow.core.masking import exits, nested_commands
+from flow.core.masking_programs import CANNOT_FAIL, FILTERS, mentioned_runner
 from flow.core.runner_names import report_of, runner_of
 from flow.core.shell import Node, base_name, commands, plain_words
 
@@ -32,31 +32,23 @@ def read_command(text: str, parse: Callable[[str], Node | None]) -> Reading:
     """Class a command by its text; one that is not understood says nothing."""
     node = parse(text)
     if node is None:
-        return Reading()
-    found = masked(node, parse)
+        return _not_understood(text)
+    found = exits(node, parse)
     programs = [plain_words(command.words) for command in commands(node)][:200]
     inner = [plain_words(command.words) for command in nested_commands(node, parse)][:200]
     known = [_known(words) for words in programs]
     kinds = {report_of(words): None for words in (*programs, *inner)}
     return Reading(
-        found.why if found is not None else "",
+        found.masked,
         _single(node, programs),
         tuple(words for words in known if words),
         _files(known),
         tuple(filter(None, kinds)),
-        lists=next(filter(None, map(_listing, programs)), ""),
-        second_try=_tries_again(node),
-        inverted=[part.kind for part in node.parts] == ["not"],
+        found.certain,
+        next(filter(None, map(_listing, programs)), ""),
+        found.second_try,
+        found.inverted,
     )
-
-
-def _tries_again(node: Node) -> bool:
-    """Whether it starts a runner again where that failed: ``pytest || pytest --lf``."""
-    if node.kind == "or":
-        first, second = (runner_of(part.words) for part in node.parts)
-        if first and first == second:
-            return True
-    return any(map(_tries_again, node.parts))
 
 
 _LISTS = {"go test": ("-list", "-c"), "cargo test": ("--no-run",)}
@@ -70,6 +62,16 @@ def _listing(words: tuple[str | None, ...]) -> str:
         if name in options:
             return f"{runner_of(words)} {word}"
     return ""
+
+
+def _not_understood(text: str) -> Reading:
+    """Nothing is said of it, unless a runner is in it: whose status may be lost then."""
+    words = mentioned_runner(text)
+    if words is None:
+        return Reading()
+    name = runner_of(words)
+    why = f"the shell text is not understood, so that `{name}` may fail unheard: write it plainly"
+    return Reading(why, runners=tuple(filter(None, [report_of(words)])))
 
 
 def _known(words: Sequence[str | None]) -> tuple[str, ...]:

@@ -1,10 +1,13 @@
-"""What is known of programs by their words: which cannot fail, and which only look on.
+"""What is known of programs by their words: which cannot fail, which keep failures to themselves.
 
 Short lists, on purpose: a program that is not in them may end either way.
 """
 
 from __future__ import annotations
 
+import re
+
+from flow.core.runner_names import runner_of
 from flow.core.shell import LAST, Node, base_name, plain_words
 
 Statuses = frozenset[int]
@@ -30,22 +33,19 @@ FILTERS = frozenset(
 """What ends with 0 when it reads from a pipe."""
 READERS = frozenset(["cat", "head", "tail", "wc", "nl", "tac", "sort", "less", "more"])
 """What ends with 0 when it reads files that the command itself has just written."""
-BYSTANDERS = frozenset(
-    (
-        "cat", "cd", "date", "df", "dirs", "head", "kill", "ls", "pkill", "popd", "ps", "pwd",
-        "rm", "tail", "uname", "wc",
-    )
-)  # fmt: skip
-"""Says nothing about a test run that went before."""
-_COMPOSE = ("down", "kill", "logs", "ps", "rm", "stop")
-
-
-_LOOKS = BYSTANDERS | CANNOT_FAIL | {
-    "chmod", "chown", "cp", "du", "file", "gzip", "ln", "mkdir", "mv", "sed", "stat", "touch",
+_LOOKS = CANNOT_FAIL | READERS | {
+    "cd", "chmod", "chown", "cp", "date", "df", "dirs", "du", "file", "gzip", "kill", "ln", "ls",
+    "mkdir", "mv", "pkill", "popd", "ps", "pwd", "rm", "sed", "stat", "touch", "uname",
 }  # fmt: skip
-"""What `find -exec` runs to show or move something; nobody asks whether that failed."""
+"""What shows, moves or removes something; nobody asks whether that failed."""
 _EXIT_ZERO = frozenset(("bandit", "flake8", "pylint", "ruff"))
-_MAKE_LONG = ("--ignore-errors", "--dry-run", "--just-print", "--recon")
+MAKES = ("make", "gmake")
+_MAKE_LONG = (
+    "ignore-errors", "just-print", "dry-run", "recon", "touch", "question", "version", "help",
+)  # fmt: skip
+"""Long options of GNU make with which no recipe runs, or its failure does not count; any of its
+beginnings is taken for it."""
+_MAKE_SHORT = frozenset("intqvh")
 _MAKE_VALUES = "CEIWfjlo"
 
 
@@ -58,10 +58,15 @@ def silenced(words: tuple[str | None, ...]) -> tuple[str | None, ...] | None:
     name = base_name(words[0]) if words and words[0] is not None else ""
     if name == "find":
         return _of_find(words)
-    if name == "make":
+    if name in MAKES:
         return words if any(map(_lenient, words[1:])) else None
+    if name in ("mvn", "mvnw"):
+        return words if any(word in _MAVEN for word in words) else None
     if name == "script":
         return _of_script(words)
+    code = _code(name, words)
+    if code is not None:
+        return _of_code(code)
     off = name in _EXIT_ZERO and "--exit-zero" in words
     off = off or (name == "hadolint" and "--no-fail" in words)
     if name == "golangci-lint":
@@ -84,6 +89,49 @@ def _of_find(words: tuple[str | None, ...]) -> tuple[str | None, ...] | None:
     return found
 
 
+_CODE = {
+    "perl": ("-e", "-E"), "ruby": ("-e",), "node": ("-e", "--eval"), "php": ("-r",),
+    "awk": (), "gawk": (), "mawk": (),
+}  # fmt: skip
+"""Interpreters and the options before their code; without any it is the first operand."""
+_STARTS = re.compile(
+    r"system|popen|spawn|subprocess|exec|\brun\b|call|`|pytest\.main|open3", re.IGNORECASE
+)
+_HANDS_ON = re.compile(
+    r"exit|check\s*=\s*True|check_call|check_output|raise|\bdie\b|assert|execSync|execFileSync"
+    r"|returncode|status"
+)
+
+
+def _code(name: str, words: tuple[str | None, ...]) -> str | None:
+    """The code in ``python -c CODE`` and the like."""
+    options = ("-c",) if name.startswith("python") else _CODE.get(name)
+    if options is None:
+        return None
+    rest = words[1:]
+    if not options:
+        return next((word for word in rest if word is None or word[:1] != "-"), None)
+    starts = [n for n, word in enumerate(rest[:-1]) if word in options]
+    return rest[starts[0] + 1] if starts else None
+
+
+def _of_code(code: str) -> tuple[str | None, ...] | None:
+    """The runner that a piece of code starts without a word of handing its status on."""
+    if not _STARTS.search(code) or _HANDS_ON.search(code):
+        return None
+    return mentioned_runner(code)
+
+
+def mentioned_runner(text: str) -> tuple[str | None, ...] | None:
+    """The first runner that words of any text would start."""
+    words = re.split(r"[^\w./=:-]+", text[:4000])
+    for index in range(len(words)):
+        for end in (index + 1, index + 2, index + 3):
+            if words[index] and runner_of(tuple(words[index:end])):
+                return tuple(words[index:end])
+    return None
+
+
 def _of_script(words: tuple[str | None, ...]) -> tuple[str | None, ...] | None:
     """``script -c COMMAND`` without ``-e``, which would hand its status on."""
     options = [word for word in words[1:] if word is not None and word.startswith("-")]
@@ -92,16 +140,71 @@ def _of_script(words: tuple[str | None, ...]) -> tuple[str | None, ...] | None:
     return words if runs and "e" not in short and "--return" not in options else None
 
 
+_MAVEN = ("-fn", "--fail-never", "-Dmaven.test.failure.ignore", "-Dmaven.test.failure.ignore=true")
+
+
 def _lenient(word: str | None) -> bool:
     """Whether a word of ``make`` makes it go on after failures, or run nothing at all."""
-    if word is None or not word.startswith("-") or word.startswith("--"):
-        return word in _MAKE_LONG
+    if word is None:
+        return False
+    if word.startswith("MAKEFLAGS="):
+        return lenient_flags(word.partition("=")[2])
+    if word.startswith("SHELL="):
+        return base_name(word) not in SHELLS
+    if word.startswith("--"):
+        name = word[2:].partition("=")[0]
+        return bool(name) and any(option.startswith(name) for option in _MAKE_LONG)
+    if not word.startswith("-"):
+        return False
     for letter in word[1:]:
         if letter in _MAKE_VALUES:
             return False
-        if letter in "in":
+        if letter in _MAKE_SHORT:
             return True
     return False
+
+
+def lenient_flags(value: str) -> bool:
+    """Whether a value of ``MAKEFLAGS`` does; its first word needs no hyphen."""
+    words = value.split()
+    if words and "=" not in words[0] and not words[0].startswith("-"):
+        words[0] = f"-{words[0]}"
+    return any(map(_lenient, words))
+
+
+def fails_with(words: tuple[str | None, ...], runner: str) -> tuple[int, ...]:
+    """The statuses with which a runner says that a test failed; -1: some that is not 0.
+
+    pytest: 1 for failed tests, 2 where they could not be collected (its documentation, 2026).
+    """
+    name = base_name(words[0] or "")
+    direct = name in ("pytest", "py.test") or name.startswith("python")
+    return (1, 2) if direct and runner in ("pytest", "py.test") else (-1,)
+
+
+_DETACHED = {
+    "setsid": ("-f", "--fork"), "ssh": ("-f",), "tmux": ("-d",), "screen": ("-dm", "-dmS"),
+    "start-stop-daemon": ("-b", "--background"), "docker": ("-d", "--detach"),
+    "podman": ("-d", "--detach"), "docker-compose": ("-d", "--detach"), "at": (), "batch": (),
+    "daemonize": (), "systemd-run": (), "nq": (),
+}  # fmt: skip
+"""Programs that do not wait for what they start, with the options that say so."""
+_WAITS = ("--wait", "--pty", "-t", "--scope")
+
+
+def runs_unheard(words: tuple[str | None, ...]) -> bool:
+    """Whether a program goes on without what it starts, whose status nobody hears."""
+    options = _DETACHED.get(base_name(words[0] or "")) if words else None
+    if options is None:
+        return False
+    return not {*words} & {*_WAITS} if not options else bool({*words[1:]} & {*options})
+
+
+def decides_by_file(words: tuple[str | None, ...], written: frozenset[str]) -> bool:
+    """Whether a program reads what a runner wrote, and may decide by that."""
+    if not written or words[0] is None or base_name(words[0]) in _LOOKS:
+        return False
+    return any(word is not None and word.rpartition("=")[2] in written for word in words[1:])
 
 
 def constant_test(words: tuple[str | None, ...]) -> Statuses:
@@ -146,13 +249,6 @@ def _compared(left: str, sign: str, right: str) -> Statuses:
     return ZERO if order in _ORDERS[sign] else OTHER
 
 
-WRITERS = frozenset(
-    (
-        "((", "declare", "export", "getopts", "let", "local", "mapfile", "printf", "read",
-        "readarray", "readonly", "shopt", "typeset", "unset", "wait",
-    )
-)  # fmt: skip
-"""What may set a variable, or say that others do."""
 TESTS = ("test", "[", "[[", "((", "let")
 
 
@@ -182,27 +278,48 @@ def eval_text(words: tuple[str | None, ...]) -> str | None:
     return " ".join(given) if given and len(given) == len(words) - 1 else None
 
 
-SHELLS = ("bash", "sh", "dash", "zsh")
+SHELLS = ("bash", "sh", "dash", "zsh", "ksh", "ash")
 
 
 def shell_text(words: tuple[str | None, ...]) -> str | None:
     """The script in ``bash -c SCRIPT``, and in ``docker run IMAGE sh -c SCRIPT``; else None."""
-    words = _unwrapped(words)
-    if not words or words[0] is None or base_name(words[0]) not in SHELLS:
-        return None
-    _, index = shell_options(words)
-    return words[index] if index is not None and index < len(words) else None
+    return without_shell(words)[0]
 
 
-_WRAPPERS = ("docker", "flock", "hatch", "kubectl", "pdm", "pipenv", "podman", "poetry", "uv")
-"""Programs that end as the shell does which stands in their words."""
+_OPTION_RUNS = {
+    "su": ("-c", "--command"), "script": ("-c", "--command"), "flock": ("-c", "--command"),
+    "nix-shell": ("--run", "--command"), "npx": ("-c", "--call"),
+}  # fmt: skip
+"""Options whose value is a shell's text."""
+_JOINED = {"ssh": 1, "parallel": 0, "concurrently": 0, "watch": 0}
+"""Programs that hand their words to a shell, and how many operands come before."""
+
+
+def without_shell(words: tuple[str | None, ...]) -> tuple[str | None, bool]:
+    """The text that a shell in ``words`` runs, and whether that shell is all there is."""
+    own = _unwrapped(words)
+    if own and own[0] is not None and base_name(own[0]) in SHELLS:
+        _, index = shell_options(own)
+        text = own[index] if index is not None and index < len(own) else None
+        return text, own is words
+    name = base_name(words[0] or "") if words else ""
+    for index, word in enumerate(words[1:-1], 1):
+        short = name == "script" and word is not None and word[:1] == "-" and word.endswith("c")
+        if short or word in _OPTION_RUNS.get(name, ()):
+            return words[index + 1], False
+    if name in _JOINED:
+        plain = [word for word in words[1:] if word is None or word[:1] != "-"][_JOINED[name] :]
+        if len(plain) == 1 and plain[0] is not None and " " in plain[0]:
+            return plain[0], False
+    return None, False
 
 
 def _unwrapped(words: tuple[str | None, ...]) -> tuple[str | None, ...]:
-    if not words or words[0] is None or base_name(words[0]) not in _WRAPPERS:
-        return words
-    for index in range(1, len(words) - 1):
+    """From the shell on that stands with ``-c`` in the words of another program, if one does."""
+    for index in range(len(words) - 1):
         word, after = words[index : index + 2]
+        if index == 0 and word is not None and base_name(word) in SHELLS:
+            return words
         if word is None or after is None or base_name(word) not in SHELLS:
             continue
         if after.startswith("-") and "c" in after:
@@ -257,16 +374,3 @@ def reads_only(words: tuple[str | None, ...], written: set[str]) -> bool:
         return False
     files = [word for word in words[1:] if not _no_file(word)]
     return bool(files) and all(word in written for word in files)
-
-
-def bystander(words: tuple[str | None, ...]) -> bool:
-    """Whether a program shows, ends or removes something, whatever the tests came to."""
-    name = base_name(words[0]) if words[0] is not None else ""
-    if name in BYSTANDERS:
-        return True
-    plain = [word for word in words[1:] if word is not None and not word.startswith("-")]
-    if name == "docker" and plain[:1] == ["compose"]:
-        return any(word in _COMPOSE for word in plain[1:])
-    if name in ("docker", "podman"):
-        return plain[:1] in (["stop"], ["rm"], ["kill"], ["logs"])
-    return name == "docker-compose" and any(word in _COMPOSE for word in plain)

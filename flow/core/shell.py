@@ -20,10 +20,6 @@ LAST = "$?"
 """A word that is exactly the status of the command before."""
 
 
-VARIABLE = "\0"
-"""Begins a word of ``exit`` or ``return`` that is exactly the variable whose name follows."""
-
-
 class Node(NamedTuple):
     """One construct.
 
@@ -36,8 +32,12 @@ class Node(NamedTuple):
     parts: tuple[Node, ...] = ()
     words: tuple[str | None, ...] = ()
     """Of a command: its words without quotes; None for one that the shell computes. Of a function
-    its name. Of an assignment its variable and the value, or nothing where that is not a plain
-    one."""
+    its name. Of an assignment its variable and the value, of a ``for`` the variable and the list.
+    Of a ``case`` what it asks about."""
+    source: tuple[str, ...] = ()
+    """As many words as they are written; of a ``case`` also the patterns of each body."""
+    given: tuple[str, ...] = ()
+    """Variables that stand before a command, as ``NAME=value``."""
     writes: tuple[str, ...] = ()
     """Files with a plain name that its output goes to."""
     reads: bool = False
@@ -88,6 +88,12 @@ def plain_words(words: tuple[str | None, ...]) -> tuple[str | None, ...]:
 def base_name(word: str) -> str:
     """``true`` for ``/bin/true``."""
     return word.rsplit("/", 1)[-1]
+
+
+def plain_command(node: Node) -> Node:
+    """A command without the prefixes that :func:`plain_words` takes off."""
+    words = plain_words(node.words)
+    return node._replace(words=words, source=node.source[len(node.source) - len(words) :])
 
 
 def commands(node: Node) -> Iterator[Node]:

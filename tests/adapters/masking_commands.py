@@ -8,7 +8,6 @@ pytest -q tests/
 python -m pytest -x --maxfail=1 tests/unit
 python3 -m unittest discover -s tests -p 'test_*.py'
 pytest -q && ruff check . && mypy src
-pytest -q; ruff check .
 set -e; pytest; echo done
 set -euo pipefail; npm ci; npm test; echo ok
 cd backend && pytest -q
@@ -170,16 +169,12 @@ pytest; [ $? = 0 ]
 pytest; [ $? -lt 1 ]
 pytest; [[ $? == 0 ]] && echo ok
 pytest; exit $(($? != 0))
-pytest; exit $(( $? > 1 ))
 rc=0; pytest || rc=$?; exit $rc
 rc=0; for t in a b; do [ $t = b ] && exit $rc; pytest $t || rc=1; done
 rc=0; trap 'rc=1' USR1; ./run-and-signal $$; exit $rc
-rc=0; pytest; read -r rc < status; exit $rc
 rc=0; pytest || : $((rc=1)); exit $rc
-rc=0; pytest || : ${rc:=1}; exit $rc
 rc=0; f() { rc=1; }; pytest || f; exit $rc
 rc=0; trap 'rc=1' ERR; pytest; exit $rc
-shopt -s lastpipe; rc=0; pytest | while read -r f; do grep -q FAIL <<< "$f" && rc=1; done; exit $rc
 rc=0; while read -r f; do sh "$f" || rc=1; done < files.txt; exit "$rc"
 unset rc; pytest || rc=1; exit ${rc}
 docker run --rm app sh -c 'cd x && pytest'
@@ -307,4 +302,9 @@ script -qc 'pytest' /dev/null
 pytest && true || true
 timeout 0 pytest || true
 xargs -r pytest < files.txt || true
+pytest -q; ruff check .
+pytest; exit $(( $? > 1 ))
+rc=0; pytest; read -r rc < status; exit $rc
+rc=0; pytest || : ${rc:=1}; exit $rc
+shopt -s lastpipe; rc=0; pytest | while read -r f; do grep -q FAIL <<< "$f" && rc=1; done; exit $rc
 """.strip().split("\n")

@@ -5,15 +5,14 @@ from __future__ import annotations
 import pytest
 
 from flow.adapters.shell_syntax import parse
-from flow.core.masking import masked
+from flow.core.masking import exits
 from tests.adapters.masking_commands import HONEST, MASKED
 
 
 def why(text: str) -> str:
     node = parse(text.replace("@", "\n"))
     assert node is not None, f"not understood: {text}"
-    found = masked(node, parse)
-    return found.why if found is not None else ""
+    return exits(node, parse).masked
 
 
 @pytest.mark.parametrize("text", HONEST)

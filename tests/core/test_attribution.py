@@ -355,13 +355,15 @@ def test_a_command_that_is_not_understood_says_nothing() -> None:
 
 
 def test_a_reading_survives_its_document() -> None:
-    command = Node("command", (), ("pytest", "--junitxml=out/r.xml", None, "late.json"))
+    words = ("pytest", "--junitxml=out/r.xml", None, "late.json")
+    command = Node("command", (), words, ("pytest", "--junitxml=out/r.xml", '"$x"', "late.json"))
     reading = read_command("x", lambda _: Node("sequence", (command,)))
     assert reading == Reading(
         "",
         "pytest",
         (("pytest", "--junitxml=out/r.xml"),),
         ("out/r.xml",),
+        ("pytest",),
         ("pytest",),
     )
     assert Reading.from_document(reading.to_document()) == reading
