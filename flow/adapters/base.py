@@ -43,6 +43,7 @@ def pin(
     scores_dir: str = layout.SCORES,
     cache_dir: str | None = None,
     protected: Sequence[str] = (),
+    proof: Sequence[str] | None = None,
 ) -> Baseline:
     """Pin the base and record what is there now.
 
@@ -50,7 +51,8 @@ def pin(
     default branch, else ``main``, ``master``, else HEAD. On a branch without commits
     ``base_commit`` is the empty tree's id. Without git it is None, and every later snapshot says
     so. Raises :class:`InputError` for a name of no commit or of two, :class:`GitError` for
-    unrelated histories and where git cannot answer now.
+    unrelated histories and where git cannot answer now. ``proof`` are
+    patterns of what the commands rest on.
     """
     bare = Baseline(
         base_commit=None,
@@ -70,7 +72,7 @@ def pin(
         return bare
     commit = base_commit(repo, base)
     now = collect(repo, commit, denied, cache_dir=cache_dir, protected=protected)
-    return bare._replace(
+    pinned = bare._replace(
         base_commit=commit,
         dirty=_dirty(now.changes),
         denied_ignored=now.ignored,
@@ -79,6 +81,13 @@ def pin(
         protected=_deviations(now, protected, bare) if protected else {},
         protected_patterns=tuple(protected),
     )
+    if proof is not None:
+        from flow.adapters.proof_files import recorded
+        from flow.core import lock
+
+        changes = lock.counted((*now.changes, *now.emptied), own_files(bare))
+        pinned = recorded(repo, pinned, proof, tuple(changes))
+    return pinned
 
 
 def _deviations(now: Collected, protected: Sequence[str], baseline: Baseline) -> dict[str, str]:
@@ -276,7 +285,9 @@ def rebase(
             if text is not None and path in rules:
                 texts[path] = text
     protected = {path: was for path, was in old.protected.items() if path not in theirs}
+    states = {path: was for path, was in old.proof_states.items() if path not in theirs}
     moved = old._replace(base_commit=new, dirty=dirty, ignore_rules=texts, protected=protected)
+    moved = moved._replace(proof_states=states)
     return moved, only
 
 

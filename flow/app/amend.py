@@ -56,6 +56,8 @@ class Tools(NamedTuple):
     trust: Callable[[Goal, str], None]
     relock: Callable[[Goal, Baseline, Sequence[str]], Baseline]
     """The baseline with what (goal) protects and (patterns) did not, as it is now."""
+    rename: Callable[[Goal, Baseline], Baseline]
+    """The baseline with what (goal)'s commands rest on."""
     lint: Callable[[Goal], Sequence[str]]
 
 
@@ -202,6 +204,7 @@ def carry_out(
             "criteria": list(made.anew),
             "turn": live.turns_evaluated,
             **({"reason": reason} if reason else {}),
+            "changes": _said(made),
             "from_sha256": made.before,
             "contract_sha256": made.contract,
         },
@@ -239,20 +242,27 @@ def _relocked(desk: Desk, tools: Tools, made: Plan) -> Baseline | None:
     # The file may say otherwise than what was trusted: a killed amendment has replaced the baseline
     # then, and nothing has told of it yet. What was protected keeps its record here, too.
     same = goal.protected_paths == made.protected == live.protected_paths
-    if live.run_id is None or same:
+    if live.run_id is None:
         return None
     baseline, recorded = desk.baseline(live, live.run_id)
     if not recorded or live.status == "draft":
         return None  # then the pinned commit says what was there
-    return tools.relock(goal, baseline, made.protected)
+    following = baseline if same else tools.relock(goal, baseline, made.protected)
+    following = tools.rename(goal, following)
+    return None if following == baseline else following
+
+
+def _said(made: Plan) -> list[str]:
+    """The changes as lines."""
+    said = [clip(str(change), 500) for change in made.changes[:MOST_CHANGES]]
+    more = len(made.changes) - MOST_CHANGES
+    return [*said, f"and {more} more"] if more > 0 else said
 
 
 def _artifact(
     made: Plan, *, who: str, how: str, asked: str, reason: str | None, by_from: str | None
 ) -> Artifact:
-    said = [clip(str(change), 500) for change in made.changes[:MOST_CHANGES]]
-    if len(made.changes) > MOST_CHANGES:
-        said.append(f"and {len(made.changes) - MOST_CHANGES} more")
+    said = _said(made)
     return Artifact(
         "contract-amended",
         {

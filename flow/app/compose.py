@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flow.app import measure, measured_rows, proposals
+from flow.app import measure, measured_rows, proofs, proposals
 from flow.app.ports import Artifact, LastEvaluation, Turn
 from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 from flow.core import explain, layout
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
     from flow.app.evaluate import Request
     from flow.app.looking import Facts
-    from flow.app.ports import LoadedGoal, Records
+    from flow.app.ports import LoadedGoal, ProofDisk, Records
+    from flow.app.proofs import ProofLook
     from flow.core.boundary import BoundaryReport
     from flow.core.decide import Candidate, Decision, Measured, Silence
     from flow.core.goal import Goal
@@ -35,9 +36,13 @@ class Findings(NamedTuple):
     candidate: Candidate
     opinion: Opinion | Silence | None
     decision: Decision
+    proof: ProofLook | None = None
+    """The files that the commands rest on and that changed."""
 
 
-def verdict(found: Findings, request: Request, records: Records) -> Verdict:
+def verdict(
+    found: Findings, request: Request, records: Records, disk: ProofDisk | None = None
+) -> Verdict:
     """The verdict, with what it proposes."""
     facts, decision, report = found.facts, found.decision, found.report
     goal = facts.loaded.goal
@@ -56,6 +61,7 @@ def verdict(found: Findings, request: Request, records: Records) -> Verdict:
     reason = explain.reason(
         decision, found.candidate, results, required, report, found.opinion, remarks
     )
+    proof, proof_warnings = _proof(found, records, disk)
     proposed = None
     if decision.proposed and may_propose:
         proposed = ProposedTransition(
@@ -82,6 +88,7 @@ def verdict(found: Findings, request: Request, records: Records) -> Verdict:
         warnings=(
             *facts.loaded.warnings,
             *report.warnings,
+            *proof_warnings,
             *measured_rows.optional_failures(found.measured),
             *measured_rows.contradictions(results),
             *base_warnings,
@@ -91,7 +98,21 @@ def verdict(found: Findings, request: Request, records: Records) -> Verdict:
         lifecycle_from=goal.status,
         lifecycle_to=decision.status,
         turns_evaluated=facts.turn,
+        proof=proof,
     )
+
+
+def _proof(
+    found: Findings, records: Records, disk: ProofDisk | None
+) -> tuple[Mapping[str, Any] | None, tuple[str, ...]]:
+    """What the verdict says of the files that the commands rest on, and its warning."""
+    facts = found.facts
+    if found.proof is None or disk is None:
+        return None, ()
+    goal = facts.loaded.goal
+    previous = (records.previous_verdict(facts.run_id, goal) or {}).get("proof")
+    known = previous if isinstance(previous, dict) else None
+    return proofs.told(found.proof, goal, facts.baseline, known, disk)
 
 
 def _with_base(

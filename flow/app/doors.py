@@ -22,7 +22,14 @@ if TYPE_CHECKING:
 
     from flow.app.evaluate import Evaluated
     from flow.app.looking import Known
-    from flow.app.ports import Ledger, LoadedGoal, Records, TakeSnapshot, TurnLedger
+    from flow.app.ports import (
+        Ledger,
+        LoadedGoal,
+        ProofDisk,
+        Records,
+        TakeSnapshot,
+        TurnLedger,
+    )
     from flow.core.boundary import Baseline
     from flow.core.goal import Goal
     from flow.core.lifecycle import NonTerminal, Terminal
@@ -48,6 +55,8 @@ class Desk(NamedTuple):
     now: Callable[[], str]
     speaker: Speaker | None = None
     """From where the command came; None at the stop of an agent."""
+    proof: ProofDisk | None = None
+    """The files that the goal's commands rest on; None where nobody looks at them."""
 
 
 class Closed(NamedTuple):
@@ -220,7 +229,9 @@ def what_moved(desk: Desk, loaded: LoadedGoal, proposal: Mapping[str, Any]) -> l
     if loaded.contract != proposal["contract"]:
         moved.append("the contract was changed")
     baseline = desk.baseline(goal, str(proposal["run_id"])).baseline
-    now = desk.snapshot(baseline, (*goal.denied_paths, *desk.denied_paths), deciding(goal))
+    now = desk.snapshot(
+        baseline, (*goal.denied_paths, *desk.denied_paths), deciding(goal, baseline)
+    )
     refuse_other_branch(goal, now.branch)
     if now.problems:
         moved.append(f"git cannot say what the files are now ({explain.names(now.problems, 2)})")
@@ -228,6 +239,12 @@ def what_moved(desk: Desk, loaded: LoadedGoal, proposal: Mapping[str, Any]) -> l
         tree = bounds.subject_tree(now, baseline, own_files(goal, baseline), as_recorded=True)
         if tree != proposal["tree"]:
             moved.append("the files were changed since it was made")
+        elif proposal.get("proof") is not None and desk.proof is not None:
+            from flow.app import proofs
+            from flow.core.proof import digest_of
+
+            if digest_of(proofs.files_now(goal, baseline, now, desk.proof)) != proposal["proof"]:
+                moved.append("what the commands rest on was changed since it was made")
     moved += proposals.lost(proposal, desk.records.counted)
     moved += proposals.outdated(proposal, desk.records.counted, desk.version, desk.now())
     return moved

@@ -9,7 +9,7 @@ here to a terminal status: what it may write (``Turn.status``) and what it may o
 
 from __future__ import annotations
 
-from flow.app import compose, looking, measure, measured_rows, proposals
+from flow.app import compose, looking, measure, measured_rows, proofs, proposals
 from flow.app.ports import Move
 from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 from flow.core import decide, explain
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from flow.app.measure import Listener, Measurements
     from flow.app.ports import (
         LoadedGoal,
+        ProofDisk,
         Records,
         RunChecks,
         TakeSnapshot,
@@ -131,6 +132,8 @@ class Tools(NamedTuple):
     """Whether a run was recorded in another checkout, and not in this one."""
     recall: Callable[[JudgeCase], Opinion | None] | None = None
     """What the judges said of the same files before, for a caller that wants no new opinion."""
+    proof: ProofDisk | None = None
+    """The files that the goal's commands rest on; None where nobody looks at them."""
 
 
 def evaluate(request: Request, tools: Tools) -> Verdict:
@@ -163,11 +166,13 @@ def examine(request: Request, tools: Tools) -> Evaluated:
         tools = confined(tools, loaded.goal)
     if tools.seconds_left is None:
         facts = _red_first(facts, request, only, tools)
+    rests_on = proofs.before(facts, tools.proof)
     measurement = measure.run(facts, request, only, tools)
     if tools.seconds_left is not None:  # somebody waits: first what decides
         facts = _red_first(facts, request, only, tools)
     measurement = measurement._replace(ran=measurement.ran or facts.base_ran)
     again = looking.look_again(facts, measurement, request, tools)
+    rests_on = proofs.after(rests_on, facts, again, tools.proof)
     stale = again.moved
     if stale:
         measure.discount(facts, measure.made(measurement), stale, tools)
@@ -190,9 +195,9 @@ def examine(request: Request, tools: Tools) -> Evaluated:
         review=bool(report.guards_changed or report.protected_changed),
     )
     found = compose.Findings(
-        facts, measurement, measured, stale, report, candidate, opinion, decision
+        facts, measurement, measured, stale, report, candidate, opinion, decision, rests_on
     )
-    verdict = compose.verdict(found, request, tools.records)
+    verdict = compose.verdict(found, request, tools.records, tools.proof)
     if request.dry_run or (request.quiet and _unchanged(verdict, found)):
         if verdict.proposed_transition is not None:
             verdict = _repropose(verdict, found, tools)
@@ -354,6 +359,7 @@ def _propose(
         live,
         tools.records.counted,
         compose.judge_ref(found),
+        found.proof and proofs.digest(found.proof),
     )
     proposed = verdict.proposed_transition
     if proposed is not None:

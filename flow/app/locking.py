@@ -88,7 +88,7 @@ def now(desk: Desk, loaded: LoadedGoal) -> lock.Difference | None:
         return None
     baseline = desk.baseline(goal, goal.run_id).baseline
     snapshot = desk.snapshot(
-        baseline, (*goal.denied_paths, *desk.denied_paths), looking.deciding(goal)
+        baseline, (*goal.denied_paths, *desk.denied_paths), looking.deciding(goal, baseline)
     )
     return looking.difference(goal, snapshot, baseline)
 

@@ -71,7 +71,7 @@ def look(loaded: LoadedGoal, request: Request, tools: Tools) -> Facts:
     proposable = True
     if request.base is not None:
         baseline, proposable = tools.widen(baseline, request.base)
-    before = tools.snapshot(baseline, denied(goal, tools), deciding(goal))
+    before = tools.snapshot(baseline, denied(goal, tools), deciding(goal, baseline))
     refuse_other_branch(goal, before.branch)
     if not request.dry_run and request.base is None and not before.problems:
         baseline = _left_by_a_killed_one(goal, run_id, baseline, before, tools)
@@ -175,13 +175,20 @@ def denied(goal: Goal, tools: Tools) -> tuple[str, ...]:
     return (*goal.denied_paths, *tools.limits.denied_paths)
 
 
-def deciding(goal: Goal) -> bounds.Deciding:
+def deciding(goal: Goal, baseline: Baseline) -> bounds.Deciding:
     """The files that a decision about ``goal`` rests on, beside changed and protected ones.
 
-    Those that a judge is shown. Every look that decides hashes them anew.
+    Those that a judge is shown, and those that the commands name. Every look that decides hashes
+    them anew.
     """
     shown = [p for criterion in goal.criteria for p in criterion.judged_paths]
-    return bounds.Deciding(tuple(dict.fromkeys(shown)))
+    patterns = tuple(dict.fromkeys(shown))
+    if not baseline.proof_named:
+        return bounds.Deciding(patterns)
+    from flow.core.proof import literal_name
+
+    named = filter(None, map(literal_name, baseline.proof_named))
+    return bounds.Deciding(patterns, frozenset(named))
 
 
 class Again(NamedTuple):
@@ -196,6 +203,10 @@ class Again(NamedTuple):
 
     A command that makes a file anew and compares it does that, too: whoever confirms is told.
     """
+    after: Snapshot | None = None
+    """The files after the commands; None where nothing ran."""
+    baseline: Baseline | None = None
+    """The baseline with what they left behind."""
 
 
 def look_again(facts: Facts, measurement: Measurements, request: Request, tools: Tools) -> Again:
@@ -207,7 +218,7 @@ def look_again(facts: Facts, measurement: Measurements, request: Request, tools:
     if not measurement.ran or facts.before.problems:
         return Again()  # what could not be seen before is not new now
     goal = facts.loaded.goal
-    after = tools.snapshot(facts.baseline, denied(goal, tools), deciding(goal))
+    after = tools.snapshot(facts.baseline, denied(goal, tools), deciding(goal, facts.baseline))
     if after.problems:
         return Again(moved=after.problems)
     baseline = facts.baseline
@@ -225,13 +236,14 @@ def look_again(facts: Facts, measurement: Measurements, request: Request, tools:
         if request.base is None:
             tools.keep_baseline(facts.loaded.goal.id, facts.run_id, baseline)
     if theirs:
-        return Again(left, theirs)
+        return Again(left, theirs, (), after, baseline)
     again = subject_of(facts.loaded, after, baseline, tools.version)
     if again.tree == facts.subject.tree and again.head == facts.subject.head:
-        return Again(left, (), bounds.rewritten(facts.before, after, baseline, own))
+        written = bounds.rewritten(facts.before, after, baseline, own)
+        return Again(left, (), written, after, baseline)
     moved = bounds.moved(facts.before, after, baseline, own)
     anew = tuple(sorted(path for path in found if path in facts.before.behind))  # from now on left
-    return Again(left, moved or anew or ("HEAD",))
+    return Again(left, moved or anew or ("HEAD",), (), after, baseline)
 
 
 def boundary(facts: Facts, again: Again, tools: Tools) -> BoundaryReport:

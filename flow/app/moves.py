@@ -156,7 +156,9 @@ def approve(
         )
     run_id = goal.run_id or layout.run_id_for(goal.id, now)
     baseline, recorded = desk.baseline(goal, run_id)
-    snapshot = desk.snapshot(baseline, (*goal.denied_paths, *desk.denied_paths), deciding(goal))
+    snapshot = desk.snapshot(
+        baseline, (*goal.denied_paths, *desk.denied_paths), deciding(goal, baseline)
+    )
     refuse_other_branch(goal, snapshot.branch)
     if snapshot.problems:
         raise GitError(

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from flow.core.evidence import Evidence, Outcome
     from flow.core.goal import Goal
     from flow.core.lifecycle import NonTerminal, Status, Terminal
+    from flow.core.proof import LineCount, ProofFile
     from flow.core.sandbox import Sandbox
     from flow.core.verdict import Result
 
@@ -235,6 +236,16 @@ class Records(Protocol):
 
     def baseline(self, run_id: str) -> Baseline | None:
         """What was recorded at activation; None where it is missing or unreadable."""
+
+
+class ProofDisk(Protocol):
+    """The files that a goal's commands rest on, on disk."""
+
+    def digests(self, patterns: Sequence[str]) -> Mapping[str, str]:
+        """path → ``mode:hash`` of the files that patterns name literally, hashed anew."""
+
+    def lines(self, files: Sequence[ProofFile]) -> Mapping[str, LineCount]:
+        """By path, how the lines of files differ from what they held, where that can be told."""
 
 
 class Check(NamedTuple):

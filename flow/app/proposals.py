@@ -151,6 +151,7 @@ def document(
     live: Mapping[str, Any] | None,
     counted: Callable[[str], Evidence | None],
     judge: str | None = None,
+    proof: str | None = None,
 ) -> dict[str, Any]:
     """``proposal.json``. A live proposal of the same subject and result stays the live one.
 
@@ -174,7 +175,10 @@ def document(
         "evidence": [r.evidence_ref for r in verdict.criterion_results],
         "created_at": at,
         **({"judge": judge} if judge is not None else {}),
+        **({"proof": proof} if proof is not None else {}),
     }
+    if live is not None and live.get("proof") != proof:
+        return fresh
     same = ("goal_id", "run_id", "to", "verdict", "contract", "tree", "results")
     if live is None or not intact(live) or any(live[key] != fresh[key] for key in same):
         return fresh

@@ -33,7 +33,7 @@ def case(desk: Desk, loaded: LoadedGoal, *, version: str, now: str) -> JudgeCase
     run_id = goal.run_id or layout.run_id_for(goal.id, now)
     baseline, recorded = desk.baseline(goal, run_id)
     denied = (*goal.denied_paths, *desk.denied_paths)
-    before = desk.snapshot(baseline, denied, deciding(goal))
+    before = desk.snapshot(baseline, denied, deciding(goal, baseline))
     refuse_other_branch(goal, before.branch)
     subject = subject_of(loaded, before, baseline, version)
     facts = Facts(

@@ -21,7 +21,7 @@ examples:
       --fuzzy 'AC2: the error text helps a reader' --allow 'src/dates/**' --allow 'tests/**'
   flow goal create issue-4-again --from issue-4"""
 
-_WORDS = ("outcome", "criterion", "fuzzy", "allow", "deny", "issue", "old")
+_WORDS = ("outcome", "criterion", "fuzzy", "allow", "deny", "protect", "issue", "old")
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
@@ -52,6 +52,12 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
         metavar="P",
         action="append",
         help="a path pattern that must not be changed (repeatable)",
+    )
+    add(
+        "--protect",
+        metavar="P",
+        action="append",
+        help="a path pattern whose change needs a person's approval (repeatable)",
     )
     add("--issue", metavar="N", type=whole(1, 2**53, "an issue's number"), help="its issue")
     add("--from", metavar="OLD", dest="old", help="copy the contract of another goal")
@@ -115,6 +121,7 @@ def _words(args: argparse.Namespace) -> Words:
         fuzzy=tuple(args.fuzzy or ()),
         allow=tuple(args.allow or ()),
         deny=tuple(args.deny or ()),
+        protect=tuple(args.protect or ()),
         issue=args.issue,
     )
 

@@ -91,6 +91,20 @@ class Baseline(NamedTuple):
     """Where the goal's debates leave their reports."""
     scores_dir: str = SCORES
     """Where the goal's scorecards lie."""
+    proof_named: tuple[str, ...] = ()
+    """Patterns of the files that the contract's commands rest on, as it is now."""
+    proof_known: tuple[str, ...] = ()
+    """The patterns that ``proof_states`` was recorded for at activation."""
+    proof_states: Mapping[str, str] = {}
+    """As ``protected``, for those patterns; a file that one of them names literally is recorded
+    also where it is as in the base.
+    """
+    proof_since: str = ""
+    """Since when they are known: ``activation``, or the ``base`` commit where no record of the
+    start is here; empty in a run that began before these were recorded.
+    """
+    proof_cut: str = ""
+    """What of these was more than is recorded; empty: nothing."""
 
 
 class Deciding(NamedTuple):

@@ -22,6 +22,7 @@ class Words(NamedTuple):
     fuzzy: tuple[str, ...] = ()
     allow: tuple[str, ...] = ()
     deny: tuple[str, ...] = ()
+    protect: tuple[str, ...] = ()
     issue: int | None = None
 
 
@@ -93,6 +94,9 @@ def new_document(
         constraints["allowed_paths"] = list(words.allow)
     if words.deny:
         constraints["denied_paths"] = list(words.deny)
+    if words.protect:
+        before = constraints.get("protected_paths") or []
+        constraints["protected_paths"] = list(dict.fromkeys((*before, *words.protect)))
     document: dict[str, Any] = {
         "apiVersion": API_VERSION,
         "kind": "FlowGoal",

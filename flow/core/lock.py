@@ -7,7 +7,7 @@ that differed at activation already the baseline holds the digests. Values only.
 
 from __future__ import annotations
 
-from flow.cheap_typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from flow.cheap_typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 from flow.core.by_products import cache_root, ignored_differences
 from flow.core.changes import ABSENT, GITLINK, entry_digest
 from flow.core.globs import Globs
@@ -19,6 +19,19 @@ if TYPE_CHECKING:
 
 LISTED = 100
 """Files that a document names; all are counted, and all are in the digest."""
+
+
+class Matcher(Protocol):
+    """Patterns, as :class:`~flow.core.globs.Globs` has them."""
+
+    def __bool__(self) -> bool:
+        """Whether there are any."""
+
+    def first(self, path: bytes, *, folder: bool = False) -> str | None:
+        """The first pattern that names ``path``."""
+
+    def enters(self, folder: bytes) -> bool:
+        """Whether a pattern can name something below ``folder``."""
 
 
 class FileChange(NamedTuple):
@@ -97,6 +110,20 @@ def difference(
         return None
     known = Globs([p for p in patterns if p in baseline.protected_patterns], anchored=False)
     late = Globs([p for p in patterns if p not in baseline.protected_patterns], anchored=False)
+    return compared(snapshot, baseline, known, late, own_files)
+
+
+def compared(
+    snapshot: Snapshot,
+    baseline: Baseline,
+    known: Matcher,
+    late: Matcher,
+    own_files: Callable[[str], bool],
+) -> Difference | None:
+    """The files that ``known`` or ``late`` name and that are not as they were at activation.
+
+    Of what ``known`` names ``baseline.protected`` has a record, of what came later the base.
+    """
     found: dict[str, FileChange] = {}
     seen = set()
     for change in counted((*snapshot.changes, *snapshot.emptied), own_files):
@@ -138,8 +165,16 @@ def deviations(
     patterns: Sequence[str],
 ) -> dict[str, str]:
     """path → what ``Baseline.protected`` holds of it, for what is not as the base has it now."""
-    locked = Globs(patterns, anchored=False)
-    found = {path: _states(digest) for path, digest in ignored.items() if not cache_root(path)}
+    return deviating(changes, ignored, Globs(patterns, anchored=False))
+
+
+def deviating(
+    changes: Iterable[Change], ignored: Mapping[str, str], locked: Matcher
+) -> dict[str, str]:
+    """:func:`deviations`, for patterns that are compiled already."""
+    found = {
+        path: states_of_ignored(digest) for path, digest in ignored.items() if not cache_root(path)
+    }
     for change in changes:
         if _first(locked, change) is not None:
             entries = (change.worktree, change.index, change.head, change.base)
@@ -168,12 +203,12 @@ def relocked(
     return baseline._replace(protected=protected, protected_patterns=tuple(recorded))
 
 
-def _states(digest: str) -> str:
+def states_of_ignored(digest: str) -> str:
     """What ``Baseline.protected`` holds of an ignored file."""
     return f"{digest} {ABSENT} {ABSENT} {ABSENT}"
 
 
-def _first(patterns: Globs, change: Change) -> str | None:
+def _first(patterns: Matcher, change: Change) -> str | None:
     """The pattern that names it, or of a submodule something in it."""
     if not patterns:
         return None
@@ -215,7 +250,7 @@ def _moved(change: Change, states: Sequence[str]) -> str | None:
 _EMPTIED = f"{ABSENT} {GITLINK}:"
 
 
-def _put_back(baseline: Baseline, known: Globs, late: Globs) -> dict[str, list[str]]:
+def _put_back(baseline: Baseline, known: Matcher, late: Matcher) -> dict[str, list[str]]:
     """What was recorded, by path; a path that is in no change set any more is as in the base."""
     found = {}
     for path, text in baseline.protected.items():

@@ -80,6 +80,8 @@ class Verdict(NamedTuple):
     ledger_head: str | None = None
     source: str | None = None
     recorded_at: str | None = None
+    proof: Mapping[str, Any] | None = None
+    """The files that the commands rest on and that changed since the goal began."""
 
     def to_document(self) -> dict[str, Any]:
         """The verdict as one JSON object (``last-verdict.json``, ``--json``)."""
@@ -105,6 +107,7 @@ class Verdict(NamedTuple):
             "ledger_head": self.ledger_head,
             "source": self.source,
             "recorded_at": self.recorded_at,
+            "proof": dict(self.proof) if self.proof is not None else None,
         }
 
 

@@ -69,6 +69,7 @@ class Amending(Parts):
             basis=self._basis,
             trust=self._trust,
             relock=self._relock,
+            rename=self._renamed,
             lint=self._lint,
         )
 
@@ -113,6 +114,28 @@ class Amending(Parts):
             before,
             denied=self._denied(goal),
             cache_dir=self._cache("worktree"),
+        )
+
+    def _renamed(self, goal: Goal, baseline: Baseline) -> Baseline:
+        """What the commands name follows the contract; what is named anew is digested now.
+
+        A goal that began before this was recorded goes on without.
+        """
+        from flow.core import proof
+
+        if not baseline.proof_since or baseline.base_commit is None:
+            return baseline
+        watched = self._proof_named(goal)
+        if watched.patterns == baseline.proof_named:
+            return baseline
+        now = self._snapshot(baseline, self._denied(goal), None)
+        return proof.pinned(
+            baseline,
+            watched.patterns,
+            self.proof_disk.digests(watched.patterns),
+            [change.path for change in now.changes],
+            at_activation=False,
+            cut=proof.CUT if watched.cut else "",
         )
 
     def _lint(self, goal: Goal) -> list[str]:

@@ -177,6 +177,7 @@ class Evaluating(Parts):
             base_runs=self.base_runs,
             elsewhere=self._elsewhere,
             bench=lambda: self._bench(watcher),
+            proof=self.proof_disk,
         )
         if request.dry_run:
             return self._told(examine(request, tools))
@@ -438,15 +439,32 @@ class Evaluating(Parts):
         from flow.app import create
 
         def rebased(goal: Goal, old: Baseline) -> tuple[Baseline, Sequence[str]]:
-            return base.rebase(
+            moved, theirs = base.rebase(
                 self.repo,
                 old,
                 goal.base,
                 denied=self._denied(goal),
                 cache_dir=self._cache("worktree"),
             )
+            return self._after_rebase(moved, goal), theirs
 
         return create.plan_rebase(self._desk(), ids.goal_id(goal_id), rebased, self.branch())
+
+    def _after_rebase(self, moved: Baseline, goal: Goal) -> Baseline:
+        """With the named files that came with the base branch as they are now."""
+        if not moved.proof_named:
+            return moved
+        from flow.core import proof
+
+        now = self._snapshot(moved, self._denied(goal), None)
+        return proof.pinned(
+            moved,
+            moved.proof_named,
+            self.proof_disk.digests(moved.proof_named),
+            [change.path for change in now.changes],
+            at_activation=False,
+            cut=moved.proof_cut,
+        )
 
     def do_rebase(self, plan: Rebase) -> None:
         """Write an accepted plan."""

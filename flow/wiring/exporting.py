@@ -109,7 +109,7 @@ class Exporting(Reading):
 
         goal = loaded.goal
         baseline = self._baseline(goal, run_id).baseline
-        now = self._snapshot(baseline, self._denied(goal), deciding(goal))
+        now = self._snapshot(baseline, self._denied(goal), deciding(goal, baseline))
         return subject_of(loaded, now, baseline, version(), as_recorded=True).tree
 
     def tree_of(self, goal: Goal, run_id: str, commit: str) -> str | None:

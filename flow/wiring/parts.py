@@ -23,9 +23,11 @@ if TYPE_CHECKING:
     from flow.adapters.vouching import Vouching
     from flow.app.doors import Desk
     from flow.app.looking import Known
-    from flow.app.ports import LoadedGoal
+    from flow.app.ports import LoadedGoal, ProofDisk
     from flow.core.boundary import Baseline, Deciding, Snapshot
     from flow.core.goal import Goal
+    from flow.core.proof import LineCount, ProofFile
+    from flow.core.proof_words import Watched
     from flow.core.red_first import BaseRun
     from flow.core.speaker import Speaker
 
@@ -359,7 +361,19 @@ class Parts:
             version=version(),
             now=clock.now,
             speaker=self.speaker,
+            proof=self.proof_disk,
         )
+
+    @property
+    def proof_disk(self) -> ProofDisk:
+        """The files that commands rest on, hashed anew."""
+        return _ProofDisk(self.repo)
+
+    def _proof_named(self, goal: Goal) -> Watched:
+        """The patterns of what the commands of a goal rest on, as their texts say."""
+        from flow.adapters.proof_files import named
+
+        return named(goal, self.top, self.environ)
 
     def _keep_baseline(self, goal_id: str, run_id: str, baseline: Baseline) -> None:
         self.ledger.write_baseline(goal_id, run_id, baseline)
@@ -370,8 +384,10 @@ class Parts:
     def _pin(self, goal: Goal, base: str | None) -> Baseline:
         from flow.adapters import score_files
         from flow.adapters.base import pin
+        from flow.core.proof import CUT
 
-        return pin(
+        watched = self._proof_named(goal)
+        pinned = pin(
             self.repo,
             base=goal.base if base is None else base,
             denied=self._denied(goal),
@@ -380,7 +396,9 @@ class Parts:
             scores_dir=score_files.folder(self.top, self.settings),
             cache_dir=self._cache("worktree"),
             protected=goal.protected_paths,
+            proof=watched.patterns,
         )
+        return pinned._replace(proof_cut=CUT) if watched.cut else pinned
 
     def _pin_at(self, goal: Goal) -> Baseline:
         """What a pinned commit alone tells: a fresh clone has the goal, not the run.
@@ -391,7 +409,7 @@ class Parts:
         from flow.core.layout import PLUGIN_SCORES, SCORES
 
         usual = PLUGIN_SCORES if os.path.isdir(os.path.join(self.top, PLUGIN_SCORES)) else SCORES
-        return restore(
+        restored = restore(
             self.repo,
             goal.base_commit,
             denied=self._denied(goal),
@@ -399,6 +417,9 @@ class Parts:
             scores_dir=usual,
             cache_dir=self._cache("worktree"),
         )
+        # What a command names and git ignores is unknown here; of the rest the base tells.
+        patterns = self._proof_named(goal).patterns
+        return restored._replace(proof_named=patterns, proof_since="base")
 
     def _baseline(self, goal: Goal, run_id: str) -> Known:
         """The run's baseline, else the goal's own run's, else what the pinned commit tells."""
@@ -435,6 +456,23 @@ class Parts:
             return path
         except FlowError:
             return None
+
+
+class _ProofDisk:
+    """The files that commands rest on; the code for it is loaded where there are any."""
+
+    def __init__(self, repo: Repo) -> None:
+        self._repo = repo
+
+    def digests(self, patterns: Sequence[str]) -> Mapping[str, str]:
+        from flow.adapters.proof_files import on_disk
+
+        return on_disk(self._repo, patterns)
+
+    def lines(self, files: Sequence[ProofFile]) -> Mapping[str, LineCount]:
+        from flow.adapters.proof_files import count_lines
+
+        return count_lines(self._repo, files)
 
 
 class _Unhurried:

@@ -1,0 +1,104 @@
+"""What a goal's proof rests on, in an evaluation and before a person confirms (SPEC 17.12)."""
+
+from __future__ import annotations
+
+from flow.cheap_typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from flow.app.looking import Again, Facts
+    from flow.app.ports import ProofDisk
+    from flow.core.boundary import Baseline, Snapshot
+    from flow.core.goal import Goal
+    from flow.core.proof import ProofChange, ProofFile
+
+
+class ProofLook(NamedTuple):
+    """The files that differ, before the commands ran or after."""
+
+    before: tuple[ProofFile, ...] = ()
+    after: tuple[ProofFile, ...] = ()
+
+
+def files_now(
+    goal: Goal, baseline: Baseline, snapshot: Snapshot, disk: ProofDisk
+) -> tuple[ProofFile, ...]:
+    """The files of the proof that are not as they were when the goal began."""
+    if not baseline.proof_named:
+        return ()
+    from flow.app.looking import own_files
+    from flow.core import proof
+
+    return proof.difference(
+        snapshot, baseline, disk.digests(baseline.proof_named), own_files(goal, baseline)
+    )
+
+
+def before(facts: Facts, disk: ProofDisk | None) -> ProofLook | None:
+    """The look before any command runs; None where nobody looks."""
+    if disk is None:
+        return None
+    return ProofLook(files_now(facts.loaded.goal, facts.baseline, facts.before, disk))
+
+
+def after(
+    look: ProofLook | None, facts: Facts, again: Again, disk: ProofDisk | None
+) -> ProofLook | None:
+    """The look after them: what a command put back at its end is told all the same."""
+    if look is None or disk is None:
+        return None
+    baseline, snapshot = again.baseline or facts.baseline, again.after or facts.before
+    return look._replace(after=files_now(facts.loaded.goal, baseline, snapshot, disk))
+
+
+def change(look: ProofLook, goal: Goal, baseline: Baseline, disk: ProofDisk) -> ProofChange:
+    """All that differs in either look, with its lines, less what no test run reads."""
+    from flow.core import proof
+
+    by_path = {file.path: file for file in (*look.before, *look.after)}
+    files = tuple(by_path[path] for path in sorted(by_path))
+    lines = disk.lines(files) if files else {}
+    counted = (file._replace(lines=lines.get(file.path)) for file in files)
+    return proof.ProofChange(
+        proof.digest_of(files),
+        tuple(file for file in counted if file.lines is None or not file.lines.harmless),
+        unknown(goal, baseline),
+    )
+
+
+def unknown(goal: Goal, baseline: Baseline) -> tuple[str, ...]:
+    """Why something of the proof cannot be told, as sentences."""
+    from flow.core import proof
+
+    commands = any(not criterion.fuzzy for criterion in goal.criteria)
+    told = {"": proof.UNRECORDED, "base": proof.FROM_BASE}.get(baseline.proof_since)
+    return tuple(filter(None, [told if commands else None, baseline.proof_cut]))
+
+
+def told(
+    look: ProofLook,
+    goal: Goal,
+    baseline: Baseline,
+    previous: Mapping[str, object] | None,
+    disk: ProofDisk,
+) -> tuple[Mapping[str, object] | None, tuple[str, ...]]:
+    """(what the verdict says of the proof, its warning): a line where it was not said before."""
+    if not look.before and not look.after and not (previous and previous.get("files")):
+        return None, ()
+    from flow.core import proof
+
+    files = {file.path: file for file in (*look.before, *look.after)}
+    digest = proof.digest_of(files[path] for path in sorted(files))
+    if previous is not None and previous.get("digest") == digest:
+        return previous, ()
+    changed = change(look, goal, baseline, disk)
+    warning = (f"the proof changed: {changed.sentence()}",) if changed.files else ()
+    return changed.to_document(), warning
+
+
+def digest(look: ProofLook) -> str:
+    """What a proposal is tied to: the proof as the commands left it."""
+    from flow.core import proof
+
+    return proof.digest_of(look.after)

@@ -1,0 +1,150 @@
+"""What test runners read beside the files that a command names, as data.
+
+Sources: each program's own pages on configuration and test discovery, as read in November 2026
+(docs.pytest.org "Configuration" and "Good Integration Practices", docs.python.org "site" and
+"unittest", jestjs.io "Configuring Jest", vitest.dev/config, mochajs.org, npm
+"package.json", pkg.go.dev/cmd/go "Test packages", doc.rust-lang.org/cargo "Package Layout",
+rspec.info, docs.phpunit.de "XML Configuration", maven.apache.org "Standard Directory Layout",
+docs.gradle.org "Testing", learn.microsoft.com "dotnet test", cmake.org "ctest", hexdocs.pm/mix,
+swift.org/package-manager, bats-core.readthedocs.io, gnu.org "Makefile Names").
+"""
+
+from __future__ import annotations
+
+from flow.cheap_typing import NamedTuple
+
+
+class Ecosystem(NamedTuple):
+    """The programs of one language's tools, and by which names they find settings and tests."""
+
+    programs: tuple[str, ...]
+    settings: tuple[str, ...]
+    """Names of files, looked for in the folders on the way up to the top."""
+    tests: tuple[str, ...]
+    """Names of test files, or of folders (with ``/``), where a command names none."""
+
+
+ECOSYSTEMS: dict[str, Ecosystem] = {
+    "python": Ecosystem(
+        (
+            "pytest", "py.test", "python", "python3", "pypy", "pypy3", "tox", "nox", "nose2",
+            "nosetests", "stestr", "coverage", "hatch", "poetry", "pdm", "uv", "uvx", "rye",
+            "pipenv", "pipx", "trial", "ward", "behave",
+        ),
+        (
+            "conftest.py", "pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "tox.ini",
+            "tox.toml", "setup.cfg", "pyproject.toml", "noxfile.py", ".coveragerc",
+            "sitecustomize.py", "usercustomize.py", "*.pth", "unittest.cfg", "nose2.cfg",
+            ".stestr.conf", "behave.ini",
+        ),
+        ("test_*.py", "*_test.py", "tests.py", "conftest.py", "tests/", "test/"),
+    ),
+    "javascript": Ecosystem(
+        (
+            "npm", "npx", "pnpm", "pnpx", "yarn", "bun", "bunx", "node", "deno", "jest", "vitest",
+            "mocha", "ava", "tap", "karma", "playwright", "cypress", "jasmine", "tsx", "ts-node",
+        ),
+        (
+            "package.json", "jest.config.*", "jest.setup.*", "vitest.config.*", "vite.config.*",
+            ".mocharc*", "ava.config.*", ".taprc", "karma.conf.*", "playwright.config.*",
+            "cypress.config.*", "babel.config.*", ".babelrc*", ".npmrc", "deno.json*",
+            "bunfig.toml", "jasmine.json",
+        ),
+        ("*.test.*", "*.spec.*", "__tests__/", "__mocks__/", "tests/", "test/", "e2e/"),
+    ),
+    "go": Ecosystem(
+        ("go", "gotestsum"), ("go.mod", "go.work"), ("*_test.go", "testdata/")
+    ),
+    "rust": Ecosystem(
+        ("cargo",), ("Cargo.toml", "build.rs", ".cargo/", "rust-toolchain*"), ("tests/",)
+    ),
+    "ruby": Ecosystem(
+        ("ruby", "rspec", "rake", "bundle", "rails", "minitest", "cucumber"),
+        (".rspec", "Rakefile", "Gemfile", "spec_helper.rb", "rails_helper.rb", "test_helper.rb"),
+        ("*_spec.rb", "*_test.rb", "test_*.rb", "spec/", "test/"),
+    ),
+    "php": Ecosystem(
+        ("php", "phpunit", "pest", "composer"),
+        ("phpunit.xml", "phpunit.xml.dist", "phpunit.dist.xml", "composer.json", "Pest.php"),
+        ("*Test.php", "tests/"),
+    ),
+    "jvm": Ecosystem(
+        ("mvn", "mvnw", "gradle", "gradlew", "sbt", "bazel"),
+        (
+            "pom.xml", "build.gradle", "build.gradle.kts", "settings.gradle",
+            "settings.gradle.kts", "gradle.properties", "build.sbt",
+        ),
+        ("*Test.java", "*Tests.java", "*Test.kt", "*Spec.scala", "test/"),
+    ),
+    "dotnet": Ecosystem(
+        ("dotnet",), ("*.csproj", "*.fsproj", "*.runsettings", "Directory.Build.*"),
+        ("*Test.cs", "*Tests.cs", "*.Tests/"),
+    ),
+    "c": Ecosystem(
+        ("ctest", "cmake", "meson", "ninja"),
+        ("CMakeLists.txt", "CTestTestfile.cmake", "CTestCustom.cmake", "meson.build"),
+        ("tests/", "test/"),
+    ),
+    "make": Ecosystem(
+        ("make", "gmake", "just", "task", "invoke"),
+        ("Makefile", "makefile", "GNUmakefile", "*.mk", "justfile", "Taskfile.y*ml", "tasks.py"),
+        (),
+    ),
+    "elixir": Ecosystem(("mix",), ("mix.exs", ".formatter.exs"), ("*_test.exs", "test/")),
+    "swift": Ecosystem(("swift",), ("Package.swift",), ("*Tests.swift", "Tests/")),
+    "shell": Ecosystem(
+        ("bats", "shellspec", "bash", "sh", "dash", "zsh", "ksh"),
+        (".shellspec",),
+        ("*.bats", "*_spec.sh", "test_*.sh", "tests/", "test/"),
+    ),
+}  # fmt: skip
+
+PROJECT_RUNNERS = frozenset(
+    (
+        "make", "gmake", "just", "task", "invoke", "npm", "pnpm", "yarn", "bun", "tox", "nox",
+        "hatch", "poetry", "pdm", "rye", "composer", "rake", "ninja", "meson", "cmake", "bazel",
+    )
+)  # fmt: skip
+"""Programs that run what the project's own files say: which tests, no word of theirs tells."""
+
+EXAMINERS = frozenset(
+    (
+        "grep", "egrep", "fgrep", "zgrep", "rg", "ag", "ack", "test", "[", "[[", "((", "ls",
+        "stat", "file", "wc", "cat", "head", "tail", "find", "mypy", "pyright", "ruff", "flake8",
+        "black", "isort", "pylint", "bandit", "eslint", "prettier", "tsc", "gofmt", "shellcheck",
+        "hadolint", "markdownlint", "yamllint", "codespell", "rustfmt", "clang-format", "echo",
+        "printf", "rm", "mkdir", "touch", "cd", "pushd", "popd", "export", "git",
+    )
+)  # fmt: skip
+"""Programs whose operands are what is looked at, hence the work; a test among them counts."""
+
+TEST_FOLDERS = frozenset(
+    (
+        "tests", "test", "spec", "specs", "__tests__", "__mocks__", "e2e", "testing", "Tests",
+        "testdata", "fixtures", "ci", "checks",
+    )
+)  # fmt: skip
+"""Names of folders that count with all that is in them where a command names them."""
+
+TOOL_FOLDERS = (".venv/bin", "venv/bin", "env/bin", ".tox", "node_modules/.bin", "vendor/bin")
+"""Where a project's own copies of programs lie; most are ignored by git."""
+
+SITE = ("*.pth", "sitecustomize.py", "usercustomize.py")
+"""What Python runs at its start, in the ``site-packages`` of an environment."""
+
+HARMLESS_KEYS: dict[str, frozenset[str]] = {
+    "pyproject.toml": frozenset(
+        f"project.{key}"
+        for key in (
+            "version", "description", "readme", "authors", "maintainers", "keywords", "urls",
+            "classifiers", "license", "license-files",
+        )
+    ),
+    "package.json": frozenset(
+        (
+            "version", "description", "author", "contributors", "keywords", "homepage", "bugs",
+            "license", "repository", "funding",
+        )
+    ),
+}  # fmt: skip
+"""Keys of a settings file that no test run reads."""

@@ -1,0 +1,137 @@
+"""Which files the words of a command name."""
+
+from __future__ import annotations
+
+import pytest
+
+from flow.adapters.proof_files import _words
+from flow.core.proof import Patterns, literal_name
+from flow.core.proof_words import MOST_PATTERNS, literal, watched
+
+TREE = {
+    "Makefile", "run.sh", "ci/test.sh", "tests/test_x.py", "tests/sub/test_y.py", "src/app.py",
+    "pkg/mod.py", "pkg/sub/__main__.py", "web/package.json", "web/src/a.test.ts",
+    ".venv/bin/pytest", ".venv/pyvenv.cfg", "node_modules/.bin/jest", "we[i]rd*.py", "tools/gen.py",
+}  # fmt: skip
+
+
+class Tree:
+    """A checkout in memory."""
+
+    def kind(self, path: str) -> str:
+        if path in TREE:
+            return "file"
+        return "folder" if any(name.startswith(f"{path}/") for name in TREE) else ""
+
+    def program(self, name: str) -> str | None:
+        return ".venv/bin/pytest" if name == "py.test" else None
+
+    def script(self, folder: str, name: str) -> str | None:
+        return "jest src" if (folder, name) == ("web", "test") else None
+
+    def real(self, path: str) -> str | None:
+        return "node_modules/jest/jest.js" if path == "node_modules/.bin/jest" else None
+
+
+def covers(command: str, path: str, cwd: str = "") -> bool:
+    found = watched([(command, cwd)], _words, Tree())  # type: ignore[arg-type]
+    return Patterns(found.patterns).first(path.encode()) is not None
+
+
+@pytest.mark.parametrize(
+    ("command", "path"),
+    [
+        ("pytest tests/test_x.py::test_a", "tests/test_x.py"),
+        ("pytest tests/test_x.py::test_a -q", "conftest.py"),
+        ("pytest tests/test_x.py", "tests/conftest.py"),
+        ("pytest tests/test_x.py", "pyproject.toml"),
+        ("pytest tests", "tests/data/golden.json"),
+        ("pytest", "deep/down/test_z.py"),
+        ("pytest -c ci/pytest.ini", "ci/pytest.ini"),
+        ("pytest --rootdir=tests", "tests/test_new.py"),
+        ("py.test tests", ".venv/bin/pytest"),
+        ("uv run pytest tests/test_x.py", ".venv/bin/pytest"),
+        (".venv/bin/pytest tests/test_x.py", ".venv/lib/python3.12/site-packages/x.pth"),
+        ("python3 -m pkg.mod", "pkg/mod.py"),
+        ("python3 -m pkg.sub", "pkg/sub/__main__.py"),
+        ("python3 -m unittest tests.test_x", "tests/test_x.py"),
+        ("python3 -m unittest tests.test_gone", "tests/test_gone.py"),
+        ("python3 tools/gen.py", "tools/gen.py"),
+        ("env X=1 timeout 5 python3 tools/gen.py", "tests/test_x.py"),
+        ("make test", "Makefile"),
+        ("make test", "tests/test_x.py"),
+        ("make -f ci/other.mk", "ci/other.mk"),
+        ("cd web && npm test", "web/package.json"),
+        ("cd web && npm test", "web/src/a.test.ts"),
+        ("npx jest", "node_modules/jest/jest.js"),
+        ("npx jest", "jest.config.js"),
+        ("./run.sh", "run.sh"),
+        ("./run.sh", "tests/test_x.py"),
+        ("bash ci/test.sh", "ci/test.sh"),
+        ("sh -c 'sh -c \"sh ci/test.sh\"'", "ci/test.sh"),
+        (". ci/test.sh", "ci/test.sh"),
+        ("source ./run.sh", "run.sh"),
+        ("eval 'sh ci/test.sh'", "ci/test.sh"),
+        ("for t in ci/*.sh; do sh $t; done", "ci/test.sh"),
+        ("for t in tools/*.py; do python3 $t; done", "tools/gen.py"),
+        ("$RUNNER", "tests/test_x.py"),
+        ("if ! sh run.sh; then exit 1; fi", "run.sh"),
+        ("sh run.sh | tee log", "run.sh"),
+        ("x=$(sh run.sh)", "run.sh"),
+        ("diff expected.txt actual.txt", "expected.txt"),
+        ("python3 'we[i]rd*.py'", "we[i]rd*.py"),
+        ("go test ./...", "a/b_test.go"),
+        ("cargo test", "tests/it.rs"),
+        ("bundle exec rspec", "spec/a_spec.rb"),
+        ("mvn -q test", "src/test/java/ATest.java"),
+        ("dotnet test", "App.Tests/A.cs"),
+        ("ctest", "CMakeLists.txt"),
+        ("sh run.sh <<<'(", "run.sh"),
+    ],
+)  # fmt: skip
+def test_a_command_names(command: str, path: str) -> None:
+    assert covers(command, path)
+
+
+@pytest.mark.parametrize(
+    ("command", "path"),
+    [
+        ("pytest tests/test_x.py", "src/app.py"),
+        ("pytest tests/test_x.py", "tests/test_other.py"),
+        ("pytest tests/test_x.py", "package.json"),
+        ("pytest tests", "other/test_x.py"),
+        ("mypy src", "src/app.py"),
+        ("grep -q x src/app.py", "src/app.py"),
+        ("test -f src/app.py", "src/app.py"),
+        ("cd web && npm test", "tests/test_x.py"),
+        ("python3 -c 'import tests.test_x'", "tests/test_x.py"),
+        ("cat .git/config .flow/goals/x.goal.yaml", ".flow/goals/x.goal.yaml"),
+        ("cat ../outside.py", "outside.py"),
+        ("curl https://example.invalid/tests/a.py", "tests/a.py"),
+        ("true", "src/app.py"),
+    ],
+)
+def test_a_command_does_not_name(command: str, path: str) -> None:
+    assert not covers(command, path)
+
+
+def test_a_folder_of_its_own_is_where_a_command_looks() -> None:
+    assert covers("npm test", "web/src/b.test.ts", cwd="web")
+    assert covers("npm test", "package.json", cwd="web")
+
+
+def test_patterns_are_bounded_and_that_is_said() -> None:
+    commands = [(f"sh d{n}/e/f/x.sh", "") for n in range(2000)]
+    found = watched(commands, _words, Tree())  # type: ignore[arg-type]
+    assert found.cut
+    assert len(found.patterns) == MOST_PATTERNS
+
+
+def test_a_literal_pattern_names_its_path() -> None:
+    for path in ("a/b.py", "we[i]rd*.py", "back\\slash", "q?"):
+        assert literal_name(literal(path)) == path
+        assert Patterns([literal(path)]).first(path.encode()) is not None
+        assert Patterns([literal(path)]).first(f"{path}/below".encode()) is not None
+    assert literal_name("a/*.py") is None
+    assert Patterns(["a/b"]).enters(b"a")
+    assert not Patterns([])
