@@ -134,6 +134,13 @@ def newest(
     return None
 
 
+def of_type(root: str, run_id: str, type: str) -> list[Event]:
+    """Every event of this type, oldest first."""
+    needle = json.dumps({"type": type}, separators=(",", ":"))[1:-1].encode("ascii")
+    found = [_parse(line) for line in backwards(root, layout.events_file(run_id), needle)]
+    return [event for event in reversed(found) if event is not None and event.get("type") == type]
+
+
 def events_after(root: str, run_id: str, seq: int) -> list[Event]:
     """The whole events whose ``seq`` is higher, oldest first; read from the end only."""
     found: list[Event] = []

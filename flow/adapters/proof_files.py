@@ -100,12 +100,12 @@ def recorded(
 def count_lines(repo: Repo, changed: Sequence[ProofFile]) -> dict[str, LineCount]:
     """By path, how the lines of files differ from what they held, where that can be told."""
     wanted = {file.before for file in changed[:MOST_COUNTED] if file.before != ABSENT}
-    old = _blobs(repo, wanted)
+    old = blobs(repo, wanted)
     old[ABSENT] = b""
     found = {}
     for file in changed[:MOST_COUNTED]:
         before = old.get(file.before)
-        after = b"" if file.after == ABSENT else _now(repo.top, file)
+        after = b"" if file.after == ABSENT else content_now(repo.top, file)
         lines = _compared(file, before, after)
         if lines is not None:
             found[file.path] = lines
@@ -224,7 +224,7 @@ def _sha256(repo: Repo) -> bool:
     return head is not None and len(head) == 64
 
 
-def _blobs(repo: Repo, digests: Collection[str]) -> dict[str, bytes]:
+def blobs(repo: Repo, digests: Collection[str]) -> dict[str, bytes]:
     """What git holds under digests; what it does not hold, or is too large, is left out."""
     from flow.adapters import git
 
@@ -263,7 +263,8 @@ def _lines(names: Iterable[str]) -> bytes:
     return "".join(f"{name}\n" for name in names).encode("ascii")
 
 
-def _now(top: str, changed: ProofFile) -> bytes | None:
+def content_now(top: str, changed: ProofFile) -> bytes | None:
+    """What a file holds; None where it is no file, or too large."""
     path = os.path.join(os.fsencode(top), os.fsencode(changed.path))
     try:
         if changed.after.startswith("120000:"):

@@ -101,6 +101,11 @@ class TrustLedger:
         """The line that decides for the goal; None where there is none."""
         return next(self._backwards(ids.goal_id(goal_id)), None)
 
+    def history(self, goal_id: str) -> tuple[TrustEntry, ...]:
+        """Every line that records trust in the goal, newest first."""
+        entries = self._backwards(ids.goal_id(goal_id))
+        return tuple(entry for entry in entries if entry.action == "record")
+
     def recorded_contract(self, goal_id: str) -> Mapping[str, Any] | None:
         """The contract that was trusted last, even where that was revoked since."""
         entry = self.recorded(goal_id)

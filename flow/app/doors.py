@@ -82,6 +82,9 @@ def confirm(desk: Desk, goal_id: str, proposal_id: str, reason: str | None, how:
     loaded = desk.records.goal(goal_id)
     goal = loaded.goal
     proposal = live_proposal(desk.records, goal)
+    if proposal is not None and 12 <= len(proposal_id) < 64:  # its first digits
+        whole = str(proposal["proposal_id"])
+        proposal_id = whole if whole.startswith(proposal_id) else proposal_id
     if goal.status in TERMINAL:
         raise StaleProposal(
             f"goal {goal.id} is {goal.status} already, so no proposal for it is live",

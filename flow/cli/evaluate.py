@@ -105,10 +105,13 @@ def _evaluate(args: argparse.Namespace, out: Output) -> int:
             return _close(checkout, verdict, proposed, "flow goal evaluate --confirm", out)
         if args.no_input or not out.can_ask:
             return exit_code_of(verdict)
-        answer = out.ask(f"Close goal {verdict.goal_id} as {proposed.to}? {_CHOICES} [c/r/N]")
-        if answer in ("c", "confirm"):
+        from flow.cli.confirming import AGAIN, CONFIRM, asked
+
+        answer, proposal_id = asked(checkout, verdict.goal_id, out, again=True)
+        proposed = proposed._replace(proposal_id=proposal_id)
+        if answer in CONFIRM:
             return _close(checkout, verdict, proposed, "flow goal evaluate, asked", out)
-        if answer not in ("r", "re-evaluate"):
+        if answer not in AGAIN:
             out.say(
                 "nothing was confirmed; the proposal stays live while nothing moves:",
                 f"  {_later(verdict, proposed)}",
@@ -132,9 +135,6 @@ def _need_terminal(checkout: Checkout, goal_id: str) -> None:
         else f"a caller that asked a person: flow goal evaluate {goal_id}, "
         f"then: flow goal confirm {goal_id} --proposal P",
     )
-
-
-_CHOICES = "Confirm / Re-evaluate / Cancel"
 
 
 def exit_code_of(verdict: Verdict) -> int:

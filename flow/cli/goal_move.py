@@ -48,7 +48,11 @@ def _resume(args: argparse.Namespace, out: Output) -> int:
 
 
 def _confirm(args: argparse.Namespace, out: Output) -> int:
-    closed = Checkout().confirm(args.ID, args.proposal, args.reason, "flow goal confirm")
+    from flow.cli.confirming import proposal_to_confirm
+
+    checkout = Checkout()
+    proposal = args.proposal or proposal_to_confirm(checkout, args.ID, out)
+    closed = checkout.confirm(args.ID, proposal, args.reason, "flow goal confirm")
     out.result(
         closed.to_document(),
         [f"goal {closed.goal_id} is {closed.status}: {explain.visible(closed.reason)}"],
@@ -146,7 +150,9 @@ def _reason_arguments(parser: argparse.ArgumentParser) -> None:
 def _confirm_arguments(parser: argparse.ArgumentParser) -> None:
     goal_argument(parser)
     parser.add_argument(
-        "--proposal", metavar="P", required=True, help="the proposal_id of the evaluation"
+        "--proposal",
+        metavar="P",
+        help="the proposal_id of the evaluation, or its first 12 digits; asked for at a terminal",
     )
     parser.add_argument("--reason", metavar="T", help="why, for the journal")
 

@@ -54,6 +54,18 @@ class Output:
         """A message for whoever is watching. Control characters in it are escaped."""
         self._write(sys.stderr, "".join(f"{visible(line)}\n" for line in lines))
 
+    def tell(self, lines: Iterable[str]) -> None:
+        """Lines that a renderer made, for whoever is watching: with their colours, as they are."""
+        self._write(sys.stderr, "".join(f"{line}\n" for line in lines))
+
+    @property
+    def columns(self) -> int:
+        """How wide the terminal is that questions are asked at."""
+        try:
+            return os.get_terminal_size(sys.stderr.fileno()).columns or 80
+        except (OSError, ValueError, AttributeError):
+            return 80
+
     def warn(self, warnings: Iterable[str]) -> None:
         """Warnings, one a line. A JSON document names them itself."""
         if not self.json:

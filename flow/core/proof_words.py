@@ -9,7 +9,7 @@ import posixpath
 import re
 
 from flow.cheap_typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
-from flow.core.globs import why_not
+from flow.core.globs import Globs, why_not
 from flow.core.proof_tables import (
     ECOSYSTEMS,
     EXAMINERS,
@@ -33,6 +33,10 @@ _STRANGE = re.compile(r"[\s\"'`$(){}<>|;&\x00]|://")
 _SHELLS = ("bash", "sh", "dash", "zsh", "ksh", "source", ".")
 _PYTHON = re.compile(r"python[0-9.]*$|pypy[0-9.]*$")
 _DEEPEST = 3
+_SINGLE = Globs(
+    (name for one in ECOSYSTEMS.values() for name in one.tests if not name.endswith("/")),
+    anchored=False,
+)
 
 
 class Disk(Protocol):
@@ -147,7 +151,7 @@ class _Finder:
             if posixpath.basename(path) in TEST_FOLDERS or _below_tests(path):
                 self.patterns.append(literal(path))
         tests = [path for path in files if _test_like(path)]
-        scripts = [path for path in files if not _test_like(path)]
+        scripts = [path for path in files if not _one_test(path)]
         own = name in PROJECT_RUNNERS or (bool(scripts) and _runs_scripts(name))
         own = own or _computed(words)
         own = own or ("/" in (words[0] or "") and not tools and self._below(words[0], folder))
@@ -311,6 +315,12 @@ def _named_anew(path: str, *, runner: bool) -> bool:
 def _test_like(path: str) -> bool:
     name = posixpath.basename(path).lower()
     return "test" in name or "spec" in name or _below_tests(path)
+
+
+def _one_test(path: str) -> bool:
+    """Whether it is a test by its name, and no script that may run several."""
+    name = path.rpartition("/")[2]
+    return _SINGLE.first(name.encode("utf-8", "surrogateescape")) is not None
 
 
 def _below_tests(path: str) -> bool:

@@ -53,10 +53,15 @@ class ProposedTransition(NamedTuple):
     reason: str
     turns_evaluated: int
     proposal_id: str
+    confirm: Mapping[str, Any] | None = None
+    """What a person must know before they say yes (:mod:`flow.core.confirming`)."""
 
     def to_document(self) -> dict[str, Any]:
         """As the verdict holds it."""
-        return dict(self._asdict())
+        found = dict(self._asdict())
+        if self.confirm is None:
+            del found["confirm"]
+        return found
 
 
 class Verdict(NamedTuple):

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from flow.app.ports import Check, LoadedGoal, RawOutput, Seen, TurnLedger, Watch
     from flow.app.red_first import Bench
     from flow.core.boundary import Baseline
+    from flow.core.confirming import ConfirmQuestion
     from flow.core.decide import Opinion, Silence
     from flow.core.goal import Goal
     from flow.core.lifecycle import NonTerminal, Status
@@ -102,7 +103,15 @@ class Evaluating(Parts):
         ``trust_digest`` is a pipeline's way to say which contract it means: it counts as trusted if
         its digest is this one, and :class:`StateError` names both if not.
         """
-        return self.examine(request, listener, trust_digest=trust_digest).verdict
+        verdict = self.examine(request, listener, trust_digest=trust_digest).verdict
+        proposed = verdict.proposed_transition
+        if proposed is None:
+            return verdict
+        question = self.confirm_question(request.goal_id)
+        if question is None or question.proposal_id != proposed.proposal_id:
+            return verdict
+        confirm = question.to_document()
+        return verdict._replace(proposed_transition=proposed._replace(confirm=confirm))
 
     def examine(
         self,
@@ -329,6 +338,35 @@ class Evaluating(Parts):
             document = {**document, "source": source}
         now = clock.now()
         return (*verdicts.write_verdict(self.top, ids.run_id(run_id), document, now=now), now)
+
+    def confirm_question(self, goal_id: str) -> ConfirmQuestion | None:
+        """What a person must know before the live proposal is confirmed; None without one.
+
+        Gathered anew, from what Flow has on record: no words of an agent are in it.
+        """
+        from flow.wiring import confirming
+
+        return confirming.question(self, ids.goal_id(goal_id))
+
+    def confirm_lines(self, goal_id: str) -> list[str]:
+        """The same for a host's prompt, at most 40 lines; a line that says so without a proposal.
+
+        For the hook before ``flow goal confirm``.
+        """
+        from flow.render.confirming import for_hook
+
+        question = self.confirm_question(goal_id)
+        if question is None:
+            return [f"Goal {goal_id} has no live proposal; nothing can be confirmed."]
+        return for_hook(question)
+
+    def confirm_diff(self, goal_id: str) -> str:
+        """What changed since the base, for a pager: the files that the proof rests on first."""
+        from flow.wiring import confirming
+
+        question = self.confirm_question(goal_id)
+        files = question.proof.files if question is not None else ()
+        return confirming.diff(self, ids.goal_id(goal_id), [file.path for file in files])
 
     def confirm(self, goal_id: str, proposal_id: str, reason: str | None, how: str) -> Closed:
         """Write a proposed terminal status. Raises :class:`StaleProposal` saying what moved.

@@ -10,7 +10,7 @@ from tests.entry import scene
 from tests.entry.scene import ended
 from tests.support import GitRepo
 
-ASKED = r"Confirm / Re-evaluate / Cancel \[c/r/N\] "
+ASKED = r"r evaluate again   Enter leave it as it is\s+> "
 
 
 @pytest.fixture
@@ -81,7 +81,7 @@ def test_not_asked(work: GitRepo, words: list[str]) -> None:
     scene.meet(work)
     child = scene.at_terminal(work, ["goal", "evaluate", "greet", *words])
     _, said = ended(child)
-    assert "[c/r/N]" not in said
+    assert "leave it as it is" not in said
     assert scene.status(work) == "active"
 
 
@@ -89,7 +89,7 @@ def test_nothing_is_asked_without_a_proposal(work: GitRepo) -> None:
     child = scene.at_terminal(work, ["goal", "evaluate", "greet"])
     code, said = ended(child)
     assert code == 1
-    assert "[c/r/N]" not in said
+    assert "leave it as it is" not in said
 
 
 def test_confirm_without_asking(work: GitRepo) -> None:

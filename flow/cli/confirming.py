@@ -1,0 +1,77 @@
+"""The question before a goal is closed, at a terminal."""
+
+from __future__ import annotations
+
+from flow.cheap_typing import TYPE_CHECKING
+from flow.errors import PersonNeeded, StateError
+
+if TYPE_CHECKING:
+    from flow.cli.output import Output
+    from flow.wiring import Checkout
+
+CONFIRM = ("c", "confirm")
+AGAIN = ("r", "re-evaluate")
+_DIFF = ("d", "diff")
+
+
+def asked(checkout: Checkout, goal_id: str, out: Output, *, again: bool) -> tuple[str, str]:
+    """(a person's answer, the proposal that it is about) after they were told what they must know.
+
+    With ``again`` they may have it evaluated anew. Raises :class:`StateError` without a proposal.
+    """
+    from flow.render.confirming import at_terminal
+
+    while True:
+        question = checkout.confirm_question(goal_id)
+        if question is None:
+            raise _nothing_proposed(goal_id)
+        keys = "c confirm   d show the diff   " + "r evaluate again   " * again
+        out.tell(
+            [
+                *at_terminal(question, out.paint, out.columns),
+                "",
+                f"Confirm that {goal_id} is {question.to}?",
+                f"  {keys}Enter leave it as it is",
+            ]
+        )
+        answer = out.ask(">")
+        if answer not in _DIFF:
+            return answer, question.proposal_id
+        _page(checkout.confirm_diff(goal_id))
+
+
+def proposal_to_confirm(checkout: Checkout, goal_id: str, out: Output) -> str:
+    """The live proposal, on a person's yes at a terminal.
+
+    Raises :class:`PersonNeeded` where they say no, :class:`StateError` where nobody can be asked.
+    """
+    if not out.can_ask:
+        question = checkout.confirm_question(goal_id)
+        if question is None:
+            raise _nothing_proposed(goal_id)
+        raise StateError(
+            "off a terminal the proposal must be named",
+            code="usage",
+            key="--proposal",
+            remedy=f"flow goal confirm {goal_id} --proposal {question.proposal_id[:12]}",
+        )
+    answer, proposal = asked(checkout, goal_id, out, again=False)
+    if answer not in CONFIRM:
+        raise PersonNeeded("not confirmed; nothing was changed", code="declined")
+    return proposal
+
+
+def _nothing_proposed(goal_id: str) -> StateError:
+    return StateError(
+        f"goal {goal_id} has no live proposal",
+        code="no_proposal",
+        key="--proposal",
+        remedy=f"evaluate it first: flow goal evaluate {goal_id}",
+    )
+
+
+def _page(text: str) -> None:
+    """Show ``text`` in the user's pager and come back."""
+    import pydoc
+
+    pydoc.pager(text)

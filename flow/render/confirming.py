@@ -1,0 +1,209 @@
+"""The question before a goal is closed, as a terminal shows it and as a hook's prompt. Pure.
+
+Everything that is not Flow's own words is made visible, and cut; what is cut is counted.
+"""
+
+from __future__ import annotations
+
+import textwrap
+
+from flow.cheap_typing import TYPE_CHECKING
+from flow.core.explain import names, visible
+from flow.core.verdict import clip
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from flow.core.confirming import (
+        ConfirmQuestion,
+        ContractStep,
+        CriterionProof,
+        TrustGround,
+    )
+    from flow.core.proof import ProofFile
+
+    Paint = Callable[[str, str], str]
+
+HOOK_LINES = 40
+"""The most lines that a host's prompt is given."""
+HOOK_WIDTH = 300
+"""Characters of one line there."""
+LABEL = 15
+MOST_ROWS = 60
+"""Rows of one block at a terminal; the rest is counted."""
+_TEXT = 600
+
+
+def at_terminal(question: ConfirmQuestion, paint: Paint, width: int = 80) -> list[str]:
+    """From "Before you say yes" on."""
+    width = max(40, min(width, 120))
+    head = "── Before you say yes "
+    lines = [paint("dim", head + "─" * max(0, width - 1 - len(head)))]
+    for label, rows in _blocks(question):
+        shown = rows[:MOST_ROWS]
+        if len(rows) > MOST_ROWS:
+            shown = [*shown, f"and {len(rows) - MOST_ROWS} more"]
+        for number, row in enumerate(shown):
+            lines += _labelled(label if not number else "", row, width)
+    return lines
+
+
+def _blocks(question: ConfirmQuestion) -> Iterable[tuple[str, list[str]]]:
+    proved = [_proved_row(row) for row in question.criteria if row.proved]
+    yield "proved by", proved or ["nothing"]
+    yield "not proved", [_open_row(row) for row in question.not_proved] or ["nothing"]
+    if question.contract:
+        yield "the contract", list(_contract_rows(question.contract))
+    yield "the proof", list(_proof_rows(question))
+    yield "files", [_files(question)]
+    if question.left_behind:
+        yield "left behind", [names(question.left_behind, 20)]
+    yield "trust", [_trust(question.trust)]
+    if question.unknown:
+        yield "not known", [visible(text) for text in question.unknown]
+    if question.moved:
+        yield "stale", [visible(text) for text in question.moved]
+
+
+def _labelled(label: str, row: str, width: int) -> list[str]:
+    indent = " " * LABEL
+    deeper = indent + " " * (len(row) - len(row.lstrip()) + 5)
+    return textwrap.wrap(
+        row,
+        width=width - 1,
+        initial_indent=f"{label:<{LABEL}}",
+        subsequent_indent=deeper,
+        break_on_hyphens=False,
+        drop_whitespace=True,
+        replace_whitespace=False,
+        max_lines=8,
+        placeholder=" …",
+    ) or [label]
+
+
+def _proved_row(row: CriterionProof) -> str:
+    means = row.command if row.command is not None else "no command"
+    said = visible(clip(means, _TEXT)) if row.by == "command" else visible(row.result)
+    return f"{row.id}  {visible(clip(row.text, _TEXT))}: {said}" + (
+        f"  ({visible(row.result)})" if row.by == "command" else ""
+    )
+
+
+def _open_row(row: CriterionProof) -> str:
+    optional = "" if row.must_pass else ", not required"
+    command = f"  ({visible(clip(row.command, _TEXT))})" if row.command is not None else ""
+    text = visible(clip(row.text, _TEXT))
+    return f"{row.id}  {text}: {visible(row.result)}{optional}{command}"
+
+
+def _contract_rows(steps: Sequence[ContractStep]) -> Iterable[str]:
+    times = {1: "once", 2: "twice"}.get(len(steps), f"{len(steps)} times")
+    yield f"amended {times} since the start"
+    for step in steps:
+        who = f"by {visible(step.by)}, " if step.by else ""
+        place = f", {step.said_from}" if step.said_from else ", from where is not on record"
+        at = visible(step.at) or "when is not on record"
+        yield f"{who}{at}, {visible(step.how)}{place}: {step.kind or 'class not known'}"
+        if step.reason:
+            yield f"  “{visible(clip(step.reason, _TEXT))}”"
+        for line in step.lines:
+            yield f"  {visible(clip(line, _TEXT))}"
+
+
+def _proof_rows(question: ConfirmQuestion) -> Iterable[str]:
+    proof = question.proof
+    if not proof.files:
+        yield "nothing that it rests on changed" if not proof.unknown else "nothing known changed"
+        return
+    yield f"it rests on files that changed: {proof.sentence()}"
+    for file in proof.files:
+        yield _proof_row(file, question)
+
+
+def _proof_row(file: ProofFile, question: ConfirmQuestion) -> str:
+    lines = file.lines
+    counts = "lines not told" if lines is None else f"+{lines.added} -{lines.removed}"
+    kind = {"new": "not there when the goal began", "gone": "is gone", "changed": ""}[file.kind]
+    keys = f"in {names(lines.keys, 5)}" if lines is not None and lines.keys else ""
+    given = question.approved.get(file.path)
+    by = f"approved by {visible(given)}" if given else ""
+    return "  ".join(filter(None, [visible(clip(file.path, _TEXT)), counts, kind, keys, by]))
+
+
+def _files(question: ConfirmQuestion) -> str:
+    if question.outside:
+        return f"{question.changed_files} changed, outside its paths: {names(question.outside, 10)}"
+    return f"{question.changed_files} changed, all inside its paths"
+
+
+def _trust(trust: TrustGround) -> str:
+    if not trust.trusted:
+        return f"not trusted: {visible(trust.why)}"
+    if not trust.at:
+        return visible(trust.why)
+    who = f"by an agent ({visible(trust.agent)})" if trust.said_from == "agent" else "yours"
+    place = trust.said_from or "from where is not on record"
+    return f"{who}: {visible(trust.at)}, {visible(trust.how)}, {place}"
+
+
+def for_hook(question: ConfirmQuestion, *, asked_by_agent: bool = True) -> list[str]:
+    """The same as plain lines for a host's own prompt; at most :data:`HOOK_LINES`."""
+    first = [
+        f"Close goal {visible(question.goal_id)} as {question.to}?",
+        "",
+        visible(clip(question.outcome, HOOK_WIDTH)),
+    ]
+    last = [_hook_last(question)]
+    if asked_by_agent:
+        last += [
+            "",
+            "This is an agent asking. Yes closes the goal for good; no leaves it as it is.",
+        ]
+    changed = _hook_changes(question)
+    blocks = [
+        ("Proved by", [_proved_row(row) for row in question.criteria if row.proved]),
+        ("Not proved", [_open_row(row) for row in question.not_proved] or ["nothing"]),
+        ("Changed since the goal began", changed),
+        ("Left behind by its commands", [visible(path) for path in question.left_behind]),
+        ("Not known", [visible(text) for text in question.unknown]),
+        ("Stale: evaluate again", [visible(text) for text in question.moved]),
+    ]
+    present = [(head, rows) for head, rows in blocks if rows]
+    kept, cut = _fitted([rows for _, rows in present], HOOK_LINES - len(first) - len(last) - 1)
+    lines = list(first)
+    for (head, _), rows in zip(present, kept, strict=True):
+        lines.append(head)
+        lines += [f"  {clip(row, HOOK_WIDTH)}" for row in rows]
+    lines += last
+    if cut:
+        more = "line" if cut == 1 else "lines"
+        lines.append(f"{cut} {more} more are not shown here: flow goal confirm {question.goal_id}")
+    return lines
+
+
+def _hook_changes(question: ConfirmQuestion) -> list[str]:
+    rows = list(_contract_rows(question.contract)) if question.contract else []
+    if question.proof.files:
+        rows += [f"The proof: {question.proof.sentence()}"]
+        rows += [f"  {_proof_row(file, question)}" for file in question.proof.files]
+    return rows
+
+
+def _hook_last(question: ConfirmQuestion) -> str:
+    return f"Files: {_files(question)}. Trust: {_trust(question.trust)}."
+
+
+def _fitted(blocks: Sequence[Sequence[str]], room: int) -> tuple[list[list[str]], int]:
+    """The blocks in at most ``room`` lines, heads counted, and how many rows were left out.
+
+    The longest gives way first, so that no long one pushes another out.
+    """
+    kept = [list(rows) for rows in blocks]
+    total = sum(map(len, kept)) + len(kept)
+    cut = 0
+    while total > room and any(len(rows) > 1 for rows in kept):
+        longest = max(kept, key=len)
+        longest.pop()
+        total -= 1
+        cut += 1
+    return kept, cut

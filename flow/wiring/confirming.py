@@ -1,0 +1,74 @@
+"""The question before a goal is closed: gathered from the record, and the diff behind it."""
+
+from __future__ import annotations
+
+from flow.cheap_typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from flow.app.confirming import TrustedContract
+    from flow.app.ports import LoadedGoal
+    from flow.core.confirming import ConfirmQuestion
+    from flow.wiring.parts import Parts
+
+
+def question(parts: Parts, goal_id: str) -> ConfirmQuestion | None:
+    """What a person must know before the live proposal is confirmed; None where none is live."""
+    from flow.app import confirming, doors
+
+    loaded = parts.load(goal_id)
+    proposal = doors.live_proposal(parts.records, loaded.goal)
+    if proposal is None:
+        return None
+    return confirming.question(parts._desk(), loaded, proposal, _Sources(parts))
+
+
+def diff(parts: Parts, goal_id: str, first: Sequence[str]) -> str:
+    """What changed since the base, as text for a pager: the files ``first`` names, then the rest.
+
+    Foreign text in it is made visible.
+    """
+    from flow.adapters.proof_diff import text
+
+    goal = parts.load(goal_id).goal
+    baseline = parts._baseline(goal, goal.run_id or "").baseline
+    snapshot = parts._snapshot(baseline, parts._denied(goal), None)
+    return text(parts.repo, snapshot.changes, first, baseline.proof_states)
+
+
+class _Sources:
+    """The user's own trust ledger, and the run's events."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+
+    def trusted(self, loaded: LoadedGoal) -> tuple[bool, str]:
+        return self._parts.trusted(loaded)
+
+    def history(self, goal_id: str) -> Sequence[TrustedContract]:
+        from flow.app.confirming import TrustedContract
+        from flow.errors import FlowError
+
+        try:
+            entries = self._parts.trust_ledger.history(goal_id)
+        except FlowError:  # it cannot be used: then nothing is trusted, and that is said
+            return ()
+        return [
+            TrustedContract(
+                entry.at,
+                entry.how,
+                entry.said_from or "",
+                entry.agent or "",
+                entry.digest,
+                entry.contract,
+            )
+            for entry in entries
+            if entry.contract is not None
+        ]
+
+    def amendments(self, run_id: str) -> Sequence[Mapping[str, Any]]:
+        from flow.adapters import events
+        from flow.adapters.records import AMENDED
+
+        return events.of_type(self._parts.top, run_id, AMENDED)
