@@ -25,7 +25,7 @@ from flow.core.stop_host import (
 from flow.errors import FlowError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 GUARD = "CLAUDE_HOOK_GOAL_JUDGE_MODE"
 """Set around a judge, so that a judge's own stop is never judged."""
@@ -41,11 +41,15 @@ REASON_MARGIN = 500
 USAGE = """\
 usage: flow hook stop [--host claude|codex|gemini|cursor] [-- TEXT]
        flow hook judge [-- TEXT]
+       flow hook pre-tool-use
 
-Called by an agent's host when the agent stops, with the host's JSON on standard input (TEXT is what
-was read of it already). Prints one JSON object and exits with 0, always.
+Called by an agent's host, with the host's JSON on standard input (TEXT is what was read of it
+already). Exits with 0, always; stop and judge print one JSON object.
 
 stop   decides whether the agent may stop
+pre-tool-use
+       prints a question for a person before a call of a tool that only a person may allow; nothing
+       for any other (Claude Code)
 judge  with judge.autoJudge: tells what was scored since the last stop, and has the newest run of a
        skill scored in a process of its own; it lets every agent stop (Claude Code)"""
 
@@ -61,6 +65,8 @@ def run(words: Sequence[str]) -> int:
         return 0 if words else 2
     if words[0] == "judge":
         return judge(words[1:])
+    if words[0] == "pre-tool-use":
+        return pre_tool_use()
     if words[0] != "stop":
         sys.stderr.write(
             f"flow: {words[0][:40]!r} is no command of flow hook (see flow hook --help)\n"
@@ -103,6 +109,39 @@ def judge(words: Sequence[str]) -> int:
         said = f"autoJudge did not work: {_crashed(error)}"
     _print({"systemMessage": f"Flow: {said}"} if said else {})
     return 0
+
+
+def pre_tool_use() -> int:
+    """Ask a person about one tool call, where one is needed. Raises nothing; returns 0."""
+    try:
+        with ctrl_c.HEARD:
+            from flow.wiring.tool_calls import question_before
+
+            event = _document(b"")
+            if not isinstance(event, dict):
+                raise FlowError("what the host sent is no JSON object")
+            asked = question_before(event)
+    except FlowError as error:
+        asked = _cannot_look(_line(error))
+    except KeyboardInterrupt:
+        ctrl_c.ignore()
+        asked = _cannot_look("it was ended before it was done")
+    except BaseException as error:  # noqa: BLE001 - whatever it is, the host gets its answer
+        asked = _cannot_look(_crashed(error))
+    if asked is not None:
+        decision = {
+            "hookEventName": "PreToolUse",
+            "permissionDecision": "ask",
+            "permissionDecisionReason": asked,
+        }
+        _print({"hookSpecificOutput": decision})
+    return 0
+
+
+def _cannot_look(reason: str) -> str:
+    from flow.core.tool_questions import cannot_look
+
+    return cannot_look(reason)
 
 
 def _auto_judged(head: bytes) -> str:
@@ -276,7 +315,7 @@ def _crashed(error: BaseException) -> str:
         return f"{type(error).__name__}, and then {type(second).__name__}"
 
 
-def _print(document: dict[str, str]) -> None:
+def _print(document: Mapping[str, Any]) -> None:
     import json
 
     data = json.dumps(document, ensure_ascii=True).encode("ascii") + b"\n"

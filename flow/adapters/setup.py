@@ -34,6 +34,9 @@ _DOORS = (
     "goal amend",
     "goal clear",
     "goal rebase",
+    "goal activate",
+    "goal claim",
+    "goal forget",
     "trust record",
     "trust revoke",
 )
@@ -41,6 +44,10 @@ ASK_RULES: tuple[str, ...] = (
     *(f"Bash(flow {door}:*)" for door in _DOORS),
     *(f"Bash(*/flow {door} *)" for door in _DOORS),
     "Bash(*flow goal evaluate *--confirm*)",
+    "Bash(*flow goal evaluate *--trust-digest*)",
+    "Bash(*flow-record-verdict.sh*)",
+    "Edit(.flow/**)",
+    "Edit(.claude/settings*)",
     "Bash(*flow-goal-record.sh *--update-lifecycle*)",
     "Bash(*flow-goal-trust.sh record*)",
     # The same words in a quoted command, with options between them, in a substitution.
@@ -184,7 +191,8 @@ def _ask(target: JsonFile) -> str:
         target.add(("permissions",), "ask", missing)
     else:
         target.append(("permissions", "ask"), missing)
-    return f"added {len(missing)} rules: Claude Code asks before a person's doors"
+    asked = "before it confirms, approves, amends, cancels or trusts"
+    return f"added {len(missing)} rules: Claude Code will ask you {asked}"
 
 
 def missing_ask_rules(top: str) -> list[str]:

@@ -1,0 +1,93 @@
+"""The question for a person before an agent's tool call goes on (SPEC section 17.3)."""
+
+from __future__ import annotations
+
+import os
+
+from flow.cheap_typing import TYPE_CHECKING, Any
+from flow.core.explain import visible
+from flow.core.tool_calls import (
+    ONLY_BESIDE_ACTIVE,
+    Act,
+    acts_in_folder,
+    acts_in_shell,
+    acts_on_path,
+)
+from flow.core.tool_questions import question
+from flow.errors import FlowError, StateError
+from flow.wiring.checkout import Checkout
+from flow.wiring.reading import Reading
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+_PATHS = ("file_path", "notebook_path", "path")
+"""Where tools that write a file name it."""
+
+
+def question_before(event: Mapping[str, Any]) -> str | None:
+    """What a person is asked before the tool call of a host's event; None: nothing.
+
+    Raises :class:`FlowError` where the event cannot be understood.
+    """
+    given = event.get("tool_input")
+    if not isinstance(given, dict):
+        raise FlowError("the host's event has no tool_input")
+    folder = event.get("cwd")
+    folder = folder if isinstance(folder, str) and os.path.isdir(folder) else os.getcwd()
+    acts: tuple[Act, ...] = ()
+    command = given.get("command")
+    if isinstance(command, str):
+        acts = (*acts_in_shell(command), *acts_in_folder(os.path.realpath(folder), command))
+    for key in _PATHS:
+        if isinstance(given.get(key), str):
+            acts += acts_on_path(os.path.realpath(os.path.join(folder, given[key])))
+    if any(act.kind in ONLY_BESIDE_ACTIVE for act in acts) and not _has_active_goal(folder):
+        acts = tuple(act for act in acts if act.kind not in ONLY_BESIDE_ACTIVE)
+    if not acts:
+        return None
+    if [act.kind for act in acts] == ["confirm"]:
+        return _about_confirm(folder, acts[0])
+    return question(acts)
+
+
+def _has_active_goal(folder: str) -> bool:
+    """Whether a goal is active on the branch, or one cannot be read and may be."""
+    try:
+        goals, unreadable = Reading(folder).active(None)
+    except FlowError:
+        return True
+    return bool(goals or unreadable)
+
+
+def _about_confirm(folder: str, act: Act) -> str:
+    """What a person has to know before they say yes to ``flow goal confirm``, in Flow's words."""
+    try:
+        checkout = Checkout(folder)
+        goal_id = _goal_named(act.words) or _only_goal(checkout)
+        return "\n".join(checkout.confirm_lines(goal_id))
+    except FlowError as error:
+        why = visible(str(error.faults[0]))
+        return f"{question((act,))}\nWhat it rests on could not be looked at: {why}"
+
+
+_WITH_VALUE = ("--proposal", "--reason", "--by", "--note")
+
+
+def _goal_named(words: Sequence[str]) -> str | None:
+    """The goal's id among the words of ``flow goal confirm``."""
+    rest = [word for word in words if word != "--json"][2:]
+    while rest:
+        word = rest.pop(0)
+        if word in _WITH_VALUE:
+            del rest[:1]
+        elif not word.startswith("-"):
+            return word
+    return None
+
+
+def _only_goal(checkout: Checkout) -> str:
+    goals, _ = checkout.active(None, any_open=True)
+    if len(goals) != 1:
+        raise StateError(f"{len(goals)} goals are open on this branch")
+    return goals[0].id

@@ -1,0 +1,63 @@
+#!/bin/bash -p
+# The PreToolUse hook: asks a person before a tool call that only a person may allow.
+#
+# It runs before every call of Bash and of the tools that write files. Nearly all of them have
+# nothing to do with Flow; about those it says nothing, and starts no interpreter. Else it starts
+# `flow hook pre-tool-use` (flow/hook.py), which decides. For bash 3.2 (macOS) and newer.
+
+LC_ALL=C
+{ event=$(</dev/stdin); } 2>/dev/null
+most=65536 # bytes that patterns look at
+
+# settled: whether the call has certainly nothing to do with Flow.
+settled() {
+    local head=${event:0:most} given path
+    local input='"tool_input"[[:space:]]*:[[:space:]]*(.*)'
+    local names='"(file_path|notebook_path)"[[:space:]]*:[[:space:]]*"([^"\]*)"'
+    local word='(^|[^A-Za-z0-9_]|\\[nrtbf])flow([^A-Za-z0-9_/]|$)|\.flow|\.claude'
+    local glued='flow.*(goal|trust|lifecycle|verdict)'
+    [[ $head =~ \"cwd\"[[:space:]]*:[[:space:]]*\"[^\"]*/\.(flow|claude) ]] && return 1
+    [[ $head =~ $input ]] || {
+        [[ $event != *flow* ]] # an event of another form
+        return
+    }
+    given=${BASH_REMATCH[1]}
+    if [[ $given =~ $names ]]; then
+        path=${BASH_REMATCH[2]}
+        [[ $path == /* && $path != *.flow* && $path != *.claude* && ! -L $path ]] || return 1
+        path=${path%/*}
+        cd -P "${path:-/}" 2>/dev/null && path=$PWD # where a link leads to
+        [[ $path != */.flow* && $path != */.claude* ]]
+        return
+    fi
+    ((${#event} <= most)) || given+=${event:most}
+    given=${given%\"tool_use_id\"*}
+    [[ $given != *'\u00'* ]] || return 1
+    [[ $given == *flow* || $given == *.claude* ]] || return 0
+    ((${#given} <= most)) || return 1
+    [[ ! $given =~ $word && ! $given =~ $glued ]]
+}
+
+settled && exit 0
+
+self=${BASH_SOURCE[0]}
+while [[ -L $self ]]; do
+    link=$(readlink "$self")
+    [[ $link == /* || $self != */* ]] || link=${self%/*}/$link
+    self=$link
+done
+[[ $self == /* ]] || self=$PWD/$self
+case $self in
+    */hooks/scripts/*) root=${self%/hooks/scripts/*} ;;
+    *) root=${self%/*}/../.. ;;
+esac
+. "$root/bin/_start.bash"
+out=$(flow_start hook pre-tool-use <<<"$event") && [[ -z $out || $out == '{'*'}' ]] || {
+    flow_named "$root"
+    flow_named=${flow_named//\\/\\\\}
+    out='{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask",'
+    out+='"permissionDecisionReason":"Run this? It may have to do with Flow, and Flow cannot start to look at it; '
+    out+="prepare Flow once with: ${flow_named//\"/\\\"} doctor\"}}"
+}
+[[ -z $out ]] || printf '%s\n' "$out"
+exit 0

@@ -1,0 +1,212 @@
+"""Which shell texts and paths of an agent a person is asked about: a line for every rule."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from flow.core.tool_calls import Act, acts_in_folder, acts_in_shell, acts_on_path
+from flow.core.tool_questions import QUESTIONS, question
+
+ASKED = {
+    "flow goal confirm g --proposal abcdef12": "confirm",
+    "flow goal confirm": "confirm",
+    "bin/flow goal confirm g": "confirm",
+    "/opt/flow/bin/flow goal approve g AC1 --by me --yes": "approve",
+    "flow goal amend g --allow 'docs/**'": "amend",
+    "flow goal rebase g": "rebase",
+    "flow trust record g --yes": "trust",
+    "flow trust revoke g": "trust",
+    "flow trust sign g --key ssh:k": "trust",
+    "flow goal clear g --yes": "clear",
+    "flow goal activate g": "activate",
+    "flow goal create g --outcome x": "create",
+    "flow goal claim g": "claim",
+    "flow goal forget g": "forget",
+    "flow config set flow.goals.enabled false": "config",
+    "flow config unset flow.goals.enabled --user": "config",
+    "flow init": "init",
+    "flow inbox --evaluate": "inbox",
+    "flow inbox forget /x": "inbox",
+    "flow goal evaluate g --trust-digest abc": "trust-digest",
+    "flow goal evaluate g --trust-digest=abc": "trust-digest",
+    "flow goal evaluate g --allowed-signers f": "trust-digest",
+    "flow goal evaluate g --engine dask://h:1": "engine",
+    "flow goal evaluate g --confirm": "confirm",
+    "bin/flow-goal-record.sh --update-lifecycle --goal-id g": "lifecycle",
+    "flow-record-verdict.sh --run-id r --verdict-file v": "verdict",
+    "flow verdict record --run-id r": "verdict",
+    "flow-goal-trust.sh record --goal-file f": "trust",
+    # The same in other clothes.
+    "cd x && flow goal clear g": "clear",
+    "cd x\nflow goal clear g": "clear",
+    "true; flow goal clear g & wait": "clear",
+    "(flow goal clear g)": "clear",
+    "if true; then flow goal clear g; fi": "clear",
+    "X=1 flow goal clear g": "clear",
+    "env X=1 flow goal clear g": "clear",
+    "timeout 60 flow goal clear g": "clear",
+    "nohup flow goal clear g > /tmp/log 2>&1": "clear",
+    "python3 -m flow goal clear g": "clear",
+    "uvx --from flow-goal flow goal clear g": "clear",
+    "flow goal 'clear' g": "clear",
+    '"flow" goal clear g': "clear",
+    "flow goal evaluate g | tail -1; flow goal clear g": "clear",
+    "flow goal status g || flow goal clear g": "clear",
+    "echo $(flow goal clear g)": "clear",
+    "echo `flow goal clear g`": "unclear",
+    "echo \"it's\" `flow goal clear g` 'y'": "unclear",
+    "cat <(flow goal clear g)": "clear",
+    # What is not plain.
+    "bash -c 'flow goal confirm g'": "unclear",
+    "eval flow goal confirm": "unclear",
+    "F=flow; $F goal confirm g": "unclear",
+    "F=xflow; ${F#x} goal confirm g": "unclear",
+    "alias f=flow; f goal confirm g": "unclear",
+    "xargs flow goal confirm": "unclear",
+    "echo flow goal confirm | bash": "unclear",
+    "echo flow goal confirm | tail -1 | sh": "unclear",
+    "echo 'flow goal confirm' > x.sh": "unclear",
+    "printf 'flow goal confirm' | xargs -I{} sh -c {}": "unclear",
+    "flow goal $VERB g": "unclear",
+    "flow goal annihilate g": "unclear",
+    "flow annihilate": "unclear",
+    "cp bin/flow f": "unclear",
+    "ln -s $(which flow) f": "unclear",
+    "watch flow goal confirm": "unclear",
+    "git -c alias.x='!flow goal confirm' x": "unclear",
+    "git checkout .flow/goals/g.goal.yaml": "unclear",
+    "rm -rf .flow": "unclear",
+    "echo x > .flow/goals/g.goal.yaml": "unclear",
+    "sed -i s/a/b/ .flow/runs/r/proposal.json": "unclear",
+    "sed -i s/ask/allow/ .claude/settings.json": "unclear",
+    "pytest -q 'x; flow goal confirm'": "unclear",
+    "flow goal confirm 'g": "unclear",
+}
+
+NOT_ASKED = [
+    "ls -la",
+    "pytest -q && git commit -am 'x'",
+    "npm test",
+    "cat .github/workflows/ci.yml",
+    "pip install tensorflow",
+    "airflow tasks clear dag",
+    "python src/flow.py",
+    "cd src/flow/core && ls",
+    "flow",
+    "flow --version",
+    "flow goal",
+    "flow goal --help",
+    "flow goal confirm --help",
+    "flow goal status",
+    "flow goal status --json | jq .goal_id",
+    "flow goal list",
+    "flow goal history g",
+    "flow goal inspect g --json",
+    "flow goal evaluate --no-input --json g",
+    "flow goal evaluate g 2>&1 | tail -40",
+    "flow goal evaluate g --json > /tmp/verdict.json",
+    "if ! flow goal evaluate g; then echo no; fi",
+    "timeout 600 flow goal evaluate g",
+    "uv run flow goal evaluate g",
+    "flow goal pause g --reason 'I cannot: the flow is wrong'",
+    "flow goal wait g --until 'gh run watch'",
+    "flow goal baseline g",
+    "flow evidence list",
+    "flow evidence show AC1",
+    "flow evidence verify",
+    "flow verdict show",
+    "flow trust check",
+    "flow trust list",
+    "flow config list --show-origin",
+    "flow schema goal",
+    "flow doctor",
+    "flow journal record --issue 7 --type note",
+    "bin/flow-active-goal.sh --id",
+    "bin/flow-goal-trust.sh check",
+    "bin/flow-goal-record.sh --help",
+    "cat .flow/goals/g.goal.yaml | head -40",
+    "grep -rn 'flow goal confirm' docs | wc -l",
+    "cat .claude/settings.json",
+    "git status && git add .flow .decisions && git commit -m 'Goal g'",
+    "git commit -m 'Mend the control flow of x'",
+    "git commit -m \"$(cat <<'EOF'\nMend the flow\n\nflow goal confirm is for people\nEOF\n)\"",
+    "git checkout -b fix-flow-of-x",
+    "git diff -- .flow",
+    "cd /srv/me/flow && pytest -q",
+    "pytest -q tests/flow",
+    "ruff check flow && mypy flow",
+    "which flow",
+]
+
+
+@pytest.mark.parametrize("text", ASKED)
+def test_what_a_person_is_asked_about(text: str) -> None:
+    assert [act.kind for act in acts_in_shell(text)][:1] == [ASKED[text]]
+
+
+@pytest.mark.parametrize("text", NOT_ASKED)
+def test_what_nobody_is_asked_about(text: str) -> None:
+    assert acts_in_shell(text) == ()
+
+
+@pytest.mark.parametrize("door", [text for text in ASKED if "\n" not in text and "'g" not in text])
+@pytest.mark.parametrize("harmless", ["ls -la", "flow goal status", "git commit -m 'a flow'"])
+@pytest.mark.parametrize("sign", [";", "&&", "||", "|", "\n", "&"])
+def test_nothing_harmless_hides_it(door: str, harmless: str, sign: str) -> None:
+    assert acts_in_shell(f"{harmless} {sign} {door}")
+    assert acts_in_shell(f"{door} {sign} {harmless}")
+
+
+@given(st.text(alphabet="flow goalcnirm;|&$`'\"\\\n()<>{}-=x", max_size=60))
+def test_any_text_has_an_answer(text: str) -> None:
+    for act in acts_in_shell(text):
+        assert act.kind in QUESTIONS
+
+
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [
+        ("/r/.flow/goals/g.goal.yaml", "files"),
+        ("/r/.flow/x", "files"),
+        ("/r/.claude/settings.json", "settings"),
+        ("/r/.claude/settings.flow.local.json", "settings"),
+        ("/srv/u/.claude/settings.local.json", "settings"),
+        ("/r/.claude/commands/x.md", None),
+        ("/r/src/flow/x.py", None),
+        ("/r/.flowers/x", None),
+        ("/r/settings.json", None),
+        ("settings.json", None),
+    ],
+)
+def test_paths(path: str, kind: str | None) -> None:
+    assert [act.kind for act in acts_on_path(path)] == ([kind] if kind else [])
+
+
+@pytest.mark.parametrize(
+    ("text", "asked"),
+    [
+        ("echo x > goals/g.goal.yaml", True),
+        ("rm -r runs", True),
+        ("cat goals/g.goal.yaml; ls", False),
+        ("flow goal status", False),
+    ],
+)
+def test_in_a_folder_of_flows_own_only_reading_is_free(text: str, asked: bool) -> None:
+    assert bool(acts_in_folder("/r/.flow", text)) is asked
+    assert not acts_in_folder("/r/src", text)
+
+
+def test_the_question_names_each_kind_and_the_words() -> None:
+    text = question(
+        (Act("clear", ("goal", "clear", "g\x1b[2J")), Act("confirm", ("goal", "confirm")))
+    )
+    assert text.split("\n") == [
+        QUESTIONS["confirm"],
+        QUESTIONS["clear"],
+        "  flow goal clear g\\x1b[2J",
+        "  flow goal confirm",
+        "",
+        "This is an agent asking. Yes runs it as shown; no leaves everything as it is.",
+    ]

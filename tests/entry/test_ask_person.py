@@ -1,0 +1,201 @@
+"""The PreToolUse hook's script: asks about what only a person may allow, and nothing else."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.entry import scene
+from tests.support import ROOT, GitRepo
+from tests.support.start import Ran, run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SCRIPT = os.path.join(ROOT, "hooks", "scripts", "flow-ask-person.sh")
+
+
+def call(tool: str, cwd: object, **given: Any) -> dict[str, Any]:
+    """The event of Claude Code 2.1, as its documentation has it."""
+    return {
+        "session_id": "5",
+        "transcript_path": "/srv/flow/.claude/projects/flow/5.jsonl",
+        "cwd": str(cwd),
+        "permission_mode": "default",
+        "hook_event_name": "PreToolUse",
+        "tool_name": tool,
+        "tool_input": given,
+        "tool_use_id": "toolu_flow",
+    }
+
+
+def start(event: object, cwd: Path, **env: str | None) -> Ran:
+    data = event if isinstance(event, str) else json.dumps(event, ensure_ascii=False)
+    done = run(
+        ["bash", "-p", SCRIPT], cwd=cwd, input=data, env={"FLOW_PYTHON": sys.executable, **env}
+    )
+    assert done.status == 0
+    return done
+
+
+def asked(event: object, cwd: Path, **env: str | None) -> str | None:
+    """The question of a call; None where Flow has no opinion."""
+    done = start(event, cwd, **env)
+    if not done.stdout:
+        return None
+    decision = done.json["hookSpecificOutput"]
+    assert decision["hookEventName"] == "PreToolUse"
+    assert decision["permissionDecision"] == "ask"
+    return str(decision["permissionDecisionReason"])
+
+
+@pytest.fixture
+def no_start(tmp_path: Path) -> dict[str, str]:
+    """An interpreter that leaves a mark where it is started at all."""
+    program = tmp_path / "interpreter"
+    program.write_text(f"#!/bin/sh\n: > {tmp_path}/started\nexit 3\n")
+    program.chmod(0o755)
+    return {"FLOW_PYTHON": str(program)}
+
+
+QUIET = [
+    ("Bash", {"command": "pytest -q && git commit -am x"}),
+    ("Bash", {"command": "cat .github/workflows/ci.yml | head"}),
+    ("Bash", {"command": "pip install tensorflow", "description": "Install"}),
+    ("Bash", {"command": "echo '\"file_path\": 1'"}),
+    ("Bash", {"command": "x" * 200_000}),
+    ("Write", {"file_path": "@/src/a.py", "content": "flow goal confirm\n.flow .claude/settings"}),
+    ("Edit", {"file_path": "@/docs/flow.md", "old_string": "a", "new_string": "flow goal clear"}),
+    ("NotebookEdit", {"notebook_path": "@/a.ipynb", "new_source": "!flow goal clear"}),
+    ("Write", {"file_path": "@/big.txt", "content": "flow " * 100_000}),
+]
+
+
+@pytest.mark.parametrize("case", range(len(QUIET)))
+def test_what_has_nothing_to_do_with_flow_starts_nothing(
+    case: int, tmp_path: Path, no_start: dict[str, str]
+) -> None:
+    tool, given = QUIET[case]
+    here = {key: value.replace("@", str(tmp_path)) for key, value in given.items()}
+    done = start(call(tool, tmp_path, **here), tmp_path, **no_start)
+    assert (done.stdout, done.stderr) == ("", "")
+    assert not (tmp_path / "started").exists()
+
+
+LOUD = [
+    ("Bash", {"command": "flow goal clear g --yes"}),
+    ("Bash", {"command": "cd x\nflow goal clear g"}),
+    ("Bash", {"command": "\tflow goal clear g"}),
+    ("Bash", {"command": f"{'x' * 70_000}; flow goal clear g"}),
+    ("Bash", {"description": "ls", "command": "flow goal clear g"}),
+    ("Bash", {"command": "rm -r .flow"}),
+    ("Bash", {"command": "echo {} > .claude/settings.json"}),
+    ("Write", {"file_path": "@/.flow/goals/g.goal.yaml", "content": "x"}),
+    ("Write", {"content": "x", "file_path": "@/.claude/settings.local.json"}),
+    ("Edit", {"file_path": "@/src/../.flow/x", "old_string": "a", "new_string": "b"}),
+    ("Write", {"file_path": "@/link/goals/g.goal.yaml", "content": "x"}),
+    ("Write", {"file_path": "@/file-link", "content": "x"}),
+    ("Write", {"file_path": ".flow/x", "content": "x"}),
+    ("Write", {"content": "y" * 70_000, "file_path": "@/.flow/x"}),
+]
+
+
+@pytest.mark.parametrize("case", range(len(LOUD)))
+@pytest.mark.parametrize("works", [True, False], ids=["starts", "cannot start"])
+def test_what_a_person_decides_is_asked_also_where_flow_cannot_start(
+    case: int, works: bool, tmp_path: Path, no_start: dict[str, str]
+) -> None:
+    (tmp_path / ".flow" / "goals").mkdir(parents=True)
+    (tmp_path / "link").symlink_to(".flow")
+    (tmp_path / "file-link").symlink_to(".flow/x")
+    tool, given = LOUD[case]
+    here = {key: value.replace("@", str(tmp_path)) for key, value in given.items()}
+    question = asked(call(tool, tmp_path, **here), tmp_path, **({} if works else no_start))
+    assert question
+    assert question.endswith("no leaves everything as it is.") is works
+    assert ("cannot start" in question) is not works
+
+
+def test_a_shell_inside_flows_own_folder_only_reads(tmp_path: Path) -> None:
+    own = tmp_path / ".flow"
+    own.mkdir()
+    assert asked(call("Bash", own, command="echo x > goals/g"), tmp_path)
+    assert asked(call("Bash", own, command="ls; cat goals/g"), tmp_path) is None
+
+
+@pytest.mark.parametrize("data", ["", "garbage", "[]", "{", '{"tool_input": 5}', "\x00\xff"])
+def test_what_is_no_event_and_names_nothing_is_left_alone(data: str, tmp_path: Path) -> None:
+    assert asked(data, tmp_path) is None
+
+
+@pytest.mark.parametrize(
+    "data",
+    ["flow goal clear", '{"tool_input": "flow goal clear"}', '{"command": "flow goal clear"'],
+)
+def test_what_is_no_event_and_names_flow_is_asked(data: str, tmp_path: Path) -> None:
+    assert asked(data, tmp_path)
+
+
+def test_create_and_init_are_asked_about_beside_an_active_goal_alone(repo: GitRepo) -> None:
+    line = "flow goal create other --outcome x --criterion 'AC1: y :: true'"
+    assert asked(call("Bash", repo.path, command=line), repo.path) is None
+    assert asked(call("Bash", repo.path, command="flow init"), repo.path) is None
+    scene.create(scene.start(repo))
+    assert "beside the active one" in (
+        asked(call("Bash", repo.path, command=line), repo.path) or ""
+    )
+    assert asked(call("Bash", repo.path, command="flow init"), repo.path)
+
+
+def test_the_question_before_confirm_is_what_a_person_must_know(repo: GitRepo) -> None:
+    started = scene.start(repo)
+    scene.create(started)
+    scene.meet(repo)
+    proposal = scene.propose(repo)
+    line = f"flow goal confirm greet --proposal {proposal} --reason 'all is well'"
+    question = asked(call("Bash", repo.path, command=line), repo.path) or ""
+    assert question.startswith("Close goal greet as achieved?")
+    assert "AC1" in question
+    assert "Not proved\n  nothing" in question
+    assert "Trust:" in question
+    assert "This is an agent asking." in question
+    assert question == asked(call("Bash", repo.path, command="flow goal confirm"), repo.path)
+
+
+def test_without_a_proposal_the_question_says_so(repo: GitRepo) -> None:
+    scene.create(scene.start(repo))
+    line = "flow goal confirm greet --proposal abcdef123456"
+    assert "no live proposal" in (asked(call("Bash", repo.path, command=line), repo.path) or "")
+    line = "flow goal confirm gone --proposal abcdef123456"
+    assert "Close this goal" in (asked(call("Bash", repo.path, command=line), repo.path) or "")
+
+
+def test_it_works_through_a_link_and_from_a_folder_with_spaces(tmp_path: Path) -> None:
+    folder = tmp_path / "with spaces"
+    folder.mkdir()
+    link = folder / "ask.sh"
+    link.symlink_to(SCRIPT)
+    data = json.dumps(call("Bash", folder, command="flow goal clear g"))
+    done = run(
+        ["bash", "-p", str(link)], cwd=folder, input=data, env={"FLOW_PYTHON": sys.executable}
+    )
+    assert done.json["hookSpecificOutput"]["permissionDecision"] == "ask"
+
+
+def test_the_plugin_starts_it_before_every_tool_that_can_write() -> None:
+    with open(os.path.join(ROOT, "hooks", "hooks.json"), encoding="utf-8") as file:
+        (entry,) = json.load(file)["hooks"]["PreToolUse"]
+    assert set(entry["matcher"].split("|")) == {
+        "Bash",
+        "Edit",
+        "MultiEdit",
+        "NotebookEdit",
+        "Write",
+    }
+    (command,) = entry["hooks"]
+    assert command["command"].endswith("/hooks/scripts/flow-ask-person.sh")
+    assert os.access(SCRIPT, os.X_OK)
