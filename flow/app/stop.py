@@ -92,15 +92,14 @@ def _owner(
 ) -> str | None:
     """The session that a goal belongs to. ``losses`` gets what is worth a word."""
     owner = tools.sessions.owner(goal.id)
-    if goal.id not in notes.judged or owner == event.session:
+    if owner == event.session:
         return owner
-    if goal.id in notes.continued:
-        if owner is None:
-            return event.session
-        if not tools.sessions.has_stopped(owner):  # anybody can make up a name
+    unheard = owner is not None and not tools.sessions.has_stopped(owner)
+    if goal.id in notes.continued and (owner is None or unheard):
+        if owner is not None:  # anybody can make up a name
             losses.append(Loss(goal.id, "claimed", owner))
-            return event.session
-    if owner is not None:
+        return event.session
+    if owner is not None and (unheard or goal.id in notes.judged):
         losses.append(Loss(goal.id, "handed_over", owner))
     return owner
 

@@ -220,6 +220,7 @@ def test_ownership_and_background_come_before_anything_is_run(
     here = Scene()
     if owner:
         here.owners["issue-4"] = owner
+        here.notes[owner] = SessionNotes()
     answer = here.say(event)
     assert bool(here.requests) == judged
     if not judged:

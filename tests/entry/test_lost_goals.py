@@ -250,6 +250,14 @@ def test_a_claim_by_a_session_that_never_stopped_hides_nothing(
     assert stop(work, capfd)["decision"] == "approve"
 
 
+def test_a_claim_before_the_first_stop_is_said(work: GitRepo, capfd: Capture) -> None:
+    assert scene.here(work, "goal", "claim", "greet", "--session", "made-up").status == 0
+    answer = stop(work, capfd)
+    assert answer["decision"] == "approve"
+    assert "goal greet: session made-up claimed it" in answer["systemMessage"]
+    assert "systemMessage" not in stop(work, capfd)
+
+
 def test_a_second_goal_hides_nothing(work: GitRepo, capfd: Capture) -> None:
     stop(work, capfd)
     scene.create(work, "decoy", criterion="AC1: x :: true")

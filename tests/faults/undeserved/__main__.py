@@ -9,6 +9,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
+from tests.faults.undeserved import mends
 from tests.faults.undeserved.directed import DIRECTED, HONEST, play
 from tests.faults.undeserved.play import Step, Undeserved
 from tests.faults.undeserved.rules import Search, search
@@ -60,10 +61,36 @@ def long(place: Yard, *, seconds: float, number: int) -> int:
     return len(found)
 
 
+def prove(place: Yard, *, examples: int, number: int, only: str) -> int:
+    """Take each mend out, and search until its fault is found; how many were not.
+
+    What is found counts only if it is gone again with the mend.
+    """
+    missed = 0
+    for name in (name for name in mends.MENDS if name.startswith(only)):
+        begun, runs, steps, seed = time.monotonic(), Search.runs, [], number
+        while not steps and Search.runs - runs < examples:
+            with mends.without(name):
+                problem = search(place, examples=AT_ONCE, number=seed)
+            if problem is not None and not outcome(place, list(Search.last)):
+                steps = list(Search.last)
+            seed += 1
+        missed += not steps
+        after = f"{Search.runs - runs} runs, {time.monotonic() - begun:.0f} s"
+        print(f"{name}: {'found' if steps else 'NOT FOUND'} after {after}, seed {seed - 1}")
+        if steps:
+            with mends.without(name):
+                steps = list(cut_down(place, steps))
+            print("  " + json.dumps([list(step) for step in steps]), flush=True)
+    return missed
+
+
 def main() -> int:
     """The directed sequences, and the search for a while."""
     parser = argparse.ArgumentParser(prog="python -m tests.faults.undeserved", description=__doc__)
     parser.add_argument("--long", action="store_true", help="search for --seconds")
+    parser.add_argument("--prove", metavar="MEND", nargs="?", const="", help="take mends out")
+    parser.add_argument("--examples", type=int, default=1000, help="runs for each of them")
     parser.add_argument("--seconds", type=float, default=600)
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 32))
     parser.add_argument("--replay", help="a sequence as it was printed: JSON")
@@ -75,6 +102,8 @@ def main() -> int:
             said = outcome(place, [Step(*step) for step in json.loads(args.replay)])
             print(said or "nothing is wrong")
             return 1 if said else 0
+        if args.prove is not None:
+            return prove(place, examples=args.examples, number=args.seed, only=args.prove) > 0
         failures = 0
         for name, sequences in {"honest": HONEST, **DIRECTED}.items():
             for index, steps in enumerate(sequences):

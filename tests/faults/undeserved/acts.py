@@ -64,7 +64,7 @@ class Acts:
         self._try(chmod)
 
     def act_map(self, path: str) -> None:
-        """Map a file for writing, and write once, what is there already."""
+        """Map a file for writing, and write once what is there already."""
 
         def open_map() -> None:
             with open(self.world.path(path), "r+b") as file:
@@ -74,7 +74,9 @@ class Acts:
         self._try(open_map)
 
     def act_write_map(self, path: str) -> None:
-        """Write through the mapping: the same size, and on tmpfs no stamp moves."""
+        """Write through a mapping: the same size, and on tmpfs no stamp moves."""
+        if path not in self._maps:
+            self.act_map(path)
         if path in self._maps:
             self._maps[path][0] ^= 1
 
@@ -116,8 +118,10 @@ class Acts:
         """Any call of git's."""
         self.world.try_git(*argv)
 
-    def act_commit(self) -> None:
-        """Commit everything."""
+    def act_commit(self, path: str = "") -> None:
+        """Commit everything, a change of ``path`` with it."""
+        if path:
+            self.act_edit(path)
         self.world.try_git("add", "--all")
         self.world.try_git("commit", "-q", "--no-verify", "--allow-empty", "-m", "work")
 

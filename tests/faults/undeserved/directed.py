@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tests.faults.undeserved.play import Play, Step
-from tests.faults.undeserved.world import GREP, JOURNAL, SCRIPT, STAMPED, TESTS
+from tests.faults.undeserved.world import GREP, JOURNAL, SCRIPT, SHIMMED, STAMPED, TESTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -129,12 +129,34 @@ DIRECTED: Mapping[str, Sequence[Sequence[Step]]] = {
         (_("create"), GOOD, _("edit", path=".specs/reports/x-2026-01-01.1.md"), EVALUATE),
         (_("create"), GOOD, _("link", path=JOURNAL, to="../docs/guide.md"), EVALUATE),
     ),
-    "U3": ((_("create"), _("goal_file", change="weaken"), _("trust_digest"), CONFIRM),),
+    "U1": (
+        (_("create", commands=[SCRIPT]), _("script", means="cheat"), EVALUATE),
+        (_("create", commands=[SHIMMED]), GOOD, _("shim"), EVALUATE),
+        (
+            _("create", commands=[TESTS], allowed=["src/**", "tests/**"]),
+            _("tests", kinds=["pass"]),
+            EVALUATE,
+        ),
+        (_("create"), _("amend", old=GREP, new="test -e README.md"), EVALUATE),
+        (
+            _("create", commands=[SCRIPT]),
+            GOOD,
+            _("script", means="grep", spill=".coverage"),
+            EVALUATE,
+        ),
+    ),
+    "U3": (
+        (_("create"), _("goal_file", change="weaken"), _("trust_digest"), CONFIRM),
+        (_("create"), _("goal_file", change="weaken"), _("trust_digest", agent=False), CONFIRM),
+    ),
     "U4": (
         (_("create"), STOP, _("goal_file", change="delete"), STOP),
         (_("create"), STOP, _("goal_file", change="cancelled"), STOP),
         (_("create"), STOP, _("goal_file", change="draft"), STOP),
         (_("create"), STOP, _("goal_file", change="branch"), STOP),
+        (BLOCKED, STOP, _("goal_file", change="cancelled"), STOP),
+        (BLOCKED, STOP, _("goal_file", change="weaken"), STOP),
+        (BLOCKED, STOP, _("claim", session="nobody"), STOP),
         (_("create"), _("claim", session="nobody"), STOP),
         (_("create"), STOP, _("settings", goals={"enabled": False}), STOP),
     ),
@@ -157,7 +179,7 @@ DIRECTED: Mapping[str, Sequence[Sequence[Step]]] = {
 
 def play(yard: Yard, steps: Sequence[Step]) -> Play:
     """Do all of a sequence in a new world; raises :class:`Undeserved`."""
-    aged = any(step.act in ("map", "same_stamp") for step in steps)
+    aged = any(step.act in ("map", "write_map", "same_stamp") for step in steps)
     done = Play(yard.new(STAMPED if aged else 0))
     for step in steps:
         done.do(step.act, **step.given)

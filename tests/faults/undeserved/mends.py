@@ -30,6 +30,17 @@ class Stale(AssertionError):
 
 
 MENDS: Mapping[str, Sequence[Edit]] = {
+    "R1 stamps are believed where nothing is written back": (
+        Edit(
+            "flow.adapters.worktree_walk:Walk._tells_later",
+            "self._unflushed += status.st_size + 4096",
+            "return True",
+        ),
+        Edit("flow.adapters.worktree_scan:Asked.chosen", "if self.deciding is None", "if True"),
+    ),
+    "R5 a reported failure is not read": (
+        Edit("flow.core.attribution:reported_failure", "if reading.inverted", "if True"),
+    ),
     "R6 a tag before the branch": (
         Edit(
             "flow.adapters.git_names:resolve",
@@ -46,6 +57,28 @@ MENDS: Mapping[str, Sequence[Edit]] = {
     ),
     "R9 src/**/ is src/**": (
         Edit("flow.core.globs:_needle", "return None  # ``src/**/``", "pass #"),
+    ),
+    "U1 amendments are not told": (
+        Edit("flow.app.confirming:contract_steps", "since.reverse()", "return (), ()"),
+    ),
+    "U1 changes of the proof are not told": (
+        Edit(
+            "flow.app.confirming:_proof",
+            "if desk.proof",
+            'return ProofChange("", (), ())\n    if 0',
+        ),
+    ),
+    "U1 by-products are not told": (
+        Edit("flow.app.confirming:question", "left_behind=report.by_products", "left_behind=()"),
+    ),
+    "U4 a goal that vanished is not missed": (
+        Edit("flow.core.lost_goals:losses", "found = []", "return []"),
+    ),
+    "U4 a made-up session's claim is silent": (
+        Edit("flow.app.stop:_owner", "unheard = owner is not None", "unheard = False"),
+    ),
+    "U5 two goals of a session are none": (
+        Edit("flow.app.stop:_choose", "    if mine:", "    if len(mine) == 1:"),
     ),
 }
 """Named by the finding that the mend belongs to, and what Flow does without it."""

@@ -15,7 +15,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tests.faults.undeserved.looks import Looks, Tree, contract_of
-from tests.faults.undeserved.world import BRANCH, GOAL, IGNORED, JOURNAL, LOCAL_SETTINGS
+from tests.faults.undeserved.world import BRANCH, GOAL, IGNORED, JOURNALS, LOCAL_SETTINGS
 
 if TYPE_CHECKING:
     from tests.faults.undeserved.world import World
@@ -42,6 +42,7 @@ class Begun(NamedTuple):
     contract: Any
     base: Tree
     dirty: dict[str, tuple[int, str] | None]
+    files: Tree
     guards: dict[str, str]
     allowed: tuple[str, ...]
     denied: tuple[str, ...]
@@ -57,6 +58,8 @@ class Oracle(Looks):
         self.trusted: set[str] = set()
         self.closed: set[str] = set()
         """Goals that ended through a door, by a person's word or by the hook's."""
+        self.amended: dict[str, list[tuple[str, str]]] = {}
+        """What a person agreed to change, as the old and the new words."""
         self.made: Tree = {}
         """What commands left behind, as they left it."""
 
@@ -74,6 +77,7 @@ class Oracle(Looks):
                 for path in files.keys() | head.keys()
                 if head.get(path) != files.get(path)
             },
+            files,
             self.guards(),
             tuple(limits.get("allowed_paths", ())),
             (*limits.get("denied_paths", ()), *denied),
@@ -90,6 +94,19 @@ class Oracle(Looks):
             and not matches(IGNORED, path)
             and self.made.get(path) != entry
         }
+
+    def amend(self, goal: str, old: str, new: str) -> None:
+        """A person agreed to another contract, which is in the goal's file now."""
+        contract = contract_of(self.world, goal)
+        limits = contract.get("constraints", {})
+        self.begun[goal] = self.begun[goal]._replace(
+            contract=contract, allowed=tuple(limits.get("allowed_paths", ()))
+        )
+        self.amended.setdefault(goal, []).append((old, new))
+
+    def is_ignored(self, path: str) -> bool:
+        """Whether the ignore rules of the first commit leave a path out."""
+        return matches(IGNORED, path)
 
     def local_settings(self) -> str:
         """The settings of the checkout that git ignores."""
@@ -153,7 +170,8 @@ class Oracle(Looks):
         """Whether a path is of Flow's own writing."""
         if path.startswith(".flow/"):
             return not path.startswith(".flow/rubrics/")
-        return path == JOURNAL and entry is not None and entry[0] == 0o100644
+        journals = {JOURNALS.get(goal) for goal in self.begun}
+        return path in journals and entry is not None and entry[0] == 0o100644
 
     # --- what commands come to ---
 

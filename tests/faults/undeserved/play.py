@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import yaml
 
 from tests.faults.undeserved.acts import Acts
-from tests.faults.undeserved.looks import Tree, status_of
+from tests.faults.undeserved.facts import missing
+from tests.faults.undeserved.looks import Tree, contract_of, status_of
 from tests.faults.undeserved.oracle import Oracle
 from tests.faults.undeserved.watch import Listener
 from tests.faults.undeserved.world import GOAL, Setting
@@ -73,7 +74,7 @@ class Play(Acts):
         done = self.world.run("flow", "goal", "create", "--file", file, agent=False)
         if done.status == 0:
             self.oracle.begin(goal, setting.local_denied)
-        elif done.status != 2:
+        elif done.status not in (2, 5):  # refused, or git cannot answer
             raise AssertionError(f"the goal could not be made: {done}")
 
     def act_confirm(self, index: int = -1) -> None:
@@ -90,6 +91,16 @@ class Play(Acts):
             self.oracle.closed.add(goal)
             if against:
                 self.fail(f"confirmed, though {'; '.join(against)}")
+
+    def act_amend(self, old: str, new: str, agent: bool = False) -> None:
+        """A person changes the contract on the record, or an agent says that one agreed."""
+        text = self.oracle.text(f".flow/goals/{GOAL}.goal.yaml")
+        if contract_of(self.world, GOAL) != self.oracle.begun[GOAL].contract or old not in text:
+            return
+        file = self.world.hand("amended.yaml", text.replace(old, new))
+        words = ("goal", "amend", GOAL, "--file", file, "--by", "A Tester", "--yes")
+        if self.world.run("flow", *words, agent=agent).status == 0:
+            self.oracle.amend(GOAL, old, new)
 
     def act_revoke(self) -> None:
         """A person takes back the trust in the goal."""
@@ -108,16 +119,16 @@ class Play(Acts):
         if done.status == 70 or "internal error" in done.stderr:
             self.fail(f"an internal error: {done.stderr}")
         try:
-            self._judge(goal, done.json)
+            self._judge(goal, done.json, asked=True)
         except ValueError:
             return
 
-    def act_trust_digest(self) -> None:
-        """An agent names the digest of the contract as it is now: a wrong one is told the right."""
-        told = self.world.run("flow", "goal", "evaluate", GOAL, "--trust-digest", "0")
+    def act_trust_digest(self, agent: bool = True) -> None:
+        """Name the contract as it is now, as a pipeline does: a wrong one is told the right."""
+        told = self.world.run("flow", "goal", "evaluate", GOAL, "--trust-digest", "0", agent=False)
         found = re.search(r"has the contract ([0-9a-f]{64})", told.stderr)
         if found is not None:
-            self.act_evaluate(words=("--trust-digest", found[1]))
+            self.act_evaluate(words=("--trust-digest", found[1]), agent=agent)
 
     def act_stop(self, session: str = "s1", prompt: str = "p1") -> None:
         """The agent stops."""
@@ -130,7 +141,7 @@ class Play(Acts):
             self.fail(wrong)
         for goal in self.oracle.begun:
             if goal in str(answer) and "is proved" in str(answer):
-                self._judge(goal, self._last_verdict(goal))
+                self._judge(goal, self._last_verdict(goal), asked=False)
 
     def _last_verdict(self, goal: str) -> Any:
         try:
@@ -138,7 +149,8 @@ class Play(Acts):
         except ValueError:
             return {}
 
-    def _judge(self, goal: str, verdict: Any) -> None:
+    def _judge(self, goal: str, verdict: Any, *, asked: bool) -> None:
+        """``asked``: it is what a person is shown before they confirm."""
         proposal = verdict.get("proposed_transition") or {}
         if proposal.get("to") != "achieved" and verdict.get("verdict") != "achieved":
             return
@@ -147,6 +159,9 @@ class Play(Acts):
         if against:
             self.fail(f"achieved, though {'; '.join(against)}")
         if proposal:
+            untold = missing(proposal.get("confirm"), self.oracle, goal)
+            if asked and untold:
+                self.fail(f"the question does not tell {'; '.join(untold)}")
             self.proposals.append((goal, proposal["proposal_id"], self.oracle.subject()))
 
     def _left_behind(self, before: Tree) -> None:
@@ -167,6 +182,7 @@ class Play(Acts):
         """Say that another session works on a goal."""
         if self.world.run("flow", "goal", "claim", goal, "--session", session).status == 0:
             self.listener.owner[goal] = session
+            self.listener.handed_over.add(goal)
 
     def act_second(self, goal: str = "easy", agent: bool = True) -> None:
         """An agent, or a person, begins a second goal, which nothing can fail."""

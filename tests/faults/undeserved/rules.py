@@ -36,6 +36,7 @@ POSING = (JOURNAL, ".decisions/issue-9.md", ".decisions/session-2026-01-01.md")
 POSING += (".specs/reports/x-2026-01-01.1.md", ".flow/scores/x-20260101-000000.json")
 IGNORED = ("x.log", "build/out", "src/x.log", ".venv/bin/check")
 PLACES = (*SOURCES, *ELSEWHERE, *GUARDED, *STEERING, *POSING, *IGNORED)
+MAPPED = ("docs/guide.md", "src/app.py", "tests/test_app.py", "secrets/key.txt")
 TEXTS = ("changed\n", "state = 'good'\n", "# all pass\n")
 CASES = ("pass", "fail", "skip", "xfail", "needs good src/app.py")
 
@@ -74,8 +75,7 @@ MISCHIEF: dict[str, Any] = {
     "rename": _given(path=place, to=place),
     "link": _given(path=place, to=st.sampled_from(("../docs/guide.md", "guide.md", "/dev/null"))),
     "chmod": _given(path=place),
-    "map": _given(path=st.sampled_from(("docs/guide.md", "src/app.py", "tests/test_app.py"))),
-    "write_map": _given(path=st.sampled_from(("docs/guide.md", "src/app.py", "tests/test_app.py"))),
+    "write_map": _given(path=st.sampled_from(MAPPED)),
     "same_stamp": _given(path=place),
     "script": _given(
         means=means,
@@ -115,12 +115,41 @@ MISCHIEF: dict[str, Any] = {
     "second": _given(agent=st.booleans()),
     "record": _given(status=st.sampled_from(("achieved", "active", "blocked"))),
     "verdict": _given(),
-    "trust_digest": _given(),
+    "trust_digest": _given(agent=st.booleans()),
     "revoke": _given(),
+    "amend": st.sampled_from(
+        (
+            {"old": GREP, "new": "test -e README.md"},
+            {"old": "- src/**", "new": "- docs/**"},
+            {"old": "It holds (1)", "new": "It holds less"},
+        )
+    ),
     "kill": _given(after=st.floats(0.0, 0.12), confirm=st.booleans()),
 }
 """Act to what it is given. Each of them may be done in a run whose kinds of mischief it is of."""
-BEFORE = ("edit", "git", "commit", "map")
+THEMES: dict[str, tuple[str, ...]] = {
+    "none": (),
+    "files": ("edit", "delete", "rename", "link", "chmod", "write_map", "same_stamp"),
+    "git": ("git", "git", "edit", "hide", "replace", "guard", "write_map"),
+    "proofs": ("script", "script", "amend", "shim", "tests", "settings", "edit"),
+    "steering": ("settings", "settings", "edit", "script", "tests", "chmod"),
+    "contract": ("goal_file", "trust_digest", "record", "verdict", "revoke", "amend"),
+    "hook": ("goal_file", "claim", "second", "settings", "git", "tests"),
+    "crashes": ("kill", "kill", "edit", "script", "guard"),
+    "all": tuple(MISCHIEF),
+}
+"""What is tried together in one run."""
+REFERENCES = (
+    ("tag", "main"),
+    ("branch", "-f", "main", "HEAD"),
+    ("symbolic-ref", "refs/remotes/origin/HEAD", "refs/heads/work"),
+    ("update-ref", "refs/remotes/origin/main", "HEAD"),
+)
+BEFORE = st.one_of(
+    st.tuples(st.just("commit"), _given(path=place)),
+    st.tuples(st.just("git"), _given(argv=st.sampled_from(REFERENCES))),
+    st.tuples(st.just("edit"), MISCHIEF["edit"]),
+)
 """What may have been done before the goal begins."""
 
 SETTINGS = _given(
@@ -137,9 +166,9 @@ SETTINGS = _given(
         )
     ),
     allowed=st.sampled_from(
-        (["src/**"], ["src/**"], [], ["src/**/"], ["src/*"], ["src/**", "tests/**"], ["/src/"])
+        (["src/**"], ["src/**"], [], [], ["src/**/"], ["src/*"], ["src/**", "tests/**"], ["/src/"])
     ),
-    denied=st.sampled_from(([], [], ["secrets/**"], ["secrets/** "], ["docs/ "], ["*.md"])),
+    denied=st.sampled_from(([], [], ["secrets/**"], ["secrets/** "], ["docs/ "], ["guide.md"])),
     protected=st.sampled_from(([], [], ["tests/**"])),
     base=st.sampled_from((None, None, "main")),
     mode=st.sampled_from(("warn", "block", "evaluator-loop", "off")),
@@ -160,24 +189,19 @@ class Search(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.play = Play(self.yard.new())
-        self.kinds: list[str] = []
+        self.kinds: tuple[str, ...] = ()
         Search.runs += 1
         Search.last = self.play.steps
 
     @initialize(
-        kinds=st.lists(st.sampled_from(sorted(MISCHIEF)), max_size=3, unique=True),
-        before=st.lists(
-            st.sampled_from(BEFORE).flatmap(
-                lambda act: st.tuples(st.just(act), MISCHIEF.get(act, _given()))
-            ),
-            max_size=2,
-        ),
+        theme=st.sampled_from(sorted(THEMES)),
+        before=st.lists(BEFORE, max_size=3),
         setting=SETTINGS,
     )
-    def begin(self, kinds: list[str], before: list[Any], setting: dict[str, Any]) -> None:
+    def begin(self, theme: str, before: list[Any], setting: dict[str, Any]) -> None:
         """A person begins a goal; with mischief in the run, something was done before."""
-        self.kinds = kinds
-        for act, given in before if kinds else ():
+        self.kinds = THEMES[theme]
+        for act, given in before if theme in ("git", "all") else ():
             self.play.do(act, **given)
         self.play.do("create", **setting)
 

@@ -26,6 +26,10 @@ class Listener:
         self.owner: dict[str, str] = {}
         """Goal to the session that was told to go on with it, or claimed it."""
         self.sessions: set[str] = set()
+        self.handed_over: set[str] = set()
+        """Goals that were claimed for a session by name."""
+        self._worked: set[tuple[str, str]] = set()
+        """A session and a goal that it was kept working for."""
         self._continued: set[str] = set()
         self._told: set[tuple[str, str, str]] = set()
         self._blocks: list[str] = []
@@ -45,8 +49,12 @@ class Listener:
             return ""
         wrong = ""
         for goal in open_goals:
+            if going_on and goal not in text:
+                continue
             if goal not in text and not self._may_be_silent(goal, session):
                 wrong = wrong or f"the hook let go of {goal} without a word: {answer}"
+            if not going_on and self._must_ask_back(goal, session):
+                wrong = wrong or f"the hook did not ask for {goal} to be put back: {answer}"
             if goal in text:
                 self._told.add((session, goal, self._state(goal)))
                 if status_of(self.world, goal) == "failed" and "failed" in text:
@@ -65,13 +73,27 @@ class Listener:
             for goal in goals:
                 if goal in text:
                     self.owner.setdefault(goal, session)
+                    self._worked.add((session, goal))
 
     def _may_be_silent(self, goal: str, session: str) -> bool:
         """Another session works on it and is heard itself, or this state of it was told before."""
         owner = self.owner.get(goal)
         if owner is not None and owner != session and owner in self.sessions:
             return True
-        return (session, goal, self._state(goal)) in self._told and not self._working(goal)
+        heard = {state for who, name, state in self._told if (who, name) == (session, goal)}
+        if not heard and not self._on_branch():
+            return True  # nobody worked on it here
+        return self._state(goal) in heard and not self._working(goal)
+
+    def _must_ask_back(self, goal: str, session: str) -> bool:
+        """Whether a hand took a goal away from a session that was kept working for it."""
+        if self.mode not in ("block", "evaluator-loop") or (session, goal) not in self._worked:
+            return False
+        status, begun = status_of(self.world, goal), self.oracle.begun[goal]
+        lost = status in ("achieved", "cancelled", "draft", "failed", "")
+        lost = lost or contract_of(self.world, goal) != begun.contract
+        told = (session, goal, self._state(goal)) in self._told
+        return lost and not told and self._on_branch() and goal not in self.handed_over
 
     def _working(self, goal: str) -> bool:
         """Whether the goal stands as it was begun, so that each stop is about it."""
