@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 
-from flow.adapters import git
+from flow.adapters import git, git_settings
 from flow.cheap_typing import TYPE_CHECKING
+from flow.core.guards import ALL_KINDS, KINDS, SHALLOW
 from flow.core.sha import sha256
 from flow.errors import GitError
 
@@ -28,17 +29,33 @@ _LOCK_WAIT = (0.05, 0.1, 0.2)
 """Seconds to wait for git's own lock: an editor's `git status` holds it for a moment."""
 
 _INFO = ("exclude", "attributes", "grafts", "sparse-checkout")
+_USERS = ("ignore", "attributes")
+"""What git reads of the user's own beside the settings."""
+_MOST = 2000
+"""Files below a folder of hooks that are digested; with more of them nobody can tell."""
 
 
 def guards(repo: Repo) -> dict[str, str]:
     """name → digest of what changes git's behaviour without being part of the tree.
 
-    Hooks (samples aside), ``core.hooksPath`` with the hooks it leads to,
-    ``info/{exclude,attributes, grafts,sparse-checkout}`` and replace refs. Names that are absent
-    have no entry.
+    Hooks (samples aside) with the scripts beside them, ``core.hooksPath`` with the hooks it leads
+    to, ``info/{exclude,attributes,grafts,sparse-checkout}``, what the user ignores everywhere,
+    where history and objects come from, settings, and replace refs. Names that are absent have no
+    entry.
     """
     git_dir, common = git.usable(repo), repo.common_dir or ""
-    found: dict[str, str] = dict(_hooks(os.path.join(common, "hooks"), "hooks"))
+    hooks = os.path.join(common, "hooks")
+    found: dict[str, str] = {KINDS: ALL_KINDS, **dict(_hooks(hooks, "hooks"))}
+    found.update(_beside_hooks(hooks))
+    found.update(git_settings.digests(repo))
+    users = os.path.dirname(git_settings.places(repo)["~/.config/git/config"])
+    places = {SHALLOW: os.path.join(common, "shallow")}
+    places["objects/info/alternates"] = os.path.join(common, "objects", "info", "alternates")
+    places.update((f"~/.config/git/{name}", os.path.join(users, name)) for name in _USERS)
+    for name, path in places.items():
+        data = git.read_regular(path)
+        if data is not None:
+            found[name] = sha256(data).hexdigest()
     for name in _INFO:
         for place, prefix in ((common, ""), (git_dir, "worktree ")):
             if place == git_dir and git_dir == common and prefix:
@@ -96,20 +113,35 @@ def _hooks(folder: str, name: str) -> Iterator[tuple[str, str]]:
         yield f"{name}/{entry}", sha256(text).hexdigest()
 
 
+def _beside_hooks(folder: str) -> Iterator[tuple[str, str]]:
+    """The folder as a link, and the files of its folders, which hooks may start."""
+    if os.path.islink(folder):
+        yield "hooks, a link", sha256(os.fsencode(os.readlink(folder))).hexdigest()
+
+    def unreadable(error: OSError) -> None:
+        if not isinstance(error, FileNotFoundError | NotADirectoryError):
+            raise GitError(f"the hooks cannot be read: {error.strerror}", file=folder) from error
+
+    count = 0
+    for place, _, names in os.walk(folder, onerror=unreadable):
+        if place == folder:
+            continue
+        for name in sorted(names):
+            count += 1
+            if count > _MOST:
+                raise GitError(f"more than {_MOST} files lie below it", file=folder)
+            path = os.path.join(place, name)
+            data = git.read_regular(path) or b""
+            yield f"hooks, beside: {os.path.relpath(path, folder)}", sha256(data).hexdigest()
+
+
 def _hooks_path(repo: Repo) -> str | None:
     """``core.hooksPath`` as it is in force.
 
     git is asked only where a configuration file mentions it, or includes another file; names of
     keys cannot be quoted or continued over lines, so looking for the word is enough.
     """
-    home = os.environ.get("HOME", "")
-    xdg = os.environ.get("XDG_CONFIG_HOME") or os.path.join(home, ".config")
-    places = (
-        os.path.join(repo.common_dir or "", "config"),
-        os.path.join(repo.git_dir or "", "config.worktree"),
-        os.path.join(home, ".gitconfig"),
-        os.path.join(xdg, "git", "config"),
-    )
+    places = git_settings.places(repo).values()
     text = b"".join(git.read_regular(place) or b"" for place in places).lower()
     if b"hookspath" not in text and b"include" not in text:
         return None

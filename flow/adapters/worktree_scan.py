@@ -335,14 +335,15 @@ def _cache_file(repo: Repo, base: str, cache_dir: str | None) -> str | None:
 
 def _remember(file: str, table: Table, walk: Walk, rules: Rules) -> None:
     """Write the cache where there is enough news to be worth it."""
-    news = walk.fresh if len(table) > _SMALL else walk.fresh * _WORTH_SAVING
+    contents = walk.contents
+    news = contents.fresh if len(table) > _SMALL else contents.fresh * _WORTH_SAVING
     if not (table.fresh or rules.asked or news > _WORTH_SAVING):
         return
     clean = table.known_clean()
     for path in (*walk.entries, *walk.missing):
         clean.pop(path, None)
-    clean.update(walk.newly_clean)
-    table.hashes = walk.hashes
+    clean.update(contents.newly_clean)
+    table.hashes = contents.hashes
     table.rules = rules.digest
     table.decisions = {path: rules.decisions[path] for path in walk.asked}
     table.save(file, clean)

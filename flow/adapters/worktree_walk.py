@@ -10,12 +10,10 @@ from __future__ import annotations
 import errno
 import os
 import stat
-import time
 
 from flow.adapters import git
-from flow.adapters.worktree_cache import RACY_NS, Hashed, signature_of
-from flow.adapters.worktree_flush import flush
-from flow.adapters.worktree_hash import hashed, special
+from flow.adapters.worktree_contents import Contents
+from flow.adapters.worktree_hash import special
 from flow.adapters.worktree_ignore import RULES_FILE, ignores_itself, read_rules
 from flow.cheap_typing import TYPE_CHECKING, NamedTuple
 from flow.core.boundary import CLOCK_TICK_NS, FOLDER, Entry
@@ -24,11 +22,9 @@ from flow.errors import GitError
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
 
-    from flow.adapters.worktree_cache import Signature, Table
-    from flow.adapters.worktree_flush import Flush
+    from flow.adapters.worktree_cache import Table
     from flow.adapters.worktree_ignore import Rules
     from flow.core.globs import Globs
-    from flow.core.sha import Algorithm
 
 _MOVING = (errno.ENOENT, errno.ENOTDIR, errno.ESTALE, errno.ELOOP)
 """Errors that show that somebody changes the tree right now."""
@@ -36,14 +32,6 @@ _MOVING = (errno.ENOENT, errno.ENOTDIR, errno.ESTALE, errno.ELOOP)
 _DEEP = 3
 """After so many levels of untracked folders, the rest is listed at once: git is asked once a level.
 """
-
-_UNFLUSHED = 256 << 10
-"""Bytes (a file counts for 4096 more) that are hashed anew at each look before a flush, which may
-have to wait for the disk, is worth it to remember them.
-"""
-
-_NO_SIGNATURE: Signature = (0, 0, 0, 0, 0)
-"""No file has it: what is known of it is not believed."""
 
 _OWN = b".flow"
 _OWN_COUNTED = (b".flow/rubrics", b".flow/runners.yaml")
@@ -92,11 +80,6 @@ class Walk:
         self.problems: list[str] = []
         self.unsettled = False
         """Whether something changed while it was looked at: looking again may help."""
-        self.fresh = 0
-        """Bytes that were hashed and can be remembered, with a fixed amount for each file."""
-        self.newly_clean: dict[bytes, Signature] = {}
-        self.hashes: dict[bytes, Hashed] = {}
-        """What the cache should know about files that are not as in the base."""
         self.written: dict[bytes, int] = {}
         """When the files that were looked at were last written to, or renamed (ns).
 
@@ -106,6 +89,7 @@ class Walk:
         self.asked: set[bytes] = set()
         """The untracked names that were met, as the ignore rules are asked for them."""
         self._top = os.fsencode(top) + b"/"
+        self.contents = Contents(self._top, table, doubts=deciding is not None)
         self._table = table
         self._tracked = frozenset(tracked)
         self._gitlinks = frozenset(gitlinks)
@@ -114,11 +98,6 @@ class Walk:
         self._denied = denied
         self.prefix = prefix
         self._deciding = deciding
-        self._doubted: dict[bytes, Signature] = {}
-        """What was known of the files that are hashed all the same."""
-        self._unflushed = 0
-        self._flush: Flush | None = None
-        self._flush_tried = False
         self._folders = set(table.folders)
         for path in self._tracked:
             folder = path.rpartition(b"/")[0]
@@ -129,7 +108,6 @@ class Walk:
             self._folders.discard(_OWN)  # Flow's own folder is not walked, but for people's
         self._seen: set[bytes] = set()
         self._met: list[Found] = []
-        self._algorithm: Algorithm = "sha256" if len(table.base) == 64 else "sha1"
 
     def run(self) -> None:
         """Walk. ``table.clean`` is used up: what is left of it was not met."""
@@ -149,7 +127,7 @@ class Walk:
                 candidates.append(found)
         self._untracked(candidates, folders)
         missing = {*self._table.clean, *self._table.unclean, *self._tracked}
-        self.missing = missing - self._seen - self.newly_clean.keys() - self.untouched
+        self.missing = missing - self._seen - self.contents.newly_clean.keys() - self.untouched
 
     def checked_out(self) -> list[str]:
         """The submodules that are checked out, as paths below the top level."""
@@ -172,10 +150,8 @@ class Walk:
         """Let the deciding files be met, whatever their stamps say."""
         if self._deciding is None:
             return
-        clean, prefix, deciding = self._table.clean, self.prefix, self._deciding
-        for path in [path for path in clean if deciding(prefix + path)]:
-            self._doubted[path] = clean[path]
-            clean[path] = _NO_SIGNATURE
+        prefix, deciding = self.prefix, self._deciding
+        self.contents.doubt([path for path in self._table.clean if deciding(prefix + path)])
 
     def _tracked_folders(self) -> list[bytes]:
         """Look at everything in the folders that hold tracked files; returns the other folders.
@@ -388,51 +364,11 @@ class Walk:
         if not stat.S_ISREG(mode) and not stat.S_ISLNK(mode):
             return special(found.status)
         self.written[self.prefix + found.path] = found.status.st_ctime_ns
-        signature = signature_of(found.status)
-        known = self._known(found.path, signature)
-        if known is not None and self._deciding is None:
-            self.hashes[found.path] = Hashed(signature, known)
-            return known
-        remember = known is None and self._tells_later(found.status)
         try:
-            entry = hashed(self._top + found.path, found.status, self._algorithm)
-            if signature_of(os.lstat(self._top + found.path)) != signature:
-                raise OSError(errno.ESTALE, "it changed while it was looked at")
+            return self.contents.entry(found.path, found.status)
         except OSError as error:
             self._unreadable(found.path, error)
             return None
-        if remember:
-            self.fresh += found.status.st_size + 4096
-        if remember or entry == known:
-            if entry == self._base(found.path):
-                self.newly_clean[found.path] = signature
-            else:
-                self.hashes[found.path] = Hashed(signature, entry)
-        return entry
-
-    def _known(self, path: bytes, signature: Signature) -> Entry | None:
-        """What a file with these stamps was when it was hashed last; None where nobody knows."""
-        if self._doubted.get(path) == signature:
-            return self._base(path)
-        known = self._table.hashes.get(path)
-        return known.entry if known is not None and known.signature == signature else None
-
-    def _tells_later(self, status: os.stat_result) -> bool:
-        """Whether the stamps of a file that is hashed after this will tell of any later change.
-
-        Flushes where there is enough to be remembered.
-        """
-        if status.st_ctime_ns >= time.time_ns() - RACY_NS:
-            return False
-        self._unflushed += status.st_size + 4096
-        if not self._flush_tried and self._unflushed > _UNFLUSHED:
-            self._flush, self._flush_tried = flush(self._top), True
-        flushed = self._flush
-        return (
-            flushed is not None
-            and status.st_dev == flushed.device
-            and status.st_ctime_ns < flushed.began - RACY_NS
-        )
 
     def _unreadable(self, path: bytes, error: OSError) -> None:
         if error.errno in _MOVING:

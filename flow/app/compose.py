@@ -69,7 +69,12 @@ def verdict(
             reason,
             facts.turn,
             proposals.proposal_id(
-                facts.subject, decision.verdict, decision.proposed, results, judge_ref(found)
+                facts.subject,
+                decision.verdict,
+                decision.proposed,
+                results,
+                report.guards,
+                judge_ref(found),
             ),
         )
     return Verdict(

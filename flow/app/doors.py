@@ -13,6 +13,7 @@ from flow.app.ports import Closing, CriterionUpdate, LastEvaluation, Move, Turn
 from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 from flow.core import boundary as bounds
 from flow.core import explain
+from flow.core.guards import differences
 from flow.core.lifecycle import TERMINAL, Lifecycle
 from flow.core.verdict import REASON_LIMIT, ProposedTransition, clip
 from flow.errors import StaleProposal, StateError
@@ -181,12 +182,13 @@ def propose_failed(
             "failed",
             reason,
             goal.turns_evaluated,
-            proposals.proposal_id(subject, verdict.verdict, "failed", verdict.criterion_results),
+            proposals.proposal_id(
+                subject, verdict.verdict, "failed", verdict.criterion_results, found.report.guards
+            ),
         ),
     )
-    proposal = proposals.document(
-        said, subject, now, records.proposal(verdict.run_id), records.counted
-    )
+    live = records.proposal(verdict.run_id)
+    proposal = proposals.document(said, subject, now, live, records.counted, found.report.guards)
     to: NonTerminal = "waiting_for_user" if waits else "active"
     ledger.write_turn(
         goal.id,
@@ -239,6 +241,11 @@ def what_moved(desk: Desk, loaded: LoadedGoal, proposal: Mapping[str, Any]) -> l
     if now.problems:
         moved.append(f"git cannot say what the files are now ({explain.names(now.problems, 2)})")
     else:
+        guards = differences(proposal["guards"], now.guards)
+        if guards:
+            names = explain.names(guards)
+            moved.append(f"git's hooks or settings were changed since it was made: {names}")
+        now = now._replace(guards=proposal["guards"])
         tree = bounds.subject_tree(now, baseline, own_files(goal, baseline), as_recorded=True)
         if tree != proposal["tree"]:
             moved.append("the files were changed since it was made")

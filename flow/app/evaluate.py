@@ -174,9 +174,10 @@ def examine(request: Request, tools: Tools) -> Evaluated:
     again = looking.look_again(facts, measurement, request, tools)
     rests_on = proofs.after(rests_on, facts, again, tools.proof)
     stale = again.moved
-    if stale:
-        measure.discount(facts, measure.made(measurement), stale, tools)
     report = looking.boundary(facts, again, tools)
+    unsettled = stale or _under_other_guards(facts, again, report)
+    if unsettled:
+        measure.discount(facts, measure.made(measurement), unsettled, tools)
     approvals = proposals.fresh_approvals(
         facts.loaded.goal, facts.subject, tools.records, tools.now()
     )
@@ -208,6 +209,15 @@ def examine(request: Request, tools: Tools) -> Evaluated:
         tools.ended(facts.run_id)
     head = tools.records.ledger_head(facts.run_id)
     return Evaluated(verdict._replace(ledger_head=head), found)
+
+
+def _under_other_guards(facts: Facts, again: Again, report: BoundaryReport) -> tuple[str, ...]:
+    """The hooks and git settings that moved while commands ran, where nobody approved them.
+
+    A person is asked, and what was measured meanwhile is never counted again: putting them back
+    must not be a way around the question.
+    """
+    return looking.guards_moved(facts, again) if report.guards_changed else ()
 
 
 def _red_first(facts: Facts, request: Request, only: frozenset[str] | None, tools: Tools) -> Facts:
@@ -288,13 +298,18 @@ def _consult(
     )
     second = looking.look_again(facts, measurement, case.request, tools)
     moved = second.moved
-    if second.left or second.rewritten != first.rewritten:
-        both = second._replace(left=(*first.left, *second.left))
+    made = (*measure.made(measurement), *collected.made)
+    if second.left or second.rewritten != first.rewritten or second.guards != first.guards:
+        both = second._replace(
+            left=(*first.left, *second.left), guards=(*first.guards, *second.guards)
+        )
         case = case._replace(report=looking.boundary(facts, both, tools))
+        unsettled = _under_other_guards(facts, second, case.report)
+        if unsettled:
+            measure.discount(facts, made, unsettled, tools)
     if moved:  # the opinion is about files that are no more
         said = [opinion.evidence_id] if isinstance(opinion, decide.Opinion) else []
-        made = (*measure.made(measurement), *collected.made, *filter(None, said))
-        measure.discount(facts, made, moved, tools)
+        measure.discount(facts, (*made, *filter(None, said)), moved, tools)
         measured = measured_rows.judgeable(goal, measurement, approvals, stale=True)
         case = case._replace(measurement=measurement, measured=measured, candidate="incomplete")
         return case, None, moved
@@ -358,6 +373,7 @@ def _propose(
         tools.now(),
         live,
         tools.records.counted,
+        found.report.guards,
         compose.judge_ref(found),
         found.proof and proofs.digest(found.proof),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from flow.app import proposals
 from flow.cheap_typing import TYPE_CHECKING, NamedTuple
 from flow.core import boundary as bounds
-from flow.core import explain, layout
+from flow.core import explain, guards, layout
 from flow.core.evidence import Subject
 from flow.core.goal import NO_BRANCH
 from flow.errors import StateError
@@ -207,6 +207,8 @@ class Again(NamedTuple):
     """The files after the commands; None where nothing ran."""
     baseline: Baseline | None = None
     """The baseline with what they left behind."""
+    guards: tuple[Mapping[str, str], ...] = ()
+    """Git's hooks and settings as each look after commands found them."""
 
 
 def look_again(facts: Facts, measurement: Measurements, request: Request, tools: Tools) -> Again:
@@ -236,20 +238,21 @@ def look_again(facts: Facts, measurement: Measurements, request: Request, tools:
         if request.base is None:
             tools.keep_baseline(facts.loaded.goal.id, facts.run_id, baseline)
     if theirs:
-        return Again(left, theirs, (), after, baseline)
-    again = subject_of(facts.loaded, after, baseline, tools.version)
+        return Again(left, theirs, (), after, baseline, (after.guards,))
+    same_guards = after._replace(guards=facts.before.guards)  # those are held against approvals
+    again = subject_of(facts.loaded, same_guards, baseline, tools.version)
     if again.tree == facts.subject.tree and again.head == facts.subject.head:
         written = bounds.rewritten(facts.before, after, baseline, own)
-        return Again(left, (), written, after, baseline)
+        return Again(left, (), written, after, baseline, (after.guards,))
     moved = bounds.moved(facts.before, after, baseline, own)
     anew = tuple(sorted(path for path in found if path in facts.before.behind))  # from now on left
-    return Again(left, moved or anew or ("HEAD",), (), after, baseline)
+    return Again(left, moved or anew or ("HEAD",), (), after, baseline, (after.guards,))
 
 
 def boundary(facts: Facts, again: Again, tools: Tools) -> BoundaryReport:
     """What the change set means for the goal (step 4).
 
-    Guards that a person approved as they are now do not count as changed.
+    Guards that a person approved exactly as a look found them did not change then.
     """
     goal, baseline = facts.loaded.goal, facts.baseline
     report = bounds.judge(
@@ -264,12 +267,36 @@ def boundary(facts: Facts, again: Again, tools: Tools) -> BoundaryReport:
     if new:
         warning = f"left behind by the commands, not counted: {explain.names(new, 10)}"
         report = report._replace(warnings=(*report.warnings, warning))
-    if not facts.recorded:
-        report = report._replace(guards_changed=(*report.guards_changed, LOST))
-    approved = proposals.approved_guards(goal, facts.run_id, facts.before, tools.records)
-    report = report._replace(guards_changed=()) if approved else report
+    report = _with_guards(report, facts, again, tools)
     if not goal.protected_paths:
         return report
     from flow.app import locking
 
     return locking.report(report, facts, again.left, tools.records)
+
+
+def _with_guards(
+    report: BoundaryReport, facts: Facts, again: Again, tools: Tools
+) -> BoundaryReport:
+    """The report with what git's hooks and settings were, before the commands and after."""
+    moments = (facts.before.guards, *again.guards)
+    baseline = facts.baseline.guards
+    approved = proposals.approved_guards(facts.loaded.goal, facts.run_id, tools.records)
+    changed = guards.unapproved(moments, baseline, approved)
+    lost = not facts.recorded and not guards.as_approved(moments[-1], baseline, approved)
+    moved = guards_moved(facts, again)
+    warnings = report.warnings
+    if moved:
+        said = "git's hooks or settings changed while the commands ran"
+        warnings = (*warnings, f"{said}: {explain.names(moved)}")
+    return report._replace(
+        guards_changed=() if report.problems else (*changed, *((LOST,) if lost else ())),
+        guards=moments[-1],
+        warnings=warnings,
+    )
+
+
+def guards_moved(facts: Facts, again: Again) -> tuple[str, ...]:
+    """The names of git's hooks and settings that changed while commands ran."""
+    names = (guards.differences(facts.before.guards, now) for now in again.guards)
+    return tuple(sorted({name for found in names for name in found}))

@@ -1,6 +1,7 @@
 """Proposals and approvals: what they rest on, and whether it still holds (SPEC section 2).
 
-A proposal's id is a SHA-256 over the contract, the subject, the sidecars counted and the verdict.
+A proposal's id is a SHA-256 over the contract, the subject with git's hooks and settings, the
+sidecars counted and the verdict.
 Lifecycle fields and the journal are not in it, so a pause does not spoil a proposal; a changed
 file, contract or sidecar does.
 """
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from flow.app.ports import Records
-    from flow.core.boundary import Snapshot
     from flow.core.evidence import Evidence
     from flow.core.goal import Goal
     from flow.core.verdict import CriterionResult, Verdict
@@ -29,35 +29,54 @@ def proposal_id(
     verdict: str,
     to: str,
     results: Sequence[CriterionResult],
+    guards: Mapping[str, str],
     judge: str | None = None,
 ) -> str:
-    """The id of a proposal to go to ``to``; ``judge`` is the sidecar of a judge's opinion."""
+    """The id of a proposal to go to ``to``.
+
+    ``guards`` are git's hooks and settings as they were seen last, ``judge`` is the sidecar of a
+    judge's opinion.
+    """
     counted: list[Any] = [[r.criterion_id, r.status, r.outcome, r.evidence_ref] for r in results]
-    return _id(subject.contract, subject.tree, verdict, to, [*counted, *_judged(judge)])
+    counted += _judged(judge)
+    return _id(subject.contract, (subject.tree, guards), verdict, to, counted)
 
 
 def _judged(judge: str | None) -> list[list[str]]:
     return [["judge", judge]] if judge is not None else []
 
 
-def _id(contract: object, tree: object, verdict: object, to: object, counted: object) -> str:
+def _id(
+    contract: object, subject: tuple[object, object], verdict: object, to: object, counted: object
+) -> str:
+    tree, guards = subject
     return canonical_digest(
-        {"contract": contract, "subject": tree, "verdict": verdict, "to": to, "evidence": counted}
+        {
+            "contract": contract,
+            "subject": tree,
+            "guards": guards,
+            "verdict": verdict,
+            "to": to,
+            "evidence": counted,
+        }
     )
 
 
 def intact(proposal: Mapping[str, Any]) -> bool:
     """Whether ``proposal`` is whole, and its id is that of what it says.
 
-    What is broken, or was changed since it was made, is no proposal.
+    What is broken, or was changed since it was made, is no proposal; nor is one of a Flow that did
+    not say what git's hooks and settings were.
     """
     texts = ("proposal_id", "goal_id", "run_id", "to", "verdict", "reason", "contract", "tree")
     results, evidence = proposal.get("results"), proposal.get("evidence")
+    guards = proposal.get("guards")
     if (
         not all(isinstance(proposal.get(key), str) for key in texts)
         or proposal["to"] not in TERMINAL
         or not isinstance(results, list)
         or not isinstance(evidence, list)
+        or not isinstance(guards, dict)
         or len(results) != len(evidence)
         or not all(isinstance(row, list) and len(row) == 3 for row in results)
         or not all(ref is None or isinstance(ref, str) for ref in evidence)
@@ -67,7 +86,8 @@ def intact(proposal: Mapping[str, Any]) -> bool:
     counted = [[*row, ref] for row, ref in zip(results, evidence, strict=True)]
     counted += _judged(proposal.get("judge"))
     contract, tree, verdict, to = (proposal[k] for k in ("contract", "tree", "verdict", "to"))
-    return bool(_id(contract, tree, verdict, to, counted) == proposal["proposal_id"])
+    subject = (tree, proposal["guards"])
+    return bool(_id(contract, subject, verdict, to, counted) == proposal["proposal_id"])
 
 
 def lost(proposal: Mapping[str, Any], counted: Callable[[str], Evidence | None]) -> list[str]:
@@ -150,6 +170,7 @@ def document(
     at: str,
     live: Mapping[str, Any] | None,
     counted: Callable[[str], Evidence | None],
+    guards: Mapping[str, str],
     judge: str | None = None,
     proof: str | None = None,
 ) -> dict[str, Any]:
@@ -171,6 +192,7 @@ def document(
         "contract": subject.contract,
         "head": subject.head,
         "tree": subject.tree,
+        "guards": dict(guards),
         "results": [[r.criterion_id, r.status, r.outcome] for r in verdict.criterion_results],
         "evidence": [r.evidence_ref for r in verdict.criterion_results],
         "created_at": at,
@@ -179,7 +201,7 @@ def document(
     }
     if live is not None and live.get("proof") != proof:
         return fresh
-    same = ("goal_id", "run_id", "to", "verdict", "contract", "tree", "results")
+    same = ("goal_id", "run_id", "to", "verdict", "contract", "tree", "guards", "results")
     if live is None or not intact(live) or any(live[key] != fresh[key] for key in same):
         return fresh
     return fresh if lost(live, counted) else dict(live)
@@ -214,11 +236,10 @@ def approval_behind(evidence_ref: str, goal: Goal, records: Records) -> Evidence
     return evidence if made_by == APPROVER else None
 
 
-def approved_guards(goal: Goal, run_id: str, snapshot: Snapshot, records: Records) -> bool:
-    """Whether a person approved the hooks and git settings as they are now."""
-    if not snapshot.guards:
-        return False
+def approved_guards(goal: Goal, run_id: str, records: Records) -> Mapping[str, str] | None:
+    """The hooks and git settings that a person approved in this run, as they were then."""
     evidence = records.counted_last(run_id, "guards-approved")
     if evidence is None or evidence.goal != goal.id:
-        return False
-    return bool(evidence.document["evidence"].get("guards") == dict(snapshot.guards))
+        return None
+    guards = evidence.document["evidence"].get("guards")
+    return guards if isinstance(guards, dict) and guards else None

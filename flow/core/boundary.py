@@ -20,6 +20,7 @@ from flow.core.by_products import (
     rewritten,
     subject_tree,
     tree_digest,
+    with_guards,
     with_submodules,
 )
 from flow.core.changes import (
@@ -38,6 +39,7 @@ from flow.core.changes import (
     entry_digest,
 )
 from flow.core.globs import Globs, why_not
+from flow.core.guards import guards_changed
 from flow.core.layout import PLUGIN_SCORES, REPORTS_DIR, TEMP_DIGITS, TEMP_PREFIX
 from flow.errors import Fault
 
@@ -77,6 +79,7 @@ __all__ = [
     "rewritten",
     "subject_tree",
     "tree_digest",
+    "with_guards",
     "with_submodules",
 ]
 
@@ -106,6 +109,8 @@ class BoundaryReport(NamedTuple):
     """Protected files that are not as at activation, and that nobody has approved so."""
     rewritten: tuple[str, ...] = ()
     """Files that were written to while commands ran, and are as they were before."""
+    guards: Mapping[str, str] = {}
+    """Git's hooks and settings as the last look found them."""
 
 
 class OwnFiles:
@@ -293,13 +298,6 @@ class PathRules(NamedTuple):
         if allow and self.allowed and self.allowed.first(name, folder=folder) is None:
             return "not in allowed_paths"
         return None
-
-
-def guards_changed(before: Mapping[str, str], now: Mapping[str, str]) -> tuple[str, ...]:
-    """The names of hooks and git settings that differ."""
-    return tuple(
-        sorted(name for name in before.keys() | now.keys() if before.get(name) != now.get(name))
-    )
 
 
 def _where(change: Change) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from flow.cheap_typing import TYPE_CHECKING
 from flow.core.changes import ABSENT, entry_digest
+from flow.core.guards import guards_changed
 from flow.core.sha import sha256
 
 if TYPE_CHECKING:
@@ -247,10 +248,11 @@ def subject_tree(
 ) -> str:
     """The tree part of evidence's subject: the change set less Flow's files and by-products.
 
-    With it goes what is no change and yet content: which submodules are checked out, and the
-    ignored files that new symlinks lead to. A by-product is left out whatever is in it, since the
-    commands that are about to run may write it anew; with ``as_recorded``, where evidence is held
-    against the files as they are now, only as the commands left it.
+    With it goes what is no change and yet content: which submodules are checked out, guards that
+    are not as recorded, and the ignored files that new symlinks lead to. A by-product is left out
+    whatever is in it, since the commands that are about to run may write it anew; with
+    ``as_recorded``, where evidence is held against the files as they are now, only as the commands
+    left it.
     """
     roots = cache_roots(baseline.by_products)
     tree = tree_digest(
@@ -265,7 +267,17 @@ def subject_tree(
     ignored = ignored_differences(snapshot, baseline) if baseline.protected_patterns else {}
     tree = _with(tree, "locked", {path: now for path, (_, now) in ignored.items()})
     tree = with_submodules(tree, snapshot.submodules, baseline)
+    tree = with_guards(tree, snapshot.guards, baseline)
     return _with(tree, "behind", _behind(snapshot, baseline))
+
+
+def with_guards(tree: str, guards: Mapping[str, str], baseline: Baseline) -> str:
+    """The digest of a tree where git's hooks and settings are these; as recorded they add nothing.
+
+    They can decide what a check answers, so what was measured with others is about another state.
+    """
+    changed = guards_changed(baseline.guards, guards)
+    return _with(tree, "guards", {name: guards.get(name, ABSENT) for name in changed})
 
 
 def with_submodules(tree: str, submodules: Iterable[str], baseline: Baseline) -> str:

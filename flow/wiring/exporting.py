@@ -115,18 +115,21 @@ class Exporting(Reading):
     def tree_of(self, goal: Goal, run_id: str, commit: str) -> str | None:
         """The digest of a commit's files; None where it is not in this repository.
 
-        The submodules that are checked out now belong to it.
+        The submodules that are checked out now belong to it, and git's hooks and settings.
         """
         from flow.adapters.worktree_commit import commit_tree
+        from flow.adapters.worktree_guards import guards
         from flow.app.looking import own_files
-        from flow.core.boundary import with_submodules
+        from flow.core.boundary import with_guards, with_submodules
 
         baseline = self._baseline(goal, run_id).baseline
         tree = commit_tree(self.repo, baseline, commit, own_files(goal, baseline))
-        if tree is None or not os.path.lexists(os.path.join(self.repo.top, ".gitmodules")):
-            return tree
-        now = self._snapshot(baseline, self._denied(goal), None)
-        return with_submodules(tree, now.submodules, baseline)
+        if tree is None:
+            return None
+        if os.path.lexists(os.path.join(self.repo.top, ".gitmodules")):
+            now = self._snapshot(baseline, self._denied(goal), None)
+            tree = with_submodules(tree, now.submodules, baseline)
+        return with_guards(tree, guards(self.repo), baseline)
 
 
 def signer(option: str, environ: Mapping[str, str]) -> Callable[[bytes], Signature]:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from flow.adapters import worktree_flush, worktree_walk
+from flow.adapters import worktree_contents, worktree_flush
 from flow.adapters.worktree import snapshot
 from flow.adapters.worktree_cache import Table
 from flow.core.boundary import Deciding
@@ -47,8 +47,8 @@ def box(
     request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[GitBox]:
     """A repository where ``tmp_path`` is, and one on a file system in memory."""
-    monkeypatch.setattr(worktree_walk, "RACY_NS", 50_000_000)
-    monkeypatch.setattr(worktree_walk, "_UNFLUSHED", 0)
+    monkeypatch.setattr(worktree_contents, "RACY_NS", 50_000_000)
+    monkeypatch.setattr(worktree_contents, "UNFLUSHED", 0)
     if request.param == "disk":
         yield GitBox(tmp_path)
         return
@@ -135,7 +135,7 @@ def test_deciding_files_are_hashed_whatever_their_stamps_say(box: GitBox, choice
     (file,) = [f for f in box.state.iterdir() if f.name.startswith("worktree-")]
     table = Table.load(str(file), pinned.base_commit)
     assert table is not None
-    table.save(str(file), {**table.clean, path.encode(): worktree_walk.signature_of(status)})
+    table.save(str(file), {**table.clean, path.encode(): worktree_contents.signature_of(status)})
     assert worktree_of(box, path, None) is None  # the stamps are believed: this only shows
     good = file.read_bytes()
     assert worktree_of(box, path, CHOICES[choice](box)) == box.git("hash-object", path)
@@ -151,8 +151,8 @@ def test_few_files_are_hashed_again_instead_of_a_flush(
     box: GitBox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     flushes: list[object] = []
-    monkeypatch.setattr(worktree_walk, "flush", flushes.append)
-    monkeypatch.setattr(worktree_walk, "_UNFLUSHED", 256 << 10)
+    monkeypatch.setattr(worktree_contents, "flush", flushes.append)
+    monkeypatch.setattr(worktree_contents, "UNFLUSHED", 256 << 10)
     box.pin()
     time.sleep(0.2)
     box.snapshot()

@@ -352,7 +352,7 @@ def test_a_failure_that_was_proposed_is_recorded_as_fail() -> None:
         CriterionResult(id, status, outcome, None, reference)
         for (id, status, outcome), reference in zip(live["results"], live["evidence"], strict=True)
     ]
-    made = proposal_id(subject, "achieved", "failed", rows)
+    made = proposal_id(subject, "achieved", "failed", rows, live["guards"])
     world.live = {**live, "to": "failed", "proposal_id": made}
     closed = confirm(world)
     assert (closed.status, world.journal[-1].fields["result"]) == ("failed", "fail")

@@ -11,6 +11,7 @@ from flow.app.evaluate import Request, evaluate
 from flow.app.moves import approve
 from flow.core.evidence import Evidence, Subject, evidence_document, evidence_from_document
 from flow.core.goal import canonical_digest
+from flow.core.guards import as_approved
 from flow.core.verdict import CriterionResult, ProposedTransition, Verdict
 
 from .fakes import NOW, World, criterion, goal_document, sidecar
@@ -18,13 +19,14 @@ from .fakes import NOW, World, criterion, goal_document, sidecar
 TREE = "t" * 64
 SUBJECT = Subject("h" * 40, TREE, "c" * 64, "0")
 ROW = CriterionResult("AC1", "pass", "passed", 0, "one.evidence.yaml")
+GUARDS = {"hooks/pre-commit": "d"}
 PROPOSED = proposals.proposal_id(
-    SUBJECT, "achieved", "achieved", [ROW, CriterionResult("AC2", "pending", "not_run")]
+    SUBJECT, "achieved", "achieved", [ROW, CriterionResult("AC2", "pending", "not_run")], GUARDS
 )
 
 
 def made_id(subject: Subject = SUBJECT, verdict: str = "achieved", to: str = "achieved") -> str:
-    return proposals.proposal_id(subject, verdict, to, [ROW])
+    return proposals.proposal_id(subject, verdict, to, [ROW], GUARDS)
 
 
 # --- the id ---------------------------------------------------------------------------------------
@@ -33,13 +35,17 @@ def made_id(subject: Subject = SUBJECT, verdict: str = "achieved", to: str = "ac
 @pytest.mark.parametrize(
     "other",
     [
-        proposals.proposal_id(SUBJECT._replace(contract="d"), "achieved", "achieved", [ROW]),
-        proposals.proposal_id(SUBJECT._replace(tree="d"), "achieved", "achieved", [ROW]),
-        proposals.proposal_id(SUBJECT, "other", "achieved", [ROW]),
-        proposals.proposal_id(SUBJECT, "achieved", "failed", [ROW]),
-        proposals.proposal_id(SUBJECT, "achieved", "achieved", []),
+        proposals.proposal_id(
+            SUBJECT._replace(contract="d"), "achieved", "achieved", [ROW], GUARDS
+        ),
+        proposals.proposal_id(SUBJECT._replace(tree="d"), "achieved", "achieved", [ROW], GUARDS),
+        proposals.proposal_id(SUBJECT, "other", "achieved", [ROW], GUARDS),
+        proposals.proposal_id(SUBJECT, "achieved", "failed", [ROW], GUARDS),
+        proposals.proposal_id(SUBJECT, "achieved", "achieved", [ROW], {}),
+        proposals.proposal_id(SUBJECT, "achieved", "achieved", [ROW], {"hooks/pre-commit": "e"}),
+        proposals.proposal_id(SUBJECT, "achieved", "achieved", [], GUARDS),
         *(
-            proposals.proposal_id(SUBJECT, "achieved", "achieved", [ROW._replace(**change)])  # type: ignore[arg-type]
+            proposals.proposal_id(SUBJECT, "achieved", "achieved", [ROW._replace(**change)], GUARDS)  # type: ignore[arg-type]
             for change in (
                 {"criterion_id": "AC2"},
                 {"status": "fail"},
@@ -60,6 +66,7 @@ def test_the_id_is_written_down() -> None:
         {
             "contract": "c" * 64,
             "subject": "t" * 64,
+            "guards": {"hooks/pre-commit": "d"},
             "verdict": "achieved",
             "to": "achieved",
             "evidence": [["AC1", "pass", "passed", "one.evidence.yaml"]],
@@ -70,16 +77,16 @@ def test_the_id_is_written_down() -> None:
 def test_the_id_does_not_change_with_anything_else() -> None:
     assert made_id(SUBJECT._replace(head="i" * 40, flow_version="9")) == made_id()
     row = ROW._replace(reason="x", limitations=("y",), exit_code=1)
-    assert proposals.proposal_id(SUBJECT, "achieved", "achieved", [row]) == made_id()
+    assert proposals.proposal_id(SUBJECT, "achieved", "achieved", [row], GUARDS) == made_id()
 
 
 def test_the_judges_report_is_part_of_the_id() -> None:
     ids = {
-        proposals.proposal_id(SUBJECT, "achieved", "achieved", [ROW], judge)
+        proposals.proposal_id(SUBJECT, "achieved", "achieved", [ROW], GUARDS, judge)
         for judge in (None, "one.evidence.yaml", "two.evidence.yaml")
     }
     assert len(ids) == 3
-    assert proposals.proposal_id(SUBJECT, "achieved", "achieved", [ROW], None) == made_id()
+    assert proposals.proposal_id(SUBJECT, "achieved", "achieved", [ROW], GUARDS, None) == made_id()
 
 
 JUDGED = CriterionResult("AC2", "pass", "not_run", None, "judge.evidence.yaml")
@@ -130,12 +137,12 @@ def test_what_a_proposal_on_a_judges_word_can_lose(change: Any, words: str | Non
     if change is not None:
         known["judge.evidence.yaml"] = opinion(**change)
     id = proposals.proposal_id(
-        SUBJECT, "achieved", "achieved", [ROW, JUDGED], "judge.evidence.yaml"
+        SUBJECT, "achieved", "achieved", [ROW, JUDGED], GUARDS, "judge.evidence.yaml"
     )
     said = verdict(ROW, JUDGED)
     assert said.proposed_transition is not None
     said = said._replace(proposed_transition=said.proposed_transition._replace(proposal_id=id))
-    made = proposals.document(said, SUBJECT, NOW, None, known.get, "judge.evidence.yaml")
+    made = proposals.document(said, SUBJECT, NOW, None, known.get, GUARDS, "judge.evidence.yaml")
     assert proposals.intact(made)
     lost = proposals.lost(made, known.get)
     assert any(words in each for each in lost) if words else lost == []
@@ -205,6 +212,7 @@ FRESH: dict[str, Any] = {
     "contract": "c" * 64,
     "head": "h" * 40,
     "tree": "t" * 64,
+    "guards": GUARDS,
     "results": [["AC1", "pass", "passed"], ["AC2", "pending", "not_run"]],
     "evidence": ["one.evidence.yaml", None],
     "created_at": NOW,
@@ -221,7 +229,9 @@ def signed(**change: Any) -> dict[str, Any]:
         )
     ]
     subject = Subject(None, proposal["tree"], proposal["contract"], "0")
-    made = proposals.proposal_id(subject, proposal["verdict"], proposal["to"], rows)
+    made = proposals.proposal_id(
+        subject, proposal["verdict"], proposal["to"], rows, proposal["guards"]
+    )
     return {**proposal, "proposal_id": made}
 
 
@@ -235,11 +245,11 @@ OLD = signed(
 
 
 def test_a_first_proposal() -> None:
-    assert proposals.document(verdict(), SUBJECT, NOW, None, there) == FRESH
+    assert proposals.document(verdict(), SUBJECT, NOW, None, there, GUARDS) == FRESH
 
 
 def test_a_live_proposal_of_the_same_result_stays() -> None:
-    kept = proposals.document(verdict(), SUBJECT, NOW, OLD, there)
+    kept = proposals.document(verdict(), SUBJECT, NOW, OLD, there, GUARDS)
     assert kept == OLD
     assert kept is not OLD
 
@@ -257,9 +267,9 @@ def test_a_live_proposal_of_the_same_result_stays() -> None:
     ],
 )
 def test_any_other_live_proposal_is_replaced(change: dict[str, Any]) -> None:
-    assert proposals.document(verdict(), SUBJECT, NOW, signed(**change), there) == FRESH
+    assert proposals.document(verdict(), SUBJECT, NOW, signed(**change), there, GUARDS) == FRESH
     missing = {key: value for key, value in OLD.items() if key not in change}
-    assert proposals.document(verdict(), SUBJECT, NOW, missing, there) == FRESH
+    assert proposals.document(verdict(), SUBJECT, NOW, missing, there, GUARDS) == FRESH
 
 
 @pytest.mark.parametrize("lost", ["older.evidence.yaml", "two.evidence.yaml"])
@@ -267,7 +277,7 @@ def test_a_live_proposal_whose_evidence_is_gone_is_replaced(lost: str) -> None:
     def counted(reference: str) -> Any:
         return None if reference == lost else evidence()
 
-    assert proposals.document(verdict(), SUBJECT, NOW, OLD, counted) == FRESH
+    assert proposals.document(verdict(), SUBJECT, NOW, OLD, counted, GUARDS) == FRESH
 
 
 @pytest.mark.parametrize(
@@ -304,13 +314,13 @@ def test_what_had_no_evidence_cannot_lose_it() -> None:
         seen.append(reference)
         return evidence()
 
-    assert proposals.document(verdict(), SUBJECT, NOW, old, counted) == old
+    assert proposals.document(verdict(), SUBJECT, NOW, old, counted, GUARDS) == old
     assert seen == ["one.evidence.yaml"]
 
 
 def test_a_verdict_that_proposes_nothing_has_no_document() -> None:
     with pytest.raises(ValueError, match="proposes nothing"):
-        proposals.document(verdict(proposed=False), SUBJECT, NOW, None, there)
+        proposals.document(verdict(proposed=False), SUBJECT, NOW, None, there, GUARDS)
 
 
 @pytest.mark.parametrize(
@@ -361,7 +371,7 @@ def test_a_proposal_of_another_shape_is_broken(change: dict[str, Any]) -> None:
     if change.keys() == {"to"}:
         broken = signed(**change)
     assert proposals.intact(broken) is False
-    assert proposals.document(verdict(), SUBJECT, NOW, broken, there) == FRESH
+    assert proposals.document(verdict(), SUBJECT, NOW, broken, there, GUARDS) == FRESH
 
 
 @pytest.mark.parametrize("row", [["AC1", "pass"], ["AC1", "pass", "passed", "more"], "AC1"])
@@ -522,13 +532,9 @@ def guarded() -> World:
 
 
 def approves(world: World, run_id: str = "run-1") -> bool:
-    snapshot = world.snapshot(world.base, ())
-    return proposals.approved_guards(
-        world.goal("issue-4").goal,
-        run_id,
-        snapshot,
-        world,  # type: ignore[arg-type]
-    )
+    goal = world.goal("issue-4").goal
+    approved = proposals.approved_guards(goal, run_id, world)  # type: ignore[arg-type]
+    return as_approved(world.guards, world.base.guards, approved)
 
 
 def test_guards_are_approved_as_they_are_now_in_this_run() -> None:

@@ -501,9 +501,5 @@ def test_moved_names_what_moved() -> None:
     assert b.moved(before, after, EMPTY, own) == ("a", "b", "c")
 
 
-def test_guards_changed() -> None:
-    assert b.guards_changed({"a": "1", "b": "1"}, {"b": "2", "c": "1"}) == ("a", "b", "c")
-
-
 def test_compiled_patterns_keep_their_text() -> None:
     assert compile_glob("src/**", anchored=True).text == "src/**"

@@ -221,11 +221,6 @@ def test_names_that_are_no_utf_8() -> None:
     assert judge(edited("caf\udce9"), allowed=("caf\udce9",)).status == "inside"
 
 
-def test_guards_that_are_the_same_are_not_named() -> None:
-    assert b.guards_changed({"a": "1", "b": "2"}, {"a": "1", "b": "3"}) == ("b",)
-    assert b.guards_changed({}, {}) == ()
-
-
 @pytest.mark.parametrize("file", [None, "a file"])
 def test_refused_patterns_are_told_with_their_place(file: str | None) -> None:
     faults = b.check_patterns(["src/**", "!x", 4], "constraints.denied_paths", file=file)

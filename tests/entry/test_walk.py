@@ -189,9 +189,12 @@ def test_a_proposal_made_up_of_failing_evidence_is_none(work: GitRepo) -> None:
     assert tree
     reference = str(sidecar.relative_to(work.path))
     row = CriterionResult("AC1", "pass", "passed", 0, reference)
-    name = proposal_id(Subject(None, tree.group(1), contract, ""), "achieved", "achieved", [row])
+    name = proposal_id(
+        Subject(None, tree.group(1), contract, ""), "achieved", "achieved", [row], {}
+    )
     made_up = {
         "proposal_id": name,
+        "guards": {},
         "goal_id": "greet",
         "run_id": run_dir(work).name,
         "to": "achieved",
