@@ -117,7 +117,8 @@ def _proof(
     goal = facts.loaded.goal
     previous = (records.previous_verdict(facts.run_id, goal) or {}).get("proof")
     known = previous if isinstance(previous, dict) else None
-    return proofs.told(found.proof, goal, facts.baseline, known, disk)
+    locked = facts.locked.paths if facts.locked is not None else ()
+    return proofs.told(found.proof, goal, facts.baseline, known, disk, aside=locked)
 
 
 def _with_base(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from flow.cheap_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from flow.app.looking import Again, Facts
     from flow.app.ports import ProofDisk
@@ -82,19 +82,26 @@ def told(
     baseline: Baseline,
     previous: Mapping[str, object] | None,
     disk: ProofDisk,
+    aside: Collection[str] = (),
 ) -> tuple[Mapping[str, object] | None, tuple[str, ...]]:
-    """(what the verdict says of the proof, its warning): a line where it was not said before."""
-    if not look.before and not look.after and not (previous and previous.get("files")):
+    """(what the verdict says of the proof, its warnings): a line where it was not said before.
+
+    ``aside`` are protected files, which have a line of their own.
+    """
+    told_gaps = str(previous.get("unknown")) if previous is not None else ""
+    gaps = tuple(text for text in unknown(goal, baseline) if text not in told_gaps)
+    if not (look.before or look.after or gaps or previous):
         return None, ()
     from flow.core import proof
 
     files = {file.path: file for file in (*look.before, *look.after)}
     digest = proof.digest_of(files[path] for path in sorted(files))
-    if previous is not None and previous.get("digest") == digest:
+    if previous is not None and previous.get("digest") == digest and not gaps:
         return previous, ()
     changed = change(look, goal, baseline, disk)
-    warning = (f"the proof changed: {changed.sentence()}",) if changed.files else ()
-    return changed.to_document(), warning
+    rest = changed._replace(files=tuple(file for file in changed.files if file.path not in aside))
+    warning = (f"the proof changed: {rest.sentence()}",) if rest.files else ()
+    return changed.to_document(), (*warning, *gaps)
 
 
 def digest(look: ProofLook) -> str:

@@ -97,7 +97,7 @@ class ConfirmQuestion(NamedTuple):
         return {
             "goal_id": self.goal_id,
             "to": self.to,
-            "outcome": _cut(self.outcome),
+            "goal_outcome": _cut(self.outcome),
             "criteria": [
                 {
                     "id": row.id,

@@ -51,7 +51,7 @@ def at_terminal(question: ConfirmQuestion, paint: Paint, width: int = 80) -> lis
 def _blocks(question: ConfirmQuestion) -> Iterable[tuple[str, list[str]]]:
     proved = [_proved_row(row) for row in question.criteria if row.proved]
     yield "proved by", proved or ["nothing"]
-    yield "not proved", [_open_row(row) for row in question.not_proved] or ["nothing"]
+    yield "not proved", _not_proved(question)
     if question.contract:
         yield "the contract", list(_contract_rows(question.contract))
     yield "the proof", list(_proof_rows(question))
@@ -87,6 +87,18 @@ def _proved_row(row: CriterionProof) -> str:
     return f"{row.id}  {visible(clip(row.text, _TEXT))}: {said}" + (
         f"  ({visible(row.result)})" if row.by == "command" else ""
     )
+
+
+def _not_proved(question: ConfirmQuestion) -> list[str]:
+    """What nothing proved, and what the proofs do not show by the contract's own words."""
+    rows = [_open_row(row) for row in question.not_proved]
+    limits = [
+        f"{row.id}  does not show: {visible(clip(text, _TEXT))}"
+        for row in question.criteria
+        if row.proved
+        for text in row.limitations
+    ]
+    return [*(rows or ["nothing"]), *limits]
 
 
 def _open_row(row: CriterionProof) -> str:
@@ -162,7 +174,7 @@ def for_hook(question: ConfirmQuestion, *, asked_by_agent: bool = True) -> list[
     changed = _hook_changes(question)
     blocks = [
         ("Proved by", [_proved_row(row) for row in question.criteria if row.proved]),
-        ("Not proved", [_open_row(row) for row in question.not_proved] or ["nothing"]),
+        ("Not proved", _not_proved(question)),
         ("Changed since the goal began", changed),
         ("Left behind by its commands", [visible(path) for path in question.left_behind]),
         ("Not known", [visible(text) for text in question.unknown]),

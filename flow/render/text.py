@@ -205,8 +205,24 @@ def inspect(document: Document, paint: Paint) -> list[str]:
         "",
         *outline(document["document"]),
         "",
+        *_proof(document.get("proof")),
     ]
     return [*lines, *_evidence_table(document["evidence"], paint)]
+
+
+def _proof(proof: Document | None) -> list[str]:
+    """The files that the commands rest on and that are not as they were."""
+    if not proof or not (proof["files"] or proof["unknown"]):
+        return []
+    lines = [field("the proof", f"changed: {proof['sentence']}")] if proof["files"] else []
+    for file in proof["files"]:
+        counts = "" if file["added"] is None else f"  +{file['added']} -{file['removed']}"
+        keys = f"  in {show(file['keys'])}" if file["keys"] else ""
+        lines.append(field("", f"{show(file['path'])}  {file['change']}{counts}{keys}"))
+    more = proof["count"] - len(proof["files"])
+    lines += [field("", f"and {more} more")] * (more > 0)
+    lines += [field("not known", show(text)) for text in proof["unknown"]]
+    return [*lines, ""]
 
 
 def outline(value: object, depth: int = 0) -> list[str]:

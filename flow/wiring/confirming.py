@@ -24,6 +24,20 @@ def question(parts: Parts, goal_id: str) -> ConfirmQuestion | None:
     return confirming.question(parts._desk(), loaded, proposal, _Sources(parts))
 
 
+def proof_now(parts: Parts, goal_id: str) -> dict[str, Any] | None:
+    """The files that the commands rest on and that changed, to be shown; None without a run."""
+    from flow.app import proofs
+
+    goal = parts.load(goal_id).goal
+    if goal.run_id is None or goal.base_commit is None:
+        return None
+    baseline = parts._baseline(goal, goal.run_id).baseline
+    snapshot = parts._snapshot(baseline, parts._denied(goal), None)
+    files = proofs.files_now(goal, baseline, snapshot, parts.proof_disk)
+    look = proofs.ProofLook(files)
+    return proofs.change(look, goal, baseline, parts.proof_disk).to_document()
+
+
 def diff(parts: Parts, goal_id: str, first: Sequence[str]) -> str:
     """What changed since the base, as text for a pager: the files ``first`` names, then the rest.
 

@@ -131,8 +131,10 @@ class Reading(Parts):
     def inspect(self, goal_id: str) -> dict[str, Any]:
         """The contract as read and the evidence of its run."""
         from flow.app import overview
+        from flow.wiring import confirming
 
-        return overview.inspect(self.records, goal_id, self.freshness)
+        document = overview.inspect(self.records, goal_id, self.freshness)
+        return {**document, "proof": confirming.proof_now(self, goal_id)}
 
     def freshness(self, found: Sequence[Evidence]) -> dict[str, Freshness]:
         """By its id, how each sidecar of a run stands to the files now.

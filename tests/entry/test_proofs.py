@@ -255,14 +255,43 @@ def test_the_work_itself_is_no_proof(repo: GitRepo, command: str) -> None:
     assert not lines(done)
 
 
-def test_a_goal_that_began_before_is_not_missed(repo: GitRepo) -> None:
-    from flow.adapters import own_json
-    from flow.adapters.records import baseline_from_document
+def test_inspect_names_every_file(repo: GitRepo) -> None:
+    begin(repo, "pytest tests; true")
+    assert flow(repo, "goal", "inspect", "adds", "--json").json["proof"]["files"] == []
+    repo.write("tests/test_new\x1b.py", "assert True\n")
+    repo.write("pyproject.toml", "[tool.pytest]\na = 1\n")
+    done = flow(repo, "goal", "inspect", "adds")
+    assert "tests/test_new\\x1b.py  new  +1 -0" in done.stdout
+    assert "pyproject.toml  changed  +2 -3  in project.name, tool.pytest" in done.stdout
+
+
+def test_a_protected_file_has_its_own_line_alone(repo: GitRepo) -> None:
+    begin(repo, "pytest tests; true", "--protect", "tests/**")
+    repo.write("tests/test_add.py", "import add\n")
+    done = evaluate(repo)
+    assert not lines(done)
+    assert changed(done) == {"tests/test_add.py": "changed"}
+    assert any(text.startswith("protected files changed") for text in done.json["warnings"])
+
+
+def test_a_goal_that_began_before_is_not_missed_and_that_is_said_once(repo: GitRepo) -> None:
+    from flow.core.proof import UNRECORDED
+    from flow.wiring import Checkout
 
     begin(repo, "pytest tests; true")
-    rel = next((repo.path / ".flow/runs").glob("*/baseline.json"))
-    document = own_json.loads(rel.read_bytes())
-    old = {key: value for key, value in document.items() if not key.startswith("proof_")}
-    baseline = baseline_from_document(old)
+    checkout = Checkout(str(repo.path))
+    run_id = checkout.load("adds").goal.run_id
+    assert run_id is not None
+    baseline = checkout.pinned(run_id)
     assert baseline is not None
-    assert (baseline.proof_named, baseline.proof_since) == ((), "")
+    old = baseline._replace(proof_named=(), proof_known=(), proof_states={}, proof_since="")
+    checkout._keep_baseline("adds", run_id, old)
+    repo.write("tests/test_add.py", "import add\n")
+
+    first, second = evaluate(repo), evaluate(repo)
+
+    assert not changed(first)
+    assert UNRECORDED in first.json["warnings"]
+    assert UNRECORDED not in second.json["warnings"]
+    question = Checkout(str(repo.path)).confirm_question("adds")
+    assert question is None or UNRECORDED in question.unknown
