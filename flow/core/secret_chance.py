@@ -19,6 +19,14 @@ _CLASSES = bytes.maketrans(
 _WORDS = re.compile(rb"A?a{3,}|A{3,}|0{2,}")
 """Over the classes of characters: what words, abbreviations, years and counters are made of."""
 
+_EXAMPLES = frozenset(
+    b"password passwd passw0rd pass pwd secret token pw test example changeme changeit user "
+    b"username mypassword my-password your-password yourpassword your_password password123".split()
+)
+"""Passwords of examples and documentation."""
+
+_EXPRESSION = re.compile(rb"[(){}<>\[\]]|^[A-Za-z_]+\.[A-Za-z_.]+$|^[A-Z_]{3,}$")
+
 _LOOKED_AT = 96
 _LEAST = 16
 
@@ -61,6 +69,33 @@ def mixed(value: bytes) -> bool:
     """Whether what follows a short prefix has digits and letters in it that make no words."""
     classes = value.translate(_CLASSES)
     return classes.count(b"0") >= 2 and (_odd(value) or _odd(value[3:]))
+
+
+def cased(value: bytes) -> bool:
+    """Whether it has digits and letters of both cases, and makes no words."""
+    classes = value.translate(_CLASSES)
+    return all(classes.count(kind) >= 2 for kind in (b"0", b"a", b"A")) and _odd(value)
+
+
+def key(value: bytes) -> bool:
+    """Whether it is a line of a key in base64, and no digest, path or identifier."""
+    return len(value) >= _LEAST and not _is_hex(value) and _odd(value)
+
+
+def typed(value: bytes) -> bool:
+    """Whether it is a password that somebody typed, and no example, variable or expression."""
+    if (
+        not chosen(value)
+        or value.lower() in _EXAMPLES
+        or value.startswith((b"<", b"[", b"$", b"%"))
+    ):
+        return False
+    return len(set(value)) > 2 and not value.isdigit() and not _EXPRESSION.search(value)
+
+
+def cookies(value: bytes) -> bool:
+    """Whether a cookie header holds a value that looks random."""
+    return any(random(pair.partition(b"=")[2]) for pair in re.split(rb"[;,] ?", value))
 
 
 def header(value: bytes) -> bool:

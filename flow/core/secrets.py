@@ -29,6 +29,8 @@ WINDOW = REACH + BLOCK
 """More bytes than this are never held back."""
 
 _GRAM = 4
+_WORD_BYTES = [bytes([c]) for c in b"abcdefghijklmnopqrstuvwxyz0123456789_-"]
+"""What follows an anchor of three bytes, in lower case."""
 _STEP = 1 << 16
 """Bytes of a text that are looked at together: in more of them more may be, and is looked for."""
 RUN_AHEAD = 512
@@ -177,7 +179,8 @@ class _Finder:
         self.kind = shape.kind
         self._shape = shape
         self._pattern = re.compile(shape.pattern)
-        self._group = 1 if self._pattern.groups else 0
+        self._group = min(self._pattern.groups, 1)
+        self._checked = self._pattern.groups
         self._cursor = 0
         """Nothing that is yet to be found begins before this."""
         self._found: _Found | None = None
@@ -213,7 +216,7 @@ class _Finder:
             self._cursor, self._done = max(self._limit, cursor), True
             return False
         self._cursor = found.start() + 1
-        if self._shape.check is None or self._shape.check(found[self._group]):
+        if self._shape.check is None or self._shape.check(found[self._checked]):
             self._found = _Found(*found.span(self._group), found.start(), self)
         return True
 
@@ -223,6 +226,14 @@ class _Finder:
         if self._found is not None:
             start, end, begins, _ = self._found
             self._found = _Found(start - gone, end - gone, begins - gone, self)
+
+
+class _Anchor(NamedTuple):
+    """Bytes of which some are part of every match of what has this number."""
+
+    data: bytes
+    number: int
+    folded: bool
 
 
 class _Index:
@@ -236,34 +247,41 @@ class _Index:
         self._variants = list(variants(known))
         self._shapes = _shapes()
         self._always: list[int] = []
-        self._probes: dict[int, list[int]] = {}
-        probes = [variant.probes for variant in self._variants]
-        probes += [_probes(shape) for shape in self._shapes]
-        for number, grams in enumerate(probes):
-            if not grams:
-                self._always.append(number)
-            for gram in {gram[:_GRAM] for gram in grams}:
-                self._probes.setdefault(_number(gram), []).append(number)
-        self._wanted = frozenset(self._probes)
+        self._grams: dict[int, list[_Anchor]] = {}
+        """Four bytes in lower case → what begins with them."""
+        self._short: list[_Anchor] = []
+        for number, variant in enumerate(self._variants):
+            self._ask(number, variant.probes, folded=False)
+        for number, shape in enumerate(self._shapes, len(self._variants)):
+            self._ask(number, shape.anchors, folded=shape.folded)
+        self._wanted = frozenset(self._grams)
+
+    def _ask(self, number: int, anchors: Sequence[bytes], *, folded: bool) -> None:
+        if not anchors:
+            self._always.append(number)
+        for anchor in anchors:
+            short = _GRAM - len(anchor)
+            if short > 1 or (short == 1 and (folded or anchor[-1:] == b"/")):
+                self._short.append(_Anchor(anchor, number, folded))
+                continue
+            low = anchor[:_GRAM].lower()
+            for gram in [low + more for more in _WORD_BYTES] if short == 1 else [low]:
+                self._grams.setdefault(_number(gram), []).append(_Anchor(anchor, number, folded))
 
     def present(self, text: bytes) -> list[_Finder]:
         """Whoever may find something, in the order that counts where two begin at one byte."""
-        numbers = set(self._always)
-        view = memoryview(text)
-        for offset in range(_GRAM):
-            words = view[offset : offset + (len(text) - offset) // _GRAM * _GRAM]
-            for hit in self._wanted.intersection(words.cast("I")) if len(words) else ():
-                numbers.update(self._probes[hit])
         low = text.lower()
-        return [self._finder(n) for n in sorted(numbers) if self._anchored(n, text, low)]
-
-    def _anchored(self, number: int, text: bytes, low: bytes) -> bool:
-        if number < len(self._variants):
-            probes = self._variants[number].probes
-            return not probes or any(probe in text for probe in probes)
-        shape = self._shapes[number - len(self._variants)]
-        where = low if shape.folded else text
-        return any(anchor in where for anchor in shape.anchors)
+        view = memoryview(low)
+        numbers = set(self._always)
+        asked = set(self._short)
+        for offset in range(_GRAM):
+            words = view[offset : offset + (len(low) - offset) // _GRAM * _GRAM]
+            for hit in self._wanted.intersection(words.cast("I")) if len(words) else ():
+                asked.update(self._grams[hit])
+        for anchor, number, folded in asked:
+            if number not in numbers and anchor in (low if folded else text):
+                numbers.add(number)
+        return [self._finder(number) for number in sorted(numbers)]
 
     def _finder(self, number: int) -> _Finder:
         if number not in self.used:
@@ -278,13 +296,8 @@ class _Index:
 
 def run_step(shape: Shape) -> bytes:
     """The pattern for up to 64 bytes more of a secret of this shape."""
-    return b"(?>(?:%b){1,64})" % shape.run
-
-
-def _probes(shape: Shape) -> tuple[bytes, ...]:
-    if shape.folded or any(len(anchor) < _GRAM for anchor in shape.anchors):
-        return ()
-    return tuple({anchor[:_GRAM] for anchor in shape.anchors})
+    whole = shape.run.startswith(b"(?>")
+    return shape.run if whole else b"(?>(?:%b){1,64})" % shape.run
 
 
 def _number(gram: bytes) -> int:

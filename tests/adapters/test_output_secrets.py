@@ -193,7 +193,7 @@ def test_a_key_that_is_longer_than_all_that_is_kept(scene: Scene) -> None:
 
 
 def test_more_kinds_than_one_report_has_room_for(scene: Scene) -> None:
-    (scene.top / "all.txt").write_text("\n--\n".join(text for _, text in TOKENS.values()))
+    (scene.top / "all.txt").write_text("\n----\n".join(text for _, text in TOKENS.values()))
     scene.look = lambda: None  # type: ignore[method-assign]  # the file itself has them
     result, output = scene.run("cat all.txt")
     kinds = {kind for kind, _ in TOKENS.values()}

@@ -450,7 +450,7 @@ FRAGMENTS = (
     *("-----BEGIN RSA PRIVATE" + " KEY-----", "-----END RSA PRIVATE" + " KEY-----"),
     *("Qm9vKzEv" * 8, "LS0tLS1CRUdJTiBQUklWQVRFIEtFWS0t", "Proc-Type: 4,ENCRYPTED", "ghs" + "_"),
 )
-MIXED = "ae2eda1c"
+MIXED = "9405c0fc"
 """The digest of what is left of the texts that are made of these pieces, on every Python."""
 
 
@@ -597,7 +597,7 @@ def test_hundreds_of_values_cost_little_more_than_none() -> None:
     masker = Masker(known)
     text = b"tests/core/test_x.py::test_one PASSED\n" * 3000
     assert masker.feed(text) + masker.finish() == text
-    assert masker._index.used == {}
+    assert not any(finder.kind == secrets.KNOWN for finder in masker._index.used.values())
     dump = b"\n".join(b"NAME=" + value for value in known)
     found = mask(dump, known)
     assert found.data == b"\n".join([b"NAME=" + mark(secrets.KNOWN)] * 500)

@@ -147,6 +147,56 @@ def _prefixed(make: Maker) -> dict[str, tuple[str, str]]:
         cursor cursor cr+sr_ HEX 64
         voyage voyage p+a- WORD 43
         vercel-gateway vercel vc+k_ ALNUM 56
+        adobe adobe p8+e- LOWER 32
+        trello atlassian AT+TA HEX 72
+        bitbucket-server atlassian BB+DC- ALNUM 44
+        brex brex bx+t_ ALNUM 36
+        confluent confluent cf+lt ALNUM 60
+        defined defined dn+key- LOWER 79
+        duffel duffel duf+fel_test_ WORD 43
+        e2b e2b e2+b_ HEX 40
+        facebook facebook EA+AM ALNUM 120
+        flutterwave flutterwave FLW+SECK_TEST- HEX 32
+        frameio frameio fi+o-u- WORD 64
+        gitlab-workspace gitlab gl+wt- WORD 20
+        gocardless gocardless li+ve_ WORD 40
+        google-hmac google GO+OG1E UPPER 56
+        inngest inngest sign+key-prod- HEX 64
+        intercom intercom dG9+rO ALNUM 54
+        intra42 intra42 s-s4+t2ud- HEX 64
+        jfrog-reference jfrog cm+Vmd ALNUM 59
+        langsmith-old langsmith ls+__ ALNUM 32
+        llamacloud llamacloud ll+x- ALNUM 48
+        mercury mercury secret+-token: ALNUM 40
+        minisign minisign RWR+TY0Iy ALNUM 204
+        mongodb mongodb mdb+_sa_sk_ WORD 40
+        neon neon na+pi_ LOWER 64
+        netlify-oauth netlify nf+o_ ALNUM 36
+        nostr nostr ns+ec1 LOWER 58
+        octopus octopus AP+I- UPPER 26
+        openshift openshift sha+256~ WORD 43
+        openvsx openvsx ovs+xat_ ALNUM 36
+        packagist packagist packagist+_ort_ HEX 68
+        paddle paddle pdl_+live_apikey_ LOWER 50
+        posthog posthog ph+x_ ALNUM 43
+        prefect prefect pn+u_ ALNUM 36
+        readme readme rd+me_ LOWER 70
+        render render rn+d_ ALNUM 28
+        runpod runpod rp+a_ UPPER 44
+        scalingo scalingo tk+-us- WORD 48
+        settlemint settlemint sm+_pat_ ALNUM 16
+        shippo shippo ship+po_live_ HEX 40
+        shopify-app shopify shp+tka_ HEX 32
+        snyk snyk snyk_+uat. ALNUM 60
+        sourcegraph sourcegraph sg+p_ HEX 40
+        square-access square EA+AA WORD 60
+        statsig statsig sec+ret- ALNUM 43
+        stripe-prod stripe sk+_prod_ ALNUM 24
+        stytch stytch secret+-live- WORD 40
+        trigger trigger tr_+dev_ ALNUM 24
+        wallet wallet xpr+v9 ALNUM 106
+        yandex-key yandex AQ+VN WORD 36
+        yandex-oauth yandex y0+_A WORD 57
     """
     found = {}
     for row in rows.strip().splitlines():
@@ -179,10 +229,51 @@ def _formed(make: Maker) -> dict[str, tuple[str, str]]:
         "tailscale": ("tailscale", "tskey-" + "auth-" + of(ALNUM, 12) + "-" + of(ALNUM, 32)),
         "dynatrace": ("dynatrace", "dt0" + "c01." + of(BASE32, 24) + "." + of(BASE32, 64)),
         "cloudflare": ("cloudflare", "v1" + ".0-" + of(HEX, 24) + "-" + of(HEX, 146)),
+        "hubspot": ("hubspot", "pat-" + "na1-" + make.uuid()),
+        "clickup": ("clickup", "pk" + "_4712345_" + of(UPPER, 32)),
+        "azure-devops": ("azure", of(ALNUM, 76) + "AZ" + "DO" + of(ALNUM, 4)),
+        "azure-cask": ("azure", of(ALNUM, 76) + "+A" + "St" + of(ALNUM, 6) + "=="),
+        "azure-search": ("azure", of(ALNUM, 42) + "Az" + "Se" + of(ALNUM, 6)),
+        "circleci-project": ("circleci", "CCI" + "PRJ_" + of(ALNUM, 22) + "_" + of(HEX, 40)),
+        "firebase": ("firebase", of(WORD, 11) + ":APA" + "91b" + of(WORD, 134)),
+        "harness": (
+            "harness",
+            ".".join(("pa" + "t", of(WORD, 22), of(ALNUM, 24), of(ALNUM, 20))),
+        ),
+        "jetbrains": (
+            "jetbrains",
+            "per" + "m:" + ".".join((of(ALNUM, 12), of(ALNUM, 10), of(ALNUM, 30))),
+        ),
+        "launchdarkly": ("launchdarkly", "sd" + "k-" + make.uuid()),
+        "maxmind": ("maxmind", of(ALNUM, 6) + "_" + of(ALNUM, 29) + "_m" + "mk"),
+        "onepassword-key": (
+            "onepassword",
+            "A" + "3-" + "-".join(of(UPPER, size) for size in (6, 6, 5, 5, 5)),
+        ),
+        "paypal": ("paypal", "access_tok" + "en$production$" + of(LOWER, 16) + "$" + of(HEX, 32)),
+        "bcrypt": ("password_hash", "$2" + "y$10$" + of(ALNUM, 53)),
+        "apache": ("password_hash", "$ap" + "r1$" + of(ALNUM, 8) + "$" + of(ALNUM, 22)),
+        "crypt-sha512": ("password_hash", "$" + "6$" + of(ALNUM, 16) + "$" + of(ALNUM, 86)),
+        "yescrypt": ("password_hash", "$y" + "$j9T$" + of(ALNUM, 22) + "$" + of(ALNUM, 43)),
+        "argon2": (
+            "password_hash",
+            "$arg" + "on2id$v=19$m=65536,t=3,p=4$" + of(ALNUM, 22) + "$" + of(ALNUM, 43),
+        ),
+        "ldap-hash": ("password_hash", "{SS" + "HA}" + of(ALNUM, 40)),
+        "django-hash": (
+            "password_hash",
+            "pbkdf2" + "_sha256$600000$" + of(ALNUM, 22) + "$" + of(ALNUM, 43) + "=",
+        ),
         "jwt-hs": ("jwt", make.jwt('{"alg":"HS256","typ":"JWT"}')),
         "jwt-typ": ("jwt", make.jwt('{"typ":"JWT","alg":"RS256"}')),
         "jwt-other": ("jwt", make.jwt('{"b64":true,"alg":"ES256"}')),
     }
+
+
+def prefix(size: int) -> str:
+    """What a log puts in front of a line: so many characters, words and numbers."""
+    text = "2026-01-15T10:30:45.123456Z INFO host-7f9c4d web[4711] (deploy.keys:214) request=8: "
+    return (text * (size // len(text) + 1))[: size - 2] + ": "
 
 
 def _keys(make: Maker) -> dict[str, tuple[str, str]]:
@@ -206,6 +297,34 @@ def _keys(make: Maker) -> dict[str, tuple[str, str]]:
         "pem-indented": make.pem(key).replace("\n", "\n      "),
         "pem-in-a-log": make.pem(key).replace("\n", "\n2026-01-15T10:30:45Z deploy[12]: "),
         "pem-in-url": make.pem(key).replace("\n", "%0A").replace("+", "%2B").replace(" ", "%20"),
+        "pem-escaped-slashes": make.pem(key).replace("/", "\\/"),
+        "pem-short": make.pem(key, 1),
+        "pem-cat-a": make.pem(f"RSA {key}", 20).replace("\n", "$\n"),
+        "pem-in-a-list": make.pem(f"EC {key}", 3).replace("\n", "\\n', '"),
+        "pem-in-a-diff": make.pem(f"RSA {key}", 25).replace("\n", "\n+"),
+        **{
+            f"pem-behind-{size}": make.pem(f"RSA {key}", 25).replace("\n", "\n" + prefix(size))
+            for size in (10, 48, 49, 60, 100, 250, 600, 1000)
+        },
+        **{
+            f"pem-short-behind-{size}": make.pem(key, 1).replace("\n", "\n" + prefix(size))
+            for size in (10, 49, 250, 1000)
+        },
+        "pem-in-container-log": make.pem(f"RSA {key}", 25).replace(
+            "\n", '\\n","stream":"stdout","time":"2026-01-15T10:30:45.1Z"}\n{"log":"'
+        ),
+        "pem-encrypted-in-container-log": make.pem(f"RSA {key}", 25, encrypted).replace(
+            "\n", '\\n","stream":"stdout","time":"2026-01-15T10:30:45.1Z"}\n{"log":"'
+        ),
+        "pem-behind-a-header": make.pem(key, 2).replace("\n", "\nX-Key-Line: "),
+        "pem-base64-in-a-log": base64.encodebytes(make.pem(key, 9).encode())
+        .decode()
+        .rstrip()
+        .replace("\n", "\n2026-01-15T10:30:45Z web-7f9c [info] deploy: "),
+        "der-rsa": "MII" + "EvQIBADANBgkqhkiG9w0BAQEFAA" + "SC" + make.of(ALNUM, 1500),
+        "der-ed25519": "MC4" + "CAQAwBQYDK2VwBCIEI" + make.of(ALNUM, 43),
+        "der-ec": "MIGH" + "AgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg" + make.of(ALNUM, 120),
+        "der-ec-old": "MHc" + "CAQEEI" + make.of(ALNUM, 150),
         "putty": f"Private-Lines: 6\n{make.lines(6)}\nPrivate-MAC: {make.of(HEX, 64)}",
     }
     return {name: ("private_key", text) for name, text in found.items()}
@@ -260,6 +379,44 @@ def settings() -> dict[str, tuple[str, str, str, str]]:
         "ruby": ("assignment", ':secret_key_base => "', of(HEX, 128), '"'),
         "option": ("assignment", "tool --token ", of(ALNUM, 32), " run"),
         "export": ("assignment", "export MISTRAL_API_KEY=", of(ALNUM, 32), "\n"),
+        "bare": ("authorization", "Authorization: ", of(ALNUM, 40), "\r\n"),
+        "curl": ("option", "curl -s -u admin:", "s3" + "cr3t!", " https://x.example/"),
+        "curl-long": ("option", "curl --user 'bob:", "hun" + "ter2", "' https://x.example/"),
+        "mysql": ("option", "mysql -h db -u root -p", "s3" + "cr3t", " shop"),
+        "mysqldump": ("option", "mysqldump --password=", "s3" + "cr3t", " shop"),
+        "sshpass": ("option", "sshpass -p ", "s3" + "cr3t", " ssh host"),
+        "redis": ("option", "redis-cli -h cache -a ", "s3" + "cr3t", " ping"),
+        "docker-login": ("option", "docker login -u me -p ", "s3" + "cr3t", " registry.example"),
+        "netrc": ("password", "machine h.example login me password ", "s3" + "cr3t", "\n"),
+        "netrc-lines": ("password", "machine h\n  login me\n  password ", "s3" + "cr3t", "\n"),
+        "pgpass": ("password", "db.example:5432:shop:app:", "s3" + "cr3t", "\n"),
+        "go-dsn": ("password", "dsn app:", "s3" + "cr3t", "@tcp(db:3306)/shop"),
+        "jdbc": ("password", "jdbc:mysql://db/shop?user=app&password=", "s3" + "cr3t", "&x=1"),
+        "oracle": ("password", "jdbc:oracle:thin:app/", "s3" + "cr3t", "@db:1521"),
+        "ado": ("password", "Server=db;User Id=sa;Password=", "S3" + "cr3t!", ";Encrypt=yes"),
+        "npmrc-basic": ("password", "//r.example/:_auth=", user, "\n"),
+        "jwk": ("jwk", '{"kty":"EC","x":"abc","d":"', of(ALNUM, 43), '"}'),
+        "jwk-symmetric": ("jwk", '{"kty": "oct", "k": "', of(ALNUM, 43), '"}'),
+        "cookie": ("cookie", "Cookie: ", "theme=dark; session=" + of(ALNUM, 32), "\r\n"),
+        "set-cookie": ("cookie", "Set-Cookie: ", "sid=" + of(ALNUM, 40) + "; Path=/", "\r\n"),
+        "amz": ("aws", "https://b.example/x?X-Amz-Signature=", of(HEX, 64), "&y=1"),
+        "amz-header": ("aws", "SignedHeaders=host, Signature=", of(HEX, 64), "\n"),
+        "goog": ("google", "https://b.example/x?X-Goog-Signature=", of(HEX, 512), " "),
+        "teams": (
+            "microsoft",
+            "https://x.webhook.office.com/webhookb2/",
+            f"{make.uuid()}@{make.uuid()}/IncomingWebhook/{of(HEX, 32)}/{make.uuid()}",
+            " ",
+        ),
+        "zapier": (
+            "zapier",
+            "https://hooks.zapier.com",
+            "/hooks/catch/1234567/" + of(LOWER, 7),
+            " ",
+        ),
+        "totp": ("totp", "otpauth://totp/x?secret=", of(BASE32, 32), "&issuer=x"),
+        "wireguard": ("assignment", "PrivateKey = ", of(ALNUM, 43) + "=", "\n"),
+        "wireguard-shared": ("wireguard", "PresharedKey = ", of(ALNUM, 43) + "=", "\n"),
         "cohere": ("assignment", "COHERE_API_KEY: ", of(ALNUM, 40), "\n"),
     }
 
@@ -321,4 +478,34 @@ ORDINARY = {
     "go": "ok  \tgithub.com/owner/repo/internal/token\t0.123s\tcoverage: 81.2% of statements",
     "cargo": "test auth::token::tests::rejects_expired_tokens_2 ... ok",
     "jest": "PASS src/auth/password.test.ts (5.21 s) ✓ hashes the password (12 ms)",
+    "talk and a lock file": 'if "-----BEGIN PRIVATE KEY-----" in text:\n    fail()\n'
+    + "\n".join(
+        f'"integrity": "sha512-{base64.b64encode(random.Random(n).randbytes(64)).decode()}",'
+        for n in range(4)
+    ),
+    "talk and a digest": "BEGIN = '-----BEGIN RSA PRIVATE KEY-----'\n"
+    "commit 3f2a9c1e4b5d6f708192a3b4c5d6e7f801234567\n" + "ab12cd34ef56ab78" * 4,
+    "talk and both ends": 'START = "-----BEGIN EC PRIVATE KEY-----"\n'
+    'STOP = "-----END EC PRIVATE KEY-----"\ndef the_body_between_them(textOfTheWholeFile): ...',
+    "tests of keys": "tests/test_pem.py::test_reads[-----BEGIN PRIVATE KEY-----] PASSED [ 50%]\n"
+    "tests/test_pem.py::test_writes[-----BEGIN PRIVATE KEY-----] PASSED [100%]",
+    "options": "docker run -u 1000:1000 -p 8080:80 image; curl -u $USER:$PASS https://x; mysql -p\n"
+    "curl -u user:password https://x; curl -fsSL https://x.example/install.sh | sh -s -- -u\n"
+    "mkdir -p /srv/app/data; docker compose -p shop up; docker run -p 127.0.0.1:5432:5432 postgres",
+    "uuids in json": '{"d": "550e8400-e29b-41d4-a716-446655440000", "k": "default", "id": '
+    '"9b2d1c7e-1f2a-4b3c-8d4e-5f6a7b8c9d0e", "d": "M10 20L30 40Z", "k": "' + "ab12cd34" * 8 + '"}',
+    "hex dump": "00000000  7f 45 4c 46 02 01 01 00  00 00 00 00 00 00 00 00  |.ELF............|\n"
+    "00000010: 7f45 4c46 0201 0100 0000 0000 0000 0000  .ELF............",
+    "go.sum": "golang.org/x/text v0.14.0 h1:ScX5w1eTa3QqT8oi6+ziP7dTV1S2+ALU0bI+0zXKWiQ=",
+    "yarn": 'resolved "https://r.example/x/-/x-1.0.tgz#da39a3ee5e6b4b0d3255bfef95601890afd80709"',
+    "cookies": "Set-Cookie: theme=dark; Path=/; HttpOnly\nCookie: lang=en-GB; consent=yes",
+    "connection": "Server=localhost;Database=shop;Trusted=true; ?password=<password>&x\n"
+    "postgres listens on 0.0.0.0:5432->5432/tcp, db:5432:shop, app.ts:54:12:error:missing",
+    "ci": "##[group]Run actions/checkout@08c6903cd8c0fde910a37f88322edcfb5dd907a8\n"
+    "::add-mask::***\nDownloaded digest sha256:" + "5e6b4b0d" * 8 + " (layer 1/7, 12.3MB)",
+    "authorization": "Authorization: Digest username=me, realm=x\nauthorization: required\n"
+    "access-control-allow-headers: authorization, content-type, x-requested-with",
+    "curves": "path d='M0 0h24v24H0z' fill='none' data-k='row-12' key-12 pa-12 re_path fc-list",
+    "machine": "machine learning on the default login page; password reset",
+    "snapshot": "exports[`test_renders 1`] = `<div class='live_preview secret-santa api-docs'>`;",
 }
