@@ -28,6 +28,24 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
+FEW = 10
+"""A list for people has at most so many rows; documents and stored files hold all of them."""
+
+PATHS = 40
+"""Of paths a list for people has at most so many."""
+
+
+ALL = "the same command with --json names all"
+"""What shows the rest of a list where no command of its own does."""
+
+
+def cut_list(rows: Sequence[str], rest: str, most: int = FEW) -> list[str]:
+    """The first rows, and how many more there are; ``rest`` is a command that shows them."""
+    if len(rows) <= most:
+        return list(rows)
+    return [*rows[:most], f"and {len(rows) - most:,} more: {rest}"]
+
+
 class Fault:
     """One place where a value breaks its format."""
 
@@ -92,7 +110,7 @@ class FlowError(Exception):
         return (self.fault,)
 
     def __str__(self) -> str:
-        return "\n".join(str(fault) for fault in self.faults)
+        return "\n".join(cut_list([str(fault) for fault in self.faults], ALL))
 
     def to_dict(self) -> dict[str, object]:
         """The ``error`` object of ``--json``."""

@@ -303,7 +303,7 @@ def _line(error: FlowError) -> str:
     from flow.core.explain import visible
     from flow.core.verdict import clip
 
-    return clip(visible("; ".join(str(fault) for fault in error.faults)), 1000)
+    return clip(visible("; ".join(str(error).split("\n"))), 1000)
 
 
 def _crashed(error: BaseException) -> str:

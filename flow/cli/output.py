@@ -9,7 +9,7 @@ import sys
 from flow.adapters.speaking import is_terminal
 from flow.cheap_typing import TYPE_CHECKING, Any, TextIO
 from flow.core.explain import visible
-from flow.errors import PersonNeeded, StorageError
+from flow.errors import ALL, PersonNeeded, StorageError, cut_list
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -69,14 +69,15 @@ class Output:
     def warn(self, warnings: Iterable[str]) -> None:
         """Warnings, one a line. A JSON document names them itself."""
         if not self.json:
-            self.say(*(f"flow: warning: {warning}" for warning in warnings))
+            self.say(*(f"flow: warning: {warning}" for warning in cut_list(list(warnings), ALL)))
 
     def error(self, error: FlowError) -> int:
         """Report an error the way this call wants it; returns its exit status."""
         if self.json and not self._answered:
             self._write(sys.stdout, _json_text({"error": error.to_dict()}) + "\n")
         else:
-            self.say(*(f"flow: {fault}" for fault in error.faults))
+            faults = cut_list([str(fault) for fault in error.faults], ALL)
+            self.say(*(f"flow: {fault}" for fault in faults))
         return error.exit_code
 
     def paint(self, style: str, text: str) -> str:

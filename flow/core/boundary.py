@@ -323,16 +323,17 @@ def _where(change: Change) -> str:
 def _warnings(
     by_products: Sequence[str], denied: Sequence[str], baseline: Baseline
 ) -> tuple[str, ...]:
+    from flow.core.explain import names
+
     warnings = []
     if by_products:
-        more = f" and {len(by_products) - 5} more" if len(by_products) > 5 else ""
-        names = ", ".join(by_products[:5])
-        warnings.append(f"left by Flow's own commands and not counted: {names}{more}")
+        shown = names(by_products, 5)
+        warnings.append(f"left by Flow's own commands and not counted: {shown}")
     late = [pattern for pattern in denied if pattern not in baseline.denied]
     if late and baseline.base_commit is not None:
         warnings.append(
             "denied since activation, so ignored files that they name are not compared: "
-            + ", ".join(late)
+            + names(late)
         )
     return tuple(warnings)
 

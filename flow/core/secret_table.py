@@ -271,7 +271,7 @@ password _auth _auth[\x20\t]{0,2}=[\x20\t]{0,2}"?([A-Za-z0-9+/]{8,512}+={0,2}+) 
 password _password _password[\x20\t]{0,2}=[\x20\t]{0,2}"?([A-Za-z0-9+/]{8,512}+={0,2}+) cased vendor 2026-11
 jwk "d":,"d"~,d\":,d\"~,"k":,"k"~,k\":,k\"~ \\{0,3}+"[dk]\\{0,3}+"\s{0,3}+:\s{0,3}+\\{0,3}+"([A-Za-z0-9_-]{22,1400}+)(?=\\{0,3}+") cased vendor 2026-11
 jwk "dp","dq","qi" "(?:dp|dq|qi)"\s{0,3}+:\s{0,3}+"([A-Za-z0-9_-]{40,800}+)(?=") cased vendor 2026-11
-cookie cookie:,cookie",cookie' (?i:(?:set-)?cookie)["']?\s?:\s?["']?([A-Za-z0-9_.$%!#*|~^+-]{1,128}+=[^\r\n"'\\]{8,2000}+) cookies vendor 2026-11
+cookie cookie:,cookie",cookie' (?i:(?:set-)?cookie)["']?\s?:\s?["']?([A-Za-z0-9_.$%!#*|~^+-]{1,128}+=(?>(?:(?![cC](?i:ookie))[^\r\n"'\\]){8,2000})) cookies vendor 2026-11
 authorization authorization (?i:authorization)["']?\s{0,3}+[:=]\s{0,3}+["']?([A-Za-z0-9._~+/-]{20,512}+={0,2}+)(?![\ta-zA-Z0-9]|\x20[a-zA-Z]) random vendor 2026-11
 """
 """Kind, anchors (``~`` is a blank), pattern whose group is the secret, check, source, date."""

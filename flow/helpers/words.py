@@ -6,7 +6,7 @@ import os
 import sys
 
 from flow.cheap_typing import TYPE_CHECKING, Any
-from flow.errors import InputError, StorageError
+from flow.errors import InputError, StorageError, cut_list
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -126,5 +126,5 @@ def write(stream: Any, text: str) -> None:
 
 def report_error(name: str, error: FlowError) -> None:
     """Every fault of an error, a line each."""
-    for fault in error.faults:
+    for fault in cut_list([str(fault) for fault in error.faults], "correct these first"):
         say(f"{name}.sh: {fault}")

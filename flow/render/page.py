@@ -11,6 +11,7 @@ from html import escape
 
 from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core.explain import visible
+from flow.errors import PATHS, cut_list
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -101,10 +102,14 @@ def _facts(status: Document) -> str:
 
 
 def _verdict(verdict: Document) -> list[str]:
+    every = "flow verdict show GOAL --json"
     return [
         f"<h2>Newest verdict: {_word(verdict['verdict'])}</h2>",
         f"<p>{_text(verdict['reason'])}</p>",
-        *_list("Outside the goal's paths", verdict.get("path_violations") or ()),
+        *_list(
+            "Outside the goal's paths",
+            cut_list([str(path) for path in verdict.get("path_violations") or ()], every, PATHS),
+        ),
     ]
 
 

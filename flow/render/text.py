@@ -10,6 +10,7 @@ import json
 from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core.explain import visible
 from flow.core.freshness import WORDS
+from flow.errors import FEW
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -342,7 +343,7 @@ def doctor(document: Document, paint: Paint) -> list[str]:
     width = max(len(fact["what"]) for fact in document["facts"])
     lines = [f"{fact['what']:<{width}}  {show(fact['value'])}" for fact in document["facts"]]
     lines += [f"{paint('good', 'fixed')}: {show(what)}" for what in document["fixed"]]
-    for finding in document["findings"]:
+    for finding in document["findings"][:FEW]:
         lines += [
             "",
             f"{paint('bad', 'finding')}: {show(finding['what'])}",
@@ -350,5 +351,7 @@ def doctor(document: Document, paint: Paint) -> list[str]:
             field("  do", show(finding["do"])),
         ]
     count = len(document["findings"])
+    if count > FEW:
+        lines += ["", f"and {count - FEW:,} more: flow doctor --json"]
     lines += ["", "nothing is wrong" if not count else f"{count} finding{'s' if count > 1 else ''}"]
     return lines

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core.explain import visible
+from flow.errors import PATHS, cut_list
 from flow.render.text import STYLE, field, show, table
 
 if TYPE_CHECKING:
@@ -32,8 +33,11 @@ def verdict(document: Mapping[str, Any], paint: Paint, *, closed: str = "") -> l
     if lifecycle.get("from") != lifecycle.get("to"):
         lines.append(field("status", f"{show(lifecycle['from'])} -> {show(lifecycle['to'])}"))
     lines.append(field("because", show(document.get("reason"))))
-    lines += _block("outside", document.get("path_violations") or [])
-    lines += _block("warning", document.get("warnings") or [])
+    every = f"flow verdict show {show(document.get('goal_id'))} --json"
+    paths = [show(path) for path in document.get("path_violations") or []]
+    lines += _block("outside", cut_list(paths, every, PATHS))
+    warnings = [show(warning) for warning in document.get("warnings") or []]
+    lines += _block("warning", cut_list(warnings, every))
     if document.get("run_id") and any(_has_evidence(row) for row in results):
         lines.append(field("evidence", f".flow/runs/{show(document['run_id'])}/evidence/"))
     proposed = document.get("proposed_transition")
@@ -88,4 +92,4 @@ def _name(reference: object) -> str:
 
 
 def _block(label: str, items: Sequence[str]) -> list[str]:
-    return [field(label if not place else "", show(item)) for place, item in enumerate(items)]
+    return [field(label if not place else "", item) for place, item in enumerate(items)]

@@ -199,4 +199,4 @@ def _line(error: FlowError) -> str:
     from flow.core.explain import visible
     from flow.core.verdict import clip
 
-    return clip(visible("; ".join(str(fault) for fault in error.faults)), 1000)
+    return clip(visible("; ".join(str(error).split("\n"))), 1000)

@@ -515,6 +515,13 @@ HOSTILE = {
     "digits": b"0123456789",
     "web tokens": b"ey" + b"Ja" + b".ey" + b"Ja",
     "names with spaces": b"token" + b" " * 4,
+    "programs": b"curl ",
+    "options": b"curl a -u b:$c ",
+    "cookies": b"Cookie: a=b; ",
+    "members": b'"d":"',
+    "query": b"?password=(",
+    "begins and lines": b"-----BEGIN RSA PRIVATE" + b" KEY-----\n\n\n" + b"aB3xYz7Kq4mPzw2L" * 3,
+    "half hashes": b"$" + b"6$" + b"a" * 16 + b"$",
     "spaces": b" ",
 }
 
