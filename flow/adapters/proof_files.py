@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import glob
 import os
 import stat
 
@@ -13,10 +12,8 @@ from flow.cheap_typing import TYPE_CHECKING, Any, Literal
 from flow.core import lock, proof
 from flow.core.by_products import cache_root
 from flow.core.changes import ABSENT, Entry, entry_digest
-from flow.core.globs import why_not
+from flow.core.globs import compile_glob
 from flow.core.proof import LineCount, ProofFile, literal_name
-from flow.core.proof_tables import HARMLESS_KEYS
-from flow.core.proof_words import Watched, watched
 from flow.errors import FlowError
 
 if TYPE_CHECKING:
@@ -25,6 +22,7 @@ if TYPE_CHECKING:
     from flow.adapters.git import Repo
     from flow.core.changes import Baseline, Change
     from flow.core.goal import Goal
+    from flow.core.proof_words import Watched
 
 MOST_FILES = 2000
 """Files that are hashed by name; what is more is left out."""
@@ -43,6 +41,9 @@ _PRODUCT = 4_000_000
 
 def named(goal: Goal, top: str, environ: Mapping[str, str]) -> Watched:
     """The patterns for a goal's commands, as the checkout is now."""
+    from flow.core.globs import why_not
+    from flow.core.proof_words import watched
+
     commands = [
         (text, criterion.cwd or "")
         for criterion in goal.criteria
@@ -115,6 +116,8 @@ def count_lines(repo: Repo, changed: Sequence[ProofFile]) -> dict[str, LineCount
 def _compared(file: ProofFile, old: bytes | None, new: bytes | None) -> LineCount | None:
     if old is None or new is None or b"\0" in old[:8000] or b"\0" in new[:8000]:
         return None
+    from flow.core.proof_tables import HARMLESS_KEYS
+
     added, removed = _counted(old.splitlines(), new.splitlines())
     name = file.path.rpartition("/")[2]
     if name not in HARMLESS_KEYS or file.kind != "changed":
@@ -210,11 +213,37 @@ def _names(top: str, patterns: Sequence[str]) -> Iterator[str]:
         elif "**" in pattern or pattern.endswith("/"):
             continue
         else:
-            names = sorted(glob.glob(pattern, root_dir=top, include_hidden=True))[:MOST_FILES]
+            names = sorted(_expanded(top, pattern))[:MOST_FILES]
         for one in names:
             if one not in seen and cache_root(one) is None:
                 seen.add(one)
                 yield one
+
+
+def _expanded(top: str, pattern: str) -> list[str]:
+    """The paths that a pattern without ``**`` fits."""
+    found = [b""]
+    root = os.fsencode(top)
+    for part in compile_glob(pattern, anchored=True).parts:
+        below = []
+        for folder in found:
+            literal = part is not None and part.tail is None and part.tokens is None
+            if part is not None and literal:
+                names = (
+                    [part.head] if os.path.lexists(os.path.join(root, folder, part.head)) else []
+                )
+            else:
+                names = _listed(os.path.join(root, folder))
+            below += [os.path.join(folder, n) for n in names if part is None or part.matches(n)]
+        found = below[:MOST_FILES]
+    return [os.fsdecode(path) for path in found]
+
+
+def _listed(folder: bytes) -> list[bytes]:
+    try:
+        return os.listdir(folder)
+    except OSError:
+        return []
 
 
 def _sha256(repo: Repo) -> bool:

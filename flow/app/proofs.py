@@ -71,6 +71,8 @@ def unknown(goal: Goal, baseline: Baseline) -> tuple[str, ...]:
     """Why something of the proof cannot be told, as sentences."""
     from flow.core import proof
 
+    if baseline.base_commit is None:
+        return ()  # without git nothing is known, and the boundary says so
     commands = any(not criterion.fuzzy for criterion in goal.criteria)
     told = {"": proof.UNRECORDED, "base": proof.FROM_BASE}.get(baseline.proof_since)
     return tuple(filter(None, [told if commands else None, baseline.proof_cut]))
@@ -89,7 +91,8 @@ def told(
     ``aside`` are protected files, which have a line of their own.
     """
     told_gaps = str(previous.get("unknown")) if previous is not None else ""
-    gaps = tuple(text for text in unknown(goal, baseline) if text not in told_gaps)
+    open_gaps = unknown(goal, baseline) if baseline.proof_since != "base" else ()
+    gaps = tuple(text for text in open_gaps if text not in told_gaps)
     if not (look.before or look.after or gaps or previous):
         return None, ()
     from flow.core import proof

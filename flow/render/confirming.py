@@ -109,6 +109,8 @@ def _open_row(row: CriterionProof) -> str:
 
 
 def _contract_rows(steps: Sequence[ContractStep]) -> Iterable[str]:
+    if not steps:
+        return
     times = {1: "once", 2: "twice"}.get(len(steps), f"{len(steps)} times")
     yield f"amended {times} since the start"
     for step in steps:
@@ -171,11 +173,12 @@ def for_hook(question: ConfirmQuestion, *, asked_by_agent: bool = True) -> list[
             "",
             "This is an agent asking. Yes closes the goal for good; no leaves it as it is.",
         ]
-    changed = _hook_changes(question)
+    proof = question.proof
     blocks = [
         ("Proved by", [_proved_row(row) for row in question.criteria if row.proved]),
         ("Not proved", _not_proved(question)),
-        ("Changed since the goal began", changed),
+        ("Changed since the goal began", list(_contract_rows(question.contract))),
+        (f"The proof changed: {proof.sentence()}", [_proof_row(f, question) for f in proof.files]),
         ("Left behind by its commands", [visible(path) for path in question.left_behind]),
         ("Not known", [visible(text) for text in question.unknown]),
         ("Stale: evaluate again", [visible(text) for text in question.moved]),
@@ -191,14 +194,6 @@ def for_hook(question: ConfirmQuestion, *, asked_by_agent: bool = True) -> list[
         more = "line" if cut == 1 else "lines"
         lines.append(f"{cut} {more} more are not shown here: flow goal confirm {question.goal_id}")
     return lines
-
-
-def _hook_changes(question: ConfirmQuestion) -> list[str]:
-    rows = list(_contract_rows(question.contract)) if question.contract else []
-    if question.proof.files:
-        rows += [f"The proof: {question.proof.sentence()}"]
-        rows += [f"  {_proof_row(file, question)}" for file in question.proof.files]
-    return rows
 
 
 def _hook_last(question: ConfirmQuestion) -> str:
