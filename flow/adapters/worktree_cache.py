@@ -24,7 +24,7 @@ from flow.core.boundary import GITLINK, Entry
 from flow.core.layout import TEMP_PREFIX
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
 RACY_NS = 2_000_000_000
 """Two seconds: the coarsest time stamps of a file system in use (FAT)."""
@@ -68,6 +68,8 @@ class Table:
         """The base's clean paths, with their signatures and packed entries side by side."""
         self._signatures = self._packed = b""
         self._places: dict[bytes, int] | None = None
+        self._near: dict[bytes, bytes] = {}
+        """Some clean paths with their packed entries, found without making ``_places``."""
 
     def __len__(self) -> int:
         return len(self._paths) + len(self._rest)
@@ -95,13 +97,22 @@ class Table:
         return {path for path, packed in self._rest.items() if packed[0] == mark}
 
     def _packed_entry(self, path: bytes) -> bytes | None:
-        found = self._rest.get(path)
+        found = self._rest.get(path) or self._near.get(path)
         if found is not None or not self._paths:
             return found
         if self._places is None:  # on first use: a walk that finds nothing new needs none
             self._places = dict(zip(self._paths, range(len(self._paths)), strict=True))
         place = self._places.get(path)
-        return None if place is None else self._packed[place * self._width :][: self._width]
+        return None if place is None else self._packed_at(place)
+
+    def expect(self, paths: Collection[bytes]) -> None:
+        """Make ready to be asked for these clean paths, which costs less than for all."""
+        for place, path in enumerate(self._paths if paths else ()):
+            if path in paths:
+                self._near[path] = self._packed_at(place)
+
+    def _packed_at(self, place: int) -> bytes:
+        return self._packed[place * self._width : (place + 1) * self._width]
 
     @property
     def _width(self) -> int:

@@ -12,7 +12,7 @@ from flow.adapters.worktree_hash import hashed
 from flow.cheap_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection
 
     from flow.adapters.worktree_cache import Signature, Table
     from flow.adapters.worktree_flush import Flush
@@ -50,9 +50,10 @@ class Contents:
         self._flush_tried = False
         self._algorithm: Algorithm = "sha256" if len(table.base) == 64 else "sha1"
 
-    def doubt(self, paths: Iterable[bytes]) -> None:
+    def doubt(self, paths: Collection[bytes]) -> None:
         """Make sure that a walk meets these clean files, whatever their stamps say."""
         clean = self._table.clean
+        self._table.expect(paths)
         for path in paths:
             self._doubted[path] = clean[path]
             clean[path] = _NO_SIGNATURE

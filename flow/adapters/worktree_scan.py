@@ -89,17 +89,15 @@ class Asked(NamedTuple):
             return self.denied
         return Globs([g.text for g in (*self.denied.globs, *self.protected.globs)], anchored=False)
 
-    def chosen(self) -> Callable[[bytes], bool] | None:
-        """Which files are hashed anew where they are as in the base; None: time stamps tell."""
+    def chosen(self) -> Callable[[Collection[bytes]], set[bytes]] | None:
+        """Chooses among paths that are as in the base those to hash anew; None: stamps tell."""
         if self.deciding is None:
             return None
         patterns, paths = self.deciding
         valid = [pattern for pattern in patterns if why_not(pattern) is None]
         globs = Globs([*(g.text for g in self.protected.globs), *valid], anchored=False)
         named = {_bytes(path) for path in paths}
-        if not globs:
-            return named.__contains__
-        return lambda path: path in named or globs.first(path) is not None
+        return lambda known: globs.among(known) | {path for path in named if path in known}
 
 
 class Ignored(Change):

@@ -66,7 +66,7 @@ class Walk:
         collect: bool,
         denied: Globs,
         prefix: bytes,
-        deciding: Callable[[bytes], bool] | None,
+        deciding: Callable[[Collection[bytes]], set[bytes]] | None,
     ) -> None:
         self.entries: dict[bytes, Entry] = {}
         """What is on disk, for every path whose content is not known to be the base's."""
@@ -150,8 +150,9 @@ class Walk:
         """Let the deciding files be met, whatever their stamps say."""
         if self._deciding is None:
             return
-        prefix, deciding = self.prefix, self._deciding
-        self.contents.doubt([path for path in self._table.clean if deciding(prefix + path)])
+        clean, prefix = self._table.clean, self.prefix
+        known = {prefix + path for path in clean} if prefix else clean.keys()
+        self.contents.doubt({path[len(prefix) :] for path in self._deciding(known)})
 
     def _tracked_folders(self) -> list[bytes]:
         """Look at everything in the folders that hold tracked files; returns the other folders.

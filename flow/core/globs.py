@@ -115,6 +115,14 @@ class Glob(NamedTuple):
         # there; ``vendor/lib/**/`` does not, since files at the submodule's top are not in it.
         return folder and not self.folder_only and end - 1 in states and parts[-1] is None
 
+    @property
+    def literal(self) -> bytes:
+        """The longest bytes that every path it covers holds; empty where nothing is known."""
+        parts = [part for part in self.parts if part is not None and part.tokens is None]
+        return max(
+            (text for part in parts for text in (part.head, part.tail or b"")), key=len, default=b""
+        )
+
     def enters(self, folder: bytes) -> bool:
         """Whether the pattern's literal part leads into ``folder``, or ends above it."""
         literal: list[bytes] = []
@@ -152,6 +160,15 @@ class Globs:
             if glob.matches(path, folder=folder):
                 return glob.text
         return None
+
+    def among(self, paths: Iterable[bytes]) -> set[bytes]:
+        """Those of many ``paths`` that a pattern covers."""
+        paths = tuple(paths) if self.globs else ()
+        found: set[bytes] = set()
+        for glob in self.globs:
+            literal = glob.literal
+            found.update(path for path in paths if literal in path and glob.matches(path))
+        return found
 
     def enters(self, folder: bytes) -> bool:
         """Whether any pattern's literal part leads into ``folder``."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 
 from flow.core.globs import Glob, GlobError, Globs, compile_glob, why_not
@@ -340,3 +342,28 @@ def test_a_compiled_pattern() -> None:
     assert (glob.text, glob.folder_only, glob.anchored) == ("a/b/", True, False)
     assert glob.parts[0] is None
     assert compile_glob("a/b", anchored=True).folder_only is False
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "tests/**",
+        "*.test.js",
+        "a*b",
+        "**/conftest.py",
+        "[ab]*",
+        "src/*/x?",
+        "a/**/b",
+        "./a//b",
+        "d/",
+    ],
+)
+@pytest.mark.parametrize("anchored", [True, False])
+def test_among_many_paths_are_those_that_it_covers_one_by_one(pattern: str, anchored: bool) -> None:
+    names = ("a", "b", "d", "ab", "x1", "tests", "src", "conftest.py", "y.test.js", "axb")
+    paths = ["/".join(parts).encode() for n in (1, 2, 3) for parts in product(names, repeat=n)]
+    globs = Globs([pattern, "y*"], anchored=anchored)
+    covered = {path for path in paths if globs.first(path) is not None}
+    assert globs.among(paths) == covered
+    assert covered
+    assert Globs([], anchored=anchored).among(paths) == set()
