@@ -220,11 +220,13 @@ def look_again(facts: Facts, measurement: Measurements, request: Request, tools:
     if not measurement.ran or facts.before.problems:
         return Again()  # what could not be seen before is not new now
     goal = facts.loaded.goal
-    after = tools.snapshot(facts.baseline, denied(goal, tools), deciding(goal, facts.baseline))
+    forbidden = denied(goal, tools)
+    after = tools.snapshot(facts.baseline, forbidden, deciding(goal, facts.baseline))
     if after.problems:
         return Again(moved=after.problems)
     baseline = facts.baseline
-    found = bounds.find_by_products(facts.before, after, baseline)
+    rules = bounds.path_rules((), forbidden)
+    found = bounds.find_by_products(facts.before, after, baseline, rules.denies)
     own = own_files(facts.loaded.goal, baseline)  # a debate was held meanwhile
     left = tuple(sorted(path for path in found if not own(path)))
     if after.locked or after.behind:

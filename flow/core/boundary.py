@@ -244,7 +244,9 @@ def judge(
     for change in snapshot.changes:
         if own_files(change.path):
             continue
-        if is_by_product(change, baseline.by_products, roots):
+        if is_by_product(change, baseline.by_products, roots) and not (
+            cache_root(change.path) is None and rules.denies(change.path)
+        ):
             by_products.append(change.path)
             continue
         if as_at_activation(change, baseline):
@@ -298,6 +300,10 @@ class PathRules(NamedTuple):
         if allow and self.allowed and self.allowed.first(name, folder=folder) is None:
             return "not in allowed_paths"
         return None
+
+    def denies(self, path: str) -> bool:
+        """Whether a denied pattern names the file."""
+        return self.denied.first(_bytes(path)) is not None
 
 
 def _where(change: Change) -> str:

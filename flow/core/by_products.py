@@ -5,33 +5,13 @@ from __future__ import annotations
 from flow.cheap_typing import TYPE_CHECKING
 from flow.core.changes import ABSENT, entry_digest
 from flow.core.guards import guards_changed
+from flow.core.leftovers import CACHE_FILES, CACHE_FOLDERS, CACHE_NAMES, is_harmless
 from flow.core.sha import sha256
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
 
     from flow.core.changes import Baseline, Change, Snapshot
-
-CACHE_FOLDERS = frozenset(
-    (
-        "__pycache__",
-        ".pytest_cache",
-        ".mypy_cache",
-        ".ruff_cache",
-        ".hypothesis",
-        ".import_linter_cache",
-        ".tox",
-        ".nox",
-        ".nyc_output",
-        ".gradle",
-        "htmlcov",
-    )
-)
-"""Folders that tools fill as they like. Once Flow's commands made one, its content may change."""
-
-CACHE_FILES = (".pyc", ".pyo", ".tsbuildinfo")
-CACHE_NAMES = frozenset((".coverage", "coverage.xml", "coverage.json", "lcov.info", ".eslintcache"))
-
 
 CLOCK_TICK_NS = 20_000_000
 """How far the kernel's stamps may lie behind its clock."""
@@ -45,6 +25,11 @@ _IGNORED = f" {ABSENT} {ABSENT} {ABSENT}"
 
 def cache_root(path: str) -> str | None:
     """The cache folder or file that ``path`` belongs to by its name; None for any other path."""
+    root = _cache_root(path)
+    return root if root is None or is_harmless(path, "100644") else None
+
+
+def _cache_root(path: str) -> str | None:
     names = path.split("/")
     for number, name in enumerate(names):
         if name in CACHE_FOLDERS and number < len(names) - 1:
@@ -53,6 +38,19 @@ def cache_root(path: str) -> str | None:
     if last in CACHE_NAMES or last.endswith(CACHE_FILES) or last.startswith(".coverage."):
         return path
     return None
+
+
+def _could_be(change: Change) -> bool:
+    """Whether a change is an untracked file that commands may leave behind."""
+    entry = change.worktree
+    if not change.untracked or change.base is not None:
+        return False
+    return entry is None or is_harmless(change.path, entry.mode)
+
+
+def _harmless(path: str, digest: str) -> bool:
+    """As :func:`is_harmless`, of a digest ``mode:hash``."""
+    return is_harmless(path, digest.partition(":")[0])
 
 
 def cache_roots(by_products: Iterable[str]) -> frozenset[str]:
@@ -66,9 +64,10 @@ def is_by_product(
     """Whether an untracked path is a recorded by-product.
 
     It must be as recorded, unless a well-known cache name covers it: tools rewrite those as they
-    like, also when somebody else runs them. Staged or committed it is a change like any other.
+    like, also when somebody else runs them. Staged or committed it is a change like any other, and
+    so is what could steer a run.
     """
-    if not change.untracked or change.base is not None or change.worktree is None:
+    if change.worktree is None or not _could_be(change):
         return False
     if by_products.get(change.path) == entry_digest(change.worktree):
         return True
@@ -77,9 +76,15 @@ def is_by_product(
     return root is not None and root in roots
 
 
-def find_by_products(before: Snapshot, after: Snapshot, baseline: Baseline) -> dict[str, str]:
+def find_by_products(
+    before: Snapshot,
+    after: Snapshot,
+    baseline: Baseline,
+    denied: Callable[[str], bool] = lambda _: False,
+) -> dict[str, str]:
     """path → digest of what commands left behind between two snapshots.
 
+    Nothing that could steer a later run is among them, and of what is ``denied`` only caches are.
     Untracked paths that were not there before, and recorded by-products whose content changed,
     also where somebody had written to them: what is there now, the commands made. A file that was
     there before and is no by-product is none now either: changing it makes evidence stale.
@@ -88,7 +93,9 @@ def find_by_products(before: Snapshot, after: Snapshot, baseline: Baseline) -> d
     roots = cache_roots(baseline.by_products)
     found = {}
     for change in after.changes:
-        if not change.untracked or change.base is not None or change.worktree is None:
+        if change.worktree is None or not _could_be(change):
+            continue
+        if cache_root(change.path) is None and denied(change.path):
             continue
         digest = entry_digest(change.worktree)
         old = earlier.get(change.path)
@@ -112,7 +119,7 @@ def ignored_differences(snapshot: Snapshot, baseline: Baseline) -> dict[str, tup
     for path, now in snapshot.locked.items():
         recorded = baseline.protected.get(path)
         before = ABSENT if recorded is None else recorded.partition(" ")[0]
-        left = recorded is None and baseline.by_products.get(path) == now
+        left = recorded is None and baseline.by_products.get(path) == now and _harmless(path, now)
         if now != before and not left and cache_root(path) is None:
             found[path] = (before, now)
     gone = [
@@ -143,6 +150,7 @@ def find_ignored_by_products(
         and path not in known
         and before.locked.get(path) != now
         and cache_root(path) is None
+        and _harmless(path, now)
     }
     for path, now in after.behind.items():
         old = before.behind.get(path)
@@ -165,7 +173,7 @@ def edited(snapshot: Snapshot, baseline: Baseline) -> tuple[str, ...]:
 
 def _left(change: Change, by_products: Collection[str], roots: Collection[str]) -> bool:
     """Whether a command left this path behind, whatever is in it now."""
-    if not change.untracked or change.base is not None:
+    if not _could_be(change):
         return False
     return change.path in by_products or cache_root(change.path) in roots
 

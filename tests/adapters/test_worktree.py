@@ -1346,7 +1346,7 @@ def test_a_folder_that_was_renamed_and_renamed_back(box: GitBox, name: str) -> N
     """Its content and its files' stamps are as they were."""
     baseline = box.pin()
     box.write("new/deep/a.py")
-    box.write("made/b.xml")
+    box.write("made/report.xml")
     for folder in ("src", "src/lib", "new/deep", "made"):
         os.utime(box.path(folder), (1_700_000_000, 1_700_000_000))
     before = box.snapshot()
@@ -1357,7 +1357,7 @@ def test_a_folder_that_was_renamed_and_renamed_back(box: GitBox, name: str) -> N
         (box.outer / "moved").rename(box.path(folder))
     after = box.snapshot()
     assert box.tree(after) == box.tree(before)
-    baseline = baseline._replace(by_products={"made/b.xml": "any"})
+    baseline = baseline._replace(by_products={"made/report.xml": "any"})
     assert rewritten(before, after, baseline, own) == (f"{name}/",)
 
 

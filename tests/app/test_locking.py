@@ -74,11 +74,22 @@ def test_an_approval_of_another_kind_is_none_of_this(world: World) -> None:
 
 
 def test_what_commands_write_counts_in_the_same_evaluation(world: World) -> None:
-    new = Change("src/tests/new", None, None, None, Entry("100644", "1"))
+    new = Change("src/tests/new.log", None, None, None, Entry("100644", "1"))
     world.during["AC1"] = lambda: setattr(world, "changes", (new,))
     verdict = run(world)
     assert verdict.verdict == "needs_human_review"
-    assert "protected, and written by the commands themselves: src/tests/new" in verdict.warnings
+    assert (
+        "protected, and written by the commands themselves: src/tests/new.log" in verdict.warnings
+    )
+
+
+def test_what_commands_write_and_could_steer_them_is_a_change(world: World) -> None:
+    new = Change("src/tests/conftest.py", None, None, None, Entry("100644", "1"))
+    world.during["AC1"] = lambda: setattr(world, "changes", (new,))
+    assert run(world).proposed_transition is None
+    verdict = run(world)
+    assert verdict.verdict == "needs_human_review"
+    assert "src/tests/conftest.py" in " ".join(verdict.warnings)
 
 
 def test_patterns_nothing_was_recorded_for_are_named(world: World) -> None:

@@ -293,8 +293,10 @@ def test_a_cache_folder_is_one_wherever_it_is(folder: str) -> None:
 @pytest.mark.parametrize(
     ("path", "cache"),
     [
-        ("a.pyc", True),
-        ("x/a.pyo", True),
+        ("__pycache__/a.pyc", True),
+        ("a.pyc", False),  # without its source it is imported like one
+        ("x/a.pyo", False),
+        ("htmlcov/conftest.py", False),
         ("x/tsconfig.tsbuildinfo", True),
         (".pycx", False),
         (".coverage", True),
@@ -311,12 +313,14 @@ def test_a_cache_folder_is_one_wherever_it_is(folder: str) -> None:
     ],
 )
 def test_the_names_of_cache_files(path: str, cache: bool) -> None:
-    assert made.cache_root(path) == (path if cache else None)
+    assert made.cache_root(path) == (path.removesuffix("/a.pyc") if cache else None)
 
 
 def test_the_caches_among_by_products() -> None:
-    found = made.cache_roots(["a/__pycache__/b.pyc", "a/__pycache__/c.pyc", "out.log", "d.pyc"])
-    assert found == {"a/__pycache__", "d.pyc"}
+    found = made.cache_roots(
+        ["a/__pycache__/b.pyc", "a/__pycache__/c.pyc", "out.log", "d/.coverage"]
+    )
+    assert found == {"a/__pycache__", "d/.coverage"}
 
 
 RECORDED = {"out.log": b.entry_digest(A), "a/__pycache__/b.pyc": b.entry_digest(A)}
@@ -350,7 +354,9 @@ def test_roots_that_are_given_are_believed() -> None:
 @pytest.mark.parametrize(
     ("before", "after", "found"),
     [
-        ([], [untracked("new")], ["new"]),
+        ([], [untracked("new.log")], ["new.log"]),
+        ([], [untracked("new")], []),
+        ([], [untracked("conftest.py"), untracked("build/a.js")], ["build/a.js"]),
         ([untracked("new")], [untracked("new")], []),
         ([untracked("mine")], [untracked("mine", B)], []),
         ([untracked("out.log")], [untracked("out.log", B)], ["out.log"]),
@@ -362,7 +368,7 @@ def test_roots_that_are_given_are_believed() -> None:
         ([], [b.Change("was", A, None, None, B)], []),
         ([], [b.Change("staged", None, None, A, A)], []),
         ([], [untracked("x.env")], []),
-        ([], [edited("src/a"), untracked("new")], ["new"]),
+        ([], [edited("src/a"), untracked("new.log")], ["new.log"]),
     ],
 )
 def test_what_commands_left_behind(before: Any, after: Any, found: list[str]) -> None:

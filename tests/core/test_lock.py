@@ -87,7 +87,7 @@ def test_recorded_and_in_no_change_set_is_as_in_the_base() -> None:
     ("locked", "more", "expected"),
     [
         ({"tests/i": a}, {}, ("added", ABSENT, a)),
-        ({"tests/i": a}, {"by_products": {"tests/i": a}}, None),
+        ({"tests/i": a}, {"by_products": {"tests/i": a}}, ("added", ABSENT, a)),
         ({"tests/i": bb}, {"by_products": {"tests/i": a}}, ("added", ABSENT, bb)),
         ({"tests/i": a}, {"protected": {"tests/i": f"{a} absent absent absent"}}, None),
         (
@@ -200,18 +200,24 @@ def test_ignored_differences_are_part_of_the_subject() -> None:
 
 
 def test_ignored_files_that_commands_leave_or_change() -> None:
-    before, after = snap(locked={"tests/i": a}), snap(locked={"tests/i": bb, "tests/j": c})
-    recorded = EMPTY._replace(protected={"tests/i": f"{a} absent absent absent"})
+    before, after = (
+        snap(locked={"tests/i.log": a}),
+        snap(locked={"tests/i.log": bb, "tests/j.log": c}),
+    )
+    recorded = EMPTY._replace(protected={"tests/i.log": f"{a} absent absent absent"})
     made = b.find_ignored_by_products(before, after, recorded)
-    assert made == {"tests/j": c}
+    assert made == {"tests/j.log": c}
     left = recorded._replace(by_products=made)
-    assert b.moved(before, after, left, OWN) == ("tests/i",)
-    assert b.moved(before, snap(locked={"tests/i": a, "tests/j": c}), left, OWN) == ()
+    assert b.moved(before, after, left, OWN) == ("tests/i.log",)
+    assert b.moved(before, snap(locked={"tests/i.log": a, "tests/j.log": c}), left, OWN) == ()
     # What was a difference before the commands ran is none of theirs.
-    seen = snap(locked={"tests/n": a})
-    assert b.find_ignored_by_products(seen, snap(locked={"tests/n": bb}), EMPTY) == {}
+    seen = snap(locked={"tests/n.log": a})
+    assert b.find_ignored_by_products(seen, snap(locked={"tests/n.log": bb}), EMPTY) == {}
     cached = snap(locked={"tests/.coverage": a})
     assert b.find_ignored_by_products(snap(), cached, EMPTY) == {}
+    settings = snap(locked={"tests/pytest.ini": a})
+    assert b.find_ignored_by_products(snap(), settings, EMPTY) == {}
+    assert b.moved(snap(), settings, EMPTY._replace(by_products={"tests/pytest.ini": a}), OWN)
 
 
 def test_a_file_that_was_untracked_and_is_there_is_not_gone() -> None:

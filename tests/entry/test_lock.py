@@ -230,10 +230,11 @@ def test_a_test_that_the_work_writes_itself_is_no_by_product(work: GitRepo) -> N
         "open('tests/conftest.py', 'w').write('cheating = 1\\n')\ndef add(a, b):\n    return 4\n",
     )
     done = evaluate(work)
+    assert (done.status, done.json["proposed_transition"]) == (1, None)
+    assert "tests/conftest.py" in done.json["reason"]
+    done = evaluate(work)
     assert (done.status, done.json["verdict"]) == (4, "needs_human_review")
-    assert "written by the commands themselves: tests/conftest.py" in " ".join(
-        done.json["warnings"]
-    )
+    assert "tests/conftest.py" in " ".join(done.json["warnings"])
     assert approve(work, "--yes").status == 0
     assert evaluate(work).status == 0
 

@@ -1,0 +1,89 @@
+"""What commands leave behind, through ``flow goal evaluate``: data is named, the rest counts."""
+
+from __future__ import annotations
+
+import shlex
+
+import pytest
+
+from tests.entry.scene import here, start
+from tests.support import GitRepo, Ran
+
+GOAL = ("goal", "create", "greet", "--outcome", "o", "--allow", "src/**", "--deny", "secret/**")
+
+
+@pytest.fixture
+def work(repo: GitRepo) -> GitRepo:
+    return start(repo)
+
+
+def evaluated(work: GitRepo, *made: str) -> tuple[Ran, Ran]:
+    """Two evaluations of a goal whose command makes these files anew."""
+    if not (work.path / ".flow/goals/greet.goal.yaml").exists():
+        names = " ".join(map(shlex.quote, made))
+        command = (
+            f'for f in {names}; do mkdir -p "$(dirname "$f")" && echo "{{}}" > "$f" || exit 1; done'
+        )
+        assert here(work, *GOAL, "--criterion", f"AC1: x :: {command}").status == 0
+    runs = [here(work, "goal", "evaluate", "greet", "--json") for _ in range(2)]
+    return runs[0], runs[1]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "conftest.py",
+        "tests/test_ok.py",
+        "sitecustomize.py",
+        "evil.pth",
+        "pytest.ini",
+        "package.json",
+        "Makefile",
+        "run.sh",
+        ".cargo/config.toml",
+        "target/conftest.py",
+        ".claude/settings.flow.json",
+        ".flow/rubrics/login.md",
+        ".flow/runners.yaml",
+        "skills/judge/judge-config.json",
+        "secret/out.log",
+        "secret/build/x.o",
+    ],
+)
+def test_what_steers_or_is_denied_counts(work: GitRepo, name: str) -> None:
+    first, second = evaluated(work, name)
+    assert first.json["proposed_transition"] is None
+    assert first.status != 0
+    if name == ".flow/runners.yaml" and second.status == 2:
+        return  # it holds no rules, which stops all that would read it
+    assert second.status == 3, second.json
+    assert name in " ".join(second.json["path_violations"])
+
+
+def test_inside_the_paths_a_source_is_a_change_that_is_allowed(work: GitRepo) -> None:
+    first, second = evaluated(work, "src/generated.py")
+    assert first.status == 1
+    assert "src/generated.py" in first.json["reason"]
+    assert second.status == 0
+
+
+def test_what_real_runs_leave_is_named_and_does_not_count(work: GitRepo) -> None:
+    names = (
+        "tests/__pycache__/test_a.cpython-311.pyc", ".pytest_cache/v/cache/lastfailed", ".coverage",
+        "coverage.xml", "htmlcov/index.html", "pkg.egg-info/PKG-INFO", "build/lib/pkg/mod.py",
+        "dist/index.js", "target/debug/app", "node_modules/.cache/x/a.json", "junit.xml", "run.log",
+        ".tox/py/lib/x.pth", "coverage/lcov-report/sorter.js", "secret/__pycache__/a.pyc",
+    )  # fmt: skip
+    for done in evaluated(work, *names):
+        assert done.status == 0, done.json
+        assert any("left" in text for text in done.json["warnings"])
+
+
+def test_what_an_older_record_took_for_a_by_product_counts_now(work: GitRepo) -> None:
+    """Runs that were begun before may have one on record."""
+    from flow.core import boundary as b
+
+    entry = b.Entry("100644", "1" * 40)
+    for path in ("conftest.py", ".claude/settings.flow.json"):
+        change = b.Change(path, None, None, None, entry)
+        assert not b.is_by_product(change, {path: b.entry_digest(entry)})
