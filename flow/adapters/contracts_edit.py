@@ -296,11 +296,27 @@ class _Editor:
         replaced = any(start <= leaf.start < end for start, end, _ in self.splices)
         if replaced or not leaf.is_literal:
             return
+        end = self.header_end(leaf)
+        header = self.text[leaf.start : end].replace("+", "").replace("-", "")
+        self.put(leaf.start, end, header if leaf.value.endswith("\n") else f"{header}-")
+
+    def header_end(self, leaf: Node) -> int:
+        """Where the indicators of a block scalar end (``|2-``); a comment may follow."""
         end = leaf.start + 1
         while self.text[end : end + 1] in ("+", "-", *"123456789"):
             end += 1
-        header = self.text[leaf.start : end].replace("+", "").replace("-", "")
-        self.put(leaf.start, end, header if leaf.value.endswith("\n") else f"{header}-")
+        return end
+
+    def take(self, start: int, node: Node, text: str) -> None:
+        """Put ``text`` for all from ``start`` to the value's end, less a header's comment."""
+        end = self.value_end(node)
+        header = self.header_end(node.leaf) if node.leaf.is_literal else end
+        rest = self.line_end(header) if header < end else end
+        if self.text[header:rest].strip():
+            self.put(start, header, text)
+            self.put(rest, end, "")
+        else:
+            self.put(start, end, text)
 
     def block(self, value: Any, column: int, following: int) -> list[str]:
         """The lines of a new value. A comment further in would become part of a literal."""
@@ -328,7 +344,7 @@ class _Editor:
         if node.start == end:
             before = self.text[node.start - 1 : node.start]
             text = text if before.isspace() else f" {text}" if before in (":", "-") else f": {text}"
-        self.put(node.start, end, text)
+        self.take(node.start, node, text)
 
     def outline(self, node: Node, lines: list[str], key: Node) -> None:
         """Replace the value by indented lines below its key."""
@@ -337,7 +353,7 @@ class _Editor:
         if self.text.find("\n", colon, node.start) >= 0:
             self.put(self.line_end(colon), self.tail(node), block)
         else:
-            self.put(colon, self.value_end(node), "")
+            self.take(colon, node, "")
             tail = self.tail(node)
             self.put(tail, tail, block)
 

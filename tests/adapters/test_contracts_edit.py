@@ -75,6 +75,46 @@ def read(text: str) -> Any:
         pytest.param(
             "a: |\n  x", [(("a",), "z")], "a: z", id="a literal at the end of the file goes"
         ),
+        pytest.param(
+            "a: | # why\n  x\n  y\nb: 1\n",
+            [(("a",), "z")],
+            "a: z # why\nb: 1\n",
+            id="the comment of a literal stays",
+        ),
+        pytest.param(
+            "a: >2-   # why\r\n  x\r\n\r\nb: 1\r\n",
+            [(("a",), "z: #")],
+            'a: "z: #"   # why\r\n\r\nb: 1\r\n',
+            id="the comment of a folded one stays",
+        ),
+        pytest.param(
+            "l:\n  - a: |- # why\n      x # no comment\n    b: 1\n",
+            [(("l", 0, "a"), "z")],
+            "l:\n  - a: z # why\n    b: 1\n",
+            id="the comment of a literal in a list stays",
+        ),
+        pytest.param(
+            "l:\n  - | # why\n    x\n  - y\n",
+            [(("l", 0), "z")],
+            "l:\n  - z # why\n  - y\n",
+            id="the comment of a literal that is an item stays",
+        ),
+        pytest.param(
+            "a: | # why\n  x", [(("a",), "z")], "a: z # why", id="and at the end of the file"
+        ),
+        pytest.param("a: | # why\n", [(("a",), "z")], "a: z # why\n", id="and of an empty literal"),
+        pytest.param(
+            "l: | # why\n  s\n\nm: 1\n",
+            [(("l",), ["a"])],
+            "l: # why\n  - a\n\nm: 1\n",
+            id="the comment of a literal that becomes a list stays",
+        ),
+        pytest.param(
+            "a: | # why\n  x\nb: 1\n",
+            [(("a",), "z\nz\n")],
+            'a: "z\\nz\\n" # why\nb: 1\n',
+            id="the comment of a literal stays with several lines",
+        ),
         pytest.param("'a': 1\n\"b\": 2\n", [(("b",), 3)], "'a': 1\n\"b\": 3\n", id="quoted keys"),
         pytest.param("? a\n: 1\nb: 2\n", [(("a",), 3)], "? a\n: 3\nb: 2\n", id="explicit key"),
         pytest.param("a: 1\r\nb: 2\r\n", [(("b",), 3)], "a: 1\r\nb: 3\r\n", id="CRLF stays"),
