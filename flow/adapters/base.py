@@ -221,8 +221,9 @@ def _outside(
     rules = path_rules(allowed, denied)
     own = own_files(baseline)
     found = []
-    for path in sorted(changed_between(repo, baseline.base_commit, git.head_commit(repo))):
-        why = None if own(path) else rules.place(path)
+    committed = changed_between(repo, baseline.base_commit, git.head_commit(repo))
+    for path, entry in sorted(committed.items()):
+        why = None if own(Change(path, None, entry, entry, entry)) else rules.place(path)
         if why is not None:
             found.append((path, why))
     return found

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def commit_tree(
-    repo: Repo, baseline: Baseline, commit: str, own_files: Callable[[str], bool]
+    repo: Repo, baseline: Baseline, commit: str, own_files: Callable[[Change], bool]
 ) -> str | None:
     """What ``subject_tree`` gives where ``commit`` is checked out and nothing is uncommitted.
 

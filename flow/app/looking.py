@@ -11,12 +11,12 @@ from flow.core.goal import NO_BRANCH
 from flow.errors import StateError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from flow.app.evaluate import Request, Tools
     from flow.app.measure import Measurements
     from flow.app.ports import LoadedGoal
-    from flow.core.boundary import Baseline, BoundaryReport, Snapshot
+    from flow.core.boundary import Baseline, BoundaryReport, OwnFiles, Snapshot
     from flow.core.goal import Goal
     from flow.core.lock import Difference
     from flow.core.red_first import BaseRun
@@ -165,9 +165,9 @@ def subject_of(
     return Subject(snapshot.head, tree, loaded.contract, version)
 
 
-def own_files(goal: Goal, baseline: Baseline) -> Callable[[str], bool]:
+def own_files(goal: Goal, baseline: Baseline) -> OwnFiles:
     """Which changed paths are files that Flow wrote itself in this checkout."""
-    return bounds.own_files(baseline, goal.journal)
+    return bounds.own_files(baseline, goal.journal, goal.denied_paths)
 
 
 def denied(goal: Goal, tools: Tools) -> tuple[str, ...]:
@@ -228,7 +228,7 @@ def look_again(facts: Facts, measurement: Measurements, request: Request, tools:
     rules = bounds.path_rules((), forbidden)
     found = bounds.find_by_products(facts.before, after, baseline, rules.denies)
     own = own_files(facts.loaded.goal, baseline)  # a debate was held meanwhile
-    left = tuple(sorted(path for path in found if not own(path)))
+    left = tuple(sorted(path for path in found if not own.named(path)))
     if after.locked or after.behind:
         found.update(bounds.find_ignored_by_products(facts.before, after, baseline))
     theirs = tuple(path for path in facts.edited if path not in found)

@@ -28,6 +28,7 @@ from flow.core.changes import (
     FOLDER,
     GITLINK,
     LINK,
+    REGULAR,
     SPECIAL_MODES,
     Baseline,
     Change,
@@ -122,6 +123,8 @@ class OwnFiles:
 
     What a killed process left of one, or another process is about to rename, is no change either.
     ``journal`` is the goal's ``scope.journal``; it counts where it lies in the journal folder.
+    Flow writes regular files that are no programs, and removes none that was committed; what is
+    ``denied``, or is reached through a symlink, is a change like any other.
     """
 
     def __init__(
@@ -131,14 +134,29 @@ class OwnFiles:
         *,
         reports_dir: str = REPORTS_DIR,
         scores_dir: str = PLUGIN_SCORES,
+        denied: Sequence[str] = (),
     ) -> None:
+        self._denied = Globs([p for p in denied if why_not(p) is None], anchored=False)
         self._folder = journal_dir.strip("/") + "/"
         self._journal = journal
         self._reports = {f"{REPORTS_DIR}/", f"{reports_dir.strip('/')}/"}
         self._scores = {f"{PLUGIN_SCORES}/", f"{scores_dir.strip('/')}/"}
 
-    def __call__(self, path: str) -> bool:
-        """Whether Flow writes the file at ``path``."""
+    def __call__(self, change: Change | str) -> bool:
+        """Whether Flow itself makes such a change, or any of a path."""
+        if isinstance(change, str):
+            return self.named(change)
+        entries = (change.base, change.head, change.index, change.worktree)
+        return (
+            self.named(change.path)
+            and change.real is None
+            and not (change.worktree is None and change.base is not None)
+            and all(entry is None or entry.mode == REGULAR for entry in entries)
+            and self._denied.first(_bytes(change.path)) is None
+        )
+
+    def named(self, path: str) -> bool:
+        """Whether Flow writes files of this name, as long as it is not denied."""
         at = path.rfind("/") + 1
         folder, last = path[:at], path[at:]
         if folder in self._reports and (_is_temporary(last) or _is_report(last)):
@@ -162,13 +180,16 @@ class OwnFiles:
         return path == self._journal
 
 
-def own_files(baseline: Baseline, journal: str | None = None) -> OwnFiles:
-    """Flow's own files, as ``baseline`` pinned their folders."""
+def own_files(
+    baseline: Baseline, journal: str | None = None, denied: Sequence[str] = ()
+) -> OwnFiles:
+    """Flow's own files, as ``baseline`` pinned their folders; ``denied`` is denied by now."""
     return OwnFiles(
         baseline.journal_dir,
         journal,
         reports_dir=baseline.reports_dir,
         scores_dir=baseline.scores_dir,
+        denied=(*baseline.denied, *denied),
     )
 
 
@@ -230,7 +251,7 @@ def judge(
     *,
     allowed: Sequence[str],
     denied: Sequence[str],
-    own_files: Callable[[str], bool],
+    own_files: Callable[[Change], bool],
 ) -> BoundaryReport:
     """Hold the change set against a goal's paths.
 
@@ -242,7 +263,7 @@ def judge(
     violations: list[Violation] = []
     by_products: list[str] = []
     for change in snapshot.changes:
-        if own_files(change.path):
+        if own_files(change):
             continue
         if is_by_product(change, baseline.by_products, roots) and not (
             cache_root(change.path) is None and rules.denies(change.path)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flow.cheap_typing import TYPE_CHECKING
-from flow.core.changes import ABSENT, entry_digest
+from flow.core.changes import ABSENT, Change, entry_digest
 from flow.core.guards import guards_changed
 from flow.core.leftovers import CACHE_FILES, CACHE_FOLDERS, CACHE_NAMES, is_harmless
 from flow.core.sha import sha256
@@ -11,7 +11,7 @@ from flow.core.sha import sha256
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
 
-    from flow.core.changes import Baseline, Change, Snapshot
+    from flow.core.changes import Baseline, Snapshot
 
 CLOCK_TICK_NS = 20_000_000
 """How far the kernel's stamps may lie behind its clock."""
@@ -179,7 +179,7 @@ def _left(change: Change, by_products: Collection[str], roots: Collection[str]) 
 
 
 def moved(
-    before: Snapshot, after: Snapshot, baseline: Baseline, own_files: Callable[[str], bool]
+    before: Snapshot, after: Snapshot, baseline: Baseline, own_files: Callable[[Change], bool]
 ) -> tuple[str, ...]:
     """The paths whose state differs between two snapshots, Flow's files and by-products aside."""
     roots = cache_roots(baseline.by_products)
@@ -187,7 +187,7 @@ def moved(
         {
             change.path: change
             for change in snapshot.changes
-            if not own_files(change.path) and not _left(change, baseline.by_products, roots)
+            if not own_files(change) and not _left(change, baseline.by_products, roots)
         }
         for snapshot in (before, after)
     ]
@@ -215,7 +215,7 @@ def _behind(snapshot: Snapshot, baseline: Baseline) -> dict[str, str]:
 
 
 def rewritten(
-    before: Snapshot, after: Snapshot, baseline: Baseline, own_files: Callable[[str], bool]
+    before: Snapshot, after: Snapshot, baseline: Baseline, own_files: Callable[[Change], bool]
 ) -> tuple[str, ...]:
     """The files that were written to between two snapshots, and are as they were.
 
@@ -237,7 +237,12 @@ def rewritten(
                 continue  # what commands made
         old, new = (states.get(path) for states in changes)
         locked = before.locked.get(path), after.locked.get(path)
-        if old != new or locked[0] != locked[1] or own_files(path) or path.startswith(new_ones):
+        if (
+            old != new
+            or locked[0] != locked[1]
+            or _is_own(own_files, new, path)
+            or path.startswith(new_ones)
+        ):
             continue  # it is new, or another one, or Flow's
         if locked[1] is not None:
             if cache_root(path) is None and path not in baseline.by_products:
@@ -247,10 +252,15 @@ def rewritten(
     return tuple(sorted(found))
 
 
+def _is_own(own_files: Callable[[Change], bool], change: Change | None, path: str) -> bool:
+    """As ``own_files`` tells; without a change, of the file's name."""
+    return own_files(change or Change(path, None, None, None, None))
+
+
 def subject_tree(
     snapshot: Snapshot,
     baseline: Baseline,
-    own_files: Callable[[str], bool],
+    own_files: Callable[[Change], bool],
     *,
     as_recorded: bool = False,
 ) -> str:
@@ -309,7 +319,7 @@ def tree_digest(
     changes: Iterable[Change],
     *,
     leave_out: Collection[str] = (),
-    own_files: Callable[[str], bool] | None = None,
+    own_files: Callable[[Change], bool] | None = None,
 ) -> str:
     """SHA-256 over the base and every change: what a set of files is, whoever measures it.
 
@@ -322,7 +332,7 @@ def tree_digest(
     ):
         if change.untracked and change.path in leave_out:
             continue
-        if own_files is not None and own_files(change.path):
+        if own_files is not None and own_files(change):
             continue
         states = " ".join(map(entry_digest, (change.head, change.index, change.worktree)))
         total.update(b"\0%b\0%b" % (path, states.encode()))

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 ABSENT = "absent"
+REGULAR = "100644"
 LINK = "120000"
 GITLINK = "160000"
 FOLDER = "040000"

@@ -97,7 +97,7 @@ def difference(
     snapshot: Snapshot,
     baseline: Baseline,
     patterns: Sequence[str],
-    own_files: Callable[[str], bool],
+    own_files: Callable[[Change], bool],
 ) -> Difference | None:
     """The protected files that are not as they were at activation; None where all are.
 
@@ -118,7 +118,7 @@ def compared(
     baseline: Baseline,
     known: Matcher,
     late: Matcher,
-    own_files: Callable[[str], bool],
+    own_files: Callable[[Change], bool],
 ) -> Difference | None:
     """The files that ``known`` or ``late`` name and that are not as they were at activation.
 
@@ -145,11 +145,11 @@ def compared(
     return Difference(files) if files else None
 
 
-def counted(changes: Iterable[Change], own_files: Callable[[str], bool]) -> Iterable[Change]:
+def counted(changes: Iterable[Change], own_files: Callable[[Change], bool]) -> Iterable[Change]:
     """``changes`` less Flow's own files and untracked caches."""
     for change in changes:
         cached = change.untracked and change.base is None and cache_root(change.path) is not None
-        if not cached and not own_files(change.path):
+        if not cached and not own_files(change):
             yield change
 
 

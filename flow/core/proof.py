@@ -17,7 +17,7 @@ from flow.core.globs import Globs
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from flow.core.changes import Baseline, Snapshot
+    from flow.core.changes import Baseline, Change, Snapshot
 
 LISTED = 200
 """Files that a document names; all are counted."""
@@ -165,7 +165,7 @@ def difference(
     snapshot: Snapshot,
     baseline: Baseline,
     on_disk: Mapping[str, str],
-    own_files: Callable[[str], bool],
+    own_files: Callable[[Change], bool],
 ) -> tuple[ProofFile, ...]:
     """The files of the proof that are not as they were when the goal began.
 

@@ -503,3 +503,52 @@ def test_moved_names_what_moved() -> None:
 
 def test_compiled_patterns_keep_their_text() -> None:
     assert compile_glob("src/**", anchored=True).text == "src/**"
+
+
+JOURNAL = ".decisions/issue-7.md"
+CARD = "skills/judge/scores/login-20261121-101112.json"
+REPORT = ".specs/reports/users-api-2026-11-21.1.md"
+PROGRAM, LINKED = b.Entry("100755", A.digest), b.Entry("120000", A.digest)
+
+
+@pytest.mark.parametrize("path", [JOURNAL, ".decisions/session-2026-11-21.md", CARD, REPORT])
+@pytest.mark.parametrize(
+    ("change", "counts"),
+    [
+        (b.Change("", None, None, None, A), False),
+        (b.Change("", A, A, A, B), False),
+        (b.Change("", A, B, B, C), False),
+        (b.Change("", None, A, A, None), False),  # one of this goal that was put aside
+        (b.Change("", A, A, A, None), True),
+        (b.Change("", A, None, None, None), True),
+        (b.Change("", None, None, None, PROGRAM), True),
+        (b.Change("", A, A, A, PROGRAM), True),
+        (b.Change("", A, PROGRAM, A, A), True),
+        (b.Change("", A, A, PROGRAM, A), True),
+        (b.Change("", None, None, None, LINKED), True),
+        (b.Change("", None, None, None, LINKED, ""), True),
+        (b.Change("", LINKED, LINKED, LINKED, A), True),
+        (b.Change("", None, None, None, b.Entry("fifo", "")), True),
+        (b.Change("", None, None, None, b.Entry("040000", "")), True),
+        (b.Change("", None, None, None, A, "elsewhere/x"), True),
+    ],
+)
+def test_flow_s_own_are_plain_files_that_stay(path: str, change: b.Change, counts: bool) -> None:
+    change = change._replace(path=path)
+    own = b.own_files(EMPTY)
+    report = b.judge(snap(change), EMPTY, allowed=("src/**",), denied=(), own_files=own)
+    assert (report.status == "outside") is counts
+    tree = b.subject_tree(snap(change), EMPTY, own)
+    assert (tree != b.subject_tree(snap(), EMPTY, own)) is counts
+    assert (b.moved(snap(), snap(change), EMPTY, own) == (path,)) is counts
+
+
+@pytest.mark.parametrize("denied", ["*.md", ".decisions/**", "**/issue-7.md", ".decisions/ "])
+@pytest.mark.parametrize("since", ["activation", "now"])
+def test_a_denied_journal_is_a_change(denied: str, since: str) -> None:
+    change = untracked(JOURNAL)
+    baseline = EMPTY._replace(denied=(denied,)) if since == "activation" else EMPTY
+    own = b.own_files(baseline, JOURNAL, (denied,) if since == "now" else ())
+    report = b.judge(snap(change), baseline, allowed=(), denied=(denied,), own_files=own)
+    assert report.status == "outside"
+    assert b.subject_tree(snap(change), baseline, own) != b.subject_tree(snap(), baseline, own)

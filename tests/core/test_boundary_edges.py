@@ -421,7 +421,7 @@ def test_the_tree_digest_is_written_down() -> None:
         b.Change("z", None, None, A, A),
     )
     found = b.tree_digest(
-        "base", changes, leave_out={"skipped", "z"}, own_files=lambda path: path == "own"
+        "base", changes, leave_out={"skipped", "z"}, own_files=lambda change: change.path == "own"
     )
     a, other = b.entry_digest(A), b.entry_digest(B)
     text = (

@@ -24,8 +24,8 @@ def snapshot(*changes: Change, problems: tuple[str, ...] = ()) -> Snapshot:
     return Snapshot("a" * 40, "main", changes, {}, problems)
 
 
-def own(path: str) -> bool:
-    return path.startswith(".decisions/")
+def own(change: Change) -> bool:
+    return change.path.startswith(".decisions/")
 
 
 TREE = subject_tree(snapshot(WORK), BASE, own)

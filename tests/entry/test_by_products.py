@@ -87,3 +87,24 @@ def test_what_an_older_record_took_for_a_by_product_counts_now(work: GitRepo) ->
     for path in ("conftest.py", ".claude/settings.flow.json"):
         change = b.Change(path, None, None, None, entry)
         assert not b.is_by_product(change, {path: b.entry_digest(entry)})
+
+
+@pytest.mark.parametrize("kind", ["denied", "a symlink", "executable", "deleted"])
+def test_a_journal_s_name_alone_makes_no_file_flow_s(work: GitRepo, kind: str) -> None:
+    name = ".decisions/issue-99.md"
+    deny = ("--deny", ".decisions/issue-9*.md") if kind == "denied" else ()
+    if kind == "deleted":
+        work.commit("journal", **{name: "---\nissue: 99\n---\n"})
+    words = ("--criterion", "AC1: x :: true", "--issue", "7", *deny)
+    assert here(work, *GOAL, *words).status == 0
+    assert here(work, "goal", "evaluate", "greet").status == 0
+    path = work.path / name
+    if kind == "a symlink":
+        path.symlink_to("issue-7.md")
+    elif kind == "deleted":
+        path.unlink()
+    else:
+        work.write(name, "---\nissue: 99\n---\n", mode=0o755 if kind == "executable" else 0o644)
+    done = here(work, "goal", "evaluate", "greet", "--json")
+    assert done.status == 3, done.json
+    assert name in " ".join(done.json["path_violations"])
