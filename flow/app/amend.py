@@ -242,14 +242,14 @@ def _relocked(desk: Desk, tools: Tools, made: Plan) -> Baseline | None:
     # The file may say otherwise than what was trusted: a killed amendment has replaced the baseline
     # then, and nothing has told of it yet. What was protected keeps its record here, too.
     same = goal.protected_paths == made.protected == live.protected_paths
-    if live.run_id is None:
+    asks_anew = any("acceptance_criteria" in change.key for change in made.changes)
+    if live.run_id is None or (same and not asks_anew):
         return None
     baseline, recorded = desk.baseline(live, live.run_id)
     if not recorded or live.status == "draft":
         return None  # then the pinned commit says what was there
     following = baseline if same else tools.relock(goal, baseline, made.protected)
-    following = tools.rename(goal, following)
-    return None if following == baseline else following
+    return tools.rename(goal, following) if asks_anew else following
 
 
 def _said(made: Plan) -> list[str]:
