@@ -207,12 +207,12 @@ def _decide(host: str, event: StopEvent, started: float) -> Answer:
     from flow.wiring.stopping import Stopping
 
     try:
-        checkout = Stopping.at(event.cwd)
+        checkout = Stopping.at(event.cwd, event.session)
     except InputError as error:
         if error.code == "no_repository":
             return Answer("let_go", "no repository and no .flow folder here")
         raise
-    said = checkout.be_lenient()
+    said = (*checkout.be_lenient(), *checkout.left_behind(event.session))
     settings = checkout.settings.settings
     if not settings.enabled or settings.stop_hook_enforcement == "off":
         off = (
@@ -233,6 +233,7 @@ def _decide(host: str, event: StopEvent, started: float) -> Answer:
         reason_limit(host) - REASON_MARGIN,
         lambda text: reason_size(host, text),
         block_cap(host, os.environ.get(CAP)),
+        settings.hook_timeout_seconds,
     )
     try:
         answer = checkout.stop(event, limits, seconds_left)

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 
 from flow.adapters import files, locks, own_json
+from flow.adapters.git_find import read_regular
 from flow.adapters.state import check_state_dir, ensure_state_dir, replace_own, storage_error
 from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 from flow.core.lost_goals import KnownGoal, SessionNotes
@@ -30,6 +32,11 @@ LIMIT = 4 << 20
 MOST_SESSIONS = 32
 """Sessions of a checkout that are remembered; the oldest go first."""
 _SESSION_PREFIX = "session-"
+SESSIONS = ":sessions"
+"""The folder, beside the checkouts, that says in which of them a session was kept working."""
+MOST_POINTERS = 256
+_PLAIN = r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}"
+"""Ids of sessions that are a file's name as they are; the hook's script asks by it."""
 
 
 class Remembered(NamedTuple):
@@ -48,6 +55,7 @@ class CheckoutNotes:
     def __init__(self, folder: str, top: str, git_dir: str | None) -> None:
         self._folder = folder
         self._rel = f"{FOLDER}{top.rstrip('/')}/{MARKER}"
+        self._top = top
         self._git_dir = git_dir
 
     def read(self) -> Remembered:
@@ -101,15 +109,21 @@ class CheckoutNotes:
         new = not os.path.lexists(os.path.join(path, name))
         self._replace(name, notes._asdict())
         if new:
-            self._drop_oldest(path)
+            _drop_oldest(self._folder, self._rel, _SESSION_PREFIX, MOST_SESSIONS)
+        if notes.continued:
+            self._point(session)
 
-    def _drop_oldest(self, path: str) -> None:
-        names = [name for name in os.listdir(path) if name.startswith(_SESSION_PREFIX)]
-        if len(names) <= MOST_SESSIONS:
+    def _point(self, session: str) -> None:
+        """Remember that the session works here, wherever it goes."""
+        rel, top = f"{FOLDER}/{SESSIONS}", os.fsencode(self._top)
+        if not re.fullmatch(_PLAIN, session) or worked_in(self._folder, session) == self._top:
             return
-        names.sort(key=lambda name: os.lstat(os.path.join(path, name)).st_mtime_ns)
-        for name in names[:-MOST_SESSIONS]:
-            files.remove(self._folder, f"{self._rel}/{name}", sync=False)
+        ensure_state_dir(os.path.join(self._folder, rel))
+        try:
+            replace_own(os.path.join(self._folder, rel, session), top)
+        except OSError as error:
+            raise storage_error("remember a session", rel, error) from error
+        _drop_oldest(self._folder, rel, "", MOST_POINTERS)
 
     def _put(self, goal: KnownGoal) -> None:
         self._make()
@@ -142,14 +156,37 @@ class CheckoutNotes:
                 ensure_state_dir(path)
 
     def _object(self, name: str) -> dict[str, Any]:
+        """A file of the notes; an empty object where there is none that can be read.
+
+        The folder is the user's own, so it is opened in one go: every stop of an agent does that.
+        """
         if not check_state_dir(self._folder):
             return {}
-        data = files.read_optional(self._folder, f"{self._rel}/{name}", limit=LIMIT)
+        data = read_regular(os.path.join(self._folder, self._rel, name), limit=LIMIT)
         try:
             found = own_json.loads(data) if data else None
         except ValueError:
             return {}
         return found if isinstance(found, dict) else {}
+
+
+def worked_in(folder: str, session: str | None) -> str | None:
+    """The checkout in which Flow kept the session working last; None where it did in none."""
+    if session is None or not re.fullmatch(_PLAIN, session):
+        return None
+    data = read_regular(f"{folder}/{FOLDER}/{SESSIONS}/{session}", limit=LIMIT)
+    top = os.fsdecode(data) if data else ""
+    return top if os.path.isabs(top) and "\0" not in top else None
+
+
+def _drop_oldest(folder: str, rel: str, prefix: str, most: int) -> None:
+    path = os.path.join(folder, rel)
+    names = [name for name in os.listdir(path) if name.startswith(prefix)]
+    if len(names) <= most:
+        return
+    names.sort(key=lambda name: os.lstat(os.path.join(path, name)).st_mtime_ns)
+    for name in names[:-most]:
+        files.remove(folder, f"{rel}/{name}", sync=False)
 
 
 def nearest(folder: str, below: str) -> str | None:

@@ -67,6 +67,9 @@ class Checkout(Protocol):
     def goals(self) -> tuple[list[Goal], list[FlowError]]:
         """Every goal, and what is wrong with the others."""
 
+    def lost_goals(self) -> list[tuple[str, str]]:
+        """Goals that Flow left open and that are not as it left them: (what happened, remedy)."""
+
     def trust_list(self) -> list[dict[str, Any]]:
         """The trust in force."""
 
@@ -140,6 +143,7 @@ def examine(
     doctor_git.repository(report, checkout.repo)
     _settings(report, checkout)
     _paths(report, checkout)
+    _lost(report, checkout)
     if not os.path.isdir(os.path.join(checkout.top, ".flow")):
         report.found(
             "there is no .flow folder here", "goals and evidence live in it", "run flow init"
@@ -155,6 +159,19 @@ def examine(
     _unfinished(report, checkout, fix=fix)
     _leftovers(report, checkout, fix=fix)
     return report
+
+
+def _lost(report: Report, checkout: Checkout) -> None:
+    try:
+        lost = checkout.lost_goals()
+    except FlowError:
+        return  # what cannot be read is told by whoever looks at it
+    for what, remedy in lost:
+        report.found(
+            what,
+            "the Stop hook cannot judge it",
+            f"{remedy}; if it is meant to be so: flow goal forget ID",
+        )
 
 
 def _interpreter(report: Report) -> None:

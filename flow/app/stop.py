@@ -13,6 +13,7 @@ from flow.cheap_typing import TYPE_CHECKING, NamedTuple
 from flow.core import explain, lost_goals, stop_words
 from flow.core.lost_goals import Loss
 from flow.core.stop_host import Answer
+from flow.errors import FlowError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from flow.core.goal import Goal
     from flow.core.lost_goals import SessionNotes
     from flow.core.stop_host import StopEvent
-    from flow.errors import FlowError
 
 INTERRUPTED = "the check at the stop before was ended before it was done; it is made now"
 
@@ -170,16 +170,18 @@ def _judge(
     if event.session:
         tools.sessions.keep(event.session, notes._replace(judging=True))
     share = host._replace(limit=host.limit // (len(goals) + bool(sight.losses)))
-    found = []
+    return [_judged(goal, event, share, tools, sight) for goal in goals]
+
+
+def _judged(goal: Goal, event: StopEvent, host: Host, tools: StopTools, sight: Sight) -> JudgedGoal:
+    """One goal's part; whatever stands in its way is said, and can be put back like a file."""
     try:
-        for goal in goals:
-            with tools.alone(goal.id):
-                found.append(judge(goal, event, share, tools, sight))
-    except Exception:  # it is said by whoever catches it
-        if event.session:
-            tools.sessions.keep(event.session, notes._replace(judging=False))
-        raise
-    return found
+        with tools.alone(goal.id):
+            return judge(goal, event, host, tools, sight)
+    except FlowError as error:
+        why = explain.visible("; ".join(map(str, error.faults)))
+        text = f"goal {goal.id} cannot be judged: {why}"
+        return JudgedGoal(goal.id, "let_go", text, (text,), "", Loss(goal.id, "unjudged", why))
 
 
 def _asked(losses: Sequence[Loss], notes: SessionNotes, tools: StopTools) -> list[Loss]:
@@ -199,18 +201,19 @@ def _answer(
 ) -> Answer:
     """One answer out of all parts: whatever continues decides."""
     news = [loss for loss in losses if lost_goals.is_news(loss, sight.notes)]
-    told = [lost_goals.sentence(loss) for loss in news]
+    told = [lost_goals.sentence(loss) for loss in news if loss.kind != "unjudged"]
     told += [INTERRUPTED] if sight.notes.judging else []
     going_on = [part.reason for part in parts if part.action == "continue"]
     if asked:
         going_on.append(stop_words.put_back(asked, sight.notes, tools.fail_after))
     if going_on:
+        told += [text for part in parts if part.loss and part.loss in news for text in part.said]
         return Answer("continue", "\n\n".join(going_on), "", _message(told))
     said = [*chosen.said, *(text for part in parts for text in part.said)]
     lost = {loss.goal_id for loss in news}
     said += _unreadable([error for key, error in sight.broken.items() if key not in lost])
     reasons = [part.reason for part in parts] + [*chosen.why_not]
-    reasons += [lost_goals.sentence(loss) for loss in losses]
+    reasons += [lost_goals.sentence(loss) for loss in losses if loss.kind != "unjudged"]
     hint = next((part.hint for part in parts if part.hint), "")
     reason = "; ".join(reasons) or "no active goal on this branch"
     return Answer("let_go", reason, hint, _message([*said, *told]))

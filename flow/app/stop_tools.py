@@ -25,6 +25,8 @@ class Host(NamedTuple):
     limit: int
     size: Callable[[str], int]
     cap: int | None
+    seconds: float = 300.0
+    """The hook's time for one stop."""
 
 
 class Sight(NamedTuple):
@@ -78,8 +80,11 @@ class LoopRecord(Protocol):
     def output_end(self, evidence_ref: str) -> str:
         """The end of the output behind a sidecar's path."""
 
-    def shown_before(self, run_id: str, criterion: Criterion) -> bool:
-        """Whether the criterion's command passed or failed at an earlier turn of the run."""
+    def shown_before(self, run_id: str, criterion: Criterion) -> float | None:
+        """How many seconds the criterion's command took when it last passed or failed.
+
+        None where it did so at no earlier turn of the run.
+        """
 
 
 class GoalMoves(Protocol):

@@ -57,7 +57,7 @@ def judge(goal: Goal, event: StopEvent, host: Host, tools: StopTools, sight: Sig
         text = stop_words.let_go("untrusted", verdict, asks=True)
         loss = _contract_by_hand(goal, sight)
         return JudgedGoal(goal.id, "let_go", text, (text,), verdict.next_step_hint, loss)
-    proof_lost = _proof_lost(goal, verdict, found, tools)
+    proof_lost = _proof_lost(goal, verdict, found, host, tools)
     row = core.row(found.candidate, found.decision, found.opinion, proof_lost)
     passing = core.passing_set(found.measured)
     loop = _counted(before, event, verdict, found, row, passing)
@@ -117,24 +117,26 @@ def _contract_by_hand(goal: Goal, sight: Sight) -> Loss | None:
     return Loss(goal.id, "contract_by_hand")
 
 
-def _proof_lost(goal: Goal, verdict: Verdict, found: Findings, tools: StopTools) -> tuple[str, ...]:
+def _proof_lost(
+    goal: Goal, verdict: Verdict, found: Findings, host: Host, tools: StopTools
+) -> tuple[str, ...]:
     """Required criteria that show nothing now, and whose command did before, or was ended."""
     if found.candidate != "incomplete":
         return ()
     rows = {row.criterion_id: row for row in found.measurement.rows}
+    required = [c for c in goal.criteria if c.must_pass or goal.require_all_pass]
     lost = []
-    for criterion in goal.criteria:
+    for criterion in required:
         row = rows.get(criterion.id)
-        if (
-            row is not None
-            and (criterion.must_pass or goal.require_all_pass)
-            and criterion.id not in found.measurement.out_of_time
-            and core.may_have_lost_its_proof(row.outcome, row.reason)
-            and (
-                core.ended_by_signal(row.result)
-                or tools.record.shown_before(verdict.run_id, criterion)
-            )
-        ):
+        if row is None:
+            continue
+        late = criterion.id in found.measurement.out_of_time
+        if not late and not core.may_have_lost_its_proof(row.outcome, row.reason):
+            continue
+        took = tools.record.shown_before(verdict.run_id, criterion)
+        # What never fitted the hook's time is no loss when it does not.
+        fitted = took is not None and (not late or took < host.seconds / 2 / len(required))
+        if fitted or (not late and core.ended_by_signal(row.result)):
             lost.append(criterion.id)
     return tuple(lost)
 

@@ -24,6 +24,7 @@ LossKind = Literal[
     "status_by_hand",
     "branch_by_hand",
     "contract_by_hand",
+    "unjudged",
     "switched",
     "claimed",
     "handed_over",
@@ -112,6 +113,9 @@ WORDS: Mapping[LossKind, _Words] = {
     "contract_by_hand": _Words(
         "its contract was changed by hand, so its commands do not run",
         "put the goal file back as it was; a person changes it with flow goal amend {id}",
+    ),
+    "unjudged": _Words(
+        "it cannot be judged: {now}", "put Flow's own files back, or say plainly what is wrong"
     ),
     "switched": _Words("it belongs to branch {before}, not to {now}", "git switch {before}", False),
     "claimed": _Words(

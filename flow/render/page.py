@@ -43,9 +43,10 @@ _CLASSES: Mapping[str, str] = {
 def page(report: Document) -> str:
     """The whole page for the document that ``flow report --json`` prints."""
     status, verdict = report["status"], report["verdict"]
-    title = f"{status['goal_id']}: {status['status']}"
+    by_hand = " (closed by hand)" if status.get("closed_by_hand") else ""
+    title = f"{status['goal_id']}: {status['status']}{by_hand}"
     parts = [
-        f"<h1>{_text(status['goal_id'])} {_word(status['status'])}</h1>",
+        f"<h1>{_text(status['goal_id'])} {_word(status['status'])}{by_hand}</h1>",
         f"<p>{_text(status['outcome'])}</p>",
         _facts(status),
         *(_verdict(verdict) if verdict else ["<p>No verdict is recorded.</p>"]),

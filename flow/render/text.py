@@ -54,6 +54,12 @@ def field(label: str, text: str) -> str:
     return f"{label:<{LABEL}} {text}"
 
 
+def with_hand(document: Document) -> str:
+    """A goal's status, and that nobody but a hand in its file gave it that one."""
+    by_hand = " (closed by hand)" if document.get("closed_by_hand") else ""
+    return f"{document['status']}{by_hand}"
+
+
 def table(
     rows: Sequence[Sequence[str]], paint: Paint | None = None, *, indent: str = "  "
 ) -> list[str]:
@@ -74,7 +80,7 @@ def status(document: Document, paint: Paint) -> list[str]:
     """``flow goal status``."""
     word = document["status"]
     lines = [
-        f"goal {document['goal_id']}: {paint(STYLE.get(word, ''), word)}",
+        f"goal {document['goal_id']}: {paint(STYLE.get(word, ''), with_hand(document))}",
         field("outcome", show(document["outcome"])),
         field("branch", show(document["branch"])),
         field("turns", str(document["turns_evaluated"])),
@@ -143,7 +149,7 @@ def goal_list(document: Document, paint: Paint) -> list[str]:
     rows += [
         (
             goal["goal_id"],
-            goal["status"],
+            with_hand(goal),
             f"{goal['passing']}/{goal['criteria']}",
             str(goal["turns_evaluated"]),
             show(goal["branch"]),
@@ -203,6 +209,7 @@ def inspect(document: Document, paint: Paint) -> list[str]:
         field("file", show(document["file"])),
         field("contract", document["contract"]),
         field("run", show(document["run"])),
+        *([field("closed", "by hand")] if document.get("closed_by_hand") else []),
         "",
         *outline(document["document"]),
         "",

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from flow.core.evidence import Evidence
     from flow.core.freshness import Freshness
     from flow.core.goal import Goal
+    from flow.core.lost_goals import KnownGoal
 
 
 OUTPUT_END = 4096
@@ -78,27 +79,49 @@ class Reading(Parts):
         loaded = self.load(goal_id)
         pending = files.exists(self.top, layout.pending_file(goal_id))
         document = overview.status(self._desk(), loaded, self.trusted(loaded), pending)
-        document["warnings"] += [*self.vouching.troubles, *self._closed_by_hand(loaded)]
+        by_hand = document["closed_by_hand"] = self.closed_by_hand(loaded)
+        told = [_told_by_hand(loaded.goal)] if by_hand else []
+        document["warnings"] += [*self.vouching.troubles, *told]
         runs = self.base_runs(loaded.goal)
         return overview.with_base(document, loaded.goal, runs) if runs else document
 
-    def _closed_by_hand(self, loaded: LoadedGoal) -> list[str]:
-        """A warning where the goal's run is known here, and no door of Flow's closed the goal."""
+    def closed_by_hand(self, loaded: LoadedGoal) -> bool:
+        """Whether a goal has a final status that no command of this user's gave it.
+
+        One whose run is known here and was not closed here; others may have been closed elsewhere.
+        """
         goal = loaded.goal
-        if goal.status not in TERMINAL or goal.run_id is None or self.vouching.troubles:
-            return []
+        if goal.status not in TERMINAL:
+            return False
+        known = self.left_open().get(goal.id)
+        if known is not None:
+            return not self.closing_on_record(loaded, known.run_id)
+        if goal.run_id is None or self.vouching.troubles:
+            return False
         try:
             if self.heads.read(goal.run_id) is None:
-                return []  # it may have been closed on another machine
+                return False
         except FlowError:
-            return []
-        if self.closing_on_record(loaded, goal.run_id):
-            return []
-        why = "no door of Flow's closed it as it is now, or none that could write there"
-        do = (
-            f"it is not exported; to have its work on record: flow goal create NEW --from {goal.id}"
-        )
-        return [f"your own state folder does not know that it is {goal.status}: {why} ({do})"]
+            return False
+        return not self.closing_on_record(loaded, goal.run_id)
+
+    def left_open(self) -> Mapping[str, KnownGoal]:
+        """The goals that Flow left open in this checkout, as the state folder remembers them."""
+        try:
+            return self.checkout_notes.read().goals
+        except FlowError:
+            return {}
+
+    def lost_goals(self) -> list[tuple[str, str]]:
+        """Goals that Flow left open and that are not as it left them: (what happened, remedy)."""
+        from flow.core import lost_goals
+        from flow.wiring import stop_sight
+
+        losses = stop_sight.look(self, None, finish=False).losses
+        return [
+            (f"goal {loss.goal_id}: {lost_goals.what_happened(loss)}", lost_goals.remedy(loss))
+            for loss in losses
+        ]
 
     def closing_on_record(self, loaded: LoadedGoal, run_id: str) -> bool:
         """Whether this user's state folder knows how the goal got its final status."""
@@ -114,8 +137,15 @@ class Reading(Parts):
         from flow.app import overview
 
         goals, broken = self.goals()
+        known = self.left_open()  # what Flow closed is not among them, so few are looked at
         return {
-            "goals": [overview.row(goal) for goal in goals],
+            "goals": [
+                {
+                    **overview.row(goal),
+                    "closed_by_hand": goal.id in known and self.closed_by_hand(self.load(goal.id)),
+                }
+                for goal in goals
+            ],
             "unreadable": [error.to_dict() for error in broken],
         }
 
@@ -134,7 +164,12 @@ class Reading(Parts):
         from flow.wiring import confirming
 
         document = overview.inspect(self.records, goal_id, self.freshness)
-        return {**document, "proof": confirming.proof_now(self, goal_id)}
+        loaded = self.load(goal_id)
+        by_hand = self.closed_by_hand(loaded)
+        told = [_told_by_hand(loaded.goal)] if by_hand else []
+        warnings = [*document["warnings"], *told]
+        proof = confirming.proof_now(self, goal_id)
+        return {**document, "proof": proof, "closed_by_hand": by_hand, "warnings": warnings}
 
     def freshness(self, found: Sequence[Evidence]) -> dict[str, Freshness]:
         """By its id, how each sidecar of a run stands to the files now.
@@ -235,3 +270,12 @@ class Reading(Parts):
 
         found = self.records.previous_verdict(ids.run_id(run_id))
         return found if found is not None and accepts("verdict", found)[0] else None
+
+
+def _told_by_hand(goal: Goal) -> str:
+    """The warning about a goal that was closed by hand."""
+    return (
+        f"closed by hand: your own state folder does not know that it is {goal.status}: no door of "
+        "Flow's closed it as it is now, or none that could write there (it is not exported; to "
+        f"have its work on record: flow goal create NEW --from {goal.id})"
+    )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from flow.adapters.checkouts import Remembered
 from flow.app.stop_tools import Sight
 from flow.cheap_typing import TYPE_CHECKING
@@ -22,10 +24,11 @@ PENDING_LIMIT = 1000
 """Goals whose last change is completed at most; a crash leaves one."""
 
 
-def look(checkout: Reading, session: str | None) -> Sight:
+def look(checkout: Reading, session: str | None, *, finish: bool = True) -> Sight:
     """The branch's open goals, those that are lost, and the notes about them.
 
-    First what a killed call had decided is written everywhere. Raises :class:`FlowError`.
+    With ``finish`` what a killed call had decided is written everywhere first. Raises
+    :class:`FlowError`.
     """
     from flow.core.goal import NO_BRANCH
 
@@ -33,15 +36,17 @@ def look(checkout: Reading, session: str | None) -> Sight:
     if remembered.git_dir is not None and checkout.repo.git_dir is None:
         losses = [Loss(goal_id, "no_repository", checkout.top) for goal_id in remembered.goals]
         return Sight((), {}, remembered.goals, losses, {}, notes)
-    broken = _finish(checkout)
+    broken = _finish(checkout) if finish else {}
     goals = _goals(checkout, remembered.goals, broken)
     branch = checkout.branch()
-    known = remembered.goals.values()
+    closed = _closed(checkout, remembered.goals, goals)
+    if finish:
+        _forget(checkout, closed)
     losses = lost_goals.losses(
-        [*known],
+        [*remembered.goals.values()],
         {goal_id: loaded.goal for goal_id, loaded in goals.items()},
         unreadable={goal_id: str(error.faults[0]) for goal_id, error in broken.items()},
-        closed=_closed(checkout, remembered.goals, goals),
+        closed=closed,
         branch=branch,
         judged=notes.judged,
     )
@@ -61,8 +66,12 @@ def look(checkout: Reading, session: str | None) -> Sight:
     )
 
 
-def missing_checkout(folder: str, environ: Mapping[str, str]) -> Repo | None:
-    """The checkout around ``folder`` that Flow works for, if it is none any more; else None."""
+def repository(folder: str, environ: Mapping[str, str], session: str | None) -> Repo | None:
+    """The repository around ``folder``; None where there is none and Flow knows of none.
+
+    A checkout that Flow works for, and of which nothing is left, is one without git. Outside of
+    all repositories it is the one in which Flow kept the session working.
+    """
     import os
 
     from flow.adapters import checkouts
@@ -70,27 +79,57 @@ def missing_checkout(folder: str, environ: Mapping[str, str]) -> Repo | None:
     from flow.adapters.state import state_dir
 
     folder = os.path.realpath(folder)
-    try:
-        top = checkouts.nearest(state_dir(environ, environ.get("HOME"), None), folder)
-    except FlowError:
-        return None
-    if top is None:
-        return None
     repo = find_repo(folder)
-    if repo is not None and (repo.top == top or not f"{top}/".startswith(f"{repo.top}/")):
-        return None  # it is there, or another one lies in it
+    try:
+        state = state_dir(environ, environ.get("HOME"), None)
+        top = checkouts.nearest(state, folder)
+        if top is None and repo is None:
+            top = checkouts.worked_in(state, session)
+            repo = find_repo(top) if top is not None else None
+    except FlowError:
+        return repo
+    if top is None or (repo is not None and not f"{top}/".startswith(f"{repo.top}/")):
+        return repo
+    if repo is not None and repo.top == top:
+        return repo
     return Repo(top, None, None, "its folder or its .git is gone")
 
 
+def left_behind(checkout: Reading, session: str | None) -> list[str]:
+    """A word, once, about the goals of another checkout in which the session was kept working."""
+    from flow.adapters import checkouts
+    from flow.core import explain
+
+    try:
+        top = checkouts.worked_in(checkout.state_dir, session)
+        if session is None or top is None or top == checkout.top:
+            return []
+        there = checkouts.CheckoutNotes(checkout.state_dir, top, None)
+        notes, known = there.session(session) or SessionNotes(), there.read().goals
+        left = [goal_id for goal_id in notes.continued if goal_id in known]
+        news = [goal_id for goal_id in left if notes.told.get(goal_id) != checkout.top]
+        if not news:
+            return []
+        told = {**notes.told, **dict.fromkeys(left, checkout.top)}
+        there.keep_session(session, notes._replace(told=told))
+    except FlowError:
+        return []
+    names, place = explain.names(news, 5), explain.visible(top)
+    return [f"goal {names} of {place} is not judged while the session is elsewhere"]
+
+
 def _finish(checkout: Reading) -> dict[str, FlowError]:
+    """Carry out what was decided; returns what could not be, by file."""
     from flow.adapters import files
 
     broken: dict[str, FlowError] = {}
-    names = files.names(checkout.top, layout.PENDING, suffix=".json", limit=PENDING_LIMIT)
+    try:
+        names = files.names(checkout.top, layout.PENDING, suffix=".json", limit=PENDING_LIMIT)
+    except FlowError as error:
+        return {layout.PENDING: error}
     for name in names:
-        goal_id = name.removesuffix(".json")
         try:
-            checkout.ledger.finish(goal_id)
+            checkout.ledger.finish(name.removesuffix(".json"))
         except FlowError as error:
             broken[name] = error
     return broken
@@ -138,3 +177,10 @@ def _closed(
         if checkout.closing_on_record(loaded, goal.run_id):
             closed.add(goal_id)
     return frozenset(closed)
+
+
+def _forget(checkout: Reading, closed: frozenset[str]) -> None:
+    """Remember no longer what a killed command had closed."""
+    for goal_id in closed:
+        with suppress(FlowError):
+            checkout.checkout_notes.forget(goal_id)

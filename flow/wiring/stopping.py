@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-from itertools import islice
-
 from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core import explain, layout
 from flow.errors import FlowError, InputError, StateError
-from flow.wiring import stop_sight
+from flow.wiring import stop_parts, stop_sight
 from flow.wiring.evaluating import Evaluating
 from flow.wiring.reading import Reading
 
@@ -17,21 +14,13 @@ if TYPE_CHECKING:
 
     from flow.app.evaluate import Evaluated
     from flow.app.stop_tools import Host
-    from flow.core.goal import Criterion, Goal
-    from flow.core.lost_goals import SessionNotes
-    from flow.core.stop import Loop
+    from flow.core.goal import Goal
     from flow.core.stop_host import Answer, StopEvent
-    from flow.core.verdict import Verdict
 
 IDLE_SECONDS = 3600
 """A session that has not stopped for so long owns nothing any more."""
 ASK_SECONDS = 30.0
 """The most that asking again what a goal waits for may take in the hook."""
-OUTPUT_END = 8192
-"""Bytes of the end of an output that a continuation is made from."""
-SOURCE = "evaluator-loop"
-LOOK_BACK = 100
-"""The newest sidecars of a criterion among which one that passed or failed is looked for."""
 MARGIN = 5.0
 """Seconds of the hook's time that are kept for writing down what was found."""
 
@@ -40,19 +29,24 @@ class Stopping(Reading, Evaluating):
     """What the Stop hook asks of a checkout."""
 
     @classmethod
-    def at(cls, cwd: str | None) -> Stopping:
+    def at(cls, cwd: str | None, session: str | None = None) -> Stopping:
         """The checkout that an event is about; ``cwd`` is its folder, which may be gone.
 
-        One that Flow works for is found where it was, also where nothing of it is left. Raises
+        One that Flow works for is found where it was, also where nothing of it is left; where
+        ``cwd`` is in none, the one in which ``session`` was kept working. Raises
         :class:`InputError` where there is no repository, no ``.flow`` and none that Flow knows.
         """
         import os
 
-        missing = stop_sight.missing_checkout(cwd or os.getcwd(), os.environ)
         folder = cwd or os.getcwd()
+        repo = stop_sight.repository(folder, os.environ, session)
         while not os.path.isdir(folder):
             folder = os.path.dirname(folder)
-        return cls(folder, repo=missing)
+        return cls(folder, repo=repo)
+
+    def left_behind(self, session: str | None) -> list[str]:
+        """What to say of another checkout's goals that the session was kept working for."""
+        return stop_sight.left_behind(self, session)
 
     def switched_off(self, session: str | None, why: str) -> list[str]:
         """What to say where the hook is off: which goals nobody judges, once in a session.
@@ -71,7 +65,7 @@ class Stopping(Reading, Evaluating):
         if not news:
             return []
         told = {**notes.told, **dict.fromkeys(left, why)}
-        _Sessions(self).keep(session, notes._replace(told=told, judging=False))
+        stop_parts.StopSessions(self).keep(session, notes._replace(told=told, judging=False))
         return [f"goal {explain.names(news, 5)}: not judged any more, since {why}"]
 
     def stop(self, event: StopEvent, host: Host, seconds_left: Callable[[], float]) -> Answer:
@@ -93,9 +87,9 @@ class Stopping(Reading, Evaluating):
             fail_after=settings.fail_after_stuck_turns,
             propose_only=settings.on_stuck == "propose",
             sight=lambda session: stop_sight.look(self, session),
-            sessions=_Sessions(self),
-            record=_Record(self),
-            moves=_Moves(self),
+            sessions=stop_parts.StopSessions(self),
+            record=stop_parts.StopRecord(self),
+            moves=stop_parts.StopMoves(self),
             ready=lambda goal: self.ask_again(goal, min(ASK_SECONDS, left())),
             evaluate=lambda request: self.examine(request, seconds_left=left),
             alone=lambda goal_id: locks.exclusive(
@@ -156,7 +150,7 @@ class Stopping(Reading, Evaluating):
 
         if run_id is not None and files.exists(self.top, layout.events_file(run_id)):
             spoken = self.speaker.fields() if self.speaker is not None else {}
-            _Record(self).note(run_id, goal_id, {**event, **spoken})
+            stop_parts.StopRecord(self).note(run_id, goal_id, {**event, **spoken})
 
     def own(self, goal_id: str, session: str) -> None:
         """Remember that a session works on a goal."""
@@ -227,105 +221,3 @@ class Stopping(Reading, Evaluating):
         if found[0].outcome == "passed":
             return True, f"what it waited for is there: {shown}"
         return False, f"not there yet ({found[0].result}): {shown}"
-
-
-class _Sessions:
-    """Whose a goal is, and what the hook did in a session (:class:`~flow.app.stop_tools.Sessions`).
-
-    What cannot be written is not remembered: a stop is answered all the same.
-    """
-
-    def __init__(self, checkout: Stopping) -> None:
-        self._checkout = checkout
-
-    def owner(self, goal_id: str) -> str | None:
-        return self._checkout.owner(goal_id)
-
-    def own(self, goal_id: str, session: str) -> None:
-        self._checkout.own(goal_id, session)
-
-    def has_stopped(self, session: str) -> bool:
-        try:
-            return self._checkout.checkout_notes.session(session) is not None
-        except FlowError:
-            return True
-
-    def keep(self, session: str, notes: SessionNotes) -> None:
-        with suppress(FlowError):
-            self._checkout.checkout_notes.keep_session(session, notes)
-
-
-class _Record:
-    """The counters and events of a goal's run (:class:`~flow.app.stop_tools.LoopRecord`)."""
-
-    def __init__(self, checkout: Stopping) -> None:
-        self._checkout = checkout
-        self._top = checkout.top
-
-    def persist(self, verdict: Verdict) -> tuple[str, ...]:
-        document = verdict.to_document()
-        return self._checkout._put_verdict(document, verdict.run_id, SOURCE)[1]
-
-    def loop(self, goal_id: str, run_id: str) -> Loop:
-        from flow.adapters import loops
-        from flow.core.stop import Loop
-
-        return loops.read(self._top, run_id, goal_id) if run_id else Loop(goal_id)
-
-    def keep_loop(self, run_id: str, loop: Loop) -> None:
-        from flow.adapters import clock, loops
-
-        loops.write(self._top, run_id, loop, now=clock.now())
-
-    def note(self, run_id: str, goal_id: str, event: Mapping[str, Any]) -> None:
-        from flow.adapters import clock, events
-
-        fields = dict(event)
-        kind = fields.pop("type")
-        events.append(self._top, run_id, goal_id, kind, fields, at=clock.now(), sync=False)
-        self._checkout._keep_head(run_id)  # a stop writes nothing after this
-
-    def output_end(self, evidence_ref: str) -> str:
-        from flow.adapters import files
-
-        stem = evidence_ref.removesuffix(layout.EVIDENCE_SUFFIX)
-        try:
-            data = files.read_end(self._top, f"{stem}.txt", limit=OUTPUT_END)
-        except FlowError:
-            return ""
-        return data.decode("utf-8", "replace")
-
-    def shown_before(self, run_id: str, criterion: Criterion) -> bool:
-        records = self._checkout.records
-        for path in islice(records.measured(run_id, criterion.id), LOOK_BACK):
-            evidence = records.counted(path)
-            if evidence is None or evidence.outcome not in ("passed", "failed"):
-                continue
-            if evidence.document["evidence"].get("criterion_digest") == criterion.digest:
-                return True
-        return False
-
-
-class _Moves:
-    """What a stop may change of a goal (:class:`~flow.app.stop_tools.GoalMoves`)."""
-
-    def __init__(self, checkout: Stopping) -> None:
-        self._checkout = checkout
-
-    def resume(self, goal_id: str, reason: str) -> None:
-        self._checkout.go_on(goal_id, reason)
-
-    def fail(self, evaluated: Evaluated, reason: str) -> None:
-        self._checkout.give_up(evaluated, reason)
-
-    def propose(self, evaluated: Evaluated, reason: str, waits: bool) -> Verdict:
-        from flow.adapters import clock
-        from flow.app import doors
-
-        ledger, records = self._checkout.ledger, self._checkout.records
-        return doors.propose_failed(
-            ledger, records, evaluated, reason, waits=waits, now=clock.now()
-        )
-
-    def missed(self, goal: Goal, run_id: str, status: str, contract: str) -> None:
-        self._checkout.left(goal, run_id, status, contract)

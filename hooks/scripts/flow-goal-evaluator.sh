@@ -49,6 +49,14 @@ goals_above() {
     done
 }
 
+# works_elsewhere: whether Flow kept the event's session working for a goal, in whatever checkout that was.
+works_elsewhere() {
+    local id='"(session_id|conversation_id)"[[:space:]]*:[[:space:]]*"([A-Za-z0-9_-][A-Za-z0-9._-]*)"'
+    [[ $head =~ $id ]] || return 1
+    id=${BASH_REMATCH[2]}
+    [[ -e $state/checkouts/:sessions/$id || (-n $other && -e $other/checkouts/:sessions/$id) ]]
+}
+
 # say_once TEXT: let the agent stop, and tell the user why Flow did nothing; once a day is enough.
 say_once() {
     first_today hook "$1" || answer "$text"
@@ -67,7 +75,7 @@ if [[ -n $cwd || (-n $whole && $head != *'"cwd"'* && $head != *'"workspace_roots
     # here (an escaped character, far behind), the interpreter finds out.
     here=$PWD
     [[ -z $cwd ]] || cd -P "$cwd" 2>/dev/null
-    goals_above "${cwd:-$here}" || goals_above "$PWD" || answer 'there are no goals here'
+    goals_above "${cwd:-$here}" || goals_above "$PWD" || works_elsewhere || answer 'there are no goals here'
 fi
 
 . "$root/bin/_start.bash"

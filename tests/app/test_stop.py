@@ -10,7 +10,7 @@ import pytest
 from flow.app.evaluate import Request, examine
 from flow.app.stop import stop
 from flow.app.stop_tools import Host, Sight, StopTools
-from flow.core.lost_goals import KnownGoal, SessionNotes
+from flow.core.lost_goals import KnownGoal, Loss, SessionNotes
 from flow.core.stop import Loop
 from flow.core.stop_host import StopEvent
 from flow.errors import InputError, StorageError
@@ -45,6 +45,7 @@ class Scene:
         self.losses: list[Any] = []
         self.notes: dict[str, SessionNotes] = {}
         self.shown: set[str] = set()
+        self.seconds = 1.0
         self.ready: tuple[bool, str] = (False, "not there yet: make ci")
         self.unwritable = False
         self.propose_only = False
@@ -103,8 +104,8 @@ class Scene:
     def output_end(self, path: str) -> str:
         return f"the end of {path}"
 
-    def shown_before(self, run_id: str, criterion: Any) -> bool:
-        return criterion.id in self.shown
+    def shown_before(self, run_id: str, criterion: Any) -> float | None:
+        return self.seconds if criterion.id in self.shown else None
 
     def missed(self, goal: Goal, run_id: str, status: str, contract: str) -> None:
         self.known[goal.id] = KnownGoal(goal.id, run_id, goal.branch, (status,), contract)
@@ -561,3 +562,196 @@ def test_a_judges_words_are_in_the_prompt_only_where_it_decided() -> None:
     assert '"be kind"' in answer.reason
     plain = Scene().say()
     assert "judge" not in plain.reason
+
+
+# --- goals that are lost, hidden or waiting (SPEC 17.10) ---------------------------------------
+
+GONE = Loss("issue-4", "gone")
+TASK = EVENT._replace(background=("a server",))
+
+
+def continued(goal_id: str = "issue-4", **more: Any) -> SessionNotes:
+    return SessionNotes(judged=(goal_id,), continued=(goal_id,))._replace(**more)
+
+
+@pytest.mark.parametrize("mode", ["warn", "block", "evaluator-loop"])
+@pytest.mark.parametrize("before", [SessionNotes(), continued()], ids=["new", "continued"])
+def test_a_lost_goal_is_said_and_asked_back(mode: str, before: SessionNotes) -> None:
+    here = Scene(mode=mode)
+    here.worlds.clear()
+    here.losses = [GONE]
+    here.known_goal()
+    here.notes["s"] = before
+    answer = here.say()
+    asks = mode != "warn" and bool(before.continued)
+    assert answer.action == ("continue" if asks else "let_go")
+    assert "goal issue-4: its file .flow/goals/issue-4.goal.yaml is gone" in answer.message
+    assert here.notes["s"].told == {"issue-4": GONE.key}
+    assert here.notes["s"].asked == ({"issue-4": 1} if asks else {})
+    again = here.say()
+    assert again.message == ""
+    assert "is gone" in again.reason
+
+
+def test_a_lost_goal_does_not_keep_others_from_being_judged() -> None:
+    here = Scene(world(outcome="passed"), mode="block")
+    here.losses = [Loss("b", "gone")]
+    here.notes["s"] = continued("b")
+    answer = here.say()
+    assert answer.action == "continue"
+    assert "- b: its file" in answer.reason
+    assert [request.goal_id for request in here.requests] == ["issue-4"]
+    here.notes["s"] = here.notes["s"]._replace(asked={"b": 3})
+    answer = here.say()
+    assert answer.action == "let_go"
+    assert "every required criterion is proved" in answer.message
+
+
+def test_without_a_session_it_is_said_each_time_and_nothing_is_kept() -> None:
+    here = Scene(mode="block")
+    here.worlds.clear()
+    here.losses = [GONE]
+    for _ in range(2):
+        answer = here.say(EVENT._replace(session=None))
+        assert (answer.action, "is gone" in answer.message) == ("let_go", True)
+    assert here.notes == {}
+
+
+def test_a_contract_that_was_changed_by_hand_is_asked_back() -> None:
+    untrusted = world()
+    untrusted.trust = (False, "nobody said yes")
+    here = Scene(untrusted, mode="block")
+    here.known_goal()
+    here.notes["s"] = continued()
+    answer = here.say()
+    assert answer.action == "continue"
+    assert "contract was changed by hand" in answer.reason
+    here.known_goal(contract=untrusted.goal("issue-4").contract)  # trust was revoked, no more
+    assert here.say().action == "let_go"
+
+
+def test_all_goals_of_a_session_are_judged_and_share_the_room() -> None:
+    here = Scene(world("a"), world("b"), world("c"), mode="block")
+    here.owners = {"a": "s", "b": "s", "c": "other"}
+    answer = here.say()
+    assert [request.goal_id for request in here.requests] == ["a", "b"]
+    assert "goal a is not done yet" in answer.reason
+    assert "goal b is not done yet" in answer.reason
+    assert len(answer.reason) <= HOST.limit
+    assert set(here.notes["s"].continued) == {"a", "b"}
+
+
+def test_one_that_fails_continues_beside_one_that_is_proved() -> None:
+    here = Scene(world("a", "passed"), world("b"), mode="block")
+    here.owners = {"a": "s", "b": "s"}
+    answer = here.say()
+    assert answer.action == "continue"
+    assert "goal a" not in answer.reason
+
+
+def test_a_goal_that_is_not_the_sessions_is_named_once() -> None:
+    here = Scene(world("a", "passed"), world("b"), mode="block")
+    here.owners = {"a": "s"}
+    assert "goal b: it is active, too" in here.say().message
+    assert "goal b" not in here.say().message
+    assert "goal b" in here.say().reason
+
+
+def test_only_what_flow_left_is_judged_beside_what_was_written_there() -> None:
+    here = Scene(world("a"), world("b"), mode="block")
+    here.known_goal("b")
+    assert here.say().action == "continue"
+    assert [request.goal_id for request in here.requests] == ["b"]
+    here = Scene(world("a"), world("b"), mode="block")
+    here.known_goal("a")
+    here.known_goal("b")
+    assert here.say().action == "let_go"
+    assert not here.requests
+
+
+@pytest.mark.parametrize(("stopped", "judged"), [(False, True), (True, False)])
+def test_a_claim_counts_where_that_session_has_stopped(stopped: bool, judged: bool) -> None:
+    here = Scene(mode="block")
+    here.notes["s"] = continued()
+    here.owners["issue-4"] = "x"
+    if stopped:
+        here.notes["x"] = SessionNotes()
+    answer = here.say()
+    assert bool(here.requests) == judged
+    assert "session x claimed it" in answer.message
+    assert (answer.action == "continue") == judged
+
+
+def test_a_claim_that_was_taken_back_leaves_the_goal_where_it_was() -> None:
+    here = Scene(world(), world("b", "passed"), mode="block")
+    here.notes["s"] = continued()
+    here.owners["b"] = "s"
+    assert here.say().action == "continue"
+    assert {request.goal_id for request in here.requests} == {"issue-4", "b"}
+
+
+def test_background_work_is_waited_for_twice_in_a_row() -> None:
+    here = Scene(mode="block")
+    assert [here.say(TASK).action for _ in range(4)] == ["let_go", "let_go", "continue", "continue"]
+    assert here.say().action == "continue"
+    assert here.say(TASK).action == "let_go"
+
+
+def test_a_wait_is_asked_about_only_where_the_session_was_kept_working() -> None:
+    here = Scene(world(status="waiting_for_ci"), mode="block")
+    assert [here.say().action for _ in range(4)] == ["let_go"] * 4
+    here.notes["s"] = continued()
+    assert [here.say().action for _ in range(4)] == ["let_go", "let_go", "continue", "continue"]
+    assert "resume" not in " ".join(here.log)
+
+
+def test_while_a_stop_is_judged_the_notes_say_so() -> None:
+    seen = []
+    here = Scene(mode="block")
+    here.worlds["issue-4"].during["AC1"] = lambda: seen.append(here.notes["s"].judging)
+    here.say()
+    assert seen == [True]
+    assert here.notes["s"].judging is False
+    here.notes["s"] = here.notes["s"]._replace(judging=True)
+    assert "at the stop before" in here.say().message
+    assert here.say().message == ""
+
+
+@pytest.mark.parametrize("before", [SessionNotes(), continued()], ids=["new", "continued"])
+def test_what_stands_in_the_way_is_said_and_asked_back(before: SessionNotes) -> None:
+    here = Scene(world("a"), mode="block")
+    here.notes["s"] = before._replace(continued=("a",) if before.continued else ())
+
+    def fails() -> None:
+        raise StorageError("no space", file="x")
+
+    here.worlds["a"].during["AC1"] = fails
+    answer = here.say()
+    assert answer.action == ("continue" if before.continued else "let_go")
+    assert "goal a cannot be judged: x: no space" in answer.message
+    assert "no space" in answer.reason
+    assert here.notes["s"].judging is False
+
+
+def test_what_is_judged_is_missed_from_then_on() -> None:
+    here = Scene(world(outcome="passed"))
+    here.say()
+    assert here.known["issue-4"].statuses == ("active",)
+    assert here.known["issue-4"].contract == here.worlds["issue-4"].goal("issue-4").contract
+    stuck = Scene()
+    for _ in range(4):
+        stuck.say()
+    assert stuck.log[-1] == "unlock"
+
+
+@pytest.mark.parametrize(
+    ("outcome", "shown", "row"),
+    [("inconclusive", True, "proof_lost"), ("inconclusive", False, "inconclusive"),
+     ("failed", True, "failed"), ("passed", True, "proved")],
+)  # fmt: skip
+def test_a_lost_proof(outcome: str, shown: bool, row: str) -> None:
+    here = Scene(world(outcome=outcome), mode="block")
+    here.shown = {"AC1"} if shown else set()
+    answer = here.say()
+    assert here.events[0]["row"] == row
+    assert (answer.action == "continue") == (row in ("proof_lost", "failed"))

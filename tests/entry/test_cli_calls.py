@@ -16,7 +16,8 @@ COMMANDS = [
     ["init"],
     *(["goal", name] for name in (
         "create", "activate", "evaluate", "confirm", "status", "list", "history", "inspect",
-        "pause", "resume", "approve", "amend", "rebase", "clear", "claim", "wait", "baseline",
+        "pause", "resume", "approve", "amend", "rebase", "clear", "claim", "wait", "forget",
+        "baseline",
     )),
     *(
         ["evidence", name]
@@ -175,6 +176,8 @@ WRONG = [
     ["goal", "claim"],
     ["goal", "claim", "a", "--session", ""],
     ["goal", "claim", "a", "--session", "x\ny"],
+    ["goal", "forget"],
+    ["goal", "forget", "../a"],
     ["goal", "wait"],
     ["goal", "wait", "a"],
     ["goal", "wait", "a", "--until", " "],

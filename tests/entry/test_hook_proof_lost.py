@@ -90,3 +90,17 @@ def test_it_is_bounded_like_a_failure(repo: GitRepo, home: Path, capfd: Capture)
     answers = [stop(repo, capfd) for _ in range(4)]
     assert [a["decision"] for a in answers] == ["block"] * 3 + ["approve"]
     assert "stuck_no_progress" in answers[3]["systemMessage"]
+
+
+@pytest.mark.parametrize(("took", "lost"), [("0", True), ("6", False)])
+def test_what_fitted_the_hooks_time_before_and_does_not_now(
+    took: str, lost: bool, repo: GitRepo, home: Path, capfd: Capture
+) -> None:
+    begin(repo, home, f"sleep {took}; {FAILS}", "block")
+    settings(home, stopHookEnforcement="block")
+    assert scene.here(repo, "goal", "evaluate", "greet", "--no-input").status == 1
+    settings(home, stopHookEnforcement="block", hookTimeoutSeconds=8)
+    repo.write("check.sh", "sleep 60")
+    answer = stop(repo, capfd)
+    assert events(repo)[-1]["row"] == ("proof_lost" if lost else "inconclusive")
+    assert answer["decision"] == ("block" if lost else "approve")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -67,6 +68,27 @@ def no_folder(repo: GitRepo) -> None:
     (repo.path / ".flow/goals").write_text("")
 
 
+def flow_a_file(repo: GitRepo) -> None:
+    shutil.rmtree(repo.path / ".flow")
+    repo.write(".flow", "")
+
+
+def flow_a_link(repo: GitRepo) -> None:
+    os.rename(repo.path / ".flow", repo.path / "elsewhere")
+    (repo.path / ".flow").symlink_to("elsewhere")
+
+
+def no_runs(repo: GitRepo) -> None:
+    shutil.rmtree(repo.path / ".flow/runs")
+    repo.write(".flow/runs", "")
+
+
+def no_lock(repo: GitRepo) -> None:
+    lock = repo.path / ".flow/runs/.locks/stop-greet.lock"
+    lock.unlink(missing_ok=True)
+    lock.mkdir(parents=True)
+
+
 def other_id(repo: GitRepo) -> None:
     text = file(repo).read_text().replace("id: greet", "id: other", 1)
     file(repo).unlink()
@@ -85,6 +107,10 @@ HANDS: dict[str, tuple[Callable[[GitRepo], Any], str]] = {
     "a folder": (by_folder, "cannot be read"),
     "a pipe": (by_pipe, "cannot be read"),
     "no folder of goals": (no_folder, "cannot be read"),
+    ".flow a file": (flow_a_file, "cannot be read"),
+    ".flow a link": (flow_a_link, "cannot be read"),
+    "no folder of runs": (no_runs, "cannot be judged"),
+    "a lock that is none": (no_lock, "cannot be judged"),
     "broken": (lambda repo: file(repo).write_text("apiVersion: ["), "cannot be read"),
     "empty": (lambda repo: file(repo).write_text(""), "cannot be read"),
     "drafted": (to_status("draft"), "status was set to draft by hand"),
@@ -117,7 +143,7 @@ def test_what_a_hand_does_is_said_and_continued(
     settings(home, stopHookEnforcement=mode)
     do(work)
     answer = stop(work, capfd)
-    assert "goal greet: " in answer["systemMessage"]
+    assert "goal greet" in answer["systemMessage"]
     assert words in answer["systemMessage"]
     if mode == "warn":
         assert answer["decision"] == "approve"
@@ -140,8 +166,9 @@ def test_in_another_session_it_is_said_once_and_not_continued(
     if hand != "another contract":  # there the hook says that it is not trusted
         assert words in answer["systemMessage"]
     again = stop(work, capfd)
-    assert words not in again.get("systemMessage", "").replace("cannot read", "")
-    assert answer["decision"] == "approve"
+    assert again["decision"] == "approve"
+    if words != "cannot be judged":  # that is said each time
+        assert words not in again.get("systemMessage", "").replace("cannot read", "")
 
 
 def test_it_is_asked_for_at_most_so_often_and_said_once(work: GitRepo, capfd: Capture) -> None:
@@ -220,6 +247,55 @@ def test_a_closing_in_another_state_folder_is_by_hand(
     answer = stop(work, capfd)
     assert answer["decision"] == "block"
     assert "closed by hand" in answer["systemMessage"]
+
+
+def test_a_change_that_somebody_decided_in_the_checkout_closes_nothing(
+    work: GitRepo, capfd: Capture
+) -> None:
+    """A forged intent is carried out like one of a killed command; nobody vouches for it."""
+    stop(work, capfd)
+    text = file(work).read_text()
+    run_id = scene.run_dir(work).name
+    intent = {
+        "version": 1,
+        "key": "0" * 24,
+        "goal_id": "greet",
+        "run_id": run_id,
+        "at": "2026-01-01T00:00:00Z",
+        "journal": ".decisions/issue-7.md",
+        "issue": 7,
+        "branch": "main",
+        "artifact": {
+            "type": "goal-evaluation",
+            "fields": {"goal_id": "greet", "result": "pass", "evidence_bundle": "x"},
+        },
+        "event_type": "confirmed",
+        "event": {"from": "active", "to": "achieved"},
+        "text": text.replace("status: active", "status: achieved", 1),
+        "before": sha256(text.encode()).hexdigest(),
+        "proposal": None,
+        "proposal_change": "keep",
+        "sidecar": None,
+        "sidecar_sha256": None,
+    }
+    work.write(".flow/runs/.pending/greet.json", json.dumps(intent))
+    answer = stop(work, capfd)
+    assert answer["decision"] == "block"
+    assert "closed by hand" in answer["reason"]
+
+
+def test_what_a_killed_command_had_closed_is_forgotten(
+    work: GitRepo, home: Path, capfd: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from flow.wiring.parts import Parts
+
+    stop(work, capfd)
+    with monkeypatch.context() as patch:
+        patch.setattr(Parts, "left", lambda *_: None)
+        assert scene.here(work, "goal", "clear", "greet", "--yes").status == 0
+    assert list((home / "flow-state").rglob("goals.json"))
+    assert "systemMessage" not in stop(work, capfd)
+    assert not list((home / "flow-state").rglob("goals.json"))
 
 
 def test_a_branch_switch_is_said_and_never_continued(work: GitRepo, capfd: Capture) -> None:
@@ -387,10 +463,34 @@ def test_a_checkout_that_is_gone_is_said(work: GitRepo, tmp_path: Path) -> None:
     assert "AC1" in run_script(data, cwd=tmp_path).json["reason"]
 
 
-def test_a_nested_repository_is_no_loss(work: GitRepo, capfd: Capture) -> None:
-    stop(work, capfd)
-    inner = GitRepo.init(work.path / "src/inner")
-    assert "systemMessage" not in stop(inner, capfd)
+@pytest.mark.parametrize("where", ["nested", "beside"])
+def test_in_another_repository_it_is_said_once(where: str, work: GitRepo, tmp_path: Path) -> None:
+    other = GitRepo.init(work.path / "src/inner" if where == "nested" else tmp_path / "beside")
+    data = json.dumps(event(other))
+    assert "systemMessage" not in run_script(data, cwd=tmp_path).json
+    run_script(json.dumps(event(work)), cwd=tmp_path)
+    answer = run_script(data, cwd=tmp_path).json
+    assert answer["decision"] == "approve"
+    assert f"goal greet of {work.path} is not judged" in answer["systemMessage"]
+    assert "systemMessage" not in run_script(data, cwd=tmp_path).json
+    assert "AC1" in run_script(json.dumps(event(work)), cwd=tmp_path).json["reason"]
+
+
+def test_outside_of_all_repositories_the_sessions_goal_is_judged(
+    work: GitRepo, tmp_path: Path
+) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    data = json.dumps(event(outside))
+    assert run_script(data, cwd=tmp_path).json["reason"] == "there are no goals here"
+    run_script(json.dumps(event(work)), cwd=tmp_path)
+    answer = run_script(data, cwd=tmp_path).json
+    assert answer["decision"] == "block"
+    assert "AC1" in answer["reason"]
+    other = json.dumps(event(outside, session_id="s2"))
+    assert run_script(other, cwd=tmp_path).json["reason"] == "there are no goals here"
+    os.rename(work.path / ".git", work.path / "git")
+    assert "is gone" in run_script(data, cwd=tmp_path).json["reason"]
 
 
 def test_notes_that_are_broken_are_no_notes(work: GitRepo, home: Path, capfd: Capture) -> None:
@@ -414,3 +514,40 @@ def test_old_sessions_are_forgotten(tmp_path: Path) -> None:
         notes.keep_session(f"s{number}", SessionNotes(judged=("g",)))
     assert notes.session("s0") is None
     assert notes.session(f"s{checkouts.MOST_SESSIONS + 4}") == SessionNotes(judged=("g",))
+
+
+# --- what a person reads ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("status", ["achieved", "failed", "cancelled"])
+def test_closed_by_hand_is_told_wherever_the_goal_is_shown(status: str, work: GitRepo) -> None:
+    assert scene.here(work, "goal", "evaluate", "greet", "--no-input").status == 1
+    to_status(status)(work)
+    shown = f"{status} (closed by hand)"
+    assert shown in scene.here(work, "goal", "list").stdout
+    assert shown in scene.here(work, "goal", "status", "greet").stdout
+    assert "by hand" in scene.here(work, "goal", "inspect", "greet").stdout
+    page = scene.here(work, "report", "greet").stdout
+    assert f"<title>greet: {shown}</title>" in page
+    found = scene.here(work, "doctor", "--json").json["findings"]
+    assert any("goal greet: it was closed by hand" in finding["what"] for finding in found)
+    for words in (("status", "greet"), ("inspect", "greet")):
+        document = scene.here(work, "goal", *words, "--json").json
+        assert document["closed_by_hand"] is True
+        assert any("closed by hand" in warning for warning in document["warnings"])
+    [row] = scene.here(work, "goal", "list", "--json").json["goals"]
+    assert row["closed_by_hand"] is True
+
+
+def test_closed_by_flow_is_told_as_before(work: GitRepo) -> None:
+    assert scene.here(work, "goal", "clear", "greet", "--yes").status == 0
+    for words in (("goal", "list"), ("goal", "status", "greet"), ("goal", "inspect", "greet"),
+                  ("report", "greet"), ("doctor",)):  # fmt: skip
+        assert "by hand" not in scene.here(work, *words).stdout
+
+
+def test_doctor_names_a_goal_that_is_gone(work: GitRepo) -> None:
+    shutil.rmtree(work.path / ".flow")
+    found = scene.here(work, "doctor", "--json").json["findings"]
+    assert any("goal greet: its file .flow/goals/greet" in finding["what"] for finding in found)
+    assert not (work.path / ".flow").exists()

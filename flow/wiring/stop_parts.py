@@ -1,0 +1,143 @@
+"""The parts of :class:`~flow.app.stop_tools.StopTools` over a real checkout."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from itertools import islice
+
+from flow.cheap_typing import TYPE_CHECKING, Any
+from flow.core import layout
+from flow.errors import FlowError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from flow.app.evaluate import Evaluated
+    from flow.core.goal import Criterion, Goal
+    from flow.core.lost_goals import SessionNotes
+    from flow.core.stop import Loop
+    from flow.core.verdict import Verdict
+    from flow.wiring.stopping import Stopping
+
+OUTPUT_END = 8192
+"""Bytes of the end of an output that a continuation is made from."""
+SOURCE = "evaluator-loop"
+LOOK_BACK = 100
+"""The newest sidecars of a criterion among which one that passed or failed is looked for."""
+
+
+class StopSessions:
+    """Whose a goal is, and what the hook did in a session (:class:`~flow.app.stop_tools.Sessions`).
+
+    What cannot be written is not remembered: a stop is answered all the same.
+    """
+
+    def __init__(self, checkout: Stopping) -> None:
+        self._checkout = checkout
+
+    def owner(self, goal_id: str) -> str | None:
+        """The session a goal belongs to; None where it belongs to none, or that one is idle."""
+        return self._checkout.owner(goal_id)
+
+    def own(self, goal_id: str, session: str) -> None:
+        """Remember that a session works on a goal."""
+        self._checkout.own(goal_id, session)
+
+    def has_stopped(self, session: str) -> bool:
+        """Whether the session has ever stopped in this checkout."""
+        try:
+            return self._checkout.checkout_notes.session(session) is not None
+        except FlowError:
+            return True
+
+    def keep(self, session: str, notes: SessionNotes) -> None:
+        """Remember what the hook did in a session."""
+        with suppress(FlowError):
+            self._checkout.checkout_notes.keep_session(session, notes)
+
+
+class StopRecord:
+    """The counters and events of a goal's run (:class:`~flow.app.stop_tools.LoopRecord`)."""
+
+    def __init__(self, checkout: Stopping) -> None:
+        self._checkout = checkout
+        self._top = checkout.top
+
+    def persist(self, verdict: Verdict) -> tuple[str, ...]:
+        """Keep the verdict; returns warnings."""
+        document = verdict.to_document()
+        return self._checkout._put_verdict(document, verdict.run_id, SOURCE)[1]
+
+    def loop(self, goal_id: str, run_id: str) -> Loop:
+        """The counters; fresh ones where there are none."""
+        from flow.adapters import loops
+        from flow.core.stop import Loop
+
+        return loops.read(self._top, run_id, goal_id) if run_id else Loop(goal_id)
+
+    def keep_loop(self, run_id: str, loop: Loop) -> None:
+        """Replace the counters."""
+        from flow.adapters import clock, loops
+
+        loops.write(self._top, run_id, loop, now=clock.now())
+
+    def note(self, run_id: str, goal_id: str, event: Mapping[str, Any]) -> None:
+        """Append an event to a run."""
+        from flow.adapters import clock, events
+
+        fields = dict(event)
+        kind = fields.pop("type")
+        events.append(self._top, run_id, goal_id, kind, fields, at=clock.now(), sync=False)
+        self._checkout._keep_head(run_id)  # a stop writes nothing after this
+
+    def output_end(self, evidence_ref: str) -> str:
+        """The end of the output behind a sidecar's path."""
+        from flow.adapters import files
+
+        stem = evidence_ref.removesuffix(layout.EVIDENCE_SUFFIX)
+        try:
+            data = files.read_end(self._top, f"{stem}.txt", limit=OUTPUT_END)
+        except FlowError:
+            return ""
+        return data.decode("utf-8", "replace")
+
+    def shown_before(self, run_id: str, criterion: Criterion) -> float | None:
+        """How many seconds its command took when it last passed or failed; None: it never did."""
+        records = self._checkout.records
+        for path in islice(records.measured(run_id, criterion.id), LOOK_BACK):
+            evidence = records.counted(path)
+            if evidence is None or evidence.outcome not in ("passed", "failed"):
+                continue
+            body = evidence.document["evidence"]
+            if body.get("criterion_digest") == criterion.digest:
+                return float(body.get("duration_seconds") or 0)
+        return None
+
+
+class StopMoves:
+    """What a stop may change of a goal (:class:`~flow.app.stop_tools.GoalMoves`)."""
+
+    def __init__(self, checkout: Stopping) -> None:
+        self._checkout = checkout
+
+    def resume(self, goal_id: str, reason: str) -> None:
+        """A waiting goal becomes active again."""
+        self._checkout.go_on(goal_id, reason)
+
+    def fail(self, evaluated: Evaluated, reason: str) -> None:
+        """Close a goal as ``failed``."""
+        self._checkout.give_up(evaluated, reason)
+
+    def propose(self, evaluated: Evaluated, reason: str, waits: bool) -> Verdict:
+        """Propose ``failed``; with ``waits`` the goal waits for the user meanwhile."""
+        from flow.adapters import clock
+        from flow.app import doors
+
+        ledger, records = self._checkout.ledger, self._checkout.records
+        return doors.propose_failed(
+            ledger, records, evaluated, reason, waits=waits, now=clock.now()
+        )
+
+    def missed(self, goal: Goal, run_id: str, status: str, contract: str) -> None:
+        """Remember a goal that was judged: from now on it is missed."""
+        self._checkout.left(goal, run_id, status, contract)
