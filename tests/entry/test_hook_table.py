@@ -110,7 +110,7 @@ ROWS = {
     "draft": Row(draft),
     "closed": Row(closed),
     "other branch": Row(other_branch),
-    "other session": Row(other_session),
+    "other session": Row(other_session, says="session s2 claimed it"),
     "background": Row(
         background, background_tasks=[{"id": "b", "type": "shell", "status": "running"}]
     ),
