@@ -164,7 +164,8 @@ def test_the_events_folder_counts_not_the_hosts(blocking: GitRepo, tmp_path: Pat
     said = {"last_assistant_message": 'x "cwd": "/tmp", ' * 3000}
     found = answer(json.dumps({**said, **event(blocking)}), tmp_path)
     assert found["decision"] == "block"
-    assert answer(json.dumps(event(tmp_path)), blocking)["decision"] == "approve"
+    other = event(tmp_path, session_id="s2")  # the first one's goal is judged wherever it goes
+    assert answer(json.dumps(other), blocking)["decision"] == "approve"
 
 
 def test_a_folder_behind_a_link_is_found(blocking: GitRepo, tmp_path: Path) -> None:
