@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 
+from flow.adapters.check_variables import VARIABLES
 from flow.core.speaker import AGENT_VARIABLES, SESSION_VARIABLES
 from tests.support import GitRepo
 from tests.support.guard import Guard
@@ -38,6 +39,7 @@ STRIPPED_NAMES = (
     *("BASH_ENV", "BASHOPTS", "CDPATH", "ENV", "LD_PRELOAD", "POSIXLY_CORRECT", "SHELLOPTS"),
     *("CLICOLOR", "CLICOLOR_FORCE", "COLUMNS", "FORCE_COLOR", "LANGUAGE", "LINES", "NO_COLOR"),
     *("PY_COLORS", "PYTEST_ADDOPTS"),
+    *(variable.name for variable in VARIABLES if "*" not in variable.name),
     *("PYTHONDEVMODE", "PYTHONDONTWRITEBYTECODE", "PYTHONIOENCODING", "PYTHONWARNINGS"),
 )
 AWAY = frozenset(

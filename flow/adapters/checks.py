@@ -81,13 +81,14 @@ class CommandRunner:
         """
         if not checks:
             return
-        env, removed = clean_environment(self._environ)
+        env, removed, named = _environment(self._environ)
         bash = find_program("bash", self._environ.get("PATH"), outside=self._outside)
         run = _Run(
             checks,
             self._plans(checks, bash or FALLBACK_BASH, env),
             max(jobs, 1),
             removed,
+            named,
             self._follow,
         )
         run.loop(started, ended, tick, self._tick_seconds)
@@ -117,6 +118,21 @@ class CommandRunner:
         ]
 
 
+def _environment(
+    environ: Mapping[str, str],
+) -> tuple[dict[str, str], tuple[str, ...], tuple[str, ...]]:
+    """What a command gets, the names it does not get, and what the evidence says of the rest."""
+    from flow.adapters.check_variables import limitation, sorted_out
+    from flow.core.explain import visible
+
+    env, removed = clean_environment(environ)
+    more, named = sorted_out(env)
+    for name in more:
+        del env[name]
+    said = (limitation([visible(name) for name in named]),) if named else ()
+    return env, tuple(sorted((*removed, *map(visible, more)))), said
+
+
 class _Run:
     """One call of a runner."""
 
@@ -126,10 +142,11 @@ class _Run:
         plans: Sequence[Plan],
         jobs: int,
         removed: tuple[str, ...],
+        named: tuple[str, ...],
         follow: bool,
     ) -> None:
         self.checks, self.plans, self.jobs = checks, plans, jobs
-        self.removed, self.follow = removed, follow
+        self.removed, self.named, self.follow = removed, named, follow
         self.waiting = deque(range(len(checks)))
         self.running: set[int] = set()
         self.warden: Warden | None = None
@@ -197,7 +214,8 @@ class _Run:
         return [{"i": index, "kind": "lost", "signal": 9} for index in sorted(self.running)]
 
     def _result(self, index: int, report: dict[str, Any]) -> CheckResult:
-        return _result(self.checks[index], self.plans[index], report, self.removed)
+        result = _result(self.checks[index], self.plans[index], report, self.removed)
+        return result._replace(limitations=(*result.limitations, *self.named))
 
     def _close(self) -> None:
         try:

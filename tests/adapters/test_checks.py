@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 
 from flow.adapters import process_ending, process_tree, process_warden
+from flow.adapters.check_variables import VARIABLES
 from flow.adapters.checks import CommandRunner
 from flow.adapters.process_outcome import read_exit
 from flow.adapters.process_supervisor import send_report
@@ -370,6 +371,21 @@ HIJACKS = {
     "CDPATH": "/usr",
     "LD_PRELOAD": "./hijack.so",
     "PYTEST_ADDOPTS": "--collect-only",
+    "MAKEFLAGS": "n",
+    "GNUMAKEFLAGS": "-i",
+    "PYTHONOPTIMIZE": "1",
+    "GOFLAGS": "-mod=mod -run=^$",
+    "NODE_OPTIONS": "--max-old-space-size=99 --require ./hijack.js",
+    "NODE_TEST_CONTEXT": "child-v8",
+    "CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER": "true",
+    "CARGO_PROFILE_TEST_DEBUG_ASSERTIONS": "false",
+    "RUSTC_WRAPPER": "./hijack.sh",
+    "MAVEN_ARGS": "-B -DskipTests",
+    "MAVEN_OPTS": "-Xmx1g -DskipTests",
+    "RUBYOPT": "-r./hijack",
+    "NPM_CONFIG_SCRIPT_SHELL": "/bin/true",
+    "VSTestTestCaseFilter": "x",
+    "GTEST_FILTER": "-*",
     "GIT_DIR": "/nowhere",
     "GIT_CONFIG_COUNT": "1",
     "GIT_EXTERNAL_DIFF": "true",
@@ -388,6 +404,37 @@ def test_a_hijacked_environment_changes_nothing(scene: Scene, name: str) -> None
     assert (result.outcome, result.exit_code) == ("failed", 3)
     assert output == f"function\n{scene.top.resolve()}/lib\n".encode()
     assert result.environment_removed == (name,)
+
+
+STAYS = {
+    "GOFLAGS": "-mod=mod -tags=unit", "NODE_OPTIONS": "--max-old-space-size=4096",
+    "RUSTC_WRAPPER": "/opt/bin/sccache", "MAVEN_OPTS": "-Xmx1g", "TOXENV": "py312",
+    "RUBYOPT": "-rbundler/setup",
+}  # fmt: skip
+
+
+def test_a_variable_with_a_harmless_value_stays_and_is_named(scene: Scene) -> None:
+    scene.environ.update(STAYS)
+    result, output = scene.one("env")
+    assert output is not None
+    assert result.environment_removed == ()
+    for name, value in STAYS.items():
+        assert f"{name}={value}\n".encode() in output
+        assert any(name in text for text in result.limitations)
+
+
+def test_what_says_where_something_lies_is_left_alone(scene: Scene) -> None:
+    names = ("CARGO_HOME", "CARGO_TARGET_DIR", "GOPATH", "PYTHONPATH")
+    places = dict.fromkeys(names, "/x")
+    places["TOX_OVERRIDE"] = "testenv.passenv+=X_*;run.passenv+=Y"
+    scene.environ.update(places, GOFLAGS="", MAKELEVEL="1", CARGO_TERM_COLOR="always")
+    result, _ = scene.one("env")
+    assert (result.environment_removed, result.limitations) == ((), ())
+
+
+def test_every_row_says_why_and_by_what_source() -> None:
+    assert all(variable.why and variable.source for variable in VARIABLES)
+    assert len({variable.name for variable in VARIABLES}) == len(VARIABLES)
 
 
 def test_the_rest_of_the_environment_is_the_users(scene: Scene) -> None:

@@ -1,0 +1,129 @@
+"""Variables that change what a check means (SPEC section 3), as data of 2026.
+
+A variable of the user's own shell that leaves tests out, starts others, or hides their failure, is
+taken out of a criterion's command: the same contract has to mean the same everywhere. One of which
+only some values do that stays where its value is one that is known, and the evidence names it. What
+only says where something lies (``CARGO_HOME``, ``GOPATH``, ``PYTHONPATH``) is left alone.
+"""
+
+# ruff: noqa: E501  (a row a line)
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+
+from flow.cheap_typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class Variable(NamedTuple):
+    """One variable, or a pattern of names.
+
+    ``stays`` are patterns of words with ``*`` for any characters: with those alone it stays, and
+    the evidence names it; with those of ``quiet`` alone it stays unnamed.
+    """
+
+    name: str
+    why: str
+    source: str
+    stays: tuple[str, ...] = ()
+    quiet: tuple[str, ...] = ()
+
+
+VARIABLES = tuple(
+    Variable(*row)
+    for row in (
+        ("MAKEFLAGS", "options of make: -n, -t and -i run nothing or hide failures", "GNU make manual, 5.7.3"),
+        ("GNUMAKEFLAGS", "as MAKEFLAGS", "GNU make manual, 5.7.3"),
+        ("MFLAGS", "as MAKEFLAGS", "GNU make manual, 5.7.3"),
+        ("MAKEFILES", "makefiles that are read first", "GNU make manual, 3.4"),
+        ("PYTEST_ADDOPTS", "options of pytest: -k, --co", "pytest: reference, environment variables"),
+        ("PYTEST_PLUGINS", "modules that may select tests", "pytest: reference, environment variables"),
+        ("PYTHONOPTIMIZE", "takes every assert out", "python: using, cmdline"),
+        ("PYTHONINSPECT", "an interpreter that ends with another status", "python: using, cmdline"),
+        ("PYTHONSTARTUP", "code that runs first", "python: using, cmdline"),
+        ("GOFLAGS", "options of go: -run, -exec, -skip", "go help environment", ("-mod=*", "-modcacherw", "-buildvcs=*", "-trimpath", "-p=*", "-count=1", "-race", "-tags=*", "-v", "-insecure")),
+        ("NODE_OPTIONS", "options of node: --require, --test-name-pattern", "node: CLI, NODE_OPTIONS", ("--max-old-space-size=*", "--max_old_space_size=*", "--max-semi-space-size=*", "--experimental-vm-modules", "--openssl-legacy-provider", "--enable-source-maps", "--no-warnings", "--trace-warnings", "--trace-deprecation", "--no-deprecation", "--dns-result-order=*", "--use-system-ca", "--use-openssl-ca", "--use-bundled-ca", "--no-experimental-*", "--experimental-strip-types")),
+        ("NODE_TEST_CONTEXT", "node --test then reports to a parent", "node: test runner source"),
+        ("CARGO_TARGET_*_RUNNER", "a program that starts the tests, or not", "cargo: environment variables"),
+        ("CARGO_ALIAS_*", "other meanings for cargo's commands", "cargo: configuration"),
+        ("CARGO_PROFILE_*_DEBUG_ASSERTIONS", "takes debug assertions out", "cargo: profiles"),
+        ("CARGO_PROFILE_*_OVERFLOW_CHECKS", "takes overflow checks out", "cargo: profiles"),
+        ("CARGO_BUILD_RUSTC*", "another compiler", "cargo: configuration", ("*sccache", "*ccache")),
+        ("RUSTC", "another compiler", "cargo: environment variables"),
+        ("RUSTC_WORKSPACE_WRAPPER", "a program around the compiler", "cargo: environment variables", ("*sccache", "*clippy-driver")),
+        ("RUSTC_WRAPPER", "a program around the compiler", "cargo: environment variables", ("*sccache", "*ccache")),
+        ("RUSTFLAGS", "flags that leave code out", "cargo: environment variables", ("-D", "warnings", "-Dwarnings", "-C", "target-cpu=*", "-Ctarget-cpu=*", "link-arg=*", "-Clink-arg=*", "linker=*", "-Clinker=*", "-L*", "-Zsanitizer=*", "-Cinstrument-coverage", "instrument-coverage", "debuginfo=*", "-Cdebuginfo=*")),
+        ("CARGO_ENCODED_RUSTFLAGS", "as RUSTFLAGS", "cargo: environment variables"),
+        ("NEXTEST_NO_TESTS", "no test is a pass", "nextest: environment variables"),
+        ("NEXTEST_FILTER*", "selects tests", "nextest: environment variables"),
+        ("NEXTEST_PROFILE", "another set of rules", "nextest: environment variables", ("ci", "default")),
+        ("MAVEN_ARGS", "options of mvn: -DskipTests, -fn", "maven: configuring", ("-B", "--batch-mode", "-ntp", "--no-transfer-progress", "-q", "-e", "-T*", "-o", "-Dstyle.color=*")),
+        ("MAVEN_OPTS", "properties of mvn: skipTests", "maven: configuring", ("-X*", "-Dmaven.repo.local=*", "-Dmaven.wagon.*", "-Dhttp*", "-Djava.*", "-ea", "-D*logger*")),
+        ("GRADLE_OPTS", "properties of gradle", "gradle: build environment", ("-X*", "-Dorg.gradle.*", "-Dhttp*", "-Djava.*", "-Dfile.encoding=*", '"-X*"')),
+        ("JAVA_TOOL_OPTIONS", "agents and properties", "JVM TI", ("-X*", "-Djava.*", "-Dhttp*", "-Dfile.encoding=*", "-Duser.*")),
+        ("_JAVA_OPTIONS", "agents and properties", "OpenJDK", ("-X*", "-Djava.*", "-Dhttp*", "-Dfile.encoding=*", "-Duser.*")),
+        ("JDK_JAVA_OPTIONS", "agents and properties", "the java command", ("-X*", "-Djava.*", "-Dhttp*", "-Dfile.encoding=*", "-Duser.*")),
+        ("VSTest*", "properties of dotnet test: a filter", "vstest: MSBuild properties"),
+        ("RUBYOPT", "code that runs first", "ruby(1)", ("-rbundler/setup", "-W*", "-w", "--yjit", "--jit", "-r*/bundler/setup")),
+        ("SPEC_OPTS", "options of rspec: --dry-run", "rspec-core: configuration"),
+        ("TESTOPTS", "options of rake's tests", "rake: TestTask"),
+        ("PERL5OPT", "code that runs first", "perlrun", ("-W*", "-w")),
+        ("PERL5DB", "a debugger", "perlrun"),
+        ("MOCHA_OPTIONS", "options of mocha: --grep", "mocha: configuring"),
+        ("npm_config_script_shell", "the shell of scripts", "npm: config"),
+        ("npm_config_ignore_scripts", "leaves scripts out", "npm: config"),
+        ("npm_config_if_present", "no script is a pass", "npm: config"),
+        ("npm_config_dry_run", "does nothing", "npm: config"),
+        ("npm_config_node_options", "as NODE_OPTIONS", "npm: config"),
+        ("TOX_OVERRIDE", "another configuration", "tox: environment variables", (), ("*.passenv+=*",)),
+        ("TOX_SKIP_ENV", "leaves environments out", "tox: configuration"),
+        ("TOXENV", "selects environments", "tox: configuration", ("*",)),
+        ("NOXSESSION", "selects sessions", "nox: configuration", ("*",)),
+        ("CTEST_NO_TESTS_ACTION", "no test is a pass", "ctest(1)"),
+        ("GTEST_FILTER", "selects tests", "googletest: advanced"),
+        ("GTEST_TOTAL_SHARDS", "runs a part", "googletest: advanced"),
+        ("GTEST_SHARD_INDEX", "runs a part", "googletest: advanced"),
+        ("GREP_OPTIONS", "options of an old grep", "grep(1)"),
+        ("ERL_FLAGS", "code that runs first", "erl(1)"),
+        ("ELIXIR_ERL_OPTIONS", "code that runs first", "elixir(1)"),
+        ("POSIXLY_CORRECT", "another bash", "bash(1)"),
+    )
+)  # fmt: skip
+_EXACT = {variable.name.lower(): variable for variable in VARIABLES if "*" not in variable.name}
+_PATTERNS = tuple(variable for variable in VARIABLES if "*" in variable.name)
+
+
+def changing(name: str) -> Variable | None:
+    """What is known of a variable; npm takes its own in any case, and so are all taken here."""
+    found = _EXACT.get(name.lower())
+    if found is not None and (found.name == name or found.name.startswith("npm_")):
+        return found
+    return next((entry for entry in _PATTERNS if fnmatchcase(name, entry.name)), None)
+
+
+def sorted_out(environ: Mapping[str, str]) -> tuple[list[str], list[str]]:
+    """The names that a command does not get, and those that it gets and the evidence names."""
+    removed: list[str] = []
+    named: list[str] = []
+    for name, value in environ.items():
+        variable = changing(name)
+        if variable is None or not value.strip():
+            continue
+        words = value.replace(";", " ").split()
+        if _consists(words, variable.quiet):
+            continue
+        (named if _consists(words, variable.stays) else removed).append(name)
+    return removed, sorted(named)
+
+
+def _consists(words: list[str], forms: tuple[str, ...]) -> bool:
+    return all(any(fnmatchcase(word, form) for form in forms) for word in words)
+
+
+def limitation(names: list[str]) -> str:
+    """The sentence of the evidence for variables that stayed."""
+    verb = "was" if len(names) == 1 else "were"
+    return f"{', '.join(names)} {verb} set, which can change what a check does."
