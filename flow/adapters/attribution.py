@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import os
 
-from flow.adapters import files
+from flow.adapters import declared_reports, files
+from flow.adapters.declared_reports import stamp
 from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core.attribution_reading import RULE_FILE, WINDOW, Attribution, Reading
 from flow.core.explain import visible
@@ -18,6 +19,7 @@ from flow.errors import ContractError, FlowError
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from flow.adapters.declared_reports import Stamp
     from flow.app.ports import Check, CheckResult, RunChecks
     from flow.core.attribution_rules import Rule
     from flow.core.attribution_summary import Summary
@@ -26,8 +28,6 @@ if TYPE_CHECKING:
 REVISION = 4
 """To be raised when a command's classing changes without a change of Flow's version."""
 RULES_LIMIT = 1 << 18
-
-Stamp = tuple[int, int, int, int]
 
 
 class Attributor:
@@ -71,25 +71,50 @@ class Attributor:
         for name in named:
             rel = os.path.normpath(os.path.join(check.cwd, name))
             if not os.path.isabs(rel) and not rel.startswith(".."):
-                found[rel] = _stamp(os.path.join(self._top, rel))
+                found[rel] = stamp(os.path.join(self._top, rel))
         return found
 
+    def declared(self, check: Check) -> dict[str, Stamp]:
+        """The reports that the criterion names, as they are now."""
+        return declared_reports.listed(self._top, check.cwd, check.report) if check.report else {}
+
     def attribution(
-        self, check: Check, result: CheckResult, before: Mapping[str, Stamp | None]
+        self,
+        check: Check,
+        result: CheckResult,
+        before: Mapping[str, Stamp | None],
+        declared: Mapping[str, Stamp],
     ) -> Attribution | None:
-        """Why a run that passed is no pass; None where it is one, or did not pass anyway."""
+        """Why a run that passed is no pass; None where it is one, or did not pass anyway.
+
+        ``before`` and ``declared`` are what :meth:`stamps` and :meth:`declared` gave before it ran.
+        """
         if result.outcome != "passed":
             return None
         reading = self.reading(check.command)
         if reading.masked:
             return Attribution("masked", reading.masked)
         data = self._output_end(result)
-        if not data and not before and not reading.runners and not self.rules():
+        asked = before or check.report or reading.runners or self.rules()
+        if not data and not asked:
             return None  # nobody says anything
-        from flow.core.attribution import found_reports, lines_of, reported_failure, vacuous
+        from flow.core.attribution import (
+            found_reports,
+            lines_of,
+            not_reported,
+            reported_failure,
+            vacuous,
+        )
 
         whole = len(data) < WINDOW and not result.truncated_bytes
         reports = list(self._reports(before))
+        if check.report:
+            named, why = declared_reports.read(self._top, declared, self.declared(check))
+            if not any(summary.failed for _, summary in named):
+                held_back = not_reported(check.report, named, why)
+                if held_back is not None:
+                    return held_back
+            reports = [*dict((*reports, *named)).items()]
         printed = _report(data) if whole else None
         if printed is not None:
             reports.append(("output", printed))
@@ -110,8 +135,8 @@ class Attributor:
         from flow.adapters.report_files import LIMIT
 
         found = []
-        for rel, stamp in before.items():
-            if _stamp(os.path.join(self._top, rel)) == stamp:
+        for rel, known in before.items():
+            if stamp(os.path.join(self._top, rel)) == known:
                 continue
             try:
                 data = files.read_optional(self._top, rel, limit=LIMIT)
@@ -172,15 +197,14 @@ def attributed(run_checks: RunChecks, attributor: Attributor) -> RunChecks:
         tick: Callable[[], None] | None = None,
     ) -> None:
         attributor.rules()  # a broken rule file is said before anything runs
-        before: dict[str, dict[str, Stamp | None]] = {}
+        before: dict[str, tuple[dict[str, Stamp | None], dict[str, Stamp]]] = {}
 
         def begin(check: Check) -> None:
             started(check)
-            before[check.criterion_id] = attributor.stamps(check)
+            before[check.criterion_id] = (attributor.stamps(check), attributor.declared(check))
 
         def end(check: Check, result: CheckResult) -> None:
-            stamps = before.pop(check.criterion_id, {})
-            found = attributor.attribution(check, result, stamps)
+            found = attributor.attribution(check, result, *before.pop(check.criterion_id))
             if found is not None:
                 result = result._replace(
                     outcome="inconclusive",
@@ -200,14 +224,6 @@ def _report(data: bytes) -> Summary | None:
     from flow.adapters.report_files import read_report
 
     return read_report(data)
-
-
-def _stamp(path: str) -> Stamp | None:
-    try:
-        found = os.lstat(path)
-    except OSError:
-        return None
-    return (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
 
 
 def masked_commands(goal: Goal, attributor: Attributor) -> list[str]:

@@ -56,6 +56,7 @@ def faults(kind: str, document: Mapping[str, Any]) -> Iterator[Problem]:
         for key in ("verification_command", "evidence_command"):
             yield from _command((*path, key), criterion.get(key))
         yield from _patterns((*path, "evidence_paths"), criterion.get("evidence_paths"))
+        yield from _report((*path, "report"), criterion.get("report"))
         debate = criterion.get("debate")
         if isinstance(debate, dict):
             given = debate.get("solution")
@@ -72,6 +73,13 @@ def remarks(kind: str, document: Mapping[str, Any]) -> Iterator[Problem]:
     if kind != "goal":
         return
     for place, criterion in criteria(document):
+        if criterion.get("report") is not None and criterion.get("verification_command") is None:
+            yield (
+                ("objective", "acceptance_criteria", place, "report"),
+                "is for criteria with a verification_command, and does nothing here",
+                "a report is what a command writes; take it out",
+                None,
+            )
         if isinstance(criterion.get("verification_command"), str):
             for key in FUZZY_ONLY:
                 if criterion.get(key) is not None:
@@ -81,6 +89,14 @@ def remarks(kind: str, document: Mapping[str, Any]) -> Iterator[Problem]:
                         "the command alone decides; take one of the two out",
                         None,
                     )
+
+
+def _report(path: Path, value: object) -> Iterator[Problem]:
+    # A path that leads out, or no line of text, is the schema's to name.
+    if isinstance(value, str) and value.isprintable() and not value.startswith("/"):
+        for _, message, remedy, item in _patterns(path, [value]):
+            if ".." not in value.split("/"):
+                yield path, message, remedy, item
 
 
 def criteria(document: Mapping[str, Any]) -> list[tuple[int, dict[str, Any]]]:

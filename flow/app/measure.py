@@ -214,6 +214,7 @@ def _check(criterion: Criterion, limit: float) -> Check:
         cwd=criterion.cwd or "",
         timeout_seconds=criterion.timeout_seconds or limit,
         serial=criterion.serial,
+        report=criterion.report or "",
     )
 
 

@@ -259,6 +259,8 @@ class Check(NamedTuple):
     serial: bool = False
     sandbox: Sandbox | None = None
     """How to confine it; None runs it as the user."""
+    report: str = ""
+    """A path or pattern of the JUnit or CTRF files it writes; empty: none is named."""
 
 
 class CheckResult(NamedTuple):

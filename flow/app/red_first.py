@@ -136,6 +136,7 @@ class _Work:
                 c.timeout_seconds or order.timeout_seconds,
                 c.serial,
                 sandbox=self.sandbox,
+                report=c.report or "",
             )
             for c in todo
         ]

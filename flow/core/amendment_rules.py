@@ -278,6 +278,7 @@ FIELDS: Mapping[str, Rule] = {
     f"{CRITERION}.must_pass": flag(True, stronger=True),
     f"{CRITERION}.timeout_seconds": less_is_stronger(None),
     f"{CRITERION}.cwd": held,
+    f"{CRITERION}.report": held,
     f"{CRITERION}.serial": label,  # when it runs, not what has to hold
     # Turned off, evidence is never reused; and a pass after a failure is never doubted.
     f"{CRITERION}.hermetic": written_out(True),

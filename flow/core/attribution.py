@@ -213,6 +213,19 @@ def vacuous(
     return _unseen(reading.runners[0]) if reading.runners else None
 
 
+def not_reported(
+    pattern: str, found: Sequence[tuple[str, Summary]], why: str
+) -> Attribution | None:
+    """Why the report that a criterion names shows no test; None where it shows one.
+
+    ``why`` says why some of it could not be read.
+    """
+    if why:
+        text = f"the criterion's report {pattern} {why}: no test is shown to have run"
+        return Attribution("vacuous", text, "", None, None, pattern)
+    return None if any(summary.ran for _, summary in found) else _nothing_ran(found)
+
+
 def _nothing_ran(found: Sequence[tuple[str, Summary]]) -> Attribution:
     source, last = found[-1]
     skipped = sum(summary.skipped for _, summary in found)

@@ -42,6 +42,7 @@ class Criterion(NamedTuple):
     last_result: str | None = None
     evidence_command: str | None = None
     evidence_paths: tuple[str, ...] = ()
+    report: str | None = None
     document: Mapping[str, Any] = {}
 
     @property
@@ -227,5 +228,6 @@ def _criterion(document: Mapping[str, Any]) -> Criterion:
         last_result=document.get("last_result"),
         evidence_command=document.get("evidence_command"),
         evidence_paths=tuple(document.get("evidence_paths") or ()),
+        report=document.get("report"),
         document=document,
     )

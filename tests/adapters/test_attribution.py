@@ -37,11 +37,13 @@ runners:
 """
 
 
-def run(top: Path, *commands: str, cache: str | None = None, cwd: str = "") -> list[CheckResult]:
+def run(
+    top: Path, *commands: str, cache: str | None = None, cwd: str = "", report: str = ""
+) -> list[CheckResult]:
     """Run commands through the real runner, in order."""
     (top / ".flow/runs/.work").mkdir(parents=True, exist_ok=True)
     runner = CommandRunner(str(top), ".flow/runs/.work", environ=os.environ, grace=0.2)
-    checks = [Check(f"AC{i}", text, cwd, LONG) for i, text in enumerate(commands)]
+    checks = [Check(f"AC{i}", text, cwd, LONG, report=report) for i, text in enumerate(commands)]
     found: dict[str, CheckResult] = {}
 
     def ended(check: Check, result: CheckResult) -> None:
@@ -184,6 +186,77 @@ BOMB = (
 )  # fmt: skip
 def test_what_is_no_report_says_nothing(data: bytes) -> None:
     assert read_report(data) is None
+
+
+# --- the report that a criterion names ------------------------------------------------------------
+
+
+GOOD = '<testsuite tests="1"><testcase name="a"/></testsuite>'
+BAD = '<testsuite tests="1"><testcase name="a"><failure/></testcase></testsuite>'
+LEFT = '<testsuite tests="1"><testcase name="a"><skipped/></testcase></testsuite>'
+CTRF_BAD = CTRF.replace(b'"failed": 0', b'"failed": 1').decode() % "1"
+WHERE = {
+    # (report, what the command does): how the run counts, and words of the reason
+    ("r.xml", f"echo '{GOOD}' > r.xml"): ("passed", ""),
+    ("./r.xml", f"echo '{GOOD}' > r.xml"): ("passed", ""),
+    ("out/**/TEST-*.xml", f"mkdir -p out/a/b && echo '{GOOD}' > out/a/b/TEST-x.xml"): (
+        "passed",
+        "",
+    ),
+    ("*.json", f"echo '{CTRF.decode() % '1'}' > r.json"): ("passed", ""),
+    ("r.xml", f"echo '{BAD}' > r.xml"): ("inconclusive", "masked: JUnit XML reports in"),
+    ("r.json", f"echo '{CTRF_BAD}' > r.json"): ("inconclusive", "masked: CTRF reports in"),
+    ("r*.xml", f"echo '{GOOD}' > ra.xml; echo '{BAD}' > rb.xml"): ("inconclusive", "masked: "),
+    ("r.xml", f"echo '{LEFT}' > r.xml"): ("inconclusive", "vacuous: JUnit XML reports in"),
+    ("r.xml", "echo '<testsuite/>' > r.xml"): ("inconclusive", "vacuous: JUnit XML reports"),
+    ("r.xml", "true"): ("inconclusive", "report r.xml is not there"),
+    ("r*.xml", "true"): ("inconclusive", "report r*.xml is not there"),
+    ("old.xml", "true"): ("inconclusive", "report old.xml was there before and is as it was"),
+    ("old.xml", "cat old.xml > x && cat x > old.xml"): ("passed", ""),
+    ("r.xml", "ln -s old.xml r.xml"): ("inconclusive", "report r.xml cannot be read"),
+    ("link/r.xml", f"mkdir d && ln -s d link && echo '{GOOD}' > d/r.xml"): (
+        "inconclusive",
+        "cannot be",
+    ),
+    ("l*/r.xml", f"mkdir d && ln -s d link && echo '{GOOD}' > d/r.xml"): (
+        "inconclusive",
+        "not there",
+    ),
+    ("r.xml", "mkdir r.xml"): ("inconclusive", "report r.xml cannot be read"),
+    ("r.xml", "echo '<testsuite' > r.xml"): ("inconclusive", "is no JUnit or CTRF report"),
+    ("r.xml", "head -c 17000000 /dev/zero > r.xml"): ("inconclusive", "cannot be read"),
+    ("r.xml", f"echo '{BAD}' > r.xml; exit 1"): ("failed", ""),
+}
+
+
+@pytest.mark.parametrize(("report", "command"), WHERE, ids=lambda text: str(text)[:40])
+@pytest.mark.parametrize("cwd", ["", "sub"])
+def test_the_report_of_a_criterion_decides(
+    tmp_path: Path, report: str, command: str, cwd: str
+) -> None:
+    (tmp_path / "sub").mkdir()
+    (tmp_path / cwd / "old.xml").write_text(GOOD)
+    (result,) = run(tmp_path, command, cwd=cwd, report=report)
+    outcome, words = WHERE[report, command]
+    assert result.outcome == outcome
+    assert words in result.reason
+    if outcome == "inconclusive":
+        assert result.attribution is not None
+
+
+def test_a_report_is_looked_for_from_the_top_level_too(tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    (result,) = run(tmp_path, f"echo '{GOOD}' > r.xml", cwd="sub", report="sub/r.xml")
+    assert result.outcome == "passed"
+
+
+def test_a_report_lets_a_silent_runner_be_seen(tmp_path: Path) -> None:
+    (tmp_path / "test_pass.py").write_text(PASS)
+    quiet = f"{PY} pytest -p no:cacheprovider --junit-xml=out/r.xml test_pass.py >/dev/null"
+    (unseen,) = run(tmp_path, quiet.replace("--junit-xml=out/r.xml ", ""))
+    assert said(unseen)[1].startswith("vacuous: no report of pytest shows a test that ran")
+    (seen,) = run(tmp_path, quiet, report="out/*.xml")
+    assert seen.outcome == "passed"
 
 
 # --- a project's own rules -----------------------------------------------------------------------

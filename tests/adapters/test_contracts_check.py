@@ -127,6 +127,12 @@ GOAL_FAULTS: list[tuple[tuple[str | int, ...], Any, str | None, str]] = [
         ((*AC, 0, "cwd"), value, None, "is not a path below the top level")
         for value in ("/etc", "..", "../x", "a/..", "a/../b", "a/..\n", "a\n/../b", "a\nb", "\0")
     ],
+    *[
+        ((*AC, 0, "report"), value, None, "is not a path below the top level")
+        for value in ("/etc/r.xml", "..", "../r.xml", "a/../b", "a\nb", "\0")
+    ],
+    ((*AC, 0, "report"), 3, None, "put it in quotes"),
+    ((*AC, 0, "report"), "!x", None, "starts with '!'"),
     ((*AC, 0, "serial"), 0, None, "is not true or false"),
     ((*AC, 0, "hermetic"), "no", None, "is not true or false"),
     ((*AC, 0, "limitations"), "none", None, "is not a list"),
@@ -412,6 +418,12 @@ def test_what_is_for_fuzzy_criteria_is_a_warning_beside_a_command(key: str) -> N
     assert f"objective.acceptance_criteria[0].{key}: is for criteria without" in warning
 
 
+def test_a_report_without_a_command_is_remarked() -> None:
+    document = altered(GOAL, (*AC, 1, "report"), "out/*.xml")
+    (warning,) = contracts.check("goal", document, file=FILE)
+    assert "objective.acceptance_criteria[1].report: is for criteria with a" in warning
+
+
 @pytest.mark.parametrize(
     ("kind", "path"),
     [
@@ -419,7 +431,7 @@ def test_what_is_for_fuzzy_criteria_is_a_warning_beside_a_command(key: str) -> N
             ("goal", ("scope", key))
             for key in ("issue", "pr", "journal", "base", "base_commit", "run_id")
         ],
-        *[("goal", (*AC, 0, key)) for key in ("verification_command", "timeout_seconds", "cwd")],
+        *[("goal", (*AC, 0, key)) for key in ("timeout_seconds", "cwd", "report")],
         *[("goal", (*AC, 0, key)) for key in ("limitations", "evidence_ref", "last_evaluated_at")],
         *[("goal", ("constraints", key)) for key in ("allowed_paths", "denied_paths")],
         *[("goal", (key,)) for key in ("constraints", "specification", "continuation")],

@@ -82,6 +82,8 @@ TABLE: list[tuple[str, Any, Any, str]] = [
     (f"{C}timeout_seconds", None, 10, W),  # what the settings say is not known
     (f"{C}timeout_seconds", 10, None, W),
     (f"{C}cwd", None, "sub", W),
+    (f"{C}report", None, "r.xml", W),
+    (f"{C}report", "r.xml", None, W),
     (f"{C}serial", False, True, N),
     (f"{C}hermetic", True, False, W),
     (f"{C}hermetic", None, True, N),

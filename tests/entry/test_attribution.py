@@ -198,3 +198,22 @@ def test_a_known_command_does_without_the_parser(work: GitRepo) -> None:
         assert done.returncode == 1
         loaded.append("tree_sitter" in done.stderr)
     assert loaded == [True, False]
+
+
+def test_the_report_that_a_criterion_names(work: GitRepo) -> None:
+    """Written into the goal file; it needs trust like any change of the contract."""
+    command = f"{PYTEST} --junit-xml=src/r.xml src/passes.py > /dev/null"
+    create(work, criterion=f"AC1: x :: {command}")
+    path = work.path / ".flow/goals/greet.goal.yaml"
+    line = "      verification_command:"
+    path.write_text(path.read_text().replace(line, f"      report: src/*.xml\n{line}"))
+    assert flow(work, "trust", "record", "greet", "--yes").status == 0
+    done = flow(work, "goal", "evaluate", "greet", "--json")
+    (row,) = done.json["criterion_results"]
+    assert (row["outcome"], row["reason"]) == ("passed", "")
+    path.write_text(path.read_text().replace("src/*.xml", "src/none.xml"))
+    assert flow(work, "trust", "record", "greet", "--yes").status == 0
+    done = flow(work, "goal", "evaluate", "greet", "--json")
+    (row,) = done.json["criterion_results"]
+    assert row["outcome"] == "inconclusive"
+    assert row["reason"].startswith("vacuous: the criterion's report src/none.xml is not there")
