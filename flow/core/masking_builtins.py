@@ -6,7 +6,7 @@ import re
 
 from flow.cheap_typing import TYPE_CHECKING
 from flow.core.masking_programs import OTHER
-from flow.core.masking_states import SOME, State, as_heard, inner_text, put, with_status
+from flow.core.masking_states import SOME, State, as_heard, inner_text, put, unquoted, with_status
 from flow.core.masking_values import ANY, JOB, TOLD, UNKNOWN, word_values
 
 if TYPE_CHECKING:
@@ -132,7 +132,8 @@ class Builtins:
         traps = state.traps
         for word in events:
             name = "EXIT" if word == "0" else (word or "").upper().removeprefix("SIG")
-            number = None if action in ("-", "") else self.run.number(action)
+            text = action if action is not None else unquoted(command.source[1])
+            number = None if action in ("-", "") else self.run.number(text)
             if name in ("EXIT", "ERR"):
                 traps = put(traps, name, number)
             elif number is not None and number >= 0:  # it may run at any time

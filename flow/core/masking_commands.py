@@ -44,6 +44,13 @@ if TYPE_CHECKING:
 
 _REPORTS = (".xml", ".json")
 _SETS = re.compile(r"([A-Za-z_]\w*)\s*(\+\+|--|(?:<<|>>|[-+*/%|&^:])?=(?!=))")
+_QUESTIONS = frozenset(
+    (
+        "--version", "-V", "--help", "-h", "--collect-only", "--co", "--fixtures", "--markers",
+        "--list", "--listTests", "--list-tests", "-list", "-N",
+    )
+)  # fmt: skip
+"""With these a runner answers and runs no test: its status is not asked for, its report is."""
 _PLAIN = re.compile(r"[\w./:=-]+(?: +[\w./:=-]+)*")
 _TESTING = tuple((word,) for word in TESTS)
 _CHANGE = re.compile(r"\s*([A-Za-z_]\w*)\s*(?:(\+\+|--)|(<<|>>|[-+*/%|&^])?=(?!=)(.*))")
@@ -224,7 +231,7 @@ class Commands(Builtins):
     def _check(self, words: tuple[str | None, ...], state: State) -> set[State]:
         """A runner's own end."""
         runner = runner_of(words)
-        if not runner:
+        if not runner or _QUESTIONS & {*words}:
             return with_status(state, alone(words))
         self.run.seen[words] = None
         again = self.retry and state.check == FAILED and runner == self.run.runner

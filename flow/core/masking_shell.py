@@ -45,8 +45,8 @@ def process(run: Run, node: Node, state: State, *, depth: int = 0, tested: int =
         number = dict(end.traps).get("EXIT")
         if number is None:
             found.add(end)
-        elif number < 0:
-            found |= with_status(end, (0, 1))
+        elif number < 0:  # in all likelihood it leaves the status as it is
+            found |= {end, *with_status(end, (1,))}
         else:
             trap = Shell(run, depth, tested)
             through = trap.node(run.bodies[number], frozenset((end._replace(traps=()),)))

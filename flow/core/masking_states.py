@@ -82,7 +82,7 @@ def with_status(state: State, statuses: Iterable[int]) -> set[State]:
 def inner_text(command: Node) -> str | None:
     """The shell text that a command without prefixes runs; words that the shell computes stay."""
     words = tuple(
-        word if word is not None else _unquoted(source)
+        word if word is not None else unquoted(source)
         for word, source in zip(command.words, command.source, strict=True)
     )
     if words[:1] == ("eval",):
@@ -91,7 +91,7 @@ def inner_text(command: Node) -> str | None:
     return inner
 
 
-def _unquoted(source: str) -> str | None:
+def unquoted(source: str) -> str | None:
     """A text in double quotes as the shell inside sees it, but for what is put in for ``$``."""
     if source[:1] != '"' or source[-1:] != '"' or len(source) < 4 or " " not in source:
         return None

@@ -222,5 +222,11 @@ HONEST_RUNS = (
     ("mkdir -p out && pytest -q > out/log 2>&1; rc=$?; cat out/log; exit $rc", QUIET, "recorded"),
     ("pytest -q > log 2>&1 || { cat log; exit 1; }; tail -1 log", "2 passed in 0.01s\n", "recorded"),
     ("exec pytest -q", QUIET, "recorded"),
+    ("npm start & S=$!; trap \"kill $S\" EXIT; npx wait-on tcp:3000 && npx playwright test", PLAYWRIGHT, "playwright"),
+    ("n=$(pytest --collect-only -q | grep -c ::); [ \"$n\" -gt 1 ] && pytest -q", QUIET, "recorded"),
+    ("pytest -q | tee log; exit ${PIPESTATUS[0]}", QUIET, "recorded"),
+    ("out=$(pytest -q 2>&1); rc=$?; echo \"$out\"; exit $rc", QUIET, "recorded"),
+    ("failed=''; for d in a b; do pytest $d || failed=\"$failed $d\"; done; if [ -n \"$failed\" ]; then exit 1; fi", QUIET, "recorded"),
+    ("fail=0; for d in a b; do if ! pytest $d; then fail=1; fi; done; exit $fail", QUIET, "recorded"),
     ("exec 2>&1; pytest -q", QUIET, "recorded"),
 )  # fmt: skip
