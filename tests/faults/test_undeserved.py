@@ -12,7 +12,7 @@ from tests.faults.undeserved.directed import DIRECTED, HONEST, play
 from tests.faults.undeserved.oracle import Oracle, matches
 from tests.faults.undeserved.world import STAMPED, yard
 
-MENDED = ("R1", "R5", "R6", "R9", "U1", "U4", "U5")
+MENDED = ("R1", "R2", "R5", "R6", "R9", "U1", "U4", "U5")
 """The kinds of :data:`DIRECTED` that Flow is safe from."""
 
 

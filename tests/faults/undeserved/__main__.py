@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from tests.faults.undeserved import mends
 from tests.faults.undeserved.directed import DIRECTED, HONEST, play
 from tests.faults.undeserved.play import Step, Undeserved
-from tests.faults.undeserved.rules import Search, search
+from tests.faults.undeserved.rules import THEMES, Search, search
 from tests.faults.undeserved.world import yard
 
 if TYPE_CHECKING:
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 AT_ONCE = 25
 """Runs with one seed."""
+OF_A_KIND = 5
+"""So many sequences that end in the same words are cut down."""
 
 
 def outcome(place: Yard, steps: Sequence[Step]) -> str:
@@ -47,9 +49,12 @@ def cut_down(place: Yard, steps: Sequence[Step]) -> Sequence[Step]:
 def long(place: Yard, *, seconds: float, number: int) -> int:
     """Search for so long, with one seed after the other; how many different faults there are."""
     end, found = time.monotonic() + seconds, {}
+    kinds: dict[str, int] = {}
     while time.monotonic() < end:
         problem = search(place, examples=AT_ONCE, number=number)
-        if problem is not None:
+        kind = str(problem).splitlines()[0][:60]
+        kinds[kind] = kinds.get(kind, 0) + 1
+        if problem is not None and kinds[kind] <= OF_A_KIND:
             steps = cut_down(place, list(Search.last))
             text = outcome(place, steps) or str(problem).splitlines()[0]
             sign = " ".join(step.act for step in steps)
@@ -93,10 +98,11 @@ def main() -> int:
     parser.add_argument("--examples", type=int, default=1000, help="runs for each of them")
     parser.add_argument("--seconds", type=float, default=600)
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 32))
+    parser.add_argument("--theme", choices=sorted(THEMES), default="", help="of all runs")
     parser.add_argument("--replay", help="a sequence as it was printed: JSON")
     parser.add_argument("--dir", help="where the worlds are made (default: /dev/shm)")
     args = parser.parse_args()
-    started = time.monotonic()
+    started, Search.only = time.monotonic(), args.theme
     with yard(args.dir) as place:
         if args.replay:
             said = outcome(place, [Step(*step) for step in json.loads(args.replay)])

@@ -32,11 +32,17 @@ class Stale(AssertionError):
 MENDS: Mapping[str, Sequence[Edit]] = {
     "R1 stamps are believed where nothing is written back": (
         Edit(
-            "flow.adapters.worktree_walk:Walk._tells_later",
+            "flow.adapters.worktree_contents:Contents._tells_later",
             "self._unflushed += status.st_size + 4096",
             "return True",
         ),
         Edit("flow.adapters.worktree_scan:Asked.chosen", "if self.deciding is None", "if True"),
+    ),
+    "R2 guards are looked at before the commands only": (
+        Edit("flow.app.looking:_with_guards", "*again.guards)", ")"),
+    ),
+    "R2 a proposal does not hold the guards": (
+        Edit("flow.app.doors:what_moved", 'differences(proposal["guards"], now.guards)', "()"),
     ),
     "R5 a reported failure is not read": (
         Edit("flow.core.attribution:reported_failure", "if reading.inverted", "if True"),
@@ -64,8 +70,8 @@ MENDS: Mapping[str, Sequence[Edit]] = {
     "U1 changes of the proof are not told": (
         Edit(
             "flow.app.confirming:_proof",
-            "if desk.proof",
-            'return ProofChange("", (), ())\n    if 0',
+            "if desk.proof is None:\n",
+            'if True:\n        return ProofChange("", (), ())\n',
         ),
     ),
     "U1 by-products are not told": (

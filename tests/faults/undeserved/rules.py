@@ -183,6 +183,8 @@ class Search(RuleBasedStateMachine):
     runs: ClassVar[int] = 0
     proposed: ClassVar[int] = 0
     confirmed: ClassVar[int] = 0
+    only: ClassVar[str] = ""
+    """The theme of all runs; empty: any."""
     last: ClassVar[list[Step]] = []
     """The acts of the newest run."""
 
@@ -200,6 +202,7 @@ class Search(RuleBasedStateMachine):
     )
     def begin(self, theme: str, before: list[Any], setting: dict[str, Any]) -> None:
         """A person begins a goal; with mischief in the run, something was done before."""
+        theme = Search.only or theme
         self.kinds = THEMES[theme]
         for act, given in before if theme in ("git", "all") else ():
             self.play.do(act, **given)

@@ -48,7 +48,11 @@ class Listener:
         if self.mode == "off":  # the user's own word
             return ""
         wrong = ""
-        for goal in open_goals:
+        for goal in list(open_goals):
+            if f"goal {goal} is failed: stuck_no_progress" in text:
+                self.oracle.closed.add(goal)  # the loop's standing answer
+                open_goals.remove(goal)
+                continue
             if going_on and goal not in text:
                 continue
             if goal not in text and not self._may_be_silent(goal, session):
@@ -57,8 +61,6 @@ class Listener:
                 wrong = wrong or f"the hook did not ask for {goal} to be put back: {answer}"
             if goal in text:
                 self._told.add((session, goal, self._state(goal)))
-                if status_of(self.world, goal) == "failed" and "failed" in text:
-                    self.oracle.closed.add(goal)  # the loop's standing answer
         if not going_on and not wrong and self._must_go_on(open_goals, session, denied):
             wrong = f"the hook let go, though a goal of the session fails: {answer}"
         self._note(going_on, text, session, open_goals)
