@@ -9,7 +9,7 @@ import pytest
 
 from tests.entry import hooks, scene
 from tests.entry.scene import here
-from tests.support import GitRepo
+from tests.support import GitRepo, run_helper
 
 if TYPE_CHECKING:
     from tests.support import Ran
@@ -135,6 +135,22 @@ def test_between_evaluate_and_confirm(
     assert hooks.verdict(work)["verdict"] == "needs_human_review"
     assert hooks.verdict(work)["proposed_transition"] is None
     assert confirm(work, proposal).status == 2
+
+
+def test_the_helpers_door_looks_too(work: GitRepo) -> None:
+    scene.create(work)
+    scene.propose(work)
+    work.write("../life.yaml", "status: achieved\n")
+    words = ["--update-lifecycle", "--goal-id", "greet", "--lifecycle-file", "../life.yaml"]
+    do(work, INSTALL["hooks/pre-commit"])
+    refused = run_helper("flow-goal-record.sh", *words, "--merge", cwd=work.path)
+    assert refused.status != 0
+    assert "hooks/pre-commit" in refused.stderr
+    assert scene.status(work) != "achieved"
+    do(work, "rm .git/hooks/pre-commit")
+    done = run_helper("flow-goal-record.sh", *words, "--merge", cwd=work.path)
+    assert done.status == 0, done
+    assert scene.status(work) == "achieved"
 
 
 def test_a_proposal_that_says_nothing_of_guards_is_none(work: GitRepo) -> None:
