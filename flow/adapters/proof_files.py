@@ -162,6 +162,13 @@ class _Checkout:
         text = self._scripts[folder].get(name)
         return text if isinstance(text, str) else None
 
+    def inside(self, path: str) -> str | None:
+        """An absolute path as one below the top level."""
+        normal = os.path.normpath(path)
+        return self._below(normal) or self._below(
+            os.path.realpath(os.path.dirname(normal)) + "/" + os.path.basename(normal)
+        )
+
     def real(self, path: str) -> str | None:
         """What a symlink leads to, below the top level."""
         full = os.path.join(self._top, path)

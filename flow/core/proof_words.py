@@ -51,6 +51,9 @@ class Disk(Protocol):
     def script(self, folder: str, name: str) -> str | None:
         """The text of a script that the folder's ``package.json`` has by this name."""
 
+    def inside(self, path: str) -> str | None:
+        """An absolute path as one below the top level; None where it is none."""
+
     def real(self, path: str) -> str | None:
         """What a symlink leads to, if that lies below the top level and is another path."""
 
@@ -165,7 +168,7 @@ class _Finder:
 
     def _below(self, program: str | None, folder: str) -> bool:
         """Whether a program with a path lies in the checkout."""
-        path = _joined(folder, program or "")
+        path = self._place(folder, program or "")
         return path is not None and self._disk.kind(path) != "folder"
 
     def _ecosystems(self, words: tuple[str | None, ...], name: str) -> tuple[str, ...]:
@@ -178,7 +181,7 @@ class _Finder:
     def _program(self, program: str, folder: str) -> None:
         """The program itself, where it lies in the checkout."""
         if "/" in program:
-            path = _joined(folder, program)
+            path = self._place(folder, program)
             if path is not None:
                 self._file(path)
             return
@@ -223,9 +226,14 @@ class _Finder:
         word = re.sub(r":\d+$", "", word)
         if not word or len(word) > _LONGEST or _STRANGE.search(word):
             return
-        path = _joined(folder, word)
+        path = self._place(folder, word)
         if path is not None:
             yield path
+
+    def _place(self, folder: str, word: str) -> str | None:
+        """``word`` as a path below the top level; None where it leads out or into Flow's own."""
+        inside = self._disk.inside(word) if word.startswith("/") else None
+        return _joined(folder, word) if inside is None else _joined(".", inside)
 
     def _module(self, word: str, folder: str) -> list[str]:
         """The files of a dotted name that are there, from the longest start of it on."""
@@ -281,7 +289,7 @@ class _Finder:
     def _site(self, program: str, folder: str) -> None:
         """What Python runs at its start, in an environment that lies in the checkout."""
         places = [posixpath.join(folder, name) for name in (".venv", "venv", "env")]
-        path = _joined(folder, program) if "/" in program else self._disk.program(program)
+        path = self._place(folder, program) if "/" in program else self._disk.program(program)
         if path is not None:
             places.append(posixpath.dirname(posixpath.dirname(path)))
         for place in dict.fromkeys(map(posixpath.normpath, places)):
@@ -332,6 +340,8 @@ def _computed(words: tuple[str | None, ...]) -> bool:
     if not words or words[0] is None:
         return True
     given = words[1:]
+    if base_name(words[0]) in ("xargs", "parallel"):
+        return any(_runs_scripts(base_name(word)) for word in given if word)
     return _runs_scripts(base_name(words[0])) and None in given and "-c" not in given
 
 

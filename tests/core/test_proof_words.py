@@ -29,6 +29,9 @@ class Tree:
     def script(self, folder: str, name: str) -> str | None:
         return "jest src" if (folder, name) == ("web", "test") else None
 
+    def inside(self, path: str) -> str | None:
+        return path.removeprefix("/top/") if path.startswith("/top/") else None
+
     def real(self, path: str) -> str | None:
         return "node_modules/jest/jest.js" if path == "node_modules/.bin/jest" else None
 
@@ -89,6 +92,22 @@ def covers(command: str, path: str, cwd: str = "") -> bool:
         ("dotnet test", "App.Tests/A.cs"),
         ("ctest", "CMakeLists.txt"),
         ("sh run.sh <<<'(", "run.sh"),
+        ("pytest /top/tests/test_x.py::test_a", "tests/test_x.py"),
+        ("cd web && sh /top/ci/test.sh", "ci/test.sh"),
+        ("/top/.venv/bin/pytest tests/test_x.py", ".venv/bin/pytest"),
+        ("pytest ./tests/../tests/test_x.py", "tests/test_x.py"),
+        ("python3 -m unittest discover -s tests", "tests/test_y.py"),
+        ("tox -e py311", "tox.ini"),
+        ("tox -e py311", "tests/test_x.py"),
+        ("npx vitest run", "a/b.test.ts"),
+        ("yarn test", "jest.config.js"),
+        ("xargs -n1 sh < list.txt", "tests/test_x.py"),
+        ("find tests -name 'test_*' -exec python3 {} \\;", "tests/test_y.py"),
+        ("docker run x sh ci/test.sh", "ci/test.sh"),
+        ("coverage run -m pytest tests", "tests/test_new.py"),
+        ("coverage run -m pytest", ".coveragerc"),
+        ("go test ./pkg/...", "pkg/a_test.go"),
+        ("just test", "justfile"),
     ],
 )  # fmt: skip
 def test_a_command_names(command: str, path: str) -> None:
