@@ -212,7 +212,11 @@ def _decide(host: str, event: StopEvent, started: float) -> Answer:
         if error.code == "no_repository":
             return Answer("let_go", "no repository and no .flow folder here")
         raise
-    said = (*checkout.be_lenient(), *checkout.left_behind(event.session))
+    said = (
+        *checkout.be_lenient(),
+        *checkout.take_settings_of_open_goals(),
+        *checkout.left_behind(event.session),
+    )
     settings = checkout.settings.settings
     if not settings.enabled or settings.stop_hook_enforcement == "off":
         off = (

@@ -1,5 +1,10 @@
 # What the hooks' scripts share. Sourced, not run; for bash 3.2 and newer.
 
+# The beginning of an event up to one of its own keys: plain members only. A key inside another value, or in a text, is
+# never met; behind an object, a list or an escape the interpreter has to look.
+top_level=$'^(\xef\xbb\xbf)?[[:space:]]*\\{([[:space:]]*"[^"\\]*"[[:space:]]*:[[:space:]]*'
+top_level+='("[^"\]*"|-?[0-9][0-9.eE+-]*|true|false|null)[[:space:]]*,)*[[:space:]]*'
+
 # read_event PATTERN BYTES: the beginning of standard input into $head, up to the event's folder, which is the last
 # group of PATTERN and goes into $cwd; at most so many BYTES, and what comes with them. $whole is set where there was
 # no more.

@@ -25,7 +25,7 @@ answer() {
     exit 0
 }
 
-folder='"cwd"[[:space:]]*:[[:space:]]*"([^"\]*)"'
+folder=$top_level'"cwd"[[:space:]]*:[[:space:]]*"([^"\]*)"'
 
 # speaks FILE: whether it is there and could turn auto mode on. One that cannot be read could; an escape
 # could stand for a letter.

@@ -106,7 +106,7 @@ class Attributor:
             vacuous,
         )
 
-        whole = len(data) < WINDOW and not result.truncated_bytes
+        whole = len(data) < WINDOW and (result.output_end is not None or not result.truncated_bytes)
         reports = list(self._reports(before))
         if check.report:
             named, why = declared_reports.read(self._top, declared, self.declared(check))
@@ -125,9 +125,11 @@ class Attributor:
         return vacuous(reading, lines, whole=whole, reports=reports, rules=self.rules())
 
     def _output_end(self, result: CheckResult) -> bytes:
-        if result.output is None:
+        """The last bytes that it printed, read before the output was cut."""
+        path = result.output_end or (result.output.path if result.output is not None else None)
+        if path is None:
             return b""
-        rel = os.path.relpath(result.output.path, self._top)
+        rel = os.path.relpath(path, self._top)
         return files.read_end(self._top, rel, limit=WINDOW)
 
     def _reports(self, before: Mapping[str, Stamp | None]) -> list[tuple[str, Summary]]:

@@ -23,7 +23,7 @@ from flow.core.boundary import (
 from flow.errors import GitError, InputError, StateError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from flow.adapters.git import Repo
     from flow.adapters.worktree import Collected
@@ -44,6 +44,7 @@ def pin(
     cache_dir: str | None = None,
     protected: Sequence[str] = (),
     proof: Sequence[str] | None = None,
+    settings: Mapping[str, str] | None = None,
 ) -> Baseline:
     """Pin the base and record what is there now.
 
@@ -65,6 +66,7 @@ def pin(
         denied=tuple(denied),
         reports_dir=reports_dir,
         scores_dir=scores_dir,
+        settings=dict(settings or {}),
     )
     if repo.git_dir is None and repo.problem is None:
         return bare

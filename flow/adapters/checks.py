@@ -222,10 +222,11 @@ class _Run:
             if self.warden is not None:
                 self.warden.close()
         finally:
-            from flow.adapters.process_output import discard
+            from flow.adapters.process_output import END, discard
 
             for plan in self.plans:
                 discard(plan.top, plan.work_file)
+                discard(plan.top, plan.work_file + END)
                 if plan.confined is not None and plan.confined.made:
                     from flow.adapters.sandbox_paths import tidy
 
@@ -256,6 +257,11 @@ def _result(
     if "sha" in report:
         path = os.path.join(plan.top, plan.work_file)
         output = RawOutput(path, report["sha"], report["size"])
+    output_end = None
+    if report.get("end"):
+        from flow.adapters.process_output import END
+
+        output_end = os.path.join(plan.top, plan.work_file + END)
     limitations = tuple(_limitations(report))
     if plan.confined is not None:
         limitations = (*limitations, *plan.confined.limitations)
@@ -272,6 +278,7 @@ def _result(
         limitations=limitations,
         masked=tuple(sorted(report.get("masked", {}).items())),
         sandbox=plan.confined.record if plan.confined is not None else None,
+        output_end=output_end,
     )
 
 

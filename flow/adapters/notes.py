@@ -19,7 +19,7 @@ from flow.core.sha import sha256
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-Kind = Literal["sessions", "waits", "baselines"]
+Kind = Literal["sessions", "waits", "baselines", "contracts"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 LIMIT = 1 << 20
 """Bytes: the largest note."""

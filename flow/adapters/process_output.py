@@ -27,12 +27,16 @@ if TYPE_CHECKING:
 
 _FLAGS = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _BLOCK = 1 << 20
+END_KEPT = 1 << 18
+"""Bytes of the end that can be read whatever the limit: what is decided on is read uncut."""
+END = "-end"
+"""Behind the work file's name: the end of an output that was cut shorter than that."""
 
 
 class Stored(NamedTuple):
     """The finished file: its digest and size, how much was printed, how much of that is missing.
 
-    ``masked`` counts the secrets by their kinds.
+    ``masked`` counts the secrets by their kinds. ``end``: there is a file with the uncut end.
     """
 
     sha256: str
@@ -40,6 +44,7 @@ class Stored(NamedTuple):
     printed: int
     left_out: int
     masked: Mapping[str, int]
+    end: bool = False
 
 
 def gap(left_out: int) -> bytes:
@@ -62,6 +67,7 @@ class OutputFile:
         self._ring = -1
         self._head = limit // 2
         self._tail = limit - self._head
+        self._end: bytearray | None = bytearray() if self._tail < END_KEPT else None
         self._digest: _Hash | None = None
         self._size = 0
         self._passed = 0
@@ -80,6 +86,10 @@ class OutputFile:
         self._keep(self._masker.feed(data))
 
     def _keep(self, data: bytes) -> None:
+        if self._end is not None:
+            self._end += data
+            if len(self._end) > 2 * END_KEPT:
+                del self._end[:-END_KEPT]
         view = memoryview(data)
         room = self._head - self._passed
         if room > 0:
@@ -130,6 +140,9 @@ class OutputFile:
             for begin, end in ((start, held), (0, start)):
                 for at in range(begin, end, _BLOCK):
                     self._append(os.pread(self._ring, min(_BLOCK, end - at), at))
+        end = bool(left_out) and self._end is not None
+        if end:
+            self._write_end()
         if not self._still_there():
             self._put_back()
         os.fsync(self._fd)
@@ -137,7 +150,19 @@ class OutputFile:
         printed, masked = 0, {}
         if self._masker is not None:
             printed, masked = self._masker.taken, self._masker.counts
-        return Stored(digest.hexdigest(), self._size, printed, left_out, masked)
+        return Stored(digest.hexdigest(), self._size, printed, left_out, masked, end)
+
+    def _write_end(self) -> None:
+        """Leave the uncut end beside the work file, for whoever judges the run at once."""
+        folder, name = folders.open_parent(self._root, self._rel + END)
+        try:
+            fd = os.open(name, _FLAGS, files.FILE_MODE, dir_fd=folder)
+        finally:
+            os.close(folder)
+        try:
+            _write_all(fd, memoryview(bytes(self._end or b"")[-END_KEPT:]))
+        finally:
+            os.close(fd)
 
     def _still_there(self) -> bool:
         try:

@@ -160,7 +160,7 @@ class _Supervisor:
         except (OSError, FlowError) as error:
             return _unrecorded(error)
         found.update(sha=stored.sha256, size=stored.size, printed=stored.printed)
-        found.update(cut=stored.left_out)
+        found.update(cut=stored.left_out, **({"end": True} if stored.end else {}))
         self._tell_masked(stored.masked)
         return found
 

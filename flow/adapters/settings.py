@@ -11,9 +11,12 @@ from __future__ import annotations
 import os
 import stat
 
-from flow.cheap_typing import NamedTuple
+from flow.cheap_typing import TYPE_CHECKING, NamedTuple
 from flow.core.settings import Layer, LoadedSettings, merge
 from flow.errors import ContractError, Fault, RefusedError, StorageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 __all__ = ["JUDGE_CONFIG", "LOCAL", "OWN", "PROJECT", "LoadedSettings", "load"]
 
@@ -26,8 +29,12 @@ JUDGE_CONFIG = "judge-config.json"
 _LIMIT = 1 << 20
 
 
-def load(top: str | None, home: str | None) -> LoadedSettings:
+def load(
+    top: str | None, home: str | None, pinned: Mapping[str, str] | None = None
+) -> LoadedSettings:
     """The settings in force in the checkout ``top`` for the user whose home folder is ``home``.
+
+    ``pinned`` is what a goal pinned of them when it began (SPEC section 17.2).
 
     ``top`` is None outside of any checkout; ``home`` is None where the environment names none: then
     there is no user's own file. Raises :class:`ContractError` with every fault of every file
@@ -38,11 +45,13 @@ def load(top: str | None, home: str | None) -> LoadedSettings:
     layers, faults, warnings, unread = _layers(top, home)
     if unread:
         raise unread[0]
-    loaded = merge(layers, faults)
+    loaded = merge(layers, faults, pinned=pinned)
     return loaded._replace(warnings=(*warnings, *loaded.warnings))
 
 
-def load_lenient(top: str, home: str | None) -> tuple[LoadedSettings, tuple[str, ...]]:
+def load_lenient(
+    top: str, home: str | None, pinned: Mapping[str, str] | None = None
+) -> tuple[LoadedSettings, tuple[str, ...]]:
     """The settings as far as they can be read, and what is wrong with the rest, in words.
 
     Where something is wrong, the stricter value of what turns the Stop hook on is in force, and
@@ -50,12 +59,14 @@ def load_lenient(top: str, home: str | None) -> tuple[LoadedSettings, tuple[str,
     """
     layers, faults, _, unread = _layers(top, home)
     faults += [error.fault for error in unread]
-    if not layers and not faults:
+    if not layers and not faults and not pinned:
         return merge(()), ()
     try:
-        return merge(layers, faults), ()
+        return merge(layers, faults, pinned=pinned), ()
     except ContractError as error:
-        return merge(layers, lenient=True), tuple(str(fault) for fault in error.faults)
+        return merge(layers, lenient=True, pinned=pinned), tuple(
+            str(fault) for fault in error.faults
+        )
 
 
 class _Found(NamedTuple):
@@ -86,6 +97,7 @@ def _layers(top: str | None, home: str | None) -> _Found:
                 warnings.append(f"{OWN}: {distrust}; it counts as a file of the checkout")
             folder, name = os.path.split(real)
             _add(found, folder, name, OWN, own=not distrust)
+    _own_word_for(top, found)
     if top is not None and _present(os.path.join(top, JUDGE_CONFIG), unread):
         said = judge_config(top)
         if isinstance(said, str):
@@ -93,6 +105,42 @@ def _layers(top: str | None, home: str | None) -> _Found:
         elif said is not None:
             layers.append(said)
     return found
+
+
+def _own_word_for(top: str | None, found: _Found) -> None:
+    """Put what ``flow.checkouts`` of the user's own file says of this checkout before all else."""
+    for number, layer in enumerate(found.layers):
+        section = layer.document.get("flow") if isinstance(layer.document, dict) else None
+        if not isinstance(section, dict) or "checkouts" not in section:
+            continue
+        rest = {key: value for key, value in section.items() if key != "checkouts"}
+        found.layers[number] = layer._replace(document={**layer.document, "flow": rest})
+        checkouts = section["checkouts"]
+        if not layer.own:
+            found.warnings.append(
+                f"{layer.file}: flow.checkouts: ignored, since only your own {OWN} may set it"
+            )
+        elif not isinstance(checkouts, dict):
+            found.faults.append(
+                Fault(
+                    "is not an object",
+                    file=layer.file,
+                    key="flow.checkouts",
+                    remedy='write it as {"/path/of/the/checkout": {"goals": {"jobs": 4}}}',
+                )
+            )
+        else:
+            here = [checkouts[name] for name in checkouts if _is_top(name, top)]
+            for word in here[:1]:
+                file = f"{layer.file}, flow.checkouts"
+                found.layers.insert(0, Layer(file, {"flow": word}, own=True, here=True))
+        return
+
+
+def _is_top(name: str, top: str | None) -> bool:
+    if top is None or not os.path.isabs(name) or "\0" in name:
+        return False
+    return os.path.realpath(name) == os.path.realpath(top)
 
 
 def judge_config(top: str) -> Layer | str | None:

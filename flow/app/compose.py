@@ -49,7 +49,8 @@ def verdict(
     results = measured_rows.results(goal, found.measurement, found.measured, found.stale)
     results, base_warnings = _with_base(facts, results)
     required = frozenset(c.id for c in goal.criteria if c.must_pass)
-    may_propose = not request.only and not request.dry_run and facts.proposable
+    free = facts.proposable and not request.no_proposal
+    may_propose = not request.only and not request.dry_run and free
     remarks = []
     if found.stale:
         remarks.append(f"changed while the commands ran: {explain.names(found.stale, 5)}")
@@ -142,6 +143,8 @@ def _why_not(request: Request) -> str:
         return "--dry-run"
     if request.only:
         return "--only leaves criteria out"
+    if request.no_proposal:
+        return request.no_proposal
     return f"the range from {explain.visible(request.base or '')} does not contain the pinned base"
 
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
         TakeSnapshot,
         TurnLedger,
     )
-    from flow.core.boundary import Baseline
+    from flow.core.boundary import Baseline, Snapshot
     from flow.core.goal import Goal
     from flow.core.lifecycle import NonTerminal, Terminal
     from flow.core.speaker import Speaker
@@ -58,6 +58,8 @@ class Desk(NamedTuple):
     """From where the command came; None at the stop of an agent."""
     proof: ProofDisk | None = None
     """The files that the goal's commands rest on; None where nobody looks at them."""
+    trusted: Callable[[LoadedGoal], tuple[bool, str]] = lambda _loaded: (True, "")
+    """Whether the contract may run here, and why or why not."""
 
 
 class Closed(NamedTuple):
@@ -233,6 +235,9 @@ def what_moved(desk: Desk, loaded: LoadedGoal, proposal: Mapping[str, Any]) -> l
     moved = []
     if loaded.contract != proposal["contract"]:
         moved.append("the contract was changed")
+    trusted, why = desk.trusted(loaded)
+    if not trusted:
+        moved.append(why)
     baseline = desk.baseline(goal, str(proposal["run_id"])).baseline
     now = desk.snapshot(
         baseline, (*goal.denied_paths, *desk.denied_paths), deciding(goal, baseline)
@@ -255,9 +260,23 @@ def what_moved(desk: Desk, loaded: LoadedGoal, proposal: Mapping[str, Any]) -> l
 
             if digest_of(proofs.files_now(goal, baseline, now, desk.proof)) != proposal["proof"]:
                 moved.append("what the commands rest on was changed since it was made")
+        moved += _outside(desk, goal, now, baseline) if proposal["to"] == "achieved" else []
     moved += proposals.lost(proposal, desk.records.counted)
     moved += proposals.outdated(proposal, desk.records.counted, desk.version, desk.now())
     return moved
+
+
+def _outside(desk: Desk, goal: Goal, now: Snapshot, baseline: Baseline) -> list[str]:
+    """The changed paths that are not the goal's: the settings may deny more than they did."""
+    report = bounds.judge(
+        now,
+        baseline,
+        allowed=goal.allowed_paths,
+        denied=(*goal.denied_paths, *desk.denied_paths),
+        own_files=own_files(goal, baseline),
+    )
+    named = [f"{explain.visible(each.path)} ({each.why})" for each in report.violations]
+    return [f"outside the goal's paths: {explain.names(named, 5)}"] if named else []
 
 
 def clear(desk: Desk, goal_id: str, reason: str, how: str) -> Closed:

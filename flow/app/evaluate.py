@@ -63,6 +63,8 @@ class Request(NamedTuple):
     """``BACKEND[:MODEL]``: ask this judge instead of what settings and goal name."""
     recall: bool = False
     """Whether a judge's opinion of the same files that is on record will do."""
+    no_proposal: str = ""
+    """Why nothing may be proposed, whatever is found; empty where it may."""
 
 
 class Evaluated(NamedTuple):

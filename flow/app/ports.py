@@ -282,6 +282,8 @@ class CheckResult(NamedTuple):
     """How many secrets of each kind were masked in the output before it was stored."""
     sandbox: Mapping[str, Any] | None = None
     """What the sandbox was that it ran in, or could not be run in."""
+    output_end: str | None = None
+    """A file with the end of an output that was cut, as it was before; gone after the callback."""
 
 
 class RunChecks(Protocol):

@@ -255,9 +255,11 @@ def judge(
 ) -> BoundaryReport:
     """Hold the change set against a goal's paths.
 
-    Every pattern must have passed :func:`check_patterns`. Where git could not answer nothing is
-    said about paths: in the middle of a merge they would be somebody else's.
+    What the settings denied at activation stays denied. Every pattern must have passed
+    :func:`check_patterns`. Where git could not answer nothing is said about paths: in the middle of
+    a merge they would be somebody else's.
     """
+    denied = tuple(dict.fromkeys((*denied, *baseline.settings_denied)))
     rules = path_rules(allowed, denied)
     roots = cache_roots(baseline.by_products)
     violations: list[Violation] = []

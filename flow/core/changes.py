@@ -106,6 +106,23 @@ class Baseline(NamedTuple):
     """
     proof_cut: str = ""
     """What of these was more than is recorded; empty: nothing."""
+    settings: Mapping[str, str] = {}
+    """What the settings said when the goal began (``LoadedSettings.pins``). Empty: not pinned."""
+
+    @property
+    def settings_denied(self) -> tuple[str, ...]:
+        """The patterns that the settings denied when the goal began."""
+        if not self.settings:
+            return ()
+        import json
+
+        from flow.core.setting_keys import DENIED
+
+        try:
+            found = json.loads(self.settings.get(DENIED, "[]"))
+        except ValueError:
+            return ()
+        return tuple(pattern for pattern in found if isinstance(pattern, str))
 
 
 class Deciding(NamedTuple):

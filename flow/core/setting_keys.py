@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 StopHookEnforcement = Literal["off", "warn", "block", "evaluator-loop"]
 OnStuck = Literal["fail", "propose"]
+Rule = Literal["own", "stricter", "pinned", "union", "first"]
 Backend = Literal["claude", "anthropic", "openai", "command"]
 
 ENFORCEMENT: tuple[StopHookEnforcement, ...] = get_args(StopHookEnforcement)
@@ -20,13 +21,23 @@ _WEEK = 7 * 24 * 3600
 
 
 class Key(NamedTuple):
-    """One setting. ``field`` is its place in ``Settings``; ``expected`` says what ``fits`` asks."""
+    """One setting. ``field`` is its place in ``Settings``; ``expected`` says what ``fits`` asks.
+
+    ``rule`` is what a checkout's files may do (SPEC section 17.2): ``own`` nothing; ``stricter``
+    only tighten what the user says; ``pinned`` what they did when the goal began; ``union`` add;
+    ``first`` set it.
+    """
 
     name: str
     field: str
     expected: str
     fits: Callable[[Any], bool]
-    own_only: bool = False
+    rule: Rule = "first"
+
+    @property
+    def own_only(self) -> bool:
+        """Whether only the user's own file may set it."""
+        return self.rule == "own"
 
 
 def _is_bool(value: Any) -> bool:
@@ -84,97 +95,123 @@ GOALS, _J = "flow.goals", "flow.goals.judge"
 KEYS: dict[str, Key] = {
     key.name: key
     for key in (
-        Key(f"{GOALS}.enabled", "enabled", "true or false", _is_bool),
+        Key(f"{GOALS}.enabled", "enabled", "true or false", _is_bool, rule="stricter"),
         Key(
             f"{GOALS}.stopHookEnforcement",
             "stop_hook_enforcement",
             "one of off, warn, block, evaluator-loop",
             _one_of(*ENFORCEMENT),
+            rule="stricter",
         ),
         Key(
             f"{GOALS}.failAfterStuckTurns",
             "fail_after_stuck_turns",
             "a whole number from 1 to 1000",
             _whole(1, 1000),
+            rule="pinned",
         ),
-        Key(f"{GOALS}.onStuck", "on_stuck", "one of fail, propose", _one_of("fail", "propose")),
+        Key(
+            f"{GOALS}.onStuck",
+            "on_stuck",
+            "one of fail, propose",
+            _one_of("fail", "propose"),
+            rule="pinned",
+        ),
         Key(
             f"{GOALS}.executeVerificationCommands",
             "execute_verification_commands",
             "true or false",
             _is_bool,
-            own_only=True,
+            rule="own",
         ),
         Key(
             f"{GOALS}.agentMayNameTrust",
             "agent_may_name_trust",
             "true or false",
             _is_bool,
-            own_only=True,
+            rule="own",
         ),
-        Key(f"{GOALS}.jobs", "jobs", "a whole number from 1 to 256", _whole(1, 256)),
+        Key(f"{GOALS}.jobs", "jobs", "a whole number from 1 to 256", _whole(1, 256), rule="pinned"),
         Key(
             f"{GOALS}.commandTimeoutSeconds",
             "command_timeout_seconds",
             f"a positive number of seconds, at most {_WEEK}",
             _number(_WEEK),
+            rule="pinned",
         ),
         Key(
             f"{GOALS}.hookTimeoutSeconds",
             "hook_timeout_seconds",
             f"a positive number of seconds, at most {_WEEK}",
             _number(_WEEK),
+            rule="pinned",
         ),
         Key(
             f"{GOALS}.outputLimitBytes",
             "output_limit_bytes",
             f"a whole number of bytes from 1 to {1 << 30}",
             _whole(1, 1 << 30),
+            rule="pinned",
         ),
-        Key(f"{GOALS}.denied_paths", "denied_paths", "a list of path patterns", _is_patterns),
+        Key(
+            f"{GOALS}.denied_paths",
+            "denied_paths",
+            "a list of path patterns",
+            _is_patterns,
+            rule="union",
+        ),
         Key(
             f"{_J}.backend",
             "judge.backend",
             "one of claude, anthropic, openai, command",
             _one_of("claude", "anthropic", "openai", "command"),
-            own_only=True,
+            rule="own",
         ),
         Key(
             f"{_J}.command",
             "judge.command",
             "a list of arguments, the program first",
             _is_command,
-            own_only=True,
+            rule="own",
         ),
         Key(
             f"{_J}.baseUrl",
             "judge.base_url",
             "an address that starts with https:// or http://",
             _is_url,
-            own_only=True,
+            rule="own",
         ),
-        Key(f"{_J}.model", "judge.model", "a model's name", _is_text),
+        Key(f"{_J}.model", "judge.model", "a model's name", _is_text, rule="own"),
         Key(
             f"{_J}.timeoutSeconds",
             "judge.timeout_seconds",
             "a positive number of seconds, at most 3600",
             _number(3600),
+            rule="pinned",
         ),
-        Key(f"{_J}.samples", "judge.samples", "a whole number from 1 to 25", _whole(1, 25)),
+        Key(
+            f"{_J}.samples",
+            "judge.samples",
+            "a whole number from 1 to 25",
+            _whole(1, 25),
+            rule="own",
+        ),
         Key(
             f"{_J}.maxCostUsd",
             "judge.max_cost_usd",
             "a number of US dollars from 0 to 10000",
             _number(10_000, zero=True),
+            rule="stricter",
         ),
         Key(
             f"{_J}.minKappa",
             "judge.min_kappa",
             "a number from 0 to 1",
             _number(1, zero=True),
+            rule="stricter",
         ),
-        Key(f"{_J}.canary", "judge.canary", "true or false", _is_bool),
-        Key("journal.dir", "journal_dir", _FOLDER, _is_folder),
+        Key(f"{_J}.canary", "judge.canary", "true or false", _is_bool, rule="stricter"),
+        Key("journal.dir", "journal_dir", _FOLDER, _is_folder, rule="pinned"),
         Key("judge.scoresDir", "scores_dir", _FOLDER, _is_folder),
         Key("judge.reportsDir", "reports_dir", _FOLDER, _is_folder),
         Key("judge.autoJudge", "auto_judge", "true or false", _is_bool),
@@ -183,5 +220,14 @@ KEYS: dict[str, Key] = {
 SECTIONS = ("flow", "flow.goals", "flow.goals.judge", "journal", "judge")
 FOLDERS = ("journal.dir", "judge.scoresDir", "judge.reportsDir")
 DENIED = "flow.goals.denied_paths"
+ENABLED, STOP_HOOK = f"{GOALS}.enabled", f"{GOALS}.stopHookEnforcement"
+STRICTNESS: dict[str, Callable[[Any], float]] = {
+    ENABLED: float,
+    STOP_HOOK: ENFORCEMENT.index,
+    f"{_J}.minKappa": float,
+    f"{_J}.canary": float,
+    f"{_J}.maxCostUsd": lambda dollars: -dollars,
+}
+"""How strict a value is, for each key of the rule ``stricter``: more is stricter."""
 NAMES: tuple[str, ...] = tuple(KEYS)
 """Every key, in the order of SPEC section 8."""

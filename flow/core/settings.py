@@ -7,11 +7,20 @@ objects, the one that wins first. The table of keys is ``setting_keys``.
 from __future__ import annotations
 
 from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
-from flow.core.setting_keys import DENIED, ENFORCEMENT, FOLDERS, GOALS, KEYS, SECTIONS
+from flow.core.setting_keys import (
+    DENIED,
+    ENABLED,
+    FOLDERS,
+    GOALS,
+    KEYS,
+    SECTIONS,
+    STOP_HOOK,
+    STRICTNESS,
+)
 from flow.errors import ContractError, Fault
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from flow.core.setting_keys import Backend, OnStuck, StopHookEnforcement
 
@@ -23,12 +32,9 @@ HOOK_LIMIT = 320
 
 _UNKNOWN_SHOWN = 20
 
-_STRICTNESS: Mapping[str, tuple[Any, ...]] = {
-    f"{GOALS}.enabled": (False, True),
-    f"{GOALS}.stopHookEnforcement": ENFORCEMENT,
-    f"{GOALS}.judge.canary": (False, True),
-}
-"""What turns the Stop hook's check on, and its values, the laxest first."""
+WHEN_IT_BEGAN = "when the goal began"
+"""The origin of a value that was pinned at activation."""
+OWN_FILE = "your own ~/.claude/settings.flow.json"
 
 
 class JudgeSettings(NamedTuple):
@@ -71,11 +77,15 @@ class Settings(NamedTuple):
 
 
 class Layer(NamedTuple):
-    """One settings file. ``own`` is True only for the user's own file."""
+    """One settings file. ``own`` is True only for the user's own file.
+
+    ``here``: what that says of this checkout alone (``flow.checkouts``); it comes first.
+    """
 
     file: str
     document: Any
     own: bool
+    here: bool = False
 
 
 class LoadedSettings(NamedTuple):
@@ -84,6 +94,10 @@ class LoadedSettings(NamedTuple):
     settings: Settings
     origins: dict[str, str]
     warnings: tuple[str, ...]
+    overruled: tuple[str, ...] = ()
+    """The warnings about what a checkout's files say and what is not obeyed; they are told."""
+    pins: Mapping[str, str] = {}
+    """What a goal that begins now pins of them: each value as JSON, by its key."""
 
 
 class ConfigRow(NamedTuple):
@@ -95,48 +109,218 @@ class ConfigRow(NamedTuple):
 
 
 def merge(
-    layers: Sequence[Layer], faults: Sequence[Fault] = (), *, lenient: bool = False
+    layers: Sequence[Layer],
+    faults: Sequence[Fault] = (),
+    *,
+    lenient: bool = False,
+    pinned: Mapping[str, str] | None = None,
 ) -> LoadedSettings:
-    """The settings of ``layers``, the first one that has a key wins; ``denied_paths`` adds up.
+    """The settings of ``layers``, the one that wins first; each key by its rule (SPEC 17.2).
 
     ``faults`` are those already found while reading the files. Raises :class:`ContractError` with
-    every fault of every file at once. What only the user's own file may set (SPEC section 8) is
-    left out of the others, with a warning. ``lenient`` does without what is wrong; then the
-    strictest value that any file or the default has decides whether the Stop hook checks.
+    every fault of every file at once. What a checkout's files may not do is left out, with a
+    warning. ``pinned`` is what a goal pinned when it began (``LoadedSettings.pins``). ``lenient``
+    does without what is wrong; then the strictest value that any file or the default has decides
+    whether the Stop hook checks.
     """
     found, warnings = list(faults), list[str]()
     per_layer = [(layer, _read(layer, found, warnings)) for layer in layers]
     if found and not lenient:
         raise ContractError(found)
+    words = _Words(per_layer, _pinned(pinned))
     values: dict[str, Any] = {}
     origins = dict.fromkeys(KEYS, DEFAULT)
-    denied: dict[str, None] = {}
-    denied_from: list[str] = []
-    for layer, document in per_layer:
-        for name, value in document.items():
-            if name == DENIED:
-                denied.update(dict.fromkeys(value))
-                denied_from.append(layer.file)
-            elif name not in values:
-                values[name] = value
-                origins[name] = layer.file
-    if denied_from:
-        values[DENIED] = list(denied)
-        origins[DENIED] = ", ".join(denied_from)
+    for name, key in KEYS.items():
+        decide = _RULES.get(key.rule, _first)
+        chosen = decide(name, words)
+        if chosen is not None:
+            origins[name], values[name] = chosen
     if lenient:
-        for name, order in _STRICTNESS.items():
+        for name in (ENABLED, STOP_HOOK, f"{GOALS}.judge.canary"):
             default = _get(Settings(), KEYS[name].field)
-            said = [document[name] for _, document in per_layer if name in document]
-            values[name] = max([default, *said], key=order.index)
-    warnings += _loosened(per_layer, values, origins)
+            told = [document[name] for _, document in per_layer if name in document]
+            known = [values[name]] if name in values else []
+            values[name] = max([default, *told, *known], key=STRICTNESS[name])
     settings = _build(values)
     if settings.hook_timeout_seconds > HOOK_LIMIT:
-        key = f"{GOALS}.hookTimeoutSeconds"
+        key_name = f"{GOALS}.hookTimeoutSeconds"
         warnings.append(
-            f"{origins[key]}: {key}: {settings.hook_timeout_seconds:g} is more than {HOOK_LIMIT}: "
-            "hooks.json ends the hook after 330 s, and an ended hook lets the agent stop"
+            f"{origins[key_name]}: {key_name}: {settings.hook_timeout_seconds:g} is more than "
+            f"{HOOK_LIMIT}: hooks.json ends the hook after 330 s, and an ended hook lets the agent "
+            "stop"
         )
-    return LoadedSettings(settings, origins, tuple(warnings))
+    return LoadedSettings(
+        settings, origins, (*warnings, *words.overruled), tuple(words.overruled), words.pins()
+    )
+
+
+Word = tuple[str, Any]
+"""A file, and the value that it gives a key."""
+
+
+class _Words:
+    """What each of the three who may speak says: the user, the checkout, and it when a goal began.
+
+    ``overruled`` collects what the checkout says and what is not obeyed.
+    """
+
+    def __init__(
+        self,
+        per_layer: Sequence[tuple[Layer, Mapping[str, Any]]],
+        pinned: Mapping[str, Any] | None,
+    ) -> None:
+        self.per_layer = per_layer
+        self.pinned = pinned
+        self.overruled: list[str] = []
+
+    def all(self, name: str) -> list[tuple[Layer, Any]]:
+        """Every layer that has the key, the one that wins first."""
+        return [(layer, words[name]) for layer, words in self.per_layer if name in words]
+
+    def here(self, name: str) -> Word | None:
+        """What the user says for this checkout alone."""
+        return next(((at.file, value) for at, value in self.all(name) if at.here), None)
+
+    def own(self, name: str) -> Word | None:
+        """What the user says; a hook that is asked for is turned on."""
+        said = next(((at.file, value) for at, value in self.all(name) if at.own), None)
+        hook = self.own(STOP_HOOK) if said is None and name == ENABLED else None
+        return (hook[0], True) if hook is not None and hook[1] != "off" else said
+
+    def checkout(self, name: str) -> Word | None:
+        """What the checkout's files say now."""
+        return next(((at.file, value) for at, value in self.all(name) if not at.own), None)
+
+    def began(self, name: str) -> Word | None:
+        """What they said when the goal began."""
+        if self.pinned is None:
+            return None
+        if name in self.pinned:
+            return WHEN_IT_BEGAN, self.pinned[name]
+        if name == ENABLED and self.pinned.get(STOP_HOOK, "off") != "off":
+            return WHEN_IT_BEGAN, True
+        return None
+
+    def overrule(self, file: str, name: str, value: Any, why: str) -> None:
+        """Say that a value does not count."""
+        self.overruled.append(f"{file}: {name}: {_show(value)} {why}")
+
+    def pins(self) -> dict[str, str]:
+        """What a goal that begins now pins."""
+        import json
+
+        found = {DENIED: json.dumps(_union(DENIED, self, quiet=True)[1])}
+        for name, key in KEYS.items():
+            word = self.checkout(name) if key.rule in ("pinned", "stricter") else None
+            if word is not None:
+                found[name] = json.dumps(word[1])
+        return found
+
+
+def _first(name: str, words: _Words) -> Word | None:
+    """The first file that has it."""
+    return next(((layer.file, value) for layer, value in words.all(name)), None)
+
+
+def _stricter(name: str, words: _Words) -> Word | None:
+    """The stricter of user, checkout, and checkout when the goal began.
+
+    The user's word for this checkout alone is the last one.
+    """
+    here, own = words.here(name), words.own(name)
+    now, then = words.checkout(name), words.began(name)
+    strictness = STRICTNESS[name]
+    known = [word for word in (own, then, now) if word is not None]
+    chosen = here or max(known, key=lambda word: strictness(word[1]), default=None)
+    if chosen is None or now is None or strictness(now[1]) >= strictness(chosen[1]):
+        return chosen
+    whose = WHEN_IT_BEGAN if chosen == then else f"in {OWN_FILE}"
+    words.overrule(
+        now[0],
+        name,
+        now[1],
+        f"is laxer than {_show(chosen[1])} {whose} and is not obeyed (for this checkout alone: "
+        "flow.checkouts in your own file)",
+    )
+    return chosen
+
+
+def _as_it_began(name: str, words: _Words) -> Word | None:
+    """The user's word for this checkout; the checkout's as the goal began; the user's."""
+    if words.pinned is None:
+        return words.here(name) or _first(name, words)
+    now, then = words.checkout(name), words.began(name)
+    if now is not None and (then is None or then[1] != now[1]):
+        before = _show(then[1]) if then is not None else "not set"
+        words.overrule(
+            now[0], name, now[1], f"does not count for this goal: it was {before} {WHEN_IT_BEGAN}"
+        )
+    return words.here(name) or then or words.own(name)
+
+
+def _union(name: str, words: _Words, *, quiet: bool = False) -> tuple[str, list[str]]:
+    """All that any file denies, and all that was denied when the goal began."""
+    files, patterns = [], dict[str, None]()
+    for layer, value in words.all(name):
+        files.append(layer.file)
+        patterns.update(dict.fromkeys(value))
+    then = words.began(name)
+    gone = [pattern for pattern in then[1] if pattern not in patterns] if then else []
+    if gone and not quiet:
+        words.overruled.append(
+            f"{name}: {', '.join(map(_show, gone[:5]))} stays denied: it was {WHEN_IT_BEGAN}"
+        )
+        files.append(WHEN_IT_BEGAN)
+    return ", ".join(files) or DEFAULT, [*patterns, *gone]
+
+
+_RULES: Mapping[str, Callable[[str, _Words], Word | None]] = {
+    "stricter": _stricter,
+    "pinned": _as_it_began,
+    "union": _union,
+}
+
+
+def strictest_pins(pins: Sequence[Mapping[str, str]]) -> dict[str, str]:
+    """The pins of several goals as one: the strictest value of each, what is denied of all."""
+    found: dict[str, str] = {}
+    for each in pins:
+        for name, text in each.items():
+            found.setdefault(name, text)
+            if found[name] != text:
+                found[name] = _stricter_text(name, found[name], text)
+    return found
+
+
+def _stricter_text(name: str, one: str, other: str) -> str:
+    import json
+
+    known, more = _pinned({name: one}), _pinned({name: other})
+    if not known or not more:
+        return one if known else other
+    if name == DENIED:
+        return json.dumps(list(dict.fromkeys((*known[name], *more[name]))))
+    strictness = STRICTNESS.get(name)
+    if strictness is None:
+        return one
+    return one if strictness(known[name]) >= strictness(more[name]) else other
+
+
+def _pinned(pinned: Mapping[str, str] | None) -> dict[str, Any] | None:
+    """The values of pins; what fits no key is left out. None: nothing was pinned."""
+    if not pinned:
+        return None
+    import json
+
+    found = {}
+    for name, text in pinned.items():
+        try:
+            value = json.loads(text)
+        except ValueError:
+            continue
+        if name in KEYS and KEYS[name].fits(value):
+            found[name] = value
+    return found
 
 
 def config_rows(loaded: LoadedSettings) -> tuple[ConfigRow, ...]:
@@ -158,10 +342,7 @@ def _read(layer: Layer, faults: list[Fault], warnings: list[str]) -> dict[str, A
             if unknown <= _UNKNOWN_SHOWN:  # looking for near names takes time; files are hostile
                 warnings.append(_unknown(layer.file, name))
         elif key.own_only and not layer.own:
-            warnings.append(
-                f"{layer.file}: {name}: ignored, since only your own "
-                "~/.claude/settings.flow.json may set it"
-            )
+            warnings.append(f"{layer.file}: {name}: ignored, since only {OWN_FILE} may set it")
         elif not key.fits(value):
             faults.append(
                 Fault(
@@ -223,29 +404,6 @@ def _unknown(file: str, name: str) -> str:
     hint = hint or (f"; did you mean {near[0]}?" if near else "")
     shown = name if name.isprintable() and len(name) <= 200 else _show(name)
     return f"{file}: {shown}: unknown setting, ignored{hint}"
-
-
-def _loosened(
-    layers: Sequence[tuple[Layer, Mapping[str, Any]]],
-    values: Mapping[str, Any],
-    origins: Mapping[str, str],
-) -> list[str]:
-    """Where a checkout makes Flow laxer than the user's own file: never in silence."""
-    own = next((document for layer, document in layers if layer.own), {})
-    warnings = []
-    for name, order in _STRICTNESS.items():
-        if name in own and order.index(values[name]) < order.index(own[name]):
-            warnings.append(
-                f"{origins[name]}: {name}: {_show(values[name])} is laxer than "
-                f"{_show(own[name])} in your own ~/.claude/settings.flow.json"
-            )
-    name = f"{GOALS}.judge.minKappa"
-    if name in own and values[name] < own[name]:
-        warnings.append(
-            f"{origins[name]}: {name}: {_show(values[name])} is laxer than "
-            f"{_show(own[name])} in your own ~/.claude/settings.flow.json"
-        )
-    return warnings
 
 
 def _build(values: Mapping[str, Any]) -> Settings:

@@ -57,6 +57,31 @@ class Amending(Parts):
         reason = "the goal file was changed by hand"
         self.do_amend(plan, who=None, asked=how, reason=reason, how=how)
 
+    def amend_untrusted(
+        self, goal_id: str, how: str, before: Mapping[str, Any], digest: str
+    ) -> None:
+        """Put on the record what was changed since the contract ``before``, and trust nothing."""
+        from flow.adapters.records import read_goal
+        from flow.app import amend
+
+        data, loaded = read_goal(self.top, goal_id)
+        tools = self._amend_tools()._replace(
+            basis=lambda _loaded: amend.Basis(before, digest=digest),
+            trust=lambda _goal, _how: None,
+        )
+        plan = amend.plan(self._desk(), tools, goal_id, data.decode("utf-8"), loaded.file)
+        name, by_from = self.by(None)
+        amend.carry_out(
+            self._desk(),
+            tools,
+            plan,
+            who=name,
+            how=f"flow goal evaluate {how}",
+            asked="nobody: a pipeline names the contract",
+            reason="the contract was changed without flow goal amend",
+            by_from=by_from,
+        )
+
     def _amend_tools(self) -> Tools:
         from flow.adapters import goal_edits
         from flow.adapters.records import parse_goal, rubric_digests

@@ -102,6 +102,7 @@ def baseline(
     parts.ledger.finish(ids.goal_id(goal_id))
     loaded = parts.load(goal_id)
     goal = loaded.goal
+    parts.take_settings_of(goal.run_id)
     refuse_closed(goal, "running its commands on the base commit")
     if goal.run_id is None or goal.base_commit is None:
         raise StateError(

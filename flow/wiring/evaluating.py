@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core import ids, layout
-from flow.errors import ContractError, FlowError, PersonNeeded, StaleProposal, StateError
+from flow.errors import ContractError, FlowError, StaleProposal, StateError
 from flow.wiring.parts import Parts, version
 
 if TYPE_CHECKING:
@@ -131,17 +131,19 @@ class Evaluating(Parts):
 
         ids.goal_id(request.goal_id)
         if trust_digest is not None:
-            self._refuse_naming_trust(request.goal_id)
+            from flow.wiring import naming
+
+            naming.refuse_in_an_agents_shell(self, request.goal_id)
+            request = naming.named(self, request, trust_digest)
+        self.take_settings_of(self._run_of(request.goal_id))
         if request.run_id is not None:
             ids.run_id(request.run_id)
         settings = self.settings.settings
         watcher = listener or Quiet()
 
         def trusted(loaded: LoadedGoal) -> tuple[bool, str]:
-            if trust_digest is None:
+            if trust_digest is None or trust_digest.lower() == loaded.contract:
                 return self.trusted(loaded)
-            if trust_digest.lower() == loaded.contract:
-                return True, "--trust-digest names this contract"
             raise StateError(
                 f"goal {loaded.goal.id} has the contract {loaded.contract}, not {trust_digest:.80}",
                 code="other_contract",
@@ -152,6 +154,8 @@ class Evaluating(Parts):
 
         def baseline(goal: Goal, run_id: str) -> Known:
             found = self._baseline(goal, run_id)
+            if found.recorded and not found.baseline.settings and not request.dry_run:
+                found = found._replace(baseline=self._pin_late(goal, run_id, found.baseline))
             # A pipeline has the goal and no record of its start: that is no sign of tampering.
             pipeline = trust_digest is not None or settings.execute_verification_commands
             return found._replace(recorded=True) if pipeline else found
@@ -197,20 +201,23 @@ class Evaluating(Parts):
             with self._measuring(request.goal_id):
                 return self._told(examine(request, tools))
 
-    def _refuse_naming_trust(self, goal_id: str) -> None:
-        """Raise :class:`PersonNeeded` in an agent's shell, unless the user's own settings allow it.
+    def _run_of(self, goal_id: str) -> str | None:
+        """The goal's run; None where it has none or cannot be read, which is told elsewhere."""
+        try:
+            return self.load(goal_id).goal.run_id
+        except FlowError:
+            return None
 
-        Who edited the contract would only have to name its digest.
-        """
-        allowed = self.settings.settings.agent_may_name_trust
-        if self.speaker is not None and self.speaker.said_from == "agent" and not allowed:
-            raise PersonNeeded(
-                "--trust-digest is a pipeline's word, and this is an agent's shell",
-                code="agent_names_trust",
-                key="--trust-digest",
-                remedy=f"a person, at a terminal: flow trust record {goal_id}; or allow it in your "
-                "own ~/.claude/settings.flow.json: flow.goals.agentMayNameTrust",
-            )
+    def _pin_late(self, goal: Goal, run_id: str, baseline: Baseline) -> Baseline:
+        """Pin the settings of a goal that began when Flow pinned none; that is said once."""
+        late = (
+            f"goal {goal.id} began before settings were pinned: from here on a change of this "
+            "checkout's settings does not count for it, and what is denied now stays denied"
+        )
+        self._told_settings = (*self._told_settings, late)
+        baseline = baseline._replace(settings=self.settings.pins)
+        self._keep_baseline(goal.id, run_id, baseline)
+        return baseline
 
     @contextmanager
     def _measuring(self, goal_id: str) -> Iterator[None]:
@@ -236,7 +243,8 @@ class Evaluating(Parts):
     def _told(self, found: Evaluated) -> Evaluated:
         """With a warning where what was recorded before does not count."""
         verdict = found.verdict
-        more = tuple(self.vouching.troubles)
+        more = (*self.vouching.troubles, *self.settings.overruled, *self._told_settings)
+        self._told_settings = ()
         return found._replace(verdict=verdict._replace(warnings=(*verdict.warnings, *more)))
 
     def _sweep(self) -> None:

@@ -60,6 +60,11 @@ class Parts:
         self.repo: Repo = repo
         self.top: str = repo.top
         self._parts: dict[str, Any] = {}
+        self._lenient = False
+        self._pins: Mapping[str, str] = {}
+        self._named_contract: str | None = None
+        """The contract that the caller names as the one it means (``--trust-digest``)."""
+        self._told_settings: tuple[str, ...] = ()
 
     def _once(self, name: str, build: Callable[[], Any]) -> Any:
         if name not in self._parts:
@@ -87,9 +92,29 @@ class Parts:
         """
         from flow.adapters.settings import load_lenient
 
+        self._lenient = True
         loaded, faults = load_lenient(self.top, self.home)
         self._parts["settings"] = loaded
         return faults
+
+    def take_settings_of(self, *run_ids: str | None) -> None:
+        """From here on the settings are those of the goals with these runs, as they began.
+
+        Of several, what tightens most counts (SPEC section 17.2).
+        """
+        from flow.core.settings import strictest_pins
+
+        baselines = [self.pinned(run_id) for run_id in run_ids if run_id]
+        pins = strictest_pins([found.settings for found in baselines if found is not None])
+        if pins == self._pins:
+            return
+        from flow.adapters.settings import load, load_lenient
+
+        self._pins = pins
+        if self._lenient:
+            self._parts["settings"], _ = load_lenient(self.top, self.home, pins)
+        else:
+            self._parts["settings"] = load(self.top, self.home, pins)
 
     @property
     def state_dir(self) -> str:
@@ -291,6 +316,8 @@ class Parts:
         """Whether the goal's commands may run here, and why or why not."""
         from flow.adapters.trust import trusted
 
+        if self._named_contract == loaded.contract:
+            return True, "--trust-digest names this contract"
         return trusted(self.settings.settings, self.trust_ledger, loaded.goal.id, loaded.contract)
 
     def _trust(self, goal: Goal, how: str) -> None:
@@ -362,6 +389,7 @@ class Parts:
             now=clock.now,
             speaker=self.speaker,
             proof=self.proof_disk,
+            trusted=self.trusted,
         )
 
     @property
@@ -397,6 +425,7 @@ class Parts:
             cache_dir=self._cache("worktree"),
             protected=goal.protected_paths,
             proof=watched.patterns,
+            settings=self.settings.pins,
         )
         return pinned._replace(proof_cut=CUT) if watched.cut else pinned
 
@@ -437,6 +466,7 @@ class Parts:
         from flow.adapters.worktree import snapshot
 
         cache_dir = self._cache("worktree")
+        denied = tuple(dict.fromkeys((*denied, *baseline.settings_denied)))
         return snapshot(self.repo, baseline, denied, cache_dir=cache_dir, deciding=deciding)
 
     def _widen(self, baseline: Baseline, base: str) -> tuple[Baseline, bool]:

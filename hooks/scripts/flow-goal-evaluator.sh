@@ -34,7 +34,7 @@ answer() {
     exit 0
 }
 
-folder='("cwd"[[:space:]]*:|"workspace_roots"[[:space:]]*:[[:space:]]*\[)[[:space:]]*"([^"\]*)"'
+folder=$top_level'("cwd"[[:space:]]*:|"workspace_roots"[[:space:]]*:[[:space:]]*\[)[[:space:]]*"([^"\]*)"'
 
 # goals_above FOLDER: whether it or a folder above it has .flow/goals, or had goals that Flow still works for: for
 # those the user's state folder has a file named by the checkout's path.

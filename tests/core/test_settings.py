@@ -9,11 +9,13 @@ import pytest
 from flow.core.setting_keys import KEYS, NAMES
 from flow.core.settings import (
     DEFAULT,
+    WHEN_IT_BEGAN,
     Layer,
     LoadedSettings,
     Settings,
     config_rows,
     merge,
+    strictest_pins,
 )
 from flow.errors import ContractError, Fault
 
@@ -96,6 +98,8 @@ USER_ONLY = [
     f"{J}.backend",
     f"{J}.command",
     f"{J}.baseUrl",
+    f"{J}.model",
+    f"{J}.samples",
 ]
 
 
@@ -159,7 +163,9 @@ def test_a_bad_value_names_file_key_value_and_remedy(key: str, value: Any) -> No
 
 
 LAYERED = [
-    (key, default, good) for key, (default, good, _) in TABLE.items() if key != f"{G}.denied_paths"
+    (key, default, good)
+    for key, (default, good, _) in TABLE.items()
+    if KEYS[key].rule not in ("union", "stricter")
 ]
 
 
@@ -303,27 +309,147 @@ def test_a_bad_value_is_shown_escaped_and_short() -> None:
     assert len(str(caught.value)) < 400
 
 
-@pytest.mark.parametrize(
-    ("key", "laxer", "strict", "warned"),
-    [
-        (f"{G}.enabled", False, True, True),
-        (f"{G}.stopHookEnforcement", "off", "evaluator-loop", True),
-        (f"{G}.stopHookEnforcement", "warn", "block", True),
-        (f"{G}.stopHookEnforcement", "block", "block", False),
-        (f"{G}.stopHookEnforcement", "evaluator-loop", "warn", False),
-    ],
-)
-def test_a_checkout_that_loosens_the_hook_is_not_silent(
-    key: str, laxer: Any, strict: Any, warned: bool
+STRICTER = {  # the laxest first
+    f"{G}.enabled": [False, True],
+    f"{G}.stopHookEnforcement": ["off", "warn", "block", "evaluator-loop"],
+    f"{J}.minKappa": [0, 0.4, 1],
+    f"{J}.canary": [False, True],
+    f"{J}.maxCostUsd": [10, 1, 0],
+}
+CELLS = [
+    (key, user, checkout)
+    for key, values in STRICTER.items()
+    for user in values
+    for checkout in values
+]
+
+
+def test_every_key_has_its_rule() -> None:
+    assert {name for name, key in KEYS.items() if key.rule == "stricter"} == set(STRICTER)
+    assert {name for name, key in KEYS.items() if key.rule == "pinned"} == {
+        f"{G}.failAfterStuckTurns",
+        f"{G}.onStuck",
+        f"{G}.jobs",
+        f"{G}.commandTimeoutSeconds",
+        f"{G}.hookTimeoutSeconds",
+        f"{G}.outputLimitBytes",
+        f"{J}.timeoutSeconds",
+        "journal.dir",
+    }
+    assert {name for name, key in KEYS.items() if key.rule == "union"} == {f"{G}.denied_paths"}
+
+
+@pytest.mark.parametrize("file", [LOCAL, PROJECT])
+@pytest.mark.parametrize(("key", "user", "checkout"), CELLS)
+def test_the_stricter_of_user_and_checkout_counts(
+    key: str, user: Any, checkout: Any, file: str
 ) -> None:
     loaded = merge(
         [
-            Layer(PROJECT, nested(key, laxer), own=False),
-            Layer(OWN, nested(key, strict), own=True),
+            Layer(file, nested(key, checkout), own=False),
+            Layer(OWN, nested(key, user), own=True),
         ]
     )
-    assert value_of(loaded, key) == laxer
-    assert bool(loaded.warnings) == warned
+    order = STRICTER[key]
+    laxer = order.index(checkout) < order.index(user)
+    assert value_of(loaded, key) == (user if laxer else checkout)
+    assert loaded.origins[key] == (OWN if laxer or user == checkout else file)
+    assert [file in each and "not obeyed" in each for each in loaded.overruled] == [True] * laxer
+    assert set(loaded.overruled) <= set(loaded.warnings)
+
+
+@pytest.mark.parametrize(("key", "here", "checkout"), CELLS)
+def test_what_the_user_says_of_one_checkout_is_the_last_word(
+    key: str, here: Any, checkout: Any
+) -> None:
+    loaded = merge(
+        [
+            Layer("here", nested(key, here), own=True, here=True),
+            Layer(PROJECT, nested(key, checkout), own=False),
+            Layer(OWN, nested(key, STRICTER[key][-1]), own=True),
+        ]
+    )
+    assert value_of(loaded, key) == here
+
+
+@pytest.mark.parametrize(("key", "began", "now"), CELLS)
+def test_what_tightened_when_the_goal_began_stays(key: str, began: Any, now: Any) -> None:
+    pins = merge([Layer(PROJECT, nested(key, began), own=False)]).pins
+    order = STRICTER[key]
+    loaded = merge([Layer(LOCAL, nested(key, now), own=False)], pinned=pins)
+    assert value_of(loaded, key) == max(began, now, key=order.index)
+    assert bool(loaded.overruled) == (order.index(now) < order.index(began))
+    assert value_of(merge([], pinned=pins), key) == began
+
+
+@pytest.mark.parametrize("mode", ["warn", "block", "evaluator-loop"])
+@pytest.mark.parametrize("who", ["user", "began"])
+def test_a_hook_that_is_asked_for_is_not_turned_off_by_another_key(who: str, mode: str) -> None:
+    asked, off = nested(f"{G}.stopHookEnforcement", mode), nested(f"{G}.enabled", False)
+    layers, pins = [Layer(LOCAL, off, own=False)], None
+    if who == "user":
+        layers.append(Layer(OWN, asked, own=True))
+    else:
+        pins = merge([Layer(PROJECT, asked, own=False)]).pins
+    loaded = merge(layers, pinned=pins)
+    assert (loaded.settings.enabled, loaded.settings.stop_hook_enforcement) == (True, mode)
+    assert any(f"{G}.enabled" in each and "not obeyed" in each for each in loaded.overruled)
+
+
+PINNED = [
+    (name, TABLE[name][0], TABLE[name][1]) for name, key in KEYS.items() if key.rule == "pinned"
+]
+
+
+@pytest.mark.parametrize(("key", "default", "good"), PINNED, ids=[row[0] for row in PINNED])
+def test_what_the_checkout_says_counts_as_the_goal_began(
+    key: str, default: Any, good: list[Any]
+) -> None:
+    one, other = good[0], good[-1] if good[-1] != good[0] else default
+    began = merge([Layer(PROJECT, nested(key, one), own=False)]).pins
+    nothing = merge([]).pins
+    changed = merge([Layer(PROJECT, nested(key, other), own=False)], pinned=began)
+    assert (value_of(changed, key), changed.origins[key]) == (one, WHEN_IT_BEGAN)
+    assert "does not count for this goal" in changed.overruled[0]
+    assert value_of(merge([], pinned=began), key) == one, "a file that was taken away"
+    late = merge([Layer(LOCAL, nested(key, one), own=False)], pinned=nothing)
+    assert value_of(late, key) == default
+    assert len(late.overruled) == 1
+    own = merge([Layer(OWN, nested(key, one), own=True)], pinned=nothing)
+    assert (value_of(own, key), own.overruled) == (one, ()), "the user's own word counts"
+    here = Layer("here", nested(key, other), own=True, here=True)
+    assert value_of(merge([here], pinned=began), key) == other
+
+
+def test_what_was_denied_when_the_goal_began_stays_denied() -> None:
+    key = f"{G}.denied_paths"
+    pins = merge(
+        [Layer(PROJECT, nested(key, ["a"]), own=False), Layer(OWN, nested(key, ["b"]), own=True)]
+    ).pins
+    loaded = merge([Layer(LOCAL, nested(key, ["c"]), own=False)], pinned=pins)
+    assert loaded.settings.denied_paths == ("c", "a", "b")
+    assert "stays denied" in loaded.overruled[0]
+
+
+@pytest.mark.parametrize("text", ["", "{", "9" * 6000, '"x"', "[1]", "null"])
+def test_pins_that_fit_nothing_are_left_out(text: str) -> None:
+    pins = {f"{G}.denied_paths": text, f"{G}.jobs": text, "x": text}
+    assert merge([], pinned=pins).settings == Settings()
+
+
+def test_the_pins_of_several_goals_are_the_strictest() -> None:
+    def pins(**goals: Any) -> dict[str, str]:
+        return dict(merge([Layer(PROJECT, {"flow": {"goals": goals}}, own=False)]).pins)
+
+    found = strictest_pins(
+        [
+            pins(stopHookEnforcement="warn", denied_paths=["a"], jobs=2),
+            pins(stopHookEnforcement="block", denied_paths=["b"], jobs=3),
+        ]
+    )
+    loaded = merge([], pinned=found).settings
+    assert loaded.stop_hook_enforcement == "block"
+    assert (loaded.denied_paths, loaded.jobs) == (("a", "b"), 2)
 
 
 def test_a_hook_time_beyond_the_hosts_limit_is_a_warning() -> None:

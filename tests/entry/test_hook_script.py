@@ -168,6 +168,43 @@ def test_the_events_folder_counts_not_the_hosts(blocking: GitRepo, tmp_path: Pat
     assert answer(json.dumps(other), blocking)["decision"] == "approve"
 
 
+BEFORE = {  # what stands before the event's own folder, and names another one
+    "in an object": '"tool_input": {"cwd": "/tmp"}',
+    "deep in lists": '"a": [[{"b": [{"cwd": "/tmp"}]}]]',
+    "roots in an object": '"a": {"workspace_roots": ["/tmp"]}',
+    "in a text": '"last_assistant_message": "x \\"cwd\\": \\"/tmp\\", y"',
+    "in a text with a backslash": '"m": "\\\\", "n": "\\"cwd\\": \\"/tmp\\""',
+    "as a value": '"key": "cwd", "x": "/tmp"',
+    "spread over lines": '"a" :\n {\n "cwd"\n:\n"/tmp"\n}',
+    "an empty object": '"a": {}, "b": {"cwd": "/tmp"}',
+}
+
+
+@pytest.mark.parametrize("script", [SCRIPT, OLDER], ids=["evaluator", "stop"])
+@pytest.mark.parametrize("before", BEFORE.values(), ids=list(BEFORE))
+@pytest.mark.parametrize("mark", ["", "\ufeff"], ids=["plain", "mark"])
+def test_only_the_events_own_folder_counts(
+    before: str, mark: str, script: str, blocking: GitRepo, tmp_path: Path
+) -> None:
+    own = json.dumps(event(blocking))[1:]
+    assert json.loads(f"{{{before}, {own}")["cwd"] == str(blocking.path)
+    found = answer(f"{mark}{{{before}, {own}", tmp_path, script=script)
+    assert found["decision"] == "block", found
+    elsewhere = json.dumps(event(tmp_path))[1:]
+    assert answer(f"{mark}{{{before}, {elsewhere}", blocking)["decision"] == "approve"
+
+
+@pytest.mark.parametrize("mark", ["", "\ufeff"], ids=["plain", "mark"])
+@pytest.mark.parametrize(
+    "before", ['"n": -1.5e3, "t": true, "f": false, "u": null', '"a" : "x,{y}:[z]"', '"": ""']
+)
+def test_plain_members_before_it_start_no_interpreter(
+    before: str, mark: str, tmp_path: Path
+) -> None:
+    data = f"{mark}{{{before}, {json.dumps(event(tmp_path))[1:]}"
+    assert answer(data, tmp_path, **NOTHING)["reason"] == "there are no goals here"
+
+
 def test_a_folder_behind_a_link_is_found(blocking: GitRepo, tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(blocking.path / "src")
     assert answer(json.dumps(event(tmp_path / "link")), tmp_path)["decision"] == "block"

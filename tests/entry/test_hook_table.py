@@ -261,7 +261,7 @@ def test_broken_settings_of_a_checkout_turn_no_check_off(
     answer = stop(repo, capfd)
     assert answer["decision"] == "block"  # the stricter value, and enabled
     os.unlink(repo.path / ".claude/settings.flow.local.json")
-    assert stop(repo, capfd)["decision"] == "approve"
+    assert stop(repo, capfd)["decision"] == "block"  # the user asks for it, so it is enabled
 
 
 def test_what_is_wrong_with_the_settings_is_said(repo: GitRepo, home: Path, capfd: Capture) -> None:
