@@ -134,10 +134,12 @@ class Builtins:
             name = "EXIT" if word == "0" else (word or "").upper().removeprefix("SIG")
             text = action if action is not None else unquoted(command.source[1])
             number = None if action in ("-", "") else self.run.number(text)
-            if name in ("EXIT", "ERR"):
-                traps = put(traps, name, number)
-            elif number is not None and number >= 0:  # it may run at any time
-                for variable in _assigned(self.run.bodies[number]):
+            leaves = number is not None and number >= 0 and _exits(self.run.bodies[number])
+            if name in ("DEBUG", "CHLD", "RETURN") and leaves:
+                name = "EXIT"  # it runs again and again, and so at the end
+            traps = put(traps, name, number)
+            if name not in ("EXIT", "ERR") and number is not None and number >= 0:
+                for variable in _assigned(self.run.bodies[number]):  # it may run at any time
                     state = state.setting(variable, UNKNOWN)
         return (state._replace(traps=traps, status=0),)
 
@@ -183,3 +185,7 @@ class Builtins:
 def _assigned(node: Node) -> set[str]:
     found = {node.words[0] or ""} if node.kind == "assign" else set()
     return found.union(*map(_assigned, node.parts))
+
+
+def _exits(node: Node) -> bool:
+    return node.words[:1] == ("exit",) or any(map(_exits, node.parts))

@@ -113,7 +113,8 @@ class Commands(Builtins):
         if name in functions and name == words[0]:
             return self._call(functions[name], command, state)
         if name == "kill" and "$$" in command.source:
-            self.exits.add(state._replace(status=SOME))
+            caught = any(event not in ("EXIT", "ERR") for event, _ in state.traps)
+            self.exits |= with_status(state, (0, 1) if caught else (1,))
             return ()
         builtin = BUILTINS.get(name)
         if builtin is not None:
@@ -234,7 +235,12 @@ class Commands(Builtins):
         if not runner or _QUESTIONS & {*words}:
             return with_status(state, alone(words))
         self.run.seen[words] = None
-        again = self.retry and state.check == FAILED and runner == self.run.runner
+        again = (
+            self.retry
+            and state.check == FAILED
+            and runner == self.run.runner
+            and _same_tests(words, self.run.followed or ())
+        )
         if words != self.run.followed and not again:
             return with_status(state, (0, 1))
         self.run.second_try = self.run.second_try or again
@@ -265,6 +271,15 @@ class Commands(Builtins):
         return {
             state._replace(status=end.status, check=end.check, written=end.written) for end in ended
         }
+
+
+_AGAIN = frozenset(("--lf", "--last-failed", "--ff", "--failed-first", "-v", "-vv", "-q", "-x"))
+
+
+def _same_tests(words: tuple[str | None, ...], before: tuple[str | None, ...]) -> bool:
+    """Whether a second try asks for the tests that failed: no others, and no fewer."""
+    operands = {word for word in before if word is None or word[:1] != "-"}
+    return {*words} - {*before} <= _AGAIN and operands <= {*words}
 
 
 def _shown(words: tuple[str | None, ...]) -> tuple[str, ...]:

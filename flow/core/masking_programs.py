@@ -278,7 +278,7 @@ def eval_text(words: tuple[str | None, ...]) -> str | None:
     return " ".join(given) if given and len(given) == len(words) - 1 else None
 
 
-SHELLS = ("bash", "sh", "dash", "zsh", "ksh", "ash")
+SHELLS = ("bash", "sh", "dash", "zsh", "ksh", "ash", "fish")
 
 
 def shell_text(words: tuple[str | None, ...]) -> str | None:
@@ -308,7 +308,8 @@ def without_shell(words: tuple[str | None, ...]) -> tuple[str | None, bool]:
         if short or word in _OPTION_RUNS.get(name, ()):
             return words[index + 1], False
     if name in _JOINED:
-        plain = [word for word in words[1:] if word is None or word[:1] != "-"][_JOINED[name] :]
+        own = words[: words.index(":::")] if ":::" in words else words
+        plain = [word for word in own[1:] if word is None or word[:1] != "-"][_JOINED[name] :]
         if len(plain) == 1 and plain[0] is not None and " " in plain[0]:
             return plain[0], False
     return None, False

@@ -66,6 +66,7 @@ _CARRIERS = {
     "flock": (), "coverage": ("run",), "direnv": ("exec",), "conda": ("run",), "mamba": ("run",),
     "micromamba": ("run",), "cross-env": (), "dotenv": (), "nyc": (), "c8": (), "doppler": ("run",),
     "op": ("run",), "dbus-run-session": (), "strace": (), "faketime": (), "retry": (),
+    "tmux": (), "screen": (),
 }  # fmt: skip
 """Programs that run the command at the end of their words and end as it does, and the word that
 has to come before, if any."""

@@ -555,6 +555,14 @@ pids=; for p in 1 2; do pytest & pids="$pids $!"; done; for p in $pids; do wait 
 STRICTER = r"""
 for i in 1 2; do pytest; done
 pytest || [ $? -ne 1 ]
+pytest tests || pytest tests/empty
+pytest || pytest --deselect=tests/test_bad.py
+trap 'exit 0' DEBUG; pytest
+trap 'exit 0' CHLD; pytest
+trap 'exit 0' TERM; pytest || kill $$
+parallel 'pytest {} || true' ::: a b
+fish -c 'pytest; true'
+tmux new-session -d pytest
 select x in a; do pytest; break; done < /dev/null
 """.strip().split("\n")
 """Told although a runner that always ends with 1 is heard: one that fails at the first turn only, or
