@@ -50,6 +50,12 @@ def test_the_lists_are_long_and_without_doubles() -> None:
     )
 
 
+def test_many_variables_before_a_runner_are_no_alarm() -> None:
+    text = "; ".join(f"if x{i}; then y{i}=1; else y{i}=2; fi" for i in range(14))
+    assert read_command(f"{text}; pytest", parse).masked == ""
+    assert read_command(f"{text}; pytest; ls", parse).masked
+
+
 def ended(folder: Path, line: str, failing: str) -> int:
     """How bash ends with a runner of that name that fails, as Flow runs a command."""
     for name in ("pytest", "jest"):
