@@ -76,6 +76,7 @@ def verdict(
                 results,
                 report.guards,
                 judge_ref(found),
+                found.proof and proofs.digest(found.proof),
             ),
         )
     return Verdict(
