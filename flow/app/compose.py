@@ -76,7 +76,6 @@ def verdict(
                 results,
                 report.guards,
                 judge_ref(found),
-                found.proof and proofs.digest(found.proof),
             ),
         )
     return Verdict(

@@ -31,22 +31,19 @@ def proposal_id(
     results: Sequence[CriterionResult],
     guards: Mapping[str, str],
     judge: str | None = None,
-    proof: str | None = None,
 ) -> str:
     """The id of a proposal to go to ``to``.
 
     ``guards`` are git's hooks and settings as they were seen last, ``judge`` is the sidecar of a
-    judge's opinion, ``proof`` the digest of the files that the commands rest on.
+    judge's opinion.
     """
     counted: list[Any] = [[r.criterion_id, r.status, r.outcome, r.evidence_ref] for r in results]
-    counted += _also(judge, proof)
+    counted += _judged(judge)
     return _id(subject.contract, (subject.tree, guards), verdict, to, counted)
 
 
-def _also(judge: str | None, proof: str | None) -> list[list[str]]:
-    """What a proposal rests on beside the criteria's sidecars, as far as there is any."""
-    named = {"judge": judge, "proof": proof}
-    return [[name, value] for name, value in named.items() if value is not None]
+def _judged(judge: str | None) -> list[list[str]]:
+    return [["judge", judge]] if judge is not None else []
 
 
 def _id(
@@ -83,11 +80,11 @@ def intact(proposal: Mapping[str, Any]) -> bool:
         or len(results) != len(evidence)
         or not all(isinstance(row, list) and len(row) == 3 for row in results)
         or not all(ref is None or isinstance(ref, str) for ref in evidence)
-        or not all(isinstance(proposal.get(key, ""), str) for key in ("judge", "proof"))
+        or not isinstance(proposal.get("judge", ""), str)
     ):
         return False
     counted = [[*row, ref] for row, ref in zip(results, evidence, strict=True)]
-    counted += _also(proposal.get("judge"), proposal.get("proof"))
+    counted += _judged(proposal.get("judge"))
     contract, tree, verdict, to = (proposal[k] for k in ("contract", "tree", "verdict", "to"))
     subject = (tree, proposal["guards"])
     return bool(_id(contract, subject, verdict, to, counted) == proposal["proposal_id"])

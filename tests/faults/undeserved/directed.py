@@ -65,6 +65,12 @@ DIRECTED: Mapping[str, Sequence[Sequence[Step]]] = {
     ),
     "R3": (
         (
+            _("settings", goals={"outputLimitBytes": 1}),
+            _("create", commands=[SCRIPT]),
+            _("script", means="dropped"),
+            EVALUATE,
+        ),
+        (
             _("create", commands=[TESTS], allowed=["tests/**"]),
             _("tests", kinds=["skip"]),
             _("settings", goals={"outputLimitBytes": 1}),
@@ -76,6 +82,10 @@ DIRECTED: Mapping[str, Sequence[Sequence[Step]]] = {
             _("script", means="grep", spill=".claude/settings.flow.json"),
             EVALUATE,
         ),
+    ),
+    "R23": (
+        (_("create"), GOOD, EVALUATE, _("revoke"), CONFIRM),
+        (_("create"), GOOD, EVALUATE, _("settings", goals={"denied_paths": ["src/**"]}), CONFIRM),
     ),
     "R4": (
         (
@@ -125,8 +135,6 @@ DIRECTED: Mapping[str, Sequence[Sequence[Step]]] = {
             _("chmod", path=JOURNAL),
             EVALUATE,
         ),
-        (_("create"), GOOD, _("edit", path=".decisions/session-2026-01-01.md"), EVALUATE),
-        (_("create"), GOOD, _("edit", path=".specs/reports/x-2026-01-01.1.md"), EVALUATE),
         (_("create"), GOOD, _("link", path=JOURNAL, to="../docs/guide.md"), EVALUATE),
     ),
     "U1": (

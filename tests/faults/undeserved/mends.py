@@ -44,6 +44,19 @@ MENDS: Mapping[str, Sequence[Edit]] = {
     "R2 a proposal does not hold the guards": (
         Edit("flow.app.doors:what_moved", 'differences(proposal["guards"], now.guards)', "()"),
     ),
+    "R3 what was cut is not read": (
+        Edit("flow.adapters.attribution:Attributor._output_end", "result.output_end or", "None or"),
+    ),
+    "R23 confirm asks nobody for trust": (
+        Edit("flow.app.doors:what_moved", "if not trusted:", "if False:"),
+    ),
+    "R23 confirm knows what was denied": (
+        Edit("flow.app.doors:what_moved", "moved += _outside", "moved += [] and _outside"),
+    ),
+    "R4 what the settings denied at the start is forgotten": (
+        Edit("flow.core.changes:Baseline.settings_denied", "if not self.settings", "if True"),
+        Edit("flow.wiring.parts:Parts.take_settings_of", "if pins == self._pins:", "if True:"),
+    ),
     "R5 a reported failure is not read": (
         Edit("flow.core.attribution:reported_failure", "if reading.inverted", "if True"),
     ),
@@ -64,6 +77,13 @@ MENDS: Mapping[str, Sequence[Edit]] = {
     "R9 src/**/ is src/**": (
         Edit("flow.core.globs:_needle", "return None  # ``src/**/``", "pass #"),
     ),
+    "R12 a journal may be a program": (
+        Edit(
+            "flow.core.boundary:OwnFiles.__call__",
+            "and all(entry is None or entry.mode == REGULAR for entry in entries)",
+            "",
+        ),
+    ),
     "U1 amendments are not told": (
         Edit("flow.app.confirming:contract_steps", "since.reverse()", "return (), ()"),
     ),
@@ -77,6 +97,9 @@ MENDS: Mapping[str, Sequence[Edit]] = {
     "U1 by-products are not told": (
         Edit("flow.app.confirming:question", "left_behind=report.by_products", "left_behind=()"),
     ),
+    "U3 a named contract is proposed like a trusted one": (
+        Edit("flow.wiring.naming:named", 'if known["digest"] == loaded.contract:', "if True:"),
+    ),
     "U4 a goal that vanished is not missed": (
         Edit("flow.core.lost_goals:losses", "found = []", "return []"),
     ),
@@ -85,6 +108,9 @@ MENDS: Mapping[str, Sequence[Edit]] = {
     ),
     "U5 two goals of a session are none": (
         Edit("flow.app.stop:_choose", "    if mine:", "    if len(mine) == 1:"),
+    ),
+    "U7 all that commands leave behind is harmless": (
+        Edit("flow.core.leftovers:is_harmless", "path = path.lower()", "return True"),
     ),
 }
 """Named by the finding that the mend belongs to, and what Flow does without it."""
@@ -104,8 +130,7 @@ def _edited(edit: Edit) -> Iterator[None]:
     module_name, _, path = edit.place.partition(":")
     module = importlib.import_module(module_name)
     try:
-        function: Any = reduce(getattr, path.split("."), module)
-        function = inspect.unwrap(function)
+        function = _plain(reduce(getattr, path.split("."), module))
         source = textwrap.dedent(inspect.getsource(function))
     except AttributeError:
         raise Stale(f"{edit.place}: there is no such function") from None
@@ -115,8 +140,13 @@ def _edited(edit: Edit) -> Iterator[None]:
     flags = "from __future__ import annotations\n"
     exec(flags + source.replace(edit.old, edit.new), dict(vars(module)), changed)
     before = function.__code__
-    function.__code__ = inspect.unwrap(changed[function.__name__]).__code__
+    function.__code__ = _plain(changed[function.__name__]).__code__
     try:
         yield
     finally:
         function.__code__ = before
+
+
+def _plain(found: Any) -> Any:
+    """The function behind a property, or behind a cache."""
+    return inspect.unwrap(found.fget if isinstance(found, property) else found)

@@ -15,13 +15,18 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tests.faults.undeserved.looks import Looks, Tree, contract_of
-from tests.faults.undeserved.world import BRANCH, GOAL, IGNORED, JOURNALS, LOCAL_SETTINGS
+from tests.faults.undeserved.world import BRANCH, GOAL, IGNORED, LOCAL_SETTINGS
 
 if TYPE_CHECKING:
     from tests.faults.undeserved.world import World
 
 HARMLESS = ("coverage.xml", ".coverage", ".cache/v/data")
 """What a run may leave behind and nobody has to know. All else that appears is a change."""
+OWN_NAMES = re.compile(
+    r"\.decisions/(issue-\d+|session-\d{4}-\d\d-\d\d|goal-[a-z0-9-]+)\.md"
+    r"|\.specs/reports/[^/]+-\d{4}-\d\d-\d\d\.\d+\.md"
+)
+"""Regular files of these names are taken for Flow's (docs/guarantees.md, what is not promised)."""
 
 
 class Tests(NamedTuple):
@@ -157,7 +162,7 @@ class Oracle(Looks):
         if is_denied or matches(tuple(f"**/{p}" for p in begun.protected), path):
             return True
         now, staged, head = trees
-        if self._own(path, now.get(path)):
+        if _own(path, [tree[path] for tree in trees if path in tree]):
             return False
         if path not in begun.base and path not in staged and path not in head:
             if matches(IGNORED, path):
@@ -165,13 +170,6 @@ class Oracle(Looks):
             if path in HARMLESS and self.made.get(path) == now.get(path):
                 return False
         return bool(begun.allowed) and not matches(tuple(map(_anchored, begun.allowed)), path)
-
-    def _own(self, path: str, entry: tuple[int, str] | None) -> bool:
-        """Whether a path is of Flow's own writing."""
-        if path.startswith(".flow/"):
-            return not path.startswith(".flow/rubrics/")
-        journals = {JOURNALS.get(goal) for goal in self.begun}
-        return path in journals and entry is not None and entry[0] == 0o100644
 
     # --- what commands come to ---
 
@@ -217,6 +215,14 @@ class Oracle(Looks):
             passed += kind == "pass"
             failed += kind == "fail"
         return Tests(passed, failed)
+
+
+def _own(path: str, entries: list[tuple[int, str]]) -> bool:
+    """Whether a path is of Flow's own writing, by name and kind."""
+    if path.startswith(".flow/"):
+        return not path.startswith(".flow/rubrics/")
+    regular = bool(entries) and all(mode == 0o100644 for mode, _ in entries)
+    return regular and OWN_NAMES.fullmatch(path) is not None
 
 
 def _anchored(pattern: str) -> str:

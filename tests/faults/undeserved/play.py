@@ -104,7 +104,7 @@ class Play(Acts):
 
     def act_revoke(self) -> None:
         """A person takes back the trust in the goal."""
-        if self.world.run("flow", "trust", "revoke", GOAL, "--yes", agent=False).status == 0:
+        if self.world.run("flow", "trust", "revoke", GOAL, agent=False).status == 0:
             self.oracle.trusted.discard(GOAL)
 
     # --- an agent's questions ---
@@ -152,7 +152,7 @@ class Play(Acts):
     def _judge(self, goal: str, verdict: Any, *, asked: bool) -> None:
         """``asked``: it is what a person is shown before they confirm."""
         proposal = verdict.get("proposed_transition") or {}
-        if proposal.get("to") != "achieved" and verdict.get("verdict") != "achieved":
+        if proposal.get("to") != "achieved":  # what a named contract comes to is not proposed
             return
         self.proposed += 1
         against = self.oracle.against(goal, self._denied_now())

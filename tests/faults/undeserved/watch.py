@@ -85,7 +85,8 @@ class Listener:
         heard = {state for who, name, state in self._told if (who, name) == (session, goal)}
         if not heard and not self._on_branch():
             return True  # nobody worked on it here
-        return self._state(goal) in heard and not self._working(goal)
+        elsewhere = owner is not None and owner != session
+        return self._state(goal) in heard and (elsewhere or not self._working(goal))
 
     def _must_ask_back(self, goal: str, session: str) -> bool:
         """Whether a hand took a goal away from a session that was kept working for it."""

@@ -28,8 +28,6 @@ GOAL, RUN, ISSUE = "greet", "r1", 7
 BRANCH = "work"
 GOAL_FILE = f".flow/goals/{GOAL}.goal.yaml"
 JOURNAL = f".decisions/issue-{ISSUE}.md"
-JOURNALS = {GOAL: JOURNAL, "easy": ".decisions/issue-8.md"}
-"""Of each goal; the easy one is a second one."""
 LOCAL_SETTINGS = ".claude/settings.flow.local.json"
 PROJECT_SETTINGS = ".claude/settings.flow.json"
 GREP, SCRIPT, TESTS = "grep -q good src/app.py", "sh src/check.sh", "pytest tests"
