@@ -41,9 +41,12 @@ ALL = "the same command with --json names all"
 
 def cut_list(rows: Sequence[str], rest: str, most: int = FEW) -> list[str]:
     """The first rows, and how many more there are; ``rest`` is a command that shows them."""
-    if len(rows) <= most:
-        return list(rows)
-    return [*rows[:most], f"and {len(rows) - most:,} more: {rest}"]
+    return [*rows[:most], *more_than(len(rows), rest, most)]
+
+
+def more_than(count: int, rest: str, most: int = PATHS) -> list[str]:
+    """The line that ends a list of ``count`` rows of which ``most`` are shown, or nothing."""
+    return [f"and {count - most:,} more: {rest}"] if count > most else []
 
 
 class Fault:

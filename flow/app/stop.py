@@ -13,7 +13,7 @@ from flow.cheap_typing import TYPE_CHECKING, NamedTuple
 from flow.core import explain, lost_goals, stop_words
 from flow.core.lost_goals import Loss
 from flow.core.stop_host import Answer
-from flow.errors import FlowError
+from flow.errors import FlowError, cut_list
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from flow.core.lost_goals import SessionNotes
     from flow.core.stop_host import StopEvent
 
+GOALS = "flow goal list --json"
+"""What shows every goal, the unreadable ones, too."""
 INTERRUPTED = "the check at the stop before was ended before it was done; it is made now"
 
 
@@ -201,7 +203,8 @@ def _answer(
 ) -> Answer:
     """One answer out of all parts: whatever continues decides."""
     news = [loss for loss in losses if lost_goals.is_news(loss, sight.notes)]
-    told = [lost_goals.sentence(loss) for loss in news if loss.kind != "unjudged"]
+    sentences = [lost_goals.sentence(loss) for loss in news if loss.kind != "unjudged"]
+    told = cut_list(sentences, GOALS)
     told += [INTERRUPTED] if sight.notes.judging else []
     going_on = [part.reason for part in parts if part.action == "continue"]
     if asked:
@@ -209,11 +212,12 @@ def _answer(
     if going_on:
         told += [text for part in parts if part.loss and part.loss in news for text in part.said]
         return Answer("continue", "\n\n".join(going_on), "", _message(told))
-    said = [*chosen.said, *(text for part in parts for text in part.said)]
+    said = [*cut_list(chosen.said, GOALS), *(text for part in parts for text in part.said)]
     lost = {loss.goal_id for loss in news}
     said += _unreadable([error for key, error in sight.broken.items() if key not in lost])
-    reasons = [part.reason for part in parts] + [*chosen.why_not]
-    reasons += [lost_goals.sentence(loss) for loss in losses if loss.kind != "unjudged"]
+    reasons = [part.reason for part in parts] + cut_list(chosen.why_not, GOALS)
+    sentences = [lost_goals.sentence(loss) for loss in losses if loss.kind != "unjudged"]
+    reasons += cut_list(sentences, GOALS)
     hint = next((part.hint for part in parts if part.hint), "")
     reason = "; ".join(reasons) or "no active goal on this branch"
     return Answer("let_go", reason, hint, _message([*said, *told]))
@@ -229,7 +233,7 @@ def _unreadable(broken: Sequence[FlowError]) -> list[str]:
     """One line for each goal that cannot be read: it is named, never taken for absent."""
     lines = [f"cannot read a goal: {explain.visible(str(e.faults[0]))}" for e in broken[:5]]
     if len(broken) > 5:
-        lines.append(f"and {len(broken) - 5} more goals cannot be read")
+        lines.append(f"and {len(broken) - 5:,} more goals cannot be read: {GOALS}")
     return lines
 
 

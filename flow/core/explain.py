@@ -71,10 +71,12 @@ def _escape(char: str) -> str:
     )
 
 
-def names(items: Sequence[str], most: int = 8) -> str:
-    """``a, b, c and 4 more``."""
+def names(items: Sequence[str], most: int = 8, rest: str = "") -> str:
+    """``a, b, c and 4 more``; with ``rest``, a command that shows them, also ``: COMMAND``."""
     shown = ", ".join(visible(item) for item in items[:most])
-    return shown if len(items) <= most else f"{shown} and {len(items) - most} more"
+    if len(items) <= most:
+        return shown
+    return f"{shown} and {len(items) - most:,} more" + (f": {rest}" if rest else "")
 
 
 def reason(

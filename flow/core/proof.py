@@ -148,15 +148,15 @@ class ProofChange(NamedTuple):
         parts += [f"{self.count(kind)} {kind}" for kind in kinds if self.count(kind)]
         return ", ".join(parts)
 
-    def to_document(self) -> dict[str, Any]:
-        """As verdicts and questions hold it; ``files`` names the first :data:`LISTED`."""
+    def to_document(self, listed: int | None = LISTED) -> dict[str, Any]:
+        """As verdicts and questions hold it; ``files`` names the first ``listed``, None: all."""
         return {
             "digest": self.digest,
             "count": len(self.files),
             "new": self.count("new"),
             "gone": self.count("gone"),
             "sentence": self.sentence(),
-            "files": [file.to_document() for file in self.files[:LISTED]],
+            "files": [file.to_document() for file in self.files[:listed]],
             "unknown": list(self.unknown),
         }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from flow.cheap_typing import TYPE_CHECKING
+from flow.errors import PATHS, more_than
 from flow.render.text import field, show, table
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ def baseline(document: Document, paint: Paint) -> list[str]:
     """A row for each command, and what that says about the goal."""
     lines = [f"goal {show(document['goal_id'])} on its base {document['base_commit'][:12]}"]
     rows = [("id", "on the base", "result", "says")]
-    for row in document["criteria"]:
+    for row in document["criteria"][:PATHS]:
         says = SAYS[row.get("non_discriminating")]
         cached = f" (as at {show(row['at'])})" if row["cached"] else ""
         rows.append(
@@ -27,7 +28,8 @@ def baseline(document: Document, paint: Paint) -> list[str]:
         )
     if len(rows) == 1:
         return [*lines, "  no criterion has a command", field("next", show(document["next"]))]
-    lines += ["", *table(rows, paint), ""]
+    every = f"flow goal baseline {show(document['goal_id'])} --json"
+    lines += ["", *table(rows, paint), *more_than(len(document["criteria"]), every), ""]
     lines.append(field("evidence", f".flow/runs/{show(document['run_id'])}/evidence/"))
     lines.append(field("next", show(document["next"])))
     return lines

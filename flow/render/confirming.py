@@ -10,6 +10,7 @@ import textwrap
 from flow.cheap_typing import TYPE_CHECKING
 from flow.core.explain import names, visible
 from flow.core.verdict import clip
+from flow.errors import cut_list
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -32,6 +33,10 @@ LABEL = 15
 MOST_ROWS = 60
 """Rows of one block at a terminal; the rest is counted."""
 _TEXT = 600
+_PATH = 80
+"""Characters of a path in a row of many."""
+LEFT_BEHIND = "git status --short --ignored --untracked-files=all"
+"""What shows every file that the commands left behind."""
 
 
 def at_terminal(question: ConfirmQuestion, paint: Paint, width: int = 80) -> list[str]:
@@ -39,30 +44,32 @@ def at_terminal(question: ConfirmQuestion, paint: Paint, width: int = 80) -> lis
     width = max(40, min(width, 120))
     head = "── Before you say yes "
     lines = [paint("dim", head + "─" * max(0, width - 1 - len(head)))]
-    for label, rows in _blocks(question):
-        shown = rows[:MOST_ROWS]
-        if len(rows) > MOST_ROWS:
-            shown = [*shown, f"and {len(rows) - MOST_ROWS} more"]
+    for label, rows, rest in _blocks(question):
+        shown = cut_list(rows, rest, MOST_ROWS)
         for number, row in enumerate(shown):
             lines += _labelled(label if not number else "", row, width)
     return lines
 
 
-def _blocks(question: ConfirmQuestion) -> Iterable[tuple[str, list[str]]]:
+def _blocks(question: ConfirmQuestion) -> Iterable[tuple[str, list[str], str]]:
+    """(label, rows, the command that shows the rows that have no room)."""
+    goal_id = visible(question.goal_id)
+    contract, history = f"flow goal inspect {goal_id}", f"flow goal history {goal_id} --json"
+    status = f"flow goal status {goal_id} --json"
     proved = [_proved_row(row) for row in question.criteria if row.proved]
-    yield "proved by", proved or ["nothing"]
-    yield "not proved", _not_proved(question)
+    yield "proved by", proved or ["nothing"], contract
+    yield "not proved", _not_proved(question), contract
     if question.contract:
-        yield "the contract", list(_contract_rows(question.contract))
-    yield "the proof", list(_proof_rows(question))
-    yield "files", [_files(question)]
+        yield "the contract", list(_contract_rows(question.contract)), history
+    yield "the proof", list(_proof_rows(question)), f"{contract} --json"
+    yield "files", [_files(question)], status
     if question.left_behind:
-        yield "left behind", [names(question.left_behind, 20)]
-    yield "trust", [_trust(question.trust)]
+        yield "left behind", [_left_behind(question)], status
+    yield "trust", [_trust(question.trust)], status
     if question.unknown:
-        yield "not known", [visible(text) for text in question.unknown]
+        yield "not known", [visible(text) for text in question.unknown], status
     if question.moved:
-        yield "stale", [visible(text) for text in question.moved]
+        yield "stale", [visible(text) for text in question.moved], status
 
 
 def _labelled(label: str, row: str, width: int) -> list[str]:
@@ -146,8 +153,19 @@ def _proof_row(file: ProofFile, question: ConfirmQuestion) -> str:
 
 def _files(question: ConfirmQuestion) -> str:
     if question.outside:
-        return f"{question.changed_files} changed, outside its paths: {names(question.outside, 10)}"
+        every = f"flow verdict show {visible(question.goal_id)} --json"
+        paths = names(_cut_paths(question.outside, 10), 10, every)
+        return f"{question.changed_files} changed, outside its paths: {paths}"
     return f"{question.changed_files} changed, all inside its paths"
+
+
+def _left_behind(question: ConfirmQuestion) -> str:
+    return names(_cut_paths(question.left_behind, 20), 20, LEFT_BEHIND)
+
+
+def _cut_paths(paths: Sequence[str], most: int) -> list[str]:
+    """As many paths as there are, of which those that are shown are cut to a length."""
+    return [*(clip(path, _PATH) for path in paths[:most]), *paths[most:]]
 
 
 def _trust(trust: TrustGround) -> str:

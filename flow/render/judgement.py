@@ -5,6 +5,7 @@ from __future__ import annotations
 from textwrap import wrap
 
 from flow.cheap_typing import TYPE_CHECKING, Any
+from flow.errors import more_than
 from flow.render.text import field, show, table
 
 if TYPE_CHECKING:
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 
 WIDTH = 88
 """Columns of the words below a table."""
+NEWEST = 20
+"""Labels that the history shows one by one."""
 
 
 def judgement(document: Document, paint: Paint) -> list[str]:
@@ -129,9 +132,10 @@ def history(document: Document) -> list[str]:
                 "pass" if label["judged"] else "fail",
                 show(label["source"]),
             )
-            for label in document["labels"]
+            for label in document["labels"][-NEWEST:]
         ]
-        lines += ["the newest labels:", *table(rows)]
+        count, every = len(document["labels"]), "flow judge history --json"
+        lines += ["the newest labels:", *table(rows), *more_than(count, every, NEWEST)]
     return lines
 
 

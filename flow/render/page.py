@@ -49,7 +49,7 @@ def page(report: Document) -> str:
         f"<h1>{_text(status['goal_id'])} {_word(status['status'])}{by_hand}</h1>",
         f"<p>{_text(status['outcome'])}</p>",
         _facts(status),
-        *(_verdict(verdict) if verdict else ["<p>No verdict is recorded.</p>"]),
+        *(_verdict(verdict, status["goal_id"]) if verdict else ["<p>No verdict is recorded.</p>"]),
         "<h2>Criteria</h2>",
         _criteria(status["criteria"]),
         "<h2>Evidence</h2>",
@@ -102,8 +102,8 @@ def _facts(status: Document) -> str:
     return f"<dl>{''.join(rows)}</dl>"
 
 
-def _verdict(verdict: Document) -> list[str]:
-    every = "flow verdict show GOAL --json"
+def _verdict(verdict: Document, goal_id: str) -> list[str]:
+    every = f"flow verdict show {goal_id} --json"
     return [
         f"<h2>Newest verdict: {_word(verdict['verdict'])}</h2>",
         f"<p>{_text(verdict['reason'])}</p>",

@@ -8,9 +8,10 @@ from __future__ import annotations
 import json
 
 from flow.cheap_typing import TYPE_CHECKING, Any
-from flow.core.explain import visible
+from flow.core.explain import names, visible
 from flow.core.freshness import WORDS
-from flow.errors import FEW
+from flow.core.verdict import clip
+from flow.errors import ALL, FEW, PATHS, cut_list, more_than
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -36,6 +37,10 @@ STYLE = {
 }
 LABEL = 11
 """Columns of the labels on the left."""
+WIDTH = 200
+"""Characters of one text in a row of a list."""
+NARROW = 110
+"""Characters of a line of an artifact."""
 
 
 def show(value: object) -> str:
@@ -89,7 +94,8 @@ def status(document: Document, paint: Paint) -> list[str]:
         lines.append(field("run", f".flow/runs/{document['run_id']}/"))
     if document["base_commit"]:
         lines.append(field("base", document["base_commit"][:12]))
-    lines += ["", *_criteria(document["criteria"], paint), ""]
+    every = f"flow goal status {document['goal_id']} --json"
+    lines += ["", *_criteria(document["criteria"], paint, every), ""]
     lines += _stale(document["criteria"], paint)
     lines += [
         field("red first" if not place else "", show(text))
@@ -125,7 +131,7 @@ def _stale(criteria: Sequence[Document], paint: Paint) -> list[str]:
         if criterion.get("fresh") is False:
             by_why.setdefault(tuple(criterion["why_stale"]), []).append(criterion["id"])
     head = paint("warn", "stale") + " " * (LABEL - len("stale"))
-    return [f"{head} {show(ids)}: {why_stale(why)}" for why, ids in by_why.items()]
+    return [f"{head} {names(ids, PATHS)}: {why_stale(why)}" for why, ids in by_why.items()]
 
 
 def why_stale(why: Sequence[str]) -> str:
@@ -133,14 +139,33 @@ def why_stale(why: Sequence[str]) -> str:
     return ", ".join(WORDS[word] for word in why)  # type: ignore[index]
 
 
-def _criteria(criteria: Sequence[Document], paint: Paint) -> list[str]:
+def open_first(rows: Sequence[Document]) -> list[Document]:
+    """The rows of criteria that a person is shown; of many, those that did not pass."""
+    if len(rows) > PATHS:
+        rows = sorted(rows, key=lambda row: row.get("status") == "pass")
+    return list(rows[:PATHS])
+
+
+def _criteria(criteria: Sequence[Document], paint: Paint, every: str) -> list[str]:
     rows = [("id", "status", "last result", "text")]
-    for c in criteria:
-        text = show(c["text"])
+    for c in open_first(criteria):
+        text = clip(show(c["text"]), 2 * WIDTH)
         text += " (fuzzy)" if c["fuzzy"] else ""
         text += " (optional)" if not c["must_pass"] else ""
         rows.append((c["id"], c["status"], show(c["last_result"]), text))
-    return table(rows, paint)
+    return [*table(rows, paint), *_ending(len(criteria), every)]
+
+
+def _newest(rows: Sequence[Document], at: str) -> list[Document]:
+    """The rows that a person is shown; of many, the newest by the time stamp ``at``."""
+    if len(rows) > PATHS:
+        rows = sorted(rows, key=lambda row: str(row[at]))
+    return list(rows[-PATHS:])
+
+
+def _ending(count: int, every: str, most: int = PATHS) -> list[str]:
+    """The last line of a list of ``count`` rows that is cut; ``every`` shows all."""
+    return [f"  {line}" for line in more_than(count, every, most)]
 
 
 def goal_list(document: Document, paint: Paint) -> list[str]:
@@ -152,12 +177,15 @@ def goal_list(document: Document, paint: Paint) -> list[str]:
             with_hand(goal),
             f"{goal['passing']}/{goal['criteria']}",
             str(goal["turns_evaluated"]),
-            show(goal["branch"]),
+            show(goal["branch"])[:100],
             show(goal["outcome"])[:100],
         )
-        for goal in document["goals"]
+        for goal in document["goals"][:PATHS]
     ]
-    return table(rows, paint, indent="") if len(rows) > 1 else []
+    if len(rows) == 1:
+        return []
+    every = more_than(len(document["goals"]), "flow goal list --json")
+    return [*table(rows, paint, indent=""), *every]
 
 
 def unreadable(errors: Sequence[Document]) -> list[str]:
@@ -166,15 +194,16 @@ def unreadable(errors: Sequence[Document]) -> list[str]:
 
 
 def history(document: Document) -> list[str]:
-    """``flow goal history``: one line for each event, then what else it says."""
-    if not document["events"]:
+    """``flow goal history``: one line for each event, then what else it says; the newest."""
+    events = document["events"]
+    if not events:
         return [f"goal {document['goal_id']} has no events yet"]
     lines = []
-    for event in document["events"]:
-        lines.append(f"{show(event.get('at'))}  {_event(event)}")
+    for event in events[-PATHS:]:
+        lines.append(f"{show(event.get('at'))}  {clip(_event(event), 2 * WIDTH)}")
         if event.get("reason"):
-            lines.append(f"{'':22}{show(event['reason'])}")
-    return lines
+            lines.append(f"{'':22}{clip(show(event['reason']), WIDTH)}")
+    return [*lines, *more_than(len(events), f"flow goal history {document['goal_id']} --json")]
 
 
 _HEAD = (
@@ -204,6 +233,7 @@ def _event(event: Document) -> str:
 
 def inspect(document: Document, paint: Paint) -> list[str]:
     """``flow goal inspect``: the contract key by key, then the evidence."""
+    every = f"flow goal inspect {document['goal_id']} --json"
     lines = [
         field("goal", document["goal_id"]),
         field("file", show(document["file"])),
@@ -213,22 +243,21 @@ def inspect(document: Document, paint: Paint) -> list[str]:
         "",
         *outline(document["document"]),
         "",
-        *_proof(document.get("proof")),
+        *_proof(document.get("proof"), every),
     ]
-    return [*lines, *_evidence_table(document["evidence"], paint)]
+    return [*lines, *_evidence_table(document["evidence"], paint, every)]
 
 
-def _proof(proof: Document | None) -> list[str]:
+def _proof(proof: Document | None, every: str) -> list[str]:
     """The files that the commands rest on and that are not as they were."""
     if not proof or not (proof["files"] or proof["unknown"]):
         return []
     lines = [field("the proof", f"changed: {proof['sentence']}")] if proof["files"] else []
-    for file in proof["files"]:
+    for file in proof["files"][:PATHS]:
         counts = "" if file["added"] is None else f"  +{file['added']} -{file['removed']}"
         keys = f"  in {show(file['keys'])}" if file["keys"] else ""
         lines.append(field("", f"{show(file['path'])}  {file['change']}{counts}{keys}"))
-    more = proof["count"] - len(proof["files"])
-    lines += [field("", f"and {more} more")] * (more > 0)
+    lines += [field("", line) for line in more_than(proof["count"], every)]
     lines += [field("not known", show(text)) for text in proof["unknown"]]
     return [*lines, ""]
 
@@ -266,18 +295,21 @@ def created(document: Document) -> list[str]:
 
 def evidence_list(document: Document, paint: Paint) -> list[str]:
     """``flow evidence list``."""
-    return [f"run {document['run_id']}", *_evidence_table(document["evidence"], paint)]
+    every = f"flow evidence list --run-id {document['run_id']} --json"
+    return [f"run {document['run_id']}", *_evidence_table(document["evidence"], paint, every)]
 
 
-def _evidence_table(evidence: Sequence[Document], paint: Paint) -> list[str]:
+def _evidence_table(evidence: Sequence[Document], paint: Paint, every: str) -> list[str]:
+    """The newest of it; ``every`` shows all."""
     if not evidence:
         return ["  no evidence yet"]
+    count, evidence = len(evidence), _newest(evidence, "created_at")
     rows: list[tuple[str, ...]] = [("evidence", "type", "proves", "outcome", "exit", "at")]
     rows += [
         (
             show(e["id"]),
             show(e["type"]),
-            show(e["proves"]),
+            names(e["proves"], 5) or "-",
             show(e["outcome"]),
             show(e["exit_code"]),
             show(e["created_at"]),
@@ -287,7 +319,7 @@ def _evidence_table(evidence: Sequence[Document], paint: Paint) -> list[str]:
     if any(set(e.get("why_stale", ())) - {"unstamped"} for e in evidence):
         stale = [why_stale(e.get("why_stale", ())) or "-" for e in evidence]
         rows = [(*row, cell) for row, cell in zip(rows, ["stale", *stale], strict=True)]
-    return table(rows, paint)
+    return [*table(rows, paint), *_ending(count, every)]
 
 
 def evidence_show(document: Document) -> list[str]:
@@ -312,15 +344,24 @@ def _lines(text: str) -> list[str]:
 
 
 def journal(document: Document) -> list[str]:
-    """``flow journal show``: the front matter, the artifacts, the text."""
-    lines = [show(document["file"]), *(outline(document["front"]) if document["front"] else [])]
-    for artifact in document["artifacts"]:
+    """``flow journal show``: the front matter, the newest artifacts, the text."""
+    front = outline(document["front"]) if document["front"] else []
+    lines = [show(document["file"]), *_clipped(front, FEW, NARROW)]
+    for artifact in document["artifacts"][-FEW:]:
         head = f"{show(artifact.get('captured_at'))}  {show(artifact.get('type'))}"
         rest = {k: v for k, v in artifact.items() if k not in ("type", "captured_at", "key")}
-        lines += ["", head, *(outline(rest, 1) if rest else [])]
+        lines += ["", head, *(_clipped(outline(rest, 1), FEW, NARROW) if rest else [])]
+    more = more_than(len(document["artifacts"]), ALL, FEW)
+    lines += ["", *more] if more else []
     if document["body"].strip():
-        lines += ["", *(visible(line) for line in _lines(document["body"].strip("\n")))]
+        body = [visible(line) for line in _lines(document["body"].strip("\n"))]
+        lines += ["", *_clipped(body, PATHS, WIDTH)]
     return lines
+
+
+def _clipped(lines: Sequence[str], most: int, width: int) -> list[str]:
+    """The first lines of a part of a journal, each cut, and how many more there are."""
+    return [clip(line, width) for line in cut_list(lines, ALL, most)]
 
 
 def trust_list(entries: Sequence[Document]) -> list[str]:
@@ -329,9 +370,10 @@ def trust_list(entries: Sequence[Document]) -> list[str]:
         return []
     rows = [("goal", "contract", "trusted at", "how")]
     rows += [
-        (show(e["goal_id"]), show(e["digest"])[:12], show(e["at"]), show(e["how"])) for e in entries
+        (show(e["goal_id"]), show(e["digest"])[:12], show(e["at"]), show(e["how"]))
+        for e in _newest(entries, "at")
     ]
-    return table(rows, indent="")
+    return [*table(rows, indent=""), *more_than(len(entries), "flow trust list --json")]
 
 
 def settings(rows: Sequence[Document]) -> list[str]:
@@ -347,9 +389,12 @@ def settings(rows: Sequence[Document]) -> list[str]:
 
 def doctor(document: Document, paint: Paint) -> list[str]:
     """``flow doctor``: what is there, then what is wrong with it."""
-    width = max(len(fact["what"]) for fact in document["facts"])
-    lines = [f"{fact['what']:<{width}}  {show(fact['value'])}" for fact in document["facts"]]
-    lines += [f"{paint('good', 'fixed')}: {show(what)}" for what in document["fixed"]]
+    facts = document["facts"][:PATHS]
+    width = max(len(fact["what"]) for fact in facts)
+    lines = [f"{fact['what']:<{width}}  {clip(show(fact['value']), WIDTH)}" for fact in facts]
+    lines += more_than(len(document["facts"]), "flow doctor --json")
+    fixed = [f"{paint('good', 'fixed')}: {show(what)}" for what in document["fixed"]]
+    lines += cut_list(fixed, "flow doctor --fix --json names all that it fixes", PATHS)
     for finding in document["findings"][:FEW]:
         lines += [
             "",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core.explain import visible
-from flow.errors import PATHS, cut_list
-from flow.render.text import STYLE, field, show, table
+from flow.errors import PATHS, cut_list, more_than
+from flow.render.text import STYLE, field, open_first, show, table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,12 +28,12 @@ def verdict(document: Mapping[str, Any], paint: Paint, *, closed: str = "") -> l
         turn = lifecycle.get("turns_evaluated")
         turns = f", turn {show(turn)}" if turn is not None else ""
         lines.append(f"goal {show(document['goal_id'])}{turns}")
-    lines += _results(results, paint)
+    every = f"flow verdict show {show(document.get('goal_id'))} --json"
+    lines += _results(results, paint, every)
     lines.append(field("verdict", f"{paint(STYLE.get(word, ''), word)} ({_delta(document)})"))
     if lifecycle.get("from") != lifecycle.get("to"):
         lines.append(field("status", f"{show(lifecycle['from'])} -> {show(lifecycle['to'])}"))
     lines.append(field("because", show(document.get("reason"))))
-    every = f"flow verdict show {show(document.get('goal_id'))} --json"
     paths = [show(path) for path in document.get("path_violations") or []]
     lines += _block("outside", cut_list(paths, every, PATHS))
     warnings = [show(warning) for warning in document.get("warnings") or []]
@@ -59,12 +59,12 @@ def _delta(document: Mapping[str, Any]) -> str:
     return words if confidence in (None, 1, 1.0) else f"{words}, confidence {show(confidence)}"
 
 
-def _results(results: Sequence[Document], paint: Paint) -> list[str]:
+def _results(results: Sequence[Document], paint: Paint, every: str) -> list[str]:
     if not results or not all(isinstance(row, dict) for row in results):
         return []
     rows = [("id", "status", "outcome", "result", "evidence")]
     lines = []
-    for row in results:
+    for row in open_first(results):
         code = row.get("exit_code")
         rows.append(
             (
@@ -77,7 +77,8 @@ def _results(results: Sequence[Document], paint: Paint) -> list[str]:
         )
         if row.get("reason"):
             lines.append(f"  {show(row.get('criterion_id'))}: {show(row['reason'])}")
-    return ["", *table(rows, paint), *lines, ""]
+    more = [f"  {line}" for line in more_than(len(results), every)]
+    return ["", *table(rows, paint), *lines, *more, ""]
 
 
 def _has_evidence(row: object) -> bool:

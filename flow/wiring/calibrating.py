@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
 CASES_LIMIT = 16 << 20
 """Bytes of a file of cases in JSON or JSON Lines; YAML has its own limit of 1 MiB."""
-NEWEST = 20
-"""Labels that ``history`` lists one by one."""
 
 
 class Tried(NamedTuple):
@@ -110,8 +108,8 @@ def history() -> dict[str, Any]:
                 "believed": _belief(labels, where),
             }
         )
-    newest = [line._asdict() for line in lines[-NEWEST:]]
-    return {"judges": judges, "labels": newest, "warnings": list(book.warnings)}
+    rows = [line._asdict() for line in lines]
+    return {"judges": judges, "labels": rows, "warnings": list(book.warnings)}
 
 
 def label_book(where: Place) -> LabelBook:

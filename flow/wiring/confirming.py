@@ -35,7 +35,7 @@ def proof_now(parts: Parts, goal_id: str) -> dict[str, Any] | None:
     snapshot = parts._snapshot(baseline, parts._denied(goal), None)
     files = proofs.files_now(goal, baseline, snapshot, parts.proof_disk)
     look = proofs.ProofLook(files)
-    return proofs.change(look, goal, baseline, parts.proof_disk).to_document()
+    return proofs.change(look, goal, baseline, parts.proof_disk).to_document(listed=None)
 
 
 def diff(parts: Parts, goal_id: str, first: Sequence[str]) -> str:

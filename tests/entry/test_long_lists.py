@@ -71,3 +71,73 @@ def test_unknown_settings(repo: GitRepo, home: Path) -> None:
     settings(home, **{f"unknown{number}": 1 for number in range(MANY)})
     done = scene.flow(repo, "goal", "status", "greet")
     assert len(done.stdout) + len(done.stderr) < SMALL
+
+
+ROWS = 60
+"""More than a list shows; the hostile sizes are thousands, the rule is one."""
+
+
+def cut_for_people(repo: GitRepo, words: tuple[str, ...], rest: str, count: int) -> str:
+    """What ``words`` prints, which is short and ends with how many more there are, and where."""
+    done = scene.flow(repo, *words)
+    assert len(done.stdout) + len(done.stderr) < 2 * SMALL, words
+    assert f"and {count - PATHS} more: {rest}" in done.stdout
+    return done.stdout
+
+
+def test_events_and_evidence(repo: GitRepo) -> None:
+    scene.create(scene.start(repo))
+    scene.flow(repo, "goal", "evaluate", "greet", "--no-input")
+    run = (
+        repo.path
+        / ".flow/runs"
+        / scene.flow(repo, "goal", "status", "greet", "--json").json["run_id"]
+    )
+    events = run / "events.jsonl"
+    more = (
+        {
+            "at": f"2030-01-01T00:00:{n % 60:02d}Z",
+            "seq": 4 + n,
+            "type": f"noted{n}",
+            "goal_id": "greet",
+            "reason": "r" * 2000,
+        }
+        for n in range(ROWS)
+    )
+    with events.open("a") as file:
+        file.writelines(json.dumps(row) + "\n" for row in more)
+    rest = "flow goal history greet --json"
+    every = scene.flow(repo, *rest.split()[1:]).json["events"]
+    assert len(every) > ROWS
+    shown = cut_for_people(repo, ("goal", "history", "greet"), rest, len(every))
+    assert f"noted{ROWS - 1}\n" in shown
+    assert "noted0\n" not in shown
+
+    folder = run / "evidence"
+    one = next(folder.glob("*.evidence.yaml"))
+    name = one.name.removesuffix(".evidence.yaml")
+    for number in range(ROWS):
+        other = f"{name}-{number}"
+        (folder / f"{other}.evidence.yaml").write_text(one.read_text().replace(name, other))
+        (folder / f"{other}.txt").write_bytes((folder / f"{name}.txt").read_bytes())
+    rest = f"flow evidence list --run-id {run.name} --json"
+    every = scene.flow(repo, *rest.split()[1:]).json["evidence"]
+    assert len(every) > ROWS
+    cut_for_people(repo, ("evidence", "list", "greet"), rest, len(every))
+
+
+def test_goals(repo: GitRepo) -> None:
+    scene.create(scene.start(repo))
+    text = scene.goal_file(repo)
+    for number in range(ROWS):
+        other = text.replace("greet", f"greet{number}")
+        repo.write(f".flow/goals/greet{number}.goal.yaml", other)
+        repo.write(f".flow/goals/bad{number}.goal.yaml", "unreadable: " + "x" * 300 + "\n")
+    document = scene.flow(repo, "goal", "list", "--json").json
+    assert len(document["goals"]) == ROWS + 1
+    assert len(document["unreadable"]) == ROWS
+    cut_for_people(repo, ("goal", "list"), "flow goal list --json", ROWS + 1)
+    done = scene.flow(repo, "goal", "list")
+    assert f"and {ROWS - FEW} more: " in done.stderr
+    answer = run_script(json.dumps(event(repo)), cwd=repo.path)
+    assert len(answer.stdout) + len(answer.stderr) < SMALL

@@ -1,0 +1,297 @@
+"""Every list for people is cut, says by how much, and where the rest is."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from flow.core.confirming import ContractStep, CriterionProof
+from flow.core.explain import names
+from flow.core.proof import LineCount, ProofChange, ProofFile
+from flow.errors import ALL, FEW, PATHS
+from flow.render import baseline, judgement, page, text, verdict
+from flow.render.confirming import HOOK_LINES, LEFT_BEHIND, MOST_ROWS, at_terminal, for_hook
+from tests.render.test_confirming import plain, question
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+MANY = 3000
+LONG = "long " * 400
+MOST = 20_000
+"""Characters that a person is shown at most."""
+
+
+def criteria() -> list[dict[str, Any]]:
+    return [
+        {
+            "id": f"AC{number}",
+            "criterion_id": f"AC{number}",
+            "text": LONG,
+            "status": "fail" if number == MANY - 1 else "pass",
+            "last_result": "exit 0",
+            "outcome": "passed",
+            "result": "exit 0",
+            "exit_code": 0,
+            "fuzzy": False,
+            "must_pass": True,
+            "cached": False,
+            "fresh": False,
+            "why_stale": ["unstamped"],
+        }
+        for number in range(MANY)
+    ]
+
+
+def evidence() -> list[dict[str, Any]]:
+    return [
+        {
+            "id": f"e{number}",
+            "type": "command_output",
+            "proves": [f"AC{criterion}" for criterion in range(50)],
+            "outcome": "passed",
+            "exit_code": 0,
+            "created_at": f"at {number:04d}",
+        }
+        for number in range(MANY)
+    ]
+
+
+STATUS: dict[str, Any] = {
+    "goal_id": "g",
+    "status": "active",
+    "outcome": "o",
+    "branch": "b",
+    "turns_evaluated": 1,
+    "run_id": "r",
+    "base_commit": "c",
+    "criteria": criteria(),
+    "last_evaluation": None,
+    "trusted": True,
+    "trust": "",
+    "proposal": None,
+    "unfinished_write": False,
+    "next": "n",
+}
+INSPECT: dict[str, Any] = {
+    "goal_id": "g",
+    "file": "f",
+    "contract": "c",
+    "run": "r",
+    "document": {},
+    "proof": {
+        "files": [
+            {"path": f"t{number}", "change": "new", "added": None, "removed": None, "keys": []}
+            for number in range(MANY)
+        ],
+        "count": MANY,
+        "sentence": "many",
+        "unknown": [],
+    },
+    "evidence": evidence(),
+}
+GOAL = {
+    "status": "draft",
+    "passing": 0,
+    "criteria": 1,
+    "turns_evaluated": 0,
+    "branch": LONG,
+    "outcome": LONG,
+}
+LISTS: dict[str, tuple[Sequence[str], str, int]] = {
+    "status": (text.status(STATUS, plain), "flow goal status g --json", PATHS),
+    "list": (
+        text.goal_list(
+            {"goals": [{"goal_id": f"g{number}", **GOAL} for number in range(MANY)]}, plain
+        ),
+        "flow goal list --json",
+        PATHS,
+    ),
+    "history": (
+        text.history(
+            {
+                "goal_id": "g",
+                "events": [
+                    {"at": f"at {number}", "type": "evaluated", "reason": LONG, "note": LONG}
+                    for number in range(MANY)
+                ],
+            }
+        ),
+        "flow goal history g --json",
+        PATHS,
+    ),
+    "inspect": (text.inspect(INSPECT, plain), "flow goal inspect g --json", PATHS),
+    "evidence": (
+        text.evidence_list({"run_id": "r", "evidence": evidence()}, plain),
+        "flow evidence list --run-id r --json",
+        PATHS,
+    ),
+    "artifacts": (
+        text.journal(
+            {
+                "file": "f",
+                "front": None,
+                "artifacts": [
+                    {"captured_at": f"at {number}", "type": "t", "rows": [LONG] * 9}
+                    for number in range(MANY)
+                ],
+                "body": "",
+            }
+        ),
+        ALL,
+        FEW,
+    ),
+    "journal's text": (
+        text.journal({"file": "f", "front": None, "artifacts": [], "body": f"{LONG}\n" * MANY}),
+        ALL,
+        PATHS,
+    ),
+    "trust": (
+        text.trust_list(
+            [{"goal_id": f"g{n}", "digest": "d" * 64, "at": "at", "how": "h"} for n in range(MANY)]
+        ),
+        "flow trust list --json",
+        PATHS,
+    ),
+    "labels": (
+        judgement.history(
+            {
+                "judges": [],
+                "labels": [
+                    {
+                        "at": f"at {number}",
+                        "judge": "j",
+                        "about": LONG,
+                        "person": True,
+                        "judged": True,
+                        "source": "cases",
+                    }
+                    for number in range(MANY)
+                ],
+            }
+        ),
+        "flow judge history --json",
+        judgement.NEWEST,
+    ),
+    "facts": (
+        text.doctor(
+            {
+                "facts": [{"what": f"run {n}", "value": LONG} for n in range(MANY)],
+                "fixed": [],
+                "findings": [],
+            },
+            plain,
+        ),
+        "flow doctor --json",
+        PATHS,
+    ),
+    "verdict": (
+        verdict.verdict(
+            {"goal_id": "g", "verdict": "not_achieved", "criterion_results": criteria()}, plain
+        ),
+        "flow verdict show g --json",
+        PATHS,
+    ),
+    "baseline": (
+        baseline.baseline(
+            {
+                "goal_id": "g",
+                "base_commit": "c",
+                "criteria": criteria(),
+                "run_id": "r",
+                "next": "n",
+            },
+            plain,
+        ),
+        "flow goal baseline g --json",
+        PATHS,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_each_list_is_cut_with_its_length_and_where_the_rest_is(name: str) -> None:
+    lines, rest, most = LISTS[name]
+    assert len("\n".join(lines)) < MOST
+    assert f"and {MANY - most:,} more: {rest}" in [line.strip() for line in lines]
+
+
+@pytest.mark.parametrize("name", ["history", "artifacts", "labels", "evidence"])
+def test_of_what_grows_the_newest_is_shown(name: str) -> None:
+    shown = "\n".join(LISTS[name][0])
+    assert f"at {MANY - 1}" in shown
+    assert not re.search(r"\bat 0(000)?\b", shown)
+
+
+@pytest.mark.parametrize("name", ["status", "verdict"])
+def test_of_many_criteria_those_that_did_not_pass_are_shown(name: str) -> None:
+    assert any(f"AC{MANY - 1} " in line for line in LISTS[name][0])
+
+
+def test_a_short_list_is_whole_and_in_its_order() -> None:
+    rows = {**STATUS, "criteria": criteria()[-PATHS:]}
+    lines = text.status(rows, plain)
+    shown = [line.split()[0] for line in lines if line.startswith("  AC")]
+    assert shown == [row["id"] for row in rows["criteria"]]
+    assert "more:" not in "\n".join(lines)
+
+
+def test_names_say_how_many_and_where() -> None:
+    assert names(["a", "b", "c"], 2) == "a, b and 1 more"
+    assert names(["a", "b", "c"], 2, "flow x") == "a, b and 1 more: flow x"
+    assert names(["a"], 2, "flow x") == "a"
+
+
+def test_the_page_names_the_goal_in_its_command() -> None:
+    outside = {"verdict": "v", "reason": "r", "path_violations": ["p"] * (PATHS + 1)}
+    shown = "".join(page._verdict(outside, "greet"))
+    assert "and 1 more: flow verdict show greet --json" in shown
+
+
+def test_every_list_of_the_question_is_cut_with_its_count_and_a_command() -> None:
+    asked = question(
+        goal_id="g",
+        criteria=(
+            *(CriterionProof(f"AC{n}", "t", "c", True, True, "command", "r") for n in range(500)),
+            *(
+                CriterionProof(f"AN{n}", "t", None, True, False, "nothing", "r", ("l",))
+                for n in range(500)
+            ),
+        ),
+        contract=tuple(
+            ContractStep(f"at {n}", "p", "amend", "pipe", "weakening", ("key:", "  + x"))
+            for n in range(200)
+        ),
+        proof=ProofChange(
+            "d",
+            tuple(
+                ProofFile(f"t{n}", "new", "absent", "x", LineCount(1, 0, ("k",) * 90))
+                for n in range(5000)
+            ),
+        ),
+        outside=tuple(f"o{n}" for n in range(5000)),
+        left_behind=tuple(f"b{n}" for n in range(5000)),
+        unknown=tuple(f"u{n}" for n in range(500)),
+        moved=tuple(f"m{n}" for n in range(500)),
+    )
+    whole = " ".join(line.strip() for line in at_terminal(asked, plain, 120))
+    assert len(whole) < MOST
+    for count, rest in (
+        (500 - MOST_ROWS, "flow goal inspect g"),
+        (601 - MOST_ROWS, "flow goal history g --json"),
+        (5001 - MOST_ROWS, "flow goal inspect g --json"),
+        (4990, "flow verdict show g --json"),
+        (4980, LEFT_BEHIND),
+        (500 - MOST_ROWS, "flow goal status g --json"),
+    ):
+        assert f"and {count:,} more: {rest}" in whole, rest
+    hook = for_hook(asked)
+    assert len(hook) <= HOOK_LINES
+    assert len("\n".join(hook)) < MOST
+    cut = re.fullmatch(r"([\d,]+) lines more are not shown here: flow goal confirm g", hook[-1])
+    assert cut is not None
+    rows = 500 + 500 + 601 + 5000 + 5000 + 500 + 500
+    shown = sum(line.startswith("  ") for line in hook)
+    assert int(cut[1].replace(",", "")) == rows - shown
