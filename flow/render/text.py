@@ -39,8 +39,10 @@ LABEL = 11
 """Columns of the labels on the left."""
 WIDTH = 200
 """Characters of one text in a row of a list."""
-NARROW = 110
+NARROW = 100
 """Characters of a line of an artifact."""
+FIELDS = 16
+"""Lines of one artifact."""
 
 
 def show(value: object) -> str:
@@ -346,11 +348,11 @@ def _lines(text: str) -> list[str]:
 def journal(document: Document) -> list[str]:
     """``flow journal show``: the front matter, the newest artifacts, the text."""
     front = outline(document["front"]) if document["front"] else []
-    lines = [show(document["file"]), *_clipped(front, FEW, NARROW)]
+    lines = [show(document["file"]), *_clipped(front, FIELDS, NARROW)]
     for artifact in document["artifacts"][-FEW:]:
         head = f"{show(artifact.get('captured_at'))}  {show(artifact.get('type'))}"
         rest = {k: v for k, v in artifact.items() if k not in ("type", "captured_at", "key")}
-        lines += ["", head, *(_clipped(outline(rest, 1), FEW, NARROW) if rest else [])]
+        lines += ["", head, *(_clipped(outline(rest, 1), FIELDS, NARROW) if rest else [])]
     more = more_than(len(document["artifacts"]), ALL, FEW)
     lines += ["", *more] if more else []
     if document["body"].strip():
