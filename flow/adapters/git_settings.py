@@ -26,16 +26,22 @@ HARMLESS: Mapping[bytes, frozenset[bytes] | None] = {
     b"advice": _ALL,
     b"branch": _ALL,  # upstreams and notes of tools
     b"color": _ALL,
+    b"column": _ALL,
+    b"commit": frozenset((b"gpgsign", b"verbose")),
     b"core": frozenset((b"hookspath",)),  # a guard by a name of its own
     b"gitflow": _ALL,
     b"github": _ALL,
     b"gui": _ALL,
+    b"http": _ALL,  # how others are reached
     b"init": frozenset((b"defaultbranch",)),
     b"lfs": frozenset((b"access", b"repositoryformatversion")),
     b"maintenance": _ALL,
+    b"pull": _ALL,
+    b"push": frozenset((b"autosetupremote", b"default", b"followtags")),
     b"remote": frozenset((b"url", b"pushurl", b"fetch", b"tagopt", b"prune", b"gh-resolved")),
     b"safe": _ALL,
     b"submodule": frozenset((b"active", b"url")),
+    b"url": frozenset((b"insteadof", b"pushinsteadof")),  # where others are reached
     b"user": _ALL,
 }
 """section → its keys that steer nothing; None stands for all of them."""

@@ -46,7 +46,7 @@ def question_before(event: Mapping[str, Any]) -> str | None:
         acts = tuple(act for act in acts if act.kind not in ONLY_BESIDE_ACTIVE)
     if not acts:
         return None
-    if [act.kind for act in acts] == ["confirm"]:
+    if [act.kind for act in acts] == ["confirm"] and acts[0].words[:2] == ("goal", "confirm"):
         return _about_confirm(folder, acts[0])
     return question(acts)
 

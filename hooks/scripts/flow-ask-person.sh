@@ -6,7 +6,9 @@
 # `flow hook pre-tool-use` (flow/hook.py), which decides. For bash 3.2 (macOS) and newer.
 
 LC_ALL=C
-{ event=$(</dev/stdin); } 2>/dev/null
+event=
+# `read` takes it byte by byte, which for most calls is less work than another process.
+if IFS= read -r -d '' -n 8192 event; then event+=$(cat); fi 2>/dev/null
 most=65536 # bytes that patterns look at
 
 # settled: whether the call has certainly nothing to do with Flow.

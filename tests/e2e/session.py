@@ -102,7 +102,8 @@ class Session:
 
     ``person`` stands for whoever sits there: asked for a permission, or by ``AskUserQuestion``, it
     returns the tool's input (with ``answers`` filled in), or None to refuse. ``asked`` holds what
-    it was asked. With ``plugin=None`` there are only the plugins that are installed.
+    it was asked, ``reasons`` why, as it was shown. With ``plugin=None`` there are only the plugins
+    that are installed.
     """
 
     def __init__(
@@ -115,6 +116,7 @@ class Session:
         env: dict[str, str | None] | None = None,
     ) -> None:
         self.asked: list[tuple[str, dict[str, Any]]] = []
+        self.reasons: list[str] = []
         self.agent = agent
         self._person = person
         self._lines: list[str] = []
@@ -194,6 +196,7 @@ class Session:
     def _decide(self, event: dict[str, Any]) -> None:
         request = event["request"]
         tool, given = request["tool_name"], request["input"]
+        self.reasons.append(str(request.get("decision_reason") or ""))
         self.asked.append((tool, given))
         answer = self._person(tool, given)
         verdict: dict[str, Any] = {"behavior": "deny", "message": "The person says no."}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import socket
+import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -172,6 +174,25 @@ def test_without_a_proposal_the_question_says_so(repo: GitRepo) -> None:
     assert "no live proposal" in (asked(call("Bash", repo.path, command=line), repo.path) or "")
     line = "flow goal confirm gone --proposal abcdef123456"
     assert "Close this goal" in (asked(call("Bash", repo.path, command=line), repo.path) or "")
+
+
+def test_a_host_that_hands_it_over_in_a_socket(tmp_path: Path) -> None:
+    """As Node.js does, and with it Claude Code: a socket cannot be opened by name."""
+    event = json.dumps(call("Bash", tmp_path, command=f"{'x' * 9000}; flow goal clear g"))
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        process = subprocess.Popen(
+            ["bash", "-p", SCRIPT],
+            cwd=tmp_path,
+            stdin=theirs,
+            stdout=subprocess.PIPE,
+            env={**os.environ, "FLOW_PYTHON": sys.executable},
+        )
+        theirs.close()
+        ours.sendall(event.encode())
+        ours.shutdown(socket.SHUT_WR)
+        out, _ = process.communicate(timeout=300)
+    assert json.loads(out)["hookSpecificOutput"]["permissionDecision"] == "ask"
 
 
 def test_it_works_through_a_link_and_from_a_folder_with_spaces(tmp_path: Path) -> None:
