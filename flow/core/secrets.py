@@ -11,6 +11,7 @@ overlap everything is masked, under the first one's name.
 from __future__ import annotations
 
 import re
+from functools import cache
 
 from flow.cheap_typing import TYPE_CHECKING, NamedTuple
 from flow.core.secret_shapes import BEHIND, REACH, Shape, shapes
@@ -236,6 +237,37 @@ class _Anchor(NamedTuple):
     folded: bool
 
 
+class _Asks:
+    """Which bytes have something looked for, by the number of that."""
+
+    def __init__(self) -> None:
+        self.always: tuple[int, ...] = ()
+        self.short: tuple[_Anchor, ...] = ()
+        self.grams: dict[int, tuple[_Anchor, ...]] = {}
+        """Four bytes in lower case → what begins with them."""
+
+    def copy(self) -> _Asks:
+        """The same, to be added to."""
+        other = _Asks()
+        other.always, other.short, other.grams = self.always, self.short, dict(self.grams)
+        return other
+
+    def add(self, number: int, anchors: Sequence[bytes], *, folded: bool) -> None:
+        """Look for ``number`` where one of ``anchors`` stands, everywhere without any."""
+        if not anchors:
+            self.always += (number,)
+        for anchor in anchors:
+            row = _Anchor(anchor, number, folded)
+            short = _GRAM - len(anchor)
+            if short > 1 or (short == 1 and (folded or anchor[-1:] == b"/")):
+                self.short += (row,)
+                continue
+            low = anchor[:_GRAM].lower()
+            for gram in [low + more for more in _WORD_BYTES] if short == 1 else [low]:
+                key = _number(gram)
+                self.grams[key] = (*self.grams.get(key, ()), row)
+
+
 class _Index:
     """All that is looked for, of which only what may be there is asked.
 
@@ -246,38 +278,24 @@ class _Index:
         self.used: dict[int, _Finder] = {}
         self._variants = list(variants(known))
         self._shapes = _shapes()
-        self._always: list[int] = []
-        self._grams: dict[int, list[_Anchor]] = {}
-        """Four bytes in lower case → what begins with them."""
-        self._short: list[_Anchor] = []
-        for number, variant in enumerate(self._variants):
-            self._ask(number, variant.probes, folded=False)
-        for number, shape in enumerate(self._shapes, len(self._variants)):
-            self._ask(number, shape.anchors, folded=shape.folded)
-        self._wanted = frozenset(self._grams)
-
-    def _ask(self, number: int, anchors: Sequence[bytes], *, folded: bool) -> None:
-        if not anchors:
-            self._always.append(number)
-        for anchor in anchors:
-            short = _GRAM - len(anchor)
-            if short > 1 or (short == 1 and (folded or anchor[-1:] == b"/")):
-                self._short.append(_Anchor(anchor, number, folded))
-                continue
-            low = anchor[:_GRAM].lower()
-            for gram in [low + more for more in _WORD_BYTES] if short == 1 else [low]:
-                self._grams.setdefault(_number(gram), []).append(_Anchor(anchor, number, folded))
+        self._asks = _asked_of_shapes()
+        if self._variants:
+            self._asks = self._asks.copy()
+            # Below zero: before the shapes, and as an index it is the variant's own.
+            for number, variant in enumerate(self._variants, -len(self._variants)):
+                self._asks.add(number, variant.probes, folded=False)
+        self._wanted = frozenset(self._asks.grams) if self._variants else _wanted_by_shapes()
 
     def present(self, text: bytes) -> list[_Finder]:
         """Whoever may find something, in the order that counts where two begin at one byte."""
         low = text.lower()
         view = memoryview(low)
-        numbers = set(self._always)
-        asked = set(self._short)
+        numbers = set(self._asks.always)
+        asked = set(self._asks.short)
         for offset in range(_GRAM):
             words = view[offset : offset + (len(low) - offset) // _GRAM * _GRAM]
             for hit in self._wanted.intersection(words.cast("I")) if len(words) else ():
-                asked.update(self._grams[hit])
+                asked.update(self._asks.grams[hit])
         for anchor, number, folded in asked:
             if number not in numbers and anchor in (low if folded else text):
                 numbers.add(number)
@@ -285,11 +303,10 @@ class _Index:
 
     def _finder(self, number: int) -> _Finder:
         if number not in self.used:
-            known = number < len(self._variants)
             self.used[number] = _Finder(
                 Shape(KNOWN, (), self._variants[number].pattern)
-                if known
-                else self._shapes[number - len(self._variants)]
+                if number < 0
+                else self._shapes[number]
             )
         return self.used[number]
 
@@ -312,3 +329,17 @@ def _shapes() -> Sequence[Shape]:
     if not _TABLE:
         _TABLE.extend(shapes())
     return _TABLE
+
+
+@cache
+def _asked_of_shapes() -> _Asks:
+    """What the shapes ask, which is the same for every text; nobody adds to it."""
+    asks = _Asks()
+    for number, shape in enumerate(_shapes()):
+        asks.add(number, shape.anchors, folded=shape.folded)
+    return asks
+
+
+@cache
+def _wanted_by_shapes() -> frozenset[int]:
+    return frozenset(_asked_of_shapes().grams)
