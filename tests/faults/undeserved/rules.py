@@ -33,7 +33,7 @@ STEERING = (
     *(".gitignore", ".gitattributes", ".claude/settings.flow.json", ".flow/rubrics/own.yaml"),
 )
 POSING = (JOURNAL, ".decisions/issue-9.md", ".decisions/session-2026-01-01.md")
-POSING += (".specs/reports/x-2026-01-01.1.md", ".flow/scores/x-20260101-000000.json")
+POSING += (JOURNAL, ".specs/reports/x-2026-01-01.1.md", ".flow/scores/x-20260101-000000.json")
 IGNORED = ("x.log", "build/out", "src/x.log", ".venv/bin/check")
 PLACES = (*SOURCES, *ELSEWHERE, *GUARDED, *STEERING, *POSING, *IGNORED)
 MAPPED = ("docs/guide.md", "src/app.py", "tests/test_app.py", "secrets/key.txt")
@@ -130,6 +130,7 @@ MISCHIEF: dict[str, Any] = {
 THEMES: dict[str, tuple[str, ...]] = {
     "none": (),
     "files": ("edit", "delete", "rename", "link", "chmod", "write_map", "same_stamp"),
+    "stamps": ("write_map", "write_map", "same_stamp"),
     "git": ("git", "git", "edit", "hide", "replace", "guard", "write_map"),
     "proofs": ("script", "script", "amend", "shim", "tests", "settings", "edit"),
     "steering": ("settings", "settings", "edit", "script", "tests", "chmod"),
