@@ -23,10 +23,12 @@ from flow.core.boundary import (
 from flow.errors import GitError, InputError, StateError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from flow.adapters.git import Repo
     from flow.adapters.worktree import Collected
+
+    Mark = Callable[[Sequence[Change], Baseline], Sequence[Change]]
 
 _LFS = b"version https://git-lfs.github.com/spec/v1\n"
 _COMPARED = 64 << 20
@@ -80,23 +82,23 @@ def pin(
         denied_ignored=now.ignored,
         ignore_rules=now.rules,
         guards=guards(repo),
-        protected=_deviations(now, protected, bare) if protected else {},
+        protected=_deviations(now, protected) if protected else {},
         protected_patterns=tuple(protected),
     )
     if proof is not None:
         from flow.adapters.proof_files import recorded
         from flow.core import lock
 
-        changes = lock.counted((*now.changes, *now.emptied), own_files(bare))
+        changes = lock.counted((*now.changes, *now.emptied))
         pinned = recorded(repo, pinned, proof, tuple(changes))
     return pinned
 
 
-def _deviations(now: Collected, protected: Sequence[str], baseline: Baseline) -> dict[str, str]:
-    """What the verifier lock records of the protected files, as they are now."""
+def _deviations(now: Collected, protected: Sequence[str]) -> dict[str, str]:
+    """What the verifier lock records of the protected files, Flow's own included, as they are."""
     from flow.core import lock
 
-    changes = lock.counted((*now.changes, *now.emptied), own_files(baseline))
+    changes = lock.counted((*now.changes, *now.emptied))
     return lock.deviations(changes, now.locked, protected)
 
 
@@ -119,7 +121,7 @@ def relock(
     found: dict[str, str] = {}
     if added and baseline.base_commit is not None:
         now = collect(repo, baseline.base_commit, denied, cache_dir=cache_dir, protected=added)
-        found = _deviations(now, added, baseline)
+        found = _deviations(now, added)
     return lock.relocked(baseline, protected, before, found)
 
 
@@ -199,10 +201,18 @@ def contains(repo: Repo, other: str, pinned: str | None) -> bool:
 
 
 def commits_outside(
-    repo: Repo, baseline: Baseline, *, allowed: Sequence[str], denied: Sequence[str]
+    repo: Repo,
+    baseline: Baseline,
+    *,
+    allowed: Sequence[str],
+    denied: Sequence[str],
+    mark: Mark = lambda changes, _: changes,
 ) -> list[Outside]:
-    """The same paths with the commits that touched them, from the history."""
-    paths = _outside(repo, baseline, allowed, denied)
+    """The same paths with the commits that touched them, from the history.
+
+    ``mark`` tells which files with names of Flow's are not Flow's.
+    """
+    paths = _outside(repo, baseline, allowed, denied, mark)
     head = git.head_commit(repo)
     if not paths or head is None:
         return []
@@ -216,7 +226,7 @@ def commits_outside(
 
 
 def _outside(
-    repo: Repo, baseline: Baseline, allowed: Sequence[str], denied: Sequence[str]
+    repo: Repo, baseline: Baseline, allowed: Sequence[str], denied: Sequence[str], mark: Mark
 ) -> list[tuple[str, str]]:
     if baseline.base_commit is None:
         return []
@@ -224,10 +234,11 @@ def _outside(
     own = own_files(baseline)
     found = []
     committed = changed_between(repo, baseline.base_commit, git.head_commit(repo))
-    for path, entry in sorted(committed.items()):
-        why = None if own(Change(path, None, entry, entry, entry)) else rules.place(path)
+    changes = [Change(path, None, entry, entry, entry) for path, entry in sorted(committed.items())]
+    for change in mark(changes, baseline):
+        why = None if own(change) else rules.place(change.path)
         if why is not None:
-            found.append((path, why))
+            found.append((change.path, why))
     return found
 
 

@@ -55,8 +55,15 @@ def _safe(text: str) -> str:
 class Reports:
     """The files of one debate, an :class:`flow.app.debating.Files`. For several threads."""
 
-    def __init__(self, top: str, stem: str, book: DebateBook) -> None:
+    def __init__(
+        self,
+        top: str,
+        stem: str,
+        book: DebateBook,
+        announce: Callable[[str, bytes], None] = lambda *_: None,
+    ) -> None:
         self._top, self.stem, self._book = top, stem, book
+        self._written = announce
         self._ever = book.digests(stem)
         self._over = False
         self._now: dict[int, str | None] = {}
@@ -101,6 +108,7 @@ class Reports:
             raise Altered(f"it would become larger than {LIMIT} bytes")
         digest = sha256(data).hexdigest()
         self._book.announce(self.stem, judge, digest)
+        self._written(self.path(judge), data)
         try:
             if before is None:
                 files.publish_new(self._top, self.path(judge), data)
@@ -128,19 +136,24 @@ class Names(NamedTuple):
 
 @contextmanager
 def claim(
-    names: Names, debate: str, judges: int, book: DebateBook, warn: Callable[[str], None]
+    names: Names,
+    debate: str,
+    judges: int,
+    book: DebateBook,
+    warn: Callable[[str], None],
+    announce: Callable[[str, bytes], None] = lambda *_: None,
 ) -> Iterator[Reports]:
     """Hold the files of the debate with this digest: those of one that did not end, else new ones.
 
     A name that another debate has, or anything on disk, is passed over; a symlink at such a name is
     refused. What an unfinished debate has on disk counts only as Flow wrote it; ``warn`` hears why
-    it does not.
+    it does not; ``announce`` gets the path and bytes of each file before they are written.
     """
     with ExitStack() as stack:
         lost = Spent()
         for stem in book.unfinished(debate):
             if stack.enter_context(book.claimed(stem)):
-                reports = Reports(names.top, stem, book)
+                reports = Reports(names.top, stem, book, announce)
                 why = _spoilt(reports, judges)
                 if not why:
                     stack.callback(reports.close)
@@ -152,7 +165,7 @@ def claim(
         for stem in _stems(names):
             if stack.enter_context(book.claimed(stem)) and not _taken(names.top, stem):
                 book.begin(stem, debate, lost)
-                reports = Reports(names.top, stem, book)
+                reports = Reports(names.top, stem, book, announce)
                 stack.callback(reports.close)
                 yield reports
                 return

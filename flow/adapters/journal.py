@@ -18,9 +18,11 @@ from flow.core import layout
 from flow.errors import ContractError, Fault, FlowError, InputError, RefusedError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from flow.app.ports import Artifact
+
+    Announce = Callable[[str, bytes | None, bytes], None]
 
 LIMIT = 3 << 20
 """Bytes: the largest journal Flow reads or writes; thousands of evaluations."""
@@ -55,12 +57,14 @@ def append(
     now: str,
     branch: str | None,
     key: str | None,
+    announce: Announce | None = None,
 ) -> bool:
     """Add one artifact, making the journal or its front matter where it is missing.
 
     With a ``key`` this happens once: False, and nothing written, where an artifact with that key
     is there already. A field whose value is None is left out; a list of failures that is empty is
-    written as ``none``. Raises :class:`RefusedError` (``broken_journal``, or ``unsafe_path``),
+    written as ``none``. ``announce`` gets (path, old bytes, new bytes) before these are written.
+    Raises :class:`RefusedError` (``broken_journal``, or ``unsafe_path``),
     :class:`InputError` for a type, field name or value that a journal cannot hold,
     :class:`ContractError` over :data:`LIMIT`.
     """
@@ -72,6 +76,8 @@ def append(
             return False
         if len(new) > LIMIT:
             raise _too_large(rel)
+        if announce is not None:
+            announce(rel, old, new)
         if old is None:
             files.publish_new(root, rel, new)
         else:
@@ -125,6 +131,26 @@ def parse(data: bytes, rel: str) -> Journal:
         else:
             warnings.append(f"{rel}: artifact {number} has no type and was left out")
     return Journal(front, tuple(artifacts), body, tuple(warnings))
+
+
+def front_of(data: bytes, rel: str) -> bytes:
+    """A journal's bytes up to the line that ends its front matter; empty where it has none."""
+    parts = _split(data, rel)
+    return parts.opening + parts.front.encode()
+
+
+def goes_on(base: bytes | None, data: bytes, rel: str) -> bool:
+    """Whether ``data`` is a journal with a front matter, and holds all that ``base`` does."""
+    try:
+        now = parse(data, rel)
+        before = parse(base, rel) if base is not None else Journal({}, (), "", ())
+    except FlowError:
+        return False
+    if not (now.front or now.artifacts):
+        return False
+    fields = all(now.front.get(name) == value for name, value in before.front.items())
+    listed = now.artifacts[: len(before.artifacts)] == before.artifacts
+    return fields and listed and before.body in now.body
 
 
 def journal_path(

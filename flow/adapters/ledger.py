@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from flow.adapters.goal_edits import Edit
+    from flow.adapters.journal import Announce
     from flow.adapters.vouching import Vouching
     from flow.app.ports import Amendment, Approval, Closing, LoadedGoal, Move, RawOutput, Turn
     from flow.core.boundary import Baseline
@@ -77,6 +78,7 @@ class FileLedger:
     that it is about to have; ``left`` the goal, its run's id, status and contract as they are then.
     ``vouching`` is as for ``FileRecords``. ``speaker`` is who gives the commands; it stands in the
     journal and event of everything that a person could have done. None: a hook, which has ``how``.
+    ``written`` is ``announce`` as ``journal.append`` has it.
     """
 
     def __init__(
@@ -94,6 +96,7 @@ class FileLedger:
         left: Callable[[Goal, str, str, str], None] = lambda *_: None,
         vouching: Vouching | None = None,
         speaker: Speaker | None = None,
+        written: Announce | None = None,
     ) -> None:
         self._root = root
         self._now = now
@@ -104,6 +107,7 @@ class FileLedger:
         self._kept = kept
         self._announce = announce
         self._speaker = speaker
+        self._written = written
         self._coming = coming
         self._left = left
         self._records = FileRecords(root, vouching=vouching)
@@ -147,7 +151,7 @@ class FileLedger:
         metadata, body = document["metadata"], document["evidence"]
         goal_id, evidence_id = str(metadata["goal"]), str(metadata["id"])
         with self._goal_lock(goal_id):
-            transaction.finish(self._root, goal_id)
+            transaction.finish(self._root, goal_id, self._written)
             now = self._now()
             try:
                 goal: Goal | None = self._records.goal(goal_id).goal
@@ -178,7 +182,7 @@ class FileLedger:
             except FlowError:
                 transaction.withdraw(self._root, goal_id)
                 raise
-            transaction.finish(self._root, goal_id)
+            transaction.finish(self._root, goal_id, self._written)
             self._kept(run_id)
         return done.id, done.path, done.warnings
 
@@ -187,7 +191,7 @@ class FileLedger:
         if not files.exists(self._root, layout.pending_file(ids.goal_id(goal_id))):
             return False
         with self._goal_lock(goal_id):
-            return transaction.finish(self._root, goal_id)
+            return transaction.finish(self._root, goal_id, self._written)
 
     def write_turn(self, goal_id: str, run_id: str, seen: Seen, turn: Turn) -> Status:
         """Write one evaluation, all or nothing; returns the status now on disk."""
@@ -248,7 +252,7 @@ class FileLedger:
     def amend(self, goal_id: str, run_id: str, seen: Seen, amendment: Amendment) -> None:
         """Put another contract in the place of the goal's; the live proposal is withdrawn."""
         with self._goal_lock(goal_id):
-            transaction.finish(self._root, goal_id)
+            transaction.finish(self._root, goal_id, self._written)
             data, loaded = read_goal(self._root, goal_id)
             goal_edits.compare(loaded, seen)
             now = self._now()
@@ -279,9 +283,8 @@ class FileLedger:
                 touched.wrote(self._root, layout.baseline_file(run_id), pinned)
             drop = self._withdrawal(goal_id, run_id)
             before = transaction.digest(data)
-            transaction.commit(
-                self._root, intent._replace(text=text, before=before, proposal_change=drop)
-            )
+            whole = intent._replace(text=text, before=before, proposal_change=drop)
+            transaction.commit(self._root, whole, self._written)
             self._kept(run_id)
             self._left(goal, run_id, goal.status, amendment.contract)
 
@@ -391,7 +394,7 @@ class FileLedger:
         rel = layout.goal_file(ids.goal_id(goal.id))
         ids.run_id(run_id)
         with self._goal_lock(goal.id):
-            transaction.finish(self._root, goal.id)
+            transaction.finish(self._root, goal.id, self._written)
             if files.exists(self._root, rel):
                 raise RefusedError(
                     f"goal {goal.id} exists already",
@@ -412,7 +415,7 @@ class FileLedger:
                 self._announce(run_id, layout.BASELINE, data)
                 files.replace(self._root, layout.baseline_file(run_id), data)
                 touched.wrote(self._root, layout.baseline_file(run_id), data)
-            transaction.commit(self._root, intent._replace(text=text))
+            transaction.commit(self._root, intent._replace(text=text), self._written)
             self._kept(run_id)
             contract = goal.digest(rubric_digests(self._root, goal))
             self._left(goal, run_id, goal.status, contract)
@@ -456,7 +459,7 @@ class FileLedger:
         if run_id:
             ids.run_id(run_id)
         with self._goal_lock(goal_id):
-            transaction.finish(self._root, goal_id)
+            transaction.finish(self._root, goal_id, self._written)
             data, loaded = read_goal(self._root, goal_id)
             goal = loaded.goal
             goal_edits.compare(loaded, seen)
@@ -480,7 +483,7 @@ class FileLedger:
             if plan.to in TERMINAL:
                 self._commit_closing(whole, text, loaded)
             else:
-                transaction.commit(self._root, whole)
+                transaction.commit(self._root, whole, self._written)
             self._kept(run_id)
             self._left(goal, run_id, plan.to, loaded.contract)
         return cast("Status", plan.to)
@@ -498,7 +501,7 @@ class FileLedger:
         with suppress(FlowError):  # it is said later, where the head is kept
             self._announce(intent.run_id, name, statement)
         try:
-            transaction.commit(self._root, intent)
+            transaction.commit(self._root, intent, self._written)
         except BaseException:
             with suppress(FlowError):
                 if not files.exists(self._root, layout.pending_file(goal.id)):

@@ -17,7 +17,7 @@ from flow.core.settings import DEFAULT
 from flow.errors import FlowError, RefusedError, StorageError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from flow.core.scorecard_history import CardFile, PastCard
     from flow.core.settings import LoadedSettings
@@ -56,18 +56,25 @@ def folder(top: str, loaded: LoadedSettings) -> str:
     return layout.SCORES
 
 
-def publish(top: str, where: str, card: Mapping[str, Any]) -> dict[str, Any]:
+def publish(
+    top: str,
+    where: str,
+    card: Mapping[str, Any],
+    announce: Callable[[str, bytes], None] = lambda *_: None,
+) -> dict[str, Any]:
     """Write a card under the next free name and return it with ``file``, that name.
 
-    Of several processes in one second each gets a name of its own. Raises :class:`RefusedError`
+    Of several processes in one second each gets a name of its own. ``announce`` gets the file's
+    path and bytes before it is written. Raises :class:`RefusedError`
     for a symlink on the way and :class:`StorageError` for the disk.
     """
     for number in range(1, MOST_NUMBERS + 1):
         rel = f"{where}/{past.file_name(card['skill'], card['timestamp'], number)}"
         named = {**card, "file": rel}
-        text = json.dumps(named, indent=2, ensure_ascii=False) + "\n"
+        data = (json.dumps(named, indent=2, ensure_ascii=False) + "\n").encode("utf-8")
+        announce(rel, data)
         try:
-            files.publish_new(top, rel, text.encode("utf-8"))
+            files.publish_new(top, rel, data)
         except RefusedError as error:
             if error.code != "exists":
                 raise

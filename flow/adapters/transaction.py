@@ -27,6 +27,8 @@ from flow.errors import FlowError, RefusedError, StateError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from flow.adapters.journal import Announce
+
 VERSION = 1
 ABSENT = ""
 """Digest of a goal file that is not there."""
@@ -71,7 +73,7 @@ def new_key() -> str:
     return os.urandom(12).hex()
 
 
-def commit(root: str, intent: Intent) -> None:
+def commit(root: str, intent: Intent, announce: Announce | None = None) -> None:
     """Carry out a change. Raises with nothing changed, or, once decided, with the rest pending.
 
     :class:`StateError` (``moved``) where somebody edited the goal file meanwhile; their text stays.
@@ -88,7 +90,7 @@ def commit(root: str, intent: Intent) -> None:
                 raise _moved(intent.goal_id)
         publish(root, intent)
         try:
-            _journal(root, intent)
+            _journal(root, intent, announce)
         except FlowError:
             if not _journalled(root, intent):
                 withdraw(root, intent.goal_id)
@@ -113,7 +115,7 @@ def withdraw(root: str, goal_id: str) -> None:
     files.remove(root, layout.pending_file(goal_id), sync=False)
 
 
-def finish(root: str, goal_id: str) -> bool:
+def finish(root: str, goal_id: str, announce: Announce | None = None) -> bool:
     """Complete what an earlier process decided for this goal; True where there was anything.
 
     Somebody's edit of the goal file since then is kept; journal and event are completed with a
@@ -131,7 +133,7 @@ def finish(root: str, goal_id: str) -> bool:
     write = intent.text is not None and now == intent.before != intent.after
     if intent.text is not None and now not in (intent.before, intent.after):
         intent = _noted(intent)
-    _journal(root, intent)
+    _journal(root, intent, announce)
     if write and intent.text is not None:
         files.replace(root, layout.goal_file(goal_id), intent.text.encode("utf-8"))
     _complete(root, intent, again=True)
@@ -176,7 +178,7 @@ def _complete(root: str, intent: Intent, *, again: bool) -> None:
     withdraw(root, intent.goal_id)
 
 
-def _journal(root: str, intent: Intent) -> None:
+def _journal(root: str, intent: Intent, announce: Announce | None) -> None:
     journal.append(
         root,
         intent.journal,
@@ -185,6 +187,7 @@ def _journal(root: str, intent: Intent) -> None:
         now=intent.at,
         branch=intent.branch,
         key=intent.key,
+        announce=announce,
     )
 
 

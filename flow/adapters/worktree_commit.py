@@ -11,16 +11,22 @@ from flow.errors import GitError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from flow.adapters.base import Mark
     from flow.adapters.git import Repo
     from flow.core.boundary import Baseline
 
 
 def commit_tree(
-    repo: Repo, baseline: Baseline, commit: str, own_files: Callable[[Change], bool]
+    repo: Repo,
+    baseline: Baseline,
+    commit: str,
+    own_files: Callable[[Change], bool],
+    mark: Mark = lambda changes, _: changes,
 ) -> str | None:
     """What ``subject_tree`` gives where ``commit`` is checked out and nothing is uncommitted.
 
-    Submodules are left out: a commit does not say whether they are checked out.
+    ``mark`` is as in ``base.commits_outside``. Submodules are left out: a commit does not say
+    whether they are checked out.
 
     None where git does not know the commit, or nothing is pinned to compare it with.
     """
@@ -35,4 +41,4 @@ def commit_tree(
     except GitError:
         return None
     changes = [Change(path, None, entry, entry, entry) for path, entry in entries.items()]
-    return tree_digest(base, changes, own_files=own_files)
+    return tree_digest(base, mark(changes, baseline), own_files=own_files)

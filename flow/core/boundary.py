@@ -54,6 +54,7 @@ __all__ = [
     "GITLINK",
     "INSTEAD",
     "LINK",
+    "REGULAR",
     "Baseline",
     "BoundaryReport",
     "Change",
@@ -73,6 +74,7 @@ __all__ = [
     "find_ignored_by_products",
     "guards_changed",
     "is_by_product",
+    "is_temporary",
     "judge",
     "moved",
     "own_files",
@@ -123,6 +125,8 @@ class OwnFiles:
 
     What a killed process left of one, or another process is about to rename, is no change either.
     ``journal`` is the goal's ``scope.journal``; it counts where it lies in the journal folder.
+    What is in the file must be on record as Flow's (``Change.foreign``); without any record this
+    goal's own journal counts, which is ``journal``, else that of ``issue``, else a day's.
     Flow writes regular files that are no programs, and removes none that was committed; what is
     ``denied``, or is reached through a symlink, is a change like any other.
     """
@@ -132,6 +136,7 @@ class OwnFiles:
         journal_dir: str,
         journal: str | None = None,
         *,
+        issue: int | None = None,
         reports_dir: str = REPORTS_DIR,
         scores_dir: str = PLUGIN_SCORES,
         denied: Sequence[str] = (),
@@ -139,6 +144,7 @@ class OwnFiles:
         self._denied = Globs([p for p in denied if why_not(p) is None], anchored=False)
         self._folder = journal_dir.strip("/") + "/"
         self._journal = journal
+        self._issue = issue
         self._reports = {f"{REPORTS_DIR}/", f"{reports_dir.strip('/')}/"}
         self._scores = {f"{PLUGIN_SCORES}/", f"{scores_dir.strip('/')}/"}
 
@@ -153,22 +159,33 @@ class OwnFiles:
             and not (change.worktree is None and change.base is not None)
             and all(entry is None or entry.mode == REGULAR for entry in entries)
             and self._denied.first(_bytes(change.path)) is None
+            and (not change.foreign or self._unrecorded(change))
         )
+
+    def _unrecorded(self, change: Change) -> bool:
+        """Whether it is this goal's own journal, of which there is no record."""
+        if change.foreign != "unrecorded":
+            return False
+        if self._journal is not None and self._journal.startswith(self._folder):
+            return change.path == self._journal
+        if self._issue is not None:
+            return change.path == f"{self._folder}issue-{self._issue}.md"
+        return change.path.startswith(f"{self._folder}session-")
 
     def named(self, path: str) -> bool:
         """Whether Flow writes files of this name, as long as it is not denied."""
         at = path.rfind("/") + 1
         folder, last = path[:at], path[at:]
-        if folder in self._reports and (_is_temporary(last) or _is_report(last)):
+        if folder in self._reports and (is_temporary(last) or _is_report(last)):
             return True
-        if folder in self._scores and (_is_temporary(last) or _is_card(last)):
+        if folder in self._scores and (is_temporary(last) or _is_card(last)):
             return True
         if not path.startswith(self._folder):
             return False
         name = path[len(self._folder) :]
         if "/" in name:
             return False
-        if _is_temporary(name):
+        if is_temporary(name):
             return True
         if not name.endswith(".md"):
             return False
@@ -181,12 +198,17 @@ class OwnFiles:
 
 
 def own_files(
-    baseline: Baseline, journal: str | None = None, denied: Sequence[str] = ()
+    baseline: Baseline,
+    journal: str | None = None,
+    denied: Sequence[str] = (),
+    *,
+    issue: int | None = None,
 ) -> OwnFiles:
     """Flow's own files, as ``baseline`` pinned their folders; ``denied`` is denied by now."""
     return OwnFiles(
         baseline.journal_dir,
         journal,
+        issue=issue,
         reports_dir=baseline.reports_dir,
         scores_dir=baseline.scores_dir,
         denied=(*baseline.denied, *denied),
@@ -198,7 +220,8 @@ def _uncounted(path: str) -> bool:
     return f"{path}/".startswith(".flow/") and not f"{path}/".startswith(_PEOPLES)
 
 
-def _is_temporary(name: str) -> bool:
+def is_temporary(name: str) -> bool:
+    """Whether Flow gives such names to files that it is about to rename."""
     rest = name.removeprefix(TEMP_PREFIX)
     return name != rest and len(rest) == TEMP_DIGITS and not rest.strip("0123456789abcdef")
 

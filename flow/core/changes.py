@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flow.cheap_typing import TYPE_CHECKING, NamedTuple
+from flow.cheap_typing import TYPE_CHECKING, Literal, NamedTuple
 from flow.core.layout import REPORTS_DIR, SCORES
 
 if TYPE_CHECKING:
@@ -45,6 +45,11 @@ class Change(NamedTuple):
     index: Entry | None  # type: ignore[assignment]  # the file format's word, not tuple.index
     worktree: Entry | None
     real: str | None = None
+    foreign: Literal["", "unrecorded", "altered"] = ""
+    """For a name that Flow gives its files: ``altered`` where Flow did not write a state that is
+    not the base's; ``unrecorded`` where nobody knows, of a journal that is whole and holds what the
+    base has.
+    """
 
     @property
     def untracked(self) -> bool:

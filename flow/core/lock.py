@@ -125,8 +125,8 @@ def compared(
     Of what ``known`` names ``baseline.protected`` has a record, of what came later the base.
     """
     found: dict[str, FileChange] = {}
-    seen = set()
-    for change in counted((*snapshot.changes, *snapshot.emptied), own_files):
+    seen: set[str] = set()
+    for change in counted((*snapshot.changes, *snapshot.emptied), seen, own_files):
         recorded = _first(known, change) is not None
         if not recorded and _first(late, change) is None:
             continue
@@ -145,11 +145,18 @@ def compared(
     return Difference(files) if files else None
 
 
-def counted(changes: Iterable[Change], own_files: Callable[[Change], bool]) -> Iterable[Change]:
-    """``changes`` less Flow's own files and untracked caches."""
+def counted(
+    changes: Iterable[Change],
+    seen: set[str] | None = None,
+    own_files: Callable[[Change], bool] = lambda _: False,
+) -> Iterable[Change]:
+    """``changes`` less untracked caches and Flow's own files; ``seen`` gets the names of these."""
     for change in changes:
         cached = change.untracked and change.base is None and cache_root(change.path) is not None
-        if not cached and not own_files(change):
+        if not cached and own_files(change):
+            if seen is not None:
+                seen.add(change.path)
+        elif not cached:
             yield change
 
 

@@ -71,7 +71,11 @@ class Creating(Parts):
 
         def outside(goal: Goal, baseline: Baseline) -> list[create.Outside]:
             return commits_outside(
-                self.repo, baseline, allowed=goal.allowed_paths, denied=self._denied(goal)
+                self.repo,
+                baseline,
+                allowed=goal.allowed_paths,
+                denied=self._denied(goal),
+                mark=self._marked,
             )
 
         shop = create.Workshop(

@@ -44,6 +44,8 @@ class Hall(NamedTuple):
     reports_dir: str
     environ: Mapping[str, str]
     seconds: float
+    announce: Callable[[str, bytes], None] = lambda *_: None
+    """Gets path and bytes of each report before it is written."""
 
 
 class Agenda(NamedTuple):
@@ -96,7 +98,7 @@ def hold(
     warnings: list[str] = []
     book = DebateBook(hall.state_dir, hall.top, hall.checkout, hall.common_dir)
     names = Names(hall.top, hall.reports_dir.strip("/"), agenda.name, clock.today())
-    with claim(names, digest, len(judges), book, warnings.append) as reports:
+    with claim(names, digest, len(judges), book, warnings.append, hall.announce) as reports:
         spent = book.spent(reports.stem)
         _charge(judges, spent)
         tools = debating.Tools(
@@ -216,7 +218,15 @@ def place(start: str, environ: Mapping[str, str]) -> Hall:
     settings = load(top, environ.get("HOME") or None).settings
     state = state_dir(environ, environ.get("HOME") or None, top, common)
     seconds = settings.judge.timeout_seconds
-    return Hall(top or start, top, common, state, settings.reports_dir, environ, seconds)
+    hall = Hall(top or start, top, common, state, settings.reports_dir, environ, seconds)
+    if repo is None:
+        return hall
+    from flow.adapters.git_trees import shared_dir
+    from flow.adapters.own_record import OwnRecord
+    from flow.adapters.trust import repo_key
+
+    key = repo_key(shared_dir(repo), repo.top)
+    return hall._replace(announce=OwnRecord(lambda: (state, key)).file)
 
 
 def read_solution(solution: Any, start: str, top: str) -> tuple[tuple[Part, ...], str]:

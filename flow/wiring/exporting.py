@@ -123,7 +123,7 @@ class Exporting(Reading):
         from flow.core.boundary import with_guards, with_submodules
 
         baseline = self._baseline(goal, run_id).baseline
-        tree = commit_tree(self.repo, baseline, commit, own_files(goal, baseline))
+        tree = commit_tree(self.repo, baseline, commit, own_files(goal, baseline), self._marked)
         if tree is None:
             return None
         if os.path.lexists(os.path.join(self.repo.top, ".gitmodules")):

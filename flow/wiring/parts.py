@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from flow.adapters.git import Repo
     from flow.adapters.ledger import FileLedger
     from flow.adapters.notes import Notes
+    from flow.adapters.own_record import OwnRecord
     from flow.adapters.records import FileRecords
     from flow.adapters.settings import LoadedSettings
     from flow.adapters.trust import TrustLedger
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from flow.app.doors import Desk
     from flow.app.looking import Known
     from flow.app.ports import LoadedGoal, ProofDisk
-    from flow.core.boundary import Baseline, Deciding, Snapshot
+    from flow.core.boundary import Baseline, Change, Deciding, Snapshot
     from flow.core.goal import Goal
     from flow.core.proof import LineCount, ProofFile
     from flow.core.proof_words import Watched
@@ -203,7 +204,18 @@ class Parts:
             left=self.left,
             vouching=self.vouching,
             speaker=self.speaker,
+            written=self.own_record.journal,
         )
+
+    @property
+    def own_record(self) -> OwnRecord:
+        """What the user's state folder knows of the files that Flow wrote into this repository."""
+        from flow.adapters.own_record import OwnRecord
+
+        record: OwnRecord = self._once(
+            "own_record", lambda: OwnRecord(lambda: (self.state_dir, self.repository))
+        )
+        return record
 
     @property
     def checkout_notes(self) -> CheckoutNotes:
@@ -467,7 +479,14 @@ class Parts:
 
         cache_dir = self._cache("worktree")
         denied = tuple(dict.fromkeys((*denied, *baseline.settings_denied)))
-        return snapshot(self.repo, baseline, denied, cache_dir=cache_dir, deciding=deciding)
+        looked = snapshot(self.repo, baseline, denied, cache_dir=cache_dir, deciding=deciding)
+        return looked._replace(changes=self._marked(looked.changes, baseline))
+
+    def _marked(self, changes: Sequence[Change], baseline: Baseline) -> tuple[Change, ...]:
+        """The changes, with which of them only have a name that Flow gives its files."""
+        from flow.adapters.own_marks import marked
+
+        return marked(self.repo, changes, baseline, self.own_record)
 
     def _widen(self, baseline: Baseline, base: str) -> tuple[Baseline, bool]:
         from flow.adapters.base import widen

@@ -113,6 +113,7 @@ class Recording(Creating, Evaluating):
             now=clock.now(),
             branch=self.branch(),
             key=None,
+            announce=self.own_record.journal,
         )
         return path
 

@@ -290,10 +290,10 @@ def _store(parts: Parts, where: str, card: Mapping[str, Any], *, once: bool) -> 
     from flow.adapters import locks, score_files
 
     if not once:
-        return score_files.publish(parts.top, where, card)
+        return score_files.publish(parts.top, where, card, parts.own_record.file)
     with locks.exclusive(parts.top, score_files.LOCK):
         _refuse_again(parts, where, str(card["skill"]), str(card["execution"]))
-        return score_files.publish(parts.top, where, card)
+        return score_files.publish(parts.top, where, card, parts.own_record.file)
 
 
 def _refuse_again(parts: Parts, where: str, skill: str | None, execution: str) -> None:
