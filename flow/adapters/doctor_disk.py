@@ -18,6 +18,7 @@ from flow.adapters import (
     files,
     locks,
     notes,
+    own_record,
 )
 from flow.cheap_typing import TYPE_CHECKING
 from flow.core import layout
@@ -261,7 +262,7 @@ def _state_leftovers(checkout: Checkout) -> list[str]:
         state = checkout.state_dir
     except FlowError:
         return []
-    kinds = ("cache", chain_heads.KIND, *notes.KINDS)
+    kinds = ("cache", chain_heads.KIND, own_record.FOLDER, *notes.KINDS)
     parents = [os.path.join(state, kind) for kind in kinds]
     folders = [os.path.join(parent, name) for parent in parents for name in _folders(parent)]
     for folder in folders:

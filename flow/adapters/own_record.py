@@ -92,6 +92,9 @@ class OwnRecord:
     def _add(self, rel: str, row: Row) -> None:
         try:
             folder, repo = self._locate()
+        except FlowError:
+            return  # there is no folder that could be used, so none vouches for anything
+        try:
             path = folder
             ensure_state_dir(path)
             for part in (FOLDER, _key(repo)):

@@ -170,4 +170,5 @@ class Amending(Parts):
         from flow.app.create import lint
 
         missing = missing_programs(goal, self.environ, self.top)
+        missing += self._journal_denied(goal)
         return lint(goal, [*missing, *masked_commands(goal, Attributor(self.top))])

@@ -86,7 +86,10 @@ class Creating(Parts):
             write=self.ledger.create_goal,
             trust=self._trust,
             branch=self.branch,
-            missing_programs=lambda goal: missing_programs(goal, self.environ, self.top),
+            missing_programs=lambda goal: [
+                *missing_programs(goal, self.environ, self.top),
+                *self._journal_denied(goal),
+            ],
             masked_commands=lambda goal: masked_commands(goal, Attributor(self.top)),
             already_green=self._already_green,
         )

@@ -421,6 +421,23 @@ class Parts:
     def _denied(self, goal: Goal) -> tuple[str, ...]:
         return (*goal.denied_paths, *self.settings.settings.denied_paths)
 
+    def _journal_denied(self, goal: Goal) -> list[str]:
+        """The warning where the goal denies the very journal that its evaluations write."""
+        from flow.adapters import clock
+        from flow.adapters.journal import journal_path
+        from flow.core.boundary import check_patterns, path_rules
+
+        folder = self.settings.settings.journal_dir
+        path = journal_path(goal.journal, goal.issue, clock.today(), folder)
+        patterns = self._denied(goal)
+        if check_patterns(patterns, "denied_paths"):
+            return []  # refused elsewhere
+        why = path_rules((), patterns).place(path)
+        if why is None:
+            return []
+        said = f"{path} is {why}, and every evaluation writes this journal, so it will be outside"
+        return [f"{said} the paths: take the pattern out of constraints.denied_paths"]
+
     def _pin(self, goal: Goal, base: str | None) -> Baseline:
         from flow.adapters import score_files
         from flow.adapters.base import pin

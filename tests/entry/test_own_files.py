@@ -228,3 +228,18 @@ def test_two_writers_at_once_lose_no_state(work: GitRepo) -> None:
         done = list(pool.map(lambda _: flow_forked(work, *words).status, range(8)))
     assert done == [0] * 8
     assert outside(work) == []
+
+
+@pytest.mark.parametrize("pattern", [".decisions/**", "*.md", "issue-7.md"])
+def test_a_goal_that_denies_its_own_journal_is_told_at_once(repo: GitRepo, pattern: str) -> None:
+    start(repo)
+    words = ("goal", "create", "greet", "--outcome", "o", "--criterion", "AC1: x :: true")
+    done = here(repo, *words, "--issue", "7", "--deny", pattern)
+    assert done.status == 0
+    assert f"{JOURNAL} is denied by {pattern!r}" in done.stderr
+    assert "constraints.denied_paths" in done.stderr
+    assert JOURNAL in " ".join(evaluate(repo).json["path_violations"])
+    text = repo.read(".flow/goals/greet.goal.yaml")
+    repo.write("new.yaml", text.replace("outcome: o", "outcome: p"))
+    done = here(repo, "goal", "amend", "greet", "--file", "new.yaml", "--yes")
+    assert f"{JOURNAL} is denied by {pattern!r}" in done.stderr
