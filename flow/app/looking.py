@@ -167,7 +167,13 @@ def subject_of(
 
 def own_files(goal: Goal, baseline: Baseline) -> OwnFiles:
     """Which changed paths are files that Flow wrote itself in this checkout."""
-    return bounds.own_files(baseline, goal.journal, goal.denied_paths, issue=goal.issue)
+    return bounds.own_files(
+        baseline,
+        goal.journal,
+        goal.denied_paths,
+        issue=goal.issue,
+        allowed=goal.allowed_paths,
+    )
 
 
 def denied(goal: Goal, tools: Tools) -> tuple[str, ...]:

@@ -140,7 +140,9 @@ class OwnFiles:
         reports_dir: str = REPORTS_DIR,
         scores_dir: str = PLUGIN_SCORES,
         denied: Sequence[str] = (),
+        allowed: Sequence[str] = (),
     ) -> None:
+        self._allowed = Globs([p for p in allowed if why_not(p) is None], anchored=True)
         self._denied = Globs([p for p in denied if why_not(p) is None], anchored=False)
         self._folder = journal_dir.strip("/") + "/"
         self._journal = journal
@@ -163,8 +165,12 @@ class OwnFiles:
         )
 
     def _unrecorded(self, change: Change) -> bool:
-        """Whether it is this goal's own journal, of which there is no record."""
-        if change.foreign != "unrecorded":
+        """Whether it is this goal's own journal, of which there is no record, or it is allowed.
+
+        Every evaluation writes it: counted as an ordinary change it would make each one stale.
+        """
+        allowed = self._allowed.first(_bytes(change.path)) is not None
+        if change.foreign != "unrecorded" and not allowed:
             return False
         if self._journal is not None and self._journal.startswith(self._folder):
             return change.path == self._journal
@@ -203,12 +209,14 @@ def own_files(
     denied: Sequence[str] = (),
     *,
     issue: int | None = None,
+    allowed: Sequence[str] = (),
 ) -> OwnFiles:
     """Flow's own files, as ``baseline`` pinned their folders; ``denied`` is denied by now."""
     return OwnFiles(
         baseline.journal_dir,
         journal,
         issue=issue,
+        allowed=allowed,
         reports_dir=baseline.reports_dir,
         scores_dir=baseline.scores_dir,
         denied=(*baseline.denied, *denied),

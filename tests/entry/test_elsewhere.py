@@ -78,7 +78,7 @@ def test_a_run_that_was_taken_away_here_is_no_run_of_elsewhere(work: GitRepo) ->
 
 
 def test_two_checkouts_in_one_run_are_told_how_to_part(repo: GitRepo, tmp_path: Path) -> None:
-    scene.create(scene.start(repo))
+    scene.create(scene.start(repo), "greet", "--allow", ".decisions/**")
     repo.commit("a goal")
     clone = clone_of(repo, tmp_path / "clone")
     assert flow(clone, "trust", "record", "greet", "--yes").status == 0

@@ -243,3 +243,20 @@ def test_a_goal_that_denies_its_own_journal_is_told_at_once(repo: GitRepo, patte
     repo.write("new.yaml", text.replace("outcome: o", "outcome: p"))
     done = here(repo, "goal", "amend", "greet", "--file", "new.yaml", "--yes")
     assert f"{JOURNAL} is denied by {pattern!r}" in done.stderr
+
+
+@pytest.mark.parametrize("more", [(), ("--allow", ".decisions/**")])
+def test_what_git_brings_from_another_clone_is_a_change_unless_it_is_allowed(
+    repo: GitRepo, more: tuple[str, ...]
+) -> None:
+    create(start(repo), "greet", *more)
+    meet(repo)
+    file = repo.path / JOURNAL
+    file.write_text(file.read_text().replace("goal_id: greet", "goal_id: theirs", 1))
+    repo.git("add", "-A")
+    repo.commit("pulled")
+    assert outside(repo) == ([] if more else [JOURNAL])
+    if more:  # and it holds still between the evaluation and the confirming
+        proposed = evaluate(repo).json["proposed_transition"]["proposal_id"]
+        words = ("goal", "confirm", "greet", "--proposal", proposed)
+        assert here(repo, *words).status == 0
