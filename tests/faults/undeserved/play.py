@@ -95,7 +95,8 @@ class Play(Acts):
     def act_amend(self, old: str, new: str, agent: bool = False) -> None:
         """A person changes the contract on the record, or an agent says that one agreed."""
         text = self.oracle.text(f".flow/goals/{GOAL}.goal.yaml")
-        if contract_of(self.world, GOAL) != self.oracle.begun[GOAL].contract or old not in text:
+        begun = self.oracle.begun.get(GOAL)
+        if begun is None or contract_of(self.world, GOAL) != begun.contract or old not in text:
             return
         file = self.world.hand("amended.yaml", text.replace(old, new))
         words = ("goal", "amend", GOAL, "--file", file, "--by", "A Tester", "--yes")

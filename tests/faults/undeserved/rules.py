@@ -167,7 +167,7 @@ SETTINGS = _given(
         )
     ),
     allowed=st.sampled_from(
-        (["src/**"], ["src/**"], [], [], ["src/**/"], ["src/*"], ["src/**", "tests/**"], ["/src/"])
+        (["src/**"], ["src/**"], [], [], ["src/**/"], ["src/*"], ["src/**", "tests/**"], ["src/"])
     ),
     denied=st.sampled_from(([], [], ["secrets/**"], ["secrets/** "], ["docs/ "], ["guide.md"])),
     protected=st.sampled_from(([], [], ["tests/**"])),
