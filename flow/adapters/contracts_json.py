@@ -108,6 +108,8 @@ def _loads(text: str, file: str, what: str, spoiled: list[bool]) -> Any:
         number = float(digits)
         if repr(number) == digits:
             return number
+        if number - number != 0:
+            return wrong(digits, "is too large for a number")
         from flow.core import numbers
 
         written = numbers.read(digits)

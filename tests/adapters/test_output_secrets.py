@@ -224,7 +224,7 @@ def test_no_output_needs_no_masker(tmp_path: Path) -> None:
         raise AssertionError("nothing is there to mask")
 
     made = OutputFile(str(tmp_path), "out", 100, refuse)
-    assert made.finish()._replace(sha256="") == ("", 0, 0, 0, {})
+    assert made.finish()._replace(sha256="") == ("", 0, 0, 0, {}, False)
 
 
 def test_a_copy_is_masked_on_its_way(tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ def test_a_number_of_no_sensible_size_is_refused(text: str) -> None:
     assert read(text) is None
     found = read_document(f'{{"confidence": {text}}}'.encode(), what="the reply")
     assert isinstance(found, Unusable)
-    assert "no number of a sensible size" in found.reason
+    assert text[:20] in found.reason
 
 
 @given(st.fractions(0, 10))

@@ -62,6 +62,7 @@ def test_the_document_has_every_field_of_the_specification() -> None:
             "turns_evaluated": 3,
             "proposal_id": "p",
         },
+        "proof": None,
         "lifecycle": {"from": "blocked", "to": "active", "turns_evaluated": 3},
         "ledger_head": None,
         "source": None,

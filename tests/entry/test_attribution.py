@@ -202,7 +202,7 @@ def test_a_known_command_does_without_the_parser(work: GitRepo) -> None:
 
 def test_the_report_that_a_criterion_names(work: GitRepo) -> None:
     """Written into the goal file; it needs trust like any change of the contract."""
-    command = f"{PYTEST} --junit-xml=src/r.xml src/passes.py > /dev/null"
+    command = f"{PYTEST} --junit-xml=src/junit.xml src/passes.py > /dev/null"
     create(work, criterion=f"AC1: x :: {command}")
     path = work.path / ".flow/goals/greet.goal.yaml"
     line = "      verification_command:"

@@ -20,7 +20,7 @@ criteria:
   - {name: polite, description: Says please, weight: 3, threshold: 0.5}
   - {name: short, description: Has ten words at most}
 """
-GOOD = reply({"polite": 0.9, "short": 0.9}, "please")
+GOOD = reply({"polite": 0.9, "short": 0.9}, "give me that, please")
 BAD = reply({"polite": 0.4, "short": 1.0}, "never said")
 
 
@@ -96,7 +96,7 @@ def test_the_document(place: GitRepo, program: GoalJudge) -> None:
     document = done.json
     assert (document["rubric"], document["score"], document["samples"]) == ("Greeting", 0.9, 1)
     assert [c["name"] for c in document["criteria"]] == ["polite", "short"]
-    assert document["criteria"][0]["evidence"] == ["please"]
+    assert document["criteria"][0]["evidence"] == ["give me that, please"]
 
 
 def test_a_judges_words_cannot_reach_the_terminal(place: GitRepo, program: GoalJudge) -> None:
