@@ -549,11 +549,11 @@ def test_a_report_that_somebody_alters(
         repo.write(".specs/reports/notes-src-2026-11-21.1.md", "Done by Judge 1\nconsensus\n")
     done = evaluate(repo)
     if when == "before":
-        assert (done.json["verdict"], done.status) == DONE, done  # another name, or number
-        assert "notes-src-2026-11-21.1.md" not in str(report(repo, done.json)["reports"])
-    else:
-        assert (done.json["verdict"], done.status) == PERSON, done
-        assert "altered" in done.json["reason"]
+        assert (done.json["verdict"], done.status) == ("blocked", 3), done
+        assert done.json["path_violations"] == [".specs/reports/notes-src-2026-11-21.1.md"]
+    else:  # what is no longer what Flow wrote is a change that came while it was judged
+        assert (done.json["verdict"], done.status) == ("not_achieved", 1), done
+        assert ".specs/reports/" in done.json["reason"]
 
 
 INJECTION = """\
