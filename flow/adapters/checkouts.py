@@ -181,10 +181,12 @@ def worked_in(folder: str, session: str | None) -> str | None:
 
 def _drop_oldest(folder: str, rel: str, prefix: str, most: int) -> None:
     path = os.path.join(folder, rel)
-    names = [name for name in os.listdir(path) if name.startswith(prefix)]
-    if len(names) <= most:
+    try:
+        names = [name for name in os.listdir(path) if name.startswith(prefix)]
+        if len(names) > most:
+            names.sort(key=lambda name: os.lstat(os.path.join(path, name)).st_mtime_ns)
+    except OSError:  # the next one that is added drops them
         return
-    names.sort(key=lambda name: os.lstat(os.path.join(path, name)).st_mtime_ns)
     for name in names[:-most]:
         files.remove(folder, f"{rel}/{name}", sync=False)
 

@@ -14,6 +14,7 @@ from flow.adapters import (
     base_work,
     chain_check,
     chain_heads,
+    checkouts,
     evidence_store,
     files,
     locks,
@@ -265,6 +266,7 @@ def _state_leftovers(checkout: Checkout) -> list[str]:
     kinds = ("cache", chain_heads.KIND, own_record.FOLDER, *notes.KINDS)
     parents = [os.path.join(state, kind) for kind in kinds]
     folders = [os.path.join(parent, name) for parent in parents for name in _folders(parent)]
+    folders += [where for where, _, _ in os.walk(os.path.join(state, checkouts.FOLDER))]
     for folder in folders:
         for name in _names(folder):
             path = os.path.join(folder, name)

@@ -222,7 +222,8 @@ class _Questions:
         if done not in (before, before + 1):
             self.problems.append(f"it is there {done} times, and was {before} times before")
         refused = self.trial.name.startswith("evaluate") and '"not_executed"' in self.ran.stdout
-        refused = refused or (self.trial.hook and '"block"' not in self.ran.stdout)
+        judged = '"block"' in self.ran.stdout and "cannot judge it" not in self.ran.stdout
+        refused = refused or (self.trial.hook and not judged)
         if self.ran.status == self.trial.success and done == before and not refused:
             self.problems.append("it was acknowledged and is not there")
 
@@ -378,8 +379,9 @@ def undated(path: str) -> str:
 def _expected(path: str) -> bool:
     """Names that differ from run to run, and evidence, which an interrupted evaluation leaves."""
     own = "state/own/"  # a file for each path, and names of reports and cards differ
-    wanted = ("state/cache/", own, "state/error.log", "repo/.flow/runs/.locks/", EVIDENCE, SCORES)
-    return path.startswith(wanted)
+    notes = "state/checkouts/"  # what was left open there, and sessions
+    caches = ("state/cache/", own, notes, "state/error.log")
+    return path.startswith((*caches, "repo/.flow/runs/.locks/", EVIDENCE, SCORES))
 
 
 def _limited(scene: Scene, words: Sequence[str], size: int) -> Ran:
