@@ -101,11 +101,14 @@ class Stopping(Reading, Evaluating):
 
     def take_settings_of_open_goals(self) -> tuple[str, ...]:
         """Go by the settings as they were when the branch's goals began; what is not obeyed."""
-        goals, _ = self.active(None, any_open=True)
-        acting = [
-            g for g in goals if g.status in ("active", "waiting_for_ci") or g.blocked_by_paths
-        ]
-        self.take_settings_of(*(goal.run_id for goal in acting))
+        try:
+            goals, _ = self.active(None, any_open=True)
+            acting = [
+                g for g in goals if g.status in ("active", "waiting_for_ci") or g.blocked_by_paths
+            ]
+            self.take_settings_of(*(goal.run_id for goal in acting))
+        except FlowError:  # the stop itself tells that the goals cannot be read
+            pass
         return self.settings.overruled
 
     # --- sessions ------------------------------------------------------------------------------
