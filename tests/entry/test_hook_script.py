@@ -190,7 +190,7 @@ def test_only_the_events_own_folder_counts(
     assert json.loads(f"{{{before}, {own}")["cwd"] == str(blocking.path)
     found = answer(f"{mark}{{{before}, {own}", tmp_path, script=script)
     assert found["decision"] == "block", found
-    elsewhere = json.dumps(event(tmp_path))[1:]
+    elsewhere = json.dumps(event(tmp_path, session_id="s2"))[1:]
     assert answer(f"{mark}{{{before}, {elsewhere}", blocking)["decision"] == "approve"
 
 
