@@ -47,7 +47,10 @@ TEXTS: list[tuple[Any, str | bytes]] = [
     (Shown(), '{\n  "z": 3\n}'),
     ({"in": Point(1)}, '{\n  "in": {\n    "x": 1\n  }\n}'),
     ([], "[]"),
-    (ProposedTransition("achieved", "r", 1, "p"), '[\n  "achieved",\n  "r",\n  1,\n  "p"\n]'),
+    (
+        ProposedTransition("achieved", "r", 1, "p"),
+        '[\n  "achieved",\n  "r",\n  1,\n  "p",\n  null\n]',
+    ),
 ]
 
 

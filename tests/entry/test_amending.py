@@ -110,7 +110,7 @@ def test_trust_stays_where_the_change_was_decided(work, monkeypatch) -> None:
     made = plan(work, WEAKER)
     commit = transaction.commit
 
-    def late(root: str, intent: transaction.Intent) -> None:
+    def late(root: str, intent: transaction.Intent, *_: object) -> None:
         transaction.publish(root, intent)
         raise StorageError("the disk went away")
 
@@ -125,7 +125,7 @@ def test_trust_stays_where_the_change_was_decided(work, monkeypatch) -> None:
 def test_nothing_can_be_taken_back_where_nothing_can_be_read(work, monkeypatch) -> None:
     made = plan(work, WEAKER)
 
-    def gone(root: str, intent: transaction.Intent) -> None:
+    def gone(root: str, intent: transaction.Intent, *_: object) -> None:
         (work.path / ".flow/goals/greet.goal.yaml").unlink()
         raise StorageError("the disk went away")
 

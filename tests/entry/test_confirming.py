@@ -73,7 +73,7 @@ def cheat(repo: GitRepo) -> None:
     repo.write("tests/new.sh", "exit 0\n")
     amend(
         repo,
-        ("true || true", "sh tests/all.sh && touch left.xml"),
+        ("true || true", "sh tests/all.sh && touch left.log"),
         ('["src/**",', '["src/**", "docs/**",'),
     )
 
@@ -92,7 +92,7 @@ def test_the_verdict_has_everything_as_data(work: GitRepo) -> None:
     rows = {row["id"]: row for row in confirm["criteria"]}
     assert [row["command"] for row in rows.values()] == [
         "sh tests/all.sh",
-        "sh tests/all.sh && touch left.xml",
+        "sh tests/all.sh && touch left.log",
         "false",
     ]
     assert [row["text"] for row in rows.values()] == [
@@ -117,9 +117,9 @@ def test_the_verdict_has_everything_as_data(work: GitRepo) -> None:
     )
     assert step["said_from"] in ("pipe", "agent")
     assert "  - true || true" in step["lines"]
-    assert "  + sh tests/all.sh && touch left.xml" in step["lines"]
+    assert "  + sh tests/all.sh && touch left.log" in step["lines"]
     assert "  + docs/**" in step["lines"]
-    assert confirm["left_behind"] == {"count": 1, "paths": ["left.xml"]}
+    assert confirm["left_behind"] == {"count": 1, "paths": ["left.log"]}
     assert confirm["files"]["outside"] == []
     assert confirm["trust"]["trusted"]
     assert confirm["trust"]["how"] == "flow goal amend"
@@ -146,7 +146,7 @@ def test_the_question_at_a_terminal(work: GitRepo) -> None:
         "tests/all.sh  +2 -1",
         "tests/new.sh  +1 -0  not there when the goal began",
         "tests/old.sh  +0 -1  is gone",
-        "left.xml",
+        "left.log",
         "flow goal amend",
     ):
         assert text in shown, shown
@@ -198,7 +198,7 @@ def test_the_prompt_of_a_host_is_plain_and_bounded(work: GitRepo) -> None:
     assert lines[-1].endswith("lines more are not shown here: flow goal confirm strict")
     assert "\x1b" not in text
     assert "\u202e" not in text
-    for known in ("sh tests/all.sh && touch left.xml", "- true || true", "left.xml", "it is fast"):
+    for known in ("sh tests/all.sh && touch left.log", "- true || true", "left.log", "it is fast"):
         assert known in text
 
 

@@ -108,7 +108,9 @@ def test_fresh_is_what_the_files_are(work: GitRepo, tmp_path: Path) -> None:
     work.write("src/new.py")
     assert freshness(work) == ["stale"]
     os.unlink(work.path / "src/new.py")
-    work.commit("Flow's own files only", **{".decisions/issue-9.md": "# notes\n"})
+    noted = scene.flow(work, "journal", "record", "--issue", "9", "--type", "note")
+    assert noted.status == 0, noted.stderr
+    work.commit("Flow's own files only")
     assert work.head != commit
     assert freshness(work) == ["fresh"]
     work.commit("more work", **{"src/more.txt": "x"})

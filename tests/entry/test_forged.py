@@ -432,11 +432,12 @@ def test_a_forged_approval_of_hooks_or_tests(repo: GitRepo, what: str) -> None:
 def copied(repo: GitRepo, words: tuple[str, ...], what: str) -> dict[str, Any]:
     """The sidecar that an approval would write, without the approval: all is put back after it."""
     state = os.environ["FLOW_STATE_DIR"]
-    for folder in (str(repo.path / ".flow"), state):
+    folders = (str(repo.path / ".flow"), str(repo.path / ".decisions"), state)
+    for folder in folders:
         shutil.copytree(folder, f"{folder}-before")
     assert flow(repo, *words).status == 0
     found = forger(repo).sidecar(f"evidence-{what}-approval-1")
-    for folder in (str(repo.path / ".flow"), state):
+    for folder in folders:
         shutil.rmtree(folder)
         os.rename(f"{folder}-before", folder)
     return found

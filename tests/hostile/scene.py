@@ -129,7 +129,7 @@ LIFECYCLE_TEXT = "lifecycle:\n  status: waiting_for_user\n  turns_evaluated: 1\n
 SETTINGS_TEXT = """\
 {
   "flow": {"goals": {"jobs": 2, "commandTimeoutSeconds": 120, "denied_paths": ["*.key"],
-    "judge": {"samples": 1}}},
+    "judge": {"minKappa": 0.5}}},
   "journal": {"dir": ".decisions"}
 }
 """
