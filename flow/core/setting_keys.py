@@ -214,7 +214,7 @@ KEYS: dict[str, Key] = {
         Key("journal.dir", "journal_dir", _FOLDER, _is_folder, rule="pinned"),
         Key("judge.scoresDir", "scores_dir", _FOLDER, _is_folder),
         Key("judge.reportsDir", "reports_dir", _FOLDER, _is_folder),
-        Key("judge.autoJudge", "auto_judge", "true or false", _is_bool),
+        Key("judge.autoJudge", "auto_judge", "true or false", _is_bool, rule="stricter"),
     )
 }
 SECTIONS = ("flow", "flow.goals", "flow.goals.judge", "journal", "judge")
@@ -227,6 +227,7 @@ STRICTNESS: dict[str, Callable[[Any], float]] = {
     f"{_J}.minKappa": float,
     f"{_J}.canary": float,
     f"{_J}.maxCostUsd": lambda dollars: -dollars,
+    "judge.autoJudge": lambda on: not on,  # it sends data and spends money
 }
 """How strict a value is, for each key of the rule ``stricter``: more is stricter."""
 NAMES: tuple[str, ...] = tuple(KEYS)

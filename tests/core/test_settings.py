@@ -315,6 +315,7 @@ STRICTER = {  # the laxest first
     f"{J}.minKappa": [0, 0.4, 1],
     f"{J}.canary": [False, True],
     f"{J}.maxCostUsd": [10, 1, 0],
+    "judge.autoJudge": [True, False],
 }
 CELLS = [
     (key, user, checkout)

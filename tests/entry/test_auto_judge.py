@@ -178,7 +178,11 @@ def test_what_a_person_had_scored_is_not_scored_again(place: Place) -> None:
         (False, True, True, '{"autoJudge": true}', False),
         (None, False, True, '{"autoJudge": true}', False),
         (None, None, False, '{"autoJudge": true}', False),
-        (True, False, False, '{"autoJudge": false}', True),
+        (None, True, False, None, False),
+        (True, None, False, None, False),
+        (True, False, False, '{"autoJudge": false}', False),
+        (True, False, None, None, True),
+        (True, False, True, '{"autoJudge": false}', True),
     ],
 )
 def test_where_auto_mode_is_turned_on(
