@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from flow.core.attribution_summary import Summary
     from flow.core.goal import Goal
 
-REVISION = 6
+REVISION = 7
 """To be raised when a command's classing changes without a change of Flow's version."""
 RULES_LIMIT = 1 << 18
 

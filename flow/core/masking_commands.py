@@ -7,6 +7,7 @@ import re
 from flow.cheap_typing import TYPE_CHECKING
 from flow.core.masking_builtins import BUILTINS, Builtins
 from flow.core.masking_programs import (
+    MAKE_FLAGS,
     MAKES,
     OTHER,
     TESTS,
@@ -197,8 +198,8 @@ class Commands(Builtins):
                 for end in self._check(words, state)
                 for status in (0, SOME)
             }
-        flags = self._flags(node, state) if base_name(words[0] or "") in MAKES else ""
-        hidden = words if lenient_flags(flags) else silenced(words)
+        flags = self._flags(node, state) if base_name(words[0] or "") in MAKES else ()
+        hidden = words if any(map(lenient_flags, flags)) else silenced(words)
         text = inner_text(
             command._replace(words=hidden, source=_shown(hidden)) if hidden else command
         )
@@ -223,11 +224,14 @@ class Commands(Builtins):
             state = as_heard(state)
         return with_status(state, alone(words))
 
-    def _flags(self, node: Node, state: State) -> str:
-        """The value of ``MAKEFLAGS`` where the command itself sets it."""
-        given = (*node.given, *(word or "" for word in node.words))
-        values = [word.partition("=")[2] for word in given if word.startswith("MAKEFLAGS=")]
-        return values[-1] if values else dict(state.values).get("MAKEFLAGS", "")
+    def _flags(self, node: Node, state: State) -> list[str]:
+        """The values of ``MAKEFLAGS`` and ``GNUMAKEFLAGS`` where the command itself sets them."""
+        known = dict(state.values)
+        for word in (*node.given, *(word or "" for word in node.words)):
+            name, _, value = word.partition("=")
+            if name in MAKE_FLAGS:
+                known[name] = value
+        return [known[name] for name in MAKE_FLAGS if name in known]
 
     def _check(self, words: tuple[str | None, ...], state: State) -> set[State]:
         """A runner's own end."""

@@ -42,11 +42,15 @@ _EXIT_ZERO = frozenset(("bandit", "flake8", "pylint", "ruff"))
 MAKES = ("make", "gmake")
 _MAKE_LONG = (
     "ignore-errors", "just-print", "dry-run", "recon", "touch", "question", "version", "help",
+    "old-file", "assume-old", "eval",
 )  # fmt: skip
-"""Long options of GNU make with which no recipe runs, or its failure does not count; any of its
-beginnings is taken for it."""
-_MAKE_SHORT = frozenset("intqvh")
-_MAKE_VALUES = "CEIWfjlo"
+"""Long options of GNU make with which no recipe runs, or its failure does not count, or which hold
+make's own text (recorded, GNU make 4.3); any of its beginnings is taken for it."""
+_MAKE_SHORT = frozenset("intqvhoE")
+_MAKE_VALUES = "CIOWfjl"
+_MAKE_SETS = re.compile(r"([.\w]+)\s*[+?!:]*=(.*)", re.DOTALL)
+MAKE_FLAGS = ("MAKEFLAGS", "GNUMAKEFLAGS")
+"""Variables that hold options of make, in its words as in the environment."""
 
 
 def silenced(words: tuple[str | None, ...]) -> tuple[str | None, ...] | None:
@@ -147,10 +151,9 @@ def _lenient(word: str | None) -> bool:
     """Whether a word of ``make`` makes it go on after failures, or run nothing at all."""
     if word is None:
         return False
-    if word.startswith("MAKEFLAGS="):
-        return lenient_flags(word.partition("=")[2])
-    if word.startswith("SHELL="):
-        return base_name(word) not in SHELLS
+    setting = _MAKE_SETS.fullmatch(word)
+    if setting is not None and word[0] != "-":
+        return _lenient_setting(setting[1], setting[2].strip())
     if word.startswith("--"):
         name = word[2:].partition("=")[0]
         return bool(name) and any(option.startswith(name) for option in _MAKE_LONG)
@@ -164,8 +167,19 @@ def _lenient(word: str | None) -> bool:
     return False
 
 
+def _lenient_setting(name: str, value: str) -> bool:
+    """Whether a variable given to make does (``make SHELL=/bin/true test``)."""
+    if name in MAKE_FLAGS:
+        return lenient_flags(value)
+    if name == ".SHELLFLAGS":  # with -n a shell runs nothing
+        return any(word[:1] == "-" and "n" in word for word in value.split())
+    return name == "SHELL" and base_name(value) not in SHELLS
+
+
 def lenient_flags(value: str) -> bool:
     """Whether a value of ``MAKEFLAGS`` does; its first word needs no hyphen."""
+    if "\0" in value:  # the shell computes it (-j$(nproc))
+        return False
     words = value.split()
     if words and "=" not in words[0] and not words[0].startswith("-"):
         words[0] = f"-{words[0]}"
