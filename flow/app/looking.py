@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import posixpath
+
 from flow.app import proposals
 from flow.cheap_typing import TYPE_CHECKING, NamedTuple
 from flow.core import boundary as bounds
@@ -11,7 +13,7 @@ from flow.core.goal import NO_BRANCH
 from flow.errors import StateError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from flow.app.evaluate import Request, Tools
     from flow.app.measure import Measurements
@@ -232,7 +234,7 @@ def look_again(facts: Facts, measurement: Measurements, request: Request, tools:
         return Again(moved=after.problems)
     baseline = facts.baseline
     rules = bounds.path_rules((), forbidden)
-    found = bounds.find_by_products(facts.before, after, baseline, rules.denies)
+    found = bounds.find_by_products(facts.before, after, baseline, rules.denies, _reports(goal))
     own = own_files(facts.loaded.goal, baseline)  # a debate was held meanwhile
     left = tuple(sorted(path for path in found if not own.named(path)))
     if after.locked or after.behind:
@@ -255,6 +257,22 @@ def look_again(facts: Facts, measurement: Measurements, request: Request, tools:
     moved = bounds.moved(facts.before, after, baseline, own)
     anew = tuple(sorted(path for path in found if path in facts.before.behind))  # from now on left
     return Again(left, moved or anew or ("HEAD",), (), after, baseline, (after.guards,))
+
+
+def _reports(goal: Goal) -> Callable[[str], bool]:
+    """Whether a path is one that a criterion names as its command's report."""
+    named = [
+        path
+        for criterion in goal.criteria
+        if criterion.report and not criterion.fuzzy
+        for path in (posixpath.join(criterion.cwd or "", criterion.report), criterion.report)
+    ]
+    if not named:
+        return lambda _: False
+    from flow.core.globs import Globs
+
+    globs = Globs([posixpath.normpath(path) for path in named], anchored=True)
+    return lambda path: globs.first(path.encode("utf-8", "surrogateescape")) is not None
 
 
 def boundary(facts: Facts, again: Again, tools: Tools) -> BoundaryReport:

@@ -5,7 +5,13 @@ from __future__ import annotations
 from flow.cheap_typing import TYPE_CHECKING
 from flow.core.changes import ABSENT, Change, entry_digest
 from flow.core.guards import guards_changed
-from flow.core.leftovers import CACHE_FILES, CACHE_FOLDERS, CACHE_NAMES, is_harmless
+from flow.core.leftovers import (
+    CACHE_FILES,
+    CACHE_FOLDERS,
+    CACHE_NAMES,
+    is_harmless,
+    is_report,
+)
 from flow.core.sha import sha256
 
 if TYPE_CHECKING:
@@ -17,6 +23,8 @@ CLOCK_TICK_NS = 20_000_000
 """How far the kernel's stamps may lie behind its clock."""
 INSTEAD = "instead"
 """Begins the digest of what a symlink leads to from where the base has a file."""
+REPORT = "report "
+"""Begins the digest of a file that the contract names as its command's report."""
 SUBMODULE = "submodule"
 """What stands for a submodule that a command checked out, in the place of a digest."""
 _IGNORED = f" {ABSENT} {ABSENT} {ABSENT}"
@@ -40,12 +48,16 @@ def _cache_root(path: str) -> str | None:
     return None
 
 
-def _could_be(change: Change) -> bool:
-    """Whether a change is an untracked file that commands may leave behind."""
+def _could_be(change: Change, recorded: str = "") -> bool:
+    """Whether a change is an untracked file that commands may leave behind.
+
+    ``recorded`` is what is on record of its path.
+    """
     entry = change.worktree
     if not change.untracked or change.base is not None:
         return False
-    return entry is None or is_harmless(change.path, entry.mode)
+    told = is_report if recorded.startswith(REPORT) else is_harmless
+    return entry is None or told(change.path, entry.mode)
 
 
 def _harmless(path: str, digest: str) -> bool:
@@ -67,9 +79,10 @@ def is_by_product(
     like, also when somebody else runs them. Staged or committed it is a change like any other, and
     so is what could steer a run.
     """
-    if change.worktree is None or not _could_be(change):
+    recorded = by_products.get(change.path, "")
+    if change.worktree is None or not _could_be(change, recorded):
         return False
-    if by_products.get(change.path) == entry_digest(change.worktree):
+    if recorded.removeprefix(REPORT) == entry_digest(change.worktree):
         return True
     root = cache_root(change.path)
     roots = cache_roots(by_products) if known_roots is None else known_roots
@@ -81,10 +94,12 @@ def find_by_products(
     after: Snapshot,
     baseline: Baseline,
     denied: Callable[[str], bool] = lambda _: False,
+    reports: Callable[[str], bool] = lambda _: False,
 ) -> dict[str, str]:
     """path → digest of what commands left behind between two snapshots.
 
     Nothing that could steer a later run is among them, and of what is ``denied`` only caches are.
+    ``reports`` tells the paths that the contract names as reports of its commands.
     Untracked paths that were not there before, and recorded by-products whose content changed,
     also where somebody had written to them: what is there now, the commands made. A file that was
     there before and is no by-product is none now either: changing it makes evidence stale.
@@ -93,11 +108,12 @@ def find_by_products(
     roots = cache_roots(baseline.by_products)
     found = {}
     for change in after.changes:
-        if change.worktree is None or not _could_be(change):
+        if change.worktree is None:
             continue
-        if cache_root(change.path) is None and denied(change.path):
+        mark = "" if _could_be(change) or not reports(change.path) else REPORT
+        if not _could_be(change, mark) or (cache_root(change.path) is None and denied(change.path)):
             continue
-        digest = entry_digest(change.worktree)
+        digest = mark + entry_digest(change.worktree)
         old = earlier.get(change.path)
         if (old is None and change.path not in baseline.denied_ignored) or (
             old is not None
@@ -171,9 +187,9 @@ def edited(snapshot: Snapshot, baseline: Baseline) -> tuple[str, ...]:
     )
 
 
-def _left(change: Change, by_products: Collection[str], roots: Collection[str]) -> bool:
+def _left(change: Change, by_products: Mapping[str, str], roots: Collection[str]) -> bool:
     """Whether a command left this path behind, whatever is in it now."""
-    if not _could_be(change):
+    if not _could_be(change, by_products.get(change.path, "")):
         return False
     return change.path in by_products or cache_root(change.path) in roots
 

@@ -7,7 +7,7 @@ names, since languages, test runners and build tools find what they run by names
 
 from __future__ import annotations
 
-from flow.core.changes import FOLDER, GITLINK, LINK, SPECIAL_MODES
+from flow.core.changes import FOLDER, GITLINK, LINK, REGULAR, SPECIAL_MODES
 
 _EXECUTABLE = "100755"
 
@@ -125,6 +125,40 @@ def is_harmless(path: str, mode: str) -> bool:
     if mode == LINK and name.startswith("bazel-"):
         return True
     return ending == "test" if mode == _EXECUTABLE else bool(stem) and _is_data(stem, ending)
+
+
+_REPORT_FORMS = frozenset(("xml", "json", "jsonl", "ctrf"))
+_STEERING = _SETTINGS | frozenset(
+    (
+        # Maven, Ant, Ivy, TestNG, Spring, Java EE, logging, Android
+        "pom", "build", "ivy", "testng", "spring", "beans", "context", "applicationcontext",
+        "persistence", "web", "logback", "log4j", "log4j2", "androidmanifest", "manifest",
+        # PHP, Deno, Jasmine, Cypress, Karma, Playwright, Nx, Lerna, Turborepo, Angular, Biome
+        "phpunit", "composer", "deno", "jasmine", "cypress", "karma", "playwright", "nx", "lerna",
+        "turbo", "angular", "biome", "babel", "eslint", "tslint", "bower", "nodemon", "workspace",
+        "project", "lock", "plugin", "schema", "jest", "vitest", "vite", "mocharc",
+        # .NET, editors
+        "global", "nuget", "directory", "launch", "launchsettings", "appsettings", "tasks",
+        "extensions",
+    )
+)  # fmt: skip
+"""Words in the names of settings in XML and JSON (the tools' own pages, 2026-11)."""
+
+
+def is_report(path: str, mode: str) -> bool:
+    """Whether a file that a contract names as a report can be one, and steers no run.
+
+    Its form tells (JUnit is XML, CTRF is JSON), so its name need not.
+    """
+    if is_harmless(path, mode):
+        return True
+    path = path.lower()
+    name = path.rpartition("/")[2]
+    stem, _, ending = name.rpartition(".")
+    if mode != REGULAR or path.startswith(_FLOWS) or name.startswith("."):
+        return False
+    words = "".join(c if c.isalnum() else " " for c in stem).split()
+    return bool(words) and ending in _REPORT_FORMS and _STEERING.isdisjoint(words)
 
 
 def _is_output(folder: str) -> bool:

@@ -108,3 +108,89 @@ def test_a_journal_s_name_alone_makes_no_file_flow_s(work: GitRepo, kind: str) -
     done = here(work, "goal", "evaluate", "greet", "--json")
     assert done.status == 3, done.json
     assert name in " ".join(done.json["path_violations"])
+
+
+def reporting(work: GitRepo, report: str, path: str, command: str = "") -> list[Ran]:
+    """Two evaluations of a goal whose command writes ``path`` and declares ``report``."""
+    command = command or f"cp src/greet.xml {path}"
+    (work.path / path).parent.mkdir(parents=True, exist_ok=True)
+    made = here(work, *GOAL, "--criterion", f"AC1: x :: {command}", "--draft")
+    assert made.status == 0, made
+    file = work.path / ".flow/goals/greet.goal.yaml"
+    line = "      verification_command:"
+    file.write_text(file.read_text().replace(line, f"      report: {report!r}\n{line}"))
+    assert here(work, "goal", "activate", "greet", "--json").status == 0
+    return [here(work, "goal", "evaluate", "greet", "--json") for _ in range(2)]
+
+
+JUNIT = '<testsuites><testsuite tests="1"><testcase name="{}"/></testsuite></testsuites>\n'
+
+
+@pytest.fixture
+def reported(work: GitRepo) -> GitRepo:
+    work.commit("a report", **{"src/greet.xml": JUNIT.format("a")})
+    return work
+
+
+@pytest.mark.parametrize(
+    ("report", "path"),
+    [
+        ("r.xml", "r.xml"),
+        ("out-*.xml", "out-1.xml"),
+        ("r.json", "r.json"),
+        ("sub/a/*.xml", "sub/a/greeting.xml"),
+        ("a.xml", "a.xml"),
+        ("unit tests.xml", "'unit tests.xml'"),
+    ],
+)
+def test_a_declared_report_counts_whatever_its_name(
+    reported: GitRepo, report: str, path: str
+) -> None:
+    first, second = reporting(reported, report, path)
+    for done in (first, second):
+        assert done.status == 0, done.json
+        assert any("left" in text and report[:1] in text for text in done.json["warnings"])
+    assert first.json["proposed_transition"]["to"] == "achieved"
+
+
+def test_a_report_that_is_written_anew_by_a_failing_run_too(reported: GitRepo) -> None:
+    reported.write("src/state", "1")
+    command = (
+        "cp src/greet.xml r.xml; cat src/state | sed 's/^/<!-- /; s/$/ -->/' >> r.xml; "
+        "test -f src/done"
+    )
+    first, second = reporting(reported, "r.xml", "r.xml", command)
+    assert (first.status, second.status) == (1, 1)
+    assert "stale" not in first.json["reason"]
+    reported.write("src/done", "")
+    done = here(reported, "goal", "evaluate", "greet", "--json")
+    assert (done.status, done.json["path_violations"]) == (0, [])
+
+
+@pytest.mark.parametrize(
+    ("report", "path", "command"),
+    [
+        ("*.json", "package.json", ""),
+        ("package.json", "package.json", ""),
+        ("*.xml", "pom.xml", ""),
+        ("conftest.py", "conftest.py", ""),
+        ("*", ".mocharc.json", ""),
+        ("r.xml", "r.xml", "cp src/greet.xml r.xml && chmod +x r.xml"),
+        ("r.xml", "other.xml", "cp src/greet.xml r.xml && cp r.xml other.xml"),
+        ("r.xml", "r.xml", "ln -sf src/greet.xml r.xml"),
+        ("secret/r.xml", "secret/r.xml", ""),
+    ],
+)
+def test_a_declared_report_that_steers_is_denied_or_is_no_file_counts(
+    reported: GitRepo, report: str, path: str, command: str
+) -> None:
+    _, second = reporting(reported, report, path, command)
+    assert second.status == 3, second.json
+    assert path in " ".join(second.json["path_violations"])
+
+
+def test_a_declared_report_that_is_staged_or_edited_counts(reported: GitRepo) -> None:
+    reporting(reported, "r.xml", "r.xml")
+    reported.git("add", "r.xml")
+    done = here(reported, "goal", "evaluate", "greet", "--json")
+    assert done.status == 3, done.json
