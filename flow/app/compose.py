@@ -105,7 +105,16 @@ def verdict(
         lifecycle_to=decision.status,
         turns_evaluated=facts.turn,
         proof=proof,
+        to_approve=_to_approve(decision, report),
     )
+
+
+def _to_approve(decision: Decision, report: BoundaryReport) -> tuple[str, ...]:
+    """What ``flow goal approve`` is to name before the verdict can be achieved."""
+    if decision.blocker_type != "missing_approval":
+        return ()
+    guards = ("guards",) if report.guards_changed else ()
+    return (*guards, "protected") if report.protected_changed else guards
 
 
 def _proof(

@@ -53,6 +53,8 @@ def results(
                 evidence_ref=row.evidence_ref or _kept_ref(criterion, fact),
                 limitations=row.limitations,
                 reason=criterion.last_result or "" if fact.approved else reason,
+                text=criterion.text,
+                command=criterion.verification_command,
             )
         )
     return tuple(rows)
@@ -109,6 +111,8 @@ def unexecuted(goal: Goal) -> tuple[CriterionResult, ...]:
             evidence_ref=c.evidence_ref,
             limitations=c.limitations,
             reason="not trusted here",
+            text=c.text,
+            command=c.verification_command,
         )
         for c in goal.criteria
     )

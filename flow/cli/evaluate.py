@@ -171,7 +171,7 @@ def _as_json(
         closed = checkout.confirm(
             verdict.goal_id, proposed.proposal_id, None, "flow goal evaluate --confirm"
         )
-        document["confirmed"] = closed.to_document()
+        document.update(confirmed=closed.to_document(), do="done")
         code = 0
     out.result(document, ())
     return code

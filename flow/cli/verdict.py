@@ -61,6 +61,8 @@ def _show(args: argparse.Namespace, out: Output) -> int:
             remedy="evaluate the goal: flow goal evaluate ID",
         )
     closed = _closed(checkout, document.get("goal_id"))
+    if closed and "do" in document:
+        document = {**document, "do": "done"}
     out.result(document, render.verdict(document, out.paint, closed=closed))
     return 0
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from flow.cheap_typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from flow.core.lifecycle import TERMINAL
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,6 +21,10 @@ BlockerType = Literal[
     "none",
 ]
 Result = Literal["pass", "incomplete", "fail", "needs_human_review", "blocked"]
+Act = Literal[
+    "work_on", "put_back", "ask_trust", "ask_approve", "ask_confirm", "person_looks", "done"
+]
+"""The next step after a verdict, in one word (:func:`next_act`)."""
 
 REASON_LIMIT = 2048
 HINT_LIMIT = 500
@@ -37,13 +42,27 @@ class CriterionResult(NamedTuple):
     reason: str = ""
     base: Mapping[str, Any] | None = None
     """What its command came to on the base commit, where it ran there (red first)."""
+    text: str = ""
+    """What must hold, as the goal says it."""
+    command: str | None = None
+    """Its verification command; None where the goal has none."""
 
     def to_document(self) -> dict[str, Any]:
-        """As the verdict holds it."""
-        found = {**self._asdict(), "limitations": list(self.limitations)}
-        if self.base is None:
-            del found["base"]
-        return found
+        """As the verdict holds it; text and command in at most ``REASON_LIMIT`` characters."""
+        document: dict[str, Any] = {
+            "criterion_id": self.criterion_id,
+            "text": clip(self.text, REASON_LIMIT),
+            "command": None if self.command is None else clip(self.command, REASON_LIMIT),
+            "status": self.status,
+            "outcome": self.outcome,
+            "exit_code": self.exit_code,
+            "evidence_ref": self.evidence_ref,
+            "limitations": list(self.limitations),
+            "reason": self.reason,
+        }
+        if self.base is not None:
+            document["base"] = self.base
+        return document
 
 
 class ProposedTransition(NamedTuple):
@@ -87,6 +106,8 @@ class Verdict(NamedTuple):
     recorded_at: str | None = None
     proof: Mapping[str, Any] | None = None
     """The files that the commands rest on and that changed since the goal began."""
+    to_approve: tuple[str, ...] = ()
+    """What holds an achieved verdict back until a person approves it: ``guards``, ``protected``."""
 
     def to_document(self) -> dict[str, Any]:
         """The verdict as one JSON object (``last-verdict.json``, ``--json``)."""
@@ -95,6 +116,7 @@ class Verdict(NamedTuple):
             "goal_id": self.goal_id,
             "run_id": self.run_id,
             "verdict": self.verdict,
+            "do": next_act(self),
             "confidence": self.confidence,
             "delta": self.delta,
             "reason": clip(self.reason, REASON_LIMIT),
@@ -114,6 +136,30 @@ class Verdict(NamedTuple):
             "recorded_at": self.recorded_at,
             "proof": dict(self.proof) if self.proof is not None else None,
         }
+
+
+def next_act(verdict: Verdict) -> Act:
+    """What comes next after ``verdict``, as one word: the whole table is in this function.
+
+    A proposal comes first, since a person can settle it at once. ``done`` is a closed goal, or one
+    that is proved while nothing is proposed (``--only``, ``--dry-run``): ``reason`` says why.
+    """
+    if verdict.lifecycle_to in TERMINAL:
+        return "done"
+    if verdict.proposed_transition is not None:
+        return "ask_confirm"
+    if verdict.verdict == "achieved":
+        return "done"
+    if verdict.verdict == "not_achieved":
+        return "work_on"
+    if verdict.path_violations:
+        return "put_back"
+    if verdict.blocker_type == "missing_approval" and verdict.verdict == "needs_human_review":
+        if all(row.outcome == "not_executed" for row in verdict.criterion_results):
+            return "ask_trust"
+        if verdict.to_approve:
+            return "ask_approve"
+    return "person_looks"  # no command proves it, or a judge names what stands in the way
 
 
 def clip(text: str, limit: int) -> str:

@@ -215,7 +215,14 @@ def test_everything_an_untrusted_goal_is_told(asked: Any, own: bool, run_id: str
         next_step_hint="read the contract, then: flow trust record issue-4",
         blocker_type="missing_approval",
         criterion_results=(
-            CriterionResult("AC1", "pending", "not_executed", reason="not trusted here"),
+            CriterionResult(
+                "AC1",
+                "pending",
+                "not_executed",
+                reason="not trusted here",
+                text="AC1 holds",
+                command="true",
+            ),
         ),
         path_violations=(),
         warnings=("w",),

@@ -233,6 +233,8 @@ def test_a_sidecar_says_all_that_is_known_of_a_run() -> None:
             path,
             ("only Linux", "slow machine", ONLY_EXIT),
             "it said no",
+            text=wanted.text,
+            command=wanted.verification_command,
         ),
     )
     assert world.turns[0].criteria == (CriterionUpdate("AC1", "fail", path, NOW, "exit 3"),)
@@ -446,6 +448,8 @@ def test_every_row(status: str, outcome: str, approved: bool, stale: bool, ref: 
         new or (REF if ref else None),
         ("l",),
         reason,
+        text="AC1 holds",
+        command=None if fuzzy else "x",
     )
     assert proved is (fuzzy and fact.passing)
     update = measured_rows.updates(goal, rows, (shown,), NOW)
@@ -493,8 +497,20 @@ def test_the_rows_of_a_goal_that_may_not_run() -> None:
         .goal
     )
     assert measured_rows.unexecuted(goal) == (
-        CriterionResult("AC1", "pass", "not_executed", None, REF, ("l",), "not trusted here"),
-        CriterionResult("AC2", "pending", "not_executed", None, None, (), "not trusted here"),
+        CriterionResult(
+            "AC1",
+            "pass",
+            "not_executed",
+            None,
+            REF,
+            ("l",),
+            "not trusted here",
+            text="AC1 holds",
+            command="true",
+        ),
+        CriterionResult(
+            "AC2", "pending", "not_executed", reason="not trusted here", text="AC2 holds"
+        ),
     )
 
 
@@ -519,6 +535,15 @@ def test_what_is_not_run_keeps_its_limitations() -> None:
     )
     verdict = run(world, dry_run=True)
     assert verdict.criterion_results == (
-        CriterionResult("AC1", "pending", "not_run", None, None, ("l",), ""),
-        CriterionResult("FZ1", "pending", "not_run", None, None, ("m",), FUZZY),
+        CriterionResult(
+            "AC1",
+            "pending",
+            "not_run",
+            limitations=("l",),
+            text="AC1 holds",
+            command="true",
+        ),
+        CriterionResult(
+            "FZ1", "pending", "not_run", limitations=("m",), reason=FUZZY, text="FZ1 holds"
+        ),
     )

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import itertools
+from typing import Any
+
 import pytest
 
+from flow.cheap_typing import get_args
+from flow.core.lifecycle import NON_TERMINAL, TERMINAL
 from flow.core.verdict import (
     HINT_LIMIT,
     REASON_LIMIT,
+    Act,
+    BlockerType,
     CriterionResult,
     ProposedTransition,
     Verdict,
+    VerdictName,
     clip,
+    next_act,
 )
 
 PROPOSED = ProposedTransition("achieved", "why", 3, "p")
@@ -23,7 +32,11 @@ VERDICT = Verdict(
     reason="because",
     next_step_hint="confirm",
     blocker_type="none",
-    criterion_results=(CriterionResult("AC1", "pass", "passed", 0, "ref", ("l",), "why"),),
+    criterion_results=(
+        CriterionResult(
+            "AC1", "pass", "passed", 0, "ref", ("l",), "why", None, "it greets", "bin/greet"
+        ),
+    ),
     path_violations=("p",),
     warnings=("w",),
     proposed_transition=PROPOSED,
@@ -38,6 +51,7 @@ def test_the_document_has_every_field_of_the_specification() -> None:
         "goal_id": "g",
         "run_id": "r",
         "verdict": "achieved",
+        "do": "ask_confirm",
         "confidence": 0.9,
         "delta": "made_progress",
         "reason": "because",
@@ -46,6 +60,8 @@ def test_the_document_has_every_field_of_the_specification() -> None:
         "criterion_results": [
             {
                 "criterion_id": "AC1",
+                "text": "it greets",
+                "command": "bin/greet",
                 "status": "pass",
                 "outcome": "passed",
                 "exit_code": 0,
@@ -102,6 +118,8 @@ def test_clip(text: str, limit: int, expected: str) -> None:
 def test_the_defaults_of_a_row() -> None:
     assert CriterionResult("AC1", "pending", "not_run").to_document() == {
         "criterion_id": "AC1",
+        "text": "",
+        "command": None,
         "status": "pending",
         "outcome": "not_run",
         "exit_code": None,
@@ -109,3 +127,87 @@ def test_the_defaults_of_a_row() -> None:
         "limitations": [],
         "reason": "",
     }
+
+
+def test_the_document_of_a_row_is_in_the_order_in_which_it_is_read() -> None:
+    row = CriterionResult("AC1", "pass", "passed", base={"outcome": "failed"})
+    assert list(row.to_document()) == [
+        "criterion_id",
+        "text",
+        "command",
+        "status",
+        "outcome",
+        "exit_code",
+        "evidence_ref",
+        "limitations",
+        "reason",
+        "base",
+    ]
+    assert set(row.to_document()) == set(CriterionResult._fields)
+
+
+def test_an_endless_text_or_command_does_not_fill_the_verdict() -> None:
+    row = CriterionResult("AC1", "pass", "passed", text="t" * 9000, command="c" * 9000)
+    document = row.to_document()
+    assert (len(document["text"]), len(document["command"])) == (REASON_LIMIT, REASON_LIMIT)
+    assert document["command"].endswith("…")
+
+
+# --- what comes next ------------------------------------------------------------------------------
+
+TABLE: tuple[tuple[dict[str, Any], Act], ...] = (
+    ({"closed": True}, "done"),
+    ({"proposed": True}, "ask_confirm"),
+    ({"verdict": "achieved"}, "done"),
+    ({"verdict": "not_achieved"}, "work_on"),
+    ({"verdict": "blocked", "paths": True}, "put_back"),
+    ({"verdict": "blocked"}, "person_looks"),
+    ({"verdict": "needs_human_review", "paths": True}, "put_back"),
+    ({"blocker": "missing_approval", "executed": False}, "ask_trust"),
+    ({"blocker": "missing_approval", "approve": True}, "ask_approve"),
+    ({}, "person_looks"),
+)
+"""The first row whose keys fit says what comes next."""
+
+CELLS = [
+    dict(zip(("verdict", "blocker", *names), values, strict=True))
+    for names in [("proposed", "paths", "executed", "approve", "closed")]
+    for values in itertools.product(
+        get_args(VerdictName), get_args(BlockerType), *([(True, False)] * 5)
+    )
+]
+
+
+def expected(cell: dict[str, Any]) -> Act:
+    return next(act for row, act in TABLE if row.items() <= cell.items())
+
+
+def of_cell(cell: dict[str, Any]) -> Verdict:
+    outcomes = ("passed", "not_executed") if cell["executed"] else ("not_executed",) * 2
+    return VERDICT._replace(
+        verdict=cell["verdict"],
+        blocker_type=cell["blocker"],
+        proposed_transition=PROPOSED if cell["proposed"] else None,
+        path_violations=("p",) if cell["paths"] else (),
+        criterion_results=tuple(CriterionResult("AC1", "pending", o) for o in outcomes),
+        to_approve=("guards",) if cell["approve"] else (),
+        lifecycle_to="failed" if cell["closed"] else "active",
+    )
+
+
+def test_every_verdict_says_what_comes_next() -> None:
+    assert len(CELLS) == 4 * 6 * 2**5
+    wrong = {
+        tuple(cell.items()): (next_act(of_cell(cell)), expected(cell))
+        for cell in CELLS
+        if next_act(of_cell(cell)) != expected(cell)
+    }
+    assert wrong == {}
+    assert {expected(cell) for cell in CELLS} == set(get_args(Act))
+    assert {act for _, act in TABLE} == set(get_args(Act))
+
+
+@pytest.mark.parametrize("status", sorted(TERMINAL | NON_TERMINAL))
+def test_a_closed_goal_has_nothing_left_to_do(status: str) -> None:
+    found = next_act(VERDICT._replace(lifecycle_to=status))
+    assert found == ("done" if status in TERMINAL else "ask_confirm")
