@@ -10,6 +10,7 @@ import pytest
 from tests.faults.undeserved import mends
 from tests.faults.undeserved.__main__ import outcome
 from tests.faults.undeserved.directed import DIRECTED, HONEST, play
+from tests.faults.undeserved.interfered import interfere
 from tests.faults.undeserved.oracle import Oracle, matches
 from tests.faults.undeserved.rules import Search, search
 from tests.faults.undeserved.world import STAMPED, yard
@@ -91,8 +92,9 @@ def test_the_oracle_is_not_bent_by_the_checkout(place):
 
 def test_a_search_finds_nothing(place, record_property):
     started = time.monotonic()
-    problem = search(place, examples=RUNS, number=SEED)
-    assert problem is None, problem
+    for look in (search, interfere):
+        problem = look(place, examples=RUNS, number=SEED)
+        assert problem is None, problem
     came_to = f"{Search.runs} runs, {Search.proposed} proposed, {Search.confirmed} confirmed"
     took = f"seed {SEED}, {time.monotonic() - started:.0f} s"
     record_property("summary", f"undeserved: {came_to}; 0 failures, {took}")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from tests.faults.undeserved import mends
 from tests.faults.undeserved.directed import DIRECTED, HONEST, play
+from tests.faults.undeserved.interfered import interfere
 from tests.faults.undeserved.play import Step, Undeserved
 from tests.faults.undeserved.rules import THEMES, Search, search
 from tests.faults.undeserved.world import yard
@@ -59,7 +60,8 @@ def long(place: Yard, *, seconds: float, number: int) -> int:
     end, found = time.monotonic() + seconds, {}
     kinds: dict[str, int] = {}
     while time.monotonic() < end:
-        problem = search(place, examples=AT_ONCE, number=number)
+        look = interfere if number % 2 else search
+        problem = look(place, examples=AT_ONCE, number=number)
         kind = str(problem).splitlines()[0][:60]
         kinds[kind] = kinds.get(kind, 0) + 1
         if problem is not None and kinds[kind] <= OF_A_KIND:
@@ -85,7 +87,7 @@ def prove(place: Yard, *, examples: int, number: int, only: str) -> int:
         begun, runs, steps, seed = time.monotonic(), Search.runs, [], number
         while not steps and Search.runs - runs < examples:
             with mends.without(name):
-                problem = search(place, examples=AT_ONCE, number=seed)
+                problem = interfere(place, examples=AT_ONCE, number=seed)
             if problem is not None and not outcome(place, list(Search.last)):
                 steps = list(Search.last)
             seed += 1

@@ -136,6 +136,16 @@ DIRECTED: Mapping[str, Sequence[Sequence[Step]]] = {
             EVALUATE,
         ),
         (_("create"), GOOD, _("link", path=JOURNAL, to="../docs/guide.md"), EVALUATE),
+        *(
+            (_("create"), GOOD, _("edit", path=path, text="changed\n"), EVALUATE)
+            for path in (
+                ".decisions/issue-9.md",
+                ".decisions/session-2026-01-01.md",
+                ".specs/reports/x-2026-01-01.1.md",
+                ".flow/scores/x-20260101-000000.json",
+            )
+        ),
+        (_("create"), GOOD, EVALUATE, _("edit", path=JOURNAL, text="---\nx: 1\n---\n"), EVALUATE),
     ),
     "U1": (
         (_("create", commands=[SCRIPT]), _("script", means="cheat"), EVALUATE),

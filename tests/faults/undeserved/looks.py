@@ -111,8 +111,19 @@ def _entry(path: str) -> tuple[int, str]:
 
 
 def _digest(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
+    digest = hashlib.sha256(data).hexdigest()
+    if data.startswith(b"---\n"):
+        _fronts[digest] = data.split(b"\n---\n")[0]
+    return digest
 
+
+def front_of(entry: tuple[int, str] | None) -> bytes | None:
+    """The front matter of a file that was looked at; None where it is not there or has none."""
+    return None if entry is None else _fronts.get(entry[1])
+
+
+_fronts: dict[str, bytes] = {}
+"""By the digest of a file's whole content."""
 
 _blobs: dict[str, str] = {}
 

@@ -84,6 +84,9 @@ MENDS: Mapping[str, Sequence[Edit]] = {
             "",
         ),
     ),
+    "R12 a name makes a file Flow's": (
+        Edit("flow.adapters.own_marks:_Look.foreign", "change = self._change", 'return ""'),
+    ),
     "U1 amendments are not told": (
         Edit("flow.app.confirming:contract_steps", "since.reverse()", "return (), ()"),
     ),

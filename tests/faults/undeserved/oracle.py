@@ -14,19 +14,16 @@ import tempfile
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tests.faults.undeserved.looks import Looks, Tree, contract_of
-from tests.faults.undeserved.world import BRANCH, GOAL, IGNORED, LOCAL_SETTINGS
+from tests.faults.undeserved.looks import Looks, Tree, contract_of, front_of
+from tests.faults.undeserved.world import BRANCH, GOAL, IGNORED, JOURNAL, LOCAL_SETTINGS
 
 if TYPE_CHECKING:
     from tests.faults.undeserved.world import World
 
 HARMLESS = ("coverage.xml", ".coverage", ".cache/v/data")
 """What a run may leave behind and nobody has to know. All else that appears is a change."""
-OWN_NAMES = re.compile(
-    r"\.decisions/(issue-\d+|session-\d{4}-\d\d-\d\d|goal-[a-z0-9-]+)\.md"
-    r"|\.specs/reports/[^/]+-\d{4}-\d\d-\d\d\.\d+\.md"
-)
-"""Regular files of these names are taken for Flow's (docs/guarantees.md, what is not promised)."""
+JOURNALS = (JOURNAL, ".decisions/issue-8.md")
+"""The journals of the goals that these worlds have."""
 
 
 class Tests(NamedTuple):
@@ -67,6 +64,8 @@ class Oracle(Looks):
         """What a person agreed to change, as the old and the new words."""
         self.made: Tree = {}
         """What commands left behind, as they left it."""
+        self.fronts: dict[str, set[bytes]] = {path: set() for path in JOURNALS}
+        """The front matters of each journal that Flow wrote; the text below is people's."""
 
     def begin(self, goal: str, denied: tuple[str, ...]) -> None:
         """A person began a goal; ``denied`` is in the settings at that moment."""
@@ -89,6 +88,18 @@ class Oracle(Looks):
             tuple(limits.get("protected_paths", ())),
         )
         self.trusted.add(goal)
+
+    def journals(self) -> Tree:
+        """The goals' journals as they are now."""
+        tree = self.working_tree()
+        return {path: tree[path] for path in JOURNALS if path in tree}
+
+    def flow_wrote(self, before: Tree) -> None:
+        """Flow ran: what it made of a journal is its own, unless it found another's there."""
+        for path, entry in self.journals().items():
+            old, new = front_of(before.get(path)), front_of(entry)
+            if new is not None and (path not in before or old in self.fronts[path]):
+                self.fronts[path].add(new)
 
     def subject(self) -> Tree:
         """The files that a proposal is about."""
@@ -162,7 +173,7 @@ class Oracle(Looks):
         if is_denied or matches(tuple(f"**/{p}" for p in begun.protected), path):
             return True
         now, staged, head = trees
-        if _own(path, [tree[path] for tree in trees if path in tree]):
+        if self._own(path, [tree[path] for tree in trees if path in tree]):
             return False
         if path not in begun.base and path not in staged and path not in head:
             if matches(IGNORED, path):
@@ -170,6 +181,16 @@ class Oracle(Looks):
             if path in HARMLESS and self.made.get(path) == now.get(path):
                 return False
         return bool(begun.allowed) and not matches(tuple(map(_anchored, begun.allowed)), path)
+
+    def _own(self, path: str, entries: list[tuple[int, str]]) -> bool:
+        """Whether a path holds what Flow wrote, in each of its states."""
+        if path.startswith(".flow/"):
+            return not path.startswith(".flow/rubrics/")
+        if path not in self.fronts or not entries:
+            return False
+        return all(
+            entry[0] == 0o100644 and front_of(entry) in self.fronts[path] for entry in entries
+        )
 
     # --- what commands come to ---
 
@@ -215,14 +236,6 @@ class Oracle(Looks):
             passed += kind == "pass"
             failed += kind == "fail"
         return Tests(passed, failed)
-
-
-def _own(path: str, entries: list[tuple[int, str]]) -> bool:
-    """Whether a path is of Flow's own writing, by name and kind."""
-    if path.startswith(".flow/"):
-        return not path.startswith(".flow/rubrics/")
-    regular = bool(entries) and all(mode == 0o100644 for mode, _ in entries)
-    return regular and OWN_NAMES.fullmatch(path) is not None
 
 
 def _anchored(pattern: str) -> str:

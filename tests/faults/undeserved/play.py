@@ -48,7 +48,10 @@ class Play(Acts):
     def do(self, act: str, **given: Any) -> None:
         """Do one act, and look at what came of it."""
         self.steps.append(Step(act, given))
+        journals = self.oracle.journals()
         getattr(self, f"act_{act}")(**given)
+        if f"act_{act}" in vars(Play):
+            self.oracle.flow_wrote(journals)
         self._by_hand |= act == "goal_file"
         for goal in self.oracle.begun.keys() - self.oracle.closed:
             if not self._by_hand and status_of(self.world, goal) == "achieved":
@@ -166,8 +169,9 @@ class Play(Acts):
             self.proposals.append((goal, proposal["proposal_id"], self.oracle.subject()))
 
     def _left_behind(self, before: Tree) -> None:
-        """What appeared while Flow ran was made by its commands."""
+        """What appeared while Flow ran was made by its commands; journals by Flow."""
         now = self.oracle.working_tree()
+        self.oracle.flow_wrote(before)
         self.oracle.made |= {path: entry for path, entry in now.items() if path not in before}
 
     def _denied_now(self) -> tuple[str, ...]:

@@ -35,12 +35,12 @@ STEERING = (
 POSING = (JOURNAL, ".decisions/issue-9.md", ".decisions/session-2026-01-01.md")
 POSING += (JOURNAL, ".specs/reports/x-2026-01-01.1.md", ".flow/scores/x-20260101-000000.json")
 IGNORED = ("x.log", "build/out", "src/x.log", ".venv/bin/check")
-PLACES = (*SOURCES, *ELSEWHERE, *GUARDED, *STEERING, *POSING, *IGNORED)
+PLACES = (SOURCES, ELSEWHERE, GUARDED, STEERING, POSING, IGNORED)
 MAPPED = ("docs/guide.md", "src/app.py", "tests/test_app.py", "secrets/key.txt")
 TEXTS = ("changed\n", "state = 'good'\n", "# all pass\n")
 CASES = ("pass", "fail", "skip", "xfail", "needs good src/app.py")
 
-place, text = st.sampled_from(PLACES), st.sampled_from(TEXTS)
+place, text = st.one_of(*map(st.sampled_from, PLACES)), st.sampled_from(TEXTS)
 means = st.sampled_from(sorted(SCRIPTS))
 CALLS: tuple[tuple[str, ...], ...] = (
     ("add", "--all"),
@@ -75,6 +75,7 @@ MISCHIEF: dict[str, Any] = {
     "rename": _given(path=place, to=place),
     "link": _given(path=place, to=st.sampled_from(("../docs/guide.md", "guide.md", "/dev/null"))),
     "chmod": _given(path=place),
+    "map": _given(path=st.sampled_from(MAPPED)),
     "write_map": _given(path=st.sampled_from(MAPPED)),
     "same_stamp": _given(path=place),
     "script": _given(
@@ -130,7 +131,7 @@ MISCHIEF: dict[str, Any] = {
 THEMES: dict[str, tuple[str, ...]] = {
     "none": (),
     "files": ("edit", "delete", "rename", "link", "chmod", "write_map", "same_stamp"),
-    "stamps": ("write_map", "write_map", "same_stamp"),
+    "stamps": ("map", "write_map", "write_map", "same_stamp"),
     "git": ("git", "git", "edit", "hide", "replace", "guard", "write_map"),
     "proofs": ("script", "script", "amend", "shim", "tests", "settings", "edit"),
     "steering": ("settings", "settings", "edit", "script", "tests", "chmod"),
