@@ -355,10 +355,11 @@ def rubrics_named(root: str, names: Sequence[str], cards: Sequence[str] = ()) ->
     """SHA-256 of the project rubrics among ``names``; ``cards`` are rubrics of scorecards."""
     found = {}
     for name in names:
-        if ids.RUBRIC_NAME.fits(name):
-            digest = files.digest(root, f"{layout.RUBRICS}/{name}.yaml")
+        for end in layout.RUBRIC_ENDS if ids.RUBRIC_NAME.fits(name) else ():
+            digest = files.digest(root, f"{layout.RUBRICS}/{name}{end}")
             if digest is not None:
                 found[name] = digest
+                break
     for name in filter(ids.RUBRIC_NAME.fits, cards):
         for folder in (layout.RUBRICS, layout.PLUGIN_RUBRICS):
             for file in (name, f"{name}.md", f"rubric-{name}.md"):

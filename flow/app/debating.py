@@ -306,7 +306,10 @@ class _Turn:
         if isinstance(answer, NoAnswer):
             return answer
         value = _masked(answer.value, self._tools.mask)
-        found = read_reply(self._order.matter.criteria, self.number, value, put.given)
+        verified = "verification" in put.schema["required"]
+        found = read_reply(
+            self._order.matter.criteria, self.number, value, put.given, verified=verified
+        )
         if isinstance(found, str):
             return NoAnswer("wrong_shape", f"its reply is not usable: {found}", answer.usage)
         return found

@@ -114,8 +114,10 @@ def _rubrics(args: argparse.Namespace, out: Output) -> int:
         out.warn(document["warnings"])
         return 0
     found = rubrics.listing(where.top)
-    out.result({"rubrics": found}, judgement.rubrics(found))
+    unused = rubrics.never_used(where.top)
+    out.result({"rubrics": found, "never_used": unused}, judgement.rubrics(found))
     out.warn(warning for document in found for warning in document["warnings"])
+    out.warn(unused)
     return 0
 
 

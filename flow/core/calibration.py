@@ -10,6 +10,7 @@ from __future__ import annotations
 from math import sqrt
 
 from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
+from flow.core.numbers import as_written, told_apart
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -136,7 +137,9 @@ def believed(labels: Iterable[Label], min_kappa: float | None) -> Belief:
     # Products of whole numbers: the limit is met exactly, whatever a quotient is rounded to.
     reached = _reaches(found, min_kappa)
     word = "reaches" if reached else "is below"
-    reason = f"its kappa of {kappa:.2f} over {found.labels} labels {word} minKappa {min_kappa:g}"
+    shown = told_apart(kappa, min_kappa, 2)
+    limit = as_written(min_kappa)
+    reason = f"its kappa of {shown} over {found.labels} labels {word} minKappa {limit}"
     return Belief(reached, reason, found.kappa, found.labels)
 
 

@@ -163,8 +163,9 @@ def reply_schema(
 ) -> dict[str, Any]:
     """The JSON Schema of a reply, the evidence before the score.
 
-    ``more`` is a list that a judge is asked for besides and that no reply is refused for lacking:
-    ``verification``, or ``disagreements`` with the judges ``others``.
+    ``more`` is a list that a judge is asked for besides: ``verification``, which has to be there
+    with all its questions, or ``disagreements`` with the judges ``others``, which no reply is
+    refused for lacking.
     """
     text = {"type": "string"}
     names = {"type": "string", "enum": [c.name for c in criteria]}
@@ -188,6 +189,8 @@ def reply_schema(
         },
     }
     first = {more: _rows(lists[more])} if more else {}
+    if more == "verification":
+        first[more]["minItems"] = QUESTIONS
     properties = {
         **first,
         "criteria": _rows(criterion),
@@ -199,7 +202,7 @@ def reply_schema(
     return {
         "type": "object",
         "properties": properties,
-        "required": [name for name in properties if name != more],
+        "required": [name for name in properties if name != "disagreements"],
         "additionalProperties": False,
     }
 

@@ -50,14 +50,20 @@ class Reply(NamedTuple):
 
 
 def read_reply(
-    criteria: Sequence[Criterion], judge: int, value: Mapping[str, Any], given: Sequence[str]
+    criteria: Sequence[Criterion],
+    judge: int,
+    value: Mapping[str, Any],
+    given: Sequence[str],
+    *,
+    verified: bool = False,
 ) -> Reply | str:
     """What judge number ``judge`` replied; where it is not usable, why not.
 
     ``given`` is the solution as the judge saw it: quotes that do not occur there are discounted.
     Usable is a reply that scores each of ``criteria`` exactly once and no other, from 1 to 5, each
     with evidence and a justification, and that has strengths, weaknesses, a known recommendation
-    and a plain yes or no to the consensus.
+    and a plain yes or no to the consensus; where it was asked to check its draft (``verified``),
+    also one that asked itself and answered as many questions as it was asked for.
     """
     faults: list[str] = []
     marks = _marks(criteria, value.get("criteria"), QuotableTexts(given), faults)
@@ -69,6 +75,9 @@ def read_reply(
     accepts = value.get("accepts_consensus")
     if not isinstance(accepts, bool):
         faults.append("its accepts_consensus is neither true nor false")
+    answers = _verification(value.get("verification"))
+    if verified and len(answers) < QUESTIONS:
+        faults.append(f"it answers {len(answers)} of {QUESTIONS} verification questions")
     if faults:
         more = f"; and {len(faults) - FAULTS_SHOWN} more" if len(faults) > FAULTS_SHOWN else ""
         return "; ".join(faults[:FAULTS_SHOWN]) + more
@@ -83,7 +92,7 @@ def read_reply(
     known = [criterion.name for criterion in criteria]
     return Reply(
         position,
-        _verification(value.get("verification")),
+        answers,
         _disputes(value.get("disagreements"), judge, known),
     )
 

@@ -9,6 +9,8 @@ GOALS = ".flow/goals"
 RUNS = ".flow/runs"
 BASELINE = "baseline.json"
 RUBRICS = ".flow/rubrics"
+RUBRIC_ENDS = (".yaml", ".yml", ".json")
+"""How the file of a rubric with a name may end; the first that is there counts."""
 SCORES = ".flow/scores"
 PLUGIN_SCORES = "skills/judge/scores"
 """Where scorecards lie in a project that has this folder (Verdict's place)."""

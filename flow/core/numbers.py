@@ -78,6 +78,27 @@ def shown(number: Fraction | float, digits: int = 2) -> str:
     return f"{rounded // unit}.{rounded % unit:0{digits}}".rstrip("0").rstrip(".")
 
 
+def told_apart(number: float, limit: float, digits: int = 3) -> str:
+    """``number`` for people, beside ``limit``: at least ``digits`` decimals.
+
+    It has as many more as it takes to lie on the side of the limit where it lies, and is shown as
+    it is written where 17 do not.
+    """
+    value, bar = exact(number), exact(limit)
+    for places in range(digits, 18):
+        text = f"{number:.{places}f}"
+        rounded = Fraction(text)
+        if (rounded < bar, rounded > bar) == (value < bar, value > bar):
+            return text
+    return str(number)
+
+
+def as_written(number: float) -> str:
+    """A limit for people, with all its digits: ``0.7``, ``1``."""
+    short = f"{number:g}"
+    return short if Fraction(short) == exact(number) else str(number)
+
+
 def apart(distance: Fraction, limit: Fraction) -> str:
     """A distance for people, which never looks as if it were within ``limit`` when it is not."""
     for digits in (2, 4):

@@ -12,7 +12,8 @@ from fractions import Fraction
 from statistics import median
 
 from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
-from flow.core.numbers import at_most, exact
+from flow.core.explain import names
+from flow.core.numbers import as_written, at_most, exact, told_apart
 from flow.core.rubric_rules import MOST_CRITERIA, problems
 from flow.errors import ContractError
 
@@ -27,6 +28,7 @@ __all__ = [
     "Mark",
     "Rubric",
     "RubricCriterion",
+    "missed_thresholds",
     "result",
     "spokesman",
     "why_not",
@@ -89,7 +91,8 @@ class CriterionResult:
     """What one criterion came to.
 
     ``evidence`` are the judge's quotes that do occur in the subject, ``discounted`` those that do
-    not. ``scores`` holds each ballot's score, in order.
+    not. ``scores`` holds each ballot's score, in order. ``threshold`` is the criterion's own; None
+    where it has none, and then it cannot fail the rubric by itself.
     """
 
     name: str
@@ -99,6 +102,7 @@ class CriterionResult:
     evidence: tuple[str, ...] = ()
     discounted: tuple[str, ...] = ()
     scores: tuple[float, ...] = ()
+    threshold: float | None = None
 
     @property
     def spread(self) -> float:
@@ -107,6 +111,7 @@ class CriterionResult:
 
     def to_document(self) -> dict[str, Any]:
         """As ``--json`` prints it."""
+        own = {} if self.threshold is None else {"threshold": self.threshold}
         return {
             "name": self.name,
             "score": self.score,
@@ -116,6 +121,7 @@ class CriterionResult:
             "discounted": list(self.discounted),
             "scores": list(self.scores),
             "spread": self.spread,
+            **own,
         }
 
 
@@ -195,6 +201,7 @@ def result(rubric: Rubric, ballots: Sequence[Ballot]) -> JudgeResult:
     composites = [_ballot_composite(rubric, ballot) for ballot in ballots]
     spokesman = nearest(composites, composite)
     bar = exact(rubric.passing_threshold)
+    written: Any = rubric.passing_threshold  # an int, too; and one with all its digits stays
     below = [
         c.name
         for c in rubric.criteria
@@ -207,7 +214,7 @@ def result(rubric: Rubric, ballots: Sequence[Ballot]) -> JudgeResult:
         reasoning=ballots[spokesman].reasoning,
         suggestions=ballots[spokesman].suggestions,
         rubric=rubric.name,
-        passing_threshold=float(rubric.passing_threshold),
+        passing_threshold=written if isinstance(written, float) else float(written),
         samples=len(ballots),
         method="one answer" if len(ballots) == 1 else f"median of {len(ballots)} answers",
         spread=_spread(composites),
@@ -216,12 +223,16 @@ def result(rubric: Rubric, ballots: Sequence[Ballot]) -> JudgeResult:
 
 
 def why_not(result: JudgeResult) -> str:
-    """Why a judgement did not pass, in one sentence."""
-    low = [c for c in result.criteria if not c.passed]
-    names = ", ".join(f"{c.name} {c.score:g}" for c in low[:8])
-    below = " is below" if result.score < result.passing_threshold else ", passing at"
-    what = f"{result.rubric}: {result.score:.3g}{below} {result.passing_threshold:g}"
-    return f"{what}; below their thresholds: {names}" if names else what
+    """Why a judgement did not pass, in one sentence.
+
+    Only what failed it is named: the whole, and the criteria that miss a threshold of their own.
+    """
+    score, bar = result.score, result.passing_threshold
+    below = " is below" if exact(score) < exact(bar) else ", passing at"
+    what = f"{result.rubric}: {_short(score, bar)}{below} {as_written(bar)}"
+    missed = missed_thresholds([criterion.to_document() for criterion in result.criteria])
+    whose = "its own threshold" if len(missed) == 1 else "their own thresholds"
+    return f"{what}; below {whose}: {names(missed)}" if missed else what
 
 
 def spokesman(rubric: Rubric, ballots: Sequence[Ballot]) -> int:
@@ -251,7 +262,24 @@ def _criterion(
         evidence=spoken.evidence,
         discounted=spoken.discounted,
         scores=tuple(float(mark.score) for mark in marks),
+        threshold=own,
     )
+
+
+def missed_thresholds(criteria: Sequence[Mapping[str, Any]]) -> list[str]:
+    """``security 0.8 (needs 0.9)`` for each criterion (a document) below a threshold of its own."""
+    return [
+        f"{row['name']} {_short(row['score'], row['threshold'])} "
+        f"(needs {as_written(row['threshold'])})"
+        for row in criteria
+        if row.get("threshold") is not None and not row["passed"]
+    ]
+
+
+def _short(score: float, limit: float) -> str:
+    """``score`` beside ``limit``, without zeros at its end."""
+    text = told_apart(score, limit)
+    return text.rstrip("0").rstrip(".") if "." in text and "e" not in text else text
 
 
 def _discounted(rubric: Rubric, ballots: Sequence[Ballot]) -> list[str]:

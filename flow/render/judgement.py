@@ -5,6 +5,8 @@ from __future__ import annotations
 from textwrap import wrap
 
 from flow.cheap_typing import TYPE_CHECKING, Any
+from flow.core.numbers import as_written, exact, told_apart
+from flow.core.rubric import missed_thresholds
 from flow.errors import more_than
 from flow.render.text import field, show, table
 
@@ -22,10 +24,11 @@ NEWEST = 20
 def judgement(document: Document, paint: Paint) -> list[str]:
     """``flow judge run --rubric``, and what a failed assertion shows."""
     word = "passed" if document["passed"] else "failed"
-    sign = "reaches" if document["score"] >= document["passing_threshold"] else "is below"
+    value, bar = document["score"], document["passing_threshold"]
+    sign = "reaches" if exact(value) >= exact(bar) else "is below"
     lines = [f"rubric {show(document['rubric'])}"]
     lines += criterion_table(document["criteria"], paint)
-    score = f"{document['score']:.3f} {sign} {document['passing_threshold']:g}"
+    score = f"{told_apart(value, bar)} {sign} {as_written(bar)}"
     lines.append(
         field("result", f"{paint('good' if document['passed'] else 'bad', word)} ({score})")
     )
@@ -35,6 +38,8 @@ def judgement(document: Document, paint: Paint) -> list[str]:
     if document["cost_usd"] is not None:
         asked += f", {document['cost_usd']:.4f} US dollars"
     lines.append(field("judge", asked))
+    for text in missed_thresholds(document["criteria"]):
+        lines.append(field("below", f"its own threshold: {show(text)}"))
     lines += paragraph("because", document["reasoning"])
     for criterion in document["criteria"]:
         lines += paragraph("", f"{criterion['name']}: {criterion['reasoning']}")
@@ -50,10 +55,13 @@ def criterion_table(criteria: Sequence[Document], paint: Paint) -> list[str]:
     several = any(len(criterion["scores"]) > 1 for criterion in criteria)
     rows = [("criterion", "score", "result", *(("ballots", "spread") if several else ()))]
     for criterion in criteria:
+        bar = criterion.get("threshold")
+        value = criterion["score"]
+        score = f"{value:.2f}" if bar is None else told_apart(value, bar, 2)
         ballots = " ".join(f"{score:.2f}" for score in criterion["scores"])
         more = (ballots, f"{criterion['spread']:.2f}") if several else ()
         word = "passed" if criterion["passed"] else "failed"
-        rows.append((show(criterion["name"]), f"{criterion['score']:.2f}", word, *more))
+        rows.append((show(criterion["name"]), score, word, *more))
     return table(rows, paint)
 
 
@@ -68,10 +76,10 @@ def rubric(document: Document) -> list[str]:
     lines = [
         f"rubric {show(document['name'])}: {show(document['rubric']['name'])}",
         field("from", f"{document['origin']}: {show(document['file'])}"),
-        field("passes at", f"{document['rubric']['passing_threshold']:g}"),
+        field("passes at", f"{as_written(document['rubric']['passing_threshold'])}"),
     ]
     for criterion in document["rubric"]["criteria"]:
-        own = f", at least {criterion['threshold']:g}" if "threshold" in criterion else ""
+        own = f", at least {as_written(criterion['threshold'])}" if "threshold" in criterion else ""
         lines.append(f"  {show(criterion['name'])} (weight {criterion['weight']:g}{own})")
         found = wrap(show(criterion["description"].replace("\n", " ")), WIDTH - 4)
         lines += [f"    {line}" for line in found]
@@ -86,7 +94,7 @@ def rubrics(documents: Sequence[Document]) -> list[str]:
             rows.append((show(document["name"]), "project", "-", "cannot be read"))
             continue
         names = ", ".join(show(c["name"]) for c in document["rubric"]["criteria"])
-        bar = f"{document['rubric']['passing_threshold']:g}"
+        bar = f"{as_written(document['rubric']['passing_threshold'])}"
         rows.append((show(document["name"]), document["origin"], bar, names))
     return table(rows)
 

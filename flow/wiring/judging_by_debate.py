@@ -7,6 +7,7 @@ import os
 from flow.app.judge_port import name_of
 from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core.judging.apart import DebateOrder, Heard
+from flow.core.numbers import as_written, told_apart
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -92,12 +93,10 @@ def _decided(heard: Heard, document: Mapping[str, Any], order: DebateOrder) -> H
     reached = order.min_score is None or overall >= order.min_score
     passed = said == "pass" and reached
     how = "vote" if order.mode == "vote" else f"consensus {_after(document)}"
-    shown = f"{overall:.2f}"
-    if not reached and float(shown) >= (order.min_score or 0):
-        shown = f"{overall:.6g}"  # rounded it would look as if it had reached it
+    shown = f"{overall:.2f}" if order.min_score is None else told_apart(overall, order.min_score, 2)
     reason = f"debate: {how}: {said}, {shown} of 5"
-    if not reached:
-        reason += f", below {order.min_score:g}"
+    if not reached and order.min_score is not None:
+        reason += f", below {as_written(order.min_score)}"
     unfounded = heard.document["without_quotes"]
     if unfounded:
         reason += f"; nothing of the solution is quoted by judge {', '.join(map(str, unfounded))}"

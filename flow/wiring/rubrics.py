@@ -277,6 +277,13 @@ def listing(top: str | None) -> list[dict[str, Any]]:
     return found
 
 
+def never_used(top: str | None) -> list[str]:
+    """What lies beside a project's rubrics and is none, a sentence for each file."""
+    from flow.adapters import rubrics
+
+    return list(rubrics.never_used(top)) if top is not None else []
+
+
 def document(loaded: LoadedRubric) -> dict[str, Any]:
     """A rubric as ``--json`` prints it."""
     return {

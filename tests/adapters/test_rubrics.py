@@ -84,10 +84,10 @@ def test_a_symlink_is_refused(tmp_path: Path) -> None:
         rubrics.find("house", str(top))
 
 
-def test_only_yaml_files_with_safe_names_are_listed(tmp_path: Path) -> None:
-    for name in ("b.yaml", "a.yaml", "c.yml", "d.json", "e..yaml.bak", "x y.yaml"):
+def test_only_files_with_safe_names_are_listed(tmp_path: Path) -> None:
+    for name in ("b.yaml", "a.yaml", "c.yml", "d.json", "a.json", "e..yaml.bak", "x y.yaml"):
         write(tmp_path, name)
-    assert rubrics.project_names(str(tmp_path)) == ("a", "b")
+    assert rubrics.project_names(str(tmp_path)) == ("a", "b", "c", "d")
     assert rubrics.project_names(str(tmp_path / "nowhere")) == ()
 
 

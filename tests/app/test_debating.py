@@ -355,11 +355,27 @@ def test_the_draft_is_checked_before_the_report_is_written() -> None:
     assert shelf.texts[1].count("Done by Judge") == 1
 
 
-def test_a_judge_that_verified_nothing_is_named() -> None:
-    bare = Judge(assess=says(4, 4), verify={**says(4, 4), "verification": []})
-    found = held(bare, Judge(assess=says(4, 4)))
-    assert "Judge 1: gave 0 of 5 verification questions with answers" in found.warnings
-    assert not any(warning.startswith("Judge 2") for warning in found.warnings)
+@pytest.mark.parametrize("rows", [[], VERIFIED[:4], [*VERIFIED[:4], {"question": "q"}]])
+def test_a_judge_that_did_not_verify_is_asked_once_more(rows: list[Any]) -> None:
+    bare = {**says(4, 4), "verification": rows}
+    late = Judge(assess=says(4, 4), verify=[bare, says(4, 4)])
+    found = held(late, Judge(assess=says(4, 4)))
+    assert late.asked == ["assess", "verify", "verify"]
+    assert (found.consensus, found.warnings) == (True, ())
+
+
+def test_a_judge_that_never_verifies_gives_no_usable_answer() -> None:
+    bare = Judge(assess=says(4, 4), verify={**says(4, 4), "verification": VERIFIED[:4]})
+    shelf = Shelf()
+    found = held(bare, Judge(assess=says(4, 4)), shelf=shelf)
+    assert bare.asked == ["assess", "verify", "verify"]
+    assert not found.consensus
+    (silent,) = found.silent
+    assert (silent.judge, silent.reason) == (
+        1,
+        "its reply is not usable: it answers 4 of 5 verification questions",
+    )
+    assert list(shelf.texts) == [2]
 
 
 def test_disagreements_are_written_with_what_the_judge_said_of_them() -> None:

@@ -97,6 +97,12 @@ BELIEF = [  # table, minKappa, believed, a part of the reason
     ((26, 0, 0, 4), 0.1, False, "26 pass, 4 fail"),
     ((4, 0, 0, 26), 0.1, False, "at least 30 are needed, 5 of each"),
     ((25, 0, 0, 5), 0.1, True, "reaches"),
+    (
+        (20, 5, 10, 15),
+        0.400001,
+        False,
+        "its kappa of 0.40 over 50 labels is below minKappa 0.400001",
+    ),
     ((0, 0, 0, 0), 0.0, False, "0 labels"),
     ((30, 0, 10, 0), 0.0, True, "reaches"),
     ((30, 0, 10, 0), 0.1, False, "is below"),

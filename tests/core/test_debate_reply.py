@@ -198,7 +198,10 @@ def test_the_shape_of_the_reply_is_that_of_the_specification() -> None:
     for more in ("verification", "disagreements"):
         other = reply_schema(CRITERIA, more=more, others=[1, 3])
         assert next(iter(other["properties"])) == more
-        assert other["required"] == schema["required"]
+        asked = ["verification"] if more == "verification" else []
+        assert other["required"] == [*asked, *schema["required"]]
+    checked = reply_schema(CRITERIA, more="verification")["properties"]["verification"]
+    assert checked["minItems"] == debate_prompt.QUESTIONS
 
 
 def test_the_check_of_ones_own_draft() -> None:
@@ -268,3 +271,26 @@ def test_what_has_to_be_seen_whole_is_refused_where_it_is_too_long(key: str) -> 
 def test_a_schema_is_plain_json() -> None:
     schema = reply_schema(CRITERIA, more="disagreements", others=[1])
     assert json.loads(json.dumps(schema)) == schema
+
+
+PAIR = {"question": "q", "answer": "a"}
+
+
+@pytest.mark.parametrize(
+    ("rows", "answered"),
+    [
+        ([], 0),
+        (None, 0),
+        ("x", 0),
+        ([PAIR] * 4, 4),
+        ([PAIR] * 4 + [{"question": "q", "answer": " "}], 4),
+        ([PAIR] * 4 + [{"question": "", "answer": "a"}], 4),
+    ],
+)
+def test_a_check_of_the_draft_answers_every_question(rows: Any, answered: int) -> None:
+    value = reply(row("a"), row("b"), verification=rows)
+    assert isinstance(read(value), Reply)
+    found = read_reply(CRITERIA, 2, value, (SOLUTION,), verified=True)
+    assert found == f"it answers {answered} of 5 verification questions"
+    value["verification"] = [PAIR] * 5
+    assert isinstance(read_reply(CRITERIA, 2, value, (SOLUTION,), verified=True), Reply)

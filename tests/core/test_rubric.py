@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from flow.core.rubric import Ballot, Mark, Rubric, RubricCriterion, result
+from flow.core.numbers import WrittenNumber
+from flow.core.rubric import Ballot, Mark, Rubric, RubricCriterion, result, why_not
 from flow.core.rubric_files import rubric as from_document
 from flow.core.rubric_rules import problems, warnings
 from flow.errors import ContractError
@@ -312,3 +313,50 @@ def test_documents_are_plain_json() -> None:
         "discounted": [], "scores": [0.5, 0.7], "spread": 0.2,
     }  # fmt: skip
     assert document["passed"] is True
+
+
+# --- why a judgement did not pass ----------------------------------------------------------------
+
+BLAMED = [  # score and own threshold of a, b, c; passing threshold -> what is said
+    ((0.6, 0.5, 0.4), (None, None, None), 0.7, "R: 0.5 is below 0.7"),
+    ((0.6, 0.5, 1), (0.65, None, None), 0.9, ("R: 0.7 is below 0.9; below its own threshold: "
+     "a 0.6 (needs 0.65)")),
+    ((0.8, 0.5, 1), (0.9, None, 1), 0.7, ("R: 0.767, passing at 0.7; below its own threshold: "
+     "a 0.8 (needs 0.9)")),
+    ((0.8, 0.5, 0.99), (0.9, None, 1), 0.7, ("R: 0.763, passing at 0.7; below their own "
+     "thresholds: a 0.8 (needs 0.9), c 0.99 (needs 1)")),
+    ((0.6999, 0.6999, 0.6999), (None, None, None), 0.7, "R: 0.6999 is below 0.7"),
+    ((0.69999999, 0.7, 0.7), (None, None, None), 0.7, "R: 0.699999997 is below 0.7"),
+    ((0.7, 0.7, 0.7), (None, None, None), 0.70000001, "R: 0.7 is below 0.70000001"),
+    ((0.7, 0.7, 0.7), (None, 0.70000001, None), 0.7, ("R: 0.7, passing at 0.7; below its own "
+     "threshold: b 0.7 (needs 0.70000001)")),
+    ((0.89999999, 1, 1), (0.9, None, None), 0.7, ("R: 0.967, passing at 0.7; below its own "
+     "threshold: a 0.89999999 (needs 0.9)")),
+    ((0, 0, 0), (None, None, None), 1e-9, "R: 0 is below 1e-09"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("scores", "own", "bar", "said"), BLAMED)
+def test_only_what_failed_it_is_blamed_and_no_two_numbers_look_alike(
+    scores: tuple[float, ...], own: tuple[float | None, ...], bar: float, said: str
+) -> None:
+    criteria = [criterion(name, threshold=own[at]) for at, name in enumerate("abc")]
+    found = result(of(*criteria, at=bar), [ballot(*scores)])
+    assert not found.passed
+    assert why_not(found) == said
+
+
+def test_a_score_with_more_digits_than_a_float_is_never_said_to_be_its_limit() -> None:
+    written = WrittenNumber("0.6" + "9" * 30)
+    found = result(of(criterion()), [ballot(written)])
+    assert why_not(found) == "R: 0.6999999999999998 is below 0.7"
+    limit = WrittenNumber("0.7" + "0" * 20 + "1")
+    found = result(of(criterion(), at=limit), [ballot(0.7)])
+    assert why_not(found) == f"R: 0.7 is below {limit!r}"
+
+
+def test_many_missed_thresholds_are_counted() -> None:
+    many = [criterion(f"c{n}", threshold=1) for n in range(30)]
+    marks = {one.name: Mark(0.5, "because") for one in many}
+    said = why_not(result(of(*many), [Ballot(marks, "", ())]))
+    assert said.endswith("c7 0.5 (needs 1) and 22 more")

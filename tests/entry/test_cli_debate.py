@@ -419,12 +419,19 @@ def test_a_judge_without_a_usable_answer(
     assert judges.calls == ["2/assess", "2/verify"]
 
 
-def test_a_judge_without_verification_is_named(place: GitRepo, judges: DebateJudges) -> None:
-    judges.says({"assess": {"reply": says(4, 4), "unverified": True}})
+@pytest.mark.parametrize("answered", [None, 0, 4])
+def test_a_judge_without_verification_is_asked_twice_and_no_judge(
+    answered: int | None, place: GitRepo, judges: DebateJudges
+) -> None:
+    pairs = [{"question": "q", "answer": "a"}] * (answered or 0)
+    more = {} if answered is None else {"verification": pairs}
+    bare = {"reply": {**more, **says(4, 4)}, "unverified": True}
+    judges.says({"assess": says(4, 4), "verify": bare})
     done = here(place)
-    assert done.status == 0
-    assert done.stderr.count("gave 0 of 5 verification questions with answers") == 3
-    assert "the judge gave none" in reports(place)["users-api-DAY.1.md"]
+    assert done.status == 4
+    assert judges.calls.count("2/verify") == 2
+    assert "verification" in done.stdout + done.stderr
+    assert reports(place) == {}
 
 
 def test_injection_in_the_solution_and_in_another_judges_report(
@@ -513,7 +520,10 @@ def test_a_report_that_is_altered_between_debates_is_noticed_and_named(
             path = next((place.path / ".specs/reports").glob("users-api-*.1.md"))
             CHANGES[change](path)
             changed.append(path)
-        return says(5 if number == "2" else 3, 4, FIRST if round is None else SECOND)
+        found = says(5 if number == "2" else 3, 4, FIRST if round is None else SECOND)
+        if "BEGIN draft of Judge" in prompt:
+            found["verification"] = [{"question": "q", "answer": "a"}] * 5
+        return found
 
     criteria = "security:3,docs:1"
     result = flow.debate("src/api/users.ts", "a REST API", criteria, backends=[judge], judges=3)

@@ -86,6 +86,7 @@ def test_what_is_printed(place: GitRepo, program: GoalJudge) -> None:
         "result      failed (0.550 is below 0.7)",
         "judge       command, one answer",
     ]
+    assert lines[6] == "below       its own threshold: polite 0.4 (needs 0.5)"
     assert "because     the overall picture" in lines
     assert any("does not occur in the subject" in line for line in lines)
 
@@ -208,6 +209,48 @@ def test_the_rubrics_there_are(place: GitRepo) -> None:
     listed = scene.flow(place, "judge", "rubrics", "--json").json["rubrics"]
     assert listed[0]["error"]["code"] == "invalid_file"
     assert listed[1]["rubric"]["criteria"][0]["threshold"] == 0.5
+
+
+JSON = json.dumps(
+    {"name": "Login", "criteria": [{"name": "kind", "description": "Is kind", "threshold": 0.9}]}
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [("login.json", JSON), ("login.yml", HOUSE), ("login.yaml", HOUSE)]
+)
+def test_a_rubric_is_found_by_name_in_each_form(name: str, text: str, place: GitRepo) -> None:
+    place.write(f".flow/rubrics/{name}", text)
+    listed = scene.flow(place, "judge", "rubrics", "--json").json["rubrics"]
+    assert [row["name"] for row in listed[:2]] == ["house", "login"]
+    shown = scene.flow(place, "judge", "rubrics", "login", "--json").json
+    assert (shown["origin"], shown["file"]) == ("project", f".flow/rubrics/{name}")
+
+
+def test_a_judgement_by_a_json_file_of_that_name(place: GitRepo, program: GoalJudge) -> None:
+    place.write(".flow/rubrics/login.json", JSON)
+    program.answers(reply({"kind": 0.8999}, "give me that, please"))
+    done = scene.flow(place, "judge", "run", "--rubric", "login", "--subject", "greeting.txt")
+    assert done.status == 1
+    assert "kind       0.8999  failed\n" in done.stdout
+    assert "result      failed (0.900 reaches 0.7)" in done.stdout
+    assert "below       its own threshold: kind 0.8999 (needs 0.9)" in done.stdout
+
+
+def test_what_can_never_be_chosen_is_said(place: GitRepo) -> None:
+    for name in ("login.json", "login.yml", "a b.yaml", "login.toml", ".keep"):
+        place.write(f".flow/rubrics/{name}", JSON)
+    done = scene.flow(place, "judge", "rubrics")
+    said = [line for line in done.stderr.splitlines() if "never used" in line]
+    assert said == [
+        "flow: warning: .flow/rubrics/a b.yaml is never used: its name is not that of a rubric",
+        "flow: warning: .flow/rubrics/login.json is never used: login.yml comes first",
+        (
+            "flow: warning: .flow/rubrics/login.toml is never used: a rubric's file ends in .yaml, "
+            ".yml, .json"
+        ),
+    ]
+    assert len(scene.flow(place, "judge", "rubrics", "--json").json["never_used"]) == 3
 
 
 def test_one_rubric(place: GitRepo) -> None:

@@ -61,7 +61,8 @@ def test_throw_on_fail_raises_with_the_result() -> None:
     assert isinstance(caught.value, FlowError)
     assert isinstance(caught.value.result, flow.JudgeResult)
     assert caught.value.result.score == 0.7
-    assert "short 0.4" in str(caught.value)
+    assert str(caught.value).endswith("0.7, passing at 0.7; below its own threshold: "
+                                      "short 0.4 (needs 0.5)")  # fmt: skip
     assert judge("text", RUBRIC, backend=says(GOOD), throw_on_fail=True).passed
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import yaml
 
 from tests.entry.scene import at_terminal, create_from, flow, meet, run_dir, start, status
 from tests.support.goal_judge import GoalJudge, reply
@@ -235,3 +237,22 @@ def test_min_kappa_holds_an_uncalibrated_judge_back(
     done = evaluate(repo)
     assert (done.status, done.json["verdict"]) == (4, "needs_human_review")
     assert "at least 30 are needed" in done.json["reason"] + " ".join(done.json["warnings"])
+
+
+@pytest.mark.parametrize("end", ["json", "yml"])
+def test_a_rubric_in_another_form_is_part_of_the_contract(
+    end: str, repo: GitRepo, judge: GoalJudge
+) -> None:
+    text = RUBRIC if end == "yml" else json.dumps(yaml.safe_load(RUBRIC))
+    start(repo)
+    repo.commit("docs", **{"docs/guide.md": f"Hello.\n{QUOTE}\n", "goal.yaml": GOAL,
+                           f".flow/rubrics/house.{end}": text})  # fmt: skip
+    create_from(repo)
+    meet(repo)
+    judge.answers(PASS, BAD)
+    done = evaluate(repo)
+    assert "Guide: 0.5 is below 0.7" in criterion(done)["reason"] + done.json["reason"]
+    repo.write(f".flow/rubrics/house.{end}", text.replace("politely", "rudely"))
+    again = evaluate(repo)
+    assert again.status == 4
+    assert "not trusted" in json.dumps(again.json["criterion_results"])
