@@ -86,7 +86,14 @@ def verdict(
         delta=_delta(facts, found.measured, records),
         reason=reason,
         next_step_hint=explain.hint(
-            decision, goal.id, results, required, report, found.opinion, goal.evaluator_type
+            decision,
+            goal.id,
+            results,
+            required,
+            report,
+            found.opinion,
+            goal.evaluator_type,
+            may_propose=may_propose,
         ),
         blocker_type=decision.blocker_type,
         criterion_results=results,

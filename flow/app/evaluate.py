@@ -332,7 +332,7 @@ def _ask(case: JudgeCase, tools: Tools) -> tuple[Opinion | Silence | None, Colle
     if request.no_judge:
         return decide.Silence("not asked (--no-judge)"), None
     if tools.judge is None:
-        return decide.Silence("none configured"), None
+        return decide.Silence("none configured", remedy="name_judge"), None
     if request.dry_run:
         return decide.Silence("not asked (--dry-run)"), None
     open_ones = [c.id for c in goal.criteria if c.fuzzy and c.must_pass]

@@ -5,13 +5,21 @@ from __future__ import annotations
 from flow.cheap_typing import TYPE_CHECKING
 from flow.core.decide import Opinion
 from flow.core.evidence import ONLY_OPINION
+from flow.core.explain import JUDGED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from flow.app.measure import Measurements
-    from flow.core.decide import Measured, Silence
+    from flow.core.decide import JudgedCriterion, Measured, Silence
     from flow.core.goal import Goal
+
+
+def _reason(one: JudgedCriterion) -> str:
+    """What the judge said, in its words, and why a pass of its does not count."""
+    if not one.lowered:
+        return f'{JUDGED}{one.status}: "{one.reason}"'
+    return f'{JUDGED}pass, counted as {one.status} ({one.lowered}): "{one.reason}"'
 
 
 def judged_rows(
@@ -31,7 +39,7 @@ def judged_rows(
             continue
         rows[place] = rows[place]._replace(
             result=f"judge: {one.status}",
-            reason=f'judge: {one.status}: "{one.reason}"',
+            reason=_reason(one),
             limitations=(*rows[place].limitations, ONLY_OPINION),
             evidence_id=opinion.evidence_id,
             evidence_ref=opinion.evidence_ref,

@@ -13,6 +13,7 @@ from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 from flow.core import layout
 from flow.core.by_products import subject_tree
 from flow.core.evidence import EVALUATOR
+from flow.core.explain import for_judges
 from flow.core.freshness import differences
 from flow.core.imported import NAMES, without_reports
 from flow.core.instant import ahead
@@ -323,9 +324,10 @@ def _previous(verdict: Mapping[str, Any] | None, goal: Goal) -> Previous | None:
     statuses = ("pending", "evidence_collected", "pass", "fail")
     said = ", ".join(f"{id} {status}" for id, status in known.items() if status in statuses)
     texts = [verdict.get(key) for key in ("reason", "next_step_hint")]
+    reason, hint = (text if isinstance(text, str) else "" for text in texts)
     return Previous(
         f"It was {verdict['verdict']}{f' ({said})' if said else ''}. Its words:",
-        "\n".join(text for text in texts if isinstance(text, str)),
+        for_judges(reason, hint),
     )
 
 

@@ -72,7 +72,7 @@ def keep(
         "blocker_type": counted.blocker_type,
         "reason": counted.reason,
         "next_step_hint": counted.next_step_hint,
-        "criteria": [row._asdict() for row in counted.criteria],
+        "criteria": [_criterion(row) for row in counted.criteria],
         "judges": list(judges),
         "apart": [_apart(one) for one in heard] or None,
         "ballots": {
@@ -167,12 +167,19 @@ def _ballot(one: Asked) -> dict[str, Any]:
             "verdict": one.ballot.verdict,
             "confidence": one.ballot.confidence,
             "reason": one.ballot.reason,
-            "criteria": [row._asdict() for row in one.ballot.rows],
+            "criteria": [_criterion(row) for row in one.ballot.rows],
             "remarks": list(one.ballot.remarks),
         }
         if one.rubrics:
             body["rubrics"] = [dict(judgement) for judgement in one.rubrics]
     return body
+
+
+def _criterion(row: JudgedCriterion) -> dict[str, Any]:
+    fields = row._asdict()
+    if not row.lowered:
+        del fields["lowered"]
+    return fields
 
 
 def _usage(usage: Usage | None) -> dict[str, Any]:

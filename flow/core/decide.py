@@ -64,6 +64,8 @@ class JudgedCriterion(NamedTuple):
     id: str
     status: JudgedStatus
     reason: str = ""
+    lowered: str = ""
+    """Why a judge's pass counts as ``incomplete``; empty where its status is what it said."""
 
 
 class Opinion(NamedTuple):
@@ -90,6 +92,8 @@ class Silence(NamedTuple):
 
     reason: str
     warnings: tuple[str, ...] = ()
+    remedy: Literal["name_judge", "ask", "person"] = "ask"
+    """What helps: to say which judge is meant, another evaluation, or a person's word alone."""
 
 
 class Decision(NamedTuple):
@@ -147,8 +151,6 @@ def decide(
     if found == "fail":
         return Decision("not_achieved", "active", None, "fail", 1.0, "none")
     if found == "incomplete":
-        return Decision("not_achieved", "active", None, "incomplete", 1.0, "none")
-    if found == "pass+fuzzy" and evaluator_type == "deterministic":
         return Decision("not_achieved", "active", None, "incomplete", 1.0, "none")
     if judge is None and found == "pass" and evaluator_type != "flow_verdict_judge":
         return _achieved(1.0, review=review)

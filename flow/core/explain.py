@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from flow.cheap_typing import TYPE_CHECKING
-from flow.core.decide import Opinion
+from flow.core.decide import Opinion, Silence
 from flow.core.verdict import HINT_LIMIT, REASON_LIMIT, clip
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from flow.core.boundary import BoundaryReport
-    from flow.core.decide import Candidate, Decision, Silence
+    from flow.core.decide import Candidate, Decision
     from flow.core.verdict import CriterionResult
 
 
@@ -123,13 +123,13 @@ def _boundary_parts(decision: Decision, boundary: BoundaryReport) -> list[str]:
 def _criterion_parts(needed: Sequence[CriterionResult]) -> list[str]:
     stale = [result for result in needed if _stale(result)]
     fuzzy = [result for result in needed if result.reason == FUZZY]
+    idle = [r for r in needed if r.outcome == "not_run" and r.status != "pass" and r not in fuzzy]
+    judged = [result for result in idle if result.reason.startswith(JUDGED)]
     groups = (
         ("failed", [r for r in needed if r.outcome == "failed" and r not in stale]),
         ("inconclusive", [r for r in needed if r.outcome == "inconclusive"]),
-        (
-            "not run",
-            [r for r in needed if r.outcome == "not_run" and r not in fuzzy and r.status != "pass"],
-        ),
+        ("not run", [r for r in idle if r not in judged]),
+        ("not proved", judged),
     )
     parts = [f"{label}: {_each(rows)}" for label, rows in groups if rows]
     if stale:
@@ -162,6 +162,9 @@ NO_TIME = "not reached in the time that was left"
 FLAKY = "flaky: "
 """How a reason or a limitation begins that tells of runs which disagree on the same files."""
 
+JUDGED = "judge: "
+"""How the reason of a criterion begins that a judge has judged."""
+
 FUZZY = "no command proves it"
 """The reason of a fuzzy criterion that nobody has judged or approved."""
 
@@ -174,16 +177,21 @@ def hint(
     boundary: BoundaryReport,
     judge: Opinion | Silence | None,
     evaluator_type: str,
+    *,
+    may_propose: bool = True,
 ) -> str:
     """What to do next, as a command where there is one.
 
-    A judge's hint is shown as its words, never as an instruction of Flow's.
+    A judge's hint is shown as its words, never as an instruction of Flow's. ``may_propose``: this
+    evaluation may make a proposal at all.
     """
-    if isinstance(judge, Opinion) and judge.next_step_hint and not decision.proposed:
-        return clip(f'judge: "{visible(judge.next_step_hint)}"', HINT_LIMIT)
-    fuzzy = [r.criterion_id for r in results if r.criterion_id in required and r.reason == FUZZY]
-    if decision.proposed:
-        text = f"a person confirms: flow goal evaluate {goal_id} --confirm"
+    needed = [r for r in results if r.criterion_id in required]
+    theirs = judge.next_step_hint if isinstance(judge, Opinion) else ""
+    quoted = f'judge: "{visible(theirs)}"' if theirs else ""
+    if decision.proposed and may_propose:
+        text = f"a person confirms: flow goal confirm {goal_id}"
+    elif decision.proposed:
+        text = f"let everything be evaluated: flow goal evaluate {goal_id}"
     elif decision.blocker_type == "scope_violation":
         shown = names([v.path for v in boundary.violations], 5)
         text = f"put back {shown}, or widen the goal's paths"
@@ -191,27 +199,55 @@ def hint(
             text += f"; what only the base branch brought: flow goal rebase {goal_id}"
     elif boundary.status == "inconclusive":
         text = f"make git answer ({names(boundary.problems, 1)}), then flow goal evaluate {goal_id}"
-    elif boundary.guards_changed and decision.verdict == "needs_human_review":
-        text = f"look at them, then: flow goal approve {goal_id} guards --by NAME --note TEXT"
-    elif boundary.protected_changed and decision.blocker_type == "missing_approval":
-        shown = names(boundary.protected_changed, 5)
-        text = f"look at {shown}, then: flow goal approve {goal_id} protected --by NAME --note TEXT"
-    elif fuzzy and decision.result in ("needs_human_review", "incomplete"):
-        more = (
-            "; or set evaluator.type to hybrid so that a judge may be asked"
-            if evaluator_type == "deterministic"
-            else ""
-        )
-        text = f"{names(fuzzy)}: flow goal approve {goal_id} {fuzzy[0]} --by NAME --note TEXT{more}"
     elif decision.verdict == "needs_human_review":
-        text = f"a person looks: flow goal status {goal_id}"
+        line = _persons_line(decision, goal_id, needed, boundary, judge, evaluator_type)
+        text = "; ".join(part for part in (line, quoted) if part)
+    elif quoted:
+        text = quoted
     else:
-        open_ones = [
-            r.criterion_id
-            for r in results
-            if r.criterion_id in required and r.status not in ("pass",)
-        ]
-        text = f"work on {names(open_ones, 5)}, then flow goal evaluate {goal_id}"
-        if open_ones and all(_stale(r) for r in results if r.criterion_id in open_ones):
+        open_ones = [r for r in needed if r.status != "pass"]
+        shown = names([r.criterion_id for r in open_ones], 5)
+        text = f"{f'work on {shown}, then ' if shown else ''}flow goal evaluate {goal_id}"
+        if open_ones and all(map(_stale, open_ones)):
             text = f"leave the files alone while the commands run: flow goal evaluate {goal_id}"
     return clip(text, HINT_LIMIT)
+
+
+def _persons_line(
+    decision: Decision,
+    goal_id: str,
+    needed: Sequence[CriterionResult],
+    boundary: BoundaryReport,
+    judge: Opinion | Silence | None,
+    evaluator_type: str,
+) -> str:
+    """What a person types where the evaluation needs one."""
+    if boundary.guards_changed:
+        return f"look at them, then: flow goal approve {goal_id} guards --by NAME --note TEXT"
+    if boundary.protected_changed and decision.blocker_type == "missing_approval":
+        shown = names(boundary.protected_changed, 5)
+        return f"look at {shown}, then: flow goal approve {goal_id} protected --by NAME --note TEXT"
+    fuzzy = [r.criterion_id for r in needed if r.reason == FUZZY or r.reason.startswith(JUDGED)]
+    ask = ""
+    if isinstance(judge, Silence) and judge.remedy != "person":
+        named = " --judge-backend claude" if judge.remedy == "name_judge" else ""
+        ask = f"ask a judge: flow goal evaluate {goal_id}{named}"
+    elif isinstance(judge, Opinion) and evaluator_type == "flow_verdict_judge":
+        ask = f"to ask again: flow goal evaluate {goal_id}"
+    if fuzzy:
+        line = f"{names(fuzzy)}: flow goal approve {goal_id} {fuzzy[0]} --by NAME --note TEXT"
+    else:
+        line = f"a person looks: flow goal status {goal_id}"
+    return f"{line}; or {ask}" if ask else line
+
+
+def for_judges(reason: str, hint: str) -> str:
+    """What a later judge is given of a verdict's ``reason`` and ``hint``.
+
+    Flow's label of a judge's words is replaced: "judge: all criteria pass" reads as if somebody
+    told a judge what to do. Commands that Flow offers to a person are left out.
+    """
+    theirs = hint.find(f'{JUDGED}"')
+    if "flow goal " in hint:
+        hint = hint[theirs:] if theirs >= 0 else ""
+    return "\n".join(text.replace(JUDGED, "opinion: ") for text in (reason, hint) if text)

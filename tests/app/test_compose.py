@@ -44,7 +44,7 @@ def test_everything_an_achieved_evaluation_says_and_writes() -> None:
         confidence=1.0,
         delta="made_progress",
         reason=reason,
-        next_step_hint="a person confirms: flow goal evaluate issue-4 --confirm",
+        next_step_hint="a person confirms: flow goal confirm issue-4",
         blocker_type="none",
         criterion_results=said.criterion_results,
         path_violations=(),
@@ -556,11 +556,12 @@ def test_where_there_is_nothing_to_say_the_candidate_is_named() -> None:
     assert run(world, dry_run=True).reason == "candidate incomplete"
 
 
-@pytest.mark.parametrize(("kind", "more"), [("deterministic", True), ("hybrid", False)])
-def test_a_hint_knows_whether_a_judge_may_be_asked(kind: str, more: bool) -> None:
+@pytest.mark.parametrize(("kind", "judged"), [("deterministic", False), ("hybrid", True)])
+def test_a_hint_knows_whether_a_judge_may_be_asked(kind: str, judged: bool) -> None:
     hint = run(World(goal_document(criterion("FZ1", None), kind=kind))).next_step_hint
     assert hint.startswith("FZ1: flow goal approve issue-4 FZ1 ")
-    assert ("evaluator.type to hybrid" in hint) is more
+    assert ("flow goal evaluate issue-4 --judge-backend claude" in hint) is judged
+    assert "evaluator.type" not in hint
 
 
 def test_a_goal_that_was_edited_while_nobody_ran_anything_is_not_overwritten() -> None:

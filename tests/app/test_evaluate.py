@@ -307,7 +307,7 @@ def test_without_require_all_pass_optional_commands_do_not_run() -> None:
 
 
 FUZZY = [
-    ("deterministic", None, "not_achieved", "active"),
+    ("deterministic", None, "needs_human_review", "waiting_for_user"),
     ("hybrid", None, "needs_human_review", "waiting_for_user"),
     ("flow_verdict_judge", None, "needs_human_review", "waiting_for_user"),
     ("hybrid", Silence("none configured"), "needs_human_review", "waiting_for_user"),

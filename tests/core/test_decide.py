@@ -155,8 +155,11 @@ def test_the_decision_table(found, kind, trigger, judge, violation) -> None:  # 
         assert made.blocker_type == "scope_violation"
     elif found == "fail":
         assert got == ("not_achieved", "active", None, "fail")
-    elif found == "incomplete" or (found == "pass+fuzzy" and kind == "deterministic"):
+    elif found == "incomplete":
         assert got == ("not_achieved", "active", None, "incomplete")
+    elif found == "pass+fuzzy" and kind == "deterministic":
+        assert got == person
+        assert (made.confidence, made.blocker_type) == (0.0, "none")
     elif judge == "none" and found == "pass" and kind != "flow_verdict_judge":
         assert got == ("achieved", "active", "achieved", "pass")
         assert made.confidence == 1.0

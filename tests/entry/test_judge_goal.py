@@ -130,7 +130,11 @@ def test_what_a_judges_answer_comes_to(repo: GitRepo, judge: GoalJudge, answer: 
 
 UNASKED: dict[str, tuple[dict[str, Any], tuple[str, ...], tuple[str, str, int]]] = {
     # the goal, the options: verdict, status, exit status; no judge is asked
-    "deterministic": ({"kind": "deterministic"}, (), ("not_achieved", "active", 1)),
+    "deterministic": (
+        {"kind": "deterministic"},
+        (),
+        ("needs_human_review", "waiting_for_user", 4),
+    ),
     "--no-judge": ({}, ("--no-judge",), ("needs_human_review", "waiting_for_user", 4)),
     "verdict judge by a command": (
         {"kind": "flow_verdict_judge"},

@@ -86,9 +86,9 @@ def _criterion(one: Sought, ballots: Sequence[Ballot], asked: int) -> JudgedCrit
     counts = {status: sum(1 for row in rows if row.status == status) for status in statuses}
     for status in statuses:
         if 2 * counts[status] > asked:
-            reason = next(row.reason for row in rows if row.status == status)
+            row = next(row for row in rows if row.status == status)
             agreed = f"{counts[status]} of {asked} ballots: " if asked > 1 else ""
-            return JudgedCriterion(one.id, status, f"{agreed}{reason}")
+            return row._replace(reason=f"{agreed}{row.reason}")
     said = ", ".join(f"{count} {status}" for status, count in counts.items() if count)
     return JudgedCriterion(one.id, "incomplete", f"no majority of {asked} ballots: {said}")
 

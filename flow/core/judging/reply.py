@@ -254,19 +254,18 @@ def _checked(
     reason = said(row["reason"], ROW_REASON_CAP)
     status: JudgedStatus = row["status"]
     why: Unfounded | None = None
+    lowered = ""
     if status == "pass" and not true:
         why = "invented" if any(given.counts for given in own) else "missing"
         ground = "no quote from its evidence" if why == "invented" else "no evidence at all"
-        remarks.append(f"{criterion_id}: the pass rests on {ground}, so it is incomplete")
-        status = "incomplete"
+        lowered = f"the pass rests on {ground}"
     elif status == "pass" and mostly_invented(true, invented):
         why = "mostly invented"
-        remarks.append(
-            f"{criterion_id}: {invented} quotes are invented and {true} true, so the pass is "
-            "incomplete"
-        )
+        lowered = f"{invented} quotes are invented and {true} true"
+    if lowered:
+        remarks.append(f"{criterion_id}: {lowered}, so it is incomplete")
         status = "incomplete"
-    return JudgedCriterion(criterion_id, status, reason), why
+    return JudgedCriterion(criterion_id, status, reason, lowered), why
 
 
 def _count(number: int) -> str:
