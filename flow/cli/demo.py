@@ -24,6 +24,11 @@ DIFFERED = 5
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of ``flow demo``."""
+    parser.add_argument(
+        "--all",
+        action="store_true",
+        help="play the chapters, too, in which a judge scores a goal and one waits",
+    )
     parser.add_argument("--keep", action="store_true", help="keep the folder and print where it is")
 
 
@@ -32,7 +37,7 @@ def run(options: argparse.Namespace, out: Output) -> int:
     folder = _temporary_folder()
     try:
         stage = Stage(folder, tell=_teller(out), ask=_asker(out))
-        play(stage)
+        play(stage, everything=options.all)
     finally:
         if not options.keep:
             import shutil
@@ -47,17 +52,22 @@ COMMAND = Command(
     "play the example end to end, in a temporary repository",
     arguments,
     run,
-    "One goal is achieved, one fails honestly, one leaves its paths and is blocked. The\n"
+    "One goal is achieved, one fails honestly, one leaves its paths and is blocked. --all adds a\n"
+    "hybrid goal that a judge scores by a rubric, and one that waits for a person. The\n"
     "repository has a home folder and a trust ledger of its own. Exit status 0: as told; else 5.",
 )
 
 
-def play(stage: Stage) -> None:
-    """The story, from top to bottom."""
+def play(stage: Stage, *, everything: bool = False) -> None:
+    """The story, from top to bottom; with ``everything`` the last two chapters, too."""
     stage.set_up()
     _achieved(stage, "count-lines")
     _fails(stage, "unique-words")
     _blocked(stage, "hyphens")
+    if everything:
+        stage.commit("Both halves count")
+        _judged(stage, "usage-page")
+        _waits(stage, "unique-words")
 
 
 def _achieved(stage: Stage, goal: str) -> None:
@@ -77,14 +87,9 @@ def _achieved(stage: Stage, goal: str) -> None:
     proposal = status["proposal"]
     if stage.expect(proposal is not None and proposal["live"], f"{goal} has a live proposal"):
         stage.say("All is proved, and the goal is still active: only a person closes it.")
-        if stage.confirmed(f"Is {goal} achieved?"):
-            stage.flow("goal", "confirm", goal, "--proposal", proposal["proposal_id"])
-            stage.closed(goal, "achieved")
+        if _close(stage, goal, proposal["proposal_id"]):
             stage.say("The proposal worked once; it does not work again.")
             stage.flow("goal", "confirm", goal, "--proposal", proposal["proposal_id"], expected=2)
-        else:
-            stage.say("Then it stays active, and the proposal stays open.")
-            stage.closed(goal, "active")
     stage.say("The journal tells the whole story.")
     stage.show(".decisions/issue-1.md")
     stage.commit("Count lines")
@@ -123,6 +128,42 @@ def _blocked(stage: Stage, goal: str) -> None:
     stage.expect(passed, f"every command of {goal} passes")
     stage.expect(status["proposal"] is None, f"nothing is proposed for {goal}")
     stage.closed(goal, "blocked")
+
+
+def _judged(stage: Stage, goal: str) -> None:
+    stage.title("4. A goal that commands alone do not prove")
+    stage.switch(goal, "main")
+    stage.say("A judge is asked about AC2. Here it is a script with replies that a person wrote.")
+    stage.judge()
+    stage.flow("goal", "create", "--file", f"goals/{goal}.goal.yaml")
+    stage.change(f"{goal}-draft")
+    stage.say("The judge lets the draft pass, its scores by the rubric do not.")
+    stage.flow("goal", "evaluate", goal, expected=1)
+    stage.change(goal)
+    stage.flow("goal", "evaluate", goal)
+    proposal = stage.status(goal)["proposal"]
+    if stage.expect(proposal is not None and proposal["live"], f"{goal} has a live proposal"):
+        _close(stage, goal, proposal["proposal_id"])
+    stage.commit("A page that tells how to count words")
+
+
+def _waits(stage: Stage, goal: str) -> None:
+    stage.title("5. A goal that waits for a person")
+    stage.git("switch", "-q", goal, shown=True)
+    stage.say("The work waits for an answer that only a person can give.")
+    stage.flow("goal", "pause", goal, "--reason", "Issue 2: are polish and Polish one word?")
+    stage.closed(goal, "waiting_for_user")
+
+
+def _close(stage: Stage, goal: str, proposal_id: str) -> bool:
+    """Confirm what is proposed on a person's word; returns whether they gave it."""
+    if not stage.confirmed(f"Is {goal} achieved?"):
+        stage.say("Then it stays active, and the proposal stays open.")
+        stage.closed(goal, "active")
+        return False
+    stage.flow("goal", "confirm", goal, "--proposal", proposal_id)
+    stage.closed(goal, "achieved")
+    return True
 
 
 def _temporary_folder() -> str:

@@ -27,6 +27,9 @@ START = (
 As ``bin/_start.py`` does it: the folder that holds ``flow`` is on the path for that import only.
 """
 
+BESIDE = ("README.md", "changes", "judge", "recorded", "rubrics")
+"""What of the example is no part of its project."""
+
 
 class Stage:
     """The temporary repository, and what has been run in it so far."""
@@ -50,8 +53,11 @@ class Stage:
         """Make the repository with its first commit, the home and the state folder."""
         source = example_folder()
         try:
-            _copy(source, self.project, leave_out=("changes",))
-            _copy(os.path.join(source, "changes"), os.path.join(self.folder, "changes"))
+            _copy(source, self.project, leave_out=BESIDE)
+            rubrics = os.path.join(self.project, ".flow", "rubrics")
+            _copy(os.path.join(source, "rubrics"), rubrics)
+            for part in ("changes", "judge"):
+                _copy(os.path.join(source, part), os.path.join(self.folder, part))
             os.mkdir(self.env["HOME"])
             # The goals' commands say python3: this interpreter, whatever PATH may hold.
             os.mkdir(os.path.join(self.folder, "tools"))
@@ -140,8 +146,20 @@ class Stage:
             for name in sorted(names):
                 path = os.path.join(parent, name)
                 relative = os.path.relpath(path, source)
-                shutil.copyfile(path, os.path.join(self.project, relative))
+                target = os.path.join(self.project, relative)
+                os.makedirs(os.path.dirname(target), exist_ok=True)
+                shutil.copyfile(path, target)
                 self.tell(f"  (changed: {relative})")
+
+    def judge(self) -> None:
+        """Make the example's stand-in for a model the judge of the demo's own settings."""
+        program = os.path.join(self.folder, "judge", "judge.py")
+        command = [os.path.realpath(sys.executable), "-I", program]
+        settings = {"flow": {"goals": {"judge": {"backend": "command", "command": command}}}}
+        folder = os.path.join(self.env["HOME"], ".claude")
+        os.makedirs(folder, exist_ok=True)
+        with open(os.path.join(folder, "settings.flow.json"), "w", encoding="utf-8") as file:
+            json.dump(settings, file)
 
     def listing(self, relative: str) -> None:
         """Show the files below a folder of the project."""
@@ -203,12 +221,16 @@ class Stage:
         """Run ``flow``; ``merged`` puts standard error into the output, in the order printed."""
         from flow.adapters.process import run_tool
 
-        folder = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-        path = "\n".join([folder, *(os.path.abspath(entry) for entry in sys.path if entry)])
-        argv = (sys.executable, "-I", "-S", "-X", "utf8", "-c", START, path, *arguments)
+        argv = (*self._program(), *arguments)
         if merged:
             argv = ("/bin/sh", "-c", 'exec "$@" 2>&1', "sh", *argv)
         return run_tool(argv, cwd=self.project, env=self.env, timeout=300)
+
+    def _program(self) -> tuple[str, ...]:
+        """What starts this very Flow; its arguments follow."""
+        folder = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+        path = "\n".join([folder, *(os.path.abspath(entry) for entry in sys.path if entry)])
+        return (sys.executable, "-I", "-S", "-X", "utf8", "-c", START, path)
 
     def _print_output(self, output: bytes) -> None:
         for line in output.decode("utf-8", "replace").rstrip("\n").split("\n") if output else ():

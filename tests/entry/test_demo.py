@@ -76,6 +76,22 @@ def test_keep_and_json(tmp_path: Path, home: Path) -> None:
 
 
 @pytest.mark.slow
+def test_all_chapters(tmp_path: Path, home: Path) -> None:
+    ran = run_flow("demo", "--all", "--json", cwd=tmp_path, env={"TMPDIR": str(tmp_path)})
+    assert ran.status == 0, ran.stdout + ran.stderr
+    assert ran.json["differences"] == []
+    assert ran.json["goals"] == {
+        "count-lines": "achieved",
+        "unique-words": "waiting_for_user",
+        "hyphens": "blocked",
+        "usage-page": "achieved",
+    }
+    judged = [step for step in ran.json["steps"] if "evaluate usage-page" in step["command"]]
+    assert [step["exit_code"] for step in judged] == [1, 0]
+    assert list(tmp_path.iterdir()) == [], "the folder is removed"
+
+
+@pytest.mark.slow
 def test_hostile_surroundings_do_not_matter(tmp_path: Path, home: Path) -> None:
     (home / ".claude").mkdir()
     (home / ".claude" / "settings.flow.json").write_text(
