@@ -18,7 +18,9 @@ def test_the_plugins_parts_are_there_and_bin_is_on_the_agents_path(repo: GitRepo
     agent = Agent(bash("type -p flow flow-active-goal.sh; flow --version"), says("done"))
     with Session(repo, agent, "--allowedTools", "Bash") as session:
         turn = session.prompt("look around")
-    assert "flow:goal" in turn.init["slash_commands"]
+    named = {name for name in turn.init["slash_commands"] if name.startswith("flow:")}
+    assert named - set(turn.init["skills"]) <= {"flow:goal", "flow:judge", "flow:judge-with-debate"}
+    assert "flow:goal" in named
     assert "flow:goal-evaluator-judge" in turn.init["agents"]
     assert {"flow:writing-goals", "flow:reading-verdicts"} <= set(turn.init["skills"])
     assert not turn.init.get("plugin_errors")
@@ -36,7 +38,7 @@ def test_there_is_no_network_but_loopback(repo: GitRepo) -> None:
 
 
 def test_plain_print_mode_has_no_way_to_ask_a_person(repo: GitRepo) -> None:
-    """So commands/goal.md tells the agent to confirm nothing there."""
+    """So what only a person may say is refused there."""
     agent = Agent(says("done"))
     words = ("-p", "hello")
     streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE}

@@ -1,15 +1,16 @@
-"""``/flow:goal evaluate`` typed at the prompt: the agent evaluates and asks, a person answers."""
+"""``/flow:goal`` typed at the prompt: the agent creates, evaluates, confirms; a person answers."""
 
 from __future__ import annotations
 
 import json
+import subprocess
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.e2e.agent import Agent, bash, heard, says, uses
-from tests.e2e.session import Session, refuse
-from tests.entry.scene import flow, run_dir, status
+from tests.e2e.session import SECONDS, Session, allow, refuse, start_cli
+from tests.entry.scene import PASSES, flow, run_dir, start, status
 from tests.support import ROOT, GitRepo
 
 if TYPE_CHECKING:
@@ -20,66 +21,70 @@ pytestmark = pytest.mark.needs_tool("claude")
 EVALUATE = "flow goal evaluate --no-input --json greet"
 
 
-def ask(call: Call) -> Reply:
-    """What commands/goal.md tells the agent to ask, with the proposal it was just shown."""
-    proposed = json.loads(heard(call))["proposed_transition"]
-    question = f"Goal greet: close it as {proposed['to']}? {proposed['reason']}"
-    options = [{"label": label, "description": label} for label in ("Confirm", "Cancel")]
-    return uses(
-        "AskUserQuestion",
-        questions=[
-            {"question": question, "header": "Goal", "multiSelect": False, "options": options}
-        ],
-    )
+def confirm(call: Call) -> Reply:
+    """What commands/goal.md tells the agent to do where ``do`` is ``ask_confirm``."""
+    verdict = json.loads(heard(call))
+    assert verdict["do"] == "ask_confirm"
+    proposal = verdict["proposed_transition"]["proposal_id"]
+    return bash(f"flow goal confirm greet --proposal {proposal}")
 
 
-def confirm(repo: GitRepo) -> Any:
-    """The step that closes the goal, if the answer before it was Confirm."""
-
-    def step(call: Call) -> Reply:
-        if '="Confirm"' not in heard(call):
-            return says("Nothing was confirmed.")
-        verdict = json.loads((run_dir(repo) / "last-verdict.json").read_text())
-        proposal = verdict["proposed_transition"]["proposal_id"]
-        return bash(f"flow goal confirm greet --proposal {proposal}")
-
-    return step
-
-
-def person(answer: str) -> Any:
-    """Somebody who answers the question so, and allows what is asked about."""
-
-    def decide(tool: str, given: dict[str, Any]) -> dict[str, Any]:
-        if tool == "AskUserQuestion":
-            return {**given, "answers": {each["question"]: answer for each in given["questions"]}}
-        return given
-
-    return decide
-
-
-def test_evaluate_ask_confirm(met: GitRepo) -> None:
-    agent = Agent(bash(EVALUATE), ask, confirm(met), says("The goal is achieved."))
-    with Session(met, agent, person=person("Confirm")) as session:
+def test_evaluate_confirm_and_the_one_question_is_flows(met: GitRepo) -> None:
+    agent = Agent(bash(EVALUATE), confirm, says("The goal is achieved."))
+    with Session(met, agent, person=allow) as session:
         session.prompt("/flow:goal evaluate greet")
     prompt = agent.heard[0]
     assert "Called as: `/flow:goal evaluate greet`" in prompt
+    assert f"`{ROOT}/references/goal/create.md`" in prompt
     assert json.loads(agent.heard[1])["verdict"] == "achieved"
-    assert [tool for tool, _ in session.asked] == ["AskUserQuestion", "Bash"]
-    assert session.asked[1][1]["command"].startswith("flow goal confirm greet --proposal ")
-    assert "goal greet is achieved" in agent.heard[3]
+    ((tool, given),) = session.asked
+    assert tool == "Bash"
+    assert given["command"].startswith("flow goal confirm greet --proposal ")
+    assert "goal greet is achieved" in agent.heard[2]
     assert status(met) == "achieved"
     assert 'how: "flow goal confirm"' in met.read(".decisions/issue-7.md")
     verdict = json.loads((run_dir(met) / "last-verdict.json").read_text())
     assert (verdict["verdict"], verdict["source"]) == ("achieved", "command")
 
 
-def test_cancel_leaves_the_goal_and_the_proposal(met: GitRepo) -> None:
-    agent = Agent(bash(EVALUATE), ask, confirm(met))
-    with Session(met, agent, person=person("Cancel")) as session:
-        turn = session.prompt("/flow:goal evaluate greet")
-    assert turn.result["result"] == "Nothing was confirmed."
+def test_a_no_leaves_the_goal_and_the_proposal(met: GitRepo) -> None:
+    agent = Agent(bash(EVALUATE), confirm, says("Nothing was confirmed."))
+    with Session(met, agent, person=refuse) as session:
+        session.prompt("/flow:goal evaluate greet")
+    assert len(session.asked) == 1
+    assert "The person says no." in agent.heard[2]
     assert status(met) == "active"
     assert flow(met, "goal", "status", "greet", "--json").json["proposal"]["to"] == "achieved"
+
+
+def test_where_nobody_can_be_asked_nothing_is_confirmed(met: GitRepo) -> None:
+    agent = Agent(bash(EVALUATE), confirm, says("It was refused."))
+    streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE}
+    words = ("-p", "/flow:goal evaluate greet")
+    process = start_cli(*words, repo=met, agent=agent, plugin=ROOT, env={}, **streams)
+    with agent:
+        process.communicate(timeout=SECONDS)
+    assert len(agent.turns) == 3
+    assert "goal greet is achieved" not in agent.heard[2]
+    assert status(met) == "active"
+
+
+def test_a_sentence_creates_a_goal_by_the_text_for_that_word(repo: GitRepo) -> None:
+    start(repo)
+    words = "--outcome 'The greeting is polite' --allow 'src/**'"
+    create = f"flow goal create greet --criterion '{PASSES}' {words}"
+    agent = Agent(
+        uses("Read", file_path=f"{ROOT}/references/goal/create.md"), bash(create), says("done")
+    )
+    with Session(repo, agent, person=allow) as session:
+        turn = session.prompt("/flow:goal the greeting says please")
+    ours = {name for name in turn.init["slash_commands"] if name.startswith("flow:")}
+    assert ours & {"flow:goal:create", "flow:create"} == set()
+    assert {"flow:goal", "flow:judge-with-debate"} <= ours
+    assert "Called as: `/flow:goal the greeting says please`" in agent.heard[0]
+    assert "flow goal create dates-need-a-year" in agent.heard[1]
+    assert [given.get("command") for _, given in session.asked] == [create]
+    assert status(repo) == "active"
 
 
 def test_an_agent_that_does_not_ask_needs_the_persons_yes_all_the_same(met: GitRepo) -> None:
@@ -126,14 +131,14 @@ def test_where_all_of_bash_is_allowed_a_persons_doors_are_still_asked_about(met:
 
 
 def test_a_yes_to_files_that_have_moved_since_closes_nothing(met: GitRepo) -> None:
-    def moves(tool: str, given: dict[str, Any]) -> dict[str, Any]:
+    def moves(_tool: str, given: dict[str, Any]) -> dict[str, Any]:
         met.write("src/greet.txt", "please, and now\n")
-        return dict(person("Confirm")(tool, given))
+        return given
 
-    agent = Agent(bash(EVALUATE), ask, confirm(met), says("It was stale."))
+    agent = Agent(bash(EVALUATE), confirm, says("It was stale."))
     with Session(met, agent, person=moves) as session:
         session.prompt("/flow:goal evaluate greet")
-    assert "stale" in agent.heard[3]
+    assert "stale" in agent.heard[2]
     assert status(met) == "active"
 
 
@@ -143,7 +148,7 @@ def test_an_untrusted_goal_runs_nothing(met: GitRepo) -> None:
     agent = Agent(bash(EVALUATE), says("Please read the contract."))
     with Session(met, agent, person=refuse) as session:
         session.prompt("/flow:goal evaluate greet")
-    assert '"blocker_type": "missing_approval"' in agent.heard[1]
+    assert '"do": "ask_trust"' in agent.heard[1]
     assert not (met.path / "ran").exists()
     assert session.asked == []
 

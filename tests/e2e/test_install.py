@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.needs_tool("claude"), pytest.mark.slow]
 
-PARTS = (".claude-plugin", "agents", "bin", "commands", "flow", "hooks", "schemas", "skills")
+PARTS = (
+    *(".claude-plugin", "agents", "bin", "commands", "flow", "hooks"),
+    *("references", "schemas", "skills"),
+)
 """What of the checkout the plugin is made of, with pyproject.toml."""
 
 

@@ -9,7 +9,7 @@ import pytest
 from tests.e2e.agent import Agent, bash, says
 from tests.e2e.scene import mode, stops
 from tests.e2e.terminal import ENTER, Terminal
-from tests.e2e.test_goal_command import EVALUATE, ask, confirm
+from tests.e2e.test_goal_command import EVALUATE, confirm
 from tests.entry.scene import status
 
 if TYPE_CHECKING:
@@ -31,15 +31,12 @@ def test_the_hook_says_where_the_goal_stands(scene: GitRepo, home: Path) -> None
 
 
 def test_a_goal_is_confirmed_by_the_persons_own_keys(met: GitRepo) -> None:
-    agent = Agent(bash(EVALUATE), ask, confirm(met), says("The goal is achieved."))
+    agent = Agent(bash(EVALUATE), confirm, says("The goal is achieved."))
     with Terminal(met, agent) as terminal:
         terminal.shows("shortcuts")
         terminal.type("/flow:goal evaluate greet")
         terminal.until(lambda: bool(agent.turns), pressing=ENTER)
-        terminal.shows("close it as achieved?")
+        terminal.shows("Do you want to proceed?")
         assert status(met) == "active"
-        terminal.until(lambda: len(agent.turns) > 2, pressing=ENTER)  # Confirm is the first
-        terminal.shows("Do you want to proceed?")  # the rules of flow init
-        assert status(met) == "active"
-        terminal.until(lambda: len(agent.turns) > 3, pressing=ENTER)
+        terminal.until(lambda: len(agent.turns) > 2, pressing=ENTER)
     assert status(met) == "achieved"

@@ -26,6 +26,10 @@ TEXTS = (
     "commands/judge.md",
     "docs/plugin.md",
     "commands/judge-with-debate.md",
+    "references/goal/create.md",
+    "references/goal/approve.md",
+    "references/goal/amend.md",
+    "references/goal/move.md",
 )
 GROUPS = ("goal", "evidence", "verdict", "journal", "trust", "config", "hook", "judge")
 """Commands whose second word is a command too."""

@@ -1,0 +1,241 @@
+"""What an agent reads of the plugin: short, said once, and true when it is run."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from flow.cheap_typing import get_args
+from flow.core.verdict import Act
+from tests.entry import hooks, scene
+from tests.entry.scene import here
+from tests.support import ROOT
+
+if TYPE_CHECKING:
+    from tests.support import GitRepo
+
+Capture = pytest.CaptureFixture[str]
+
+CORE = "commands/goal.md"
+BUDGET = {
+    CORE: 3400,
+    "references/goal/create.md": 2500,
+    "references/goal/approve.md": 1800,
+    "references/goal/amend.md": 900,
+    "references/goal/move.md": 900,
+    "commands/judge.md": 2300,
+    "commands/judge-with-debate.md": 3500,
+    "skills/writing-goals/SKILL.md": 2900,
+    "skills/reading-verdicts/SKILL.md": 3900,
+    "skills/judge/SKILL.md": 3000,
+    "agents/goal-evaluator-judge.md": 2800,
+}
+"""The most characters of each text; 4 are about one token."""
+READING = 3000
+"""The most tokens that an agent reads for a simple goal, from the sentence to the confirmed end."""
+
+
+def read(rel: str) -> str:
+    return Path(ROOT, rel).read_text(encoding="utf-8")
+
+
+def body(rel: str) -> str:
+    """Without the front matter, which no agent is given."""
+    return read(rel).split("---\n", 2)[-1]
+
+
+def blocks(rel: str, language: str) -> list[str]:
+    found = re.findall(rf"^( *)```{language}\n(.*?)^ *```", read(rel), re.DOTALL | re.MULTILINE)
+    return [re.sub(rf"^{indent}", "", text, flags=re.MULTILINE) for indent, text in found]
+
+
+def test_every_text_has_a_budget_and_keeps_it() -> None:
+    places = (
+        *Path(ROOT, "commands").rglob("*"),
+        *Path(ROOT, "references").rglob("*"),
+        *Path(ROOT, "agents").rglob("*"),
+        *Path(ROOT, "skills").rglob("SKILL.md"),
+    )
+    texts = {path.relative_to(ROOT).as_posix() for path in places if path.is_file()}
+    assert texts - BUDGET.keys() <= {"skills/goal-evaluator/SKILL.md"}
+    over = {rel: len(read(rel)) for rel in BUDGET if len(read(rel)) > BUDGET[rel]}
+    assert over == {}
+
+
+def test_the_core_has_at_most_forty_lines() -> None:
+    assert len(read(CORE).splitlines()) <= 40
+
+
+def test_the_core_acts_by_every_word_that_a_verdict_can_say() -> None:
+    rows = re.findall(r"^\| ((?:`\w+`(?:, )?)+) \|", read(CORE), re.MULTILINE)
+    told = [word for row in rows for word in re.findall(r"`(\w+)`", row)]
+    assert sorted(told) == sorted([*get_args(Act), "do"])
+
+
+def test_every_file_that_the_core_names_is_there_and_no_other() -> None:
+    folder = Path(ROOT, "references/goal")
+    assert "${CLAUDE_PLUGIN_ROOT}/references/goal/create.md" in read(CORE)
+    named = set(re.findall(r"(\w+\.md)`", read(CORE)))
+    assert named == {path.name for path in folder.iterdir()}
+    words = set(re.findall(r"`(\w+)`", read(CORE)))
+    hint = re.search(r'argument-hint: "\[SENTENCE \| (\S+)', read(CORE))
+    assert hint
+    assert set(hint.group(1).split("|")) <= words, "a word of the hint leads nowhere"
+
+
+def test_no_file_for_one_word_is_a_command_by_accident() -> None:
+    commands = sorted(path.name for path in Path(ROOT, "commands").rglob("*"))
+    assert commands == ["goal.md", "judge-with-debate.md", "judge.md"]
+
+
+def test_nothing_is_asked_before_confirm() -> None:
+    (row,) = (line for line in read(CORE).splitlines() if line.startswith("| `ask_confirm`"))
+    assert "Ask nothing before" in row
+    assert "AskUserQuestion" not in read(CORE)
+
+
+def test_what_no_command_proves_goes_to_a_judge_or_a_person() -> None:
+    text = " ".join(read("references/goal/approve.md").split())
+    assert "ask a judge (claude), or a person looks?" in text
+    assert "flow goal evaluate --no-input --json --judge-backend claude ID" in text
+
+
+SENTENCE = re.compile(r"[A-Z`*][^.|]{60,}?[.|:]")
+
+
+def sentences(rel: str) -> set[str]:
+    text = re.sub(r"```.*?```", "", body(rel), flags=re.DOTALL)
+    return {" ".join(found.split()) for found in SENTENCE.findall(text)}
+
+
+def test_no_text_repeats_another() -> None:
+    goal_texts = [rel for rel in BUDGET if "judge" not in rel]
+    for rel in goal_texts:
+        assert len(sentences(rel)) > 2, rel
+        for other in goal_texts:
+            assert rel == other or sentences(rel) & sentences(other) == set(), (rel, other)
+
+
+# --- what the texts show is run -------------------------------------------------------------------
+
+DATES = "def parse(text):\n    return text.split('-')\n"
+STRICT = """\
+def parse(text):
+    parts = text.split("-")
+    if len(parts[0]) != 4:
+        raise ValueError("write the year first, like 2026-03-01")
+    return parts
+"""
+NEW_TEST = """\
+import pytest
+from src.dates import parse
+
+def test_year_is_required():
+    with pytest.raises(ValueError):
+        parse("03-01")
+"""
+OLD_TEST = """\
+from src.dates import parse
+
+def test_whole():
+    assert parse("2026-03-01") == ["2026", "03", "01"]
+"""
+
+
+@pytest.fixture
+def dates(repo: GitRepo, monkeypatch: pytest.MonkeyPatch) -> GitRepo:
+    """A project as the example means it, and the runner of its tests on the PATH."""
+    folder = os.path.dirname(sys.executable)
+    monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
+    files = {"src/dates.py": DATES, "src/__init__.py": "", "tests/test_old_dates.py": OLD_TEST}
+    ignored = {".gitignore": "__pycache__/\n.pytest_cache/\n.flow/runs/\n"}
+    repo.commit("start", **files, **ignored, **{"conftest.py": ""})
+    return repo
+
+
+def words_of(line: str) -> list[str]:
+    import shlex
+
+    words = shlex.split(line.replace("\\\n", " "))
+    assert words[0] == "flow"
+    return words[1:]
+
+
+def outcomes(verdict: dict[str, Any]) -> list[str]:
+    return [row["outcome"] for row in verdict["criterion_results"]]
+
+
+def test_the_example_of_create_goes_through_at_the_first_attempt(dates: GitRepo) -> None:
+    (line,) = blocks("references/goal/create.md", "sh")
+    created = here(dates, *words_of(line))
+    assert (created.status, scene.status(dates, "dates-need-a-year")) == (0, "active"), created
+    evaluate = ("goal", "evaluate", "--no-input", "--json", "dates-need-a-year")
+    before = here(dates, *evaluate).json
+    assert (before["do"], outcomes(before)[1:]) == ("work_on", ["passed", "not_run"])
+    assert outcomes(before)[0] != "passed"
+    dates.write("src/dates.py", STRICT)
+    dates.write("tests/test_dates.py", NEW_TEST)
+    after = here(dates, *evaluate).json
+    assert outcomes(after) == ["passed", "passed", "not_run"], after
+    assert (after["do"], after["path_violations"]) == ("person_looks", [])
+
+
+def test_the_example_protects_the_old_tests(dates: GitRepo) -> None:
+    (line,) = blocks("references/goal/create.md", "sh")
+    assert here(dates, *words_of(line)).status == 0
+    dates.write("src/dates.py", STRICT)
+    dates.write("tests/test_dates.py", NEW_TEST)
+    dates.write("tests/test_old_dates.py", OLD_TEST.replace("== [", "!= ["))
+    verdict = here(dates, "goal", "evaluate", "--json", "dates-need-a-year").json
+    assert verdict["do"] != "ask_confirm"
+
+
+def test_the_goal_file_of_fourteen_lines_is_a_whole_goal(dates: GitRepo) -> None:
+    (text,) = blocks("references/goal/create.md", "yaml")
+    assert len(text.splitlines()) == 14
+    dates.write("../goal.yaml", text)
+    created = here(dates, "goal", "create", "--file", "../goal.yaml", "--json")
+    assert (created.status, created.json["warnings"]) == (0, []), created
+    goal = "dates-need-a-year"
+    assert "lifecycle: {status: active" in scene.goal_file(dates, goal)
+    dates.write("src/dates.py", STRICT)
+    dates.write("tests/test_dates.py", NEW_TEST)
+    verdict = here(dates, "goal", "evaluate", goal, "--json").json
+    assert (verdict["verdict"], verdict["do"]) == ("achieved", "ask_confirm"), verdict
+
+
+def test_a_simple_goal_costs_little_to_read(repo: GitRepo, home: Path, capfd: Capture) -> None:
+    """The command twice, for the sentence and for ``evaluate``, and all that comes back."""
+    hooks.settings(home, stopHookEnforcement="block")
+    repo.commit("start", **{"src/greet.txt": "give me that\n"})
+    parts = {"core": body(CORE), "core again": body(CORE)}
+    parts["create"] = read("references/goal/create.md")
+    for name, words in {
+        "init": ("init",),
+        "created": (
+            *("goal", "create", "greet", "--outcome", "The greeting is polite"),
+            *("--criterion", "AC1: it says please :: grep -q please src/greet.txt"),
+            *("--allow", "src/greet.txt"),
+        ),
+    }.items():
+        done = here(repo, *words)
+        assert done.status == 0, done
+        parts[name] = done.stdout + done.stderr
+    answer = hooks.stop(repo, capfd)
+    assert answer["decision"] == "block"
+    parts["the hook"] = answer["reason"]
+    scene.meet(repo)
+    verdict = here(repo, "goal", "evaluate", "--no-input", "--json", "greet")
+    assert verdict.json["do"] == "ask_confirm"
+    parts["the verdict"] = verdict.stdout
+    proposal = verdict.json["proposed_transition"]["proposal_id"]
+    closed = here(repo, "goal", "confirm", "greet", "--proposal", proposal)
+    assert closed.status == 0
+    parts["closed"] = closed.stdout + closed.stderr
+    tokens = {name: len(text) // 4 for name, text in parts.items()}
+    assert sum(tokens.values()) <= READING, tokens
