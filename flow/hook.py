@@ -254,7 +254,7 @@ def _alarm(seconds: float) -> None:
 
     What it does is safe against a kill at any moment, so it is against this.
     """
-    import signal
+    import _signal as signal  # type: ignore[import-not-found]  # `signal` itself loads `enum`
 
     def ring(*_: Any) -> NoReturn:
         raise _TooLate

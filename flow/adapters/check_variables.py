@@ -10,8 +10,6 @@ only says where something lies (``CARGO_HOME``, ``GOPATH``, ``PYTHONPATH``) is l
 
 from __future__ import annotations
 
-from fnmatch import fnmatchcase
-
 from flow.cheap_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -101,7 +99,7 @@ def changing(name: str) -> Variable | None:
     found = _EXACT.get(name.lower())
     if found is not None and (found.name == name or found.name.startswith("npm_")):
         return found
-    return next((entry for entry in _PATTERNS if fnmatchcase(name, entry.name)), None)
+    return next((entry for entry in _PATTERNS if _fits(name, entry.name)), None)
 
 
 def sorted_out(environ: Mapping[str, str]) -> tuple[list[str], list[str]]:
@@ -120,7 +118,27 @@ def sorted_out(environ: Mapping[str, str]) -> tuple[list[str], list[str]]:
 
 
 def _consists(words: list[str], forms: tuple[str, ...]) -> bool:
-    return all(any(fnmatchcase(word, form) for form in forms) for word in words)
+    return all(any(_fits(word, form) for form in forms) for word in words)
+
+
+def _fits(word: str, form: str) -> bool:
+    """Whether ``form`` names the whole of ``word``; its ``*`` stand for any characters.
+
+    ``fnmatch`` would compile each form anew at every start.
+    """
+    first, *parts = form.split("*")
+    if not parts:
+        return word == form
+    last = parts.pop()
+    if len(word) < len(first) + len(last) or not (word.startswith(first) and word.endswith(last)):
+        return False
+    at, end = len(first), len(word) - len(last)
+    for part in parts:
+        found = word.find(part, at, end)
+        if found < 0:
+            return False
+        at = found + len(part)
+    return True
 
 
 def limitation(names: list[str]) -> str:

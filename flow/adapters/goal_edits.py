@@ -45,14 +45,24 @@ def compare(loaded: LoadedGoal, seen: Seen | None) -> None:
 
 
 def edited(
-    data: bytes, loaded: LoadedGoal, to: str, edits: Sequence[Edit], scope: Mapping[str, Any]
+    data: bytes,
+    loaded: LoadedGoal,
+    to: str,
+    edits: Sequence[Edit],
+    scope: Mapping[str, Any],
+    cache_dir: str | None = None,
 ) -> str:
-    """The goal's text with the edits, read again to see that nothing else changed."""
+    """The goal's text with the edits, read again to see that nothing else changed.
+
+    ``cache_dir`` is where the next process finds the text parsed.
+    """
     document = loaded.goal.document
     every = [*edits, *((("scope", key), value) for key, value in scope.items())]
     needed = [(path, value) for path, value in every if _at(document, path) != (value,)]
     new = contracts.edit(data.decode("utf-8"), needed, file=loaded.file)
-    after, _ = parse_goal(new.encode("utf-8"), loaded.file)
+    after, _ = parse_goal(
+        new.encode("utf-8"), loaded.file, expect_id=loaded.goal.id, cache_dir=cache_dir
+    )
     wanted = contract(document)
     wanted["scope"].update({key: value for key, value in scope.items() if key != "run_id"})
     if contract(after.document) != wanted or after.status != to:

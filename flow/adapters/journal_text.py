@@ -20,19 +20,14 @@ FIELD = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 INTEGER_LIMIT = 1 << 53
 
 # Readers of YAML 1.1 and 1.2 both take these for strings, but for the words.
-_WORDS = r"(?:y|n|yes|no|on|off|true|false|null|\.inf|\.nan)"
-_PLAIN = rf"(?!{_WORDS}$)(?:[A-Za-z_]|\.[A-Za-z])[A-Za-z0-9_./-]*"
-_SAFE_PLAIN = re.compile(_PLAIN, re.IGNORECASE | re.ASCII)
+_WORDS = ("y", "n", "yes", "no", "on", "off", "true", "false", "null", ".inf", ".nan")
+_SAFE_PLAIN = re.compile(r"(?:[A-Za-z_]|\.[A-Za-z])[A-Za-z0-9_./-]*")
 _QUOTED = (
     r'"(?:[^"\\\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]'
     r'|\\["\\nrt]|\\x(?!00)[0-9a-f]{2}|\\u(?!0000|d[89a-f])[0-9a-f]{4}|\\U00(?:0[1-9a-f]|10)[0-9a-f]{4})*"'
 )
 _NUMBER = r"(?:0|-?[1-9][0-9]{0,14}|-?(?:0|[1-9][0-9]{0,9})\.[0-9]{1,10})"
-_VALUE = (
-    rf"(?:true|false|null|{_NUMBER}|(?ai:{_PLAIN})|{_QUOTED}|\[(?:{_QUOTED}(?:, {_QUOTED})*)?\])"
-)
-_NAME = rf"(?!(?ai:{_WORDS}):)[A-Za-z][A-Za-z0-9_-]{{0,63}}|\"(?ai:{_WORDS})\""
-_LINE = rf"(  - |    |)({_NAME}): ({_VALUE})"
+_LIST = rf"\[(?:{_QUOTED}(?:, {_QUOTED})*)?\]"
 _KEY_LINE = r"(?:artifacts|\"artifacts\"|'artifacts')[ \t]*:(?=[ \t\r\n])"
 _TRIES = 20
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
@@ -65,7 +60,7 @@ def clean(name: str, value: Any) -> Any:
 def scalar(value: Any) -> str:
     """One value as YAML on one line."""
     if isinstance(value, str):
-        return value if _SAFE_PLAIN.fullmatch(value) else quoted(value)
+        return value if _is_plain(value) else quoted(value)
     if isinstance(value, list):
         return "[" + ", ".join(quoted(part) for part in value) + "]"
     if isinstance(value, float):
@@ -73,6 +68,10 @@ def scalar(value: Any) -> str:
         mantissa, e, exponent = shown.partition("e")
         return f"{mantissa if '.' in mantissa else mantissa + '.0'}{e}{exponent}"
     return json.dumps(value)
+
+
+def _is_plain(text: str) -> bool:
+    return _SAFE_PLAIN.fullmatch(text) is not None and text.lower() not in _WORDS
 
 
 def quoted(value: str) -> str:
@@ -153,28 +152,59 @@ def canonical(front: str) -> Canonical | None:
     if lines.pop() != "" or "artifacts:" not in lines:
         return None
     split = lines.index("artifacts:")
-    match = re.compile(_LINE).fullmatch
     top: dict[str, str] = {}
     for line in lines[:split]:
-        found = match(line)
-        name = found[2].strip('"') if found else ""
-        if found is None or found[1] or name in top or name == "artifacts":
+        name, value = _entry(line)
+        if not name or name in top or name == "artifacts":
             return None
-        top[name] = found[3]
+        top[name] = value
     items: list[dict[str, str]] = []
     for line in lines[split + 1 :]:
-        found = match(line)
-        if found is None or not found[1]:
-            return None
-        if found[1] == "  - ":
+        if line.startswith("  - "):
             items.append({})
-        name = found[2].strip('"')
-        if not items or name in items[-1]:
+        elif not line.startswith("    "):
             return None
-        items[-1][name] = found[3]
+        name, value = _entry(line[4:])
+        if not name or not items or name in items[-1]:
+            return None
+        items[-1][name] = value
     if not items:
         return None
     return Canonical(tuple(top.items()), tuple(tuple(item.items()) for item in items))
+
+
+def _entry(line: str) -> tuple[str, str]:
+    """The name and the value of a line ``name: value``; both empty where Flow writes none such."""
+    written, _, value = line.partition(": ")
+    name = written[1:-1] if written[:1] + written[-1:] == '""' else written
+    is_word = name.lower() in _WORDS
+    if (written != name) != is_word or not (is_word or FIELD.fullmatch(name)):
+        return "", ""
+    return (name, value) if _is_value(value) else ("", "")
+
+
+def _is_value(text: str) -> bool:
+    """Whether Flow writes a value so. Texts of everyday need no pattern: compiling one takes long.
+
+    A value in quotes that is printable needs a look at its quotes and escapes alone.
+    """
+    first = text[:1]
+    if first == '"':
+        return _is_simple_quoted(text) or re.fullmatch(_QUOTED, text) is not None
+    if first == "[":
+        return (
+            text == "[]"
+            or (text[-1] == "]" and all(map(_is_simple_quoted, text[1:-1].split(", "))))
+            or re.fullmatch(_LIST, text) is not None
+        )
+    if first in "-0123456789":
+        return re.fullmatch(_NUMBER, text) is not None
+    return text in ("true", "false", "null") or _is_plain(text)
+
+
+def _is_simple_quoted(text: str) -> bool:
+    inner = text[1:-1]
+    return text == f'"{inner}"' and inner.isprintable() and '"' not in inner and "\\" not in inner
 
 
 def value_of(text: str) -> Any:

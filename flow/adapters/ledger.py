@@ -110,7 +110,7 @@ class FileLedger:
         self._written = written
         self._coming = coming
         self._left = left
-        self._records = FileRecords(root, vouching=vouching)
+        self._records = FileRecords(root, cache_dir, vouching)
 
     # --- evidence and events -------------------------------------------------------------------
 
@@ -460,7 +460,7 @@ class FileLedger:
             ids.run_id(run_id)
         with self._goal_lock(goal_id):
             transaction.finish(self._root, goal_id, self._written)
-            data, loaded = read_goal(self._root, goal_id)
+            data, loaded = read_goal(self._root, goal_id, self._cache_dir)
             goal = loaded.goal
             goal_edits.compare(loaded, seen)
             plan = plan_for(loaded)
@@ -469,7 +469,7 @@ class FileLedger:
             run_id = run_id or goal.run_id or layout.run_id_for(goal_id, now)
             scope = {"run_id": run_id} if goal.run_id is None else {}
             scope.update(plan.scope)
-            text = goal_edits.edited(data, loaded, plan.to, plan.edits, scope)
+            text = goal_edits.edited(data, loaded, plan.to, plan.edits, scope, self._cache_dir)
             intent = self._intent(
                 goal, goal_id, run_id, now, plan.artifact, plan.event, personal=personal
             )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import signal
+import _signal as signal  # type: ignore[import-not-found]  # `signal` itself loads `enum`
 
 from flow.adapters.process_tree import send
 from flow.cheap_typing import TYPE_CHECKING, Any

@@ -6,8 +6,8 @@ Ctrl-C does not wait.
 
 from __future__ import annotations
 
+import _signal as signal  # type: ignore[import-not-found]  # `signal` itself loads `enum`
 import os
-import signal
 from contextlib import suppress
 
 from flow.cheap_typing import TYPE_CHECKING, Any
@@ -31,7 +31,7 @@ class Interrupts:
 
     def __init__(self) -> None:
         self._seen = 0
-        self._before: dict[signal.Signals, Any] = {}
+        self._before: dict[int, Any] = {}
         self.fd = -1
         """Becomes readable when a signal has come."""
         self._write = -1
@@ -56,7 +56,9 @@ class Interrupts:
     def check(self) -> None:
         """Raise :class:`Interrupted` where a signal has come."""
         if self._seen:
-            name = signal.Signals(self._seen).name
+            from signal import Signals
+
+            name = Signals(self._seen).name
             self._seen = 0
             raise Interrupted(
                 f"{name} ended the evaluation; nothing was decided",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import signal
-
 from flow.adapters.process_child import status_of
 from flow.cheap_typing import TYPE_CHECKING, NamedTuple
 
@@ -54,6 +52,10 @@ def read_exit(wait_status: int) -> Exit:
 
 def signal_name(number: int) -> str | None:
     """``TERM`` for 15; None where this system has no such signal."""
+    if number <= 0:
+        return None
+    import signal
+
     if number not in signal.valid_signals():
         return None
     if hasattr(signal, "SIGRTMIN") and signal.SIGRTMIN <= number <= signal.SIGRTMAX:

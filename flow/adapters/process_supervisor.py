@@ -8,10 +8,10 @@ JSON (at most 512 bytes, which every system writes to a pipe in one piece).
 
 from __future__ import annotations
 
+import _signal as signal  # type: ignore[import-not-found]  # `signal` itself loads `enum`
 import json
 import os
 import select
-import signal
 import time
 from contextlib import suppress
 

@@ -9,8 +9,8 @@ says so.
 
 from __future__ import annotations
 
+import _signal as signal  # type: ignore[import-not-found]  # `signal` itself loads `enum`
 import os
-import signal
 from contextlib import suppress
 
 from flow.adapters.process_child import end_group

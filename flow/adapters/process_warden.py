@@ -10,10 +10,10 @@ to stop, or its end does.
 
 from __future__ import annotations
 
+import _signal as signal  # type: ignore[import-not-found]  # `signal` itself loads `enum`
 import json
 import os
 import select
-import signal
 import time
 from contextlib import suppress
 

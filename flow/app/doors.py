@@ -256,9 +256,9 @@ def what_moved(desk: Desk, loaded: LoadedGoal, proposal: Mapping[str, Any]) -> l
             moved.append("the files were changed since it was made")
         elif proposal.get("proof") is not None and desk.proof is not None:
             from flow.app import proofs
-            from flow.core.proof import digest_of
 
-            if digest_of(proofs.files_now(goal, baseline, now, desk.proof)) != proposal["proof"]:
+            files = proofs.files_now(goal, baseline, now, desk.proof)
+            if proofs.digest(proofs.ProofLook(after=files)) != proposal["proof"]:
                 moved.append("what the commands rest on was changed since it was made")
         moved += _outside(desk, goal, now, baseline) if proposal["to"] == "achieved" else []
     moved += proposals.lost(proposal, desk.records.counted)

@@ -69,13 +69,14 @@ def change(look: ProofLook, goal: Goal, baseline: Baseline, disk: ProofDisk) -> 
 
 def unknown(goal: Goal, baseline: Baseline) -> tuple[str, ...]:
     """Why something of the proof cannot be told, as sentences."""
-    from flow.core import proof
-
     if baseline.base_commit is None:
         return ()  # without git nothing is known, and the boundary says so
-    commands = any(not criterion.fuzzy for criterion in goal.criteria)
-    told = {"": proof.UNRECORDED, "base": proof.FROM_BASE}.get(baseline.proof_since)
-    return tuple(filter(None, [told if commands else None, baseline.proof_cut]))
+    told = None
+    if baseline.proof_since in ("", "base") and any(not c.fuzzy for c in goal.criteria):
+        from flow.core import proof
+
+        told = proof.FROM_BASE if baseline.proof_since else proof.UNRECORDED
+    return tuple(filter(None, [told, baseline.proof_cut]))
 
 
 def told(
@@ -109,6 +110,10 @@ def told(
 
 def digest(look: ProofLook) -> str:
     """What a proposal is tied to: the proof as the commands left it."""
+    if not look.after:  # nearly always, and then nothing is loaded for it
+        from flow.core.goal import canonical_digest
+
+        return canonical_digest([])
     from flow.core import proof
 
     return proof.digest_of(look.after)

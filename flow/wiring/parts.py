@@ -361,10 +361,13 @@ class Parts:
     @property
     def speaker(self) -> Speaker | None:
         """From where the commands of this process come; None at the stop of an agent."""
+        speaker: Speaker | None = self._once("speaker", self._current_speaker)
+        return speaker
+
+    def _current_speaker(self) -> Speaker:
         from flow.adapters.speaking import current_speaker
 
-        speaker: Speaker | None = self._once("speaker", lambda: current_speaker(self.environ))
-        return speaker
+        return current_speaker(self.environ)
 
     def by(self, name: str | None) -> tuple[str, str | None]:
         """(who says so, where that name comes from unless the caller gave ``name``).

@@ -5,7 +5,6 @@ from __future__ import annotations
 from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core import explain, layout
 from flow.errors import FlowError, InputError, StateError
-from flow.wiring import stop_parts, stop_sight
 from flow.wiring.evaluating import Evaluating
 from flow.wiring.reading import Reading
 
@@ -38,6 +37,8 @@ class Stopping(Reading, Evaluating):
         """
         import os
 
+        from flow.wiring import stop_sight
+
         folder = cwd or os.getcwd()
         repo = stop_sight.repository(folder, os.environ, session)
         while not os.path.isdir(folder):
@@ -46,6 +47,8 @@ class Stopping(Reading, Evaluating):
 
     def left_behind(self, session: str | None) -> list[str]:
         """What to say of another checkout's goals that the session was kept working for."""
+        from flow.wiring import stop_sight
+
         return stop_sight.left_behind(self, session)
 
     def switched_off(self, session: str | None, why: str) -> list[str]:
@@ -64,6 +67,8 @@ class Stopping(Reading, Evaluating):
         news = [goal_id for goal_id in left if notes.told.get(goal_id) != why]
         if not news:
             return []
+        from flow.wiring import stop_parts
+
         told = {**notes.told, **dict.fromkeys(left, why)}
         stop_parts.StopSessions(self).keep(session, notes._replace(told=told, judging=False))
         return [f"goal {explain.names(news, 5)}: not judged any more, since {why}"]
@@ -75,6 +80,7 @@ class Stopping(Reading, Evaluating):
         from flow.adapters import locks
         from flow.app.stop import stop
         from flow.app.stop_tools import StopTools
+        from flow.wiring import stop_parts, stop_sight
 
         settings = self.settings.settings
         self._parts["speaker"] = None  # nobody speaks at a stop: `how` names the hook
@@ -161,6 +167,8 @@ class Stopping(Reading, Evaluating):
         from flow.adapters import files
 
         if run_id is not None and files.exists(self.top, layout.events_file(run_id)):
+            from flow.wiring import stop_parts
+
             spoken = self.speaker.fields() if self.speaker is not None else {}
             stop_parts.StopRecord(self).note(run_id, goal_id, {**event, **spoken})
 
