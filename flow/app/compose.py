@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from flow.app.looking import Facts
     from flow.app.ports import LoadedGoal, ProofDisk, Records
     from flow.app.proofs import ProofLook
-    from flow.core.boundary import BoundaryReport
+    from flow.core.boundary import BoundaryReport, Snapshot
     from flow.core.decide import Candidate, Decision, Measured, Silence
     from flow.core.goal import Goal
     from flow.core.verdict import CriterionResult, Delta
@@ -38,6 +38,8 @@ class Findings(NamedTuple):
     decision: Decision
     proof: ProofLook | None = None
     """The files that the commands rest on and that changed."""
+    last_look: Snapshot | None = None
+    """The files as the evaluation left them; None where it looked from another base."""
 
 
 def verdict(

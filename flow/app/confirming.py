@@ -54,14 +54,22 @@ class ConfirmSources(Protocol):
 
 
 def question(
-    desk: Desk, loaded: LoadedGoal, proposal: Mapping[str, Any], sources: ConfirmSources
+    desk: Desk,
+    loaded: LoadedGoal,
+    proposal: Mapping[str, Any],
+    sources: ConfirmSources,
+    look: Snapshot | None = None,
 ) -> ConfirmQuestion:
-    """What a person must know before ``proposal`` is confirmed, as everything is now."""
+    """What a person must know before ``proposal`` is confirmed, as everything is now.
+
+    ``look`` is how the evaluation that has just proposed it left the files; without, they are
+    looked at here, once for all that is told.
+    """
     goal, run_id = loaded.goal, str(proposal["run_id"])
     known = desk.baseline(goal, run_id)
     baseline = known.baseline
     denied = (*goal.denied_paths, *desk.denied_paths)
-    snapshot = desk.snapshot(baseline, denied, deciding(goal, baseline))
+    snapshot = look or desk.snapshot(baseline, denied, deciding(goal, baseline))
     own = own_files(goal, baseline)
     report = bounds.judge(
         snapshot, baseline, allowed=goal.allowed_paths, denied=denied, own_files=own
@@ -70,7 +78,7 @@ def question(
     history = sources.history(goal.id)
     steps, gaps = contract_steps(loaded, history, sources.amendments(run_id))
     proof = _proof(desk, goal, baseline, snapshot)
-    moved = () if snapshot.problems else tuple(doors.what_moved(desk, loaded, proposal))
+    moved = () if snapshot.problems else tuple(doors.what_moved(desk, loaded, proposal, snapshot))
     return ConfirmQuestion(
         goal_id=goal.id,
         to=str(proposal["to"]),

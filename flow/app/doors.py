@@ -229,8 +229,13 @@ def live_proposal(records: Records, goal: Goal) -> Mapping[str, Any] | None:
     return proposal if (proposal["goal_id"], proposal["run_id"]) == mine else None
 
 
-def what_moved(desk: Desk, loaded: LoadedGoal, proposal: Mapping[str, Any]) -> list[str]:
-    """What is no longer as the proposal saw it; empty while it is live."""
+def what_moved(
+    desk: Desk, loaded: LoadedGoal, proposal: Mapping[str, Any], now: Snapshot | None = None
+) -> list[str]:
+    """What is no longer as the proposal saw it; empty while it is live.
+
+    ``now`` is a look at the files that the caller has just taken; without, one is taken here.
+    """
     goal = loaded.goal
     moved = []
     if loaded.contract != proposal["contract"]:
@@ -239,9 +244,9 @@ def what_moved(desk: Desk, loaded: LoadedGoal, proposal: Mapping[str, Any]) -> l
     if not trusted:
         moved.append(why)
     baseline = desk.baseline(goal, str(proposal["run_id"])).baseline
-    now = desk.snapshot(
-        baseline, (*goal.denied_paths, *desk.denied_paths), deciding(goal, baseline)
-    )
+    if now is None:
+        denied = (*goal.denied_paths, *desk.denied_paths)
+        now = desk.snapshot(baseline, denied, deciding(goal, baseline))
     refuse_other_branch(goal, now.branch)
     if now.problems:
         moved.append(f"git cannot say what the files are now ({explain.names(now.problems, 2)})")

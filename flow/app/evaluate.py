@@ -186,9 +186,9 @@ def examine(request: Request, tools: Tools) -> Evaluated:
     measured = measured_rows.judgeable(facts.loaded.goal, measurement, approvals, stale=bool(stale))
     candidate = decide.candidate(measured, boundary_known=report.status != "inconclusive")
     case = JudgeCase(facts, measurement, measured, report, candidate, request)
-    case, opinion, moved = _consult(case, again, approvals, tools)
+    case, opinion, second = _consult(case, again, approvals, tools)
     measurement, measured, report, candidate = case[1:5]
-    stale = moved or stale
+    stale = second.moved or stale
     decision = decide.decide(
         candidate,
         violation=report.status == "outside",
@@ -200,6 +200,8 @@ def examine(request: Request, tools: Tools) -> Evaluated:
     found = compose.Findings(
         facts, measurement, measured, stale, report, candidate, opinion, decision, rests_on
     )
+    if request.base is None:
+        found = found._replace(last_look=second.after or again.after or facts.before)
     verdict = compose.verdict(found, request, tools.records, tools.proof)
     if request.dry_run or (request.quiet and _unchanged(verdict, found)):
         if verdict.proposed_transition is not None:
@@ -283,17 +285,17 @@ def _resume(facts: Facts, ledger: TurnLedger, records: Records) -> LoadedGoal:
 
 def _consult(
     case: JudgeCase, first: Again, approvals: frozenset[str], tools: Tools
-) -> tuple[JudgeCase, Opinion | Silence | None, tuple[str, ...]]:
-    """Step 5: the case with what a judge said of it, the opinion, and what moved meanwhile."""
+) -> tuple[JudgeCase, Opinion | Silence | None, Again]:
+    """Step 5: the case with what a judge said of it, the opinion, and the look after asking."""
     opinion, collected = _ask(case, tools)
     if collected is None and not isinstance(opinion, decide.Opinion):
-        return case, opinion, ()
+        return case, opinion, looking.Again()
     from flow.app.judged import judged_rows
 
     facts, goal = case.facts, case.facts.loaded.goal
     if collected is None:  # it was on record
         measurement, measured = judged_rows(goal, case.measurement, case.measured, opinion)
-        return case._replace(measurement=measurement, measured=measured), opinion, ()
+        return case._replace(measurement=measurement, measured=measured), opinion, looking.Again()
     # Evidence commands may have left something behind, and asking takes time.
     measurement = case.measurement._replace(
         ran=True, goal_touched=case.measurement.goal_touched or collected.goal_touched
@@ -314,9 +316,9 @@ def _consult(
         measure.discount(facts, (*made, *filter(None, said)), moved, tools)
         measured = measured_rows.judgeable(goal, measurement, approvals, stale=True)
         case = case._replace(measurement=measurement, measured=measured, candidate="incomplete")
-        return case, None, moved
+        return case, None, second
     measurement, measured = judged_rows(goal, measurement, case.measured, opinion)
-    return case._replace(measurement=measurement, measured=measured), opinion, ()
+    return case._replace(measurement=measurement, measured=measured), opinion, second
 
 
 def _ask(case: JudgeCase, tools: Tools) -> tuple[Opinion | Silence | None, Collected | None]:

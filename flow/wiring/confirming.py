@@ -9,19 +9,23 @@ if TYPE_CHECKING:
 
     from flow.app.confirming import TrustedContract
     from flow.app.ports import LoadedGoal
+    from flow.core.boundary import Snapshot
     from flow.core.confirming import ConfirmQuestion
     from flow.wiring.parts import Parts
 
 
-def question(parts: Parts, goal_id: str) -> ConfirmQuestion | None:
-    """What a person must know before the live proposal is confirmed; None where none is live."""
+def question(parts: Parts, goal_id: str, look: Snapshot | None = None) -> ConfirmQuestion | None:
+    """What a person must know before the live proposal is confirmed; None where none is live.
+
+    ``look`` is as for :func:`flow.app.confirming.question`.
+    """
     from flow.app import confirming, doors
 
     loaded = parts.load(goal_id)
     proposal = doors.live_proposal(parts.records, loaded.goal)
     if proposal is None:
         return None
-    return confirming.question(parts._desk(), loaded, proposal, _Sources(parts))
+    return confirming.question(parts._desk(), loaded, proposal, _Sources(parts), look)
 
 
 def proof_now(parts: Parts, goal_id: str) -> dict[str, Any] | None:

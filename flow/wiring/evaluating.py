@@ -103,11 +103,14 @@ class Evaluating(Parts):
         ``trust_digest`` is a pipeline's way to say which contract it means: it counts as trusted if
         its digest is this one, and :class:`StateError` names both if not.
         """
-        verdict = self.examine(request, listener, trust_digest=trust_digest).verdict
+        verdict, found = self.examine(request, listener, trust_digest=trust_digest)
         proposed = verdict.proposed_transition
         if proposed is None:
             return verdict
-        question = self.confirm_question(request.goal_id)
+        from flow.wiring import confirming
+
+        look = found.last_look if found is not None else None
+        question = confirming.question(self, request.goal_id, look)
         if question is None or question.proposal_id != proposed.proposal_id:
             return verdict
         confirm = question.to_document()

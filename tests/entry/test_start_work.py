@@ -1,0 +1,149 @@
+"""How much work a start does, by counts: times depend on the machine, these do not."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from flow.adapters import check_variables, worktree
+from tests.entry import hooks, scene
+from tests.support import ROOT
+
+if TYPE_CHECKING:
+    from tests.support import GitRepo
+
+LOADED = """
+import json, sys
+sys.path.insert(0, {root!r})
+before = set(sys.modules)
+from flow.hook import main
+main(["--", {event!r}])
+print(json.dumps(sorted(set(sys.modules) - before)))
+"""
+
+
+def loaded_by_a_stop(repo: GitRepo) -> set[str]:
+    """The modules that a stop in a process of its own loads."""
+    code = LOADED.format(root=str(ROOT), event=json.dumps(hooks.event(repo)))
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=repo.path,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    answer, modules = done.stdout.splitlines()
+    assert json.loads(answer)["decision"] == "approve", answer
+    return set(json.loads(modules))
+
+
+def test_a_stop_after_a_turn_was_written_loads_only_what_it_needs(repo: GitRepo) -> None:
+    scene.create(scene.start(repo))
+    scene.meet(repo)
+    assert scene.flow(repo, "goal", "evaluate", "greet").status == 0
+    modules = loaded_by_a_stop(repo)
+    assert "flow.app.stop_turn" in modules
+    rare = {"yaml", "flow.adapters.contracts_yaml", "flow.adapters.contracts_edit"}
+    rare |= {"fnmatch", "signal", "filelock", "transitions", "git", "jsonschema", "subprocess"}
+    rare |= {"flow.core.proof", "flow.core.lock", "flow.adapters.speaking", "flow.app.doors"}
+    assert not rare & modules
+
+
+def test_a_command_that_is_no_stop_loads_nothing_of_the_hook(repo: GitRepo) -> None:
+    code = f"import sys; sys.path.insert(0, {str(ROOT)!r}); import flow.wiring.stopping\n"
+    code += "print(*(name for name in sys.modules if name.startswith('flow.wiring.stop_')))"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stdout.split() == []
+
+
+@pytest.fixture
+def looks(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """Every look at the working tree."""
+    taken: list[Any] = []
+    snapshot = worktree.snapshot
+
+    def counted(*words: Any, **more: Any) -> Any:
+        taken.append(snapshot(*words, **more))
+        return taken[-1]
+
+    monkeypatch.setattr(worktree, "snapshot", counted)
+    return taken
+
+
+def test_one_decision_looks_at_the_files_before_and_after_its_commands(
+    repo: GitRepo, looks: list[Any]
+) -> None:
+    scene.create(scene.start(repo))
+    scene.meet(repo)
+    looks.clear()
+    done = scene.here(repo, "goal", "evaluate", "greet", "--json")
+    assert done.json["proposed_transition"]["confirm"]["moved"] == []
+    assert len(looks) == 2
+
+
+def test_the_question_before_a_goal_is_closed_looks_once(repo: GitRepo, looks: list[Any]) -> None:
+    scene.create(scene.start(repo))
+    scene.meet(repo)
+    assert scene.here(repo, "goal", "evaluate", "greet").status == 0
+    looks.clear()
+    question = parts_checkout(repo).confirm_question("greet")
+    assert question is not None
+    assert (len(looks), question.moved) == (1, ())
+
+
+def test_what_moves_after_an_evaluation_is_told_by_the_next_question(repo: GitRepo) -> None:
+    scene.create(scene.start(repo))
+    scene.meet(repo)
+    assert scene.here(repo, "goal", "evaluate", "greet").status == 0
+    repo.write("src/other.txt", "later\n")
+    question = parts_checkout(repo).confirm_question("greet")
+    assert question is not None
+    assert question.moved == ("the files were changed since it was made",)
+
+
+def test_a_stop_with_nothing_changed_looks_once(
+    repo: GitRepo, looks: list[Any], capfd: pytest.CaptureFixture[str]
+) -> None:
+    scene.create(scene.start(repo))
+    scene.meet(repo)
+    hooks.stop(repo, capfd)
+    looks.clear()
+    assert "proved" in hooks.stop(repo, capfd)["reason"]
+    assert len(looks) == 1
+
+
+def parts_checkout(repo: GitRepo) -> Any:
+    from flow.wiring.checkout import Checkout
+
+    return Checkout(str(repo.path))
+
+
+FORMS = sorted(
+    {
+        form
+        for variable in check_variables.VARIABLES
+        for form in (variable.name, *variable.stays, *variable.quiet)
+    }
+)
+WORDS = (
+    *("", "*", "-X", "-Xmx1g", '"-Xmx1g"', "CARGO_TARGET_A_RUNNER", "CARGO_TARGET_RUNNER"),
+    *("CARGO_TARGET__RUNNER", "CARGO_PROFILE_dev_DEBUG_ASSERTIONS", "NEXTEST_FILTER", "vstestX"),
+    *("-Dmy.logger.level=1", "-Dlogger", "-D*logger*", "-rbundler/setup", "-r/bundler/setup"),
+    *("-r/a/bundler/setup", "a.passenv+=b", "x.passenv+", "-tags=", "-count=1", "-count=12"),
+)
+
+
+@pytest.mark.parametrize("form", [*FORMS, "a*a", "*a*b*", "**", "a*b*a"])
+def test_a_form_names_what_a_shell_pattern_names(form: str) -> None:
+    more = (form, form.replace("*", ""), form.replace("*", "x"), form + "x", "x" + form, form[:-1])
+    for word in (*WORDS, *more, "a", "aa", "aba", "ab", "abba", "ba"):
+        assert check_variables._fits(word, form) == fnmatchcase(word, form), word
