@@ -113,14 +113,17 @@ def judge(words: Sequence[str]) -> int:
 
 def pre_tool_use() -> int:
     """Ask a person about one tool call, where one is needed. Raises nothing; returns 0."""
+    updated = None
     try:
         with ctrl_c.HEARD:
-            from flow.wiring.tool_calls import question_before
+            from flow.wiring.tool_calls import input_with_question, question_before
 
             event = _document(b"")
             if not isinstance(event, dict):
                 raise FlowError("what the host sent is no JSON object")
             asked = question_before(event)
+            if asked is not None:
+                updated = input_with_question(event, asked)
     except FlowError as error:
         asked = _cannot_look(_line(error))
     except KeyboardInterrupt:
@@ -129,11 +132,13 @@ def pre_tool_use() -> int:
     except BaseException as error:  # noqa: BLE001 - whatever it is, the host gets its answer
         asked = _cannot_look(_crashed(error))
     if asked is not None:
-        decision = {
+        decision: dict[str, Any] = {
             "hookEventName": "PreToolUse",
             "permissionDecision": "ask",
             "permissionDecisionReason": asked,
         }
+        if updated is not None:
+            decision["updatedInput"] = updated
         _print({"hookSpecificOutput": decision})
     return 0
 

@@ -51,6 +51,41 @@ def question_before(event: Mapping[str, Any]) -> str | None:
     return question(acts)
 
 
+def input_with_question(event: Mapping[str, Any], asked: str) -> dict[str, Any] | None:
+    """The input of a Bash call with ``asked`` as its description; None where that is not needed.
+
+    Where a rule of Claude Code's settings asks too (``flow init`` writes some), Claude Code shows
+    the rule and the call, and not the hook's reason: the person would be asked without being told.
+    """
+    given = event.get("tool_input")
+    if event.get("tool_name") != "Bash" or not isinstance(given, dict):
+        return None
+    folder = event.get("cwd")
+    places = (os.environ.get("CLAUDE_PROJECT_DIR") or folder, os.path.expanduser("~"))
+    files = [
+        os.path.join(place, ".claude", name)
+        for place in places
+        if isinstance(place, str)
+        for name in ("settings.json", "settings.local.json")
+    ]
+    return {**given, "description": asked} if any(map(_asks_about_flow, files)) else None
+
+
+def _asks_about_flow(file: str) -> bool:
+    """Whether a settings file of Claude Code has a rule to ask before a command of Flow's."""
+    import json
+
+    try:
+        with open(file, encoding="utf-8") as stream:
+            rules = json.loads(stream.read(_SETTINGS_LIMIT))["permissions"]["ask"]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return False
+    return any("flow" in str(rule) for rule in rules if rule) if isinstance(rules, list) else False
+
+
+_SETTINGS_LIMIT = 1 << 20
+
+
 def _has_active_goal(folder: str) -> bool:
     """Whether a goal is active on the branch, or one cannot be read and may be."""
     try:

@@ -40,6 +40,7 @@ def test_evaluate_confirm_and_the_one_question_is_flows(met: GitRepo) -> None:
     ((tool, given),) = session.asked
     assert tool == "Bash"
     assert given["command"].startswith("flow goal confirm greet --proposal ")
+    assert given["description"].startswith("Close goal greet as achieved?")  # init's rules ask too
     assert "goal greet is achieved" in agent.heard[2]
     assert status(met) == "achieved"
     assert 'how: "flow goal confirm"' in met.read(".decisions/issue-7.md")

@@ -37,6 +37,8 @@ def test_a_goal_is_confirmed_by_the_persons_own_keys(met: GitRepo) -> None:
         terminal.type("/flow:goal evaluate greet")
         terminal.until(lambda: bool(agent.turns), pressing=ENTER)
         terminal.shows("Do you want to proceed?")
+        for words in ("Close goal greet as achieved?", "Proved by", "This is an agent asking."):
+            assert words.replace(" ", "") in terminal.shown, terminal.shown[-3000:]
         assert status(met) == "active"
         terminal.until(lambda: len(agent.turns) > 2, pressing=ENTER)
     assert status(met) == "achieved"

@@ -220,3 +220,73 @@ def test_the_plugin_starts_it_before_every_tool_that_can_write() -> None:
     (command,) = entry["hooks"]
     assert command["command"].endswith("/hooks/scripts/flow-ask-person.sh")
     assert os.access(SCRIPT, os.X_OK)
+
+
+# --- where Claude Code's own rules ask too, it shows no hook's reason but the call ----------------
+
+RULES = {"permissions": {"ask": ["Bash(flow goal confirm:*)"]}}
+CONFIRM = "flow goal confirm greet --proposal 0"
+
+
+def answer(tool: str, folder: Path, **given: Any) -> dict[str, Any]:
+    done = start(call(tool, folder, **given), folder, CLAUDE_PROJECT_DIR=None)
+    found = done.json["hookSpecificOutput"]
+    assert isinstance(found, dict)
+    assert found["permissionDecision"] == "ask"
+    return found
+
+
+def rules(folder: Path, content: object, name: str = "settings.json") -> None:
+    (folder / ".claude").mkdir(exist_ok=True)
+    text = content if isinstance(content, str) else json.dumps(content)
+    (folder / ".claude" / name).write_text(text)
+
+
+@pytest.mark.parametrize("name", ["settings.json", "settings.local.json"])
+@pytest.mark.parametrize("users", [True, False])
+def test_the_question_stands_in_the_call_where_a_rule_asks_too(
+    tmp_path: Path, home: Path, name: str, users: bool
+) -> None:
+    (folder := tmp_path / "top").mkdir()
+    rules(home if users else folder, RULES, name)
+    given = {"command": CONFIRM, "description": "Harmless.", "timeout": 5}
+    found = answer("Bash", folder, **given)
+    reason = found["permissionDecisionReason"]
+    assert "Close this goal for good?" in reason
+    assert found["updatedInput"] == {**given, "description": reason}
+
+
+def test_after_init_the_question_before_confirm_is_flows_text(repo: GitRepo) -> None:
+    scene.start(repo)
+    assert scene.flow(repo, "init").status == 0
+    scene.create(repo)
+    proposal = scene.propose(repo)
+    command = f"flow goal confirm greet --proposal {proposal}"
+    found = answer("Bash", repo.path, command=command, description="Look at the goal.")
+    assert found["updatedInput"]["command"] == command
+    assert found["updatedInput"]["description"].startswith("Close goal greet as achieved?")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"permissions": {"ask": ["Bash(git push:*)"]}},
+        {"permissions": {"allow": ["Bash(flow goal confirm:*)"]}},
+        {"permissions": {"ask": "flow"}},
+        {"permissions": []},
+        [],
+        "{",
+        "[" * 100_000,
+        None,
+    ],
+)
+def test_without_such_a_rule_the_call_stays_as_it_is(tmp_path: Path, content: object) -> None:
+    if content is not None:
+        rules(tmp_path, content)
+    assert "updatedInput" not in answer("Bash", tmp_path, command=CONFIRM)
+
+
+def test_what_is_written_stays_as_it_is(tmp_path: Path) -> None:
+    rules(tmp_path, RULES)
+    path = str(tmp_path / ".flow/goals/g.goal.yaml")
+    assert "updatedInput" not in answer("Write", tmp_path, file_path=path, content="x")
