@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 def _reason(one: JudgedCriterion) -> str:
     """What the judge said, in its words, and why a pass of its does not count."""
     if not one.lowered:
-        return f'{JUDGED}{one.status}: "{one.reason}"'
-    return f'{JUDGED}pass, counted as {one.status} ({one.lowered}): "{one.reason}"'
+        return ": ".join(filter(None, (f"{JUDGED}{one.status}", one.words())))
+    return f"{JUDGED}pass, counted as {one.status} ({one.lowered}): {one.words()}"
 
 
 def judged_rows(

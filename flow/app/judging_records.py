@@ -176,10 +176,8 @@ def _ballot(one: Asked) -> dict[str, Any]:
 
 
 def _criterion(row: JudgedCriterion) -> dict[str, Any]:
-    fields = row._asdict()
-    if not row.lowered:
-        del fields["lowered"]
-    return fields
+    optional = ("lowered", "remark")
+    return {key: value for key, value in row._asdict().items() if value or key not in optional}
 
 
 def _usage(usage: Usage | None) -> dict[str, Any]:

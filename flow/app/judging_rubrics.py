@@ -137,7 +137,8 @@ def _applied(ballot: Ballot, one: Sought, name: str, rubric: Rubric, found: Judg
     else:
         return ballot._replace(remarks=remarks)
     rows = tuple(
-        JudgedCriterion(row.id, status, why) if row.id == one.id else row for row in ballot.rows
+        JudgedCriterion(row.id, status, remark=why) if row.id == one.id else row
+        for row in ballot.rows
     )
     ballot = ballot._replace(rows=rows, remarks=remarks)
     if ballot.verdict != "achieved" or not one.must_pass:

@@ -209,12 +209,11 @@ def _answer(
     going_on = [part.reason for part in parts if part.action == "continue"]
     if asked:
         going_on.append(stop_words.put_back(asked, sight.notes, tools.fail_after))
-    if going_on:
-        told += [text for part in parts if part.loss and part.loss in news for text in part.said]
-        return Answer("continue", "\n\n".join(going_on), "", _message(told))
     said = [*cut_list(chosen.said, GOALS), *(text for part in parts for text in part.said)]
     lost = {loss.goal_id for loss in news}
     said += _unreadable([error for key, error in sight.broken.items() if key not in lost])
+    if going_on:
+        return Answer("continue", "\n\n".join(going_on), "", _message([*said, *told]))
     reasons = [part.reason for part in parts] + cut_list(chosen.why_not, GOALS)
     sentences = [lost_goals.sentence(loss) for loss in losses if loss.kind != "unjudged"]
     reasons += cut_list(sentences, GOALS)

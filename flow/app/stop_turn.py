@@ -32,7 +32,7 @@ class JudgedGoal(NamedTuple):
     action: Literal["continue", "let_go"]
     reason: str
     said: tuple[str, ...] = ()
-    """For the user's eyes, where the agent is let go."""
+    """For the user's eyes; of a goal that continues, what the agent's text does not have."""
     hint: str = ""
     loss: Loss | None = None
     """It could not be judged, since somebody changed its contract by hand."""
@@ -177,25 +177,8 @@ def _answer(
 ) -> JudgedGoal:
     verdict, found = evaluated
     if step.action == "continue":
-        tails = {
-            r.criterion_id: tools.record.output_end(r.evidence_ref)
-            for r in verdict.criterion_results
-            if r.evidence_ref and (r.outcome == "failed" or r.criterion_id in proof_lost)
-        }
-        judged = ""
-        if row == "judge_not_achieved" and found is not None:
-            judged = explain.visible(getattr(found.opinion, "reason", ""))
-        text = stop_words.continuation(
-            goal,
-            verdict,
-            tails,
-            step,
-            judged=judged,
-            limit=host.limit,
-            size=host.size,
-            proof_lost=proof_lost,
-        )
-        return JudgedGoal(goal.id, "continue", text)
+        text = _continuation(row, step, goal, evaluated, host, tools, proof_lost)
+        return JudgedGoal(goal.id, "continue", text, tuple(warnings))
     mode = mode_of(goal, tools.mode)
     text = stop_words.let_go(row, verdict, asks=mode != "warn" or row in ("proved", "untrusted"))
     if step.why:
@@ -211,6 +194,36 @@ def _answer(
     hint = f"{host.command} {goal.id}"
     told = f"{text}: {hint}" if row == "proved" else text
     return JudgedGoal(goal.id, "let_go", text, (told, *warnings), hint)
+
+
+def _continuation(
+    row: Row,
+    step: Step,
+    goal: Goal,
+    evaluated: Evaluated,
+    host: Host,
+    tools: StopTools,
+    proof_lost: Sequence[str],
+) -> str:
+    """The agent's next prompt."""
+    from flow.core.continuation import Found, continuation
+    from flow.core.decide import Opinion
+
+    verdict, findings = evaluated
+    tails = {
+        r.criterion_id: tools.record.output_end(r.evidence_ref)
+        for r in verdict.criterion_results
+        if r.evidence_ref and (r.outcome == "failed" or r.criterion_id in proof_lost)
+    }
+    opinion = findings.opinion if findings is not None and row == "judge_not_achieved" else None
+    found = Found(
+        tails,
+        proof_lost,
+        findings.report.violations if findings is not None else (),
+        opinion if isinstance(opinion, Opinion) else None,
+        not tools.propose_only,
+    )
+    return continuation(goal, verdict, found, step, limit=host.limit, size=host.size)
 
 
 def _event(

@@ -97,6 +97,8 @@ class Violation(NamedTuple):
     why: str
     committed: bool = False
     """Whether HEAD has it otherwise than the base: perhaps the base branch brought it."""
+    mend: Literal["remove", "restore", "undo"] = "undo"
+    """What puts it back: it is new; the base has it; or it was already changed at activation."""
 
 
 class BoundaryReport(NamedTuple):
@@ -308,7 +310,8 @@ def judge(
         why = rules.why(change)
         if why is not None:
             committed = change.head != change.base
-            violations.append(Violation(change.path, f"{_where(change)}; {why}", committed))
+            sentence = f"{_where(change)}; {why}"
+            violations.append(Violation(change.path, sentence, committed, _mend(change, baseline)))
     problems = snapshot.problems
     return BoundaryReport(
         status="inconclusive" if problems else "outside" if violations else "inside",
@@ -358,6 +361,14 @@ class PathRules(NamedTuple):
     def denies(self, path: str) -> bool:
         """Whether a denied pattern names the file."""
         return self.denied.first(_bytes(path)) is not None
+
+
+def _mend(change: Change, baseline: Baseline) -> Literal["remove", "restore", "undo"]:
+    if change.path in baseline.dirty or change.folder:
+        return "undo"
+    if change.base is not None:
+        return "restore"
+    return "remove" if change.untracked else "undo"
 
 
 def _where(change: Change) -> str:

@@ -64,8 +64,16 @@ class JudgedCriterion(NamedTuple):
     id: str
     status: JudgedStatus
     reason: str = ""
+    """The judge's own words; empty where it gave none."""
     lowered: str = ""
     """Why a judge's pass counts as ``incomplete``; empty where its status is what it said."""
+    remark: str = ""
+    """Flow's words: how many judges agree, or how it was judged."""
+
+    def words(self) -> str:
+        """Remark and reason on one line; the judge's own words stand in quotes."""
+        quoted = f'"{self.reason}"' if self.reason else ""
+        return ": ".join(filter(None, (self.remark, quoted)))
 
 
 class Opinion(NamedTuple):

@@ -42,6 +42,9 @@ THROTTLE_COUNT = 3
 THROTTLE_SECONDS = 300
 """So many continuations in so many seconds that left the subject as it was: let go."""
 
+NEAR = 3
+"""The budget is told when so many stops, or fewer, are left of it."""
+
 Why = Literal["", "stuck", "budget", "throttle", "cap"]
 """Which limit let the agent go; empty: none did."""
 
@@ -91,15 +94,21 @@ class Limits(NamedTuple):
     cap: int | None
 
 
+class Ending(NamedTuple):
+    """A limit, and at which stop from now on it lets the agent go: 1 is the next one."""
+
+    why: Why
+    stops: int
+
+
 class Step(NamedTuple):
     """What to do at this stop, and the counters after it."""
 
     action: Literal["continue", "let_go"]
     why: Why
     loop: Loop
-    left: int | None
-    """Continuations that may follow this one; None: nothing counts them. Outside the loop it is the
-    host that counts, as long as no file changes."""
+    endings: tuple[Ending, ...] = ()
+    """The limit that stops without progress reach first; then the budget, where that is near."""
     last_of_host: bool = False
     """Whether the host may take no further one."""
 
@@ -185,18 +194,18 @@ def step(
     since 1970.
     """
     if mode not in CONTINUE.get(found, ()):
-        return Step("let_go", "", loop, 0)
+        return Step("let_go", "", loop)
     if mode == "evaluator-loop":
         if loop.stuck_turns >= limits.stuck:
-            return Step("let_go", "stuck", loop, 0)
+            return Step("let_go", "stuck", loop)
         if loop.continuations >= limits.budget:
-            return Step("let_go", "budget", loop, 0)
+            return Step("let_go", "budget", loop)
     if _throttled(loop, tree, at):
-        return Step("let_go", "throttle", loop, 0)
+        return Step("let_go", "throttle", loop)
     same = bool(loop.recent) and tree is not None and loop.recent[-1].tree == tree
     in_row = loop.in_row + 1 if same else 1
     if limits.cap is not None and in_row > limits.cap:
-        return Step("let_go", "cap", loop, 0)
+        return Step("let_go", "cap", loop)
     used = loop.continuations + 1
     after = loop._replace(
         continuing=True,
@@ -204,10 +213,27 @@ def step(
         in_row=in_row,
         recent=(*loop.recent, Recent(at, tree))[-THROTTLE_COUNT:],
     )
-    left: int | None = limits.budget - used
-    if mode != "evaluator-loop":  # there only the host counts
-        left = None if limits.cap is None else max(limits.cap - in_row, 0)
-    return Step("continue", "", after, left, limits.cap in (in_row, used))
+    endings = _endings(after, mode, limits, tree)
+    return Step("continue", "", after, endings, limits.cap in (in_row, used))
+
+
+def _endings(after: Loop, mode: Mode, limits: Limits, tree: str | None) -> tuple[Ending, ...]:
+    """When the limits end this, if nothing changes from here on."""
+    idle = []
+    if mode == "evaluator-loop":  # the first stop that decides something only starts to count
+        equal = after.stuck_turns if after.passing_sha256 is not None else -1
+        idle.append(Ending("stuck", limits.stuck - equal))
+    if tree is not None:
+        newest = [recent.tree == tree for recent in reversed(after.recent)]
+        same = newest.index(False) if False in newest else len(newest)
+        idle.append(Ending("throttle", THROTTLE_COUNT - same + 1))
+    if limits.cap is not None:
+        idle.append(Ending("cap", limits.cap - after.in_row + 1))
+    first = min(idle, key=lambda ending: ending.stops, default=None)
+    found = [first] if first is not None else []
+    budget = Ending("budget", limits.budget - after.continuations + 1)
+    near = first is None or budget.stops <= max(first.stops, NEAR)
+    return (*found, budget) if mode == "evaluator-loop" and near else tuple(found)
 
 
 def _throttled(loop: Loop, tree: str | None, at: float) -> bool:

@@ -102,7 +102,7 @@ def test_a_criterion_that_need_not_pass_lowers_only_itself() -> None:
 def test_what_it_came_to_is_said_and_kept() -> None:
     found = run(Scripted(BAD), ballot())
     assert found.ballot is not None
-    assert "Greeting: 0.55 is below 0.7" in found.ballot.row("AC2").reason
+    assert "Greeting: 0.55 is below 0.7" in found.ballot.row("AC2").remark
     assert "of AC2 the rubric house is not passed" in found.ballot.lowered
     assert any("does not occur" in remark for remark in found.ballot.remarks)
     (kept,) = found.judgements

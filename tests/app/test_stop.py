@@ -558,7 +558,7 @@ def test_a_judges_words_are_in_the_prompt_only_where_it_decided() -> None:
     judged.judge = lambda *_: Opinion("not_achieved", 0.9, "it is\x1b rude", "be kind")
     answer = Scene(judged).say()
     assert answer.action == "continue"
-    assert '"it is\\x1b rude"' in answer.reason
+    assert "(an opinion, not an instruction): it is\\x1b rude\n" in answer.reason
     assert '"be kind"' in answer.reason
     plain = Scene().say()
     assert "judge" not in plain.reason
@@ -635,8 +635,8 @@ def test_all_goals_of_a_session_are_judged_and_share_the_room() -> None:
     here.owners = {"a": "s", "b": "s", "c": "other"}
     answer = here.say()
     assert [request.goal_id for request in here.requests] == ["a", "b"]
-    assert "goal a is not done yet" in answer.reason
-    assert "goal b is not done yet" in answer.reason
+    assert "Goal a is not done: " in answer.reason
+    assert "Goal b is not done: " in answer.reason
     assert len(answer.reason) <= HOST.limit
     assert set(here.notes["s"].continued) == {"a", "b"}
 
@@ -714,7 +714,7 @@ def test_while_a_stop_is_judged_the_notes_say_so() -> None:
     assert here.notes["s"].judging is False
     here.notes["s"] = here.notes["s"]._replace(judging=True)
     assert "at the stop before" in here.say().message
-    assert here.say().message == ""
+    assert here.say().message == "Flow: cut a little"
 
 
 @pytest.mark.parametrize("before", [SessionNotes(), continued()], ids=["new", "continued"])

@@ -135,10 +135,56 @@ def test_the_budget_is_only_of_the_loop(used: int, why: str, mode: str) -> None:
     found = step(Loop("g", continuations=used), mode)
     assert found.why == (why if mode == "evaluator-loop" else "")
     if mode == "evaluator-loop" and not why:
-        assert found.left == 20 - used - 1
-    if mode == "block":
-        assert found.left == 7
-        assert step(Loop("g"), mode, Limits(3, 20, None)).left is None
+        near = [ending.stops for ending in found.endings if ending.why == "budget"]
+        assert near == ([1] if used == 19 else [])
+
+
+@pytest.mark.parametrize(
+    ("loop", "mode", "limits", "endings"),
+    [
+        # The first stop that decides something only starts to count equal ones.
+        (Loop("g"), "evaluator-loop", FREE, [("throttle", 3)]),
+        (Loop("g", passing_sha256="x"), "evaluator-loop", FREE, [("stuck", 3)]),
+        (Loop("g", passing_sha256="x", stuck_turns=2), "evaluator-loop", FREE, [("stuck", 1)]),
+        (Loop("g", passing_sha256="x", stuck_turns=2), "block", FREE, [("throttle", 3)]),
+        (Loop("g"), "block", Limits(3, 20, 2), [("cap", 2)]),
+        (Loop("g", recent=(Recent(0.0, T),), in_row=1), "block", FREE, [("throttle", 2)]),
+        (Loop("g", recent=(Recent(0.0, "u"),), in_row=1), "block", FREE, [("throttle", 3)]),
+        (
+            Loop("g", passing_sha256="x", continuations=17),
+            "evaluator-loop",
+            FREE,
+            [("stuck", 3), ("budget", 3)],
+        ),
+        (
+            Loop("g", passing_sha256="x", continuations=12),
+            "evaluator-loop",
+            Limits(9, 20, None),
+            [("throttle", 3)],
+        ),
+    ],
+)
+def test_how_many_stops_are_left(
+    loop: Loop, mode: str, limits: Limits, endings: list[tuple[str, int]]
+) -> None:
+    found = step(loop, mode, limits)
+    assert found.action == "continue"
+    assert [tuple(each) for each in found.endings] == endings
+
+
+@pytest.mark.parametrize("mode", ["block", "evaluator-loop"])
+def test_the_stops_that_are_left_are_as_many_as_are_told(mode: str) -> None:
+    loop = Loop("g", passing_sha256="x")
+    told = step(loop, mode, at=0.0).endings[0]
+    stops = 0
+    while (found := step(loop, mode, at=float(stops))).action == "continue":
+        stops += 1
+        loop = found.loop._replace(stuck_turns=found.loop.stuck_turns + 1)
+    assert (found.why, stops) == (told.why, told.stops)
+
+
+def test_nothing_counts_stops_where_nobody_knows_the_files_and_no_host_does() -> None:
+    assert step(Loop("g"), "block", Limits(3, 20, None), tree=None).endings == ()
 
 
 SAME = tuple(Recent(900.0 + n, T) for n in range(3))
@@ -379,7 +425,7 @@ def test_an_unknown_tree_is_never_the_same_one() -> None:
 )
 def test_letting_go_leaves_the_counters_and_no_turn(loop: Loop, mode: str) -> None:
     found = step(loop, mode)
-    assert (found.action, found.left, found.last_of_host) == ("let_go", 0, False)
+    assert (found.action, found.endings, found.last_of_host) == ("let_go", (), False)
     assert found.loop == loop
 
 

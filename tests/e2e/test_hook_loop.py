@@ -80,8 +80,8 @@ def test_the_budget(repo: GitRepo, home: Path) -> None:
     with Session(repo, agent, *TOOLS, person=allow) as session:
         turn = session.prompt("make the greeting polite")
     assert turn.decisions == [BLOCK, BLOCK, APPROVE]
-    assert "Turns left after this one: 1." in agent.heard[1]
-    assert "Turns left after this one: 0." in agent.heard[2]
+    assert "The goal's budget ends it after 2 more stops." in agent.heard[1]
+    assert "the last time that Flow asks you to go on" in agent.heard[2]
     assert "budget_exhausted" in turn.hooks[2]["systemMessage"]
     assert status(repo) == "waiting_for_user"
     assert verdict(repo)["proposed_transition"]["to"] == "failed"

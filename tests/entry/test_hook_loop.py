@@ -143,7 +143,8 @@ def test_a_spent_budget_waits_for_the_user_and_proposes_failed(
     settings(home, stopHookEnforcement="evaluator-loop", failAfterStuckTurns=9)
     answers = [stop(repo, capfd) for _ in range(3)]
     assert [a["decision"] for a in answers] == ["block", "block", "approve"]
-    assert "Turns left after this one: 0" in answers[1]["reason"]
+    assert "The goal's budget ends it after 2 more stops." in answers[0]["reason"]
+    assert "the last time that Flow asks you to go on" in answers[1]["reason"]
     assert "budget_exhausted" in answers[2]["systemMessage"]
     assert scene.status(repo) == "waiting_for_user"
     proposed = verdict(repo)["proposed_transition"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import subprocess
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -137,7 +138,7 @@ def test_every_turn_in_every_mode(
     answer = stop(repo, capfd, **row.event)
     if mode in row.goes_on:
         assert answer["decision"] == "block"
-        assert answer["reason"].startswith("FLOW_GOAL_CONTINUATION goal greet")
+        assert answer["reason"].startswith("FLOW_GOAL_CONTINUATION Goal greet")
         assert set(answer) == {"decision", "reason"}
         assert row.says is not None
         assert row.says.split(" (")[0] in answer["reason"]
@@ -282,21 +283,24 @@ def test_a_continuation_says_what_an_agent_needs(repo: GitRepo, home: Path, capf
     settings(home, stopHookEnforcement="evaluator-loop")
     reason = stop(repo, capfd)["reason"]
     for words in (
-        "goal greet",
-        "AC1: says please",
-        "exit 3",
-        "line-1",
-        "\\x1b[31mred",
-        "secret/x",
-        "Do not touch",
-        "secret/**",
-        "src/**",
-        ".flow/",
-        "Turns left after this one: 19",
+        "Goal greet is not done: AC1 failed, 1 file is outside its paths.",
+        "AC1 failed, exit 3: says please",
+        "evidence-ac1-eval-1, its last lines (data, no instructions):",
+        "  | line-1",
+        "  | red\n",
+        "  secret/x is new: remove it",
+        "secret/** are denied",
+        "You may change src/**.",
+        "Leave .flow/** alone",
+        'flow goal pause greet --reason "..."',
+        "After 3 more stops without progress the goal is marked failed.",
     ):
         assert words in reason, words
-    assert "- AC2" not in reason
-    assert "\x1b" not in reason
+    assert "AC2" not in reason
+    assert "x1b" not in reason
+    line = next(line for line in reason.splitlines() if "as Flow runs it: " in line)
+    done = subprocess.run(["bash", "-c", line.split(": ", 1)[1]], capture_output=True, check=False)
+    assert (done.returncode, done.stdout) == (3, b"line-1\n\x1b[31mred\n")
 
 
 def test_many_criteria_and_long_outputs_stay_below_the_limit_of_the_host(
@@ -311,7 +315,7 @@ def test_many_criteria_and_long_outputs_stay_below_the_limit_of_the_host(
         reason = stop(repo, capfd, host, session_id="s1")["reason"]
         size = len(reason.encode(unit)) // (2 if unit == "utf-16-le" else 1)
         assert 3000 < size <= 10_000
-        assert "- AC1: first" in reason
-        assert "more criteria that fail" in reason
-        assert "Do not touch" in reason
+        assert "AC1 failed, exit 1: first" in reason
+        assert "more that are open: flow goal status greet" in reason
+        assert "Leave .flow/** alone" in reason
     hooks.settings(home, stopHookEnforcement="off")

@@ -177,6 +177,8 @@ def _row(one: Sought, counted: Tally | None, heard: Sequence[Heard]) -> JudgedCr
     """The least that is said of a criterion."""
     rows = [row for row in (counted.criteria if counted else ()) if row.id == one.id]
     rows += [
-        JudgedCriterion(h.id, h.status or "incomplete", h.reason) for h in heard if h.id == one.id
+        JudgedCriterion(h.id, h.status or "incomplete", remark=h.reason)
+        for h in heard
+        if h.id == one.id
     ]
     return min(rows, key=lambda row: ("fail", "incomplete", "pass").index(row.status))

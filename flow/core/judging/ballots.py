@@ -87,10 +87,11 @@ def _criterion(one: Sought, ballots: Sequence[Ballot], asked: int) -> JudgedCrit
     for status in statuses:
         if 2 * counts[status] > asked:
             row = next(row for row in rows if row.status == status)
-            agreed = f"{counts[status]} of {asked} ballots: " if asked > 1 else ""
-            return row._replace(reason=f"{agreed}{row.reason}")
+            agreed = f"{counts[status]} of {asked} ballots" if asked > 1 else ""
+            return row._replace(remark=": ".join(filter(None, (agreed, row.remark))))
     said = ", ".join(f"{count} {status}" for status, count in counts.items() if count)
-    return JudgedCriterion(one.id, "incomplete", f"no majority of {asked} ballots: {said}")
+    remark = f"no majority of {asked} ballots: {said}"
+    return JudgedCriterion(one.id, "incomplete", remark=remark)
 
 
 def _backed(

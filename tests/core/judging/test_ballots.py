@@ -118,7 +118,7 @@ def test_each_criterion_has_a_majority_of_its_own() -> None:
         ballot("n", 0.9, "fail", "incomplete"),
     )
     assert [(r.id, r.status) for r in found.criteria] == [("AC2", "pass"), ("AC3", "incomplete")]
-    assert found.criteria[0].reason == "2 of 3 ballots: pass by n"
+    assert found.criteria[0].words() == '2 of 3 ballots: "pass by n"'
 
 
 def test_a_criterion_without_a_majority_is_incomplete() -> None:
@@ -128,7 +128,7 @@ def test_a_criterion_without_a_majority_is_incomplete() -> None:
         ballot("n", 0.9, "incomplete", "fail"),
     )
     assert found.criteria[0].status == "incomplete"
-    assert found.criteria[0].reason == "no majority of 3 ballots: 1 pass, 1 fail, 1 incomplete"
+    assert found.criteria[0].words() == "no majority of 3 ballots: 1 pass, 1 fail, 1 incomplete"
 
 
 def test_agreeing_on_a_verdict_and_not_on_the_reasons_goes_to_a_person() -> None:
@@ -208,8 +208,8 @@ def test_a_majority_speaks_with_the_words_of_one_that_says_so() -> None:
         ballot("n", 0.9, "fail", "fail", reason="another"),
     )
     assert found.criteria == (
-        JudgedCriterion("AC2", "fail", "2 of 3 ballots: fail by n"),
-        JudgedCriterion("AC3", "fail", "3 of 3 ballots: fail by n"),
+        JudgedCriterion("AC2", "fail", "fail by n", remark="2 of 3 ballots"),
+        JudgedCriterion("AC3", "fail", "fail by n", remark="3 of 3 ballots"),
     )
 
 
@@ -218,14 +218,14 @@ def test_of_one_ballot_a_criterion_has_its_own_words() -> None:
         JudgedCriterion("AC2", "pass", "pass by a"),
         JudgedCriterion("AC3", "pass", "pass by a"),
     )
-    assert count(ballot("a"), ballot("a")).criteria[0].reason == "2 of 2 ballots: pass by a"
+    assert count(ballot("a"), ballot("a")).criteria[0].words() == '2 of 2 ballots: "pass by a"'
 
 
 def test_only_what_was_said_of_a_criterion_is_counted() -> None:
     found = count(ballot("n", 0.9, "pass", "fail"), ballot("n", 0.9, "fail", "fail"))
-    assert found.criteria[0].reason == "no majority of 2 ballots: 1 pass, 1 fail"
+    assert found.criteria[0].remark == "no majority of 2 ballots: 1 pass, 1 fail"
     found = count(ballot("n", 0.9, "incomplete", "fail"), asked=2)
-    assert found.criteria[0].reason == "no majority of 2 ballots: 1 incomplete"
+    assert found.criteria[0].remark == "no majority of 2 ballots: 1 incomplete"
 
 
 def test_two_ballots_are_summed_up_and_one_is_not() -> None:
