@@ -227,7 +227,7 @@ def test_several_goals_are_named_until_one_is_claimed(
     assert "flow goal claim" in answer["systemMessage"]
     done = scene.here(repo, "goal", "claim", "other", env={"CLAUDE_CODE_SESSION_ID": "s1"})
     assert done.status == 0, done.stderr
-    assert "goal other" in stop(repo, capfd)["reason"]
+    assert "Goal other" in stop(repo, capfd)["reason"]
     assert stop(repo, capfd, session_id="s2")["decision"] == "approve"
 
 
