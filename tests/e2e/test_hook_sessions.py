@@ -50,7 +50,7 @@ def test_two_goals_on_a_branch_are_named_until_one_is_claimed(scene: GitRepo, ho
     assert "greet" in named.hooks[0]["systemMessage"]
     assert "other" in named.hooks[0]["systemMessage"]
     assert claimed.decisions == [BLOCK, APPROVE]
-    assert "goal other is not done yet" in claimed.hooks[0]["reason"]
+    assert "Goal other is not done: " in claimed.hooks[0]["reason"]
 
 
 def test_background_work_is_waited_for(scene: GitRepo, home: Path) -> None:

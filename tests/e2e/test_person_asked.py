@@ -153,7 +153,7 @@ def test_a_second_goal_hides_the_first_from_nobody(scene: GitRepo, home: Path) -
     assert "beside" in session.reasons[0]
     assert "a person, at a terminal" in agent.heard[2]
     assert turn.decisions[:2] == [BLOCK, BLOCK]
-    assert "goal greet is not done yet" in turn.hooks[1]["reason"]
+    assert "Goal greet is not done: " in turn.hooks[1]["reason"]
     assert status(scene) == "active"
 
 
@@ -233,4 +233,4 @@ def test_two_goals_of_one_session_are_both_judged(scene: GitRepo, home: Path) ->
     with Session(scene, agent, *TOOLS, person=allow, env=cap) as session:
         turn = session.prompt("work on both")
     assert turn.decisions[0] == BLOCK
-    assert "goal other is not done yet" in turn.hooks[0]["reason"]
+    assert "Goal other is not done: " in turn.hooks[0]["reason"]

@@ -341,7 +341,7 @@ def test_a_second_goal_hides_nothing(work: GitRepo, capfd: Capture) -> None:
     assert scene.here(work, "goal", "claim", "greet").status == 0
     answer = stop(work, capfd)
     assert answer["decision"] == "block"
-    assert "goal greet is not done yet" in answer["reason"]
+    assert "Goal greet is not done: " in answer["reason"]
 
 
 def test_a_goal_that_was_only_written_into_the_checkout_hides_none(
@@ -351,7 +351,7 @@ def test_a_goal_that_was_only_written_into_the_checkout_hides_none(
     work.write(".flow/goals/decoy.goal.yaml", text)
     answer = stop(work, capfd)
     assert answer["decision"] == "block"
-    assert "goal greet is not done yet" in answer["reason"]
+    assert "Goal greet is not done: " in answer["reason"]
 
 
 def test_all_goals_of_a_session_are_judged(work: GitRepo, capfd: Capture) -> None:
@@ -359,12 +359,12 @@ def test_all_goals_of_a_session_are_judged(work: GitRepo, capfd: Capture) -> Non
     for goal in ("greet", "other"):
         assert scene.here(work, "goal", "claim", goal, "--session", "s1").status == 0
     reason = stop(work, capfd)["reason"]
-    assert "goal greet is not done yet" in reason
-    assert "goal other is not done yet" in reason
+    assert "Goal greet is not done: " in reason
+    assert "Goal other is not done: " in reason
     work.write("src/other.txt", "x")
     reason = stop(work, capfd)["reason"]
-    assert "goal greet is not done yet" in reason
-    assert "goal other" not in reason
+    assert "Goal greet is not done: " in reason
+    assert "Goal other" not in reason
     scene.meet(work)
     answer = stop(work, capfd)
     assert answer["decision"] == "approve"
