@@ -12,7 +12,13 @@ import os
 from flow.adapters import declared_reports, files
 from flow.adapters.declared_reports import stamp
 from flow.cheap_typing import TYPE_CHECKING, Any
-from flow.core.attribution_reading import RULE_FILE, WINDOW, Attribution, Reading
+from flow.core.attribution_reading import (
+    LONGEST_WHY,
+    RULE_FILE,
+    WINDOW,
+    Attribution,
+    Reading,
+)
 from flow.core.explain import visible
 from flow.errors import ContractError, FlowError
 
@@ -25,7 +31,7 @@ if TYPE_CHECKING:
     from flow.core.attribution_summary import Summary
     from flow.core.goal import Goal
 
-REVISION = 7
+REVISION = 8
 """To be raised when a command's classing changes without a change of Flow's version."""
 RULES_LIMIT = 1 << 18
 
@@ -34,10 +40,11 @@ class Attributor:
     """Says of a run that exited 0 why that is no pass.
 
     ``top`` is the checkout's top level; ``cache_dir`` a folder of the user's own (mode 0700), or
-    None to remember nothing.
+    None to remember nothing; ``path`` the ``PATH`` of the commands.
     """
 
-    def __init__(self, top: str, cache_dir: str | None = None) -> None:
+    def __init__(self, top: str, cache_dir: str | None = None, path: str | None = None) -> None:
+        self._path = path
         self._top = os.path.realpath(top)
         self._cache_dir = cache_dir
         self._readings: dict[str, Reading] = {}
@@ -106,7 +113,7 @@ class Attributor:
             vacuous,
         )
 
-        whole = len(data) < WINDOW and (result.output_end is not None or not result.truncated_bytes)
+        whole = _whole(data, result)
         reports = list(self._reports(before))
         if check.report:
             named, why = declared_reports.read(self._top, declared, self.declared(check))
@@ -123,6 +130,27 @@ class Attributor:
         if failure is not None:
             return failure
         return vacuous(reading, lines, whole=whole, reports=reports, rules=self.rules())
+
+    def shows_nothing(
+        self, check: Check, result: CheckResult, before: Mapping[str, Stamp | None]
+    ) -> str:
+        """Why a run on the base commit that failed shows no test that failed; empty: it does."""
+        from flow.adapters.programs import missing
+        from flow.core.attribution import lines_of
+        from flow.core.attribution_absent import shows_nothing
+
+        reading = self.reading(check.command)
+        data = self._output_end(result)
+        reports = list(self._reports(before))
+        printed = _report(data) if _whole(data, result) else None
+        if printed is not None:
+            reports.append(("output", printed))
+        why = shows_nothing(reading, lines_of(data), result.exit_code, reports)
+        if why or any(summary.ran for _, summary in reports):
+            return why
+        folder = os.path.join(self._top, check.cwd)
+        absent = missing(reading.piped, folder, self._path)
+        return f"a command was not found: {absent}" if absent else ""
 
     def _output_end(self, result: CheckResult) -> bytes:
         """The last bytes that it printed, read before the output was cut."""
@@ -187,8 +215,13 @@ class Attributor:
         return document
 
 
-def attributed(run_checks: RunChecks, attributor: Attributor) -> RunChecks:
-    """``run_checks`` whose results are inconclusive where a pass was vacuous or masked."""
+def attributed(
+    run_checks: RunChecks, attributor: Attributor, *, on_base: bool = False
+) -> RunChecks:
+    """``run_checks`` whose results are inconclusive where a pass was vacuous or masked.
+
+    ``on_base``: and where a failure shows no test that failed (red first).
+    """
 
     def run(
         checks: Sequence[Check],
@@ -206,18 +239,29 @@ def attributed(run_checks: RunChecks, attributor: Attributor) -> RunChecks:
             before[check.criterion_id] = (attributor.stamps(check), attributor.declared(check))
 
         def end(check: Check, result: CheckResult) -> None:
-            found = attributor.attribution(check, result, *before.pop(check.criterion_id))
+            stamps, declared = before.pop(check.criterion_id)
+            found = attributor.attribution(check, result, stamps, declared)
             if found is not None:
                 result = result._replace(
                     outcome="inconclusive",
                     reason=found.reason,
                     attribution=found.to_document(),
                 )
+            elif on_base and result.outcome == "failed":
+                why = attributor.shows_nothing(check, result, stamps)
+                if why:
+                    reason = visible(f"not red: {why[:LONGEST_WHY]}")
+                    result = result._replace(outcome="inconclusive", reason=reason)
             ended(check, result)
 
         run_checks(checks, jobs=jobs, started=begin, ended=end, tick=tick)
 
     return run
+
+
+def _whole(data: bytes, result: CheckResult) -> bool:
+    """Whether ``data``, the end of an output, is all of it."""
+    return len(data) < WINDOW and (result.output_end is not None or not result.truncated_bytes)
 
 
 def _report(data: bytes) -> Summary | None:

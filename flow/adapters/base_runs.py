@@ -62,9 +62,9 @@ class BaseRunner:
         runner = CommandRunner(
             work, layout.WORK, environ=environ, output_limit=output_limit, outside=repo.top
         )
-        attributor = Attributor(work, cache_dir)
+        attributor = Attributor(work, cache_dir, environ.get("PATH"))
         self._notes = self._rules(attributor)
-        self._run = attributed(runner, attributor)
+        self._run = attributed(runner, attributor, on_base=True)
         self._number = 0
 
     def __call__(

@@ -10,7 +10,7 @@ from flow.cheap_typing import TYPE_CHECKING
 from flow.core.explain import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from flow.core.goal import Goal
 
@@ -36,17 +36,28 @@ def missing_programs(goal: Goal, environ: Mapping[str, str], top: str) -> list[s
         match = _PLAIN_WORD.match(criterion.verification_command or "")
         if match is None:
             continue
-        word = match.group(2)
-        if word in _SHELL_WORDS:
-            continue
         folder = os.path.join(top, criterion.cwd or "")
-        if "/" in word:
-            here = os.access(os.path.join(folder, word), os.X_OK)
-        else:
-            here = find_program(word, environ.get("PATH")) is not None
-        if not here:
+        word = missing([match.group(2)], folder, environ.get("PATH"))
+        if word:
             found.append(
                 f"{criterion.id}: {visible(word)} is not here (or cannot be run), "
                 f"so the command could not run"
             )
     return found
+
+
+def missing(programs: Iterable[str], folder: str, path: str | None) -> str:
+    """The first of these programs that is not here, or cannot be run; empty: all are.
+
+    ``folder`` is where a name with a slash starts from, ``path`` the value of ``PATH``.
+    """
+    for word in programs:
+        if word in _SHELL_WORDS:
+            continue
+        if "/" in word:
+            here = os.access(os.path.join(folder, word), os.X_OK)
+        else:
+            here = find_program(word, path) is not None
+        if not here:
+            return word
+    return ""

@@ -48,7 +48,24 @@ def read_command(text: str, parse: Callable[[str], Node | None]) -> Reading:
         next(filter(None, map(_listing, programs)), ""),
         found.second_try,
         found.inverted,
+        _piped(node),
     )
+
+
+def _piped(node: Node) -> tuple[str, ...]:
+    """The programs of the commands that stand in pipes, where no function bears such a name."""
+    names: dict[str, None] = {}
+    waiting = [node]
+    while waiting:
+        part = waiting.pop()
+        if part.kind == "function":
+            return ()
+        for member in part.parts if part.kind == "pipe" else ():
+            words = plain_words(member.words) if member.kind == "command" else ()
+            if words and words[0]:
+                names[words[0]] = None
+        waiting.extend(reversed(part.parts))
+    return tuple(names)
 
 
 _LISTS = {"go test": ("-list", "-c"), "cargo test": ("--no-run",)}

@@ -40,6 +40,8 @@ class Reading(NamedTuple):
     """It starts a runner again where that failed."""
     inverted: bool = False
     """It exits 0 only where its tests fail (``! pytest tests/known_broken``)."""
+    piped: tuple[str, ...] = ()
+    """The programs that stand in pipes."""
 
     def to_document(self) -> dict[str, Any]:
         """As a cache holds it."""
@@ -58,6 +60,7 @@ class Reading(NamedTuple):
             str(document["lists"]),
             bool(document["second_try"]),
             bool(document["inverted"]),
+            tuple(map(str, document["piped"])),
         )
 
 

@@ -131,6 +131,15 @@ def test_a_test_that_passed_before_proves_nothing(repo: GitRepo) -> None:
     assert done.json["verdict"] == "achieved"  # it is a limitation, no decision
 
 
+PYTEST = f"{sys.executable} -B -m pytest -q -p no:cacheprovider"
+OLD_TEST = """\
+import unittest
+
+
+class Old(unittest.TestCase):
+    def test_it(self):
+        self.fail("not yet")
+"""
 OUTCOMES = {
     "green": (GREEN, "passed", True),
     "red": (RED, "failed", False),
@@ -141,10 +150,23 @@ OUTCOMES = {
     "crashed": ("kill -SEGV $$", "failed", False),
     "masked": (f"{RED} || true", "inconclusive", None),
     "vacuous": (f"{PY} -B -m unittest src/nothing.py || [ $? = 5 ]", "inconclusive", None),
-    "a syntax error": ("if", "inconclusive", None),
-    "pytest without its file": (
-        f"{sys.executable} -B -m pytest -q -p no:cacheprovider src/test_new.py", "failed", False,
-    ),
+    "pytest without its file": (f"{PYTEST} src/test_new.py", "inconclusive", None),
+    "pytest without its test": (f"{PYTEST} src/test_old.py::no", "inconclusive", None),
+    "pytest that selects nothing": (f"{PYTEST} -k no src/test_old.py", "inconclusive", None),
+    "pytest that says nothing": (f"{PYTEST} src/no.py > /dev/null 2>&1", "inconclusive", None),
+    "pytest that fails": (f"{PYTEST} src/test_old.py", "failed", False),
+    "pytest that fails and says nothing": (f"{PYTEST} src/test_old.py >/dev/null", "failed", False),
+    "unittest without its module": (f"{PY} -B -m unittest src.test_no", "inconclusive", None),
+    "unittest without its class": (f"{PY} -B -m unittest src.test_old.No", "inconclusive", None),
+    "unittest that fails": (f"{PY} -B -m unittest src.test_old", "failed", False),
+    "unittest of what is not there yet": (f"{PY} -B -m unittest src.test_i", "failed", False),
+    "a script that is not there": (f"{PY} src/no.py", "inconclusive", None),
+    "a module that is not there": (f"{PY} -m no_such", "inconclusive", None),
+    "no program in a pipe": ("nosuch_prog | grep -q x", "inconclusive", None),
+    "no program in a pipe that hides it": ("nosuch_prog 2>&1 | grep -q x", "inconclusive", None),
+    "no file in a pipe that hides it": ("./src/no 2>&1 | grep -q x", "inconclusive", None),
+    "a pipe that fails": ("cat src/greet.txt | grep -q please", "failed", False),
+    "a target that is not there": ("make -s no-such-target", "inconclusive", None),
 }  # fmt: skip
 
 
@@ -153,6 +175,9 @@ def test_what_a_run_on_the_base_says(repo: GitRepo, home: Path, case: Any) -> No
     command, outcome, says = case
     start(repo)
     repo.write("src/nothing.py", "import unittest\n")
+    repo.write("src/test_old.py", OLD_TEST)
+    repo.write("src/test_i.py", "import greet_that_comes\n")
+    repo.write("Makefile", "all:\n\ttrue\n")
     repo.commit("more")
     goal(repo, command)
     row = baseline(repo, "--timeout", "1" if "sleep" in command else "60")["AC1"]
