@@ -29,9 +29,8 @@ if TYPE_CHECKING:
     from flow.app.ports import Check, CheckResult, RunChecks
     from flow.core.attribution_rules import Rule
     from flow.core.attribution_summary import Summary
-    from flow.core.goal import Goal
 
-REVISION = 8
+REVISION = 9
 """To be raised when a command's classing changes without a change of Flow's version."""
 RULES_LIMIT = 1 << 18
 
@@ -270,13 +269,3 @@ def _report(data: bytes) -> Summary | None:
     from flow.adapters.report_files import read_report
 
     return read_report(data)
-
-
-def masked_commands(goal: Goal, attributor: Attributor) -> list[str]:
-    """A warning for each command of a goal whose exit status can show no failure."""
-    found = []
-    for criterion in goal.criteria:
-        why = attributor.reading(criterion.verification_command or "").masked
-        if why:
-            found.append(f"{criterion.id}: masked: {visible(why)}, so it can never pass")
-    return found

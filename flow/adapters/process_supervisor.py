@@ -50,6 +50,11 @@ _RESERVED = frozenset(
 )
 
 
+def cannot_be_malformed(command: str) -> bool:
+    """Whether a command is plain words, the first one not the shell's own."""
+    return _PLAIN.issuperset(command) and _RESERVED.isdisjoint(command.split()[:1])
+
+
 class Plan(NamedTuple):
     """A command and how to run it. Times are seconds, ``limit`` is bytes."""
 
@@ -184,8 +189,8 @@ class _Supervisor:
     def _check_syntax(self) -> Literal["exit", "timeout"]:
         """Let bash read it all first: else what stands before the slip would have run already."""
         command = self.plan.command
-        if _PLAIN.issuperset(command) and _RESERVED.isdisjoint(command.split()[:1]):
-            return "exit"  # words, the first one not the shell's own: these cannot be malformed
+        if cannot_be_malformed(command):
+            return "exit"
         said = bytearray()
 
         def hear(data: bytes) -> None:

@@ -34,7 +34,7 @@ def parse(text: str) -> Node | None:
         return None
     for misread, meant in _MISREAD:
         data = misread.sub(meant, data)
-    root = _tree(data).root_node
+    root = syntax_tree(data).root_node
     if root.has_error or "\0" in text:
         return None
     try:
@@ -51,7 +51,8 @@ _MISREAD = (
 same in words that it reads rightly."""
 
 
-def _tree(data: bytes) -> Any:
+def syntax_tree(data: bytes) -> Any:
+    """The grammar's tree of a text."""
     if not _parser:
         import tree_sitter
         import tree_sitter_bash

@@ -54,7 +54,10 @@ class Workshop(NamedTuple):
     trust: Callable[[Goal, str], None]
     branch: Callable[[], str | None]
     missing_programs: Callable[[Goal], list[str]]
-    masked_commands: Callable[[Goal], list[str]]
+    command_warnings: Callable[[Goal], list[str]]
+    """A warning for each command that cannot show what it should, by its text."""
+    syntax_faults: Callable[[Goal], list[Fault]]
+    """A fault for each command that bash cannot read."""
     already_green: Callable[[Goal], list[str]]
     """A warning for each command that passes now; runs those that only look."""
 
@@ -92,8 +95,10 @@ def create(
     parsed = shop.parse(text, name)
     goal = parsed.goal
     faults = draft.starting_faults(goal.document)
-    if faults:
-        raise ContractError([Fault(why, file=name, key=key) for key, why in faults])
+    refused = [Fault(why, file=name, key=key) for key, why in faults]
+    refused += shop.syntax_faults(goal)
+    if refused:
+        raise ContractError(refused)
     refuse_other_branch(goal, shop.branch())
     baseline = None
     run_id = goal.run_id or layout.run_id_for(goal.id, now)
@@ -127,7 +132,7 @@ def create(
         ready.base_commit,
         (
             *parsed.warnings,
-            *lint(ready, [*shop.missing_programs(ready), *shop.masked_commands(ready)]),
+            *lint(ready, [*shop.missing_programs(ready), *shop.command_warnings(ready)]),
             *(() if as_draft else shop.already_green(ready)),
         ),
     )

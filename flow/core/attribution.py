@@ -49,6 +49,7 @@ def read_command(text: str, parse: Callable[[str], Node | None]) -> Reading:
         found.second_try,
         found.inverted,
         _piped(node),
+        found.guarded,
     )
 
 

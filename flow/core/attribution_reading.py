@@ -42,6 +42,8 @@ class Reading(NamedTuple):
     """It exits 0 only where its tests fail (``! pytest tests/known_broken``)."""
     piped: tuple[str, ...] = ()
     """The programs that stand in pipes."""
+    guarded: str = ""
+    """The one runner in it, where it can end with 0 without."""
 
     def to_document(self) -> dict[str, Any]:
         """As a cache holds it."""
@@ -61,6 +63,7 @@ class Reading(NamedTuple):
             bool(document["second_try"]),
             bool(document["inverted"]),
             tuple(map(str, document["piped"])),
+            str(document["guarded"]),
         )
 
 

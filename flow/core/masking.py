@@ -40,6 +40,8 @@ class Exits(NamedTuple):
     """Forms of report of the runners that every exit 0 has started."""
     second_try: bool = False
     """A runner is started again where it failed, and the last try counts."""
+    guarded: str = ""
+    """The one runner in it, where it can end with 0 without."""
     inverted: bool = False
     """It is 0 only where a runner fails: ``! pytest tests/known_broken``."""
 
@@ -68,6 +70,7 @@ def _followed(node: Node, parse: Parse, checks: list[tuple[str | None, ...]]) ->
     """Each runner followed on its own."""
     certain: dict[str, None] = {}
     second_try = False
+    guarded = ""
     inverted = [part.kind for part in node.parts] == ["not"]
     for words in checks:
         run = Run(parse, words)
@@ -81,7 +84,10 @@ def _followed(node: Node, parse: Parse, checks: list[tuple[str | None, ...]]) ->
         second_try = second_try or run.second_try
         if "" not in passes:
             certain[report_of(words)] = None
-    return Exits("", tuple(filter(None, certain)), second_try, inverted)
+        elif report_of(words):
+            guarded = guarded or name.strip("`")
+    certain.pop("", None)
+    return Exits("", tuple(certain), second_try, guarded if len(checks) == 1 else "", inverted)
 
 
 def nested_commands(node: Node, parse: Parse, depth: int = 0) -> list[Node]:

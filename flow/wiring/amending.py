@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core import ids
+from flow.errors import ContractError
 from flow.wiring.parts import Parts
 
 if TYPE_CHECKING:
@@ -19,7 +20,19 @@ class Amending(Parts):
     """Changing the contract of a live goal."""
 
     def plan_amend(self, goal_id: str, text: str, name: str) -> Plan:
-        """What the new ``text`` of a goal would change; ``name`` is the file it came from."""
+        """What the new ``text`` of a goal would change; ``name`` is the file it came from.
+
+        Raises :class:`ContractError` for commands that bash cannot read, too.
+        """
+        from flow.adapters.command_checks import syntax_faults
+
+        plan = self._plan(goal_id, text, name)
+        faults = syntax_faults(plan.goal, name, self.environ, self.top)
+        if faults:
+            raise ContractError(faults)
+        return plan
+
+    def _plan(self, goal_id: str, text: str, name: str) -> Plan:
         from flow.app import amend
 
         return amend.plan(self._desk(), self._amend_tools(), ids.goal_id(goal_id), text, name)
@@ -53,7 +66,7 @@ class Amending(Parts):
         from flow.adapters.records import read_goal
 
         data, loaded = read_goal(self.top, goal_id)
-        plan = self.plan_amend(goal_id, data.decode("utf-8"), loaded.file)
+        plan = self._plan(goal_id, data.decode("utf-8"), loaded.file)
         reason = "the goal file was changed by hand"
         self.do_amend(plan, who=None, asked=how, reason=reason, how=how)
 
@@ -165,10 +178,11 @@ class Amending(Parts):
 
     def _lint(self, goal: Goal) -> list[str]:
         """What a careful reader would ask about the contract."""
-        from flow.adapters.attribution import Attributor, masked_commands
+        from flow.adapters.attribution import Attributor
+        from flow.adapters.command_checks import command_warnings
         from flow.adapters.programs import missing_programs
         from flow.app.create import lint
 
         missing = missing_programs(goal, self.environ, self.top)
         missing += self._journal_denied(goal)
-        return lint(goal, [*missing, *masked_commands(goal, Attributor(self.top))])
+        return lint(goal, [*missing, *command_warnings(goal, Attributor(self.top))])

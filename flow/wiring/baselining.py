@@ -139,6 +139,7 @@ def baseline(
 def _document(
     goal: Goal, criteria: Sequence[Criterion], found: Found, warnings: Sequence[str]
 ) -> dict[str, Any]:
+    from flow.adapters.command_checks import pipe_warnings
     from flow.core import red_first
 
     rows = []
@@ -164,7 +165,7 @@ def _document(
         "base_commit": goal.base_commit,
         "criteria": rows,
         red_first.NON_DISCRIMINATING: red_first.green(asked.items()),
-        "warnings": [*warnings, *red_first.warnings(goal, asked)],
+        "warnings": [*warnings, *red_first.warnings(goal, asked), *pipe_warnings(goal)],
         "next": f"flow goal evaluate {goal.id}",
     }
 

@@ -55,8 +55,9 @@ class Creating(Parts):
         ``line`` is what a person types where an agent's shell may not.
         """
         from flow.adapters import clock, contracts
-        from flow.adapters.attribution import Attributor, masked_commands
+        from flow.adapters.attribution import Attributor
         from flow.adapters.base import commits_outside
+        from flow.adapters.command_checks import command_warnings, syntax_faults
         from flow.adapters.programs import missing_programs
         from flow.app import create
         from flow.wiring.beside import refuse_beside_active
@@ -90,7 +91,8 @@ class Creating(Parts):
                 *missing_programs(goal, self.environ, self.top),
                 *self._journal_denied(goal),
             ],
-            masked_commands=lambda goal: masked_commands(goal, Attributor(self.top)),
+            command_warnings=lambda goal: command_warnings(goal, Attributor(self.top)),
+            syntax_faults=lambda goal: syntax_faults(goal, name, self.environ, self.top),
             already_green=self._already_green,
         )
         return create.create(

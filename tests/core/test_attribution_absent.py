@@ -1,3 +1,4 @@
+# ruff: noqa: E501, ISC004  (a row a line)
 """What real runners print where there is no such test, and what a failure then shows."""
 
 from __future__ import annotations

@@ -59,6 +59,11 @@ def create(work: GitRepo, command: str) -> Ran:
 def evaluate(work: GitRepo, command: str, *more: str, **env: str) -> Ran:
     """In the test's own process, except where the terminal, the parent or the shell matter."""
     created = create(work, command)
+    if "bash -n refuses it" in created.stderr:  # then it gets there by hand
+        created = create(work, "true")
+        text = scene.goal_file(work).replace('"true"', json.dumps(command))
+        work.write(".flow/goals/greet.goal.yaml", text)
+        assert scene.here(work, "trust", "record", "greet", "--yes").status == 0
     assert created.status == 0, created
     start = scene.flow if env or "$PPID" in command or "/dev/tty" in command else scene.here
     return start(work, "goal", "evaluate", "greet", "--json", *more, env=env)
