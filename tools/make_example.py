@@ -49,17 +49,16 @@ GIT_CONFIG = """\
 
 PYTHON = '''\
 """Runs ``-m MODULE`` so that what it prints depends on neither the clock nor the folder."""
-import importlib.machinery, os, runpy, sys, time
+import os, runpy, sys, time
+from importlib.machinery import SourceFileLoader
 
-class Loader(importlib.machinery.SourceFileLoader):
-    def source_to_code(self, data, path, *more, **named):
-        near = os.path.relpath(path)
-        shown = path if near.startswith("..") else near
-        return super().source_to_code(data, shown, *more, **named)
+compiled = SourceFileLoader.source_to_code
 
-kind = (Loader, importlib.machinery.SOURCE_SUFFIXES)
-sys.path_hooks.insert(0, importlib.machinery.FileFinder.path_hook(kind))
-sys.path_importer_cache.clear()
+def source_to_code(self, data, path, *more, **named):
+    near = os.path.relpath(path)
+    return compiled(self, data, path if near.startswith("..") else near, *more, **named)
+
+SourceFileLoader.source_to_code = source_to_code
 sys.path.insert(0, os.getcwd())
 time.perf_counter = lambda: 0.0
 _, module = sys.argv[1:3]
@@ -81,7 +80,7 @@ def hold_still(now: int) -> None:
     moment, digests, fields = clock_time(now), git_settings.digests, measure.run_fields
 
     def own_digests(repo: Any) -> dict[str, str]:  # without those of /etc/gitconfig
-        return {name: value for name, value in digests(repo).items() if name[:8] == "config ["}
+        return {name: value for name, value in digests(repo).items() if name.startswith("config [")}
 
     def run_fields(*about: Any) -> dict[str, Any]:
         return {**fields(*about), "duration_seconds": SECONDS}

@@ -180,7 +180,7 @@ def test_flow_in_this_repository_does_not_see_it(home: Path) -> None:
     for folder in (Path(ROOT), EXAMPLE, RECORDED, RECORDED / "flow", RECORDED / "flow" / "goals"):
         ran = run_flow("goal", "list", "--json", cwd=folder)
         assert ran.status == 0, ran.stderr
-        assert not {row["id"] for row in ran.json["goals"]} & GOALS.keys()
+        assert not {row["goal_id"] for row in ran.json["goals"]} & GOALS.keys()
         ran = run_flow("goal", "status", "usage-page", "--json", cwd=folder)
         assert ran.status == 2
         assert ran.json["error"]["code"] == "not_found"
