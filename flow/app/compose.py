@@ -96,6 +96,7 @@ def verdict(
             found.opinion,
             goal.evaluator_type,
             may_propose=may_propose,
+            trust_first=bool(request.no_proposal),
         ),
         blocker_type=decision.blocker_type,
         criterion_results=results,
@@ -115,6 +116,7 @@ def verdict(
         turns_evaluated=facts.turn,
         proof=proof,
         to_approve=_to_approve(decision, report),
+        to_trust=bool(request.no_proposal),
     )
 
 

@@ -179,17 +179,21 @@ def hint(
     evaluator_type: str,
     *,
     may_propose: bool = True,
+    trust_first: bool = False,
 ) -> str:
     """What to do next, as a command where there is one.
 
     A judge's hint is shown as its words, never as an instruction of Flow's. ``may_propose``: this
-    evaluation may make a proposal at all.
+    evaluation may make a proposal at all; with ``trust_first`` it may once a person trusts the
+    contract.
     """
     needed = [r for r in results if r.criterion_id in required]
     theirs = judge.next_step_hint if isinstance(judge, Opinion) else ""
     quoted = f'judge: "{visible(theirs)}"' if theirs else ""
     if decision.proposed and may_propose:
         text = f"a person confirms: flow goal confirm {goal_id}"
+    elif decision.proposed and trust_first:
+        text = f"a person reads what changed in the contract, then: flow trust record {goal_id}"
     elif decision.proposed:
         text = f"let everything be evaluated: flow goal evaluate {goal_id}"
     elif decision.blocker_type == "scope_violation":

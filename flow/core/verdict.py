@@ -108,6 +108,8 @@ class Verdict(NamedTuple):
     """The files that the commands rest on and that changed since the goal began."""
     to_approve: tuple[str, ...] = ()
     """What holds an achieved verdict back until a person approves it: ``guards``, ``protected``."""
+    to_trust: bool = False
+    """Whether nothing is proposed until a person trusts the contract, which was only named."""
 
     def to_document(self) -> dict[str, Any]:
         """The verdict as one JSON object (``last-verdict.json``, ``--json``)."""
@@ -149,7 +151,7 @@ def next_act(verdict: Verdict) -> Act:
     if verdict.proposed_transition is not None:
         return "ask_confirm"
     if verdict.verdict == "achieved":
-        return "done"
+        return "ask_trust" if verdict.to_trust else "done"
     if verdict.verdict == "not_achieved":
         return "work_on"
     if verdict.path_violations:

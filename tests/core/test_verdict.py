@@ -158,6 +158,7 @@ def test_an_endless_text_or_command_does_not_fill_the_verdict() -> None:
 TABLE: tuple[tuple[dict[str, Any], Act], ...] = (
     ({"closed": True}, "done"),
     ({"proposed": True}, "ask_confirm"),
+    ({"verdict": "achieved", "trust": True}, "ask_trust"),
     ({"verdict": "achieved"}, "done"),
     ({"verdict": "not_achieved"}, "work_on"),
     ({"verdict": "blocked", "paths": True}, "put_back"),
@@ -171,9 +172,9 @@ TABLE: tuple[tuple[dict[str, Any], Act], ...] = (
 
 CELLS = [
     dict(zip(("verdict", "blocker", *names), values, strict=True))
-    for names in [("proposed", "paths", "executed", "approve", "closed")]
+    for names in [("proposed", "paths", "executed", "approve", "closed", "trust")]
     for values in itertools.product(
-        get_args(VerdictName), get_args(BlockerType), *([(True, False)] * 5)
+        get_args(VerdictName), get_args(BlockerType), *([(True, False)] * 6)
     )
 ]
 
@@ -191,12 +192,13 @@ def of_cell(cell: dict[str, Any]) -> Verdict:
         path_violations=("p",) if cell["paths"] else (),
         criterion_results=tuple(CriterionResult("AC1", "pending", o) for o in outcomes),
         to_approve=("guards",) if cell["approve"] else (),
+        to_trust=cell["trust"],
         lifecycle_to="failed" if cell["closed"] else "active",
     )
 
 
 def test_every_verdict_says_what_comes_next() -> None:
-    assert len(CELLS) == 4 * 6 * 2**5
+    assert len(CELLS) == 4 * 6 * 2**6
     wrong = {
         tuple(cell.items()): (next_act(of_cell(cell)), expected(cell))
         for cell in CELLS

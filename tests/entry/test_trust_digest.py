@@ -56,6 +56,8 @@ def test_another_contract_than_the_known_one_is_recorded_and_proposes_nothing(
         done = named(work)
         assert done.json["proposed_transition"] is None, done.json
         assert "flow trust record greet" in done.json["reason"]
+        assert "flow trust record greet" in done.json["next_step_hint"]
+        assert done.json["do"] == "ask_trust"
     (event,) = amended(work)
     assert (event["class"], event["how"]) == ("weakening", "flow goal evaluate --trust-digest")
     assert (event["from_sha256"], event["contract_sha256"]) == (before, contract(work))
