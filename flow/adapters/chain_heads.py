@@ -67,6 +67,8 @@ class Heads:
     def __init__(self, folder: str, repo: str) -> None:
         self._folder = folder
         self._rel = f"{KIND}/{sha256(os.fsencode(repo)).hexdigest()[:32]}"
+        self._parsed: tuple[bytes, Kept | None] | None = None
+        """What was read last, and what it says: much is asked of the same file."""
 
     def path(self, run_id: str) -> str:
         """The file that holds a run's heads."""
@@ -91,22 +93,22 @@ class Heads:
             data = files.read_optional(self._folder, rel, limit=LIMIT)
             if data is None:
                 return None
-            return _kept(own_json.loads(data)) or Kept(None, None, {}, broken=True)
+            if self._parsed is None or self._parsed[0] != data:
+                self._parsed = data, _kept(own_json.loads(data))
+            return self._parsed[1] or Kept(None, None, {}, broken=True)
         except StorageError:
             raise
         except (ValueError, FlowError):
             return Kept(None, None, {}, broken=True)
 
-    def vouches(self, root: str, run_id: str, name: str) -> bool:
-        """Whether a small file of the run is as Flow left it, or was about to leave it.
+    def vouches(self, run_id: str, name: str, digest: str) -> bool:
+        """Whether a small file of the run with this SHA-256 is as Flow left it.
 
-        Nobody vouches for a run that this folder knows nothing of: anyone can make one.
+        Or as it was about to leave it. Nobody vouches for a run that this folder knows nothing of:
+        anyone can make one.
         """
         kept = self.read(run_id)
-        if kept is None:
-            return False
-        known = {kept.files.get(name), kept.files.get(name + COMING)} - {None}
-        return files.digest(root, f"{layout.RUNS}/{run_id}/{name}") in known
+        return kept is not None and digest in (kept.files.get(name), kept.files.get(name + COMING))
 
     def announce(self, root: str, run_id: str, name: str, data: bytes | None) -> None:
         """Vouch for what a small file is about to become as well: a kill may come in between.

@@ -7,7 +7,6 @@ module costs next to nothing, writing a new file needs no YAML library, and a va
 
 from __future__ import annotations
 
-from flow.adapters.contracts_text import dotted
 from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.errors import ContractError, Fault
 
@@ -246,6 +245,8 @@ def _unknown(kind: str, document: Any) -> Iterator[Problem]:
 
 
 def _fault(problem: Problem, file: str) -> Fault:
+    from flow.adapters.contracts_text import dotted
+
     path, message, remedy, value = problem
     return Fault(message, file=file, key=dotted(path) or None, value=value, remedy=remedy)
 

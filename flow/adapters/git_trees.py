@@ -31,6 +31,11 @@ def own_dir(repo: Repo) -> str | None:
     return repo.git_dir if _leads_back(repo) else None
 
 
+def repo_key(common_dir: str | None, top: str) -> str:
+    """What the state folder knows a repository by: a real path."""
+    return os.path.realpath(common_dir or top)
+
+
 def _leads_back(repo: Repo) -> bool:
     git_dir, common, entry = repo.git_dir, repo.common_dir, os.path.join(repo.top, ".git")
     if git_dir is None or common is None:

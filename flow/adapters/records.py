@@ -61,6 +61,8 @@ class FileRecords:
         self._root = root
         self._cache_dir = cache_dir
         self._vouching = vouching if vouching is not None else Vouching(root)
+        self._baselines: dict[str, Baseline | None] = {}
+        """The last one that was read, by its digest: a stop asks for the same one often."""
 
     def goal(self, goal_id: str) -> LoadedGoal:
         """The goal, its contract's digest and the reader's warnings.
@@ -253,8 +255,20 @@ class FileRecords:
 
     def baseline(self, run_id: str) -> Baseline | None:
         """What was recorded at activation; None where it is missing or unreadable."""
-        found = self._json_object(layout.baseline_file(ids.run_id(run_id)), BASELINE_LIMIT)
-        return None if found is None else baseline_from_document(found)
+        return self.baseline_read(run_id)[0]
+
+    def baseline_read(self, run_id: str) -> tuple[Baseline | None, str]:
+        """:meth:`baseline`, and the SHA-256 of the very bytes that it was read from."""
+        from flow.core.sha import sha256
+
+        rel = layout.baseline_file(ids.run_id(run_id))
+        data = files.read_optional(self._root, rel, limit=BASELINE_LIMIT)
+        digest = sha256(data or b"").hexdigest()
+        if digest not in self._baselines:
+            found = _object(data)
+            self._baselines.clear()
+            self._baselines[digest] = None if found is None else baseline_from_document(found)
+        return self._baselines[digest], digest
 
     def baseline_owner(self, run_id: str) -> str | None:
         """The goal that pinned the run's baseline; None where there is none that says so."""
@@ -377,7 +391,7 @@ def baseline_document(baseline: Baseline, goal_id: str, run_id: str) -> dict[str
 
 def baseline_from_document(document: Mapping[str, Any]) -> Baseline | None:
     """A baseline, or None where a field is missing or of another kind than Flow writes."""
-    from flow.core.boundary import Baseline
+    from flow.core.changes import Baseline  # `boundary` itself loads all that judges one
 
     values: list[Any] = []
     for name in Baseline._fields:

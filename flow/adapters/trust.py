@@ -17,6 +17,7 @@ import re
 
 from flow.adapters import files, locks, own_json
 from flow.adapters.folders import reported
+from flow.adapters.git_trees import repo_key
 from flow.adapters.state import (
     ensure_state_dir,
     has_own,
@@ -70,11 +71,6 @@ class TrustEntry(NamedTuple):
         """As the line holds it."""
         unknown = [name for name in SPOKEN if getattr(self, name) is None]
         return {key: value for key, value in self._asdict().items() if key not in unknown}
-
-
-def repo_key(common_dir: str | None, top: str) -> str:
-    """What the ledger knows a repository by: a real path."""
-    return os.path.realpath(common_dir or top)
 
 
 class TrustLedger:

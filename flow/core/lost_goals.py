@@ -8,7 +8,7 @@ goal that vanished from one that never was.
 from __future__ import annotations
 
 from flow.cheap_typing import TYPE_CHECKING, Literal, NamedTuple
-from flow.core import explain, layout
+from flow.core import layout
 from flow.core.lifecycle import TERMINAL
 
 if TYPE_CHECKING:
@@ -149,8 +149,10 @@ def remedy(loss: Loss) -> str:
 
 
 def _filled(text: str, loss: Loss) -> str:
+    from flow.core.explain import visible
+
     values = {"now": loss.now, "before": loss.before, "id": loss.goal_id}
-    shown = {key: explain.visible(value)[:300] for key, value in values.items()}
+    shown = {key: visible(value)[:300] for key, value in values.items()}
     return text.format(file=layout.goal_file(loss.goal_id), **shown)
 
 
@@ -178,7 +180,7 @@ def losses(
             loss = _without_file(one, unreadable.get(one.goal_id), branch)
         else:
             loss = _with_file(one, goal, closed, branch)
-        of_this = one.goal_id in judged or _here(one.branch, branch)
+        of_this = one.goal_id in judged or is_here(one, branch)
         if loss is None or not of_this:
             continue
         if loss.kind != "switched" or one.goal_id in judged:
@@ -189,7 +191,7 @@ def losses(
 def _without_file(known: KnownGoal, why: str | None, branch: str | None) -> Loss | None:
     if why is not None:
         return Loss(known.goal_id, "unreadable", why)
-    if not _here(known.branch, branch):  # the other branch may never have had the file
+    if not is_here(known, branch):  # the other branch may never have had the file
         return Loss(known.goal_id, "switched", branch or "", known.branch)
     return Loss(known.goal_id, "gone")
 
@@ -201,8 +203,8 @@ def _with_file(
         if goal.id in closed:
             return None
         return Loss(goal.id, "closed_by_hand", goal.status, known.statuses[0])
-    if not _here(goal.branch, branch):
-        if goal.branch != known.branch and _here(known.branch, branch):
+    if not is_here(goal, branch):
+        if goal.branch != known.branch and is_here(known, branch):
             return Loss(goal.id, "branch_by_hand", goal.branch, known.branch)
         return Loss(goal.id, "switched", branch or "", goal.branch)
     if not is_acting(goal) and goal.status not in known.statuses:
@@ -217,10 +219,11 @@ def is_acting(goal: Goal) -> bool:
     return goal.status in ("active", "waiting_for_ci") or goal.blocked_by_paths
 
 
-def _here(goal_branch: str, branch: str | None) -> bool:
+def is_here(goal: Goal | KnownGoal, branch: str | None) -> bool:
+    """Whether the goal is one of the branch that is checked out; None: of every branch."""
     from flow.core.goal import NO_BRANCH
 
-    return branch is None or goal_branch in (branch, NO_BRANCH)
+    return branch is None or goal.branch in (branch, NO_BRANCH)
 
 
 def asks_back(loss: Loss, notes: SessionNotes, limit: int) -> bool:

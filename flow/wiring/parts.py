@@ -157,8 +157,7 @@ class Parts:
     @property
     def repository(self) -> str:
         """What the state folder knows this repository by; its working trees share it."""
-        from flow.adapters.git_trees import shared_dir
-        from flow.adapters.trust import repo_key
+        from flow.adapters.git_trees import repo_key, shared_dir
 
         key: str = self._once("repository", lambda: repo_key(shared_dir(self.repo), self.top))
         return key
@@ -271,8 +270,7 @@ class Parts:
     def heads(self) -> Heads:
         """What the user's state folder keeps of this repository's runs."""
         from flow.adapters.chain_heads import Heads
-        from flow.adapters.git_trees import own_dir
-        from flow.adapters.trust import repo_key
+        from flow.adapters.git_trees import own_dir, repo_key
 
         # Runs are a worktree's own, and a linked one may hold another run of the same id.
         heads: Heads = self._once(
@@ -307,9 +305,9 @@ class Parts:
 
         It lies in the checkout, where whoever works on the goal could write a better one.
         """
-        found = self.records.baseline(run_id)
+        found, digest = self.records.baseline_read(run_id)
         try:
-            vouched = found is not None and self.heads.vouches(self.top, run_id, layout.BASELINE)
+            vouched = found is not None and self.heads.vouches(run_id, layout.BASELINE, digest)
         except FlowError:  # no state folder, or none that can be used
             return None
         return found if vouched else None

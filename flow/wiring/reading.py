@@ -31,13 +31,19 @@ class Reading(Parts):
 
     def goals(self) -> tuple[list[Goal], list[FlowError]]:
         """Every goal of the checkout, and what is wrong with those that cannot be read."""
-        found, broken = [], []
+        loaded, broken = self.loaded_goals()
+        return [each.goal for each in loaded.values()], [*broken.values()]
+
+    def loaded_goals(self) -> tuple[dict[str, LoadedGoal], dict[str, FlowError]]:
+        """Every goal of the checkout by id, and what is wrong with those that cannot be read."""
+        loaded: dict[str, LoadedGoal] = {}
+        broken: dict[str, FlowError] = {}
         for goal_id in self.records.goal_ids():
             try:
-                found.append(self.records.goal(goal_id).goal)
+                loaded[goal_id] = self.load(goal_id)
             except FlowError as error:
-                broken.append(error)
-        return found, broken
+                broken[goal_id] = error
+        return loaded, broken
 
     def choose(self) -> str:
         """The goal that a command without an id means."""

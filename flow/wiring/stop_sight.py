@@ -24,20 +24,25 @@ PENDING_LIMIT = 1000
 """Goals whose last change is completed at most; a crash leaves one."""
 
 
-def look(checkout: Reading, session: str | None, *, finish: bool = True) -> Sight:
+def look(
+    checkout: Reading,
+    session: str | None,
+    *,
+    finish: bool = True,
+    read: tuple[Mapping[str, LoadedGoal], Mapping[str, FlowError]] | None = None,
+) -> Sight:
     """The branch's open goals, those that are lost, and the notes about them.
 
-    With ``finish`` what a killed call had decided is written everywhere first. Raises
-    :class:`FlowError`.
+    With ``finish`` what a killed call had decided is written everywhere first. ``read`` is every
+    goal as the caller has just read them; they are read here where that may have changed some.
+    Raises :class:`FlowError`.
     """
-    from flow.core.goal import NO_BRANCH
-
     remembered, notes = _remembered(checkout, session)
     if remembered.git_dir is not None and checkout.repo.git_dir is None:
         losses = [Loss(goal_id, "no_repository", checkout.top) for goal_id in remembered.goals]
         return Sight((), {}, remembered.goals, losses, {}, notes)
-    broken = _finish(checkout) if finish else {}
-    goals = _goals(checkout, remembered.goals, broken)
+    pending, broken = _finish(checkout) if finish else (0, {})
+    goals = _goals(checkout, remembered.goals, broken, None if pending else read)
     branch = checkout.branch()
     closed = _closed(checkout, remembered.goals, goals)
     if finish:
@@ -53,8 +58,7 @@ def look(checkout: Reading, session: str | None, *, finish: bool = True) -> Sigh
     here = {
         goal_id: loaded
         for goal_id, loaded in goals.items()
-        if loaded.goal.status not in TERMINAL
-        and (branch is None or loaded.goal.branch in (branch, NO_BRANCH))
+        if loaded.goal.status not in TERMINAL and lost_goals.is_here(loaded.goal, branch)
     }
     return Sight(
         [loaded.goal for loaded in here.values()],
@@ -118,21 +122,21 @@ def left_behind(checkout: Reading, session: str | None) -> list[str]:
     return [f"goal {names} of {place} is not judged while the session is elsewhere"]
 
 
-def _finish(checkout: Reading) -> dict[str, FlowError]:
-    """Carry out what was decided; returns what could not be, by file."""
+def _finish(checkout: Reading) -> tuple[int, dict[str, FlowError]]:
+    """Carry out what was decided; returns how much there was, and what could not be, by file."""
     from flow.adapters import files
 
     broken: dict[str, FlowError] = {}
     try:
         names = files.names(checkout.top, layout.PENDING, suffix=".json", limit=PENDING_LIMIT)
     except FlowError as error:
-        return {layout.PENDING: error}
+        return 1, {layout.PENDING: error}
     for name in names:
         try:
             checkout.ledger.finish(name.removesuffix(".json"))
         except FlowError as error:
             broken[name] = error
-    return broken
+    return len(names), broken
 
 
 def _remembered(checkout: Reading, session: str | None) -> tuple[Remembered, SessionNotes]:
@@ -146,23 +150,21 @@ def _remembered(checkout: Reading, session: str | None) -> tuple[Remembered, Ses
 
 
 def _goals(
-    checkout: Reading, known: Mapping[str, KnownGoal], broken: dict[str, FlowError]
-) -> dict[str, LoadedGoal]:
+    checkout: Reading,
+    known: Mapping[str, KnownGoal],
+    broken: dict[str, FlowError],
+    read: tuple[Mapping[str, LoadedGoal], Mapping[str, FlowError]] | None,
+) -> Mapping[str, LoadedGoal]:
     """Every goal that can be read, by id; ``broken`` gets the others."""
-    found = {}
     try:
-        goal_ids = checkout.records.goal_ids()
+        loaded, unreadable = checkout.loaded_goals() if read is None else read
     except FlowError as error:  # no folder stands at its place
         if not known:
             raise
         broken.update(dict.fromkeys(known, error))
         return {}
-    for goal_id in goal_ids:
-        try:
-            found[goal_id] = checkout.load(goal_id)
-        except FlowError as error:
-            broken[goal_id] = error
-    return found
+    broken.update(unreadable)
+    return loaded
 
 
 def _closed(

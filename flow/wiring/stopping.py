@@ -84,6 +84,7 @@ class Stopping(Reading, Evaluating):
 
         settings = self.settings.settings
         self._parts["speaker"] = None  # nobody speaks at a stop: `how` names the hook
+        read = self._parts.pop("goals of this stop", None)
 
         def left() -> float:
             return seconds_left() - MARGIN
@@ -92,7 +93,7 @@ class Stopping(Reading, Evaluating):
             mode=settings.stop_hook_enforcement,
             fail_after=settings.fail_after_stuck_turns,
             propose_only=settings.on_stuck == "propose",
-            sight=lambda session: stop_sight.look(self, session),
+            sight=lambda session: stop_sight.look(self, session, read=read),
             sessions=stop_parts.StopSessions(self),
             record=stop_parts.StopRecord(self),
             moves=stop_parts.StopMoves(self),
@@ -107,11 +108,13 @@ class Stopping(Reading, Evaluating):
 
     def take_settings_of_open_goals(self) -> tuple[str, ...]:
         """Go by the settings as they were when the branch's goals began; what is not obeyed."""
+        from flow.core import lost_goals
+
         try:
-            goals, _ = self.active(None, any_open=True)
-            acting = [
-                g for g in goals if g.status in ("active", "waiting_for_ci") or g.blocked_by_paths
-            ]
+            read = self._parts["goals of this stop"] = self.loaded_goals()
+            branch = self.branch()
+            goals = [each.goal for each in read[0].values()]
+            acting = [g for g in goals if lost_goals.is_acting(g) and lost_goals.is_here(g, branch)]
             self.take_settings_of(*(goal.run_id for goal in acting))
         except FlowError:  # the stop itself tells that the goals cannot be read
             pass

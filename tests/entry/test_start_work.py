@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from flow.adapters import check_variables, worktree
+from flow.adapters import check_variables, records, transaction, worktree
 from tests.entry import hooks, scene
 from tests.support import ROOT
 
@@ -147,3 +147,65 @@ def test_a_form_names_what_a_shell_pattern_names(form: str) -> None:
     more = (form, form.replace("*", ""), form.replace("*", "x"), form + "x", "x" + form, form[:-1])
     for word in (*WORDS, *more, "a", "aa", "aba", "ab", "abba", "ba"):
         assert check_variables._fits(word, form) == fnmatchcase(word, form), word
+
+
+def test_a_stop_reads_all_goals_once_and_the_judged_one_again(
+    repo: GitRepo, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    scene.create(scene.start(repo))
+    scene.create(repo, "other", "--draft")
+    hooks.stop(repo, capfd)
+    goals: list[str] = []
+    read_goal = records.read_goal
+
+    def counted(root: str, goal_id: str, *more: Any) -> Any:
+        goals.append(goal_id)
+        return read_goal(root, goal_id, *more)
+
+    monkeypatch.setattr(records, "read_goal", counted)
+    hooks.stop(repo, capfd)
+    assert goals.count("other") == 1
+    assert goals.count("greet") <= 4  # for its settings, its trust, and the watch over its file
+
+
+def test_a_change_that_was_pending_is_seen_by_the_stop_that_completes_it(
+    repo: GitRepo, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    scene.create(scene.start(repo))
+    hooks.stop(repo, capfd)
+
+    def killed(*_: Any) -> None:
+        raise SystemExit(137)
+
+    checkout = parts_checkout(repo)
+    with monkeypatch.context() as patched:
+        patched.setattr(transaction, "_journal", killed)
+        with pytest.raises(SystemExit):
+            checkout.pause("greet", "later")
+    assert "status: active" in scene.goal_file(repo)
+    answer = hooks.stop(repo, capfd)
+    assert "status: waiting_for_user" in scene.goal_file(repo)
+    assert "greet is waiting_for_user" in answer["reason"]
+
+
+def test_a_goal_is_as_the_state_folder_left_it_at_every_look(repo: GitRepo) -> None:
+    """What is remembered of a file within a process is told by the file's bytes."""
+    scene.create(scene.start(repo))
+    checkout = parts_checkout(repo)
+    run_id = checkout.run_of("greet")
+    assert checkout.pinned(run_id) is not None
+    rel = f".flow/runs/{run_id}/baseline.json"
+    text = repo.read(rel)
+    repo.write(rel, text.replace('"base_commit"', '"base_commit" ', 1))
+    assert checkout.pinned(run_id) is None
+    repo.write(rel, text)
+    assert checkout.pinned(run_id) is not None
+    path = checkout.heads.path(run_id)
+    with open(path, encoding="utf-8") as file:
+        kept = file.read()
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("{")
+    assert checkout.pinned(run_id) is None
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(kept)
+    assert checkout.pinned(run_id) is not None
