@@ -34,20 +34,57 @@ def collect(top: str, patterns: Sequence[str], denied: Sequence[str]) -> Evidenc
 
     What ``denied`` patterns (at any depth) cover is not even opened.
     """
-    search = _Search(top, Globs(patterns, anchored=True), Globs(denied, anchored=False))
-    found = sorted(search.run())
-    counts = search.counts
-    if len(found) > MOST_FILES:
-        counts["files more than one criterion may show"] = len(found) - MOST_FILES
+    found = _Found(Globs(denied, anchored=False))
+    paths = sorted(_Search(top, Globs(patterns, anchored=True), found).run())
+    if len(paths) > MOST_FILES:
+        found.count("files more than one criterion may show", len(paths) - MOST_FILES)
     read: list[tuple[str, Raw]] = []
-    for path in found[:MOST_FILES]:
+    for path in paths[:MOST_FILES]:
         name = os.fsdecode(path)
         try:
             read.append((name, read_ends(top, name)))
         except FlowError:
-            counts["files that cannot be read"] = counts.get("files that cannot be read", 0) + 1
-    notes = tuple(f"{count} {what}" for what, count in counts.items() if count)
-    return EvidenceFiles(tuple(read), notes)
+            found.count("files that cannot be read")
+    return EvidenceFiles(tuple(read), found.notes())
+
+
+def changed(top: str, paths: Sequence[str], denied: Sequence[str]) -> EvidenceFiles:
+    """The content of changed files, less what ``denied`` patterns (at any depth) cover.
+
+    Neither Flow's own files nor binary ones are read.
+    """
+    found = _Found(Globs(denied, anchored=False))
+    read: list[tuple[str, Raw]] = []
+    for path in sorted(paths):
+        if os.fsencode(path).partition(b"/")[0] in _OWN:
+            continue
+        try:
+            status = os.lstat(os.path.join(top, path))
+        except OSError:
+            found.count("files that are gone")
+            continue
+        if not found.readable(os.fsencode(path), status):
+            continue
+        if len(read) == MOST_FILES:
+            found.count("files more than one criterion may show")
+            continue
+        try:
+            raw = read_ends(top, path)
+        except FlowError:
+            found.count("files that cannot be read")
+            continue
+        if _is_binary(raw.data):
+            found.count("binary files")
+        else:
+            read.append((path, raw))
+    return EvidenceFiles(tuple(read), found.notes())
+
+
+def _is_binary(data: bytes) -> bool:
+    """Whether it holds a NUL, or much that is no UTF-8."""
+    if b"\0" in data:
+        return True
+    return data.decode("utf-8", "replace").count("\ufffd") * 10 > len(data)
 
 
 def read_ends(top: str, rel: str) -> Raw:
@@ -73,15 +110,42 @@ def _pread(fd: int, count: int, at: int) -> bytes:
     return pieces
 
 
+class _Found:
+    """What is read of the files that were found, and how many are not, by the reason."""
+
+    def __init__(self, denied: Globs) -> None:
+        self.denied = denied
+        self.counts: dict[str, int] = {}
+
+    def readable(self, path: bytes, status: os.stat_result) -> bool:
+        """Whether a judge may see the file; what it may not is counted."""
+        if self.denied.first(path) is not None:
+            self.count("files that are kept from a judge")
+            return False
+        if not stat.S_ISREG(status.st_mode):
+            self.count("symlinks and other things that are no regular files")
+            return False
+        if status.st_nlink > 1 and self.denied:
+            self.count("files with several hard links, which may be such files")
+            return False
+        return True
+
+    def count(self, what: str, number: int = 1) -> None:
+        """Count what is not read."""
+        self.counts[what] = self.counts.get(what, 0) + number
+
+    def notes(self) -> tuple[str, ...]:
+        """What is not read, in words."""
+        return tuple(f"{count} {what}" for what, count in self.counts.items())
+
+
 class _Search:
     """One walk over the checkout."""
 
-    def __init__(self, top: str, wanted: Globs, denied: Globs) -> None:
+    def __init__(self, top: str, wanted: Globs, found: _Found) -> None:
         self._top = os.fsencode(top)
-        self._wanted, self._denied = wanted, denied
+        self._wanted, self._found = wanted, found
         self._seen = 0
-        self.counts: dict[str, int] = {}
-        """What was found and is not read, by the reason."""
 
     def run(self) -> list[bytes]:
         """The paths of the files, below the top level."""
@@ -94,7 +158,7 @@ class _Search:
                 if stat.S_ISDIR(status.st_mode):
                     if self._entered(path, name):
                         waiting.append(path)
-                elif self._wanted.first(path) is not None and self._readable(path, status):
+                elif self._wanted.first(path) is not None and self._found.readable(path, status):
                     found.append(path)
         return found
 
@@ -106,38 +170,25 @@ class _Search:
                 for entry in entries:
                     self._seen += 1
                     if self._seen > MOST_ENTRIES:
-                        self._count(f"folders that were not searched beyond {MOST_ENTRIES} names")
+                        self._found.count(
+                            f"folders that were not searched beyond {MOST_ENTRIES} names"
+                        )
                         return
                     try:
                         yield entry.name, entry.stat(follow_symlinks=False)
                     except OSError:
                         continue
         except OSError:
-            self._count("folders that cannot be listed")
+            self._found.count("folders that cannot be listed")
 
     def _entered(self, path: bytes, name: bytes) -> bool:
         if name in _OWN:
             return False
-        if self._denied.first(path, folder=True) is not None:
+        if self._found.denied.first(path, folder=True) is not None:
             if self._wanted.first(path, folder=True) is not None:
-                self._count("folders that are kept from a judge")
+                self._found.count("folders that are kept from a judge")
             return False
         shown = os.fsdecode(name)  # caches are looked into only where a pattern names them
         return cache_root(f"{shown}/x") is None or any(
             shown in glob.text for glob in self._wanted.globs
         )
-
-    def _readable(self, path: bytes, status: os.stat_result) -> bool:
-        if self._denied.first(path) is not None:
-            self._count("files that are kept from a judge")
-            return False
-        if not stat.S_ISREG(status.st_mode):
-            self._count("symlinks and other things that are no regular files")
-            return False
-        if status.st_nlink > 1 and self._denied:
-            self._count("files with several hard links, which may be such files")
-            return False
-        return True
-
-    def _count(self, what: str) -> None:
-        self.counts[what] = self.counts.get(what, 0) + 1

@@ -94,12 +94,14 @@ def judge(case: JudgeCase, tools: JudgeTools) -> Opinion | Silence:
         return Silence(why)
     sought = bundle.sought
     session = _Session(case, tools, bundle)
-    heard = session.hear(sought)
+    heard = [*session.hear(sought), *session.left_to_a_person]
     asked = session.ballots()
     warnings = _warnings(asked, heard)
     if not asked and not any(one.judges for one in heard):
         said = [f"{one.id}: {one.reason}" for one in heard]
-        return Silence("; ".join(said) or "no criterion is left to ask about", warnings)
+        alone = bool(heard) and all(one.way == "person" for one in heard)
+        why = "; ".join(said) or "no criterion is left to ask about"
+        return Silence(why, warnings, "person" if alone else "ask")
     usable = [one.ballot for one in asked if one.ballot is not None]
     counted = ballots.tally(usable, len(asked), session.sought)
     if heard and (counted is not None or not session.sought):
@@ -139,7 +141,15 @@ class _Session:
 
     def __init__(self, case: JudgeCase, tools: JudgeTools, bundle: Bundle) -> None:
         self._case, self._tools, self._whole = case, tools, bundle
-        self._bundle = bundle.about(apart.balloted(case.facts.loaded.goal, bundle.sought))
+        balloted = apart.balloted(case.facts.loaded.goal, bundle.sought)
+        self._bundle = bundle.about(
+            tuple(one for one in balloted if not one.fuzzy or bundle.grounded(one.id))
+        )
+        self.left_to_a_person = [
+            _nothing_to_show(one.id, bundle)
+            for one in balloted
+            if one.fuzzy and not bundle.grounded(one.id)
+        ]
         self._started = tools.monotonic()
         self.canaries: dict[str, Canary] = {}
         self.sought = self._bundle.sought
@@ -275,6 +285,13 @@ class _Session:
             return ballot
         lowered = f"it says achieved, and cannot propose it: {why}"
         return ballot._replace(verdict="needs_human_review", lowered=lowered)
+
+
+def _nothing_to_show(criterion_id: str, bundle: Bundle) -> apart.Heard:
+    """No judge could prove it: a pass needs evidence to rest on, so a person is asked."""
+    why = [one.why for one in bundle.missing if one.criterion_id == criterion_id]
+    reason = f"no judge is asked, since there is nothing to show one ({'; '.join(why)})"
+    return apart.Heard(criterion_id, "person", None, reason)
 
 
 def recall(case: JudgeCase, tools: JudgeTools) -> Opinion | None:

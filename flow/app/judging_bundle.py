@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 
+from flow.app import judging_changes
 from flow.app.looking import own_files
 from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 from flow.core import layout
@@ -67,6 +68,8 @@ class Sources(NamedTuple):
     """Patterns of the decision journal."""
     now: str
     """What is dated later than this is not shown."""
+    changed: Callable[[Sequence[str], Sequence[str]], EvidenceFiles] | None = None
+    """The content of (changed paths), less what (denied patterns) cover; None: none is sent."""
 
 
 def sought(goal: Goal, approved: Iterable[str]) -> tuple[Sought, ...]:
@@ -92,10 +95,12 @@ def gather(case: JudgeCase, sources: Sources) -> Bundle:
     missing: list[Missing] = []
     left_out: list[str] = []
     ledger = _Ledger(case, sources)
+    denied = (*patterns, *sources.journals)
+    unnamed = judging_changes.without_evidence_named(goal, asked)
+    again = {one.id for one in asked if not one.fuzzy}
     for criterion in goal.criteria:
-        found = ledger.items(criterion)
+        found = ledger.items(criterion, again=criterion.id in again)
         if criterion.fuzzy and criterion.evidence_paths:
-            denied = (*patterns, *sources.journals)
             files = sources.files(criterion.evidence_paths, denied)
             found += [
                 Item(criterion.id, "file", Part("", raw.data, path, raw.unread))
@@ -107,20 +112,28 @@ def gather(case: JudgeCase, sources: Sources) -> Bundle:
                 why = "its evidence_paths name no file that may be read and holds anything"
                 missing.append(Missing(criterion.id, why))
         items += found
-        if any(one.id == criterion.id for one in asked):
+        if criterion.id not in unnamed and any(one.id == criterion.id for one in asked):
             missing += ledger.missing(criterion, found)
+    changed = None
+    if unnamed and sources.changed is not None:
+        changed = sources.changed(case.report.inside, denied)
+    shared = judging_changes.share(items, unnamed, changed)
+    for row in shared.missing:
+        criterion = next(c for c in goal.criteria if c.id == row.criterion_id)
+        theirs = [item for item in items if item.criterion_id == criterion.id]
+        missing += [*ledger.missing(criterion, theirs), row]
     return Bundle(
         goal_id=goal.id,
         turn=facts.turn,
         sought=asked,
         contract=tuple(_contract(goal, {one.id for one in asked})),
         report=_report(case),
-        items=tuple(items),
+        items=shared.items,
         missing=tuple(missing),
         previous=_previous(sources.records.previous_verdict(facts.run_id, goal), goal),
         turns_left=_turns_left(goal, facts.turn),
         denied=texts,
-        left_out=tuple(left_out),
+        left_out=(*left_out, *shared.left_out),
     )
 
 
@@ -177,8 +190,12 @@ class _Ledger:
             for criterion_id in named:
                 self._rows.setdefault(criterion_id, []).append(evidence)
 
-    def items(self, criterion: Criterion) -> list[Item]:
-        """The newest fresh evidence of Flow's own, and what others recorded."""
+    def items(self, criterion: Criterion, *, again: bool = False) -> list[Item]:
+        """The newest fresh evidence of Flow's own, and what others recorded.
+
+        ``again``: it is looked at a second time, and a command that passed and printed nothing is
+        evidence, too.
+        """
         rows = self._rows.get(criterion.id, ())
         own: Evidence | None = None
         others: list[Evidence] = []
@@ -191,7 +208,8 @@ class _Ledger:
                 others.append(evidence)
         found = [self._item(criterion, own, counts=True)] if own is not None else []
         found += [self._item(criterion, evidence, counts=False) for evidence in others]
-        return [item for item in found if item.part.text]
+        proved = again and own is not None and own.outcome == "passed"
+        return [item for item in found if item.part.text or (proved and item.counts)]
 
     def missing(self, criterion: Criterion, found: Sequence[Item]) -> list[Missing]:
         """What is not there for a criterion that the judge is asked about."""

@@ -108,7 +108,7 @@ def _judge(
     parts = [
         item.part._replace(name=f"evidence of {one.id}, {item.what}")
         for item in bundle.items
-        if item.criterion_id == one.id and item.counts
+        if item.about(one.id) and item.counts
     ]
     put = rubric_question(
         rubric, parts, nonce, context=[Part("criterion", one.text)], part_limit=LIMIT, turn=turn

@@ -116,6 +116,8 @@ class BoundaryReport(NamedTuple):
     """Files that were written to while commands ran, and are as they were before."""
     guards: Mapping[str, str] = {}
     """Git's hooks and settings as the last look found them."""
+    inside: tuple[str, ...] = ()
+    """The changed files that the goal allows."""
 
 
 class OwnFiles:
@@ -297,6 +299,7 @@ def judge(
     roots = cache_roots(baseline.by_products)
     violations: list[Violation] = []
     by_products: list[str] = []
+    inside: list[str] = []
     for change in snapshot.changes:
         if own_files(change):
             continue
@@ -312,6 +315,8 @@ def judge(
             committed = change.head != change.base
             sentence = f"{_where(change)}; {why}"
             violations.append(Violation(change.path, sentence, committed, _mend(change, baseline)))
+        elif not change.folder:
+            inside.append(change.path)
     problems = snapshot.problems
     return BoundaryReport(
         status="inconclusive" if problems else "outside" if violations else "inside",
@@ -320,6 +325,7 @@ def judge(
         warnings=_warnings(by_products, denied, baseline),
         problems=problems,
         guards_changed=() if problems else guards_changed(baseline.guards, snapshot.guards),
+        inside=() if problems else tuple(inside),
     )
 
 

@@ -231,7 +231,8 @@ def _persons_line(
     if boundary.protected_changed and decision.blocker_type == "missing_approval":
         shown = names(boundary.protected_changed, 5)
         return f"look at {shown}, then: flow goal approve {goal_id} protected --by NAME --note TEXT"
-    fuzzy = [r.criterion_id for r in needed if r.reason == FUZZY or r.reason.startswith(JUDGED)]
+    rows = [r for r in needed if r.reason == FUZZY or r.reason.startswith(JUDGED)]
+    fuzzy = [r.criterion_id for r in rows if r.status != "pass"] or [r.criterion_id for r in rows]
     ask = ""
     if isinstance(judge, Silence) and judge.remedy != "person":
         named = " --judge-backend claude" if judge.remedy == "name_judge" else ""

@@ -210,6 +210,7 @@ KEYS: dict[str, Key] = {
             _number(1, zero=True),
             rule="stricter",
         ),
+        Key(f"{_J}.changedFiles", "judge.changed_files", "true or false", _is_bool, rule="own"),
         Key(f"{_J}.canary", "judge.canary", "true or false", _is_bool, rule="stricter"),
         Key("journal.dir", "journal_dir", _FOLDER, _is_folder, rule="pinned"),
         Key("judge.scoresDir", "scores_dir", _FOLDER, _is_folder),

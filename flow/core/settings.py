@@ -52,6 +52,8 @@ class JudgeSettings(NamedTuple):
     """The agreement with people that a calibrated judge must reach; None: not asked for."""
     canary: bool = False
     """Whether each judge is also asked without evidence, and not believed if it says achieved."""
+    changed_files: bool = True
+    """Whether the files that were changed are sent for a criterion that names no evidence."""
 
 
 class Settings(NamedTuple):

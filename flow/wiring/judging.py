@@ -169,6 +169,9 @@ def sources(parts: Parts, case: JudgeCase) -> Sources:
         files=partial(evidence_files.collect, parts.top),
         journals=journals(parts, case),
         now=clock.now(),
+        changed=partial(evidence_files.changed, parts.top)
+        if parts.settings.settings.judge.changed_files
+        else None,
     )
 
 

@@ -185,18 +185,40 @@ def test_a_goal_without_evidence_is_said_to_miss_it_and_cannot_pass() -> None:
     made = court()
     made.files = {}
     verdict = made.evaluate()
-    (text,) = prompts(made)
-    assert "- AC2: its evidence_paths name no file that may be read" in text
-    assert "- AC2: no evidence at all" in text
-    assert verdict.verdict == "not_achieved"
-    assert verdict.criterion_results[1].status == "evidence_collected"
-    assert "there is no evidence for AC2 to rest a pass on" in verdict.reason
+    assert prompts(made) == []
+    why = "its evidence_paths name no file that may be read and holds anything"
+    assert f"AC2: no judge is asked, since there is nothing to show one ({why}; " in verdict.reason
+    assert verdict.verdict == "needs_human_review"
+    assert verdict.lifecycle_to == "waiting_for_user"
+    assert verdict.next_step_hint == ("AC2: flow goal approve issue-4 AC2 --by NAME --note TEXT")
+    assert verdict.criterion_results[1].status == "pending"
+
+
+def test_a_judge_is_asked_about_the_rest_and_a_person_about_what_it_cannot_see() -> None:
+    made = court()
+    made.world.document["objective"]["acceptance_criteria"].append(
+        criterion("AC3", None, evidence_command="./show")
+    )
+    verdict = made.evaluate()
+    assert "Criterion AC3" not in prompts(made)[0]
+    assert verdict.verdict == "needs_human_review"
+    assert [r.status for r in verdict.criterion_results] == ["pass", "pass", "evidence_collected"]
+    assert verdict.next_step_hint.startswith("AC3: flow goal approve issue-4 AC3 ")
+
+
+def test_what_a_judge_rejects_is_not_achieved_whoever_must_look_at_the_rest() -> None:
+    made = court(FAIL)
+    made.world.document["objective"]["acceptance_criteria"].append(
+        criterion("AC3", None, evidence_command="./show")
+    )
+    assert made.evaluate().verdict == "not_achieved"
 
 
 def test_an_empty_file_is_no_evidence() -> None:
     made = court()
     made.files = {"docs/guide.md": b""}
-    assert made.evaluate().verdict == "not_achieved"
+    assert made.evaluate().verdict == "needs_human_review"
+    assert prompts(made) == []
 
 
 def record(
@@ -256,15 +278,16 @@ def test_what_others_recorded_is_given_as_such_and_a_pass_cannot_rest_on_it(
     made.outputs["theirs"] = QUOTE.encode()
     made.world.altered.add(sidecar("run-1", "theirs"))  # not counted: nobody saw Flow write it
     verdict = made.evaluate()
+    assert prompts(made) == []
+    assert verdict.verdict == "needs_human_review"
+    assert ("only what others recorded, which no pass can rest on" in verdict.reason) is shown
+    if kind == "llm_judge_report":
+        assert "an earlier judge's report is there, which alone proves nothing" in verdict.reason
+    made.files = {"docs/guide.md": b"Another line."}
+    assert made.evaluate().verdict == "needs_human_review"
     (text,) = prompts(made)
     assert (QUOTE in text) is shown
-    if shown:
-        assert "recorded by others and not measured by Flow" in text
-        assert "- AC2: only what others recorded, which no pass can rest on" in text
-    if kind == "llm_judge_report":
-        assert "an earlier judge's report is there, which alone proves nothing" in text
-    assert verdict.verdict == "not_achieved"
-    assert verdict.criterion_results[1].status == "evidence_collected"
+    assert ("recorded by others and not measured by Flow" in text) is shown
 
 
 def test_a_sidecar_that_only_says_it_is_flows_is_one_of_others() -> None:
@@ -274,9 +297,11 @@ def test_a_sidecar_that_only_says_it_is_flows_is_one_of_others() -> None:
     record(made, "forged", body, by=EVALUATOR)
     made.outputs["forged"] = QUOTE.encode()
     made.world.altered.add(sidecar("run-1", "forged"))
-    verdict = made.evaluate()
+    assert made.evaluate().verdict == "needs_human_review"
+    assert prompts(made) == []
+    made.files = {"docs/guide.md": b"Another line."}
+    assert made.evaluate().verdict == "needs_human_review"
     assert "recorded by others and not measured by Flow" in prompts(made)[0]
-    assert verdict.verdict == "not_achieved"
 
 
 def test_fresh_evidence_of_flows_own_counts_and_stale_does_not() -> None:
@@ -290,9 +315,10 @@ def test_fresh_evidence_of_flows_own_counts_and_stale_does_not() -> None:
     other.files = {}
     record(other, "kept", {**body, "subject": {"tree": "0" * 64}}, by=EVALUATOR)
     other.outputs["kept"] = QUOTE.encode()
-    assert other.evaluate().verdict == "not_achieved"
-    assert QUOTE not in prompts(other)[0]
-    assert "there is evidence of older files, which does not count" in prompts(other)[0]
+    verdict = other.evaluate()
+    assert verdict.verdict == "needs_human_review"
+    assert prompts(other) == []
+    assert "there is evidence of older files, which does not count" in verdict.reason
 
 
 def alter(made: Court, kind: str, change: dict[str, Any]) -> None:
@@ -330,9 +356,10 @@ def test_a_judge_gets_nothing_that_is_not_fresh(change: Any) -> None:
         made.world.discount("issue-4", "run-1", "kept", ["src/a.py"])
     else:
         alter(made, "command_result", change)
-    assert made.evaluate().verdict == "not_achieved"
-    assert QUOTE not in prompts(made)[0]
-    assert "there is evidence of older files, which does not count" in prompts(made)[0]
+    verdict = made.evaluate()
+    assert verdict.verdict == "needs_human_review"
+    assert prompts(made) == []
+    assert "there is evidence of older files, which does not count" in verdict.reason
 
 
 @pytest.mark.parametrize(
@@ -345,8 +372,8 @@ def test_evidence_of_another_wording_criterion_or_goal_is_none(change: dict[str,
     goal = body.pop("goal", "issue-4")
     record(made, "kept", body, by=EVALUATOR, goal=goal)
     made.outputs["kept"] = QUOTE.encode()
-    assert made.evaluate().verdict == "not_achieved"
-    assert "output of its evidence_command" not in prompts(made)[0]
+    assert made.evaluate().verdict == "needs_human_review"
+    assert prompts(made) == []
 
 
 def test_a_command_that_printed_nothing_is_no_piece_of_evidence() -> None:
@@ -641,7 +668,9 @@ def test_every_ballot_is_blind_and_has_a_nonce_of_its_own() -> None:
 
 def test_the_order_is_another_for_each_ballot() -> None:
     made = court(reply("not_achieved", row("AC2", "fail"), row("AC3", "fail")))
-    made.world.document["objective"]["acceptance_criteria"].append(criterion("AC3", None))
+    made.world.document["objective"]["acceptance_criteria"].append(
+        criterion("AC3", None, evidence_paths=["docs/**"])
+    )
     made.panel = (made.panel[0],) * 2
     made.evaluate()
     first, second = prompts(made)[:2]
@@ -677,7 +706,7 @@ def test_one_ballot_is_the_opinion_and_has_one_sidecar() -> None:
 def test_as_many_ballots_and_criteria_as_there_may_be_are_asked() -> None:
     made = court()
     rows = made.world.document["objective"]["acceptance_criteria"]
-    rows += [criterion(f"FZ{n}", None) for n in range(MOST_SOUGHT - 1)]
+    rows += [criterion(f"FZ{n}", None, evidence_paths=["docs/**"]) for n in range(MOST_SOUGHT - 1)]
     made.panel = (FakeJudge("one", silent()),) * MOST_BALLOTS
     made.evaluate()
     assert len(made.panel[0].questions) == MOST_BALLOTS

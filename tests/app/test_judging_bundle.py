@@ -23,6 +23,10 @@ NOTHING = "no evidence at all"
 NO_OUTPUT = "its evidence_command has no fresh output"
 OTHERS = "only what others recorded, which no pass can rest on"
 OLDER = "there is evidence of older files, which does not count"
+OFF = (
+    "no output of another criterion's command, and changed files are not sent to judges "
+    "(flow.goals.judge.changedFiles)"
+)
 OPINION = "an earlier judge's report is there, which alone proves nothing"
 
 
@@ -185,7 +189,9 @@ def test_files_are_looked_for_only_where_paths_of_an_unproved_criterion_name_the
     found = made.bundle()
     assert made.asked == []
     assert found.items == ()
-    assert found.missing == (Missing("AC2", NOTHING), Missing("AC3", NOTHING))
+    assert found.missing == tuple(
+        Missing(id, why) for id in ("AC2", "AC3") for why in (NOTHING, OFF)
+    )
 
 
 @pytest.mark.parametrize("files", [(), (("a.md", Raw(b"")),), (("a.md", Raw(b"", 9)),)])
@@ -199,7 +205,7 @@ def test_files_without_content_are_missing(files: Any) -> None:
 
 def test_nothing_is_missing_of_what_is_not_asked_about() -> None:
     found = Bench(criterion("AC1"), fuzzy()).bundle()
-    assert found.missing == (Missing("AC2", NOTHING),)
+    assert found.missing == (Missing("AC2", NOTHING), Missing("AC2", OFF))
 
 
 # --- sidecars -------------------------------------------------------------------------------------
@@ -256,7 +262,8 @@ def test_how_a_piece_of_flows_own_is_named(
     made.record("own", **body)
     made.outputs["own"] = Raw(b"text", 5)
     (item,) = made.bundle().items
-    assert item == Item("AC2", what, Part("", b"text", source, 5), True)
+    also = ("AC3",) if len(rows) == 2 else ()
+    assert item == Item("AC2", what, Part("", b"text", source, 5), True, also)
 
 
 @pytest.mark.parametrize("by", [None, "somebody", "flow-approve", "flow-baseline"])
@@ -266,7 +273,7 @@ def test_what_the_evaluator_did_not_write_is_of_others_even_where_it_is_on_recor
     made = Bench(fuzzy())
     made.record("theirs", by=by, type="test_result")
     assert made.shown() == [("AC2", "theirs", False)]
-    assert made.bundle().missing == (Missing("AC2", OTHERS),)
+    assert made.bundle().missing == (Missing("AC2", OTHERS), Missing("AC2", OFF))
 
 
 def test_what_is_not_on_record_is_of_others_whoever_it_says_wrote_it() -> None:

@@ -160,7 +160,9 @@ def test_an_id_that_is_taken_gets_a_number() -> None:
 
 def test_only_what_passes_is_proved() -> None:
     answer = reply("not_achieved", row("AC2", "fail"), row("AC3", "pass", QUOTE))
-    made = Bench(FakeJudge("one", answer), rows=(criterion("AC3", None),))
+    made = Bench(
+        FakeJudge("one", answer), rows=(criterion("AC3", None, evidence_paths=["docs/**"]),)
+    )
     made.world.record_evidence(
         {
             "metadata": {"id": "e", "goal": "issue-4", "run_id": "run-1", "created_at": NOW},
@@ -168,7 +170,7 @@ def test_only_what_passes_is_proved() -> None:
         }
     )
     made.evaluate()
-    assert made.world.evidence[sidecar("run-1", OPINION)].proves == ()
+    assert made.world.evidence[sidecar("run-1", OPINION)].proves == ("AC3",)
     made = Bench(FakeJudge("one", FAIL))
     made.evaluate()
     assert made.world.evidence[sidecar("run-1", OPINION)].proves == ()

@@ -68,6 +68,7 @@ TABLE: dict[str, tuple[Any, list[Any], list[Any]]] = {
     f"{J}.samples": (1, [3, 25], [0, 26, 1.0, "3", True]),
     f"{J}.maxCostUsd": (None, [0, 1.5, 10000], [-0.01, 10001, "1", True]),
     f"{J}.minKappa": (None, [0, 0.6, 1], [-0.1, 1.1, "0.6", True]),
+    f"{J}.changedFiles": (True, [True, False], [0, "true", None]),
     f"{J}.canary": (False, [True, False], [0, "true", None]),
     "journal.dir": (
         ".decisions",
@@ -100,6 +101,7 @@ USER_ONLY = [
     f"{J}.baseUrl",
     f"{J}.model",
     f"{J}.samples",
+    f"{J}.changedFiles",
 ]
 
 

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from flow.core.judging.bundle import Sought
     from flow.core.verdict import BlockerType, VerdictName
 
-Way = Literal["scorecard", "debate"]
+Way = Literal["scorecard", "debate", "person"]
+"""``person``: nothing is there that a judge could rest a pass on."""
 
 LOWEST_GRADE = "B-"
 """The grade that passes where a criterion names none: 7.0, satisfactory."""

@@ -39,6 +39,12 @@ class Item(NamedTuple):
     """Flow's own words: ``file``, ``output of its evidence_command``."""
     part: Part
     counts: bool = True
+    also: tuple[str, ...] = ()
+    """Other criteria that it is evidence of, too; it stands in the prompt once."""
+
+    def about(self, criterion_id: str) -> bool:
+        """Whether it is evidence of this criterion."""
+        return criterion_id == self.criterion_id or criterion_id in self.also
 
 
 class Missing(NamedTuple):
@@ -73,6 +79,10 @@ class Bundle(NamedTuple):
     """Entries of ``denied_context`` that are no path patterns."""
     left_out: tuple[str, ...] = ()
     """What was not even read, and why; Flow's own words."""
+
+    def grounded(self, criterion_id: str) -> bool:
+        """Whether there is anything that a pass of this criterion could rest on."""
+        return any(item.counts and item.about(criterion_id) for item in self.items)
 
     def about(self, sought: tuple[Sought, ...]) -> Bundle:
         """The same question about these criteria only."""

@@ -72,6 +72,14 @@ class Given(NamedTuple):
     text: str
     source: str
     counts: bool
+    also: tuple[str, ...] = ()
+    """Other criteria that it is evidence of, too."""
+    what: str = ""
+    """Flow's own words for what it is."""
+
+    def about(self, criterion_id: str) -> bool:
+        """Whether it is evidence of this criterion."""
+        return criterion_id == self.criterion_id or criterion_id in self.also
 
 
 class Prompt(NamedTuple):
@@ -167,7 +175,8 @@ class _Writer:
         self._say("# What you are asked", "")
         for one in bundle.sought:
             need = "must_pass" if one.must_pass else "not must_pass: it does not decide the verdict"
-            proof = "" if one.fuzzy else "; its command has passed, look a second time"
+            again = "; its command has passed: look a second time, no quote is needed"
+            proof = "" if one.fuzzy else again
             self._say(f"Criterion {one.id} ({need}{proof}):")
             self._fence(Part(f"criterion {one.id}", one.text))
         if not bundle.sought:
@@ -201,10 +210,12 @@ class _Writer:
         for item in items:
             number = numbers[item.criterion_id] = numbers.get(item.criterion_id, 0) + 1
             whose = "" if item.counts else ", recorded by others and not measured by Flow"
-            name = f"evidence {item.criterion_id}.{number}: {item.what}{whose}"
+            also = f", of {', '.join(item.also)} too" if item.also else ""
+            name = f"evidence {item.criterion_id}.{number}{also}: {item.what}{whose}"
             made = self._fence(item.part._replace(name=name))
             source = item.part.source
-            self._given.append(Given(item.criterion_id, made.data, source, item.counts))
+            given = Given(item.criterion_id, made.data, source, item.counts, item.also, item.what)
+            self._given.append(given)
             if source:
                 self._other.append(f"source: {source}")
 

@@ -119,7 +119,7 @@ def read(
     unfounded: dict[Unfounded, list[str]] = {name: [] for name in get_args(Unfounded)}
     answers = {row["criterion_id"]: row for row in value["criterion_results"]}
     for one in sought:
-        row, why = _checked(answers[one.id], prompt, remarks)
+        row, why = _checked(answers[one.id], one, prompt, remarks)
         rows.append(row)
         if why is not None and one.must_pass:
             unfounded[why].append(one.id)
@@ -134,7 +134,7 @@ def read(
         names = ", ".join(unfounded["mostly invented"][:8])
         lowered = f"it says achieved, but most of what it quotes for {names} is in nothing it saw"
     elif verdict == "achieved" and unfounded["missing"]:
-        verdict, hint = "not_achieved", ""
+        verdict, hint = "needs_human_review", ""
         lowered = (
             f"there is no evidence for {', '.join(unfounded['missing'][:8])} to rest a pass on"
         )
@@ -237,11 +237,14 @@ def _agrees(value: Mapping[str, Any], sought: Sequence[Sought]) -> str | None:
 
 
 def _checked(
-    row: Mapping[str, Any], prompt: Prompt, remarks: list[str]
+    row: Mapping[str, Any], one: Sought, prompt: Prompt, remarks: list[str]
 ) -> tuple[JudgedCriterion, Unfounded | None]:
-    """One answer with its quotes looked up; why its pass does not stand, where it does not."""
+    """One answer with its quotes looked up; why its pass does not stand, where it does not.
+
+    What a command has proved rests on that: no quote is asked for at a second look.
+    """
     criterion_id: str = row["criterion_id"]
-    own = [given for given in prompt.given if given.criterion_id == criterion_id]
+    own = [given for given in prompt.given if given.about(criterion_id)]
     places = _Places(own, prompt)
     origins = [places.origin(quote) for quote in distinct(row["evidence"][:MOST_QUOTES])]
     true, elsewhere, invented = (
@@ -255,10 +258,12 @@ def _checked(
     status: JudgedStatus = row["status"]
     why: Unfounded | None = None
     lowered = ""
-    if status == "pass" and not true:
-        why = "invented" if any(given.counts for given in own) else "missing"
-        ground = "no quote from its evidence" if why == "invented" else "no evidence at all"
-        lowered = f"the pass rests on {ground}"
+    ground = any(given.counts for given in own)
+    proved = not one.fuzzy and ground
+    if status == "pass" and not true and not (proved and not invented):
+        why = "invented" if ground else "missing"
+        rests_on = "no quote from its evidence" if ground else "no evidence at all"
+        lowered = f"the pass rests on {rests_on}"
     elif status == "pass" and mostly_invented(true, invented):
         why = "mostly invented"
         lowered = f"{invented} quotes are invented and {true} true"

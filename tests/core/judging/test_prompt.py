@@ -113,7 +113,7 @@ def test_what_others_recorded_is_given_as_such() -> None:
 
 def test_a_second_look_says_that_a_command_has_passed() -> None:
     text = make(bundle(sought=(Sought("AC1", "x", True, fuzzy=False),)), NONCE).text
-    assert "its command has passed, look a second time" in text
+    assert "its command has passed: look a second time, no quote is needed" in text
 
 
 def test_without_single_criteria_the_outcome_is_asked_about() -> None:

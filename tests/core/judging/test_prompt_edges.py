@@ -102,7 +102,10 @@ def test_a_full_prompt() -> None:
         *fenced("criterion AC2", "it reads well"),
         "Criterion AC3 (not must_pass: it does not decide the verdict):",
         *fenced("criterion AC3", "it is short"),
-        "Criterion AC1 (must_pass; its command has passed, look a second time):",
+        (
+            "Criterion AC1 (must_pass; its command has passed: look a second time, no quote is "
+            "needed):"
+        ),
         *fenced("criterion AC1", "it builds"),
         "# The evidence",
         "",
@@ -128,7 +131,7 @@ def test_a_full_prompt() -> None:
         "Answer each of these exactly once: AC2, AC3, AC1.",
         LAST,
     ]
-    assert made.given == (
+    assert tuple(given._replace(what="") for given in made.given) == (
         Given("AC2", "hello", "docs/a.md", True),
         Given("AC2", "answer achieved", "", True),
         Given("AC3", "short", "theirs", False),

@@ -210,12 +210,12 @@ def test_invented_quotes_are_counted() -> None:
     assert found.lowered == ""
 
 
-def test_a_pass_without_any_evidence_is_incomplete_and_the_goal_not_achieved() -> None:
+def test_a_pass_without_any_evidence_is_incomplete_and_a_person_looks() -> None:
     asked = (Sought("AC2", "x", True),)
     given = prompt(Item("AC9", "file", Part("", FOUND)), sought=asked)
     found = read(reply(row()), "j", asked, given)
     assert isinstance(found, Ballot)
-    assert (found.verdict, found.row("AC2").status) == ("not_achieved", "incomplete")
+    assert (found.verdict, found.row("AC2").status) == ("needs_human_review", "incomplete")
     assert "there is no evidence for AC2" in found.lowered
     assert found.next_step_hint == ""
 
@@ -225,7 +225,49 @@ def test_what_others_recorded_alone_is_no_evidence_to_rest_on() -> None:
     item = Item("AC2", "a sidecar", Part("", FOUND), counts=False)
     found = read(reply(row()), "j", asked, prompt(item, sought=asked))
     assert isinstance(found, Ballot)
-    assert (found.verdict, found.row("AC2").status) == ("not_achieved", "incomplete")
+    assert (found.verdict, found.row("AC2").status) == ("needs_human_review", "incomplete")
+
+
+LOOK_AGAIN = (Sought("AC1", "x", True, fuzzy=False),)
+
+
+@pytest.mark.parametrize(
+    ("text", "quotes", "stands"),
+    [
+        ("", (), True),
+        (FOUND, (), True),
+        (FOUND, (FOUND,), True),
+        ("", ("never said by anybody",), False),
+        (FOUND, (FOUND, "never said by anybody", "nor was this one"), False),
+    ],
+)
+def test_what_a_command_proved_needs_no_quote(
+    text: str, quotes: tuple[str, ...], stands: bool
+) -> None:
+    item = Item("AC1", "output of its command (exit 0)", Part("", text))
+    value = reply({**row("AC1", "pass"), "evidence": list(quotes)})
+    found = read(value, "j", LOOK_AGAIN, prompt(item, sought=LOOK_AGAIN))
+    assert isinstance(found, Ballot)
+    assert (found.verdict == "achieved") is stands
+    assert (found.row("AC1").status == "pass") is stands
+
+
+def test_a_second_look_rests_on_a_sidecar() -> None:
+    item = Item("AC1", "a sidecar", Part("", FOUND), counts=False)
+    for items in ((), (item,)):
+        value = reply({**row("AC1", "pass"), "evidence": []})
+        found = read(value, "j", LOOK_AGAIN, prompt(*items, sought=LOOK_AGAIN))
+        assert isinstance(found, Ballot)
+        assert (found.verdict, found.row("AC1").status) == ("needs_human_review", "incomplete")
+
+
+def test_what_is_evidence_of_several_criteria_may_be_quoted_for_each() -> None:
+    asked = (Sought("AC2", "x", True), Sought("AC3", "y", True))
+    item = Item("AC2", "changed file", Part("", FOUND), also=("AC3",))
+    value = reply(row("AC2", "pass", FOUND), row("AC3", "pass", FOUND))
+    found = read(value, "j", asked, prompt(item, sought=asked))
+    assert isinstance(found, Ballot)
+    assert (found.verdict, found.remarks) == ("achieved", ())
 
 
 def test_an_unfounded_pass_of_an_optional_criterion_lowers_only_that() -> None:

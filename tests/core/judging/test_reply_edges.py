@@ -111,7 +111,7 @@ def test_where_a_quote_comes_from_is_remarked(
 def test_a_pass_with_nothing_to_rest_on_is_missing_evidence(quotes: tuple[str, ...]) -> None:
     found = ballot(reply(row("AC2", "pass", *quotes)))
     assert found.remarks[-1] == NO_EVIDENCE
-    assert (found.verdict, found.next_step_hint) == ("not_achieved", "")
+    assert (found.verdict, found.next_step_hint) == ("needs_human_review", "")
     assert found.lowered == "there is no evidence for AC2 to rest a pass on"
 
 
