@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 from flow.adapters import base_tree, base_work, files, git
 from flow.adapters.attribution import Attributor, attributed
+from flow.adapters.base_links import KEY, Links, copied
 from flow.adapters.checks import CommandRunner
 from flow.cheap_typing import TYPE_CHECKING
 from flow.core import layout
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from flow.adapters.git import Repo
     from flow.app.ports import Check, CheckResult
 
+NO_LINKS = Links()
 SHELLS_OWN = frozenset(("PWD", "OLDPWD", "_"))
 
 
@@ -33,15 +35,17 @@ def opened(
     output_limit: int,
     cache_dir: str | None,
     left: Callable[[], float],
+    links: Links = NO_LINKS,
 ) -> Iterator[BaseRunner]:
     """What runs commands on ``commit``; everything that it made is removed at the end.
 
-    ``state`` is the user's state folder, ``left`` the seconds it may still take.
+    ``state`` is the user's state folder, ``left`` the seconds it may still take, ``links`` what
+    each checkout gets beside the commit.
     """
     base_tree.need(repo, commit)
     base_work.sweep(state)
     with base_work.folder(state) as work:
-        yield BaseRunner(repo, commit, work, environ, output_limit, cache_dir, left)
+        yield BaseRunner(repo, commit, work, environ, output_limit, cache_dir, left, links)
 
 
 class BaseRunner:
@@ -56,7 +60,9 @@ class BaseRunner:
         output_limit: int,
         cache_dir: str | None,
         left: Callable[[], float],
+        links: Links,
     ) -> None:
+        self._links = links
         self._repo, self._commit, self._work = repo, commit, work
         self._environ, self._left = environ, left
         runner = CommandRunner(
@@ -89,16 +95,26 @@ class BaseRunner:
         def begin(check: Check) -> None:
             started(whose[check.cwd])
             folder = self._folder(check)
-            notes[check.cwd] = base_tree.make(
-                self._repo, self._commit, folder, left=self._left
-            ) + self._named(whose[check.cwd], folder)
+            notes[check.cwd] = (
+                *base_tree.make(self._repo, self._commit, folder, left=self._left),
+                *copied(self._repo.top, self._links.paths, folder, self._left),
+                *self._named(whose[check.cwd], folder),
+            )
 
         def end(check: Check, result: CheckResult) -> None:
             said = (*result.limitations, *self._notes, *notes.pop(check.cwd))
-            ended(whose[check.cwd], result._replace(limitations=said))
+            ended(whose[check.cwd], self._weighed(result)._replace(limitations=said))
             base_work.remove(self._folder(check))
 
         self._run(moved, jobs=jobs, started=begin, ended=end, tick=tick)
+
+    def _weighed(self, result: CheckResult) -> CheckResult:
+        """A failure beside linked folders that changed shows nothing: these may be why."""
+        if result.outcome != "failed" or not self._links.changed:
+            return result
+        changed = names(self._links.changed, 5)
+        why = f"not red: {changed}, linked by {KEY}, changed since the goal began"
+        return result._replace(outcome="inconclusive", reason=why)
 
     def _folder(self, check: Check) -> str:
         return os.path.join(self._work, check.cwd.partition("/")[0])

@@ -62,6 +62,9 @@ def faults(kind: str, document: Mapping[str, Any]) -> Iterator[Problem]:
             given = debate.get("solution")
             solution = [given] if isinstance(given, str) else given
             yield from _patterns((*path, "debate", "solution"), solution)
+    evaluator = document.get("evaluator")
+    if isinstance(evaluator, dict):
+        yield from _linked(("evaluator", "baseline_link"), evaluator.get("baseline_link"))
     constraints = document.get("constraints")
     if isinstance(constraints, dict):
         for key in _GLOBS:
@@ -97,6 +100,23 @@ def _report(path: Path, value: object) -> Iterator[Problem]:
         for _, message, remedy, item in _patterns(path, [value]):
             if ".." not in value.split("/"):
                 yield path, message, remedy, item
+
+
+def _linked(path: Path, value: object) -> Iterator[Problem]:
+    for place, item in enumerate(value if isinstance(value, list) else ()):
+        if not isinstance(item, str) or item.startswith("/") or ".." in item.split("/"):
+            continue  # the schema's to name
+        parts = item.removesuffix("/").split("/")
+        if parts[0] in (".git", ".flow"):
+            yield (
+                (*path, place),
+                f"{show(item)} is Flow's or git's own",
+                "name a folder of dependencies",
+                item,
+            )
+        elif "" in parts or "." in parts or set("*?[\\") & set(item):
+            remedy = "as it stands below the top level: node_modules, web/node_modules"
+            yield (*path, place), f"{show(item)} is not the plain path of one folder", remedy, item
 
 
 def criteria(document: Mapping[str, Any]) -> list[tuple[int, dict[str, Any]]]:

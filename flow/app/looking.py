@@ -245,7 +245,7 @@ def look_again(facts: Facts, measurement: Measurements, request: Request, tools:
         for path in theirs:
             known.pop(path, None)
         baseline = baseline._replace(by_products=known)
-        if request.base is None:
+        if request.base is None and not request.dry_run:
             tools.keep_baseline(facts.loaded.goal.id, facts.run_id, baseline)
     if theirs:
         return Again(left, theirs, (), after, baseline, (after.guards,))

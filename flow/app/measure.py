@@ -11,7 +11,7 @@ from flow.core import explain
 from flow.core.evidence import EVALUATOR, ONLY_EXIT, evidence_document
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from flow.app.evaluate import Request, Tools
     from flow.app.looking import Facts
@@ -143,8 +143,8 @@ def run(facts: Facts, request: Request, only: frozenset[str] | None, tools: Tool
         one = row
         row, last = repeats.fold(row, document, blamed=bool(blamed))
         row = row._replace(blamed=row.outcome == "failed" and repeats.blamed(check.criterion_id))
-        evidence_id, path = tools.ledger.record_evidence(document, result.output, suffix=True)
-        repeats.recorded(check.criterion_id, evidence_id)
+        evidence_id, path = _kept(request, tools, document, result)
+        repeats.recorded(check.criterion_id, evidence_id or document["metadata"]["id"])
         watch.settle()
         if last:
             rows[check.criterion_id] = row._replace(evidence_id=evidence_id, evidence_ref=path)
@@ -157,8 +157,7 @@ def run(facts: Facts, request: Request, only: frozenset[str] | None, tools: Tool
         tools.listener.ticked()
         _in_time(tools)
 
-    if not facts.before.problems:  # else nobody knows what was there
-        tools.began(run_id, [c.path for c in facts.before.changes if c.untracked])
+    _begun(facts, request, tools)
     watch.settle()
     tools.listener.planned(repeats.planned(checks))
     try:
@@ -185,6 +184,22 @@ def run(facts: Facts, request: Request, only: frozenset[str] | None, tools: Tool
     )
 
 
+def _begun(facts: Facts, request: Request, tools: Tools) -> None:
+    """Remember which files were there, so that what a killed evaluation leaves can be told."""
+    if facts.before.problems or request.dry_run:  # nobody knows what was there; nothing is kept
+        return
+    tools.began(facts.run_id, [c.path for c in facts.before.changes if c.untracked])
+
+
+def _kept(
+    request: Request, tools: Tools, document: Mapping[str, Any], result: CheckResult
+) -> tuple[str, str] | tuple[None, None]:
+    """The sidecar's id and path, once it is recorded; a dry run records nothing."""
+    if request.dry_run:
+        return None, None
+    return tools.ledger.record_evidence(document, result.output, suffix=True)
+
+
 def _in_time(tools: Tools, needed: float = 0.0) -> None:
     """Raise :class:`_OutOfTime` where the caller has no more seconds left than that."""
     if tools.seconds_left is not None and tools.seconds_left() <= needed:
@@ -195,7 +210,8 @@ def _plan(
     facts: Facts, request: Request, only: frozenset[str] | None, tools: Tools
 ) -> tuple[list[Criterion], dict[str, Measurement], dict[str, float]]:
     """What to run, what need not be run, and how many seconds each command took last."""
-    criteria = [] if request.dry_run else wanted(facts.loaded.goal, only)
+    looks_only = request.dry_run and only is None
+    criteria = [] if looks_only else wanted(facts.loaded.goal, only)
     seconds: dict[str, float] = {}
     if request.reuse is None:
         return criteria, {}, seconds

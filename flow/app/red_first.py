@@ -29,8 +29,9 @@ if TYPE_CHECKING:
 class Bench(NamedTuple):
     """What running on a base commit needs."""
 
-    opened: Callable[[str, Callable[[], float]], AbstractContextManager[RunChecks]]
-    """Runs commands on (commit), as long as (seconds left) says; removes its checkouts."""
+    opened: Callable[[Goal, str, Callable[[], float]], AbstractContextManager[RunChecks]]
+    """Runs commands of (goal) on (commit), as long as (seconds left) says; removes its checkouts.
+    """
     remembered: Callable[[str, Criterion, Sandbox | None], BaseRun | None]
     """What the same command came to on (commit) in an earlier run, under the same conditions."""
     remember: Callable[[str, Criterion, Sandbox | None, BaseRun], None]
@@ -106,7 +107,7 @@ class _Work:
 
     def recalled(self, criterion: Criterion) -> bool:
         """Whether an earlier run's result will do."""
-        if self.order.again or not criterion.hermetic:
+        if self.order.again or not self._lasts(criterion):
             return False
         known = self.bench.remembered(self.commit, criterion, self.sandbox)
         if known is None:
@@ -123,6 +124,10 @@ class _Work:
             self.rows[criterion.id] = known._replace(evidence_id=evidence_id)
         self.cached.append(criterion.id)
         return True
+
+    def _lasts(self, criterion: Criterion) -> bool:
+        """Whether a result holds as long as what is known of its conditions does."""
+        return criterion.hermetic and not self.order.goal.baseline_link
 
     def run(self, todo: Sequence[Criterion]) -> None:
         """Run the commands; each one's sidecar is on disk before the next result is looked at."""
@@ -155,7 +160,7 @@ class _Work:
 
         bench.listener.planned(checks)
         try:
-            with bench.opened(self.commit, self._left) as run_checks:
+            with bench.opened(order.goal, self.commit, self._left) as run_checks:
                 run_checks(checks, jobs=order.jobs, started=started, ended=ended, tick=ticked)
         except _OutOfTime:
             pass
@@ -172,7 +177,7 @@ class _Work:
     def _ended(self, criterion: Criterion, result: CheckResult) -> None:
         reason = "" if result.reason == result.result else result.reason
         run = BaseRun(
-            core.key(self.commit, criterion),
+            core.key(self.commit, criterion, self.order.goal.baseline_link),
             result.outcome,
             result.result,
             reason,
@@ -189,7 +194,7 @@ class _Work:
         run = run._replace(evidence_id=evidence_id)
         self.rows[criterion.id] = run
         self.ran.append(criterion.id)
-        if criterion.hermetic and run.non_discriminating is not None:
+        if self._lasts(criterion) and run.non_discriminating is not None:
             self.bench.remember(self.commit, criterion, self.sandbox, run)
 
     def _record(

@@ -305,6 +305,7 @@ FIELDS: Mapping[str, Rule] = {
     "evaluator.jobs": label,
     "evaluator.repeat": more_is_stronger(1),
     "evaluator.sandbox": sandbox,
+    "evaluator.baseline_link": held,
     "evaluator.denied_context": held,  # it hides what speaks against as well
     "evaluator.command": label,
     "evaluator.judge_agent": label,

@@ -111,6 +111,8 @@ class Baseline(NamedTuple):
     """
     proof_cut: str = ""
     """What of these was more than is recorded; empty: nothing."""
+    linked: Mapping[str, str] = {}
+    """path → digest of what ``evaluator.baseline_link`` names, as it was at activation."""
     settings: Mapping[str, str] = {}
     """What the settings said when the goal began (``LoadedSettings.pins``). Empty: not pinned."""
 

@@ -119,6 +119,12 @@ class Goal(NamedTuple):
         return bool((self.document.get("constraints") or {}).get("tdd_required"))
 
     @property
+    def baseline_link(self) -> tuple[str, ...]:
+        """The ignored folders that a checkout of the base commit gets (SPEC 17.1)."""
+        named = self.document["evaluator"].get("baseline_link") or ()
+        return tuple(dict.fromkeys(path.rstrip("/") for path in named))
+
+    @property
     def flow_managed(self) -> bool:
         """Whether ``continuation.mode`` says that the hook warns at most."""
         return (self.document.get("continuation") or {}).get("mode") == "flow_managed"

@@ -11,7 +11,7 @@ from flow.core.explain import visible
 from flow.core.goal import canonical_digest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from flow.core.evidence import Outcome
     from flow.core.goal import Criterion, Goal
@@ -54,9 +54,12 @@ class BaseRun(NamedTuple):
         return found
 
 
-def key(commit: str, criterion: Criterion) -> str:
-    """Names a command on a commit: an amended command, folder or base has another one."""
-    told = [commit, criterion.verification_command, criterion.cwd or ""]
+def key(commit: str, criterion: Criterion, linked: Sequence[str] = ()) -> str:
+    """Names a command on a commit: an amended command, folder or base has another one.
+
+    ``linked`` are the folders that the base checkout gets.
+    """
+    told = [commit, criterion.verification_command, criterion.cwd or "", *linked]
     return canonical_digest(told)[:32]
 
 
@@ -82,7 +85,7 @@ def current(goal: Goal, rows: Mapping[str, Any]) -> dict[str, BaseRun]:
         if criterion.fuzzy or goal.base_commit is None or criterion.id not in rows:
             continue
         run = from_document(rows[criterion.id])
-        if run is not None and run.key == key(goal.base_commit, criterion):
+        if run is not None and run.key == key(goal.base_commit, criterion, goal.baseline_link):
             found[criterion.id] = run
     return found
 

@@ -14,6 +14,7 @@ from flow.wiring.parts import version
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from flow.adapters.base_links import Links
     from flow.app.measure import Listener
     from flow.app.ports import RunChecks
     from flow.app.red_first import Bench, Found
@@ -51,7 +52,7 @@ def bench(parts: Evaluating, listener: Listener) -> Bench:
         parts._notes("baselines").write(goal_id, {"rows": documents})
 
     @contextmanager
-    def opened(commit: str, left: Callable[[], float]) -> Iterator[RunChecks]:
+    def opened(goal: Goal, commit: str, left: Callable[[], float]) -> Iterator[RunChecks]:
         from flow.adapters import base_runs
 
         with base_runs.opened(
@@ -62,6 +63,7 @@ def bench(parts: Evaluating, listener: Listener) -> Bench:
             output_limit=parts.settings.settings.output_limit_bytes,
             cache_dir=parts._cache("parsed"),
             left=left,
+            links=_links(parts, goal),
         ) as run_checks:
             yield run_checks
 
@@ -77,6 +79,20 @@ def bench(parts: Evaluating, listener: Listener) -> Bench:
         version=version(),
         listener=listener,
     )
+
+
+def _links(parts: Evaluating, goal: Goal) -> Links:
+    """What is copied into each checkout; :class:`InputError` for what cannot be."""
+    from flow.adapters import base_links
+
+    paths = goal.baseline_link
+    if not paths:
+        return base_links.Links()
+    known = parts._baseline(goal, goal.run_id or "").baseline
+    base_links.refuse_unusable(parts.top, paths, known.ignore_rules, parts._cache("worktree"))
+    now = base_links.digests(parts.top, [path for path in paths if path in known.linked])
+    changed = tuple(path for path in now if now[path] != known.linked[path])
+    return base_links.Links(paths, changed)
 
 
 def baseline(

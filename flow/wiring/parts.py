@@ -457,7 +457,19 @@ class Parts:
             proof=watched.patterns,
             settings=self.settings.pins,
         )
+        pinned = pinned._replace(linked=self._linked(goal, pinned))
         return pinned._replace(proof_cut=CUT) if watched.cut else pinned
+
+    def _linked(self, goal: Goal, pinned: Baseline) -> dict[str, str]:
+        """What ``evaluator.baseline_link`` names, by digest; :class:`InputError` if it may not."""
+        paths = goal.baseline_link
+        if not paths or pinned.base_commit is None:
+            return {}
+        from flow.adapters import base_links
+
+        rules = pinned.ignore_rules
+        base_links.refuse_unusable(self.top, paths, rules, self._cache("worktree"))
+        return base_links.digests(self.top, paths)
 
     def _pin_at(self, goal: Goal) -> Baseline:
         """What a pinned commit alone tells: a fresh clone has the goal, not the run.
