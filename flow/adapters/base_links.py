@@ -137,6 +137,7 @@ def copied(
     :class:`GitError` where the time does not suffice.
     """
     done, absent, there = [], [], []
+    closed: list[str] = []
     for path in paths:
         source, target = os.path.join(top, path), os.path.join(folder, path)
         if not os.path.lexists(source) or not _plain(top, path):
@@ -144,11 +145,13 @@ def copied(
         elif os.path.lexists(target) or not _plain(folder, path):
             there.append(path)
         else:
-            _copy(source, target, left)
+            closed += _copy(source, target, left)
             done.append(path)
     said = []
     if done:
         said.append(f"Copied from the checkout, as they are now: {names(done, 5)}.")
+    if closed:
+        said.append(f"Not readable, so they were not copied: {names(sorted(closed), 5)}.")
     if absent:
         said.append(f"Not here, so they were not linked: {names(absent, 5)}.")
     if there:
@@ -156,7 +159,10 @@ def copied(
     return tuple(said)
 
 
-def _copy(source: str, target: str, left: Callable[[], float]) -> None:
+def _copy(source: str, target: str, left: Callable[[], float]) -> list[str]:
+    """Copy one path; the names of files in it that this user cannot read."""
+    closed: list[str] = []
+
     def one(path: str, to: str) -> str:
         if left() <= 0:
             raise GitError(
@@ -164,8 +170,11 @@ def _copy(source: str, target: str, left: Callable[[], float]) -> None:
                 key=KEY,
                 remedy="give it more time, or leave it out",
             )
-        if stat.S_ISREG(os.lstat(path).st_mode):
-            shutil.copy2(path, to)
+        try:
+            if stat.S_ISREG(os.lstat(path).st_mode):
+                shutil.copy2(path, to)
+        except PermissionError:
+            closed.append(os.path.basename(path))
         return to
 
     def caches(_: str, inside: list[str]) -> list[str]:
@@ -182,6 +191,7 @@ def _copy(source: str, target: str, left: Callable[[], float]) -> None:
         raise _no_copy(source, str(first[2])) from error
     except OSError as error:
         raise _no_copy(source, error.strerror or str(error)) from error
+    return closed
 
 
 def _no_copy(source: str, why: str) -> StorageError:

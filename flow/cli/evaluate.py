@@ -53,7 +53,11 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
         help="ask this judge: claude, anthropic, openai or command (default: the setting)",
     )
     add("--no-record", action="store_true", help="leave last-verdict.json to the caller")
-    add("--dry-run", action="store_true", help="write and propose nothing; of the commands, run what --only names")
+    add(
+        "--dry-run",
+        action="store_true",
+        help="write and propose nothing; of the commands, run what --only names",
+    )
     add("--confirm", action="store_true", help="confirm what is proposed (at a terminal only)")
     add("--no-input", action="store_true", help="never ask")
     add("--trust-digest", metavar="SHA", help="trust exactly the contract with this digest")

@@ -99,6 +99,9 @@ ABSENCES = tuple(
         ("make", "No targets specified", r"g?make(?:\[\d+\])?: \*\*\* No targets specified and no makefile found\.  Stop\.", "recorded, GNU make 4.3"),
         ("rake", "know how to build task", r"Don't know how to build task '.*'.*", "rake: task_manager"),
         ("just", "does not contain recipe", r"error: Justfile does not contain recipe .*", "just: error"),
+        ("nox", "essions not found", r"nox > Sessions not found: .*", "nox: tasks.filter_manifest"),
+        ("composer", "is not defined", r".*(?:Script|Command) \".*\" is not defined.*", "composer: RunScriptCommand"),
+        ("lein test", "Could not locate", r".*FileNotFoundException.*Could not locate .* on classpath\..*", "clojure: RT.load"),
         ("tox", "not found in configuration", r".*provided environments not found in configuration file.*", "tox 4: env_select"),
     )
 )  # fmt: skip

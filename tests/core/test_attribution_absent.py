@@ -8,8 +8,9 @@ import re
 import pytest
 
 from flow.adapters.shell_syntax import parse
+from flow.core import runner_names
 from flow.core.attribution import read_command
-from flow.core.attribution_absent import ABSENCES, shows_nothing
+from flow.core.attribution_absent import _LOUD, ABSENCES, shows_nothing
 
 RAN_ONE = "-" * 70 + "\nRan 1 test in 0.000s\n\nFAILED (errors=1)\n"
 NOTHING = {
@@ -147,6 +148,14 @@ def test_a_failure_that_does(case: tuple[str, int, str]) -> None:
 def test_every_form_is_a_pattern_that_can_match_its_literal(row: object) -> None:
     re.compile(row.pattern)  # type: ignore[attr-defined]
     assert row.source  # type: ignore[attr-defined]
+
+
+def test_every_runner_has_a_form_or_always_reports() -> None:
+    """Of what starts a runner of its own (make, npm) the runner's words count."""
+    tables = (*runner_names._WITH.values(), runner_names._ALONE, runner_names._MODULES)
+    kinds = {kind for table in tables for kind in table.values()} | {runner_names._NODE}
+    told = _LOUD | {row.program for row in ABSENCES}
+    assert kinds - told == {"", "gotestsum"}  # which prints go's
 
 
 def test_the_programs_of_pipes() -> None:
