@@ -50,8 +50,8 @@ stop   decides whether the agent may stop
 pre-tool-use
        prints a question for a person before a call of a tool that only a person may allow; nothing
        for any other (Claude Code)
-judge  with judge.autoJudge: tells what was scored since the last stop, and has the newest run of a
-       skill scored in a process of its own; it lets every agent stop (Claude Code)"""
+judge  with judge.autoJudge: tells what was scored since the last stop, and has the skills' runs
+       that ended scored in a process of their own; it lets every agent stop (Claude Code)"""
 
 
 class _TooLate(BaseException):

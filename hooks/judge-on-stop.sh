@@ -1,6 +1,6 @@
 #!/bin/bash -p
-# Auto mode at a stop of Claude Code: tells what was scored since the last stop, and has the newest run of
-# a skill scored in a process of its own. Answers with one JSON object and exits with 0, always; it never
+# Auto mode at a stop of Claude Code: tells what was scored since the last stop, and has the skills' runs
+# that ended scored in a process of their own. Answers with one JSON object and exits with 0, always; it never
 # keeps the agent from stopping.
 #
 # It runs after every turn, so where no settings file speaks of autoJudge it answers by itself, without an

@@ -49,6 +49,18 @@ class Memory:
         """Whether this execution was scored, or tried in vain, before."""
         return execution in self._read()["tried"]
 
+    def settled(self, session: str) -> int | None:
+        """How many runs of a session are done with, from its first on; None: it is not known."""
+        number: int | None = self._read()["sessions"].get(session)
+        return number
+
+    def settle(self, session: str, number: int) -> None:
+        """The first so many runs of the session are done with."""
+        if self.settled(session) != number:
+            with self._changed() as found:
+                found["sessions"].pop(session, None)
+                found["sessions"][session] = number
+
     def begin(self, execution: str, skill: str) -> None:
         """This execution is being scored now."""
         with self._changed() as found:
@@ -111,6 +123,7 @@ class Memory:
             found = self._read()
             yield found
             found["tried"] = dict(list(found["tried"].items())[-MOST_TRIED:])
+            found["sessions"] = dict(list(found["sessions"].items())[-MOST_TRIED:])
             found["news"] = found["news"][-MOST_NEWS:]
             found["told"] = found["told"][-MOST_TRIED:]
             path = os.path.join(self._state, self._file)
@@ -135,6 +148,7 @@ class Memory:
         rows = tried.items() if isinstance(tried, dict) else ()
         return {
             "tried": {k: v for k, v in rows if isinstance(v, dict) and "state" in v},
+            "sessions": _numbers(found.get("sessions")),
             "news": _texts(found.get("news")),
             "told": _texts(found.get("told")),
         }
@@ -146,6 +160,11 @@ def _tell(found: dict[str, Any], news: str, once: str | None) -> None:
             return
         found["told"].append(once)
     found["news"].append(news[:MOST_TEXT])
+
+
+def _numbers(value: Any) -> dict[str, int]:
+    rows = value.items() if isinstance(value, dict) else ()
+    return {key: number for key, number in rows if type(number) is int and number >= 0}
 
 
 def _texts(value: Any) -> list[str]:

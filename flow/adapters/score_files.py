@@ -13,8 +13,9 @@ from flow.adapters import files
 from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 from flow.core import layout
 from flow.core import scorecard_history as past
+from flow.core.explain import visible
 from flow.core.settings import DEFAULT
-from flow.errors import FlowError, RefusedError, StorageError
+from flow.errors import ContractError, Fault, FlowError, InputError, RefusedError, StorageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -87,9 +88,18 @@ def publish(
     )
 
 
-def history(top: str, where: str, skill: str, *, latest: str, most: int = MOST_CARDS) -> History:
+def history(
+    top: str,
+    where: str,
+    skill: str,
+    *,
+    latest: str,
+    most: int = MOST_CARDS,
+    without: str | None = None,
+) -> History:
     """The newest cards of ``skill``, at most ``most``; ``latest`` is the last stamp that counts.
 
+    Cards of the execution ``without`` are left out: an execution is not compared with itself.
     Raises :class:`RefusedError` where the folder is reached through a symlink.
     """
     found: list[PastCard] = []
@@ -106,7 +116,8 @@ def history(top: str, where: str, skill: str, *, latest: str, most: int = MOST_C
             if others < MOST_OTHERS and file.stamp <= latest:
                 card = _read(top, where, file, skill)
             if isinstance(card, past.PastCard):
-                found.append(card)
+                if without is None or card.execution != without:
+                    found.append(card)
             else:
                 others += 1
             continue
@@ -117,7 +128,7 @@ def history(top: str, where: str, skill: str, *, latest: str, most: int = MOST_C
         card = _read(top, where, file, skill)
         if isinstance(card, str):
             warnings.append(f"{file.name}: {card}, and does not count")
-        elif card is not None:
+        elif card is not None and (without is None or card.execution != without):
             found.append(card)
             if card.remark:
                 warnings.append(f"{file.name}: {card.remark}")
@@ -125,6 +136,44 @@ def history(top: str, where: str, skill: str, *, latest: str, most: int = MOST_C
     if more > 0:
         warnings[_WARNINGS:] = [f"and {more} more files that are odd"]
     return History(tuple(found), tuple(warnings), older)
+
+
+def one(top: str, where: str, skill: str, name: str) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """A stored card of ``skill`` as it is in its file, and what is odd about it.
+
+    ``name`` is its file's name, with ``.json`` or without, or a path that ends in it. Raises
+    :class:`InputError` where there is no such card, :class:`ContractError` for a file that is none.
+    """
+    from flow.adapters.contracts_check import accepts
+    from flow.adapters.contracts_json import read_json
+
+    base = f"{name.rpartition('/')[2].removesuffix('.json')}.json"
+    file = past.read_name(base)
+    rel = f"{where}/{base}"
+    data = files.read_optional(top, rel, limit=CARD_LIMIT) if file is not None else None
+    if file is None or data is None:
+        raise InputError(
+            f"there is no card {visible(name)[:80]!r} of {skill}",
+            code="not_found",
+            file=where,
+            key="card",
+            value=name,
+            remedy=f"take a name that `flow judge history {skill}` shows",
+        )
+    document = read_json(data, file=rel, what="scorecard", limit=CARD_LIMIT)
+    card = past.read_card(document, file, skill)
+    if card is None:
+        raise InputError(
+            f"{visible(base)} is no card of {skill}, but of {visible(document['skill'])[:80]}",
+            file=rel,
+            key="card",
+            value=name,
+            remedy="name that skill",
+        )
+    if isinstance(card, str) or not accepts("scorecard", document)[0]:
+        why = card if isinstance(card, str) else "is not a scorecard (flow schema scorecard)"
+        raise ContractError([Fault(why, file=rel, remedy="it does not count; score again")])
+    return document, ((f"{base}: {card.remark}",) if card.remark else ())
 
 
 def _read(top: str, where: str, file: CardFile, skill: str) -> PastCard | str | None:

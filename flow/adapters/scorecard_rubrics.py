@@ -2,8 +2,9 @@
 
 A rubric is a Markdown file whose front matter names the skills it is for, exactly or as globs. In
 this order: the one that a person asked for; a project's own (``skills/judge/rubrics/rubric-*.md``
-and ``.flow/rubrics/*.md``, by file name) whose list has the skill; Flow's, likewise; the default
-one. A project's file with the name of one of Flow's stands in its place.
+and ``.flow/rubrics/*.md``, by file name) whose list has the skill; Flow's, likewise; a project's
+that has no list and is named as the skill is; the default one. A project's file with the name of
+one of Flow's stands in its place.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import re
 from flow.adapters import files, inputs
 from flow.cheap_typing import TYPE_CHECKING, NamedTuple
 from flow.core import layout
-from flow.core.explain import visible
+from flow.core.explain import names, visible
 from flow.errors import ContractError, Fault, InputError, StorageError
 
 if TYPE_CHECKING:
@@ -42,7 +43,8 @@ class ChosenRubric(NamedTuple):
     """A rubric for scorecards. ``name`` is its file's (``rubric-code.md``), ``why`` a sentence.
 
     ``text`` is without the front matter. ``recognised`` is False where no rubric names the skill
-    and the default one stands in. ``source`` is ``project``, ``flow`` or ``file``.
+    and the default one stands in. ``source`` is ``project``, ``flow`` or ``file``. ``notes`` say
+    what a reader should know of the choice.
     """
 
     name: str
@@ -50,12 +52,14 @@ class ChosenRubric(NamedTuple):
     why: str
     recognised: bool
     source: str
+    notes: tuple[str, ...] = ()
 
 
 class _Rubric(NamedTuple):
     name: str
     text: str
-    skills: tuple[str, ...]
+    skills: tuple[str, ...] | None
+    """None where its front matter does not speak of them."""
     source: str
     file: str
 
@@ -84,18 +88,64 @@ def choose(skill: str | None, asked: str | None, top: str | None) -> ChosenRubri
                 mine = next((each for each in own if each.name == rubric.name), rubric)
                 whose = "" if mine is rubric else "; the project's own file of that name is used"
                 why = f"Flow's {rubric.name} names {_shown(bare, pattern)}{whose}"
-                return _chosen(mine, why, True)
+                return _chosen(mine, why, True, _passed_over(bare, mine, own))
+        alike = _named_alike(bare, own)
+        if alike:
+            why = f"no rubric names {visible(bare)[:200]}, and {alike[0].file} has its name"
+            return _chosen(alike[0], why, True, (_by_name(bare, alike[0]),))
     default = next((each for each in own if each.name == DEFAULT), None) or _ready_made("default")
     why = (
         f"no rubric names {visible(skill.removeprefix('/'))[:200]}"
         if skill is not None
         else "the transcript does not tell which skill ran"
     )
-    return _chosen(default, f"{why}, so the default one stands in", False)
+    unlisted = [each.file for each in own if each.skills is None and each.name != DEFAULT]
+    notes: tuple[str, ...] = ()
+    if skill is not None and unlisted:
+        notes = (f"Without a list of skills, and named otherwise: {names(unlisted)}. {_REMEDY}",)
+    return _chosen(default, f"{why}, so the default one stands in", False, notes)
 
 
-def _chosen(rubric: _Rubric, why: str, recognised: bool) -> ChosenRubric:
-    return ChosenRubric(rubric.name, rubric.text, why, recognised, rubric.source)
+_REMEDY = "A rubric names its skills in its front matter (skills: [commit]); --rubric takes any."
+
+
+def _chosen(
+    rubric: _Rubric, why: str, recognised: bool, notes: tuple[str, ...] = ()
+) -> ChosenRubric:
+    return ChosenRubric(rubric.name, rubric.text, why, recognised, rubric.source, notes)
+
+
+def _by_name(skill: str, rubric: _Rubric) -> str:
+    return f"{rubric.file} was chosen for {visible(skill)[:200]} by its name alone. {_REMEDY}"
+
+
+def _passed_over(skill: str, chosen: _Rubric, own: list[_Rubric]) -> tuple[str, ...]:
+    """What is said of the project's own that are named as the skill and are not for it."""
+    others = [each.file for each in _named_alike(skill, own) if each.name != chosen.name]
+    if not others:
+        return ()
+    return (f"Named as the skill, and not used for it: {names(others)}. {_REMEDY}",)
+
+
+def _named_alike(skill: str, own: list[_Rubric]) -> list[_Rubric]:
+    """The project's own without a list of skills whose file is named as the skill is, best first.
+
+    The words of the file's name are words of the skill's, one after the other: ``rubric-deploy.md``
+    is for ``deploy`` and, where nothing fits better, for ``deploy-staging``.
+    """
+    words = _words(skill.rpartition(":")[2])
+    found = []
+    for rubric in own:
+        stem = _words(rubric.name.removesuffix(".md").removeprefix("rubric-"))
+        starts = range(len(words) - len(stem) + 1) if stem else ()
+        inside = any(words[at : at + len(stem)] == stem for at in starts)
+        if rubric.skills is None and rubric.name != DEFAULT and inside:
+            found.append((-len(stem), rubric))
+    return [rubric for _, rubric in sorted(found, key=lambda pair: pair[0])]
+
+
+def _words(name: str) -> list[str]:
+    return [word for word in re.split(r"[\W_]+", name.lower()) if word]
 
 
 def _shown(skill: str, pattern: str) -> str:
@@ -103,13 +153,13 @@ def _shown(skill: str, pattern: str) -> str:
     return name if pattern == skill else f"{name} (as {visible(pattern)})"
 
 
-def _match(skill: str, patterns: tuple[str, ...]) -> str | None:
+def _match(skill: str, patterns: tuple[str, ...] | None) -> str | None:
     """The first pattern that names the skill, with or without the prefix of its plugin."""
     from fnmatch import fnmatchcase
 
-    names = (skill.lower(), skill.rpartition(":")[2].lower())
-    for pattern in patterns:
-        if any(fnmatchcase(name, pattern.lower()) for name in names):
+    forms = (skill.lower(), skill.rpartition(":")[2].lower())
+    for pattern in patterns or ():
+        if any(fnmatchcase(form, pattern.lower()) for form in forms):
             return pattern
     return None
 
@@ -162,6 +212,25 @@ def _files(top: str | None) -> list[tuple[str, str]]:
     return [(name, rel) for name, _, rel in sorted(found)]
 
 
+def never_used(top: str) -> tuple[str, ...]:
+    """A sentence for each file beside a project's rubrics of scorecards that nothing leads to.
+
+    In ``.flow/rubrics`` that is a second Markdown file of one name only; the others there are told
+    by :func:`flow.adapters.rubrics.never_used`.
+    """
+    said = []
+    for name in files.names(top, layout.PLUGIN_RUBRICS, suffix="", limit=MOST_FILES):
+        if not name.startswith(("rubric-", ".")) or (name[0] != "." and not name.endswith(".md")):
+            path = visible(f"{layout.PLUGIN_RUBRICS}/{name}")
+            said.append(f"{path} is never used: a rubric of scorecards is rubric-<name>.md")
+    first: dict[str, str] = {}
+    for rubric in _project(top):
+        before = first.setdefault(rubric.name, rubric.file)
+        if before != rubric.file and not rubric.skills:
+            said.append(f"{rubric.file} is never used: {before} comes first, and it names no skill")
+    return tuple(said)
+
+
 def _ready_made(name: str) -> _Rubric:
     file = f"rubric-{name}.md"
     for folder in _FOLDERS:
@@ -183,7 +252,7 @@ def _read(data: bytes, name: str, file: str, source: str) -> _Rubric:
         text = data.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
         raise _broken(file, f"is not UTF-8 text (byte {error.start})", "save it as UTF-8") from None
-    skills: tuple[str, ...] = ()
+    skills: tuple[str, ...] | None = None
     if re.match(r"---[ \t]*$", text, re.MULTILINE):
         front = _FRONT.match(text)
         if front is None:
@@ -195,14 +264,16 @@ def _read(data: bytes, name: str, file: str, source: str) -> _Rubric:
     return _Rubric(visible(name), text.strip("\n") + "\n", skills, source, visible(file))
 
 
-def _skills(front: str, file: str) -> tuple[str, ...]:
-    """The skills that a front matter names."""
+def _skills(front: str, file: str) -> tuple[str, ...] | None:
+    """The skills that a front matter names; None where it does not speak of them."""
     from flow.adapters import contracts
 
     if not front.strip():
-        return ()
+        return None
     document = contracts.parse_yaml(front.encode(), file=file, what="rubric's front matter")
-    skills = document.get("skills", [])
+    if "skills" not in document:
+        return None
+    skills = document["skills"]
     remedy = 'write it as a list of names: skills: [commit, "*-docs"]'
     if not isinstance(skills, list) or len(skills) > MOST_SKILLS:
         raise _broken(file, "is not a list of names of skills", remedy, "skills")

@@ -15,18 +15,20 @@ from flow.adapters.transcript_agents import (
     forked,
     note_beside,
 )
-from flow.cheap_typing import TYPE_CHECKING
+from flow.cheap_typing import TYPE_CHECKING, NamedTuple
 from flow.core.explain import visible
-from flow.core.transcript import Transcript
+from flow.core.transcript import Transcript, ended, plain
 from flow.core.transcript_claude import JUDGES, Session, same_skill
 from flow.core.transcript_rows import clean
 from flow.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from flow.core.transcript_claude import Run
 
+MOST_OF_SESSION = 64
+"""Runs of one session that are looked at together."""
 MOST_SESSIONS = 200
 """Sessions that are searched for a skill, the newest first."""
 _NEVER = frozenset(map(chr, {*range(32), 127} - {*b"\a\b\t\n\v\f\r\x1b"}))
@@ -82,22 +84,79 @@ def newest(
     session that called Flow comes first, then the others, the newest first. Raises
     :class:`InputError` where there is none.
     """
-    config = places.config_folder(home, environ)
-    folders = places.project_folders(cwd, config) if config is not None else []
-    if session is not None:
-        path = session if "/" in session else places.session_file(session, folders, config)
-        found = [path] if path is not None else []
-    else:
-        found = places.sessions(folders)[:MOST_SESSIONS]
-        own = places.session_file(environ.get(SESSION, ""), folders, config)
-        if own is not None:
-            found = [own, *(path for path in found if path != own)]
+    found = _sessions(cwd, home, environ, session)
     ran: dict[str, None] = {}
     for path in found:
         transcript = _in_session(skill, path, ran)
         if transcript is not None:
             return transcript
     raise _none(skill, cwd, len(found), ran)
+
+
+def _sessions(
+    cwd: str, home: str | None, environ: Mapping[str, str], session: str | None
+) -> list[str]:
+    """The sessions to look in, the one that called Flow first, then the newest."""
+    config = places.config_folder(home, environ)
+    folders = places.project_folders(cwd, config) if config is not None else []
+    if session is not None:
+        path = session if "/" in session else places.session_file(session, folders, config)
+        return [path] if path is not None else []
+    found = places.sessions(folders)[:MOST_SESSIONS]
+    own = places.session_file(environ.get(SESSION, ""), folders, config)
+    return found if own is None else [own, *(path for path in found if path != own)]
+
+
+class EndedRuns(NamedTuple):
+    """The runs of one session that have come to their end, the oldest first.
+
+    ``settled`` is the number of the first run of the session that has not, or of the one to come.
+    """
+
+    path: str
+    runs: tuple[Transcript, ...]
+    settled: int
+
+
+def ended_runs(
+    session: str,
+    known: Callable[[str], int | None],
+    *,
+    cwd: str,
+    home: str | None,
+    environ: Mapping[str, str],
+) -> EndedRuns | None:
+    """The runs of any skill but the judge in ``session`` (an id, or its transcript's path).
+
+    ``known`` tells for the path of a session with which run to begin; None: with the first one that
+    the last prompt of a person led to. At most ``MOST_OF_SESSION`` of them are looked at, the
+    newest. None where there is no such session, or none that can be read.
+    """
+    path = next(iter(_sessions(cwd, home, environ, session)), None)
+    if path is None:
+        return None
+    try:
+        lines = places.Lines(places.open_source(path, follow=False))
+    except InputError:
+        return None
+    rows = Session(None, destroys, most=MOST_OF_SESSION)
+    for line in lines:
+        lines.bad += not rows.line(line)
+    first = known(path)
+    if first is None:
+        first = next((run.number for run in rows.runs if run.turn == rows.turns), rows.begun)
+    done, going_on = [], [rows.begun]
+    for run in rows.runs:
+        if run.number < first or run.local:
+            continue
+        transcript = _of_run(run, path, list(lines.warnings)) if _happened(run, path) else None
+        # After a skill's run came a person, or another skill; an agent may work in the background.
+        over = run.over and run.kind != "agent"
+        if transcript is not None and (over or ended(transcript)):
+            done.append(transcript)
+        elif not run.over:
+            going_on.append(run.number)
+    return EndedRuns(path, tuple(done), min(going_on))
 
 
 def _none(skill: str | None, cwd: str, searched: int, ran: Iterable[str]) -> InputError:
@@ -229,14 +288,21 @@ def _of_run(run: Run, path: str, warnings: list[str]) -> Transcript:
 def _made(
     path: str,
     skill: str | None,
-    execution: str,
+    key: str,
     started_at: str | None,
     gathered: Gathering,
     warnings: list[str],
 ) -> Transcript:
+    """``key`` tells the execution from others that read alike, its words how far it has got."""
     said = (*warnings, *gathered.warnings)
-    entries = tuple(gathered.entries)
-    return Transcript(path, "claude", skill, execution, started_at, entries, said)
+    made = Transcript(path, "claude", skill, key, started_at, tuple(gathered.entries), said)
+    return made._replace(execution=_digest(key, plain(made)))
+
+
+def _digest(*texts: str) -> str:
+    from hashlib import sha256
+
+    return sha256("\0".join(texts).encode("utf-8", "replace")).hexdigest()[:32]
 
 
 def _unusable(path: str, why: str) -> InputError:

@@ -20,6 +20,7 @@ NoAnswerKind = Literal[
     "empty",
     "not_json",
     "wrong_shape",
+    "unsupported",
     "cut_off",
     "cost_limit",
     "error",

@@ -11,7 +11,7 @@ from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 from flow.core.decide import JudgedCriterion
 from flow.core.explain import names
 from flow.core.judging.fences import LIMIT, Part
-from flow.core.judging.quotes import QuotableTexts, distinct, mostly_invented
+from flow.core.judging.quotes import QuotableTexts, founded
 from flow.core.numbers import exact
 from flow.core.rubric import Rubric, result, why_not
 from flow.core.rubric_prompt import rubric_question
@@ -149,12 +149,7 @@ def _applied(ballot: Ballot, one: Sought, name: str, rubric: Rubric, found: Judg
 
 def _unsupported(rubric: Rubric, found: JudgeResult) -> list[str]:
     """The rubric's criteria without quotes to rest on, where these are more than half of it."""
-    without = [
-        row.name
-        for row in found.criteria
-        if not row.evidence
-        or mostly_invented(len(distinct(row.evidence)), len(distinct(row.discounted)))
-    ]
+    without = [row.name for row in found.criteria if not founded(row.evidence, row.discounted)]
     weights = {c.name: exact(c.weight) for c in rubric.criteria}
     lost, total = sum(weights[name] for name in without), sum(weights.values())
     return without if 2 * lost > total else []

@@ -1,8 +1,9 @@
 """Scoring one execution of a skill (SPEC section 9.3), as one list of steps.
 
 *make the question → ask, as often as wanted → check the reply → send it back once where it rests on
-nothing → compute.* A reply that is not usable is no ballot; where no more than half of the ballots
-are usable, there is no card.
+nothing → compute.* A reply that is not usable is no ballot, and neither is one of which less than
+half of the weight rests on true quotes; where no more than half of the ballots are usable, there is
+no card.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ from __future__ import annotations
 from flow.app.judge_port import NoAnswer, Question, Usage
 from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 from flow.core.goal import canonical_digest
-from flow.core.scorecard import merged, neutral
+from flow.core.judging.shapes import first_faults
+from flow.core.scorecard import LEAST_SUPPORT, merged, neutral, supported
 from flow.core.scorecard_history import mean_text
 from flow.core.scorecard_prompt import SentBack, put
 from flow.core.scorecard_reply import Quotes, read_reply, reply_schema
@@ -78,11 +80,13 @@ def score(matter: Matter, transcript: str, samples: int, tools: Tools) -> Scored
     if poll.failures:
         what = f"{len(poll.failures)} of {samples} ballots gave no usable answer"
         poll.remarks[f"{what}: {poll.failures[0].reason}"] = None
-    ballots = poll.ballots if matter.mean is not None else [neutral(b) for b in poll.ballots]
+    ballot = merged(poll.ballots)
+    if supported(ballot.marks) < LEAST_SUPPORT:
+        return NoAnswer("unsupported", _unsupported(ballot), poll.usages[-1])
     return Scored(
-        merged(ballots),
+        ballot,
         samples,
-        len(ballots),
+        len(poll.ballots),
         tuple(poll.usages),
         tuple(poll.remarks),
         max(poll.left_out),
@@ -100,15 +104,26 @@ def _ask_once(
         poll.failures.append(first)
         return
     ballot, value = first
-    counting = ballot if matter.mean is not None else neutral(ballot)
-    if counting.faults:
-        back = SentBack(value, counting.faults)
+    if ballot.faults:
+        back = SentBack(value, ballot.faults)
         again = _read(matter, quotes, tools, poll, f"{label}, sent back", turn, back)
         if isinstance(again, NoAnswer):
             poll.remarks[f"sent back, the judge gave no usable answer: {again.reason}"] = None
         else:
             ballot = again[0]
-    poll.ballots.append(ballot)
+    if supported(ballot.marks) < LEAST_SUPPORT:
+        poll.failures.append(NoAnswer("unsupported", _unsupported(ballot), poll.usages[-1]))
+    else:
+        poll.ballots.append(ballot)
+
+
+def _unsupported(ballot: Ballot) -> str:
+    """Why so many scores without a ground are no card."""
+    faults = [f"{name}: {fault}" for name, fault in ballot.faults.items()]
+    return (
+        "less than half of the weight rests on true quotes from the transcript "
+        f"({supported(ballot.marks)} of 1), so there is no card; {first_faults(faults)}"
+    )
 
 
 def _read(
@@ -120,7 +135,7 @@ def _read(
     turn: int,
     back: SentBack | None = None,
 ) -> tuple[Ballot, Mapping[str, Any]] | NoAnswer:
-    """Ask one question and read the reply."""
+    """Ask one question and read the reply; of a skill without earlier cards, as that counts."""
     made = put(matter, tools.nonce(), turn, back)
     tools.told(f"{label}: asking {tools.ask.name}")
     answer = tools.ask(
@@ -136,7 +151,7 @@ def _read(
     ballot = read_reply(value, quotes.occurs, compared=matter.mean is not None)
     if isinstance(ballot, str):
         return NoAnswer("wrong_shape", f"its reply is not usable: {ballot}", answer.usage)
-    return ballot, value
+    return (ballot if matter.mean is not None else neutral(ballot)), value
 
 
 def _masked(value: Any, mask: Callable[[str], str], depth: int = 5) -> Any:

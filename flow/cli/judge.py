@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 NOT_PASSED = 1
 _PROG = "flow judge run"
+_HISTORY = "flow judge history"
 
 
 def _backend_argument(parser: argparse.ArgumentParser) -> None:
@@ -180,12 +181,19 @@ def _scorecard(args: argparse.Namespace, out: Output) -> int:
 
 def _history_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("SKILL", nargs="?", help="the scorecards of this skill, and their trend")
+    parser.add_argument(
+        "--card", metavar="NAME", help="one card of the skill, whole; NAME as the history shows it"
+    )
 
 
 def _history(args: argparse.Namespace, out: Output) -> int:
+    if args.card is not None and args.SKILL is None:
+        raise usage_error("--card belongs to a skill: flow judge history SKILL", _HISTORY)
     if args.SKILL is not None:
         from flow.cli import judge_scorecard
 
+        if args.card is not None:
+            return judge_scorecard.one_card(args.SKILL, args.card, out)
         return judge_scorecard.history(args.SKILL, out)
     from flow.render import judgement
     from flow.wiring import calibrating

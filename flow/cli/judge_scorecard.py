@@ -49,7 +49,11 @@ def run(args: argparse.Namespace, out: Output) -> int:
     )
 
     def shown(document: Mapping[str, Any]) -> list[str]:
-        return scorecard.box(document, out.paint, columns=_columns(out), encoding=_encoding())
+        room, encoding = _columns(out), _encoding()
+        return [
+            *scorecard.box(document, out.paint, columns=room, encoding=encoding),
+            *scorecard.below(document, out.paint, columns=room, encoding=encoding),
+        ]
 
     made: list[Mapping[str, Any]] = []
     try:
@@ -62,6 +66,19 @@ def run(args: argparse.Namespace, out: Output) -> int:
     out.warn(card.warnings)
     if not out.json:
         out.say(f"stored as {card.file}")
+    return 0
+
+
+def one_card(skill: str, name: str, out: Output) -> int:
+    """Show one stored card of a skill, whole."""
+    from flow.render import scorecard
+    from flow.wiring import scorecards
+
+    card = scorecards.stored(skill, name)
+    room, encoding = _columns(out), _encoding()
+    lines = scorecard.whole(card.document, out.paint, columns=room, encoding=encoding)
+    out.result(card.document, lines)
+    out.warn(card.warnings)
     return 0
 
 
@@ -88,7 +105,7 @@ def _told(out: Output) -> Callable[[str], None]:
 
 
 def _columns(out: Output) -> int:
-    """Columns to draw in: ``COLUMNS``, else the terminal's, else as many as the box wants."""
+    """Columns to draw in: ``COLUMNS``, else the terminal's, else the seed's."""
     from flow.render.scorecard import WIDTH
 
     said = out.environ.get("COLUMNS", "")

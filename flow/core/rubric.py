@@ -13,6 +13,7 @@ from statistics import median
 
 from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 from flow.core.explain import names
+from flow.core.judging.quotes import LEAST_QUOTE
 from flow.core.numbers import as_written, at_most, exact, told_apart
 from flow.core.rubric_rules import MOST_CRITERIA, problems
 from flow.errors import ContractError
@@ -178,6 +179,8 @@ class Mark(NamedTuple):
     reasoning: str
     evidence: tuple[str, ...] = ()
     discounted: tuple[str, ...] = ()
+    too_short: tuple[str, ...] = ()
+    """Quotes that nobody can look up: a few characters occur anywhere."""
 
 
 class Ballot(NamedTuple):
@@ -285,14 +288,22 @@ def _short(score: float, limit: float) -> str:
 def _discounted(rubric: Rubric, ballots: Sequence[Ballot]) -> list[str]:
     said = []
     for criterion in rubric.criteria:
-        quotes = [q for ballot in ballots for q in ballot.marks[criterion.name].discounted]
-        if quotes:
-            one = len(quotes) == 1
-            what = "a quote that does" if one else f"{len(quotes)} quotes that do"
-            said.append(
-                f"{criterion.name}: {what} not occur in the subject "
-                f"{'counts' if one else 'count'} for nothing: '{quotes[0][:80]}'"
-            )
+        marks = [ballot.marks[criterion.name] for ballot in ballots]
+        for quotes, one, several in (
+            (
+                [q for mark in marks for q in mark.discounted],
+                "a quote that does not occur in the subject counts",
+                "quotes that do not occur in the subject count",
+            ),
+            (
+                [q for mark in marks for q in mark.too_short],
+                f"a quote of less than {LEAST_QUOTE} characters that is no whole line counts",
+                f"quotes of less than {LEAST_QUOTE} characters that are no whole lines count",
+            ),
+        ):
+            if quotes:
+                what = one if len(quotes) == 1 else f"{len(quotes)} {several}"
+                said.append(f"{criterion.name}: {what} for nothing: '{quotes[0][:80]}'")
     return said
 
 

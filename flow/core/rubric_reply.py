@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core.explain import names, visible
+from flow.core.judging.quotes import sort_quotes
+from flow.core.judging.shapes import are_texts, first_faults
 from flow.core.numbers import within
 from flow.core.rubric import Ballot, Mark
 
@@ -18,7 +20,6 @@ TEXT_LIMIT = 4_000
 QUOTE_LIMIT = 1_000
 MOST_QUOTES = 20
 MOST_SUGGESTIONS = 20
-FAULTS_SHOWN = 5
 
 
 def read_reply(rubric: Rubric, value: Mapping[str, Any], given: QuotableTexts) -> Ballot | str:
@@ -56,11 +57,10 @@ def read_reply(rubric: Rubric, value: Mapping[str, Any], given: QuotableTexts) -
     if not isinstance(reasoning, str) or not reasoning.strip():
         faults.append("it has no overall reasoning")
     suggestions = value.get("suggestions")
-    if not _texts(suggestions):
+    if not are_texts(suggestions):
         faults.append("its suggestions are no list of texts")
     if faults:
-        more = f"; and {len(faults) - FAULTS_SHOWN} more" if len(faults) > FAULTS_SHOWN else ""
-        return "; ".join(faults[:FAULTS_SHOWN]) + more
+        return first_faults(faults)
     offered = [_clean(text, QUOTE_LIMIT) for text in suggestions or () if text.strip()]
     return Ballot(marks, _clean(str(reasoning), TEXT_LIMIT), tuple(offered[:MOST_SUGGESTIONS]))
 
@@ -73,16 +73,11 @@ def _mark(row: Mapping[str, Any], given: QuotableTexts) -> Mark | str:
         return "its score is not from 0 to 1"
     if not isinstance(reasoning, str) or not reasoning.strip():
         return "it has no reasoning"
-    if not isinstance(evidence, list) or not _texts(evidence):
+    if not are_texts(evidence):
         return "its evidence is no list of quotes"
-    quotes = [quote for quote in evidence[:MOST_QUOTES] if quote.strip()]
-    kept = tuple(_clean(quote, QUOTE_LIMIT) for quote in quotes if given.contain(quote))
-    others = tuple(_clean(quote, QUOTE_LIMIT) for quote in quotes if not given.contain(quote))
-    return Mark(score, _clean(reasoning, TEXT_LIMIT), kept, others)
-
-
-def _texts(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+    quotes = sort_quotes(evidence[:MOST_QUOTES], given.contain)
+    cleaned = (tuple(_clean(quote, QUOTE_LIMIT) for quote in texts) for texts in quotes)
+    return Mark(score, _clean(reasoning, TEXT_LIMIT), *cleaned)
 
 
 def _clean(text: str, most: int) -> str:

@@ -84,6 +84,9 @@ NEUTRAL = Decimal("7.0")
 NO_PRIOR = "No prior executions for comparison."
 """Score and justification of consistency where there is nothing to compare with."""
 
+LEAST_SUPPORT = Decimal("0.5")
+"""Of the weight, how much has to rest on true quotes; with less there is no card."""
+
 _TENTH, _CENT, _ONE = Decimal("0.1"), Decimal("0.01"), Decimal(1)
 
 GRADES: tuple[tuple[str, Decimal, str], ...] = (
@@ -110,8 +113,10 @@ class Mark(NamedTuple):
     evidence: tuple[str, ...] = ()
     """Quotes that do occur in the transcript."""
     discounted: tuple[str, ...] = ()
-    """Quotes that do not."""
+    """Quotes that do not, or are too short to be looked up."""
     fault: str = ""
+    founded: bool = False
+    """Whether the score rests on true quotes."""
 
 
 class Ballot(NamedTuple):
@@ -191,6 +196,11 @@ def recommendations(offered: Sequence[str], marks: Mapping[str, Mark]) -> tuple[
         return marks[min(found)[1]].score if found else MOST + 1
 
     return tuple(sorted(offered, key=place)[:MOST_RECOMMENDATIONS])
+
+
+def supported(marks: Mapping[str, Mark]) -> Decimal:
+    """The weight, of 1, of the dimensions that rest on true quotes."""
+    return sum((d.weight for d in DIMENSIONS if marks[d.name].founded), Decimal(0))
 
 
 def neutral(ballot: Ballot) -> Ballot:

@@ -12,13 +12,16 @@ from decimal import Decimal
 from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core.explain import names, visible
 from flow.core.judging import suspicious
-from flow.core.judging.fences import LABEL, blunt
-from flow.core.judging.quotes import LEAST_QUOTE, distinct, mostly_invented
+from flow.core.judging.fences import blunt
+from flow.core.judging.quotes import LEAST_QUOTE, QuotableTexts, sort_quotes
+from flow.core.judging.shapes import are_texts, first_faults
 from flow.core.scorecard import CONSISTENCY, NAMES, Ballot, Mark, tenths
 from flow.core.verdict import clip
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+    from flow.core.judging.quotes import SortedQuotes
 
     Occurs = Callable[[str, str], bool]
     """Dimension and quote."""
@@ -30,7 +33,6 @@ JUSTIFICATION_LIMIT = 1_000
 QUOTE_LIMIT = 500
 MOST_QUOTES = 10
 MOST_OFFERED = 20
-FAULTS_SHOWN = 5
 
 NOTHING_QUOTED = "it quotes nothing from the transcript"
 INVENTED = "none of its quotes occurs in the transcript"
@@ -114,7 +116,7 @@ def read_reply(value: Mapping[str, Any], occurs: Occurs, *, compared: bool) -> B
     fault = _keys(rows, NAMES, "it")
     if fault:
         return fault
-    if not _texts(offered):
+    if not are_texts(offered):
         return "its recommendations are no list of texts"
     marks: dict[str, Mark] = {}
     faults = []
@@ -125,8 +127,7 @@ def read_reply(value: Mapping[str, Any], occurs: Occurs, *, compared: bool) -> B
         else:
             marks[name] = found
     if faults:
-        more = f"; and {len(faults) - FAULTS_SHOWN} more" if len(faults) > FAULTS_SHOWN else ""
-        return "; ".join(faults[:FAULTS_SHOWN]) + more
+        return first_faults(faults)
     wishes = [one_line(text, JUSTIFICATION_LIMIT) for text in offered[:MOST_OFFERED]]
     return Ballot(marks, tuple(wish for wish in wishes if wish))
 
@@ -139,40 +140,17 @@ def one_line(text: str, most: int) -> str:
 
 
 class Quotes:
-    """Where a quote may come from: the transcript, and for consistency the earlier scores.
-
-    White space, and what Flow's fences escape or take the brackets of, does not count. A quote of
-    fewer than eight characters is one only where it is a whole line.
-    """
+    """Where a dimension's quotes may come from: the transcript; of consistency the mean, too."""
 
     def __init__(self, transcript: str, history: str = "") -> None:
-        self._text = plain(transcript)
-        self._lines = {plain(line) for line in transcript.split("\n") if len(line) < 200}
-        self._history = plain(history)
+        self._transcript = QuotableTexts([transcript])
+        self._history = QuotableTexts([history])
 
     def occurs(self, dimension: str, quote: str) -> bool:
         """Whether ``quote`` stands where a justification of ``dimension`` may take it from."""
-        wanted = plain(quote)
-        if not any(char.isalnum() for char in wanted):
-            return False
-        for text in (wanted, wanted.strip("'\"`“”‘’… .")):
-            if text in self._lines or (len(text) >= LEAST_QUOTE and text in self._text):
-                return True
-        return dimension == CONSISTENCY and len(wanted) >= LEAST_QUOTE and wanted in self._history
-
-
-def plain(text: str) -> str:
-    """``text`` as quotes are compared."""
-    lines = (
-        line if line.isprintable() else _shown(line)  # what is printable stays as it is
-        for line in text.replace("\r\n", "\n").replace(LABEL.strip(), "").split("\n")
-    )
-    return " ".join(blunt(" ".join(lines)).split())
-
-
-def _shown(line: str) -> str:
-    pieces = line.split("\t")
-    return " ".join(piece if piece.isprintable() else visible(piece) for piece in pieces)
+        if self._transcript.contain(quote):
+            return True
+        return dimension == CONSISTENCY and self._history.contain(quote)
 
 
 def _mark(name: str, row: object, occurs: Occurs, *, weigh: bool) -> Mark | str:
@@ -188,25 +166,28 @@ def _mark(name: str, row: object, occurs: Occurs, *, weigh: bool) -> Mark | str:
     words, evidence = row["justification"], row["evidence"]
     if not isinstance(words, str) or not words.strip():
         return "it has no justification"
-    if not _texts(evidence):
+    if not are_texts(evidence):
         return "its evidence is no list of quotes"
-    quotes = [quote for quote in evidence[:MOST_QUOTES] if quote.strip()]
-    kept = tuple(one_line(quote, QUOTE_LIMIT) for quote in quotes if occurs(name, quote))
-    others = tuple(one_line(quote, QUOTE_LIMIT) for quote in quotes if not occurs(name, quote))
+    quotes = sort_quotes(evidence[:MOST_QUOTES], lambda quote: occurs(name, quote))
     said = one_line(words, JUSTIFICATION_LIMIT)
-    wrong = _unfounded(said, kept, others) if weigh else ""
+    wrong = _unfounded(said, quotes) if weigh else ""
     claim = other_score(said, score) if name != CONSISTENCY else ""  # which speaks of others too
     if claim and not wrong:
         wrong = f"its justification says {claim}, its score is {score}"
-    return Mark(score, said, kept, others, wrong)
+    kept, others = (
+        tuple(one_line(quote, QUOTE_LIMIT) for quote in texts)
+        for texts in (quotes.true, (*quotes.invented, *quotes.too_short))
+    )
+    return Mark(score, said, kept, others, wrong, quotes.founded)
 
 
-def _unfounded(said: str, kept: tuple[str, ...], others: tuple[str, ...]) -> str:
+def _unfounded(said: str, quotes: SortedQuotes) -> str:
     """Why a justification rests on nothing; empty where it rests on something."""
-    if not kept:
-        short = all(len(plain(quote)) < LEAST_QUOTE for quote in others)
-        return (TOO_SHORT if short else INVENTED) if others else NOTHING_QUOTED
-    if mostly_invented(len(distinct(kept)), len(distinct(others))):
+    if not quotes.true:
+        if quotes.invented:
+            return INVENTED
+        return TOO_SHORT if quotes.too_short else NOTHING_QUOTED
+    if not quotes.founded:
         return MOSTLY_INVENTED
     words = " ".join(re.findall(r"\w+", said.lower()))
     return VAGUE if not words or words in _VAGUE.split("|") else ""
@@ -218,7 +199,3 @@ def _keys(value: Mapping[str, Any], wanted: tuple[str, ...], what: str) -> str:
         return f"{what} has no {', '.join(missing)}"
     more = [str(key)[:60] for key in value if key not in wanted]
     return f"{what} has unknown fields: {names(more, 5)}" if more else ""
-
-
-def _texts(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(item, str) for item in value)

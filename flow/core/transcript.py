@@ -45,7 +45,8 @@ class Transcript(NamedTuple):
     skill: str | None
     """The skill or agent as the transcript names it; None where the file does not tell."""
     execution: str
-    """Stays the same as often as this execution is read, and is no other's."""
+    """Stays the same as often as this execution is read, and is no other's: one that has gone on
+    since is another."""
     started_at: str | None
     entries: tuple[Entry, ...]
     warnings: tuple[str, ...] = ()

@@ -49,6 +49,10 @@ class Run:
         self.call: str | None = None
         self.spawned: dict[str, str | None] = {}
         """Calls of agents by their id, and the agent's id where it is known."""
+        self.number = 0
+        """Its place among all runs of the session, the first is 0."""
+        self.turn = 0
+        """After how many of a person's prompts it began."""
         self.local = False
         """Claude Code answered it itself: no skill ran."""
         self.over = False
@@ -59,6 +63,7 @@ class Session:
 
     ``wanted`` None is any skill or agent but the judge itself. With ``whole`` everything that
     happened is kept in ``everything`` too. ``destroys`` tells of a call whether it is destructive.
+    ``most`` is how many runs are kept; ``begun`` counts all that match.
     """
 
     def __init__(
@@ -67,8 +72,13 @@ class Session:
         destroys: Callable[[str, Mapping[str, Any]], bool],
         *,
         whole: bool = False,
+        most: int = MOST_RUNS,
     ) -> None:
         self.wanted = wanted
+        self.begun = 0
+        self.turns = 0
+        """Prompts of a person."""
+        self._most = most
         self.runs: list[Run] = []
         self.skills: dict[str, None] = {}
         """Names of the skills that ran, whichever was wanted."""
@@ -178,7 +188,7 @@ class Session:
             run.spawned[call] = None
             task = given.get("prompt")
             run.rows.add(Row("prompt", task if isinstance(task, str) else shown_input(given)))
-            self.runs = [*self.runs, run][-MOST_RUNS:]
+            self._take(run)
             self._agents[call] = run
 
     def _user(self, line: dict[str, Any], blocks: list[Any], aside: bool) -> None:
@@ -220,6 +230,7 @@ class Session:
         if aside:  # of an older version: a subagent's task among the session's own lines
             self._add(Row("note", f"a subagent was asked: {text}"), aside=True)
             return
+        self.turns += 1
         named = _NAME.search(text) if "<command-name>" in text else None
         if named is None:
             self._asked = text
@@ -316,8 +327,13 @@ class Session:
         if kind != "fork":
             self.skills[run.name] = None
         if self._matches(run.name, inside=False):
-            self.runs = [*self.runs, run][-MOST_RUNS:]
+            self._take(run)
         return run
+
+    def _take(self, run: Run) -> None:
+        run.number, run.turn = self.begun, self.turns
+        self.begun += 1
+        self.runs = [*self.runs, run][-self._most :]
 
     def _end(self) -> None:
         if self._run is not None:

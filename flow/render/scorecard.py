@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from flow.cheap_typing import TYPE_CHECKING, NamedTuple
 from flow.core.scorecard import NAMES, blocks, described
-from flow.render.columns import clean, encodable, fit, wrap
+from flow.render.columns import clean, encodable, fit, width, wrap
 from flow.render.text import table
 
 if TYPE_CHECKING:
@@ -15,11 +15,15 @@ if TYPE_CHECKING:
     from flow.render.text import Document, Paint
 
 WIDTH = 61
-"""Columns of the box (SPEC section 9.3), where the terminal has them."""
+"""Columns of the box where there is no terminal that tells its own: the seed's drawing."""
+MOST = 120
 LEAST = 4
 SHOWN = 30
 """Cards of a history that are shown one by one, and in its trend; the newest."""
 _NAME, _BAR, _SCORE = 15, 10, 8
+_ADVICE_LINES = 4
+_ALL = 10**6
+"""Lines of a text that is not cut."""
 _JUSTIFICATION = 5
 """Columns below which a justification is left out."""
 
@@ -56,19 +60,38 @@ def drawing(encoding: str) -> Drawing:
 def box(
     card: Document, paint: Paint, *, columns: int = WIDTH, encoding: str = "utf-8"
 ) -> list[str]:
-    """The card as a box of at most 61 columns, every line as wide as every other."""
-    return _Box(card, paint, max(min(columns, WIDTH), LEAST), encoding).lines()
+    """The card as a box of so many columns, at most 120, every line as wide as every other."""
+    return _Box(card, paint, columns, encoding).lines()
+
+
+def below(
+    card: Document, paint: Paint, *, columns: int = WIDTH, encoding: str = "utf-8"
+) -> list[str]:
+    """Whole, what the box has no room for: justifications, and recommendations; or nothing."""
+    return _Box(card, paint, columns, encoding).below()
+
+
+def whole(
+    card: Document, paint: Paint, *, columns: int = WIDTH, encoding: str = "utf-8"
+) -> list[str]:
+    """The card with all it says: the box, and every text of it whole."""
+    drawn = _Box(card, paint, columns, encoding)
+    return [*drawn.lines(), *drawn.everything()]
 
 
 class _Box:
     """Draws one card."""
 
     def __init__(self, card: Document, paint: Paint, columns: int, encoding: str) -> None:
+        columns = max(min(columns, MOST), LEAST)
+        self._columns = columns
         self._card, self._paint, self._encoding = card, paint, encoding
         self._draw = drawing(encoding)
         self._inner = columns - 2
         self._left, self._right = (2, 1) if self._inner >= 12 else (0, 0)
         self._body = self._inner - self._left - self._right
+        self._room = self._body - _NAME - _BAR - 2 - _SCORE
+        """For a justification."""
 
     def lines(self) -> list[str]:
         card, draw = self._card, self._draw
@@ -82,7 +105,7 @@ class _Box:
         for issue in card["criticalIssues"]:
             lines += self._paragraph(f"Critical: {issue}", 2, "bad")
         for text in card["recommendations"][:1]:
-            lines += self._paragraph(f"{draw.arrow} {text}", 4)
+            lines += self._paragraph(f"{draw.arrow} {text}", _ADVICE_LINES)
         lines += self._paragraph(f"Rubric: {card['rubricUsed']}{why}", 3, "dim")
         for note in card.get("notes", ())[:3]:
             lines += self._paragraph(note, 2, "warn")
@@ -94,10 +117,9 @@ class _Box:
         filled = blocks(Decimal(str(row["score"])))
         bar = self._draw.full * filled + self._draw.empty * (_BAR - filled)
         label = fit(name.capitalize(), _NAME)
-        room = self._body - _NAME - _BAR - 2 - _SCORE
+        room = self._room
         if room >= _JUSTIFICATION:
-            mark = "(?) " if row.get("unsupported") else ""
-            words = fit(self._clean(mark + row["justification"]), room, self._draw.ellipsis)
+            words = fit(self._justification(row), room, self._draw.ellipsis)
             return self._raw(f"{label}{self._paint(style, bar)}  {score:<{_SCORE}}{words}")
         if room >= -1:
             rest = " " * (self._body - _NAME - _BAR - 2)
@@ -106,6 +128,61 @@ class _Box:
             head = fit(name.capitalize(), self._body - _SCORE, self._draw.ellipsis)
             return self._raw(f"{head} {self._paint(style, fit(score, _SCORE - 1))}")
         return self._line(name.capitalize(), style)
+
+    def below(self) -> list[str]:
+        """Whole, what :meth:`lines` had to cut."""
+        rows = []
+        for name in NAMES:
+            text = self._justification(self._card["dimensions"][name])
+            if self._room < _JUSTIFICATION or width(text) > self._room:
+                rows += self._labelled(name.capitalize(), text)
+        for place, text in enumerate(self._card["recommendations"]):
+            shown = wrap(self._clean(f"{self._draw.arrow} {text}"), self._body, _ALL)
+            if place or len(shown) > _ADVICE_LINES:
+                rows += self._labelled("Recommended" if not place else "Also", self._clean(text))
+        return ["", *rows] if rows else []
+
+    def everything(self) -> list[str]:
+        """Every text of the card whole, and what the scores rest on."""
+        card = self._card
+        rows = [""]
+        for name in NAMES:
+            row = card["dimensions"][name]
+            rows += self._labelled(name.capitalize(), self._justification(row))
+            if row.get("unsupportedWhy"):
+                rows += self._labelled("", self._clean(f"(?) {row['unsupportedWhy']}"))
+            for quote in row.get("evidence", ()):
+                rows += self._labelled("", self._clean(f'quoted: "{quote}"'))
+            for quote in row.get("discounted", ()):
+                rows += self._labelled("", self._clean(f'not in the transcript: "{quote}"'))
+        labels = (("Critical", "criticalIssues"), ("Recommended", "recommendations"))
+        for label, key in (*labels, ("Note", "notes")):
+            for text in card.get(key, ()):
+                rows += self._labelled(label, self._clean(text))
+        for label, text in (
+            ("At", card["timestamp"]),
+            ("Judge", card.get("judge", {}).get("name")),
+            ("Transcript", card["transcriptPath"]),
+            ("Execution", card.get("execution")),
+        ):
+            if text:
+                rows += self._labelled(label, self._clean(text))
+        return rows
+
+    def _justification(self, row: Document) -> str:
+        mark = "(?) " if row.get("unsupported") else ""
+        return self._clean(mark + row["justification"])
+
+    def _labelled(self, label: str, text: str) -> list[str]:
+        """A text in lines of its own, beside its label, or below it where there is little room."""
+        beside = self._columns >= 2 * _NAME + _BAR
+        indent = _NAME if beside else 2
+        lines = wrap(text, max(self._columns - 1 - indent, 1), _ALL)
+        if beside:
+            first, *more = lines
+            return [f"{label:<{_NAME}}{first}", *(" " * _NAME + line for line in more)]
+        head = wrap(label, self._columns - 1, _ALL) if label else []
+        return [*head, *(f"  {line}" for line in lines)]
 
     def _paragraph(self, text: str, most: int, style: str = "") -> list[str]:
         found = wrap(self._clean(text), self._body, most, self._draw.ellipsis)

@@ -1,4 +1,4 @@
-"""Auto mode: at a stop the newest run of a skill is scored, in a process of its own (SPEC 9.3).
+"""Auto mode: at a stop the skills' runs that ended are scored, in a process apart (SPEC 9.3).
 
 The stop is not held up: the card is told at the next one. Which judge is asked is the user's own
 choice (``flow.goals.judge.backend`` counts from no checkout), so a checkout that turns auto mode on
@@ -10,12 +10,14 @@ from __future__ import annotations
 import os
 
 from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
-from flow.errors import FlowError, LockTimeout, NoUsableAnswer, StateError
+from flow.core.explain import names
+from flow.errors import FlowError, InputError, LockTimeout, NoUsableAnswer, StateError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from flow.adapters.auto_judge import Memory
+    from flow.adapters.transcripts import EndedRuns
     from flow.core.transcript import Transcript
     from flow.wiring.parts import Parts
 
@@ -27,8 +29,13 @@ STILL_SECONDS = 0.6
 LONGEST_STILL = 6.0
 """The host writes the end of its transcript around the time when it calls the hook: it has to have
 been still for so long, and no longer than this is waited."""
-MOST_SHOWN = 3
+MOST_SCORED = 5
+"""Runs that one stop scores; the others are named."""
+MOST_NAMED = 20
+MOST_SHOWN = 6
 """Pieces of news in one message."""
+MOST_TOLD = 9_000
+"""Characters of one message: hosts cut longer ones."""
 
 
 class Stop(NamedTuple):
@@ -60,10 +67,13 @@ def on_stop(stop: Stop, *, cwd: str, environ: Mapping[str, str]) -> str:
     news = memory.take()
     if on and not stop.subagents:
         _start(parts, memory, stop)
-    more = len(news) - MOST_SHOWN
+    elif on and stop.transcript is not None and memory.settled(stop.transcript) is None:
+        memory.settle(stop.transcript, 0)  # what ends in this turn is not lost at the next stop
     shown = news[-MOST_SHOWN:]
-    if more > 0:
-        shown.append(f"and {more} more: flow judge history SKILL")
+    while len(shown) > 1 and sum(map(len, shown)) > MOST_TOLD:
+        del shown[0]
+    if len(news) > len(shown):
+        shown.append(f"and {len(news) - len(shown)} more: flow judge history SKILL")
     return "\n".join(shown)
 
 
@@ -115,48 +125,73 @@ def _start(parts: Parts, memory: Memory, stop: Stop) -> None:
 
 
 def _score(parts: Parts, memory: Memory, stop: Stop) -> None:
-    """Score the newest run of the session, if it has come to its end and was not tried before."""
+    """Score what ended in the session since its last stop and was not tried before, oldest first.
+
+    More than ``MOST_SCORED`` are named instead. A run that is still going on is left to a later
+    stop, with all that came after it.
+    """
     with memory.working(WAIT_SECONDS):
-        transcript = _newest(parts, stop)
-        if transcript is None or memory.tried(transcript.execution):
+        session = _ended_runs(parts, memory, stop)
+        if session is None:
             return
-        skill = transcript.skill or "a skill"
-        memory.begin(transcript.execution, skill)
-        once: str | None = None
-        news: str | None
-        try:
-            news = _card(parts, transcript)
-        except StateError as error:
-            news = None if error.code == "already_scored" else _failure(skill, error)
-        except FlowError as error:
-            news = _failure(skill, error)
-            if isinstance(error, NoUsableAnswer) and error.code == "not_configured":
-                once = f"{stop.session}: {error.code}"
-        except Exception as error:  # noqa: BLE001 - told like any other fault, with the log's path
-            from flow.adapters.crash import report
-
-            news = _failure(skill, report(error, parts.environ))
-        memory.end(transcript.execution, news, once=once)
+        ready = [run for run in session.runs if not memory.tried(run.execution)]
+        for transcript in ready[:MOST_SCORED]:
+            _score_one(parts, memory, stop, transcript)
+        _name_the_rest(memory, ready[MOST_SCORED:])
+        memory.settle(session.path, session.settled)
 
 
-def _newest(parts: Parts, stop: Stop) -> Transcript | None:
+def _ended_runs(parts: Parts, memory: Memory, stop: Stop) -> EndedRuns | None:
+    """The runs that have ended since the last stop; of a session seen first, the last turn's.
+
+    Where the host names no session it is the newest one in which a skill ran.
+    """
     from flow.adapters import transcripts
-    from flow.core.transcript import ended
-    from flow.errors import InputError
 
     if stop.transcript is not None:
         _wait_until_still(stop.transcript)
+    name = stop.transcript or stop.session
+    cwd, home, environ = parts.top, parts.home, parts.environ
+    if name is None:
+        try:
+            name = transcripts.newest(None, cwd=cwd, home=home, environ=environ).path
+        except InputError:
+            return None  # no skill ran here
+    return transcripts.ended_runs(name, memory.settled, cwd=cwd, home=home, environ=environ)
+
+
+def _score_one(parts: Parts, memory: Memory, stop: Stop, transcript: Transcript) -> None:
+    skill = transcript.skill or "a skill"
+    memory.begin(transcript.execution, skill)
+    once: str | None = None
+    news: str | None
     try:
-        found = transcripts.newest(
-            None,
-            cwd=parts.top,
-            home=parts.home,
-            environ=parts.environ,
-            session=stop.transcript or stop.session,
-        )
-    except InputError:
-        return None  # no skill ran in this session
-    return found if ended(found) else None
+        news = _card(parts, transcript)
+    except StateError as error:
+        news = None if error.code == "already_scored" else _failure(skill, error)
+    except FlowError as error:
+        news = _failure(skill, error)
+        if isinstance(error, NoUsableAnswer) and error.code == "not_configured":
+            once = f"{stop.session}: {error.code}"
+    except Exception as error:  # noqa: BLE001 - told like any other fault, with the log's path
+        from flow.adapters.crash import report
+
+        news = _failure(skill, report(error, parts.environ))
+    memory.end(transcript.execution, news, once=once)
+
+
+def _name_the_rest(memory: Memory, rest: list[Transcript]) -> None:
+    if not rest:
+        return
+    for transcript in rest:
+        memory.end(transcript.execution, None)
+    skills = names(list(dict.fromkeys(t.skill or "a skill" for t in rest)), MOST_NAMED)
+    count = "1 more run was" if len(rest) == 1 else f"{len(rest)} more runs were"
+    memory.tell(
+        f"{count} not scored, since a stop scores {MOST_SCORED} at most: {skills}; "
+        "by hand: flow judge scorecard SKILL",
+        once=f"rest {rest[0].execution}",
+    )
 
 
 def _wait_until_still(path: str) -> None:
@@ -177,6 +212,8 @@ def _wait_until_still(path: str) -> None:
 
 
 def _card(parts: Parts, transcript: Transcript) -> str:
+    import shlex
+
     from flow.render import scorecard
     from flow.wiring import scorecards
 
@@ -184,7 +221,10 @@ def _card(parts: Parts, transcript: Transcript) -> str:
     card = scorecards.score(wish, cwd=parts.top, environ=parts.environ)
     document: Mapping[str, Any] = card.document
     lines = scorecard.box(document, _plain)
-    return "\n".join([f"scorecard of {document['skill']}", *lines, f"stored as {card.file}"])
+    name = os.path.basename(card.file or "")
+    show = f"flow judge history {shlex.quote(document['skill'])} --card {name}"
+    tail = [f"stored as {card.file}", f"whole: {show}"]
+    return "\n".join([f"scorecard of {document['skill']}", *lines, *tail])
 
 
 def _plain(_style: str, text: str) -> str:

@@ -278,10 +278,17 @@ def listing(top: str | None) -> list[dict[str, Any]]:
 
 
 def never_used(top: str | None) -> list[str]:
-    """What lies beside a project's rubrics and is none, a sentence for each file."""
-    from flow.adapters import rubrics
+    """What lies beside a project's rubrics, those of scorecards too, and no name leads to."""
+    from flow.adapters import rubrics, scorecard_rubrics
 
-    return list(rubrics.never_used(top)) if top is not None else []
+    if top is None:
+        return []
+    said = list(rubrics.never_used(top))
+    try:
+        said += scorecard_rubrics.never_used(top)
+    except FlowError as error:
+        said += [str(fault) for fault in error.faults]
+    return said
 
 
 def document(loaded: LoadedRubric) -> dict[str, Any]:

@@ -94,7 +94,7 @@ def score(
     where = wish.folder or score_files.folder(parts.top, parts.settings)
     if wish.once:
         _refuse_again(parts, where, skill, transcript.execution)
-    past = _past(parts, where, skill)
+    past = _past(parts, where, skill, transcript)
     matter = _matter(transcript, skill, rubric, past)
     tools = _tools(parts, _judge(parts, wish, loop), judge, told)
     scored = scoring.score(matter, _words(transcript), samples, tools)
@@ -104,7 +104,7 @@ def score(
     from flow.core.scorecard_history import UNKNOWN
 
     warnings = (*parts.settings.warnings, *past.warnings)
-    notes = (*transcript.warnings, *past.warnings, *scored.remarks)
+    notes = (*rubric.notes, *transcript.warnings, *past.warnings, *scored.remarks)
     about = scorecard_card.About(
         skill=skill or UNKNOWN,
         timestamp=clock.now(),
@@ -168,6 +168,24 @@ def history(
         "change": scorecard_history.trend(found.cards),
         "warnings": [*parts.settings.warnings, *older, *found.warnings],
     }
+
+
+def stored(
+    skill: str, name: str, *, cwd: str | None = None, environ: Mapping[str, str] | None = None
+) -> Card:
+    """One stored card of ``skill``, whole; ``name`` is its file's, with ``.json`` or without.
+
+    Raises :class:`InputError` where there is no such card of the skill.
+    """
+    from flow.adapters import score_files
+    from flow.core.scorecard_history import skill_name
+    from flow.wiring.parts import Parts
+
+    parts = Parts(cwd, environ)
+    where = score_files.folder(parts.top, parts.settings)
+    document, remarks = score_files.one(parts.top, where, skill_name(skill), name)
+    file = f"{where}/{os.path.basename(name).removesuffix('.json')}.json"
+    return Card(document, file, (*parts.settings.warnings, *remarks))
 
 
 def _named(transcript: Transcript) -> str | None:
@@ -236,14 +254,21 @@ def _rubric(skill: str | None, asked: str | None, top: str | None) -> ChosenRubr
     return scorecard_rubrics.choose(skill, asked, top)
 
 
-def _past(parts: Parts, where: str, skill: str | None) -> History:
-    """The cards to compare with; an execution that names no skill is compared with none."""
+def _past(parts: Parts, where: str, skill: str | None, transcript: Transcript) -> History:
+    """The cards to compare with: of earlier executions, not of this one.
+
+    An execution that names no skill is compared with none.
+    """
     from flow.adapters import score_files
     from flow.core.scorecard import COMPARED
+    from flow.core.scorecard_card import safe
 
     if skill is None:
         return score_files.History((), ())
-    return score_files.history(parts.top, where, skill, latest=_latest(), most=COMPARED)
+    own = safe(transcript.execution)
+    return score_files.history(
+        parts.top, where, skill, latest=_latest(), most=COMPARED, without=own
+    )
 
 
 def _matter(

@@ -285,3 +285,81 @@ def test_the_domains_differ_and_name_skills_that_no_other_has() -> None:
         front = Path(ROOT, PLUGIN, f"rubric-{name}.md").read_text().split("---\n")[1]
         named += re.findall(r"^  - (.+)$", front, flags=re.MULTILINE)
     assert len(named) == len(set(named)) > 80
+
+
+# --- by the file's name, as last resort ----------------------------------------------------------
+
+BARE = "# Own words\n\nWhat is good here.\n"
+NO_LIST = "---\ndomain: Own\n---\n" + BARE
+
+NAMED = [  # files without a list of skills, the skill, the file that is chosen
+    ([f"{PLUGIN}/rubric-knit.md"], "knit", "rubric-knit.md"),
+    ([f"{OWN}/rubric-knit.md"], "/Knit", "rubric-knit.md"),
+    ([f"{OWN}/knit.md"], "acme:knit", "knit.md"),
+    ([f"{OWN}/rubric-knit.md"], "knit-socks", "rubric-knit.md"),
+    (
+        [f"{OWN}/rubric-knit.md", f"{OWN}/rubric-knit-socks.md"],
+        "knit-socks",
+        "rubric-knit-socks.md",
+    ),
+    ([f"{OWN}/rubric-socks.md", f"{OWN}/rubric-knit.md"], "knit_socks", "rubric-knit.md"),
+    ([f"{OWN}/rubric-knit-socks.md"], "knit", None),
+    ([f"{OWN}/rubric-knit.md"], "knitting", None),
+    ([f"{OWN}/rubric-socks-knit.md"], "knit-socks", None),
+    ([f"{OWN}/rubric-.md"], "knit", None),
+    ([f"{OWN}/rubric-knit.md"], "sew", None),
+    ([f"{OWN}/rubric-default.md"], "default", None),
+    ([f"{OWN}/rubric-knit.md"], None, None),
+]
+
+
+@pytest.mark.parametrize(("paths", "skill", "chosen"), NAMED)
+@pytest.mark.parametrize("text", [BARE, NO_LIST, "---\n---\n" + BARE])
+def test_a_file_without_a_list_is_chosen_by_its_name(
+    paths: list[str], skill: str | None, chosen: str | None, text: str, tmp_path: Path
+) -> None:
+    for path in paths:
+        write(tmp_path, path, text)
+    found = choose(skill, None, str(tmp_path))
+    assert found.name == (chosen or "rubric-default.md")
+    assert found.recognised is (chosen is not None)
+    if chosen is not None:
+        assert found.why.endswith(f"{chosen} has its name")
+        [note] = found.notes
+        assert "by its name alone" in note
+        assert "front matter (skills: [commit])" in note
+    elif skill is not None and "default" not in paths[0]:
+        assert found.notes[0].startswith("Without a list of skills, and named otherwise: ")
+    else:
+        assert found.notes == ()
+
+
+def test_a_list_is_stronger_than_a_name_and_says_so(tmp_path: Path) -> None:
+    write(tmp_path, f"{PLUGIN}/rubric-commit.md", BARE)
+    found = choose("commit", None, str(tmp_path))
+    assert (found.name, found.source) == ("rubric-code.md", "flow")
+    [note] = found.notes
+    assert note.startswith(f"Named as the skill, and not used for it: {PLUGIN}/rubric-commit.md.")
+    write(tmp_path, f"{OWN}/zoo.md", rubric("commit"))
+    assert choose("commit", None, str(tmp_path)).name == "zoo.md"
+
+
+def test_a_list_without_the_skill_is_not_for_it_whatever_its_name(tmp_path: Path) -> None:
+    write(tmp_path, f"{OWN}/rubric-knit.md", rubric("sew"))
+    write(tmp_path, f"{OWN}/rubric-weave.md", "---\nskills: []\n---\n" + BARE)
+    for skill in ("knit", "weave"):
+        found = choose(skill, None, str(tmp_path))
+        assert (found.name, found.notes) == ("rubric-default.md", ())
+
+
+def test_what_nothing_leads_to_is_said(tmp_path: Path) -> None:
+    for name in ("rubric-a.md", "own.md", "rubric-b.txt", ".keep"):
+        write(tmp_path, f"{PLUGIN}/{name}", BARE)
+    for name in ("rubric-a.md", "own.md", "house.yaml"):
+        write(tmp_path, f"{OWN}/{name}", BARE)
+    assert scorecard_rubrics.never_used(str(tmp_path)) == (
+        f"{PLUGIN}/own.md is never used: a rubric of scorecards is rubric-<name>.md",
+        f"{PLUGIN}/rubric-b.txt is never used: a rubric of scorecards is rubric-<name>.md",
+        f"{OWN}/rubric-a.md is never used: {PLUGIN}/rubric-a.md comes first, and it names no skill",
+    )
+    assert scorecard_rubrics.never_used(str(tmp_path / "nowhere")) == ()

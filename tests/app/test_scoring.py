@@ -179,6 +179,75 @@ def test_several_ballots_are_one_by_the_median() -> None:
     assert firsts == list(NAMES[:3])
 
 
+# --- too little rests on the transcript -----------------------------------------------------------
+
+NOTHING = {"evidence": ["nobody ever said this"]}
+
+
+def founded(*names: str) -> dict[str, Any]:
+    """A reply that quotes truly for ``names`` only."""
+    return reply(9.0, QUOTE, rows={name: NOTHING for name in NAMES if name not in names})
+
+
+HALF = [  # dimensions with a true quote, whether there are earlier cards; is it a card
+    ((), False, False),
+    ((), True, False),
+    (("correctness", "completeness"), False, False),  # 0.45, and 0.05 that is Flow's own
+    (("correctness", "completeness"), True, False),
+    (("correctness", "completeness", "consistency"), False, False),  # which is not the judge's
+    (("correctness", "completeness", "consistency"), True, True),  # exactly 0.5
+    (("correctness", "adherence", "efficiency"), False, True),  # exactly 0.5
+    (("completeness", "adherence", "actionability"), True, True),
+    (("adherence", "actionability", "efficiency", "consistency"), True, False),  # 0.45
+    (NAMES, True, True),
+]
+
+
+@pytest.mark.parametrize(("names", "earlier", "card"), HALF)
+def test_less_than_half_of_the_weight_on_true_quotes_is_no_card(
+    names: tuple[str, ...], earlier: bool, card: bool
+) -> None:
+    judge = FakeJudge("fake", founded(*names))
+    found = run(judge, mean=MEAN if earlier else None)
+    assert isinstance(found, Scored) is card
+    assert len(judge.questions) == (1 if names == NAMES else 2)
+    if isinstance(found, NoAnswer):
+        assert found.kind == "unsupported"
+        assert "less than half of the weight rests on true quotes" in found.reason
+        assert "none of its quotes occurs in the transcript" in found.reason
+
+
+def test_true_quotes_among_more_invented_ones_support_nothing() -> None:
+    row = {"evidence": [QUOTE, "nobody ever said this", "nor did anybody say that"]}
+    assert isinstance(run(FakeJudge("fake", reply(9.0, rows=dict.fromkeys(NAMES, row)))), NoAnswer)
+
+
+def test_a_second_answer_with_quotes_is_a_card() -> None:
+    assert not scored(FakeJudge("fake", founded(), GOOD)).ballot.faults
+
+
+def test_a_ballot_without_quotes_is_none_of_several() -> None:
+    bad = founded()
+    found = scored(FakeJudge("fake", GOOD, bad, bad, GOOD), samples=3)
+    assert (found.asked, found.usable) == (3, 2)
+    assert found.ballot.marks["safety"].score == Decimal("8.0")
+    assert isinstance(run(FakeJudge("fake", GOOD, bad, bad, bad, bad), samples=3), NoAnswer)
+
+
+def test_ballots_that_rest_on_something_may_make_a_card_that_does_not() -> None:
+    """Each score's words are those nearest to the median; these are the ones without quotes."""
+    low, high = ("correctness", "completeness", "consistency"), ("adherence", "actionability",
+                "efficiency", "safety", "consistency")  # fmt: skip
+    one = reply(dict.fromkeys(low, 1.0) | dict.fromkeys(NAMES[2:6], 5.0), QUOTE,
+                rows={name: NOTHING for name in NAMES if name not in low})  # fmt: skip
+    two = reply(dict.fromkeys(NAMES[:2], 5.0) | dict.fromkeys(NAMES[2:6], 1.0), QUOTE,
+                rows={name: NOTHING for name in NAMES if name not in high})  # fmt: skip
+    three = reply(5.0, QUOTE)
+    found = run(FakeJudge("fake", one, one, two, two, three), samples=3, mean=MEAN)
+    assert isinstance(found, NoAnswer)
+    assert found.kind == "unsupported"
+
+
 # --- secrets, usage -------------------------------------------------------------------------------
 
 

@@ -28,7 +28,7 @@ def reply(*rows: Any, **more: Any) -> dict[str, Any]:
 
 
 def read(value: dict[str, Any]) -> Ballot | str:
-    return read_reply(RUBRIC, value, lambda _: True)
+    return read_reply(RUBRIC, value, QuotableTexts([]))
 
 
 def test_a_whole_reply_is_a_ballot() -> None:

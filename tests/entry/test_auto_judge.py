@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from flow.adapters.auto_judge import Memory
 from flow.wiring import auto_judging
 from flow.wiring.parts import Parts
 from tests.entry import scene
@@ -144,6 +145,88 @@ def test_each_execution_is_scored_once(place: Place) -> None:
     assert "scorecard of tidy" in place.said()
     assert place.said() == ""
     assert len(place.cards) == place.asked == 2
+
+
+def scored(place: Place) -> list[str]:
+    """The skills of the stored cards, in the order in which they were stored."""
+    folder = place.repo.path / ".flow/scores"
+    found = [json.loads((folder / name).read_text()) for name in place.cards]
+    rows = {card["startedAt"]: card["skill"] for card in found}
+    return [rows[when] for when in sorted(rows)]
+
+
+def test_all_skills_of_a_turn_are_scored_oldest_first(place: Place) -> None:
+    place.session.prompt("clean everything").skill("sweep", "the floor").says("all is tidy now")
+    place.session.skill("dust", "the shelf").says("all is tidy now")
+    place.session.agent("mop", "the hall", "a1", "all is tidy now").says("all is tidy now")
+    assert place.stop() == {}
+    told = place.said()
+    assert scored(place) == ["sweep", "dust"]
+    assert told.index("scorecard of sweep") < told.index("scorecard of dust")
+    assert place.asked == 2
+    assert place.said() == ""
+
+
+def test_all_that_ended_since_the_last_stop_is_scored(place: Place) -> None:
+    place.ran("first")
+    place.stop()
+    place.settled()
+    for name in ("second", "third"):
+        place.ran(name)
+    place.session.prompt("thanks").says("you are welcome")
+    place.said()
+    place.said()
+    assert scored(place) == ["first", "second", "third"]
+    assert place.asked == 3
+
+
+def test_of_a_session_seen_first_the_last_turn_is_scored(place: Place) -> None:
+    place.ran("long-ago")
+    place.ran("now")
+    place.stop()
+    assert "scorecard of now" in place.said()
+    assert scored(place) == ["now"]
+
+
+def test_what_goes_on_is_scored_once_it_has_ended(place: Place) -> None:
+    place.ran("first")
+    place.stop()
+    place.settled()
+    place.session.command("second").bash("ls", "a")
+    place.said()
+    assert scored(place) == ["first"]
+    place.session.says("all is tidy now")
+    place.ran("third")
+    place.said()
+    assert scored(place) == ["first", "second", "third"]
+
+
+def test_what_ends_while_subagents_work_is_scored_at_a_later_stop(place: Place) -> None:
+    place.ran("first")
+    assert place.stop(background_tasks=[{"type": "subagent", "status": "running"}]) == {}
+    place.settled()
+    assert place.asked == 0
+    place.session.prompt("and now?").says("done")
+    place.said()
+    assert scored(place) == ["first"]
+
+
+def test_more_than_five_are_named(place: Place) -> None:
+    place.session.prompt("all of it")
+    names = [f"s{number}" for number in range(8)]
+    for name in names:
+        place.session.skill(name, "x").says("all is tidy now")
+    assert place.stop() == {}
+    told = place.said()
+    assert scored(place) == names[:5]
+    assert told.count("VERDICT SCORECARD") == 5
+    assert (
+        "3 more runs were not scored, since a stop scores 5 at most: s5, s6, s7; by hand: flow "
+        "judge scorecard SKILL"
+    ) in told
+    assert len(told) < 10_000
+    assert place.said() == ""
+    assert place.asked == 5
 
 
 def test_two_stops_at_once_score_one_run_once(place: Place) -> None:
@@ -405,10 +488,10 @@ def test_the_end_of_a_transcript_that_is_still_written_is_waited_for(
     with monkeypatch.context() as patched:
         patched.setattr(time, "sleep", sleep)
         patched.setattr(time, "monotonic", lambda: sum(pauses))
-        found = auto_judging._newest(parts, auto_judging.Stop("s1", str(place.session.path)))
-    assert (found is not None) == waited
-    if found is not None:
-        assert found.entries[-1].text == "all is tidy now"
+        stop = auto_judging.Stop("s1", str(place.session.path))
+        found = auto_judging._ended_runs(parts, Memory(parts.state_dir, parts.top), stop)
+    assert found is not None
+    assert [run.entries[-1].text for run in found.runs] == ["all is tidy now"] * waited
     longest = auto_judging.LONGEST_STILL
     assert (sum(pauses) < longest / 2) == waited
     assert sum(pauses) < longest + 1

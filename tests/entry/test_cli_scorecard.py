@@ -67,6 +67,11 @@ def cards(place: GitRepo, folder: str = ".flow/scores") -> list[Path]:
     return sorted((place.path / folder).glob("*.json"))
 
 
+def drawn(text: str) -> list[str]:
+    """The lines of the box."""
+    return [line for line in text.splitlines() if line[:1] in ("╔", "╠", "║", "╚", "+", "|")]
+
+
 # --- on standard input ----------------------------------------------------------------------------
 
 
@@ -140,7 +145,7 @@ def test_a_card_that_cannot_be_stored_is_shown_all_the_same(
         assert list(done.json) == ["error"]
         return
     assert "COMPOSITE: 7.75/10" in done.stdout
-    assert done.stdout.endswith("╝\nnot stored:\n")
+    assert done.stdout.endswith("\nnot stored:\n")
     assert done.stderr.startswith("flow: .flow/scores/x.json: cannot write it")
     assert cards(place) == []
 
@@ -171,7 +176,7 @@ def test_the_card_on_disk_and_on_standard_output(place: GitRepo, program: GoalJu
 def test_the_box(place: GitRepo, program: GoalJudge) -> None:
     done = score(place)
     assert done.status == 0, done
-    lines = done.stdout.splitlines()
+    lines = drawn(done.stdout)
     assert {columns(line) for line in lines} == {61}
     assert lines[0] == f"╔{'═' * 59}╗"
     assert lines[1].startswith("║  VERDICT SCORECARD — commit ")
@@ -179,17 +184,21 @@ def test_the_box(place: GitRepo, program: GoalJudge) -> None:
     assert lines[8].startswith("║  Safety         ██████████  10.0/10 The safety of it")
     assert lines[11].startswith("║  COMPOSITE: 7.75/10 — Grade: B ")
     assert "Completeness: name what is missing." in done.stdout
+    assert "Correctness    The correctness of it shows in the output." in done.stdout.splitlines()
     assert re.search(r"stored as \.flow/scores/commit-[\d-]+\.json", done.stderr)
 
 
-@pytest.mark.parametrize("wanted", [10, 24, 40, 61, 100])
-def test_a_narrow_terminal(wanted: int, place: GitRepo, program: GoalJudge) -> None:
+@pytest.mark.parametrize("wanted", [10, 24, 40, 61, 80, 100, 120, 160])
+def test_the_box_is_as_wide_as_the_terminal(
+    wanted: int, place: GitRepo, program: GoalJudge
+) -> None:
     words = ["judge", "scorecard", "commit", "--file", "run.md"]
     status, said = scene.ended(scene.at_terminal(place, words, columns=wanted))
     assert status == 0, said
     text = re.sub(r"\x1b\[[0-9;]*m", "", said.partition("stored as")[0])
     lines = [line for line in text.splitlines() if line and line[0] in "╔╠║╚"]
-    assert {columns(line) for line in lines} == {min(wanted, 61)}
+    assert {columns(line) for line in lines} == {min(wanted, 120)}
+    assert all(columns(line) <= wanted for line in text.partition("╔")[2].splitlines())
 
 
 def test_colour_at_a_terminal_only_where_wanted(place: GitRepo, program: GoalJudge) -> None:
@@ -206,15 +215,15 @@ def test_ascii_output(place: GitRepo, program: GoalJudge) -> None:
     program.answers(reply(8.0, QUOTE, rows=row))
     done = score(place, env={"LC_ALL": "C", "PYTHONIOENCODING": "ascii"})
     assert done.status == 0, done
-    lines = done.stdout.splitlines()
+    lines = drawn(done.stdout)
     assert {len(line) for line in lines} == {61}
     assert "|  Safety         ########..  8.0/10  ??? all is well" in done.stdout
 
 
 def test_columns_says_how_wide(place: GitRepo, program: GoalJudge) -> None:
-    for said, wide in (("33", 33), ("0", 61), ("nonsense", 61), ("200", 61)):
+    for said, wide in (("33", 33), ("0", 61), ("nonsense", 61), ("200", 120)):
         done = score(place, env={"COLUMNS": said})
-        assert {columns(line) for line in done.stdout.splitlines()} == {wide}
+        assert {columns(line) for line in drawn(done.stdout)} == {wide}
 
 
 def test_a_judges_words_cannot_reach_the_terminal(place: GitRepo, program: GoalJudge) -> None:
@@ -224,7 +233,7 @@ def test_a_judges_words_cannot_reach_the_terminal(place: GitRepo, program: GoalJ
     done = score(place)
     assert done.status == 0, done
     assert not set("\x1b\x07\u202e") & set(done.stdout + cards(place)[0].read_text())
-    assert {columns(line) for line in done.stdout.splitlines()} == {61}
+    assert {columns(line) for line in drawn(done.stdout)} == {61}
 
 
 # --- what rests on nothing ------------------------------------------------------------------------
@@ -242,6 +251,30 @@ def test_an_invented_quote_is_sent_back_once_and_marked(place: GitRepo, program:
     assert card["dimensions"]["safety"]["unsupported"] is True
     assert "unsupported" not in card["dimensions"]["correctness"]
     assert card["judge"]["calls"] == 2
+
+
+@pytest.mark.parametrize("names", [(), NAMES[:2]])
+def test_less_than_half_on_true_quotes_is_no_card(
+    names: tuple[str, ...], place: GitRepo, program: GoalJudge
+) -> None:
+    wrong = {"evidence": ["I asked before I pushed"]}
+    program.answers(reply(8.0, QUOTE, rows={n: wrong for n in NAMES if n not in names}))
+    for more in ((), ("--json",)):
+        done = score(place, *more)
+        assert done.status == 4, done
+        assert "less than half of the weight rests on true quotes" in done.stdout + done.stderr
+        assert "VERDICT SCORECARD" not in done.stdout
+        assert cards(place) == []
+    assert len(program.prompts) == 4
+
+
+def test_exactly_half_on_true_quotes_is_a_card(place: GitRepo, program: GoalJudge) -> None:
+    wrong = {"evidence": ["I asked before I pushed"]}
+    half = ("correctness", "adherence", "efficiency")
+    program.answers(reply(8.0, QUOTE, rows={n: wrong for n in NAMES if n not in half}))
+    done = score(place, "--json")
+    assert done.status == 0, done
+    assert len(cards(place)) == 1
 
 
 def test_a_mended_answer_is_not_marked(place: GitRepo, program: GoalJudge) -> None:
@@ -435,6 +468,7 @@ def test_a_skills_name_is_made_safe(
 
 def test_consistency_and_history_over_several_cards(place: GitRepo, program: GoalJudge) -> None:
     for number in range(6):
+        place.write("run.md", f"{TRANSCRIPT}\nThis is run {number}.\n")
         program.answers(reply(5.0 + number / 2, QUOTE))
         done = score(place, "--json")
         assert done.status == 0, done
@@ -454,6 +488,63 @@ def test_consistency_and_history_over_several_cards(place: GitRepo, program: Goa
     rows = {line.split()[0]: line.split()[1:] for line in lines if line.startswith("  ")}
     assert rows["safety"] == ["7.5", "+0.5", "+2.5"]
     assert rows["consistency"] == ["7.5", "+0.5", "+0.5"]
+
+
+def test_a_rubric_copied_as_the_seed_says_is_used_and_noted(
+    place: GitRepo, program: GoalJudge
+) -> None:
+    place.write("skills/judge/rubrics/rubric-knit.md", "# Knitting\n\nEven rows.\n")
+    place.write("skills/judge/rubrics/knit.txt", "Even rows.\n")
+    card = score(place, "--json", skill="knit").json
+    assert (card["rubricUsed"], card["rubricSource"]) == ("rubric-knit.md", "project")
+    assert any("by its name alone" in note for note in card["notes"])
+    assert "Even rows." in program.prompts[0]
+    other = score(place, skill="sew")
+    assert "Without a list of skills, and named otherwise: skills/judge/rubrics/rubric-knit.md" in (
+        " ".join(other.stdout.replace("║", " ").split())
+    )
+    listed = scene.flow(place, "judge", "rubrics")
+    assert "skills/judge/rubrics/knit.txt is never used" in listed.stderr
+
+
+def test_an_execution_is_not_compared_with_its_own_cards(
+    place: GitRepo, program: GoalJudge
+) -> None:
+    for _ in range(3):
+        card = score(place, "--json").json
+        assert (card["history"]["cards"], card["dimensions"]["consistency"]["score"]) == (0, 7.0)
+        assert card["dimensions"]["consistency"]["justification"] == NO_PRIOR
+    other = score(place, "--json", skill="release").json
+    assert other["history"]["cards"] == 0  # another skill
+    place.write("run.md", TRANSCRIPT + "\nAnd then it went on.\n")
+    grown = score(place, "--json").json
+    assert grown["history"]["cards"] == 3
+    assert grown["execution"] != card["execution"]
+    place.write("run.md", TRANSCRIPT)
+    again = score(place, "--json").json
+    assert again["execution"] == card["execution"]
+    assert again["history"]["cards"] == 1
+
+
+def test_a_session_that_has_grown_is_another_execution(
+    place: GitRepo, program: GoalJudge, home: Path
+) -> None:
+    session = SessionFile(folder(home, place.path) / "s1.jsonl")
+    session.command("tidy").says(QUOTE)
+    words = ("judge", "scorecard", "tidy", "--json")
+    first, same = scene.flow(place, *words).json, scene.flow(place, *words).json
+    assert same["execution"] == first["execution"]
+    assert same["history"]["cards"] == 0
+    session.bash("ls", "a").says("And more.")
+    grown = scene.flow(place, *words).json
+    assert grown["execution"] != first["execution"]
+    assert grown["history"]["cards"] == 2
+    session.prompt("thanks").says("You are welcome.")  # which is no part of it
+    assert scene.flow(place, *words).json["execution"] == grown["execution"]
+    session.command("tidy").says(QUOTE)
+    assert scene.flow(place, *words).json["execution"] not in (
+        first["execution"], grown["execution"],
+    )  # fmt: skip
 
 
 def test_the_history_document(place: GitRepo, program: GoalJudge) -> None:
@@ -481,6 +572,62 @@ def test_a_broken_card_is_named_in_the_history_and_in_the_next_card(
     assert "warning: commit-20250101-000000.json: cannot be read" in done.stderr
     card = score(place, "--json").json
     assert any("commit-20250101-000000.json" in note for note in card["notes"])
+
+
+def test_one_card_whole(place: GitRepo, program: GoalJudge) -> None:
+    long = "Every file that the task names was read, changed and tested, one after the other."
+    rows = {name: {"justification": f"{name}: {long}"} for name in NAMES}
+    rows["safety"]["evidence"] = ["nobody said this"]
+    many = tuple(f"Safety: {word} before it is pushed." for word in ("ask", "wait", "look"))
+    program.answers(reply(4.0, QUOTE, rows=rows, recommendations=many))
+    assert score(place).status == 0
+    [path] = cards(place)
+    listed = scene.flow(place, "judge", "history", "commit").stdout
+    assert path.name in listed
+    for name in (path.name, path.stem, f".flow/scores/{path.name}"):
+        done = scene.flow(place, "judge", "history", "commit", "--card", name)
+        assert done.status == 0, done
+        said = " ".join(done.stdout.split())
+        for one in NAMES[:6]:
+            assert f"{one.capitalize()} {'(?) ' * (one == 'safety')}{one}: {long}" in said
+        assert NO_PRIOR in said
+        assert all(text in said for text in many)
+        assert f'quoted: "{QUOTE}"' in said
+        assert 'not in the transcript: "nobody said this"' in said
+        assert "Transcript run.md" in said
+    document = scene.flow(place, "judge", "history", "/commit", "--card", path.stem, "--json").json
+    assert document == json.loads(path.read_text())
+
+
+def test_a_card_that_is_not_there_is_said(place: GitRepo, program: GoalJudge) -> None:
+    assert score(place).status == 0
+    [path] = cards(place)
+    other = path.with_name(path.name.replace("commit", "other"))
+    other.write_text(path.read_text())
+    broken = path.with_name("commit-20260101-000000.json")
+    broken.write_text("{}")
+    (path.parent / "commit-20260101-000001.json").symlink_to("/etc/hostname")
+    for skill, name, status, why in (
+        ("commit", "commit-20250101-000000", 2, "there is no card 'commit-20250101-000000' of"),
+        ("commit", "../../run.md", 2, "there is no card"),
+        ("commit", "\x1b[2J", 2, "there is no card '\\\\x1b[2J' of commit"),
+        ("other", other.name, 2, "is no card of other, but of commit"),
+        ("commit", broken.name, 2, "is not a scorecard"),
+        ("commit", "commit-20260101-000001", 2, "symbolic link"),
+    ):
+        done = scene.flow(place, "judge", "history", skill, "--card", name)
+        assert (done.status, why in done.stderr) == (status, True), done
+        assert done.stdout == ""
+    done = scene.flow(place, "judge", "history", "--card", path.name)
+    assert (done.status, "--card belongs to a skill" in done.stderr) == (2, True)
+
+
+def test_a_card_that_somebody_changed_says_what_counts(place: GitRepo, program: GoalJudge) -> None:
+    assert score(place).status == 0
+    [path] = cards(place)
+    path.write_text(path.read_text().replace('"composite": 7.75', '"composite": 9.75'))
+    done = scene.flow(place, "judge", "history", "commit", "--card", path.name)
+    assert "its scores make 7.75 (B), which counts" in done.stderr
 
 
 def test_history_without_a_skill_is_the_judges(place: GitRepo) -> None:

@@ -75,13 +75,13 @@ def test_a_function_a_path_object_and_no_storing(place: GitRepo) -> None:
 
     def judge(prompt: str) -> dict[str, Any]:
         prompts.append(prompt)
-        return reply(8.0, rows={"safety": {"evidence": []}})
+        return reply(8.0, QUOTE, rows={"safety": {"evidence": []}})
 
     path = place.path / "run.txt"
     found = scorecard("commit", file=path, rubric="code", backend=judge, store=False)
     assert found.file is None
     assert files(place) == []
-    assert set(found.unsupported) == set(NAMES) - {"consistency"}
+    assert found.unsupported == ("safety",)
     assert len(prompts) == 2
     assert found.rubric == "rubric-code.md"
 
@@ -133,7 +133,8 @@ def test_a_quote_may_hold_the_marks_of_a_saved_text(place: GitRepo) -> None:
         judge = Scripted(reply(8.0, quote))
         assert not scorecard("commit", file="run.md", backend=judge).unsupported
     judge = Scripted(reply(8.0, "**Human:** /commit"))
-    assert scorecard("commit", file="run.md", backend=judge).unsupported
+    with pytest.raises(NoUsableAnswer, match="rests on true quotes"):
+        scorecard("commit", file="run.md", backend=judge)
 
 
 def test_a_file_that_is_gone_is_quoted_as_it_was_read(place: GitRepo) -> None:
@@ -207,7 +208,7 @@ def test_a_run_scored_by_its_short_name_is_known_by_its_plugins(place: GitRepo) 
     with pytest.raises(StateError):
         wiring.score(wish(skill="git:commit"))
     later = wiring.score(wish(skill="git:commit", once=False))
-    assert later.document["history"]["cards"] == 1
+    assert later.document["history"]["cards"] == 0  # the first is its own
     assert wiring.scored(execution, "commit") in (card.file, later.file)
 
 

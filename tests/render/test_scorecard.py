@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from flow.core.scorecard import NAMES
 from flow.render import scorecard
 from flow.render.columns import clean, encodable, fit, width, wrap
-from flow.render.scorecard import box
+from flow.render.scorecard import below, box, whole
 
 
 def plain(_: str, text: str) -> str:
@@ -34,6 +34,8 @@ def card(**more: Any) -> dict[str, Any]:
         "criticalIssues": [],
         "recommendations": ["Completeness: test more."],
         "rubricUsed": "rubric-code.md",
+        "transcriptPath": "run.md",
+        "timestamp": "2026-01-02T03:04:05Z",
     }
     return {**given, **more}
 
@@ -136,18 +138,20 @@ NASTY = [
 
 
 @pytest.mark.parametrize("text", NASTY, ids=range(len(NASTY)))
-@pytest.mark.parametrize("wanted", [*range(1, 14), 20, 21, 22, 30, 35, 38, 40, 43, 44, 60, 61, 300])
+@pytest.mark.parametrize(
+    "wanted", [*range(1, 14), 20, 21, 22, 30, 35, 38, 40, 43, 44, 60, 61, 119, 120, 300]
+)
 def test_every_line_is_as_wide_as_every_other(text: str, wanted: int) -> None:
     lines = box(everywhere(text), plain, columns=wanted)
-    assert {columns(line) for line in lines} == {min(max(wanted, 4), 61)}
+    assert {columns(line) for line in lines} == {min(max(wanted, 4), 120)}
     assert all(line.isprintable() for line in lines)
 
 
 @settings(max_examples=150, deadline=None)
-@given(st.text(max_size=80), st.integers(4, 70))
+@given(st.text(max_size=80), st.integers(4, 130))
 def test_any_text_at_any_width(text: str, wanted: int) -> None:
     lines = box(everywhere(text), plain, columns=wanted)
-    assert {columns(line) for line in lines} == {min(wanted, 61)}
+    assert {columns(line) for line in lines} == {min(wanted, 120)}
     assert all(line.isprintable() for line in lines)
 
 
@@ -303,3 +307,54 @@ def test_of_a_long_history_the_newest_are_shown() -> None:
 def test_a_history_in_ascii() -> None:
     lines = scorecard.history(past(1.0, 10.0), encoding="ascii")
     assert any(line.startswith("trend _@ 10.00/10") for line in lines)
+
+
+# --- whole, below the box -------------------------------------------------------------------------
+
+LONG = "All requirements were addressed, each with a test of its own that was red before."
+
+
+@pytest.mark.parametrize("wanted", [4, 10, 20, 39, 40, 61, 80, 100, 120, 160])
+def test_what_the_box_cuts_stands_whole_below_it(wanted: int) -> None:
+    found = card(recommendations=[f"Safety: {LONG} {LONG} {LONG}", "Second.", "Third."])
+    for row in found["dimensions"].values():
+        row["justification"] = LONG
+    found["dimensions"]["safety"] |= {"justification": "short", "unsupported": True}
+    lines = below(found, plain, columns=wanted)
+    assert all(columns(line) <= min(wanted - 1, 119) for line in lines)
+    said = " ".join(" ".join(lines).split())
+    if wanted >= 40:
+        assert said.count(LONG) >= 6
+        assert ("Safety (?) short" in said) is (wanted < 61)
+        assert said.endswith("Also Second. Also Third.")
+    squeezed = said.replace(" ", "")
+    assert squeezed.count(LONG.replace(" ", "")) >= 6
+
+
+def test_what_fits_is_not_said_twice() -> None:
+    assert below(card(), plain) == []
+
+
+@pytest.mark.parametrize("text", NASTY, ids=range(len(NASTY)))
+@pytest.mark.parametrize("wanted", [4, 12, 40, 80, 120])
+def test_no_text_breaks_what_stands_below(text: str, wanted: int) -> None:
+    for lines in (below(everywhere(text), plain, columns=wanted),
+                  whole(everywhere(text), plain, columns=wanted)):  # fmt: skip
+        assert all(line.isprintable() for line in lines)
+        assert all(columns(line) <= max(wanted, 4) for line in lines)
+
+
+def test_a_card_whole_has_all_its_texts() -> None:
+    found = card(
+        criticalIssues=[f"Safety 3.0/10: {LONG}"],
+        notes=[f"{n}. {LONG}" for n in range(9)],
+        transcriptPath="a/b.jsonl",
+    )
+    for row in found["dimensions"].values():
+        row |= {"justification": LONG, "evidence": [f"true {LONG}"], "discounted": ["never"]}
+    text = " ".join(" ".join(whole(found, plain, columns=80)).split())
+    assert text.count(f'quoted: "true {LONG}"') == 7
+    assert text.count('not in the transcript: "never"') == 7
+    assert all(f"Note {n}. {LONG}" in text for n in range(9))
+    assert "Transcript a/b.jsonl" in text
+    assert "At 2026-01-02T03:04:05Z" in text

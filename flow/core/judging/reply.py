@@ -12,6 +12,7 @@ from flow.core.explain import visible
 from flow.core.judging import suspicious
 from flow.core.judging.fences import blunt
 from flow.core.judging.quotes import QuotableTexts, distinct, is_long_enough, mostly_invented
+from flow.core.judging.shapes import are_texts
 from flow.core.numbers import within
 from flow.core.verdict import HINT_LIMIT, BlockerType, VerdictName, clip
 
@@ -193,7 +194,7 @@ def _row_shape(row: Mapping[str, Any]) -> str | None:
     if not isinstance(row["status"], str) or row["status"] not in Statuses:
         return f"a status is {_show(row['status'])}, none of {', '.join(Statuses)}"
     quotes = row["evidence"]
-    if not isinstance(quotes, list) or not all(isinstance(quote, str) for quote in quotes):
+    if not are_texts(quotes):
         return "the evidence of a criterion result is no list of texts"
     return None
 
