@@ -149,6 +149,11 @@ class FileRecords:
             if layout.RUN_MARK not in name[len(prefix) :]:
                 yield layout.evidence_file(run_id, name)
 
+    def judged(self, run_id: str) -> Iterator[str]:
+        """The paths of what judges said of a goal, the newest first."""
+        for name in self._vouching.evidence_ids(ids.run_id(run_id), "evidence-judge-"):
+            yield layout.evidence_file(run_id, name)
+
     def doubt(self, evidence_ref: str) -> Literal["missing", "unvouched"] | None:
         """Why nobody knows that Flow recorded the sidecar at this path as it is, whoever made it.
 

@@ -11,6 +11,7 @@ from flow.core.decide import JudgedCriterion, Opinion
 from flow.core.evidence import EVALUATOR, ONLY_OPINION, evidence_document
 from flow.core.freshness import differences
 from flow.core.goal import canonical_digest
+from flow.core.judging.fences import SOURCE_LIMIT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from flow.core.judging.apart import Heard
     from flow.core.judging.ballots import Tally
     from flow.core.judging.bundle import Sought
+    from flow.core.judging.prompt import Given
 
 ONLY_GIVEN = "Rests on nothing but what the judge was given, on this state of the files."
 
@@ -66,7 +68,7 @@ def keep(
     if counted is None:
         return None
     body: dict[str, Any] = {
-        **(_ballot(asked[0]) if len(asked) == 1 else {}),
+        **(_ballot(asked[0]) if len(asked) == 1 else {"given": _sent(asked)}),
         "verdict": counted.verdict,
         "confidence": counted.confidence,
         "blocker_type": counted.blocker_type,
@@ -160,6 +162,8 @@ def _ballot(one: Asked) -> dict[str, Any]:
         "neutralised": list(one.put.reports),
         "left_out": list(one.put.left_out),
     }
+    if one.usage.attempts:
+        body["given"] = [_given(piece) for piece in one.put.given]
     if isinstance(one.answer, NoAnswer):
         return {**body, "no_answer": {"kind": one.answer.kind, "reason": one.answer.reason[:2000]}}
     if one.ballot is not None:
@@ -173,6 +177,21 @@ def _ballot(one: Asked) -> dict[str, Any]:
         if one.rubrics:
             body["rubrics"] = [dict(judgement) for judgement in one.rubrics]
     return body
+
+
+def _sent(asked: Sequence[Asked]) -> list[dict[str, Any]]:
+    """What the first judge that was reached was given; each one gets the same."""
+    reached = (one for one in asked if one.usage.attempts)
+    return next(([_given(piece) for piece in one.put.given] for one in reached), [])
+
+
+def _given(piece: Given) -> dict[str, Any]:
+    """A piece of evidence that was sent, as ``status`` names it."""
+    return {
+        "criteria": [piece.criterion_id, *piece.also],
+        "what": piece.what,
+        "source": piece.source[:SOURCE_LIMIT],
+    }
 
 
 def _criterion(row: JudgedCriterion) -> dict[str, Any]:

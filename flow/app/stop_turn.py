@@ -153,6 +153,11 @@ def _limit(why: Why, evaluated: Evaluated, limits: Limits, tools: StopTools) -> 
         why, stuck=limits.stuck, budget=limits.budget, cap=limits.cap
     )
     reason = f"{stop_words.LIMITS[why]}: {sentence}; {verdict.reason}"
+    found = evaluated.found
+    if why == "stuck" and found and not core.disproved(found.candidate, found.measured):
+        # Nothing was shown to be wrong, so more of the same work is no answer: a person says.
+        said = tools.moves.propose(evaluated, reason, True)
+        return said._replace(next_step_hint=explain.approvals(said.goal_id, said.criterion_results))
     if why == "stuck" and not tools.propose_only:
         tools.moves.fail(evaluated, reason)
         hint = (

@@ -18,10 +18,22 @@ examples:
   flow goal create --file goal.yaml
   flow goal create issue-4 --outcome 'Dates are read strictly' --issue 4 \\
       --criterion 'AC1: the tests pass :: pytest -q tests/dates' \\
-      --fuzzy 'AC2: the error text helps a reader' --allow 'src/dates/**' --allow 'tests/**'
+      --fuzzy 'AC2: the error text helps a reader' --evidence 'AC2: src/dates/errors.py' \\
+      --allow 'src/dates/**' --allow 'tests/**'
   flow goal create issue-4-again --from issue-4"""
 
-_WORDS = ("outcome", "criterion", "fuzzy", "allow", "deny", "protect", "issue", "old")
+_WORDS = (
+    "outcome",
+    "criterion",
+    "fuzzy",
+    "evidence",
+    "evidence_command",
+    "allow",
+    "deny",
+    "protect",
+    "issue",
+    "old",
+)
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
@@ -40,6 +52,18 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
         metavar="C",
         action="append",
         help="'AC2: what no command can prove' (repeatable)",
+    )
+    add(
+        "--evidence",
+        metavar="E",
+        action="append",
+        help="'AC2: docs/**': files that a fuzzy criterion rests on (repeatable)",
+    )
+    add(
+        "--evidence-command",
+        metavar="E",
+        action="append",
+        help="'AC2: command': its output is what a fuzzy criterion rests on (repeatable)",
     )
     add(
         "--allow",
@@ -104,7 +128,7 @@ def _line(args: argparse.Namespace) -> str:
     words = ["flow", "goal", "create", *([args.ID] if args.ID else [])]
     for name in ("file", *_WORDS, "base"):
         value = getattr(args, name)
-        option = "--from" if name == "old" else f"--{name}"
+        option = "--from" if name == "old" else f"--{name.replace('_', '-')}"
         for each in value if isinstance(value, list) else [value]:
             words += [option, "F" if (name, each) == ("file", "-") else str(each)] if each else []
     return shlex.join(words)
@@ -119,6 +143,8 @@ def _words(args: argparse.Namespace) -> Words:
         outcome=args.outcome,
         criteria=tuple(args.criterion or ()),
         fuzzy=tuple(args.fuzzy or ()),
+        evidence=tuple(args.evidence or ()),
+        evidence_commands=tuple(args.evidence_command or ()),
         allow=tuple(args.allow or ()),
         deny=tuple(args.deny or ()),
         protect=tuple(args.protect or ()),

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 SHAPE = "write 'AC1: what must hold :: command that proves it'"
 FUZZY_SHAPE = "write 'AC2: what must hold'"
+EVIDENCE_SHAPE = "write 'AC2: docs/**', with the id of a --fuzzy criterion"
+COLLECT_SHAPE = "write 'AC2: command', with the id of a --fuzzy criterion"
 
 
 class Words(NamedTuple):
@@ -20,6 +22,10 @@ class Words(NamedTuple):
     outcome: str | None = None
     criteria: tuple[str, ...] = ()
     fuzzy: tuple[str, ...] = ()
+    evidence: tuple[str, ...] = ()
+    """``ID: pattern`` of the files that a fuzzy criterion rests on."""
+    evidence_commands: tuple[str, ...] = ()
+    """``ID: command`` whose output it rests on."""
     allow: tuple[str, ...] = ()
     deny: tuple[str, ...] = ()
     protect: tuple[str, ...] = ()
@@ -74,6 +80,7 @@ def new_document(
     """A draft goal document from words, on top of ``old`` where there is one (``--from``)."""
     criteria = [parse_criterion(text, fuzzy=False) for text in words.criteria]
     criteria += [parse_criterion(text, fuzzy=True) for text in words.fuzzy]
+    _name_evidence(criteria, words)
     base = _copied(old) if old is not None else {}
     scope: dict[str, Any] = {**base.get("scope", {}), "repo": repo, "branch": branch or NO_BRANCH}
     if words.issue is not None:
@@ -118,6 +125,40 @@ def new_document(
         document["continuation"] = base["continuation"]
     document["lifecycle"] = {"status": "draft", "turns_evaluated": 0}
     return document
+
+
+def _name_evidence(criteria: Sequence[dict[str, Any]], words: Words) -> None:
+    """Put into fuzzy ``criteria`` what they rest on."""
+    known = {c["id"]: c for c in criteria if "verification_command" not in c}
+    for text in words.evidence:
+        criterion, pattern = _evidence_of(text, known, "--evidence", EVIDENCE_SHAPE)
+        criterion.setdefault("evidence_paths", []).append(pattern)
+    for text in words.evidence_commands:
+        criterion, command = _evidence_of(text, known, "--evidence-command", COLLECT_SHAPE)
+        if "evidence_command" in criterion:
+            raise InputError(
+                f"{criterion['id']} has two evidence commands",
+                key="--evidence-command",
+                value=text,
+                remedy="join them with '&&', or put them into a script",
+            )
+        criterion["evidence_command"] = command
+
+
+def _evidence_of(
+    text: str, known: Mapping[str, dict[str, Any]], key: str, shape: str
+) -> tuple[dict[str, Any], str]:
+    """The criterion that ``text`` names, and what follows the colon."""
+    name, _, rest = text.partition(":")
+    criterion, rest = known.get(name.strip()), rest.strip()
+    if criterion is None or not rest:
+        raise InputError(
+            f"{text!r:.100} names no --fuzzy criterion and what it rests on",
+            key=key,
+            value=text,
+            remedy=shape,
+        )
+    return criterion, rest
 
 
 def _copied(old: Mapping[str, Any]) -> dict[str, Any]:

@@ -231,19 +231,26 @@ def _persons_line(
     if boundary.protected_changed and decision.blocker_type == "missing_approval":
         shown = names(boundary.protected_changed, 5)
         return f"look at {shown}, then: flow goal approve {goal_id} protected --by NAME --note TEXT"
-    rows = [r for r in needed if r.reason == FUZZY or r.reason.startswith(JUDGED)]
-    fuzzy = [r.criterion_id for r in rows if r.status != "pass"] or [r.criterion_id for r in rows]
+    line = approvals(goal_id, needed) or f"a person looks: flow goal status {goal_id}"
     ask = ""
     if isinstance(judge, Silence) and judge.remedy != "person":
         named = " --judge-backend claude" if judge.remedy == "name_judge" else ""
         ask = f"ask a judge: flow goal evaluate {goal_id}{named}"
     elif isinstance(judge, Opinion) and evaluator_type == "flow_verdict_judge":
         ask = f"to ask again: flow goal evaluate {goal_id}"
-    if fuzzy:
-        line = f"{names(fuzzy)}: flow goal approve {goal_id} {fuzzy[0]} --by NAME --note TEXT"
-    else:
-        line = f"a person looks: flow goal status {goal_id}"
     return f"{line}; or {ask}" if ask else line
+
+
+def approvals(goal_id: str, needed: Sequence[CriterionResult]) -> str:
+    """The line by which a person proves the first fuzzy criterion that is open; else empty.
+
+    Where a judge has passed them all and was not sure enough, the first of those.
+    """
+    rows = [r for r in needed if r.reason == FUZZY or r.reason.startswith(JUDGED)]
+    fuzzy = [r.criterion_id for r in rows if r.status != "pass"] or [r.criterion_id for r in rows]
+    if not fuzzy:
+        return ""
+    return f"{names(fuzzy)}: flow goal approve {goal_id} {fuzzy[0]} --by NAME --note TEXT"
 
 
 def for_judges(reason: str, hint: str) -> str:

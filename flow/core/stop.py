@@ -146,6 +146,14 @@ def ended_by_signal(result: str | None) -> bool:
     return result is not None and result.startswith("signal ")
 
 
+def disproved(found: Candidate, measured: Iterable[Measured]) -> bool:
+    """Whether a command, or a judge's ``fail``, is what keeps the goal open.
+
+    A judge that says ``incomplete`` of all that is left has seen nothing that is wrong.
+    """
+    return found in ("fail", "incomplete") or any(m.must_pass and m.failing for m in measured)
+
+
 def passing_set(measured: Iterable[Measured]) -> str:
     """SHA-256 over the ids of the criteria that pass."""
     text = "\n".join(sorted(m.criterion_id for m in measured if m.passing))

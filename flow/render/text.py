@@ -120,10 +120,19 @@ def status(document: Document, paint: Paint) -> list[str]:
         changes = document["protected_changes"]
         word = "approved" if changes["approved"] else paint("warn", "not approved")
         lines.append(field("protected", f"changed ({word}): {show(changes['sentence'])}"))
+    if document.get("sent_to_judge"):
+        lines.append(field("sent", _sent(document["sent_to_judge"])))
     if document["unfinished_write"]:
         lines.append(field("unfinished", "a write was interrupted; the next command finishes it"))
     lines.append(field("next", show(document["next"])))
     return lines
+
+
+def _sent(sent: Document) -> str:
+    """What a judge was sent."""
+    pieces = [f"{show(piece['source'])} ({show(piece['what'])})" for piece in sent["given"]]
+    judges = ", ".join(map(show, sent["judges"]))
+    return f"to {judges} at {show(sent['at'])}: {names(pieces, 8, str(sent['evidence']))}"
 
 
 def _stale(criteria: Sequence[Document], paint: Paint) -> list[str]:

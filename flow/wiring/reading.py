@@ -88,8 +88,25 @@ class Reading(Parts):
         by_hand = document["closed_by_hand"] = self.closed_by_hand(loaded)
         told = [_told_by_hand(loaded.goal)] if by_hand else []
         document["warnings"] += [*self.vouching.troubles, *told]
+        document["sent_to_judge"] = self._sent_to_judge(loaded.goal)
         runs = self.base_runs(loaded.goal)
         return overview.with_base(document, loaded.goal, runs) if runs else document
+
+    def _sent_to_judge(self, goal: Goal) -> dict[str, Any] | None:
+        """What was sent to a judge last: which evidence, to whom, when."""
+        asks = goal.evaluator_type != "deterministic"
+        path = next(self.records.judged(goal.run_id), None) if asks and goal.run_id else None
+        evidence = self.records.counted(path) if path else None
+        said = evidence.document["evidence"].get("judgement") if evidence is not None else None
+        if evidence is None or not isinstance(said, dict) or not said.get("given"):
+            return None
+        judges = said.get("judges") or [said.get("judge")]
+        return {
+            "at": evidence.created_at,
+            "judges": list(dict.fromkeys(judges)),
+            "evidence": path,
+            "given": said["given"],
+        }
 
     def closed_by_hand(self, loaded: LoadedGoal) -> bool:
         """Whether a goal has a final status that no command of this user's gave it.

@@ -168,5 +168,5 @@ def test_the_judge_agent_has_no_tools(met: GitRepo) -> None:
         session.prompt("ask the judge")
     (judge,) = (call for call in agent.aside if "You judge whether" in call.system)
     assert judge.tools == []
-    assert "You judge whether criteria of a goal are met." in judge.system
+    assert "You judge whether the acceptance criteria of one software goal are met." in judge.system
     assert opinion in agent.heard[1]

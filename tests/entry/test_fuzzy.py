@@ -301,3 +301,93 @@ def test_a_second_look_that_nobody_takes_says_how_to_have_it(repo: GitRepo) -> N
     found = evaluate(repo)
     assert found["verdict"] == "needs_human_review"
     assert ASK_CLAUDE in found["next_step_hint"]
+
+
+# --- what was sent, and what is named -------------------------------------------------------------
+
+
+def test_status_says_what_was_sent(repo: GitRepo, judge: GoalJudge) -> None:
+    create(repo, command="echo 3 greetings; grep -q please src/greet.txt")
+    assert scene.here(repo, "goal", "status", "greet", "--json").json["sent_to_judge"] is None
+    judge.answers(reply("achieved", ("AC2", "pass", [PLEASE])))
+    evaluate(repo)
+    sent = scene.here(repo, "goal", "status", "greet", "--json").json["sent_to_judge"]
+    assert sent["judges"] == ["command"]
+    assert [piece["criteria"] for piece in sent["given"]] == [["AC2"], ["AC1", "AC2"]]
+    text = scene.here(repo, "goal", "status", "greet").stdout
+    assert "sent        to command at " in text
+    assert "src/greet.txt (changed file)" in text
+
+
+def test_what_was_sent_is_said_also_where_no_answer_came(repo: GitRepo, judge: GoalJudge) -> None:
+    create(repo)
+    judge.says({"raw": "I think it is fine."})
+    assert evaluate(repo)["verdict"] == "needs_human_review"
+    text = scene.here(repo, "goal", "status", "greet").stdout
+    assert "src/greet.txt (changed file)" in text
+
+
+def test_create_names_what_a_fuzzy_criterion_rests_on(repo: GitRepo, judge: GoalJudge) -> None:
+    more = ("--evidence", "AC2: docs/*.md", "--evidence", "AC2: notes/**")
+    command = ("--evidence-command", "AC2: echo rendered: 12 pages")
+    create(repo, *more, *command)
+    text = scene.goal_file(repo)
+    assert "docs/*.md" in text
+    assert "notes/**" in text
+    judge.answers(reply("achieved", ("AC2", "pass", ["rendered: 12 pages"])))
+    assert evaluate(repo)["verdict"] == "achieved"
+    assert PLEASE not in judge.prompts[0]
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("--evidence", "AC1: docs/**"),
+        ("--evidence", "AC9: docs/**"),
+        ("--evidence", "docs/**"),
+        ("--evidence", "AC2:  "),
+        ("--evidence", "AC2: ../secret"),
+        ("--evidence-command", "AC1: ls"),
+        ("--evidence-command", "AC2"),
+    ],
+)
+def test_evidence_that_names_no_criterion_of_a_judge_is_refused(
+    repo: GitRepo, option: str, value: str
+) -> None:
+    scene.start(repo)
+    words = ["goal", "create", "greet", "--outcome", "x", "--criterion", "AC1: x :: true"]
+    done = scene.here(repo, *words, "--fuzzy", "AC2: reads well", option, value, "--json")
+    assert done.status == 2
+    assert done.json["error"]["remedy"]
+
+
+def test_two_evidence_commands_of_one_criterion_are_refused(repo: GitRepo) -> None:
+    scene.start(repo)
+    twice = ("--evidence-command", "AC2: ls", "--evidence-command", "AC2: pwd")
+    words = ["goal", "create", "greet", "--outcome", "x", "--fuzzy", "AC2: reads well", *twice]
+    done = scene.here(repo, *words, "--json")
+    assert (done.status, done.json["error"]["key"]) == (2, "--evidence-command")
+
+
+@pytest.mark.parametrize(
+    ("said", "status"), [("incomplete", "waiting_for_user"), ("fail", "failed")]
+)
+def test_a_loop_fails_for_what_a_judge_rejected_only(
+    repo: GitRepo,
+    judge: GoalJudge,
+    home: Path,
+    capfd: pytest.CaptureFixture[str],
+    said: str,
+    status: str,
+) -> None:
+    create(repo)
+    path = home / ".claude" / "settings.flow.json"
+    document = json.loads(path.read_text())
+    document["flow"]["goals"].update(stopHookEnforcement="evaluator-loop")
+    path.write_text(json.dumps(document))
+    judge.answers(reply("not_achieved", ("AC2", said, [PLEASE])))
+    answers = [hooks.stop(repo, capfd)["decision"] for _ in range(4)]
+    assert answers == ["block", "block", "block", "approve"]
+    assert scene.status(repo) == status
+    if said == "incomplete":
+        assert hooks.verdict(repo)["next_step_hint"] == f"AC2: {APPROVE}"

@@ -33,7 +33,7 @@ BUDGET = {
     "skills/writing-goals/SKILL.md": 2900,
     "skills/reading-verdicts/SKILL.md": 3900,
     "skills/judge/SKILL.md": 3000,
-    "agents/goal-evaluator-judge.md": 2800,
+    "agents/goal-evaluator-judge.md": 3200,
 }
 """The most characters of each text; 4 are about one token."""
 READING = 3000
