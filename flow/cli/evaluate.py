@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 from flow.app.evaluate import Request
 from flow.app.measure import Quiet
 from flow.cheap_typing import TYPE_CHECKING, Any
@@ -93,11 +95,13 @@ def _evaluate(args: argparse.Namespace, out: Output) -> int:
     checkout = Checkout()
     if args.confirm:
         _need_terminal(checkout, request.goal_id)
+    records = not (args.no_record or args.dry_run)
     while True:
-        verdict = checkout.evaluate(request, listener(out), trust_digest=args.trust_digest)
-        document, warnings = verdict.to_document(), []
-        if not (args.no_record or args.dry_run or _untrusted(verdict)):
-            warnings = _record(checkout, document, verdict.run_id)
+        with checkout.alone(request.goal_id) if records else nullcontext():
+            verdict = checkout.evaluate(request, listener(out), trust_digest=args.trust_digest)
+            document, warnings = verdict.to_document(), []
+            if records and not _untrusted(verdict):
+                warnings = _record(checkout, document, verdict.run_id)
         if out.json:
             return _as_json(checkout, verdict, document, warnings, args, out)
         _show(document, out)

@@ -98,7 +98,7 @@ class Evaluating(Parts):
         *,
         trust_digest: str | None = None,
     ) -> Verdict:
-        """Evaluate a goal (SPEC section 3). Records no verdict: that is the caller's.
+        """Evaluate a goal (SPEC section 3). Whoever records the verdict does so in :meth:`alone`.
 
         ``trust_digest`` is a pipeline's way to say which contract it means: it counts as trusted if
         its digest is this one, and :class:`StateError` names both if not.
@@ -128,7 +128,7 @@ class Evaluating(Parts):
 
         ``seconds_left`` bounds the whole: another evaluation is waited for no longer than that.
         """
-        from flow.adapters import clock, locks
+        from flow.adapters import clock
         from flow.app.evaluate import Limits, Tools, examine
         from flow.app.measure import Quiet
 
@@ -197,12 +197,26 @@ class Evaluating(Parts):
         )
         if request.dry_run:
             return self._told(examine(request, tools))
-        wait = EVALUATION_WAIT if seconds_left is None else min(EVALUATION_WAIT, seconds_left())
-        lock = layout.evaluation_lock(request.goal_id)
-        with locks.exclusive(self.top, lock, timeout=max(wait, 0.1), quick=True):
+        with self.alone(request.goal_id, seconds_left):
             self._sweep()
             with self._measuring(request.goal_id):
                 return self._told(examine(request, tools))
+
+    @contextmanager
+    def alone(
+        self, goal_id: str, seconds_left: Callable[[], float] | None = None
+    ) -> Iterator[None]:
+        """Let nobody else evaluate the goal; :class:`LockTimeout` where another is at it too long.
+
+        Whoever records the verdict does so in here: the next evaluation would take a verdict that
+        is written while its commands run for their doing.
+        """
+        from flow.adapters import locks
+
+        wait = EVALUATION_WAIT if seconds_left is None else min(EVALUATION_WAIT, seconds_left())
+        lock = layout.evaluation_lock(ids.goal_id(goal_id))
+        with locks.exclusive(self.top, lock, timeout=max(wait, 0.1), quick=True):
+            yield
 
     def _run_of(self, goal_id: str) -> str | None:
         """The goal's run; None where it has none or cannot be read, which is told elsewhere."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+
 from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core import explain, layout
 from flow.errors import FlowError, InputError, StateError
@@ -9,7 +11,7 @@ from flow.wiring.evaluating import Evaluating
 from flow.wiring.reading import Reading
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from flow.app.evaluate import Evaluated
     from flow.app.stop_tools import Host
@@ -89,6 +91,15 @@ class Stopping(Reading, Evaluating):
         def left() -> float:
             return seconds_left() - MARGIN
 
+        @contextmanager
+        def alone(goal_id: str) -> Iterator[None]:
+            lock = layout.stop_lock(goal_id)
+            with (
+                locks.exclusive(self.top, lock, timeout=max(left(), 0.1), quick=True),
+                self.alone(goal_id, left),
+            ):
+                yield
+
         tools = StopTools(
             mode=settings.stop_hook_enforcement,
             fail_after=settings.fail_after_stuck_turns,
@@ -99,9 +110,7 @@ class Stopping(Reading, Evaluating):
             moves=stop_parts.StopMoves(self),
             ready=lambda goal: self.ask_again(goal, min(ASK_SECONDS, left())),
             evaluate=lambda request: self.examine(request, seconds_left=left),
-            alone=lambda goal_id: locks.exclusive(
-                self.top, layout.stop_lock(goal_id), timeout=max(left(), 0.1), quick=True
-            ),
+            alone=alone,
             now=time.time,
         )
         return stop(event, host, tools)

@@ -1,0 +1,61 @@
+"""A verdict is recorded before another evaluation of the goal may begin.
+
+Else the next one finds it changed while its commands run, and blames them.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from flow.adapters import locks, verdicts
+from flow.core import layout
+from flow.errors import LockTimeout
+from tests.entry import scene
+from tests.entry.hooks import settings, stop
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.support import GitRepo
+
+
+@pytest.fixture
+def held(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """For each verdict that is written: whether another evaluation had to wait at that moment."""
+    found: list[bool] = []
+    write = verdicts.write_verdict
+
+    def look(root: str, *words: Any, **given: Any) -> Any:
+        def take() -> None:
+            try:
+                with locks.exclusive(root, layout.evaluation_lock("greet"), timeout=0.0):
+                    found.append(False)
+            except LockTimeout:
+                found.append(True)
+
+        other = threading.Thread(target=take)
+        other.start()
+        other.join()
+        return write(root, *words, **given)
+
+    monkeypatch.setattr(verdicts, "write_verdict", look)
+    return found
+
+
+def test_evaluate_records_before_the_next_evaluation(repo: GitRepo, held: list[bool]) -> None:
+    scene.create(scene.start(repo))
+    for words in ([], ["--no-record"], ["--dry-run"]):
+        scene.here(repo, "goal", "evaluate", "greet", *words)
+    assert held == [True]
+
+
+def test_a_stop_records_before_the_next_evaluation(
+    repo: GitRepo, home: Path, capfd: pytest.CaptureFixture[str], held: list[bool]
+) -> None:
+    scene.create(scene.start(repo))
+    settings(home, stopHookEnforcement="block")
+    stop(repo, capfd)
+    assert held == [True]
