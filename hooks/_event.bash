@@ -1,4 +1,15 @@
 # What the hooks' scripts share. Sourced, not run; for bash 3.2 and newer.
+#
+# Each script finds this file through symlinks by the same two lines. Nothing before this file can say them once, and
+# a test holds them alike.
+
+# $root: Flow's folder, by the way the script was started on.
+root=${BASH_SOURCE[0]}
+case $root in
+    */hooks/scripts/../_event.bash) root=${root%/hooks/scripts/../*} ;;
+    */hooks/_event.bash) root=${root%/hooks/*} ;;
+    *) root=${root%/*}/.. ;;
+esac
 
 # The beginning of an event up to one of its own keys: plain members only. A key inside another value, or in a text, is
 # never met; behind an object, a list or an escape the interpreter has to look.

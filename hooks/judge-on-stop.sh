@@ -6,18 +6,9 @@
 # It runs after every turn, so where no settings file speaks of autoJudge it answers by itself, without an
 # interpreter. Else it starts `flow hook judge` (flow/hook.py), which decides. For bash 3.2 and newer.
 
-self=${BASH_SOURCE[0]}
-while [[ -L $self ]]; do
-    link=$(readlink "$self")
-    [[ $link == /* || $self != */* ]] || link=${self%/*}/$link
-    self=$link
-done
-[[ $self == /* ]] || self=$PWD/$self
-case $self in
-    */hooks/*) root=${self%/hooks/*} ;;
-    *) root=${self%/*}/.. ;;
-esac
-. "$root/hooks/_event.bash"
+self=${BASH_SOURCE[0]}; [[ $self == /* ]] || self=$PWD/$self
+while [[ -L $self ]]; do link=$(readlink "$self"); [[ $link == /* ]] || link=${self%/*}/$link; self=$link; done
+. "${self%/*}/_event.bash"
 
 # answer [MESSAGE]: let the agent stop. MESSAGE is JSON text already.
 answer() {

@@ -5,6 +5,8 @@
 # nothing to do with Flow; about those it says nothing, and starts no interpreter. Else it starts
 # `flow hook pre-tool-use` (flow/hook.py), which decides. For bash 3.2 (macOS) and newer.
 
+self=${BASH_SOURCE[0]}; [[ $self == /* ]] || self=$PWD/$self
+while [[ -L $self ]]; do link=$(readlink "$self"); [[ $link == /* ]] || link=${self%/*}/$link; self=$link; done
 LC_ALL=C
 event=
 # `read` takes it byte by byte, which for most calls is less work than another process.
@@ -42,17 +44,7 @@ settled() {
 
 settled && exit 0
 
-self=${BASH_SOURCE[0]}
-while [[ -L $self ]]; do
-    link=$(readlink "$self")
-    [[ $link == /* || $self != */* ]] || link=${self%/*}/$link
-    self=$link
-done
-[[ $self == /* ]] || self=$PWD/$self
-case $self in
-    */hooks/scripts/*) root=${self%/hooks/scripts/*} ;;
-    *) root=${self%/*}/../.. ;;
-esac
+. "${self%/*}/../_event.bash"
 . "$root/bin/_start.bash"
 out=$(flow_start hook pre-tool-use <<<"$event") && [[ -z $out || $out == '{'*'}' ]] || {
     flow_named "$root"

@@ -5,18 +5,9 @@
 # Else it starts `flow hook stop` (flow/hook.py), which decides. Options are passed on.
 # For bash 3.2 (macOS) and newer.
 
-self=${BASH_SOURCE[0]}
-while [[ -L $self ]]; do
-    link=$(readlink "$self")
-    [[ $link == /* || $self != */* ]] || link=${self%/*}/$link
-    self=$link
-done
-[[ $self == /* ]] || self=$PWD/$self
-case $self in
-    */hooks/scripts/*) root=${self%/hooks/scripts/*} ;;
-    *) root=${self%/*}/../.. ;;
-esac
-. "$root/hooks/_event.bash"
+self=${BASH_SOURCE[0]}; [[ $self == /* ]] || self=$PWD/$self
+while [[ -L $self ]]; do link=$(readlink "$self"); [[ $link == /* ]] || link=${self%/*}/$link; self=$link; done
+. "${self%/*}/../_event.bash"
 
 # answer REASON [MESSAGE]: let the agent stop, in the words of the host. Both are JSON text already.
 answer() {

@@ -207,6 +207,17 @@ def test_it_works_through_a_link_and_from_a_folder_with_spaces(tmp_path: Path) -
     assert done.json["hookSpecificOutput"]["permissionDecision"] == "ask"
 
 
+def test_it_does_not_lose_itself_where_it_looks_at_a_folder(tmp_path: Path) -> None:
+    (tmp_path / ".flow").mkdir()
+    (tmp_path / "link").symlink_to(".flow")
+    data = json.dumps(call("Write", tmp_path, file_path=str(tmp_path / "link/x"), content=""))
+    script = os.path.join(".", os.path.relpath(SCRIPT, ROOT))
+    done = run([script], cwd=ROOT, input=data, env={"FLOW_PYTHON": sys.executable})
+    assert (done.status, done.stderr) == (0, "")
+    assert done.json["hookSpecificOutput"]["permissionDecision"] == "ask"
+    assert "cannot start" not in done.stdout
+
+
 def test_the_plugin_starts_it_before_every_tool_that_can_write() -> None:
     with open(os.path.join(ROOT, "hooks", "hooks.json"), encoding="utf-8") as file:
         (entry,) = json.load(file)["hooks"]["PreToolUse"]

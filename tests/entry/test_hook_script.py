@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import json
 import os
 import shlex
@@ -59,6 +60,18 @@ def test_it_works_through_a_link_and_from_a_folder_with_spaces(
     link = folder / "a link.sh"
     link.symlink_to(SCRIPT)
     assert answer(json.dumps(event(blocking)), folder, script=str(link))["decision"] == "block"
+
+
+def test_every_hook_finds_what_it_shares_by_the_same_two_lines() -> None:
+    scripts = glob.glob(os.path.join(ROOT, "hooks", "**", "*.sh"), recursive=True)
+    found = set()
+    for path in scripts:
+        with open(path, encoding="utf-8") as file:
+            lines = file.read().splitlines()
+        start = next(n for n, line in enumerate(lines) if "BASH_SOURCE" in line)
+        found.add((lines[start], lines[start + 1]))
+        assert sum("readlink" in line for line in lines) == 1, path
+    assert (len(scripts), len(found)) == (4, 1)
 
 
 @pytest.mark.parametrize("name", ["flow-goal-evaluator.sh", "flow-goal-stop.sh", "a link.sh"])
