@@ -93,6 +93,9 @@ class GoalMoves(Protocol):
     def resume(self, goal_id: str, reason: str) -> None:
         """A waiting goal becomes active again."""
 
+    def wait_for_person(self, goal_id: str, reason: str) -> None:
+        """A goal waits for the user, and nothing is proposed."""
+
     def fail(self, evaluated: Evaluated, reason: str) -> None:
         """Close a goal as ``failed``."""
 

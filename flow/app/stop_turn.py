@@ -156,8 +156,13 @@ def _limit(why: Why, evaluated: Evaluated, limits: Limits, tools: StopTools) -> 
     found = evaluated.found
     if why == "stuck" and found and not core.disproved(found.candidate, found.measured):
         # Nothing was shown to be wrong, so more of the same work is no answer: a person says.
-        said = tools.moves.propose(evaluated, reason, True)
-        return said._replace(next_step_hint=explain.approvals(said.goal_id, said.criterion_results))
+        tools.moves.wait_for_person(verdict.goal_id, reason)
+        return verdict._replace(
+            verdict="needs_human_review",
+            reason=reason,
+            lifecycle_to="waiting_for_user",
+            next_step_hint=explain.approvals(verdict.goal_id, verdict.criterion_results),
+        )
     if why == "stuck" and not tools.propose_only:
         tools.moves.fail(evaluated, reason)
         hint = (

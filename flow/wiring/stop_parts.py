@@ -124,6 +124,10 @@ class StopMoves:
         """A waiting goal becomes active again."""
         self._checkout.go_on(goal_id, reason)
 
+    def wait_for_person(self, goal_id: str, reason: str) -> None:
+        """A goal waits for the user, and nothing is proposed."""
+        self._checkout.wait_for_person(goal_id, reason)
+
     def fail(self, evaluated: Evaluated, reason: str) -> None:
         """Close a goal as ``failed``."""
         self._checkout.give_up(evaluated, reason)

@@ -235,6 +235,10 @@ class Stopping(Reading, Evaluating):
         self._go_on(goal_id, reason)
         return self.load(goal_id).goal
 
+    def wait_for_person(self, goal_id: str, reason: str) -> None:
+        """An active goal waits for the user from now on."""
+        self._shift(goal_id, "waiting_for_user", reason)
+
     def _go_on(self, goal_id: str, reason: str) -> None:
         self._shift(goal_id, "active", reason)
         self._notes("waits").remove(goal_id)

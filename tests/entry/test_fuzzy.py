@@ -390,4 +390,7 @@ def test_a_loop_fails_for_what_a_judge_rejected_only(
     assert answers == ["block", "block", "block", "approve"]
     assert scene.status(repo) == status
     if said == "incomplete":
-        assert hooks.verdict(repo)["next_step_hint"] == f"AC2: {APPROVE}"
+        found = hooks.verdict(repo)
+        assert (found["verdict"], found["proposed_transition"]) == ("needs_human_review", None)
+        assert found["do"] == "person_looks"
+        assert found["next_step_hint"] == f"AC2: {APPROVE}"
