@@ -32,7 +32,8 @@ class DebateResult:
     """What a debate came to; true where there is a result, which a vote has without a consensus.
 
     ``scores`` (by criterion), ``overall`` and ``recommendation`` are the judges' means and median,
-    None without a result. ``rounds`` are debates held. ``disagreements`` say what keeps the judges
+    None without a result. ``rounds`` are debates held. ``strengths`` and ``weaknesses`` are those
+    of all judges, those of some stand in ``document``. ``disagreements`` say what keeps the judges
     apart, ``reports`` are their files below the top level, ``report`` is the final one as Markdown,
     and ``document`` everything that ``flow judge debate --json`` prints.
     """
@@ -65,7 +66,10 @@ def debate(
     backends: Sequence[Backend | None] = (),
     cwd: str | None = None,
 ) -> DebateResult:
-    """Let judges evaluate ``solution``, one path or several, and debate until they agree.
+    """Let judges evaluate ``solution`` and debate until they agree.
+
+    ``solution`` is one path or several: of files, of folders, or globs. What a folder or a glob
+    leads to and no judge is shown (ignored by git, binary, a symlink) is counted in a warning.
 
     ``criteria`` are ``"correctness:30,design:25"``, a mapping from name to weight, or a list of
     (name, weight, description); without them the set for ``kind`` (``code``, ``design``,

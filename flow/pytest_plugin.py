@@ -9,6 +9,9 @@ rubric, ...)``, which shows the table of criteria where it fails. Which judge an
 3. else the one of the user's settings, live;
 4. else nobody: the test is skipped.
 
+A third fixture, ``run_agent(prompt)``, runs the command of ``--agent-command`` or of the variable
+``FLOW_AGENT_COMMAND`` and returns what it printed, to be judged; without one the test is skipped.
+
 The project's own pytest settings cannot name a judge: what sends data away is the user's to choose.
 Loading this module imports nothing of Flow; that happens when a fixture is first used.
 """
@@ -21,18 +24,19 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from flow.app.judge_port import AskJudge
     from flow.core.rubric import JudgeResult
     from flow.wiring.rubrics import RubricLike
 
 FOLDER = "judge_recordings"
+AGENT_VARIABLE = "FLOW_AGENT_COMMAND"
 _RECORDERS: pytest.StashKey[dict[str, Any]] = pytest.StashKey()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add ``--judge-backend`` and ``--judge-record``."""
+    """Add ``--judge-backend``, ``--judge-record`` and ``--agent-command``."""
     group = parser.getgroup("flow", "judges (flow)")
     group.addoption(
         "--judge-backend",
@@ -43,6 +47,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--judge-record",
         action="store_true",
         help=f"ask live and keep the replies in {FOLDER}/ beside the tests, to be replayed later",
+    )
+    group.addoption(
+        "--agent-command",
+        metavar="COMMAND",
+        help="what run_agent runs, without a shell: 'claude -p' gets the prompt on standard input, "
+        f"'gemini -p {{prompt}}' as an argument (default: {AGENT_VARIABLE})",
     )
 
 
@@ -61,6 +71,58 @@ def _judge(_flow_bench: _Bench) -> Callable[..., Any]:
 def _assert_passes_rubric(_flow_bench: _Bench) -> Callable[..., JudgeResult]:
     """``assert_passes_rubric(subject, rubric, ...)``: the result, or a table of the criteria."""
     return _flow_bench.assert_passes_rubric
+
+
+@pytest.fixture(name="run_agent")
+def _run_agent(request: pytest.FixtureRequest) -> Callable[..., str]:
+    """``run_agent(prompt, timeout=600, cwd=None, command=None)``: what the agent printed.
+
+    ``timeout`` is seconds, ``cwd`` the folder it works in (default: where pytest was started),
+    ``command`` a list of arguments instead of the configured one.
+    """
+    start = str(request.config.invocation_params.dir)
+
+    def run_agent(
+        prompt: str,
+        timeout: float = 600.0,
+        cwd: str | os.PathLike[str] | None = None,
+        command: Sequence[str] | None = None,
+    ) -> str:
+        __tracebackhide__ = True
+        from flow.adapters import agent_command
+        from flow.errors import OutsideError
+
+        words = list(command) if command is not None else _agent_words(request.config)
+        folder = start if cwd is None else os.path.join(start, os.fspath(cwd))
+        try:
+            return agent_command.run(
+                agent_command.located(words, start),
+                prompt,
+                cwd=folder,
+                environ=os.environ,
+                seconds=timeout,
+            )
+        except OutsideError as error:
+            why = str(error)
+        return pytest.fail(why, pytrace=False)
+
+    return run_agent
+
+
+def _agent_words(config: pytest.Config) -> list[str]:
+    """The configured command, split as a shell would; without one the test is skipped."""
+    import shlex
+
+    __tracebackhide__ = True
+    option: str | None = config.getoption("--agent-command")
+    text = option if option is not None else os.environ.get(AGENT_VARIABLE, "")
+    if not text.strip():
+        return pytest.skip(f"no agent to run: give --agent-command, or set {AGENT_VARIABLE}")
+    try:
+        return shlex.split(text)
+    except ValueError as error:
+        name = AGENT_VARIABLE if option is None else "--agent-command"
+        return pytest.fail(f"{name} cannot be split into words: {error}", pytrace=False)
 
 
 class _Bench:

@@ -15,7 +15,7 @@ from flow.adapters import files
 from flow.adapters.debate_book import Spent
 from flow.app.debating import Written
 from flow.cheap_typing import TYPE_CHECKING, NamedTuple
-from flow.core.debate_report import Altered
+from flow.core.debate_section import Altered
 from flow.core.explain import visible
 from flow.errors import ContractError, RefusedError
 

@@ -18,26 +18,37 @@ from flow.core.globs import Globs
 from flow.errors import FlowError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 PIECE = 64 << 10
 """Bytes that are read of each end of a file; a prompt takes less."""
 MOST_FILES = 40
 """Files of one criterion, in the order of their names; the others are counted."""
+BEYOND = f"files beyond the first {MOST_FILES}"
 MOST_ENTRIES = 200_000
 """Names that a search looks at before it stops."""
 _OWN = frozenset({b".git", b".flow"})
 
 
-def collect(top: str, patterns: Sequence[str], denied: Sequence[str]) -> EvidenceFiles:
+def collect(
+    top: str,
+    patterns: Sequence[str],
+    denied: Sequence[str],
+    left_out: Callable[[Sequence[bytes]], Mapping[bytes, str]] | None = None,
+) -> EvidenceFiles:
     """The content of the files below ``top`` that ``patterns`` (from the top level) name.
 
-    What ``denied`` patterns (at any depth) cover is not even opened.
+    What ``denied`` patterns (at any depth) cover is not even opened. ``left_out`` tells of the
+    files that were found which are not to be read, and what they are.
     """
     found = _Found(Globs(denied, anchored=False))
     paths = sorted(_Search(top, Globs(patterns, anchored=True), found).run())
+    unwanted = left_out(paths) if left_out is not None else {}
+    for what in unwanted.values():
+        found.count(what)
+    paths = [path for path in paths if path not in unwanted]
     if len(paths) > MOST_FILES:
-        found.count("files more than one criterion may show", len(paths) - MOST_FILES)
+        found.count(BEYOND, len(paths) - MOST_FILES)
     read: list[tuple[str, Raw]] = []
     for path in paths[:MOST_FILES]:
         name = os.fsdecode(path)
@@ -66,21 +77,21 @@ def changed(top: str, paths: Sequence[str], denied: Sequence[str]) -> EvidenceFi
         if not found.readable(os.fsencode(path), status):
             continue
         if len(read) == MOST_FILES:
-            found.count("files more than one criterion may show")
+            found.count(BEYOND)
             continue
         try:
             raw = read_ends(top, path)
         except FlowError:
             found.count("files that cannot be read")
             continue
-        if _is_binary(raw.data):
+        if is_binary(raw.data):
             found.count("binary files")
         else:
             read.append((path, raw))
     return EvidenceFiles(tuple(read), found.notes())
 
 
-def _is_binary(data: bytes) -> bool:
+def is_binary(data: bytes) -> bool:
     """Whether it holds a NUL, or much that is no UTF-8."""
     if b"\0" in data:
         return True

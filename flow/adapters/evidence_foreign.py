@@ -16,11 +16,51 @@ from flow.adapters.evidence_store import (
     settle,
 )
 from flow.cheap_typing import TYPE_CHECKING, Any
-from flow.core import layout
+from flow.core import ids, layout
+from flow.core.explain import visible
 from flow.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+
+def as_named_here(
+    document: Mapping[str, Any], run_id: str
+) -> tuple[Mapping[str, Any], tuple[str, ...]]:
+    """The document with its id and its output as Flow names them, and a warning for each change.
+
+    Capital letters of an id are folded, and of an output the run's own folder is taken off
+    (``evidence/X``, ``.flow/runs/<run>/evidence/X``). Whatever else is wrong stays, to be refused.
+    """
+    metadata, body = document.get("metadata"), document.get("evidence")
+    if not isinstance(metadata, dict) or not isinstance(body, dict):
+        return document, ()
+    warnings = []
+    given, named = metadata.get("id"), body.get("output_ref")
+    own = ids.folded_evidence_id(given)
+    if own != given:
+        metadata = {**metadata, "id": own}
+        warnings.append(f"the evidence id {given} is kept as {own}")
+    output = _without_folder(named, run_id)
+    if isinstance(output, str) and own != given and output == f"{given}.txt":
+        output = f"{own}.txt"
+    if output != named:
+        body = {**body, "output_ref": output}
+        warnings.append(f"the output {visible(str(named))} is kept as {output}")
+    return {**document, "metadata": metadata, "evidence": body}, tuple(warnings)
+
+
+def _without_folder(named: Any, run_id: str) -> Any:
+    if not isinstance(named, str):
+        return named
+    for folder in (f"{layout.evidence_dir(run_id)}/", "evidence/"):
+        if named.startswith(folder):
+            name = named.removeprefix(folder)
+            return name if _OUTPUT_NAME.fits(name) else named
+    return named
+
+
+_OUTPUT_NAME = ids.Shape(r"(?!\.)[A-Za-z0-9_.-]{1,255}")
 
 
 def check_foreign(

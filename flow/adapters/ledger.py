@@ -147,7 +147,8 @@ class FileLedger:
         """
         from flow.adapters import evidence_foreign
 
-        evidence_foreign.check_foreign(document, raw_path, run_id=ids.run_id(run_id), file=file)
+        document, renamed = evidence_foreign.as_named_here(document, ids.run_id(run_id))
+        evidence_foreign.check_foreign(document, raw_path, run_id=run_id, file=file)
         metadata, body = document["metadata"], document["evidence"]
         goal_id, evidence_id = str(metadata["goal"]), str(metadata["id"])
         with self._goal_lock(goal_id):
@@ -184,7 +185,7 @@ class FileLedger:
                 raise
             transaction.finish(self._root, goal_id, self._written)
             self._kept(run_id)
-        return done.id, done.path, done.warnings
+        return done.id, done.path, (*renamed, *done.warnings)
 
     def finish(self, goal_id: str) -> bool:
         """Complete what an earlier process began and did not finish; True where there was any."""

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from flow.app.judge_port import Answer, NoAnswer, Question, Usage, name_of
 from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple, Protocol
-from flow.core import debate, debate_prompt, debate_report
+from flow.core import debate, debate_points, debate_prompt, debate_report
 from flow.core.debate_prompt import Report
-from flow.core.debate_reply import read_reply
-from flow.core.debate_report import Altered, Disagreement, Section
+from flow.core.debate_reply import Others, read_reply
 from flow.core.debate_result import Held, Judge, Silent
+from flow.core.debate_section import Altered, Disagreement, Section
 from flow.core.debate_words import remarks
 from flow.core.numbers import shown
 
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from flow.core.debate import Agreement
     from flow.core.debate_prompt import Matter, Put
     from flow.core.debate_reply import Reply
-    from flow.core.debate_report import About
     from flow.core.debate_result import Mode
+    from flow.core.debate_section import About
 
 TRIES = 2
 """How often one question is put; what the backend tries again by itself is not counted."""
@@ -123,13 +123,24 @@ class _Debate:
             self._turn(round)
             if not self._read() or self._silent:
                 break
-            positions = [self._sections[n][round].position for n in self._numbers]
-            found = debate.agreement(order.matter.criteria, positions, debated=round > 0)
+            found = self._agreement(round)
             self._agreements.append(found)
             self._tools.watch.counted(round, found)
             if found.reached:
                 break
         return self._held()
+
+    def _agreement(self, round: int) -> Agreement:
+        criteria = self._order.matter.criteria
+        histories = [
+            [section.position for section in self._sections[n][: round + 1]] for n in self._numbers
+        ]
+        return debate.agreement(
+            criteria,
+            [positions[-1] for positions in histories],
+            debated=round > 0,
+            support=debate.support(criteria, histories),
+        )
 
     def _read(self) -> bool:
         """Take every file as it is now; whether all of them are what Flow wrote."""
@@ -164,14 +175,15 @@ class _Debate:
 
     def _reports(self, round: int) -> list[Report]:
         """The files as they were before this debate: nobody reads what is said in it meanwhile."""
-        about = self._order.about
         return [
             Report(
                 number,
                 self._tools.files.path(number),
-                "".join(debate_report.render(about, one) for one in self._sections[number][:round]),
+                "".join(debate_report.render(self._order.about, one) for one in sections),
+                dict(debate_points.all_numbered([one.position for one in sections])),
             )
             for number in self._numbers
+            for sections in [self._sections[number][:round]]
         ]
 
     def _held(self) -> Held:
@@ -276,6 +288,9 @@ class _Turn:
             tuple(mark.score for mark in history[-1].marks),
             disagreements=_disagreements(debate.gaps(history[-1], others), found),
             conformity=flagged,
+            shares=found.shares,
+            unknown_points=found.unknown_points,
+            agrees_with=found.agrees_with,
         )
 
     def _ask(self, what: str, make: Callable[[str], Put], more: str) -> Reply | NoAnswer:
@@ -306,9 +321,13 @@ class _Turn:
         if isinstance(answer, NoAnswer):
             return answer
         value = _masked(answer.value, self._tools.mask)
-        verified = "verification" in put.schema["required"]
         found = read_reply(
-            self._order.matter.criteria, self.number, value, put.given, verified=verified
+            self._order.matter.criteria,
+            self.number,
+            value,
+            put.given,
+            Others(put.others, put.points),
+            verified="verification" in put.schema["required"],
         )
         if isinstance(found, str):
             return NoAnswer("wrong_shape", f"its reply is not usable: {found}", answer.usage)

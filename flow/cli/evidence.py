@@ -87,7 +87,7 @@ def _show(args: argparse.Namespace, out: Output) -> int:
     from flow.render import text
 
     checkout = Checkout()
-    evidence_id = ids.evidence_id(args.EVIDENCE)
+    evidence_id = ids.evidence_id(ids.folded_evidence_id(args.EVIDENCE))
     run_id = _run(checkout, args.run_id, args.goal, "flow evidence show")
     evidence = checkout.evidence_named(run_id, evidence_id)
     if evidence is None:

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 NO_CONSENSUS = PersonNeeded.exit_code
 
 _EPILOG = """\
-exit status: 0 the judges agree (or a vote was counted), 4 no consensus or no usable answer: a
-person decides; 2 wrong call, 5 disk or lock failed. A debate that was broken off is gone on with
-when the same command is run again."""
+exit status: 0 the judges agree (or a vote was counted), 4 no consensus, scores that rest on too few
+true quotes, or no usable answer: a person decides; 2 wrong call, 5 disk or lock failed. If a debate
+is interrupted, run the same command again to resume it."""
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
@@ -27,7 +27,7 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
         metavar="PATH",
         action="append",
         required=True,
-        help="the file to evaluate (repeatable)",
+        help="the file to evaluate, or a folder or a glob in quotes (repeatable)",
     )
     add("--task", metavar="TEXT", required=True, help="what it was supposed to accomplish")
     add(

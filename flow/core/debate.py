@@ -11,7 +11,7 @@ from itertools import pairwise
 from statistics import median
 
 from flow.cheap_typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
-from flow.core.judging.quotes import LEAST_QUOTE
+from flow.core.judging.quotes import LEAST_QUOTE, distinct, mostly_invented
 from flow.core.numbers import exact, shown
 
 if TYPE_CHECKING:
@@ -24,6 +24,8 @@ OVERALL_LIMIT = Fraction(1, 2)
 """How far apart the judges' overall scores may be."""
 CRITERION_LIMIT = Fraction(1)
 """How far apart their scores of one criterion may be; more is a disagreement."""
+LEAST_SUPPORT = Fraction(1, 2)
+"""Of the judges' weight, how much has to rest on true quotes."""
 
 Recommendation = Literal["pass", "needs_revision", "fail"]
 RECOMMENDATIONS: tuple[Recommendation, ...] = get_args(Recommendation)
@@ -33,7 +35,8 @@ RECOMMENDATIONS: tuple[Recommendation, ...] = get_args(Recommendation)
 class Mark(NamedTuple):
     """What one judge says of one criterion.
 
-    ``evidence`` are its quotes that occur in the solution, ``discounted`` those that do not.
+    ``evidence`` are its quotes that occur in the solution, ``discounted`` those that do not, and
+    ``too_short`` those of which nobody can say, since a few characters occur anywhere.
     """
 
     name: str
@@ -41,6 +44,7 @@ class Mark(NamedTuple):
     justification: str
     evidence: tuple[str, ...] = ()
     discounted: tuple[str, ...] = ()
+    too_short: tuple[str, ...] = ()
 
 
 class Position(NamedTuple):
@@ -68,6 +72,8 @@ class Agreement(NamedTuple):
     criteria: Mapping[str, Fraction]
     refusing: tuple[int, ...]
     """The judges that do not accept it, where that is asked."""
+    support: Fraction = Fraction(1)
+    """As :func:`support` counts it."""
 
     @property
     def apart(self) -> tuple[str, ...]:
@@ -77,7 +83,13 @@ class Agreement(NamedTuple):
     @property
     def reached(self) -> bool:
         """Whether it is a consensus."""
-        return self.overall <= OVERALL_LIMIT and not self.apart and not self.refusing
+        near = self.overall <= OVERALL_LIMIT and not self.apart
+        return near and not self.refusing and self.supported
+
+    @property
+    def supported(self) -> bool:
+        """Whether enough of the scores' weight rests on true quotes."""
+        return self.support >= LEAST_SUPPORT
 
 
 def overall(criteria: Sequence[Criterion], position: Position) -> Fraction:
@@ -85,14 +97,47 @@ def overall(criteria: Sequence[Criterion], position: Position) -> Fraction:
     return sum((exact(position.score(c.name)) * c.share for c in criteria), Fraction(0))
 
 
+def support(criteria: Sequence[Criterion], histories: Sequence[Sequence[Position]]) -> Fraction:
+    """The share of the judges' weight that rests on true quotes, from 0 to 1.
+
+    ``histories`` are each judge's positions, the newest last. A score rests on what its judge
+    quoted from the solution since it gave that score.
+    """
+    shares = {criterion.name: criterion.share for criterion in criteria}
+    resting = (shares[n] for positions in histories for n in shares if _founded(n, positions))
+    return sum(resting, Fraction(0)) / max(len(histories), 1)
+
+
+def since_scored(name: str, positions: Sequence[Position]) -> tuple[Mark, ...]:
+    """A judge's marks of a criterion since it gave the score that it has now, the oldest first."""
+    marks = [mark for position in positions for mark in position.marks if mark.name == name]
+    start = len(marks)
+    while start and exact(marks[start - 1].score) == exact(marks[-1].score):
+        start -= 1
+    return tuple(marks[start:])
+
+
+def _founded(name: str, positions: Sequence[Position]) -> bool:
+    for mark in since_scored(name, positions):
+        true, invented = len(distinct(mark.evidence)), len(distinct(mark.discounted))
+        if true and not mostly_invented(true, invented):
+            return True
+    return False
+
+
 def agreement(
-    criteria: Sequence[Criterion], positions: Sequence[Position], *, debated: bool
+    criteria: Sequence[Criterion],
+    positions: Sequence[Position],
+    *,
+    debated: bool,
+    support: Fraction = Fraction(1),
 ) -> Agreement:
     """How near these positions are; ``debated``: after a debate, where all have to accept too."""
     return Agreement(
         _spread([overall(criteria, p) for p in positions]),
         {c.name: _spread([exact(p.score(c.name)) for p in positions]) for c in criteria},
         tuple(p.judge for p in positions if not p.accepts) if debated else (),
+        support,
     )
 
 

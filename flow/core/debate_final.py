@@ -6,10 +6,11 @@ The headings of the consensus report are the seed's.
 from __future__ import annotations
 
 from flow.cheap_typing import TYPE_CHECKING
-from flow.core import debate
-from flow.core.debate import CRITERION_LIMIT, OVERALL_LIMIT, total
-from flow.core.debate_report import inert
-from flow.core.debate_result import initial, named, revisions
+from flow.core import debate, debate_analysis
+from flow.core.debate import CRITERION_LIMIT, LEAST_SUPPORT, OVERALL_LIMIT, total
+from flow.core.debate_points import KINDS
+from flow.core.debate_report import inert, quoted
+from flow.core.debate_result import initial, revisions
 from flow.core.debate_words import speaks
 from flow.core.judging.fences import LABEL
 from flow.core.numbers import apart, exact, shown
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from flow.core.debate import Agreement
     from flow.core.debate_result import Held
 
+QUOTES_SHOWN = 2
+"""Of the quotes that a revised score rests on."""
 WORDS: Mapping[str, str] = {
     "pass": "Pass",
     "needs_revision": "Needs Revision",
@@ -95,13 +98,15 @@ def _no_consensus(held: Held) -> list[str]:
     if held.positions:
         lines += ["## Final Scores", "", *_table(held, "Gap", None), ""]
     lines += ["## Persistent Disagreements", "", *_why(held)]
+    if debate_analysis.wanted(held):
+        lines += ["", "## Analysis", "", *debate_analysis.lines(held)]
     if held.agreements:
         lines += ["", "## Debate Summary", "", f"- Debates held: {held.rounds}", *_how(held)]
     return lines + _points(held, "")
 
 
 def _why(held: Held) -> Iterator[str]:
-    """Why there is no consensus."""
+    """Why there is no consensus, or a vote that counts for nothing."""
     for path, what in held.altered:
         yield f"- {inert(path)} is not what Flow wrote: {inert(what)}"
     yield from (line for line in _silent(held) if line)
@@ -109,6 +114,9 @@ def _why(held: Held) -> Iterator[str]:
         yield "- Without every judge's own report there is no consensus."
         if not held.altered:
             yield "- The same command goes on from here, and asks only for what is missing."
+        return
+    if held.mode == "vote":
+        yield from _unsupported(held)
         return
     last, positions = held.agreements[-1], held.positions
     for name in last.apart:
@@ -124,6 +132,17 @@ def _why(held: Held) -> Iterator[str]:
         yield f"- Overall scores: {gap} apart, at most 0.5 is a consensus"
     for number in last.refusing:
         yield f"- Judge {number} does not accept the consensus"
+    yield from _unsupported(held)
+
+
+def _unsupported(held: Held) -> Iterator[str]:
+    """Why scores count for nothing, where too few of them rest on the solution."""
+    if held.support < LEAST_SUPPORT:
+        share = f"{int(held.support * 100)}%"  # rounded down: never what would be enough
+        yield (
+            f"- Only {share} of the weight of the scores rests on quotes that occur in the "
+            "solution; at least half is needed"
+        )
 
 
 def _silent(held: Held) -> list[str]:
@@ -158,16 +177,25 @@ def _row(cells: Sequence[str]) -> str:
 
 def _points(held: Held, of: str) -> list[str]:
     lines: list[str] = []
-    rows = (
-        ("Strengths", named(held.positions, lambda p: p.strengths)),
-        ("Weaknesses", named(held.positions, lambda p: p.weaknesses)),
-    )
-    for heading, points in rows:
-        lines += ["", f"## {of}{heading}", ""]
-        lines += [f"- {_said(text)} ({_judges(who, held)})" for text, who in points]
-        if not points:
-            lines.append("None named.")
+    for kind in KINDS:
+        points = held.points(kind)
+        everybody = [f"- {_said(point.text)}" for point in points if held.of_all(point)]
+        some = [
+            f"- {_said(point.text)} ({_judges(point.judges)})"
+            for point in points
+            if not held.of_all(point)
+        ]
+        lines += ["", f"## {of}{kind.capitalize()}", "", "All judges:", ""]
+        lines += everybody or ["- None."]
+        lines += ["", "Some judges:", "", *(some or ["- None."])]
+    if not held.rounds and len(held.positions) > 1:
+        lines += ["", _UNREAD]
     return lines
+
+
+_UNREAD = (
+    "(No judge has read another's report: only points in the same words count as those of all.)"
+)
 
 
 def _said(text: str) -> str:
@@ -176,9 +204,7 @@ def _said(text: str) -> str:
     return f"{LABEL}{line}" if speaks(text) else line
 
 
-def _judges(who: Sequence[int], held: Held) -> str:
-    if len(who) == len(held.judges) > 1:
-        return "all judges"
+def _judges(who: Sequence[int]) -> str:
     return f"Judge{'s' if len(who) > 1 else ''} {', '.join(map(str, who))}"
 
 
@@ -200,6 +226,9 @@ def _how(held: Held) -> Iterator[str]:
             f'  - Round {one.round}, Judge {one.judge}, "{inert(one.criterion)}" {change}: '
             f"{_said(one.reason)}"
         )
+        if one.new_evidence:
+            quotes = ", ".join(map(quoted, one.new_evidence[:QUOTES_SHOWN]))
+            yield f"    - new evidence: {quotes}"
         if one.conformity:
             yield "    - **conformity**: revised without a new quote from the solution"
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
+from flow.core import debate_points
 from flow.core.debate import HIGHEST, LOWEST, RECOMMENDATIONS, Mark, Position
 from flow.core.debate_prompt import QUESTIONS
 from flow.core.explain import names, visible
-from flow.core.judging.quotes import QuotableTexts
+from flow.core.judging.quotes import QuotableTexts, is_long_enough
 from flow.core.numbers import within
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from flow.core.debate_criteria import Criterion
+    from flow.core.debate_points import Point
 
 TEXT_LIMIT = 2_000
 """Characters that are kept of a justification, an answer, a defense."""
@@ -21,6 +23,8 @@ POINT_LIMIT = 400
 """Characters that are kept of a strength or a weakness."""
 MOST_QUOTES = 10
 MOST_POINTS = 10
+NUMBER_LIMIT = 40
+"""Characters that are kept of what poses as a point's number."""
 MOST_DISAGREEMENTS = 50
 FAULTS_SHOWN = 5
 
@@ -47,6 +51,18 @@ class Reply(NamedTuple):
     position: Position
     verification: tuple[Answered, ...] = ()
     disputes: tuple[Dispute, ...] = ()
+    shares: tuple[Point, ...] = ()
+    """Points of others that it holds too."""
+    unknown_points: tuple[str, ...] = ()
+    """Numbers that it named and that no other judge's point has."""
+    agrees_with: tuple[int, ...] = ()
+
+
+class Others(NamedTuple):
+    """What a judge could read of the others: their numbers, and their points by number."""
+
+    judges: Sequence[int] = ()
+    points: Mapping[str, str] = {}
 
 
 def read_reply(
@@ -54,6 +70,7 @@ def read_reply(
     judge: int,
     value: Mapping[str, Any],
     given: Sequence[str],
+    others: Others = Others(),  # noqa: B008
     *,
     verified: bool = False,
 ) -> Reply | str:
@@ -90,10 +107,14 @@ def read_reply(
         value["accepts_consensus"],
     )
     known = [criterion.name for criterion in criteria]
+    shares, unknown = _shares(value.get("shares"), others.points)
     return Reply(
         position,
         answers,
         _disputes(value.get("disagreements"), judge, known),
+        shares,
+        unknown,
+        _judges(value.get("agrees_with"), others.judges),
     )
 
 
@@ -149,11 +170,15 @@ def _mark(name: str, row: Mapping[str, Any], solution: QuotableTexts) -> Mark | 
     if not isinstance(evidence, list) or not _texts(evidence):
         return "its evidence is no list of quotes"
     given = [quote for quote in evidence if quote.strip()][:MOST_QUOTES]
-    kept = dict.fromkeys(said(quote, QUOTE_LIMIT) for quote in given if solution.contain(quote))
-    others = dict.fromkeys(
-        said(quote, QUOTE_LIMIT) for quote in given if not solution.contain(quote)
-    )
-    return Mark(name, score, said(why, TEXT_LIMIT), tuple(kept), tuple(others))
+    kept: dict[str, None] = {}
+    invented: dict[str, None] = {}
+    too_short: dict[str, None] = {}
+    for quote in given:
+        if solution.contain(quote):
+            kept.setdefault(said(quote, QUOTE_LIMIT))
+        else:
+            (invented if is_long_enough(quote) else too_short).setdefault(said(quote, QUOTE_LIMIT))
+    return Mark(name, score, said(why, TEXT_LIMIT), tuple(kept), tuple(invented), tuple(too_short))
 
 
 def _points(texts: Sequence[str]) -> tuple[str, ...]:
@@ -181,6 +206,17 @@ def _disputes(rows: object, judge: int, known: Sequence[str]) -> tuple[Dispute, 
             texts = (said(row[key], TEXT_LIMIT) for key in ("defense", "challenge"))
             found.append(Dispute(other, str(criterion), *texts))
     return tuple(found[:MOST_DISAGREEMENTS])
+
+
+def _shares(rows: object, points: Mapping[str, str]) -> tuple[tuple[Point, ...], tuple[str, ...]]:
+    texts = [row for row in rows if isinstance(row, str)] if isinstance(rows, list) else []
+    shares, unknown = debate_points.shared(texts, points)
+    return shares, tuple(dict.fromkeys(said(name, NUMBER_LIMIT) for name in unknown))
+
+
+def _judges(rows: object, others: Sequence[int]) -> tuple[int, ...]:
+    named = [row for row in rows if type(row) is int] if isinstance(rows, list) else []
+    return tuple(sorted({number for number in named if number in others}))
 
 
 def _filled(*values: object) -> bool:

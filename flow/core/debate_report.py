@@ -10,73 +10,28 @@ from __future__ import annotations
 import json
 import re
 
-from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
-from flow.core.debate import (
-    RECOMMENDATIONS,
-    Mark,
-    Position,
-    overall,
-    plain_number,
-    total,
-)
+from flow.cheap_typing import TYPE_CHECKING, Any
+from flow.core import debate_section
+from flow.core.debate import overall, total
+from flow.core.debate_points import KINDS, numbered
 from flow.core.debate_prompt import QUESTIONS
-from flow.core.debate_reply import Answered
+from flow.core.debate_section import Altered
 from flow.core.explain import visible
 from flow.core.numbers import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from flow.core.debate import Mark, Position
+    from flow.core.debate_section import About, Section
 
-    from flow.core.debate_criteria import Criterion
-
-FORMAT = "flow-debate/1"
 _BLOCK = re.compile(r"^```json\n(.*?)\n```\n", re.MULTILINE | re.DOTALL)
 _ACTIVE = re.compile(r"([\\`*_\[\]<>|#~])")
 MOST_SECTIONS = 100
 
 
-class Disagreement(NamedTuple):
-    """A gap of more than one point before a debate, and what the judge said about it."""
-
-    judge: int
-    criterion: str
-    mine: float
-    theirs: float
-    defense: str = ""
-    challenge: str = ""
-
-
-class Section(NamedTuple):
-    """What one judge wrote in one turn. ``round`` 0 is the assessment."""
-
-    round: int
-    position: Position
-    before: tuple[float, ...]
-    """Its scores before, in the criteria's order: the draft's, or those of the turn before."""
-    verification: tuple[Answered, ...] = ()
-    disagreements: tuple[Disagreement, ...] = ()
-    conformity: tuple[str, ...] = ()
-    """Criteria whose score it changed without a new quote from the solution."""
-
-
-class About(NamedTuple):
-    """What every report of one debate is about. ``debate`` is the digest of the question."""
-
-    debate: str
-    task: str
-    solution: tuple[str, ...]
-    """The files' names."""
-    criteria: tuple[Criterion, ...]
-
-
-class Altered(ValueError):
-    """A report that is not what Flow wrote, and where."""
-
-
 def render(about: About, section: Section) -> str:
     """One section as it stands in the file."""
     lines = _assessment(about, section) if section.round == 0 else _debate(about, section)
-    block = json.dumps(_document(about, section), indent=1, ensure_ascii=False)
+    block = json.dumps(debate_section.document(about, section), indent=1, ensure_ascii=False)
     return "\n".join([*lines, "", "```json", block, "```", ""])
 
 
@@ -133,11 +88,12 @@ def _assessment(about: About, section: Section) -> list[str]:
             f'**Criterion "{name}"** ({criterion.percent}%): {shown(mark.score)}/5',
             *(f"- Evidence: {quoted(quote)}" for quote in mark.evidence),
             *(f"- Not in the solution: {quoted(quote)}" for quote in mark.discounted),
+            *(f"- Too short to look up: {quoted(quote)}" for quote in mark.too_short),
             f"- Justification: {inert(mark.justification)}",
         ]
     score = total(overall(about.criteria, position))
-    lines += ["", f"**Overall Weighted Score**: {score}/5.0", *_verdict(position)]
-    lines += ["", "## Verification", ""]
+    lines += ["", f"**Overall Weighted Score**: {score}/5.0", *_points(section)]
+    lines += ["", f"**Recommendation**: {position.recommendation}", "", "## Verification", ""]
     for number, asked in enumerate(section.verification, 1):
         lines += [f"{number}. {inert(asked.question)}", f"   - {inert(asked.answer)}"]
     if len(section.verification) < QUESTIONS:
@@ -169,7 +125,12 @@ def _debate(about: About, section: Section) -> list[str]:
     for before, mark in zip(section.before, position.marks, strict=True):
         lines += _revised(before, mark, mark.name in section.conformity)
     score = total(overall(about.criteria, position))
-    lines += ["", f"**New Weighted Score**: {score}/5.0", *_verdict(position)]
+    lines += ["", f"**New Weighted Score**: {score}/5.0", *_points(section)]
+    shares = [f"- {inert(point.text)} ({point.number})" for point in section.shares]
+    lines += ["", "### Points of Others Shared", "", *(shares or ["None named."])]
+    agrees = ", ".join(f"Judge {number}" for number in section.agrees_with) or "nobody named"
+    lines += ["", f"**Recommendation**: {position.recommendation}"]
+    lines += ["", f"**Agrees with**: {agrees}"]
     lines += ["", f"**Accepts the consensus**: {'yes' if position.accepts else 'no'}"]
     lines += ["", "## Evidences", ""]
     for mark in position.marks:
@@ -179,7 +140,11 @@ def _debate(about: About, section: Section) -> list[str]:
             f'- Criterion "{name}", not in the solution: {quoted(quote)}'
             for quote in mark.discounted
         ]
-    if not any(mark.evidence or mark.discounted for mark in position.marks):
+        lines += [
+            f'- Criterion "{name}", too short to look up: {quoted(quote)}'
+            for quote in mark.too_short
+        ]
+    if not any(mark.evidence or mark.discounted or mark.too_short for mark in position.marks):
         lines.append("None.")
     return lines
 
@@ -202,42 +167,22 @@ def _revised(before: float, mark: Mark, conformity: bool) -> list[str]:
     return lines
 
 
-def _verdict(position: Position) -> list[str]:
+def _points(section: Section) -> list[str]:
     lines = []
-    for heading, points in (("Strengths", position.strengths), ("Weaknesses", position.weaknesses)):
-        lines += ["", f"### {heading}", "", *([f"- {inert(p)}" for p in points] or ["None named."])]
-    return [*lines, "", f"**Recommendation**: {position.recommendation}"]
-
-
-def _document(about: About, section: Section) -> dict[str, Any]:
-    position = section.position
-    return {
-        "format": FORMAT,
-        "debate": about.debate,
-        "judge": position.judge,
-        "round": section.round,
-        "criteria": [
-            {**mark._asdict(), "score": plain_number(mark.score)} for mark in position.marks
-        ],
-        "overall": total(overall(about.criteria, position)),
-        "strengths": list(position.strengths),
-        "weaknesses": list(position.weaknesses),
-        "recommendation": position.recommendation,
-        "accepts_consensus": position.accepts,
-        "scores_before": [plain_number(score) for score in section.before],
-        "verification": [one._asdict() for one in section.verification],
-        "disagreements": [one._asdict() for one in section.disagreements],
-        "conformity": list(section.conformity),
-    }
+    for kind in KINDS:
+        points = numbered(section.position, section.round, kind)
+        rows = [f"- {inert(point.text)} ({point.number})" for point in points]
+        lines += ["", f"### {kind.capitalize()}", "", *(rows or ["None named."])]
+    return lines
 
 
 def _section(about: About, judge: int, text: str, where: str) -> Section:
     try:
         document = json.loads(text, parse_constant=_no_number)
-        section = _from_document(document)
+        section = debate_section.from_document(document)
         if [mark.name for mark in section.position.marks] != [c.name for c in about.criteria]:
             raise ValueError("other criteria")
-        whole = json.dumps(_document(about, section), sort_keys=True)
+        whole = json.dumps(debate_section.document(about, section), sort_keys=True)
         same = whole == json.dumps(document, sort_keys=True)
     except (ValueError, KeyError, TypeError, RecursionError, OverflowError):
         raise Altered(f"{where} cannot be read") from None
@@ -248,41 +193,6 @@ def _section(about: About, judge: int, text: str, where: str) -> Section:
     if not same:
         raise Altered(f"{where} contradicts itself")
     return section
-
-
-def _from_document(document: Mapping[str, Any]) -> Section:
-    marks = tuple(
-        Mark(
-            row["name"],
-            row["score"],
-            row["justification"],
-            tuple(row["evidence"]),
-            tuple(row["discounted"]),
-        )
-        for row in document["criteria"]
-    )
-    if document["recommendation"] not in RECOMMENDATIONS:
-        raise ValueError("no recommendation")
-    if type(document["accepts_consensus"]) is not bool or type(document["round"]) is not int:
-        raise ValueError("no yes or no")
-    if not all(type(mark.score) in (int, float) and 1 <= mark.score <= 5 for mark in marks):
-        raise ValueError("no score")
-    position = Position(
-        document["judge"],
-        marks,
-        tuple(document["strengths"]),
-        tuple(document["weaknesses"]),
-        document["recommendation"],
-        document["accepts_consensus"],
-    )
-    return Section(
-        document["round"],
-        position,
-        tuple(document["scores_before"]),
-        tuple(Answered(**row) for row in document["verification"]),
-        tuple(Disagreement(**row) for row in document["disagreements"]),
-        tuple(document["conformity"]),
-    )
 
 
 def _no_number(name: str) -> Any:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from flow.cheap_typing import TYPE_CHECKING, Any, Literal, NamedTuple
-from flow.core import debate
+from flow.core import debate, debate_analysis, debate_points
 from flow.core.numbers import at_most
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from fractions import Fraction
 
     from flow.core.debate import Agreement, Position, Revision
-    from flow.core.debate_report import About, Section
+    from flow.core.debate_points import Kind, Named
+    from flow.core.debate_section import About, Section
 
 Mode = Literal["debate", "vote"]
 
@@ -69,7 +70,30 @@ class Held(NamedTuple):
         """Whether there is a result: a consensus, or a vote that more than half took part in."""
         if self.mode == "debate" or self.altered:
             return self.consensus
-        return 2 * len(self.positions) > len(self.judges)
+        enough = 2 * len(self.positions) > len(self.judges)
+        return enough and self.support >= debate.LEAST_SUPPORT
+
+    @property
+    def support(self) -> Fraction:
+        """As :func:`flow.core.debate.support` counts it, of the judges with a newest position."""
+        return debate.support(self.about.criteria, self.histories)
+
+    @property
+    def histories(self) -> list[list[Position]]:
+        """Of each judge with a newest position, all it had up to that, the oldest first."""
+        end = self.rounds + 1
+        turns = [judge.sections[:end] for judge in self.judges if len(judge.sections) >= end]
+        return [[section.position for section in sections] for sections in turns]
+
+    def points(self, kind: Kind) -> list[Named]:
+        """The strengths or the weaknesses that judges hold in the end, those of most first."""
+        newest = [j.sections[self.rounds] for j in self.judges if len(j.sections) > self.rounds]
+        stands = [debate_points.Stand(one.position, one.shares) for one in newest]
+        return debate_points.grouped(stands, kind)
+
+    def of_all(self, point: Named) -> bool:
+        """Whether every judge holds a point."""
+        return len(point.judges) == len(self.judges) > 1
 
     @property
     def ended(self) -> bool:
@@ -98,11 +122,12 @@ def document(held: Held) -> dict[str, Any]:
         "scores": None,
         "overall": None,
         "recommendation": None,
-        "strengths": shared(positions, lambda p: p.strengths),
-        "weaknesses": shared(positions, lambda p: p.weaknesses),
+        **_points(held),
+        "support": at_most(held.support) if positions else None,
         "needs_human_review": not held.decided,
         "debate_summary": _summary(held, revised),
         "disagreements": _disagreements(held) if held.agreements and not held.consensus else [],
+        "analysis": debate_analysis.document(held) if debate_analysis.wanted(held) else None,
         "missing": [silent._asdict() for silent in held.silent],
         "altered": [{"file": path, "what": what} for path, what in held.altered],
         "ballots": [_ballot(held, position) for position in _positions(held, 0)],
@@ -206,23 +231,20 @@ def _disagreements(held: Held) -> list[dict[str, Any]]:
         found.append({"criterion": None, "gap": float(last.overall), "scores": overall})
     if last.refusing:
         found.append({"criterion": None, "not_accepted_by": list(last.refusing)})
+    if not last.supported:
+        found.append({"criterion": None, "support": at_most(last.support)})
     return found
 
 
-def shared(positions: Sequence[Position], points: Callable[[Position], Sequence[str]]) -> list[str]:
-    """The points that judges named, those of more judges first."""
-    return [text for text, _ in named(positions, points)]
-
-
-def named(
-    positions: Sequence[Position], points: Callable[[Position], Sequence[str]]
-) -> list[tuple[str, list[int]]]:
-    """(point, the judges that named it); equal but for case, spaces and a full stop is equal."""
-    found: dict[str, tuple[str, list[int]]] = {}
-    for position in positions:
-        for text in points(position):
-            key = " ".join(text.split()).casefold().rstrip(".")
-            _, who = found.setdefault(key, (text, []))
-            if position.judge not in who:
-                who.append(position.judge)
-    return sorted(found.values(), key=lambda one: -len(one[1]))
+def _points(held: Held) -> dict[str, Any]:
+    """The points that all judges hold, and those of some with the judges that hold them."""
+    found: dict[str, Any] = {}
+    for kind in debate_points.KINDS:
+        points = held.points(kind)
+        found[kind] = [point.text for point in points if held.of_all(point)]
+        found[f"some_{kind}"] = [
+            {"text": point.text, "judges": list(point.judges)}
+            for point in points
+            if not held.of_all(point)
+        ]
+    return found

@@ -10,6 +10,7 @@ import re
 
 from flow.cheap_typing import TYPE_CHECKING
 from flow.core.debate_prompt import QUESTIONS
+from flow.core.explain import names
 from flow.core.judging import suspicious
 from flow.core.numbers import exact, shown
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Mapping, Sequence
 
     from flow.core.debate import Position
-    from flow.core.debate_report import Section
+    from flow.core.debate_section import Section
 
 _NUMBER = r"([1-5](?:\.\d{1,4})?)\s*(?:/\s*5(?:\.0)?(?!\d|\.\d)|out of (?:5|five)\b)"
 _CLAIM = re.compile(
@@ -79,6 +80,10 @@ def _remarks(section: Section, known: Sequence[Position]) -> Iterator[str]:
             count = len(mark.discounted)
             quotes = "one quote that does" if count == 1 else f"{count} quotes that do"
             yield f"{mark.name}: gave {quotes} not occur in the solution"
+        if mark.too_short:
+            count = len(mark.too_short)
+            quotes = "one quote that is" if count == 1 else f"{count} quotes that are"
+            yield f"{mark.name}: gave {quotes} too short to be looked up"
         others = {exact(position.marks[place].score) for position in known}
         others.add(exact(section.before[place]))
         claim = contradicted(mark.justification, mark.score, others)
@@ -89,8 +94,10 @@ def _remarks(section: Section, known: Sequence[Position]) -> Iterator[str]:
     if section.round == 0 and given < QUESTIONS:
         yield f"gave {given} of {QUESTIONS} verification questions with answers"
     if section.conformity:
-        names = ", ".join(section.conformity)
-        yield f"revised {names} in debate {section.round} without a new quote (conformity)"
+        criteria = ", ".join(section.conformity)
+        yield f"revised {criteria} in debate {section.round} without a new quote (conformity)"
+    if section.unknown_points:
+        yield f"shares points that no other judge has: {names(section.unknown_points, 5)}"
     if any(map(speaks, _texts(section))):
         yield "says something that looks like an instruction; it is nothing but its words"
 
@@ -99,6 +106,7 @@ def _texts(section: Section) -> Iterator[str]:
     position = section.position
     yield from (mark.justification for mark in position.marks)
     yield from (*position.strengths, *position.weaknesses)
+    yield from section.unknown_points
     for asked in section.verification:
         yield from asked
     for one in section.disagreements:

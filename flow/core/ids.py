@@ -73,6 +73,16 @@ def evidence_id(value: object) -> str:
     )
 
 
+def folded_evidence_id(value: object) -> object:
+    """``value`` with capital letters as small ones, where that makes it an evidence id.
+
+    Other tools name evidence after a criterion as it is written: ``evidence-AC1-eval-1``.
+    """
+    if isinstance(value, str) and value.isascii() and EVIDENCE_ID.fits(value.lower()):
+        return value.lower()
+    return value
+
+
 def criterion_id(value: object) -> str:
     """Return ``value`` if it is a criterion id; raise :class:`InputError` otherwise."""
     return _check(CRITERION_ID, value, "criterion id", "a prefix and a number, like AC2")

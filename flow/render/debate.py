@@ -58,6 +58,8 @@ class Progress:
         why += [f"apart on {names(found.apart)}"] if found.apart else []
         refusing = ", ".join(f"judge {number}" for number in found.refusing)
         why += [f"not accepted by {refusing}"] if refusing else []
+        share = f"{int(found.support * 100)}%"
+        why += [] if found.supported else [f"only {share} of the weight rests on true quotes"]
         self._say(f"no consensus {after}: {'; '.join(why)}")
 
     def _say(self, line: str) -> None:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
 
     from flow.adapters.debate_book import Spent
+    from flow.adapters.solution_files import Solution
     from flow.app.debating import Watcher
     from flow.app.judge_port import AskJudge, NoAnswer
     from flow.core.debate_criteria import Criterion
@@ -80,7 +81,7 @@ def hold(
     from flow.adapters.masking import masked_text
     from flow.app import debating
     from flow.core import debate_prompt
-    from flow.core.debate_report import About
+    from flow.core.debate_section import About
     from flow.wiring.rubrics import random_nonce
 
     def mask(text: str) -> str:
@@ -192,18 +193,20 @@ def debate(
 ) -> Held:
     """A debate as the command line and :func:`flow.debate` ask for it.
 
-    ``solution`` is one path or several. ``backends``: none for the configured judge, one for all
-    judges, or one for each. Raises :class:`NoUsableAnswer` where nobody at all can be asked.
+    ``solution`` is one path or several: files, folders, globs. ``backends``: none for the
+    configured judge, one for all judges, or one for each. Raises :class:`NoUsableAnswer` where
+    nobody at all can be asked.
     """
     count, chosen = _how_many(judges, backends, mode)
     agenda_rounds = _whole(rounds, "rounds", 0, MOST_ROUNDS)
     asked = _criteria(criteria, kind)
     start = os.path.abspath(cwd or os.getcwd())
     hall = place(start, os.environ if environ is None else environ)
-    parts, name = read_solution(solution, start, hall.top)
+    parts, name, notes = read_solution(solution, start, hall)
     agenda = Agenda(_task(task), parts, name, asked, agenda_rounds, mode)  # type: ignore[arg-type]
     seats = _seats(chosen * count if len(chosen) == 1 else chosen, start, hall.environ, loop)
-    return hold(hall, agenda, seats, watch=watch, nonce=nonce)
+    held = hold(hall, agenda, seats, watch=watch, nonce=nonce)
+    return held._replace(warnings=(*notes, *held.warnings))
 
 
 def place(start: str, environ: Mapping[str, str]) -> Hall:
@@ -229,42 +232,14 @@ def place(start: str, environ: Mapping[str, str]) -> Hall:
     return hall._replace(announce=OwnRecord(lambda: (state, key)).file)
 
 
-def read_solution(solution: Any, start: str, top: str) -> tuple[tuple[Part, ...], str]:
-    """The files of a solution as parts of a prompt, and what its reports are called."""
-    from pathlib import Path
-
-    from flow.adapters import inputs, subjects
-    from flow.adapters.debate_reports import solution_name
+def read_solution(solution: Any, start: str, hall: Hall) -> Solution:
+    """The files of a solution: one path or several, of files and folders, and globs."""
+    from flow.adapters import solution_files
+    from flow.adapters.git import find_repo
 
     given = [solution] if isinstance(solution, str | os.PathLike) else list(solution)
-    named = [os.path.normpath(os.path.join(start, os.fsdecode(path))) for path in given]
-    paths = list(dict.fromkeys(named))
-    if not paths:
-        raise InputError("no file is named", key="solution", remedy="name the files to evaluate")
-    for path in paths:
-        shown = _shown(path, top)
-        if os.path.isdir(path):
-            remedy = "name its files, one --solution each"
-            raise InputError("is a folder", file=shown, key="solution", remedy=remedy)
-        inputs.check_file(path, "solution")
-        if not os.path.getsize(path):
-            remedy = "name files that hold something to evaluate"
-            raise InputError("is empty", file=shown, key="solution", remedy=remedy)
-    found = subjects.parts([Path(path) for path in paths])
-    count = len(paths)
-    return tuple(
-        part._replace(
-            name="solution" if count == 1 else f"solution, part {number} of {count}",
-            source=_shown(path, top),
-        )
-        for number, (part, path) in enumerate(zip(found, paths, strict=True), 1)
-    ), solution_name(paths, top)
-
-
-def _shown(path: str, top: str) -> str:
-    """The path from the top level; of a file outside, its name: no prompt tells of this machine."""
-    below = os.path.relpath(path, top)
-    return os.path.basename(path) if below.startswith("..") else below
+    where = solution_files.Where(start, hall.top, find_repo(start), hall.reports_dir)
+    return solution_files.read([os.fsdecode(path) for path in given], where)
 
 
 def _how_many(

@@ -6,6 +6,7 @@ import os
 
 from flow.app.judge_port import name_of
 from flow.cheap_typing import TYPE_CHECKING, Any
+from flow.core.debate import LEAST_SUPPORT
 from flow.core.judging.apart import DebateOrder, Heard
 from flow.core.numbers import as_written, told_apart
 
@@ -60,14 +61,13 @@ def hear(
     held = debates.hold(hall, agenda, seats)
     document = debate_result.document(held)
     absent = [f"judge {row['judge']} took no part: {row['reason']}" for row in document["missing"]]
-    kept = ("consensus", "mode", "rounds", "scores", "overall", "recommendation", "reports")
     heard = Heard(
         criterion.id,
         "debate",
         None,
         "debate: " + _undecided(document),
         document={
-            **{key: document[key] for key in kept},
+            **{key: document[key] for key in _KEPT},
             "conformity": document["debate_summary"]["conformity"],
             "without_quotes": _without_quotes(held),
             "left_out": list(left_out),
@@ -77,6 +77,20 @@ def hear(
         judges=tuple(dict.fromkeys(map(name_of, seats))),
     )
     return _decided(heard, document, order) if held.decided else heard
+
+
+_KEPT = (
+    "consensus",
+    "mode",
+    "rounds",
+    "scores",
+    "overall",
+    "recommendation",
+    "support",
+    "analysis",
+    "reports",
+)
+"""Of a debate's document, what is recorded."""
 
 
 def _without_quotes(held: Held) -> list[int]:
@@ -104,8 +118,12 @@ def _decided(heard: Heard, document: Mapping[str, Any], order: DebateOrder) -> H
         status="pass" if passed else "fail",
         reason=reason,
         confidence=_agreeing(document, order.judges, unfounded if passed else ()),
-        hint="" if passed else "; ".join(document["weaknesses"][:3]),
+        hint="" if passed else "; ".join(_weaknesses(document)[:3]),
     )
+
+
+def _weaknesses(document: Mapping[str, Any]) -> list[str]:
+    return [*document["weaknesses"], *(row["text"] for row in document["some_weaknesses"])]
 
 
 def _agreeing(document: Mapping[str, Any], judges: int, unfounded: Sequence[int]) -> float:
@@ -131,7 +149,11 @@ def _undecided(document: Mapping[str, Any]) -> str:
         return f"judge {first['judge']} gave no usable answer: {first['reason']}"
     apart = [row["criterion"] for row in document["disagreements"] if row["criterion"]]
     about = f" on {', '.join(apart)}" if apart else ""
-    return f"no consensus{about} {_after(document)}"
+    support = document["support"]
+    if support is None or support >= LEAST_SUPPORT:
+        return f"no consensus{about} {_after(document)}"
+    share = f"only {int(support * 100)}% of the scores' weight rests on true quotes"
+    return f"no consensus{about} {_after(document)}: {share}"
 
 
 def _after(document: Mapping[str, Any]) -> str:

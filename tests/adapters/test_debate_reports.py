@@ -11,7 +11,7 @@ import pytest
 from flow.adapters import debate_reports
 from flow.adapters.debate_book import DebateBook
 from flow.adapters.debate_reports import Names, Reports, claim, solution_name
-from flow.core.debate_report import Altered
+from flow.core.debate_section import Altered
 from flow.errors import RefusedError
 
 DAY = "2026-01-31"

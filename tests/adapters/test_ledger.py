@@ -618,6 +618,63 @@ def test_foreign_output_has_one_name(root, tmp_path, ledger, name, with_output, 
     assert scene.tree(root) == before
 
 
+@pytest.mark.parametrize(
+    ("name", "accepted"),
+    [
+        ("theirs-AC1.txt", True),
+        ("theirs-ac1.txt", True),
+        ("evidence/theirs-AC1.txt", True),
+        ("evidence/theirs-ac1.txt", True),
+        (f".flow/runs/{RUN}/evidence/theirs-AC1.txt", True),
+        ("THEIRS-AC1.txt", False),
+        ("evidence/other.txt", False),
+        ("evidence/evidence/theirs-AC1.txt", False),
+        ("evidence//theirs-AC1.txt", False),
+        ("evidence/../theirs-AC1.txt", False),
+        ("evidence/..", False),
+        ("evidence/", False),
+        ("../evidence/theirs-AC1.txt", False),
+        ("/evidence/theirs-AC1.txt", False),
+        ("./evidence/theirs-AC1.txt", False),
+        (f"/.flow/runs/{RUN}/evidence/theirs-AC1.txt", False),
+        (".flow/runs/r2/evidence/theirs-AC1.txt", False),
+        (f".flow/runs/{RUN}/theirs-AC1.txt", False),
+        ("evidence\\theirs-AC1.txt", False),
+        ("other/theirs-AC1.txt", False),
+    ],
+)
+def test_names_as_other_tools_write_them_are_taken(root, tmp_path, ledger, records, name, accepted):
+    output = tmp_path / "out.log"
+    output.write_text("x")
+    document = scene.foreign("theirs-AC1", output_ref=name)
+    before = scene.tree(root)
+    if not accepted:
+        with pytest.raises(InputError) as caught:
+            ledger.record_foreign(RUN, document, str(output))
+        assert "output_ref" in str(caught.value)
+        assert scene.tree(root) == before
+        return
+    evidence_id, path, warnings = ledger.record_foreign(RUN, document, str(output))
+    assert (evidence_id, path.rpartition("/")[2]) == ("theirs-ac1", "theirs-ac1.evidence.yaml")
+    kept = "the evidence id theirs-AC1 is kept as theirs-ac1"
+    moved = () if name == "theirs-ac1.txt" else (f"the output {name} is kept as theirs-ac1.txt",)
+    assert warnings == (kept, *moved)
+    (found,), _ = records.evidence(RUN)
+    assert (found.id, found.output_ref) == ("theirs-ac1", "theirs-ac1.txt")
+    assert document["metadata"]["id"] == "theirs-AC1"  # the caller's own stays as it is
+    with pytest.raises(RefusedError) as caught:
+        ledger.record_foreign(RUN, scene.foreign("THEIRS-ac1"), None)
+    assert caught.value.code == "exists"
+
+
+@pytest.mark.parametrize("given", ["THEIRS-\u212a", "THEIRS-É", "../THEIRS", "THEIRS.1", "A" * 201])
+def test_only_plain_capitals_are_folded(root, ledger, given):
+    before = scene.tree(root)
+    with pytest.raises(InputError):
+        ledger.record_foreign(RUN, scene.foreign(given))
+    assert scene.tree(root) == before
+
+
 def test_foreign_evidence_for_another_run_is_refused(root, ledger):
     with pytest.raises(InputError, match="is not the run r2"):
         ledger.record_foreign("r2", scene.foreign())

@@ -13,8 +13,8 @@ from flow.app.judge_port import Answer, NoAnswer, Question, Usage
 from flow.core import debate_criteria
 from flow.core.debate import Agreement
 from flow.core.debate_prompt import Matter
-from flow.core.debate_report import About, Altered
 from flow.core.debate_result import Held, Mode, document
+from flow.core.debate_section import About, Altered
 from flow.core.judging.fences import Part
 from tests.support.debate_judge import reply
 
@@ -132,7 +132,7 @@ def held(
 
 
 def says(a: float, b: float, *quotes: str, **more: Any) -> dict[str, Any]:
-    return reply({"a": a, "b": b}, *quotes, **more)
+    return reply({"a": a, "b": b}, *(quotes or LINES[:1]), **more)
 
 
 # --- rounds and agreement -----------------------------------------------------------------------
@@ -218,8 +218,13 @@ def test_the_result_of_a_consensus() -> None:
     assert found["scores"] == {"a": pytest.approx(12.5 / 3), "b": 4.0}
     assert found["overall"] == pytest.approx((12.5 / 3 + 4) / 2)
     assert found["recommendation"] == "needs_revision"
-    assert found["strengths"] == ["Fast.", "one", "short"]
-    assert found["weaknesses"] == ["No tests", "no tests"][:1]
+    assert found["strengths"] == []
+    assert found["some_strengths"] == [
+        {"text": "Fast.", "judges": [1, 2]},
+        {"text": "one", "judges": [1]},
+        {"text": "short", "judges": [3]},
+    ]
+    assert (found["weaknesses"], found["some_weaknesses"]) == (["No tests"], [])
     summary = found["debate_summary"]
     assert summary["rounds"] == 1
     assert summary["initial_disagreements"] == [{"criterion": "a", "gap": 2.0}]
@@ -244,7 +249,7 @@ def test_the_result_of_a_consensus() -> None:
         "## Consensus Strengths",
         "- Fast. (Judges 1, 2)",
         "## Consensus Weaknesses",
-        "- No tests (all judges)",
+        "- No tests",
         "## Debate Summary",
         "- Rounds to consensus: 1",
         '- Initial disagreements: "a" (2 apart)',
@@ -468,7 +473,7 @@ def test_a_missing_judge_is_never_passed_off_as_consensus(turn: str) -> None:
     assert result["scores"] is None
     assert "- Judge 2 gave no usable answer (timeout): took too long" in result["report"]
     assert GOES_ON in result["report"].split("\n")
-    assert ("(all judges)" in result["report"]) == (round > 0)
+    assert ("All judges:\n\n- short\n" in result["report"]) == (round > 0)
     assert ("(Judges 1, 3)" in result["report"]) == (round == 0)
     assert found.rounds == max(round - 1, 0)
     # ... and only that judge is asked when it is tried again

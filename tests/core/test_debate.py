@@ -231,6 +231,61 @@ def test_every_criterion_within_one(
     assert found.refusing == (tuple(n for n in (1, 2) if not accepts[n - 1]) if debated else ())
 
 
+def quoting(judge: int, *quotes: int, score: float = 4, invented: int = 0) -> Position:
+    """A judge with so many true quotes for each criterion, and invented ones for all of them."""
+    false = tuple(f"invented number {n}" for n in range(invented))
+    marks = tuple(
+        Mark(name, score, "why", tuple(f"true quote {n}" for n in range(count)), false)
+        for name, count in zip("abcdefgh", quotes, strict=False)
+    )
+    return Position(judge, marks, (), (), "pass", True)
+
+
+SUPPORT = [
+    ("a:1", [(1,), (1,)], Fraction(1)),
+    ("a:1", [(0,), (0,)], Fraction(0)),
+    ("a:1", [(1,), (0,)], Fraction(1, 2)),
+    ("a:1", [(1,), (0,), (0,)], Fraction(1, 3)),
+    ("a:1", [(1,), (1,), (0,)], Fraction(2, 3)),
+    ("a:51,b:49", [(1, 0), (1, 0)], Fraction(51, 100)),
+    ("a:49,b:51", [(1, 0), (1, 0)], Fraction(49, 100)),
+    ("a:1,b:1", [(1, 0), (0, 1)], Fraction(1, 2)),
+    ("a:1,b:1,c:1", [(1, 0, 0), (9, 0, 0)], Fraction(1, 3)),
+]
+
+
+@pytest.mark.parametrize("debated", [False, True])
+@pytest.mark.parametrize(("criteria", "counts", "share"), SUPPORT)
+def test_half_of_the_weight_has_to_rest_on_true_quotes(
+    criteria: str, counts: list[tuple[int, ...]], share: Fraction, debated: bool
+) -> None:
+    parsed = debate_criteria.parse(criteria)
+    positions = [quoting(n, *row) for n, row in enumerate(counts, 1)]
+    support = debate.support(parsed, [[one] for one in positions])
+    assert support == share
+    found = debate.agreement(parsed, positions, debated=debated, support=support)
+    assert (found.supported, found.reached) == (share >= Fraction(1, 2),) * 2
+
+
+def test_a_quote_supports_a_score_until_the_score_changes() -> None:
+    one = debate_criteria.parse("a:1")
+    quoted, bare = quoting(1, 1), quoting(1, 0)
+    assert debate.support(one, [[quoted, bare]]) == 1
+    assert debate.support(one, [[quoted, bare, quoting(1, 0, score=3)]]) == 0
+    assert debate.support(one, [[quoting(1, 1, score=3), bare]]) == 0
+    assert debate.support(one, [[quoted, quoting(1, 0, score=3), bare]]) == 0
+    assert debate.support(one, [[bare, quoted]]) == 1
+    assert debate.support(one, []) == 0
+
+
+@pytest.mark.parametrize(("true", "invented", "founded"), [(1, 1, 1), (1, 2, 0), (2, 3, 0)])
+def test_a_score_with_mostly_invented_quotes_rests_on_nothing(
+    true: int, invented: int, founded: int
+) -> None:
+    one = debate_criteria.parse("a:1")
+    assert debate.support(one, [[quoting(1, true, invented=invented)]]) == founded
+
+
 def test_any_two_of_many_judges_count() -> None:
     near = [position(n, 3 + n / 4, 4) for n in range(3)]
     assert debate.agreement(TWO, near, debated=False).reached

@@ -9,8 +9,8 @@ import pytest
 
 from flow.core import debate, debate_criteria
 from flow.core.debate import Mark, Position, revisions
-from flow.core.debate_report import About, Section
 from flow.core.debate_result import Held, Judge, Mode, Silent, document
+from flow.core.debate_section import About, Section
 from flow.core.goal import Criterion
 from flow.core.judging.apart import DebateOrder, Heard, orders, together
 from flow.core.judging.ballots import Tally
@@ -145,7 +145,8 @@ def test_without_ballots_the_opinion_is_what_was_heard() -> None:
     assert found._replace(criteria=()) == Tally(
         "not_achieved", 1.0, "AC1: debate: no", "do it", "none", (), 0, 0, 0, 0.0
     )
-    assert [tuple(row) for row in found.criteria] == [("AC1", "fail", "debate: no")]
+    rows = [(row.id, row.status, row.words()) for row in found.criteria]
+    assert rows == [("AC1", "fail", "debate: no")]
     nothing = together(None, [], [])
     assert nothing == Tally("needs_human_review", 0.0, "", "", "none", (), 0, 0, 0, 0.0)
 
@@ -237,7 +238,9 @@ def test_points_that_most_judges_made_come_first_whatever_their_last_mark() -> N
         return position(judge, 4, 4)._replace(strengths=points)
 
     found = document(held(says(1, "rare", "Often"), says(2, "often."), says(3, "never", "OFTEN ")))
-    assert [text.lower().rstrip(" .") for text in found["strengths"]] == ["often", "rare", "never"]
+    assert found["strengths"] == ["Often"]
+    rows = [{"text": "rare", "judges": [1]}, {"text": "never", "judges": [3]}]
+    assert found["some_strengths"] == rows
 
 
 CONSENSUS = """\
@@ -255,11 +258,23 @@ CONSENSUS = """\
 
 ## Consensus Strengths
 
-- short (all judges)
+All judges:
+
+- short
+
+Some judges:
+
+- None.
 
 ## Consensus Weaknesses
 
-- bare (all judges)
+All judges:
+
+- bare
+
+Some judges:
+
+- None.
 
 ## Debate Summary
 
@@ -268,6 +283,7 @@ CONSENSUS = """\
 - Spread of the overall scores: 0.75 before, 0 after
 - How resolved: 1 revised score:
   - Round 1, Judge 1, "a" from 3 to 4: why
+    - new evidence: `another quote`
 
 ## Final Recommendation
 
@@ -299,11 +315,25 @@ VOTE = """\
 
 ## Strengths
 
-- short (all judges)
+All judges:
+
+- short
+
+Some judges:
+
+- None.
 
 ## Weaknesses
 
-- bare (all judges)
+All judges:
+
+- bare
+
+Some judges:
+
+- None.
+
+(No judge has read another's report: only points in the same words count as those of all.)
 
 ## Final Recommendation
 
@@ -338,6 +368,16 @@ NONE = """\
 - Overall scores: 2.25 apart, at most 0.5 is a consensus
 - Judge 2 does not accept the consensus
 
+## Analysis
+
+Near are judges whose overall scores are within 0.5 and all criteria within 1.0.
+
+- Judge 1 is near nobody, and says that it agrees with nobody
+- Judge 2 is near nobody, and says that it agrees with nobody
+- Criterion "a": nobody changed a score in 1 debate
+  - lowest: Judge 1, 2/5, on `one quote`
+  - highest: Judge 2, 5/5, on `one quote`
+
 ## Debate Summary
 
 - Debates held: 1
@@ -347,11 +387,23 @@ NONE = """\
 
 ## Strengths
 
-- short (all judges)
+All judges:
+
+- short
+
+Some judges:
+
+- None.
 
 ## Weaknesses
 
-- bare (all judges)
+All judges:
+
+- bare
+
+Some judges:
+
+- None.
 
 ## Reports
 

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from flow.core import debate_criteria, debate_prompt
+from flow.core.debate_points import Point
 from flow.core.debate_prompt import Matter, Report, reply_schema
-from flow.core.debate_reply import Answered, Dispute, Reply, read_reply, said
+from flow.core.debate_reply import Answered, Dispute, Others, Reply, read_reply, said
 from flow.core.judging.fences import Part
 from flow.core.judging.quotes import QuotableTexts
 from flow.errors import InputError
@@ -112,7 +113,8 @@ def test_quotes_that_do_not_occur_are_marked() -> None:
     given = [QUOTE, "return 42 exactly", "return 3.14\n  *   r * r", "r", "x = 1", "", "  "]
     mark = usable(reply(row("a", evidence=given), row("b"))).position.marks[0]
     assert mark.evidence == (QUOTE, "x = 1")
-    assert mark.discounted == ("return 42 exactly", "r")
+    assert mark.discounted == ("return 42 exactly",)
+    assert mark.too_short == ("r",)
 
 
 @pytest.mark.parametrize(
@@ -165,6 +167,55 @@ def test_what_a_judge_verified_and_disputes() -> None:
     assert usable(reply(row("a"), row("b"), disagreements="x", verification=4)).disputes == ()
 
 
+POINTS = {"1.0.S1": "fast", "1.0.W1": "no tests", "3.0.S1": "small"}
+FAST, SMALL = Point("1.0.S1", "fast"), Point("3.0.S1", "small")
+
+
+@pytest.mark.parametrize(
+    ("named", "shares", "unknown"),
+    [
+        (["1.0.S1"], (FAST,), ()),
+        (["3.0.S1", "1.0.S1"], (SMALL, FAST), ()),
+        (["(1.0.s1)", " 1.0.S1 ", "[1.0.S1]", "1.0.S1"], (FAST,), ()),  # once
+        (["2.0.S1"], (), ("2.0.S1",)),  # its own
+        (["1.0.S9", "9.9.S9", "", "fast", "1"], (), ("1.0.S9", "9.9.S9", "", "fast", "1")),
+        (["\x1b[2J" + "x" * 100], (), ("\\x1b[2J" + "x" * 32 + "…",)),
+        ([1.0, None, ["1.0.S1"], {"1.0.S1": 1}, True], (), ()),
+        ("1.0.S1", (), ()),
+        ({"1.0.S1": True}, (), ()),
+        (None, (), ()),
+    ],
+)
+def test_the_points_of_others_that_a_judge_shares(
+    named: Any, shares: tuple[Point, ...], unknown: tuple[str, ...]
+) -> None:
+    value = reply(row("a"), row("b"), shares=named)
+    found = read_reply(CRITERIA, 2, value, (SOLUTION,), Others((1, 3), POINTS))
+    assert isinstance(found, Reply)
+    assert (found.shares, found.unknown_points) == (shares, unknown)
+
+
+@pytest.mark.parametrize(
+    ("named", "agrees"),
+    [
+        ([3, 1, 3], (1, 3)),
+        ([2], ()),
+        ([0, -1, 4, 1.0, True, "1", None, [1]], ()),
+        ("1", ()),
+        (1, ()),
+        (None, ()),
+    ],
+)
+def test_the_judges_that_one_agrees_with(named: Any, agrees: tuple[int, ...]) -> None:
+    value = reply(row("a"), row("b"), agrees_with=named)
+    found = read_reply(CRITERIA, 2, value, (SOLUTION,), Others((1, 3), POINTS))
+    assert isinstance(found, Reply)
+    assert found.agrees_with == agrees
+    alone = read_reply(CRITERIA, 2, value, (SOLUTION,))
+    assert isinstance(alone, Reply)
+    assert alone.agrees_with == ()
+
+
 # --- prompts ------------------------------------------------------------------------------------
 
 
@@ -179,6 +230,8 @@ def test_the_first_question() -> None:
     assert "- a (75%)\n- b (25%)" in debate_prompt.assess(MATTER, 1, NONCE).prompt
     assert put.given == (SOLUTION,)
     assert put.reports == ()
+    assert "at least 8\n   characters or a whole line" in put.system
+    assert put.others == ()
 
 
 def test_the_shape_of_the_reply_is_that_of_the_specification() -> None:
@@ -195,6 +248,10 @@ def test_the_shape_of_the_reply_is_that_of_the_specification() -> None:
     assert list(row["properties"]) == ["name", "evidence", "justification", "score"]
     assert row["properties"]["name"]["enum"] == ["a", "b"]
     assert schema["properties"]["recommendation"]["enum"] == ["pass", "needs_revision", "fail"]
+    assert not {"shares", "agrees_with"} & set(schema["properties"])
+    debated = reply_schema(CRITERIA, more="disagreements", others=[1, 3])["properties"]
+    assert debated["agrees_with"]["items"] == {"type": "integer"}
+    assert debated["shares"]["items"] == {"type": "string"}
     for more in ("verification", "disagreements"):
         other = reply_schema(CRITERIA, more=more, others=[1, 3])
         assert next(iter(other["properties"])) == more
@@ -214,7 +271,7 @@ def test_the_check_of_ones_own_draft() -> None:
 
 
 def test_a_debate_shows_every_file_the_own_one_first_and_nobody_always_next() -> None:
-    reports = [Report(n, f"r.{n}.md", f"report {n}") for n in (1, 2, 3)]
+    reports = [Report(n, f"r.{n}.md", f"report {n}", {f"{n}.0.S1": "x"}) for n in (1, 2, 3)]
     orders = {}
     for judge in (1, 2, 3):
         put = debate_prompt.debate(MATTER, judge, 2, NONCE, reports)
@@ -224,6 +281,8 @@ def test_a_debate_shows_every_file_the_own_one_first_and_nobody_always_next() ->
         assert "source: r.1.md\nreport 1" in put.prompt
         others = put.schema["properties"]["disagreements"]["items"]["properties"]["judge"]["enum"]
         assert sorted([*others, judge]) == [1, 2, 3]
+        assert sorted([*put.others, judge]) == [1, 2, 3]
+        assert set(put.points) == {f"{n}.0.S1" for n in put.others}
         assert not any("report" in text for text in put.given)  # quotes come from the solution
     assert orders == {1: [1, 2, 3], 2: [2, 3, 1], 3: [3, 1, 2]}
 

@@ -10,17 +10,10 @@ import pytest
 
 from flow.core import debate_criteria
 from flow.core.debate import Mark, Position
+from flow.core.debate_points import Point
 from flow.core.debate_reply import Answered
-from flow.core.debate_report import (
-    About,
-    Altered,
-    Disagreement,
-    Section,
-    inert,
-    quoted,
-    read,
-    render,
-)
+from flow.core.debate_report import inert, quoted, read, render
+from flow.core.debate_section import About, Altered, Disagreement, Section
 
 CRITERIA = debate_criteria.parse("security:60,docs:40")
 ABOUT = About("0" * 32, "A REST API for users", ("src/api/users.ts",), CRITERIA)
@@ -30,7 +23,7 @@ ASKED = tuple(Answered(f"q{n}?", f"a{n}") for n in range(1, 6))
 def marks(security: float, docs: float, *quotes: str) -> tuple[Mark, ...]:
     why = "because `x` <b>matters</b>"
     return (
-        Mark("security", security, why, quotes, ("never said",)),
+        Mark("security", security, why, quotes, ("never said",), ("x = 1",)),
         Mark("docs", docs, "short"),
     )
 
@@ -48,6 +41,9 @@ SECOND = Section(
     (),
     (Disagreement(2, "security", 3, 5, "I saw db.all()", "they missed it"),),
     ("security",),
+    (Point("2.0.S1", "small <b>"),),
+    ("9.9.S9",),
+    (2,),
 )
 FILE = render(ABOUT, FIRST) + render(ABOUT, SECOND)
 
@@ -67,6 +63,8 @@ def test_the_first_section_as_the_seed_has_it() -> None:
     assert '**Criterion "security"** (60%): 3/5' in lines
     assert "- Evidence: `db.all();`" in lines
     assert "- Not in the solution: `never said`" in lines
+    assert "- Too short to look up: `x = 1`" in lines
+    assert "- fast (1.0.S1)" in lines
     assert "- Justification: because \\`x\\` \\<b\\>matters\\</b\\>" in lines
     assert "**Overall Weighted Score**: 3.4/5.0" in lines
     assert "5. q5?" in lines
@@ -84,6 +82,7 @@ def test_a_debate_as_the_seed_has_it() -> None:
         "### Revised Assessment",
         "### Strengths",
         "### Weaknesses",
+        "### Points of Others Shared",
         "## Evidences",
     ]
     for line in (
@@ -99,6 +98,11 @@ def test_a_debate_as_the_seed_has_it() -> None:
         "  - Reason maintained: short",
         "**New Weighted Score**: 4.0/5.0",
         '- Criterion "security": `limit()`',
+        '- Criterion "security", too short to look up: `x = 1`',
+        "- fast (1.1.S1)",
+        "- no tests (1.1.W1)",
+        "- small \\<b\\> (2.0.S1)",
+        "**Agrees with**: Judge 2",
     ):
         assert line in lines, line
 
@@ -111,7 +115,9 @@ def test_what_was_not_given_is_said() -> None:
     text = render(ABOUT, SECOND._replace(disagreements=one))
     assert "- My defense: `limit()`\n- My challenge: (none given)" in text
     plain = SECOND.position._replace(
-        marks=tuple(m._replace(evidence=(), discounted=()) for m in SECOND.position.marks)
+        marks=tuple(
+            m._replace(evidence=(), discounted=(), too_short=()) for m in SECOND.position.marks
+        )
     )
     text = render(ABOUT, SECOND._replace(position=plain, disagreements=()))
     assert "None: no score lies more than one point" in text

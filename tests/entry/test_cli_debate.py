@@ -145,6 +145,128 @@ def test_without_a_consensus_a_person_is_needed(
         assert shown.stdout.startswith("# No Consensus\n")
 
 
+def test_points_that_judges_share_are_those_of_all_and_others_are_named(
+    place: GitRepo, judges: DebateJudges
+) -> None:
+    fast = says(4, 4, SECOND, strengths=["It is fast"], weaknesses=[])
+    judges.says({
+        "assess": says(3, 4, strengths=["Short"], weaknesses=["No tests"]),
+        "2/assess": says(5, 4, strengths=["Quick", "Small"], weaknesses=[]),
+        "debate 1": {**fast, "shares": ["2.0.S1", "2.0.S1", "1.0.W1", "9.9.S9", "3.0.S1"]},
+        "1/debate 1": {**fast, "shares": ["2.0.S1", "3.0.W1", "1.0.S1"], "agrees_with": [2, 1]},
+        "2/debate 1": says(4, 4, SECOND, strengths=["Quick", "Small"], weaknesses=[],
+                           shares=["1.0.W1"]),
+    })  # fmt: skip
+    done = here(place, "--json")
+    assert done.status == 0, done
+    found = done.json
+    assert (found["strengths"], found["weaknesses"]) == (["Quick"], ["No tests"])
+    assert found["some_strengths"] == [
+        {"text": "It is fast", "judges": [1, 3]},
+        {"text": "Small", "judges": [2]},
+    ]  # and not judge 3's own "Short", which it gave up and whose number is nobody else's
+    report = found["report"]
+    assert "## Consensus Strengths\n\nAll judges:\n\n- Quick\n\nSome judges:\n\n" in report
+    assert "- It is fast (Judges 1, 3)\n- Small (Judge 2)\n" in report
+    warnings = "\n".join(found["warnings"])
+    assert "Judge 3: shares points that no other judge has: 9.9.S9, 3.0.S1" in warnings
+    assert "Judge 1: shares points that no other judge has: 1.0.S1" in warnings
+    first = reports(place)["users-api-DAY.1.md"]
+    assert "### Points of Others Shared\n\n- Quick (2.0.S1)\n- No tests (3.0.W1)\n" in first
+    assert "**Agrees with**: Judge 2\n" in first
+    assert "- Quick (2.0.S1)" in judges.prompt(1, "debate 1")
+
+
+@pytest.mark.parametrize("mode", ["debate", "vote"])
+@pytest.mark.parametrize(
+    ("quoted", "status"), [([], 4), (["docs"], 4), (["security"], 0), (["security", "docs"], 0)]
+)
+def test_scores_that_rest_on_no_quotes_are_no_result(
+    quoted: list[str], status: int, mode: str, place: GitRepo, judges: DebateJudges
+) -> None:
+    whole = says(4, 4)
+    for row in whole["criteria"]:
+        row["evidence"] = [FIRST] if row["name"] in quoted else ["nobody ever wrote this"]
+    judges.says({"assess": whole, "debate": whole})
+    done = here(place, "--mode", mode, "--rounds", "1", "--json")
+    assert done.status == status, done
+    found = done.json
+    assert (found["scores"] is None) == (status == 4)
+    share = {"": 0.0, "docs": 0.25, "security": 0.75}.get("".join(quoted), 1.0)
+    assert found["support"] == share
+    only = f"- Only {int(share * 100)}% of the weight of the scores rests on quotes"
+    assert (only in found["report"]) == (status == 4)
+    assert ({"criterion": None, "support": share} in found["disagreements"]) == (status == 4)
+
+
+def test_a_debate_goes_on_until_the_scores_rest_on_quotes(
+    place: GitRepo, judges: DebateJudges
+) -> None:
+    judges.says({"assess": says(4, 4, "nobody ever wrote this"), "debate": says(4, 4, SECOND)})
+    done = debate(place)
+    assert done.status == 0, done
+    assert "- Rounds to consensus: 1" in done.stdout
+    assert "only 0% of the weight rests on true quotes" in done.stderr
+
+
+def test_a_short_quote_is_neither_true_nor_called_untrue(
+    place: GitRepo, judges: DebateJudges
+) -> None:
+    judges.says({"assess": says(4, 4, FIRST, "db.all", "nobody wrote this")})
+    found = here(place, "--json").json
+    for text in reports(place).values():
+        assert "- Too short to look up: `db.all`\n" in text
+        assert f"- Evidence: `{FIRST}`\n" in text
+        assert "- Not in the solution: `nobody wrote this`\n" in text
+        assert "- Not in the solution: `db.all`" not in text
+    assert (
+        "Judge 1: security: gave one quote that is too short to be looked up" in found["warnings"]
+    )
+    assert "at least 8\n   characters or a whole line" in judges.prompt(1, "assess")
+
+
+def test_without_a_consensus_it_is_said_who_is_near_whom(
+    place: GitRepo, judges: DebateJudges
+) -> None:
+    judges.says({
+        "assess": says(2, 4),
+        "2/assess": says(5, 4),
+        "3/assess": says(4, 4, "nobody ever wrote this"),
+        "debate": says(2, 4, agrees_with=[]),
+        "2/debate": says(5, 4, agrees_with=[3]),
+        "3/debate": says(4.5, 4, "nobody ever wrote this", agrees_with=[1, 2]),
+    })  # fmt: skip
+    done = here(place, "--rounds", "2", "--json")
+    assert done.status == 4, done
+    assert done.json["analysis"] == {
+        "judges": [
+            {"judge": 1, "near": [], "agrees_with": []},
+            {"judge": 2, "near": [3], "agrees_with": [3]},
+            {"judge": 3, "near": [2], "agrees_with": [1, 2]},
+        ],
+        "criteria": [
+            {
+                "criterion": "security",
+                "lowest": {"score": 2, "judges": [1], "evidence": [FIRST]},
+                "highest": {"score": 5, "judges": [2], "evidence": [FIRST]},
+                "moved": [{"judge": 3, "before": 4, "after": 4.5}],
+            }
+        ],
+    }
+    lines = done.json["report"].split("\n")
+    for line in (
+        "## Analysis",
+        "- Judge 1 is near nobody, and says that it agrees with nobody",
+        "- Judge 2 is near Judge 3, and says that it agrees with Judge 3",
+        "- Judge 3 is near Judge 2, and says that it agrees with Judge 1, Judge 2",
+        '- Criterion "security": moved in 2 debates: Judge 3 from 4 to 4.5',
+        f"  - lowest: Judge 1, 2/5, on `{FIRST}`",
+    ):
+        assert line in lines, line
+    agreed = here(place, "--task", "another", "--mode", "vote", "--json").json
+    assert agreed["analysis"] is None
+
+
 def test_accepting_decides_from_the_first_debate_on(place: GitRepo, judges: DebateJudges) -> None:
     judges.says({**DISAGREE, "3/debate": says(4, 4, SECOND, accepts=False), "debate 2": says(4, 4)})
     judges.says({
@@ -155,6 +277,107 @@ def test_accepting_decides_from_the_first_debate_on(place: GitRepo, judges: Deba
     })  # fmt: skip
     found = here(place, "--json").json
     assert (found["consensus"], found["rounds"]) == (True, 2)
+
+
+def many(place: GitRepo) -> None:
+    """A folder with what may be evaluated and what may not."""
+    place.write(".gitignore", "secret.ts\nbuild/\n")
+    for name, text in {
+        "src/api/b.ts": f"// b\n{SOLUTION}",
+        "src/api/deep/a.py": "alpha = 'first'\n",
+        "src/api/secret.ts": "the hidden one\n",
+        "src/api/build/out.ts": "the built one\n",
+        "src/api/empty.ts": "",
+        "src/api/[x].ts": "the odd name\n",
+        "other/c.ts": "another folder\n",
+        ".specs/reports/old.1.md": "an old report\n",
+    }.items():
+        place.write(name, text)
+    (place.path / "src/api/logo.png").write_bytes(b"\x89PNG\r\n\x1a\n\0\0")
+    (place.path / "src/api/link.ts").symlink_to("/etc/hostname")
+    (place.path / "src/api/way").symlink_to("../../other")
+    os.mkfifo(place.path / "src/api/fifo")
+
+
+FOLDER = ["src/api/[x].ts", "src/api/b.ts", "src/api/deep/a.py", "src/api/users.ts"]
+
+
+@pytest.mark.parametrize(
+    ("given", "cwd", "files"),
+    [
+        (["src/api"], ".", FOLDER),
+        (["src/api/"], ".", FOLDER),
+        (["."], "src/api", FOLDER),
+        (["../api"], "src/api", FOLDER),
+        (["src/api/**"], ".", FOLDER),
+        (["src/**/*.ts"], ".", [*FOLDER[:2], FOLDER[3]]),
+        (["*.ts"], "src/api", [*FOLDER[:2], FOLDER[3]]),
+        (["../../other/*.ts"], "src/api", ["other/c.ts"]),
+        (["src/api/[x].ts"], ".", ["src/api/[x].ts"]),  # a file of that name goes first
+        (["src/api/[bx].ts"], ".", ["src/api/b.ts"]),
+        (["src/api/users.ts", "src/api"], ".", [FOLDER[3], *FOLDER[:3]]),
+        (["src/api/deep", "other"], ".", ["src/api/deep/a.py", "other/c.ts"]),
+        (["src/api/secret.ts"], ".", ["src/api/secret.ts"]),  # named as such
+    ],
+)
+def test_a_folder_or_a_glob_stands_for_its_files(
+    given: list[str], cwd: str, files: list[str], place: GitRepo, judges: DebateJudges
+) -> None:
+    many(place)
+    judges.says({"assess": says(4, 4, "no such thing")})
+    more = [word for path in given[1:] for word in ("--solution", path)]
+    done = here(
+        place, "--mode", "vote", "--judges", "1", *more, "--json",
+        solution=given[0], cwd=place.path / cwd,
+    )  # fmt: skip
+    assert done.json["solution"] == files, done
+    prompt = judges.prompt(1, "assess")
+    for path in files:
+        assert f"\nsource: {path}\n" in prompt
+    count = len(files)
+    part = "BEGIN solution" if count == 1 else f"BEGIN solution, part {count} of {count}"
+    assert part in prompt
+    for text in ("the built one", "an old report", "PNG"):
+        assert text not in prompt
+
+
+def test_what_is_left_out_of_a_folder_is_counted(place: GitRepo, judges: DebateJudges) -> None:
+    many(place)
+    done = here(place, "--json", solution=".")
+    notes = [text for text in done.json["warnings"] if ": left out: " in text]
+    assert notes == [
+        ".: left out: 3 symlinks and other things that are no regular files",
+        ".: left out: 2 files that git ignores",
+        ".: left out: 1 judges' reports",
+        ".: left out: 1 empty files",
+        ".: left out: 1 binary files",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ("src/api/build", "names no file that can be evaluated (1 files that git ignores)"),
+        ("src/api/*.png", "names no file that can be evaluated (1 binary files)"),
+        ("src/api/link*", "names no file that can be evaluated (1 symlinks"),
+        ("src/**/*.rs", "names no file that can be evaluated"),
+        ("src/api/way", "is a symlink"),
+        ("../*", "lies outside the checkout"),
+        ("..", "lies outside the checkout"),
+        ("/etc", "lies outside the checkout"),
+        ("/etc/*.conf", "lies outside the checkout"),
+        (".git", "names no file that can be evaluated"),
+        ("src/api/absent", "cannot be read"),
+    ],
+)
+def test_a_folder_or_a_glob_without_a_file_to_evaluate_is_refused(
+    given: str, why: str, place: GitRepo, judges: DebateJudges
+) -> None:
+    many(place)
+    done = here(place, "--json", solution=given)
+    assert done.status == 2, done
+    assert why in done.json["error"]["message"]
+    assert judges.calls == []
 
 
 def test_a_vote(place: GitRepo, judges: DebateJudges) -> None:
@@ -181,7 +404,7 @@ def test_the_ready_made_criteria(
     from flow.core.debate_criteria import ready_made
 
     scores = {criterion.name: 4 for criterion in ready_made(kind)}
-    judges.says({"assess": reply(scores)})
+    judges.says({"assess": reply(scores, FIRST)})
     done = here(place, "--kind", kind, "--json")
     assert done.status == 0, done
     assert next(iter(done.json["scores"])) == first
@@ -206,7 +429,7 @@ WRONG = [
     (["--mode", "quarrel"], None),
     (["--judge-backend", "command", "--judge-backend", "claude", "--judges", "3"], "judges"),
     (["--solution", "absent.ts"], "solution"),
-    (["--solution", "src"], "solution"),
+    (["--solution", "src/absent/*"], "solution"),
     (["--solution", "pipe"], "solution"),
     (["--solution", "empty.ts"], "solution"),
 ]

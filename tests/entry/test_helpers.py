@@ -220,6 +220,27 @@ def test_raw_output_is_copied_beside_it(work: GitRepo) -> None:
     assert (work.path / "out.bin").exists()
 
 
+def test_a_sidecar_as_the_goal_evaluator_of_the_seed_writes_it(work: GitRepo) -> None:
+    text = (
+        EVIDENCE.format(id="evidence-AC1-eval-1")
+        + "  output_ref: evidence/evidence-AC1-eval-1.txt\n"
+    )
+    work.write("e.yaml", text)
+    work.write("out.txt", "FAILED")
+    words = ("flow-record-evidence", "--run-id", "r1", "--evidence-file", "e.yaml")
+    done = quiet(call(work, *words, "--raw-output", "out.txt"))
+    assert done.status == 0, done
+    assert "evidence-AC1-eval-1 is kept as evidence-ac1-eval-1" in done.stderr
+    assert "evidence/evidence-AC1-eval-1.txt is kept as evidence-ac1-eval-1.txt" in done.stderr
+    folder = work.path / ".flow/runs/r1/evidence"
+    assert (folder / "evidence-ac1-eval-1.txt").read_text() == "FAILED"
+    shown = scene.here(work, "evidence", "show", "evidence-AC1-eval-1", "--run-id", "r1", "--json")
+    assert shown.status == 0, shown
+    assert shown.json["metadata"]["id"] == "evidence-ac1-eval-1"
+    again = quiet(call(work, *words, "--raw-output", "out.txt"))
+    assert (again.status, "append-only" in again.stderr) == (2, True)
+
+
 def test_another_output_name_is_refused(work: GitRepo) -> None:
     named = EVIDENCE.format(id="mine") + "  output_ref: other.txt\n"
     work.write("e.yaml", named)

@@ -143,7 +143,7 @@ def test_criteria_in_every_form(criteria: Any, place: GitRepo) -> None:
         {"task": "x" * 50_000},
         {"solution": []},
         {"solution": "absent"},
-        {"solution": "src"},
+        {"solution": "absent/*"},
     ],
 )
 def test_wrong_calls(wrong: dict[str, Any], place: GitRepo) -> None:

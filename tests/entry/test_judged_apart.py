@@ -110,7 +110,9 @@ def document(*said: str, recommendation: str = "pass", **more: Any) -> dict[str,
         "overall": 4.0,
         "recommendation": recommendation,
         "rounds": 2,
-        "weaknesses": ["a", "b", "c", "d"],
+        "weaknesses": ["a", "b"],
+        "some_weaknesses": [{"text": "c", "judges": [1]}, {"text": "d", "judges": [2]}],
+        "support": 1.0,
         "debate_summary": {"revisions": more.pop("revisions", [])},
         **more,
     }
@@ -205,6 +207,9 @@ def test_which_judges_quoted_nothing() -> None:
     assert by_debate._without_quotes(held) == [2, 4]
 
 
+SHARE = "only 49% of the scores' weight rests on true quotes"
+
+
 @pytest.mark.parametrize(
     ("more", "why"),
     [
@@ -215,6 +220,10 @@ def test_which_judges_quoted_nothing() -> None:
             "no consensus on a, b after 2 debates",
         ),
         ({"disagreements": [{"criterion": None}]}, "no consensus after 2 debates"),
+        (
+            {"disagreements": [{"criterion": "a"}], "support": 0.499},
+            "no consensus on a after 2 debates: " + SHARE,
+        ),
     ],
 )
 def test_why_nothing_was_decided(more: dict[str, Any], why: str) -> None:
@@ -226,6 +235,7 @@ def test_why_nothing_was_decided(more: dict[str, Any], why: str) -> None:
 
 QUOTE = "3 changes listed"
 FOUND = "The list is complete."
+VERIFIED = [{"question": f"q{n}", "answer": f"a{n}"} for n in range(5)]
 ABSENT = NoAnswer("no_key", "no key is set", Usage("openai:m"))
 
 
@@ -304,7 +314,7 @@ def scorer() -> Judge:
 
 
 def debater(name: str = "one", score: float = 4) -> Judge:
-    return Judge(name, opinion({"clear": score}, FOUND))
+    return Judge(name, opinion({"clear": score}, FOUND, verification=VERIFIED))
 
 
 def test_a_card_is_heard(place: GitRepo) -> None:
@@ -347,7 +357,7 @@ def test_several_files_and_what_is_left_out(place: GitRepo) -> None:
     place.write("src/long.md", "y" * 200_000)
     everything = DEBATE._replace(solution=("src/*.md", ".decisions/*", "log/*"), criteria=None)
     names = [c["name"] for c in by_debate_criteria()]
-    judge = Judge("one", opinion(dict.fromkeys(names, 4), FOUND))
+    judge = Judge("one", opinion(dict.fromkeys(names, 4), FOUND, verification=VERIFIED))
     found, _ = hear(place, everything, judge)
     assert found.status == "pass"
     prompt = judge.prompts[0]

@@ -23,6 +23,7 @@ TEXTS = (
     "skills/writing-goals/SKILL.md",
     "skills/reading-verdicts/SKILL.md",
     "skills/judge/SKILL.md",
+    "skills/goal-evaluator/SKILL.md",
     "commands/judge.md",
     "docs/plugin.md",
     "commands/judge-with-debate.md",
@@ -60,7 +61,7 @@ def test_the_marketplace_offers_the_plugin_itself() -> None:
     ]
 
 
-@pytest.mark.parametrize("rel", TEXTS[1:5])
+@pytest.mark.parametrize("rel", TEXTS[1:6])
 def test_agents_and_skills_are_found_under_their_own_name(rel: str) -> None:
     found = front(rel)
     folder, file = os.path.split(rel)
@@ -148,6 +149,22 @@ def test_person_and_agent_have_one_way_each_to_a_scorecard() -> None:
     """Claude Code calls both by the same name; without this it would list that twice."""
     assert front("commands/judge.md")["disable-model-invocation"] == "true"
     assert front("skills/judge/SKILL.md")["user-invocable"] == "false"
+
+
+def test_the_evaluators_skill_points_at_the_one_mechanism() -> None:
+    """The seed's statuses, each at the same place; and nothing there that is a person's to run."""
+    text = read("skills/goal-evaluator/SKILL.md")
+    assert set(commands("skills/goal-evaluator/SKILL.md")) == {
+        "flow goal evaluate",
+        "flow goal evaluate --no-input --json ID",
+        "flow goal status --json",
+    }
+    from flow.core.lifecycle import STATUSES
+
+    named = {word for word in re.findall(r"`([a-z_]+)`", text) if word in STATUSES}
+    assert {"active", "blocked", "waiting_for_user", "achieved", "failed"} <= named
+    for skill in re.findall(r"skill `([a-z-]+)`", text):
+        assert os.path.exists(os.path.join(ROOT, "skills", skill, "SKILL.md")), skill
 
 
 def test_an_evaluation_that_is_allowed_cannot_confirm(tmp_path: Path) -> None:
