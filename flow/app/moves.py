@@ -12,6 +12,7 @@ from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core import explain, layout
 from flow.core.evidence import APPROVER, evidence_document
 from flow.core.lifecycle import Lifecycle
+from flow.core.pause import PAUSED_STATUS
 from flow.errors import GitError, InputError, StateError
 
 if TYPE_CHECKING:
@@ -76,6 +77,25 @@ def shift(desk: Desk, goal_id: str, to: NonTerminal, reason: str) -> LoadedGoal:
             _move(goal, goal.run_id or "", to, reason, desk.who),
         )
     return desk.records.goal(goal.id)
+
+
+def pause(desk: Desk, goal_id: str, reason: str) -> LoadedGoal:
+    """Set a goal aside, with the reason on record.
+
+    A blocked goal becomes active first, as the table has it. One that waits for a person already
+    keeps its status, and the reason is recorded all the same.
+    """
+    desk.ledger.finish(goal_id)
+    loaded = desk.records.goal(goal_id)
+    goal = loaded.goal
+    if goal.status == "blocked":
+        loaded = shift(desk, goal_id, "active", f"resumed to be paused: {reason}")
+    elif goal.status == PAUSED_STATUS:
+        run_id = goal.run_id or ""
+        move = _move(goal, run_id, PAUSED_STATUS, reason, desk.who)
+        desk.ledger.move(goal.id, run_id, loaded.seen, move)
+        return desk.records.goal(goal.id)
+    return shift(desk, loaded.goal.id, PAUSED_STATUS, reason)
 
 
 def _refuse_draft(goal: Goal) -> None:

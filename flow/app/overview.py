@@ -24,10 +24,17 @@ if TYPE_CHECKING:
 
 
 def choose(goals: Sequence[Goal], branch: str | None) -> Goal:
-    """The goal that a command without an id means: the open one of this branch."""
+    """The goal that a command without an id means: the open one of this branch.
+
+    Where none is under way it is the one that ended last, or what was drafted after that.
+    """
     here = [g for g in goals if branch is None or g.branch == branch]
     open_ones = [g for g in here if g.status not in TERMINAL]
-    found = [g for g in open_ones if g.status == "active"] or open_ones or here
+    begun = [g for g in open_ones if g.status != "draft"]
+    ended = max((_touched(g) for g in here if g.status in TERMINAL), default="")
+    drafts = [g for g in open_ones if g.status == "draft" and g.created_at > ended]
+    active = [g for g in begun if g.status == "active"]
+    found = active or begun or drafts or [g for g in here if g.status in TERMINAL]
     label = explain.visible(branch or "this checkout")
     if not found:
         raise InputError(
@@ -42,7 +49,13 @@ def choose(goals: Sequence[Goal], branch: str | None) -> Goal:
             key="ID",
             remedy="name one of them",
         )
-    return max(found, key=lambda g: g.created_at)
+    return max(found, key=lambda g: (_touched(g), g.created_at))
+
+
+def _touched(goal: Goal) -> str:
+    """When something was last found out about a goal; when it was made, where nothing was."""
+    at = (goal.last_evaluation or {}).get("at") or ""
+    return max(goal.created_at, str(at), *(c.last_evaluated_at or "" for c in goal.criteria))
 
 
 def status(

@@ -79,7 +79,7 @@ def _choose(sight: Sight, event: StopEvent, tools: StopTools) -> Chosen:
         )
         return Chosen((), (text,), (text,), tuple(losses))
     waiting = [
-        f"{g.id} is {g.status}"
+        f"{g.id} is {_resting(g, sight)}"
         for g in sight.goals
         if g.status not in ("draft", "active") and g.id not in lost
     ]
@@ -87,6 +87,12 @@ def _choose(sight: Sight, event: StopEvent, tools: StopTools) -> Chosen:
         text = f"goal {explain.names(waiting, 5)}; nothing was evaluated"
         return Chosen((), (text,), (text,))
     return Chosen(())
+
+
+def _resting(goal: Goal, sight: Sight) -> str:
+    """The status of a goal that is not judged; of a paused one why."""
+    pause = sight.paused.get(goal.id)
+    return goal.status if pause is None else f"{pause.sentence()} (flow goal resume {goal.id})"
 
 
 def _owner(

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from flow.app.evaluate import Evaluated, Request
     from flow.core.goal import Criterion, Goal
     from flow.core.lost_goals import KnownGoal, Loss
+    from flow.core.pause import Pause
     from flow.core.stop import Loop, Mode
     from flow.core.verdict import Verdict
     from flow.errors import FlowError
@@ -44,6 +45,8 @@ class Sight(NamedTuple):
     """SHA-256 of the contracts of ``goals``, by id."""
     notes: SessionNotes = SessionNotes()
     """What the hook did in this session."""
+    paused: Mapping[str, Pause] = {}
+    """Of the goals that somebody has set aside: who and why, by id."""
 
 
 class Sessions(Protocol):
@@ -76,6 +79,9 @@ class LoopRecord(Protocol):
 
     def note(self, run_id: str, goal_id: str, event: Mapping[str, Any]) -> None:
         """Append an event to a run."""
+
+    def redacted(self, message: str) -> str:
+        """The agent's message as it may be kept: without secrets, and cut."""
 
     def output_end(self, evidence_ref: str) -> str:
         """The end of the output behind a sidecar's path."""

@@ -75,6 +75,8 @@ def judge(goal: Goal, event: StopEvent, host: Host, tools: StopTools, sight: Sig
     _remember(goal, event, step, verdict, tools, sight)
     tools.record.keep_loop(verdict.run_id, step.loop)
     note = _event(row, step, mode, evaluated, passing, event)
+    if event.message is not None:
+        note["last_message"] = tools.record.redacted(event.message)
     tools.record.note(verdict.run_id, goal.id, note)
     return answer
 

@@ -38,8 +38,9 @@ def _activate(args: argparse.Namespace, out: Output) -> int:
 
 
 def _pause(args: argparse.Namespace, out: Output) -> int:
-    loaded = Checkout().pause(args.ID, args.reason or "paused by a person")
-    return _moved(out, loaded, f"is {loaded.goal.status}", f"flow goal resume {loaded.goal.id}")
+    loaded = Checkout().pause(args.ID, args.reason or "")
+    what = f"is {loaded.goal.status}, paused"
+    return _moved(out, loaded, what, f"flow goal resume {loaded.goal.id}")
 
 
 def _resume(args: argparse.Namespace, out: Output) -> int:

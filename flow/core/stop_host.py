@@ -10,19 +10,22 @@ What is known, and from where:
 claude      Claude Code 2.1.197, its own schemas: ``session_id``, ``cwd``, ``hook_event_name``,
             ``prompt_id``, ``agent_id``, ``stop_hook_active``, ``background_tasks`` (a list of
             ``{id, type, status, description, command?, agent_type?, server?, tool?, name?}``
-            with what runs or waits to run), ``decision`` ``approve`` or ``block``, ``reason``,
+            with what runs or waits to run), ``last_assistant_message``,
+            ``decision`` ``approve`` or ``block``, ``reason``,
             ``systemMessage``; a key that it does not know is dropped. More blocks in a row than
             ``CLAUDE_CODE_STOP_HOOK_BLOCK_CAP`` (default 8, 0 or less: no cap) are overridden; a
             tool call in between starts its count afresh, and ours does not know of it. By
             documentation only: strings of over 10,000 characters are cut.
 codex       Codex CLI 0.169.0, the schemas inside it, and runs of it: ``session_id``, ``cwd``,
             ``turn_id`` (the same in a continuation), ``hook_event_name``, ``agent_id`` (of a
-            subagent's stop), ``stop_hook_active``. An unknown key, another decision than
+            subagent's stop), ``stop_hook_active``, ``last_assistant_message`` (by documentation
+            only). An unknown key, another decision than
             ``block`` and a ``block`` without a reason make the hook fail; of a reason over
             10,000 bytes the agent gets the beginning, the end and the name of a file. It says
             nothing about background tasks.
 gemini      Gemini CLI 0.61.0, its code, and runs of it: ``session_id``, ``cwd``,
-            ``hook_event_name`` ``AfterAgent``, ``stop_hook_active``; ``decision`` ``deny`` with a
+            ``hook_event_name`` ``AfterAgent``, ``stop_hook_active``, ``prompt_response`` (by
+            documentation only); ``decision`` ``deny`` with a
             ``reason`` that becomes the next prompt uncut, ``systemMessage``, which is shown. The
             reasons of all hooks are joined, so an answer that lets go carries none. It says
             nothing about background tasks.
@@ -47,6 +50,15 @@ NAME_LIMIT = 120
 MOST_TASKS = 20
 """Background tasks that are named; more are counted."""
 
+MESSAGE_LIMIT = 4000
+"""Characters of an agent's last message that are looked at."""
+
+_MESSAGES = {
+    "claude": "last_assistant_message",
+    "codex": "last_assistant_message",
+    "gemini": "prompt_response",
+}
+"""The key of the agent's last message, by host."""
 _SESSION_LIMIT = 200
 _CWD_LIMIT = 4096
 _MOST_USED = 1_000_000
@@ -73,6 +85,8 @@ class StopEvent(NamedTuple):
     that no new prompt came in between."""
     used: int | None = None
     """Continuations that the host itself counted for this prompt (Cursor); None: it tells none."""
+    message: str | None = None
+    """The agent's last message, uncut and unredacted; None where the host tells none (Cursor)."""
     skip: str = ""
     """Why this stop is not to be judged (a subagent's, another event, an aborted turn), or ``""``.
     The answer to it lets go."""
@@ -197,7 +211,19 @@ def _common(host: str, document: dict[Any, Any], warnings: list[str]) -> StopEve
         continued=continued is True,
         background=_tasks(document, warnings) if host == "claude" else (),
         prompt=_id(document, prompt, warnings) if prompt else None,
+        message=_message(document, _MESSAGES[host], warnings),
     )
+
+
+def _message(document: dict[Any, Any], key: str, warnings: list[str]) -> str | None:
+    """The beginning of the agent's last message."""
+    text = document.get(key)
+    if text is None:
+        return None
+    if not isinstance(text, str):
+        warnings.append(_wrong(key, text, "a text"))
+        return None
+    return text[:MESSAGE_LIMIT].strip() or None
 
 
 def _cursor(host: str, document: dict[Any, Any], warnings: list[str]) -> StopEvent:

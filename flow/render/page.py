@@ -12,6 +12,7 @@ from html import escape
 from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core.explain import visible
 from flow.errors import PATHS, cut_list
+from flow.render.text import paused
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -96,6 +97,7 @@ def _facts(status: Document) -> str:
         "contract": status["contract"],
         "trust": status["trust"],
         "turns": status["turns_evaluated"],
+        **({"paused": paused(status["paused"])} if status.get("paused") else {}),
         "next": status["next"],
     }
     rows = (f"<dt>{name}</dt><dd>{_text(value)}</dd>" for name, value in facts.items() if value)

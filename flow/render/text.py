@@ -64,7 +64,16 @@ def field(label: str, text: str) -> str:
 def with_hand(document: Document) -> str:
     """A goal's status, and that nobody but a hand in its file gave it that one."""
     by_hand = " (closed by hand)" if document.get("closed_by_hand") else ""
-    return f"{document['status']}{by_hand}"
+    paused = " (paused)" if document.get("paused") else ""
+    return f"{document['status']}{by_hand}{paused}"
+
+
+def paused(document: Document) -> str:
+    """Who paused a goal, when and why."""
+    from flow.core.pause import Pause
+
+    pause = Pause(**document)
+    return f"{show(pause.at)}, {pause.sentence().removeprefix('paused ')}"
 
 
 def table(
@@ -116,6 +125,8 @@ def status(document: Document, paint: Paint) -> list[str]:
         else:
             lines.append(field("proposed", f"{show(proposal['to'])}, but it is stale"))
             lines += [field("", visible(why)) for why in proposal["moved"]]
+    if document.get("paused"):
+        lines.append(field("paused", paused(document["paused"])))
     if document.get("protected_changes"):
         changes = document["protected_changes"]
         word = "approved" if changes["approved"] else paint("warn", "not approved")
@@ -189,7 +200,7 @@ def goal_list(document: Document, paint: Paint) -> list[str]:
             f"{goal['passing']}/{goal['criteria']}",
             str(goal["turns_evaluated"]),
             show(goal["branch"])[:100],
-            show(goal["outcome"])[:100],
+            _list_outcome(goal),
         )
         for goal in document["goals"][:PATHS]
     ]
@@ -197,6 +208,15 @@ def goal_list(document: Document, paint: Paint) -> list[str]:
         return []
     every = more_than(len(document["goals"]), "flow goal list --json")
     return [*table(rows, paint, indent=""), *every]
+
+
+def _list_outcome(goal: Document) -> str:
+    """What a goal is for; of a paused one why it rests."""
+    if not goal.get("paused"):
+        return show(goal["outcome"])[:100]
+    from flow.core.pause import Pause
+
+    return clip(Pause(**goal["paused"]).sentence(), 100)
 
 
 def unreadable(errors: Sequence[Document]) -> list[str]:

@@ -28,6 +28,10 @@ def verdict(document: Mapping[str, Any], paint: Paint, *, closed: str = "") -> l
         turn = lifecycle.get("turns_evaluated")
         turns = f", turn {show(turn)}" if turn is not None else ""
         lines.append(f"goal {show(document['goal_id'])}{turns}")
+    if document.get("handed_in"):
+        source = f" as {show(document['source'])}" if document.get("source") else ""
+        at = show(document.get("recorded_at"))
+        lines.append(field("handed in", f"{at}{source}; Flow did not record it after a run"))
     every = f"flow verdict show {show(document.get('goal_id'))} --json"
     lines += _results(results, paint, every)
     lines.append(field("verdict", f"{paint(STYLE.get(word, ''), word)} ({_delta(document)})"))

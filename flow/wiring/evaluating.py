@@ -361,6 +361,9 @@ class Evaluating(Parts):
 
         if source is not None:
             document = {**document, "source": source}
+            document.pop("handed_in", None)
+        elif isinstance(document, dict):  # what is no object is refused below
+            document = {**document, "handed_in": True}
         now = clock.now()
         return (*verdicts.write_verdict(self.top, ids.run_id(run_id), document, now=now), now)
 
@@ -450,8 +453,15 @@ class Evaluating(Parts):
         )
 
     def pause(self, goal_id: str, reason: str) -> LoadedGoal:
-        """``active → waiting_for_user``."""
-        return self._shift(goal_id, "waiting_for_user", reason)
+        """``active → waiting_for_user``; of a blocked goal two recorded steps.
+
+        ``reason`` may be empty.
+        """
+        from flow.app import moves
+
+        agent = self.speaker is not None and self.speaker.said_from == "agent"
+        default = f"paused by {'the agent' if agent else 'a person'}, who gave no reason"
+        return moves.pause(self._desk(), ids.goal_id(goal_id), reason.strip() or default)
 
     def resume(self, goal_id: str, reason: str) -> LoadedGoal:
         """Waiting or blocked ``→ active``."""

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from flow.core.freshness import Freshness
     from flow.core.goal import Goal
     from flow.core.lost_goals import KnownGoal
+    from flow.core.pause import Pause
 
 
 OUTPUT_END = 4096
@@ -89,6 +90,9 @@ class Reading(Parts):
         told = [_told_by_hand(loaded.goal)] if by_hand else []
         document["warnings"] += [*self.vouching.troubles, *told]
         document["sent_to_judge"] = self._sent_to_judge(loaded.goal)
+        document["paused"] = self._shown_pause(loaded.goal)
+        if document["paused"] is not None:
+            document["next"] = f"flow goal resume {loaded.goal.id}"
         runs = self.base_runs(loaded.goal)
         return overview.with_base(document, loaded.goal, runs) if runs else document
 
@@ -155,6 +159,24 @@ class Reading(Parts):
         at = closing.told_at(events.read(self.top, run_id, goal.id)[0], goal.status)
         return at is not None and self.vouching.closed(run_id, goal, loaded.contract, at)
 
+    def paused(self, goal: Goal) -> Pause | None:
+        """Who set the goal aside and why; None where it is not paused."""
+        from flow.core.pause import PAUSED_STATUS, changes_status, pause_of
+
+        if goal.status != PAUSED_STATUS or goal.run_id is None:
+            return None
+        from flow.adapters import events
+
+        try:
+            newest = events.newest(self.top, goal.run_id, "goal_id", goal.id, changes_status)
+        except FlowError:  # its events are told where they are read
+            return None
+        return pause_of(newest)
+
+    def _shown_pause(self, goal: Goal) -> dict[str, Any] | None:
+        pause = self.paused(goal)
+        return pause.to_document() if pause is not None else None
+
     def listing(self) -> dict[str, Any]:
         """One row for each goal, and the goals that cannot be read, by name."""
         from flow.app import overview
@@ -165,6 +187,7 @@ class Reading(Parts):
             "goals": [
                 {
                     **overview.row(goal),
+                    "paused": self._shown_pause(goal),
                     "closed_by_hand": goal.id in known and self.closed_by_hand(self.load(goal.id)),
                 }
                 for goal in goals

@@ -7,6 +7,7 @@ from itertools import islice
 
 from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core import layout
+from flow.core.verdict import clip
 from flow.errors import FlowError
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 OUTPUT_END = 8192
 """Bytes of the end of an output that a continuation is made from."""
+MESSAGE_KEPT = 500
+"""Characters of an agent's last message that a ``stop`` event keeps."""
 SOURCE = "evaluator-loop"
 LOOK_BACK = 100
 """The newest sidecars of a criterion among which one that passed or failed is looked for."""
@@ -89,6 +92,12 @@ class StopRecord:
         kind = fields.pop("type")
         events.append(self._top, run_id, goal_id, kind, fields, at=clock.now(), sync=False)
         self._checkout._keep_head(run_id)  # a stop writes nothing after this
+
+    def redacted(self, message: str) -> str:
+        """The agent's message as it may be kept: without secrets, and cut."""
+        from flow.adapters.masking import masked_text
+
+        return clip(masked_text(message, self._checkout.environ), MESSAGE_KEPT)
 
     def output_end(self, evidence_ref: str) -> str:
         """The end of the output behind a sidecar's path."""

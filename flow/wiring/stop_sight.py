@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
     from flow.adapters.git import Repo
     from flow.app.ports import LoadedGoal
+    from flow.core.goal import Goal
     from flow.core.lost_goals import KnownGoal
+    from flow.core.pause import Pause
     from flow.wiring.reading import Reading
 
 PENDING_LIMIT = 1000
@@ -67,6 +69,7 @@ def look(
         losses,
         {goal_id: loaded.contract for goal_id, loaded in here.items()},
         notes,
+        _paused(checkout, [loaded.goal for loaded in here.values()]),
     )
 
 
@@ -165,6 +168,11 @@ def _goals(
         return {}
     broken.update(unreadable)
     return loaded
+
+
+def _paused(checkout: Reading, goals: list[Goal]) -> dict[str, Pause]:
+    found = ((goal.id, checkout.paused(goal)) for goal in goals)
+    return {goal_id: pause for goal_id, pause in found if pause is not None}
 
 
 def _closed(

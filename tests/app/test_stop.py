@@ -101,6 +101,9 @@ class Scene:
     def note(self, run: str, goal: str, event: Mapping[str, Any]) -> None:
         self.events.append({"goal": goal, "run": run, **event})
 
+    def redacted(self, message: str) -> str:
+        return message.replace("secret", "[masked]")
+
     def output_end(self, path: str) -> str:
         return f"the end of {path}"
 
