@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from flow.app.ports import CriterionUpdate, LoadedGoal, Seen
     from flow.core.goal import Goal
+    from flow.core.turns import RecordedTurn
 
     Edit = tuple[tuple[str | int, ...], Any]
 
@@ -57,7 +58,10 @@ def edited(
     ``cache_dir`` is where the next process finds the text parsed.
     """
     document = loaded.goal.document
-    every = [*edits, *((("scope", key), value) for key, value in scope.items())]
+    newest: dict[tuple[str | int, ...], Any] = dict(edits)
+    newest.update({("scope", key): value for key, value in scope.items()})
+    whole = [path for path in newest if len(path) == 1]  # a block that is replaced
+    every = [(p, v) for p, v in newest.items() if p in whole or p[:1] not in whole]
     needed = [(path, value) for path, value in every if _at(document, path) != (value,)]
     new = contracts.edit(data.decode("utf-8"), needed, file=loaded.file)
     after, _ = parse_goal(
@@ -108,6 +112,23 @@ def _kept(
     edits: list[Edit] = [((*place, key), old[key]) for key in keys if key in old]
     gone = [key for key in keys if key in new and key not in old]
     return edits + [((*place, key), contracts.DELETE) for key in gone]
+
+
+def turn_edits(goal: Goal, recorded: RecordedTurn | None) -> list[Edit]:
+    """What the goal's newest turn came to, where its file has an older one."""
+    from flow.core.turns import with_turn
+
+    if recorded is None or recorded.turn <= goal.turns_evaluated:
+        return []
+    edits: list[Edit] = [(("lifecycle", "turns_evaluated"), recorded.turn)]
+    if recorded.last_evaluation is not None:
+        edits.append((("lifecycle", "last_evaluation"), recorded.last_evaluation))
+    for place, criterion in enumerate(with_turn(goal, recorded).criteria):
+        if criterion != goal.criteria[place]:
+            where = ("objective", "acceptance_criteria", place)
+            keys = ("evidence_ref", "last_evaluated_at", "last_result")
+            edits += [((*where, key), getattr(criterion, key)) for key in keys]
+    return edits
 
 
 def criterion_edits(goal: Goal, updates: Sequence[CriterionUpdate]) -> list[Edit]:

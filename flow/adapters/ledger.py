@@ -338,9 +338,11 @@ class FileLedger:
         def plan(loaded: LoadedGoal) -> _Plan:
             goal = loaded.goal
             to = str(lifecycle.get("status", goal.status))
-            block = {**goal.document["lifecycle"], **lifecycle} if merge else dict(lifecycle)
+            newest = {path[1]: v for path, v in self._turn_edits(goal) if path[0] == "lifecycle"}
+            known = {**goal.document["lifecycle"], **newest}
+            block = {**known, **lifecycle} if merge else dict(lifecycle)
             if increment_turns:
-                block["turns_evaluated"] = goal.turns_evaluated + 1
+                block["turns_evaluated"] = known.get("turns_evaluated", goal.turns_evaluated) + 1
             goal_edits.check_block(goal, block, file)
             if to in TERMINAL:
                 check_move(goal.status, to, goal=goal.id)
@@ -470,7 +472,8 @@ class FileLedger:
             run_id = run_id or goal.run_id or layout.run_id_for(goal_id, now)
             scope = {"run_id": run_id} if goal.run_id is None else {}
             scope.update(plan.scope)
-            text = goal_edits.edited(data, loaded, plan.to, plan.edits, scope, self._cache_dir)
+            edits = (*self._turn_edits(goal), *plan.edits)
+            text = goal_edits.edited(data, loaded, plan.to, edits, scope, self._cache_dir)
             intent = self._intent(
                 goal, goal_id, run_id, now, plan.artifact, plan.event, personal=personal
             )
@@ -488,6 +491,12 @@ class FileLedger:
             self._kept(run_id)
             self._left(goal, run_id, plan.to, loaded.contract)
         return cast("Status", plan.to)
+
+    def _turn_edits(self, goal: Goal) -> list[Edit]:
+        """What turns that left the goal's file alone came to, for the next write to carry."""
+        if goal.run_id is None:
+            return []
+        return goal_edits.turn_edits(goal, self._records.newest_turn(goal.run_id, goal.id))
 
     def _commit_closing(self, intent: transaction.Intent, text: str, loaded: LoadedGoal) -> None:
         """Close a goal, and let the state folder know that a door did, and on what evidence.

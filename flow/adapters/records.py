@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from flow.core.boundary import Baseline
     from flow.core.evidence import Evidence
     from flow.core.goal import Goal
+    from flow.core.turns import RecordedTurn
 
 FILES_LIMIT = 1_000_000
 """Goals, or sidecars of one run, that are listed at most."""
@@ -199,6 +200,22 @@ class FileRecords:
     def ledger_head(self, run_id: str) -> str | None:
         """The head of the run's hash chain, ``<n>:<hash>``; None where it has no entry."""
         return chain.head(self._root, ids.run_id(run_id))
+
+    def newest_turn(self, run_id: str, goal_id: str) -> RecordedTurn | None:
+        """The goal's newest turn on record; None where the run has none of it."""
+        from flow.core import turns
+
+        written = False
+
+        def tells(event: Mapping[str, Any]) -> bool:
+            nonlocal written
+            if turns.has_turn(event):
+                return True
+            written = written or "goal_sha256" in event
+            return False
+
+        event = events.newest(self._root, ids.run_id(run_id), "goal_id", goal_id, tells)
+        return turns.recorded_turn(event, written_since=written) if event is not None else None
 
     def amended(self, run_id: str, turns_evaluated: int) -> frozenset[str]:
         """The criteria that were amended since the evaluation with this number."""

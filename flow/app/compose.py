@@ -40,6 +40,8 @@ class Findings(NamedTuple):
     """The files that the commands rest on and that changed."""
     last_look: Snapshot | None = None
     """The files as the evaluation left them; None where it looked from another base."""
+    written: bool = False
+    """Whether the goal's file has it; else whoever asked for a quiet turn puts it on record."""
 
 
 def verdict(
@@ -136,7 +138,7 @@ def _proof(
     if found.proof is None or disk is None:
         return None, ()
     goal = facts.loaded.goal
-    previous = (records.previous_verdict(facts.run_id, goal) or {}).get("proof")
+    previous = (records.previous_verdict(facts.run_id, facts.goal_so_far) or {}).get("proof")
     known = previous if isinstance(previous, dict) else None
     locked = facts.locked.paths if facts.locked is not None else ()
     return proofs.told(found.proof, goal, facts.baseline, known, disk, aside=locked)
@@ -171,7 +173,7 @@ def _why_not(request: Request) -> str:
 def _delta(facts: Facts, measured: tuple[Measured, ...], records: Records) -> Delta:
     """Against the previous turn's verdict; against the goal's statuses where that is unusable."""
     goal = facts.loaded.goal
-    previous = records.previous_verdict(facts.run_id, goal)
+    previous = records.previous_verdict(facts.run_id, facts.goal_so_far)
     before = {c.id for c in goal.criteria if c.status == "pass"}
     rows = previous.get("criterion_results") if previous is not None else None
     if isinstance(rows, list) and all(isinstance(row, dict) for row in rows):

@@ -183,7 +183,7 @@ def propose_failed(
         proposed_transition=ProposedTransition(
             "failed",
             reason,
-            goal.turns_evaluated,
+            verdict.turns_evaluated,
             proposals.proposal_id(
                 subject, verdict.verdict, "failed", verdict.criterion_results, found.report.guards
             ),
@@ -198,7 +198,7 @@ def propose_failed(
         loaded.seen,
         Turn(
             status=to,
-            turns_evaluated=goal.turns_evaluated,
+            turns_evaluated=verdict.turns_evaluated,
             last_evaluation=LastEvaluation(found.decision.result, clip(reason, REASON_LIMIT), now),
             criteria=(),
             artifact=transition_artifact(goal, verdict.run_id, to, reason),

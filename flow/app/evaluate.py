@@ -206,9 +206,11 @@ def examine(request: Request, tools: Tools) -> Evaluated:
     if request.dry_run or (request.quiet and _unchanged(verdict, found)):
         if verdict.proposed_transition is not None:
             verdict = _repropose(verdict, found, tools)
-        verdict = verdict._replace(lifecycle_to=loaded.goal.status, turns_evaluated=facts.turn - 1)
+        turn = facts.turn - 1 if request.dry_run else facts.turn
+        verdict = verdict._replace(lifecycle_to=loaded.goal.status, turns_evaluated=turn)
     else:
         verdict = _write(verdict, found, tools)
+        found = found._replace(written=True)
     if not request.dry_run:
         tools.ended(facts.run_id)
     head = tools.records.ledger_head(facts.run_id)

@@ -130,7 +130,7 @@ def gather(case: JudgeCase, sources: Sources) -> Bundle:
         report=_report(case),
         items=shared.items,
         missing=tuple(missing),
-        previous=_previous(sources.records.previous_verdict(facts.run_id, goal), goal),
+        previous=_previous(sources.records.previous_verdict(facts.run_id, facts.goal_so_far), goal),
         turns_left=_turns_left(goal, facts.turn),
         denied=texts,
         left_out=(*left_out, *shared.left_out),

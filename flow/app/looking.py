@@ -58,6 +58,17 @@ class Facts(NamedTuple):
     edited: tuple[str, ...] = ()
     """By-products that somebody wrote to: older evidence is about other content."""
 
+    @property
+    def goal_so_far(self) -> Goal:
+        """The goal with the number of the turn before this one, whose verdict is the previous."""
+        return self.loaded.goal._replace(turns_evaluated=self.turn - 1)
+
+
+def _turn(goal: Goal, run_id: str, tools: Tools) -> int:
+    """The number of this evaluation: turns that left the goal's file alone count, too."""
+    recorded = tools.records.newest_turn(run_id, goal.id)
+    return max(goal.turns_evaluated, recorded.turn if recorded is not None else 0) + 1
+
 
 LOST = "baseline.json, which is missing or was altered"
 """Named among the changed guards where no record of the goal's start is there."""
@@ -82,7 +93,7 @@ def look(loaded: LoadedGoal, request: Request, tools: Tools) -> Facts:
     return Facts(
         loaded,
         run_id,
-        goal.turns_evaluated + 1,
+        _turn(goal, run_id, tools),
         baseline,
         recorded,
         before,

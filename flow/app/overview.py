@@ -59,10 +59,18 @@ def _touched(goal: Goal) -> str:
 
 
 def status(
-    desk: Desk, loaded: LoadedGoal, trusted: tuple[bool, str], pending: bool
+    desk: Desk,
+    loaded: LoadedGoal,
+    trusted: tuple[bool, str],
+    pending: bool,
+    newest: Goal | None = None,
 ) -> dict[str, Any]:
-    """Where a goal stands, why it stopped, and what to do next."""
+    """Where a goal stands, why it stopped, and what to do next.
+
+    ``newest`` is the goal as of its newest turn, where its file does not have that yet.
+    """
     goal = loaded.goal
+    newest = newest or goal
     desk = desk._replace(snapshot=_once(desk.snapshot))
     proposal = doors.live_proposal(desk.records, goal) if goal.status not in TERMINAL else None
     protected = None
@@ -93,8 +101,8 @@ def status(
         "issue": goal.issue,
         "run_id": goal.run_id,
         "base_commit": goal.base_commit,
-        "turns_evaluated": goal.turns_evaluated,
-        "last_evaluation": dict(goal.last_evaluation) if goal.last_evaluation else None,
+        "turns_evaluated": newest.turns_evaluated,
+        "last_evaluation": dict(newest.last_evaluation) if newest.last_evaluation else None,
         "criteria": [
             {
                 "id": c.id,
@@ -109,7 +117,7 @@ def status(
                     present.of_reference(c.evidence_ref) if asked and c.evidence_ref else None
                 ),
             }
-            for c in goal.criteria
+            for c in newest.criteria
         ],
         "trusted": trusted[0],
         "trust": trusted[1],
@@ -239,6 +247,24 @@ def inspect(
         "evidence": [{**evidence_row(e), **fresh_fields(stands.get(e.id))} for e in evidence],
         "warnings": [*loaded.warnings, *warnings],
     }
+
+
+def as_of(goal: Goal, newest: Goal) -> dict[str, Any]:
+    """The goal's document with the results of its newest turn in the place of older ones."""
+    document = dict(goal.document)
+    if newest is goal:
+        return document
+    lifecycle = {**document["lifecycle"], "turns_evaluated": newest.turns_evaluated}
+    if newest.last_evaluation is not None:
+        lifecycle["last_evaluation"] = dict(newest.last_evaluation)
+    rows = []
+    for row, old, new in zip(
+        document["objective"]["acceptance_criteria"], goal.criteria, newest.criteria, strict=True
+    ):
+        keys = ("evidence_ref", "last_evaluated_at", "last_result")
+        rows.append(row if old == new else {**row, **{key: getattr(new, key) for key in keys}})
+    objective = {**document["objective"], "acceptance_criteria": rows}
+    return {**document, "objective": objective, "lifecycle": lifecycle}
 
 
 def evidence_row(evidence: Evidence) -> dict[str, Any]:

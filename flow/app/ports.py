@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from flow.core.lifecycle import NonTerminal, Status, Terminal
     from flow.core.proof import LineCount, ProofFile
     from flow.core.sandbox import Sandbox
+    from flow.core.turns import RecordedTurn
     from flow.core.verdict import Result
 
 
@@ -221,6 +222,9 @@ class Records(Protocol):
 
     def ledger_head(self, run_id: str) -> str | None:
         """The head of the run's hash chain, ``<n>:<hash>``; None where it has no entry."""
+
+    def newest_turn(self, run_id: str, goal_id: str) -> RecordedTurn | None:
+        """The goal's newest turn on record; None where the run has none of it."""
 
     def amended(self, run_id: str, turns_evaluated: int) -> frozenset[str]:
         """The criteria that were amended since the evaluation with this number."""

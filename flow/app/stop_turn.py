@@ -75,10 +75,24 @@ def judge(goal: Goal, event: StopEvent, host: Host, tools: StopTools, sight: Sig
     _remember(goal, event, step, verdict, tools, sight)
     tools.record.keep_loop(verdict.run_id, step.loop)
     note = _event(row, step, mode, evaluated, passing, event)
+    note |= _turn_fields(goal, evaluated)
     if event.message is not None:
         note["last_message"] = tools.record.redacted(event.message)
     tools.record.note(verdict.run_id, goal.id, note)
     return answer
+
+
+def _turn_fields(goal: Goal, evaluated: Evaluated) -> dict[str, Any]:
+    """The turn's number; of one that the goal's file does not have also what it came to."""
+    from flow.core import turns
+
+    verdict, found = evaluated
+    fields: dict[str, Any] = {"turn": verdict.turns_evaluated}
+    if found is not None and not found.written:
+        last = {row.criterion_id: row.result for row in found.measurement.rows}
+        result, rows = found.decision.result, verdict.criterion_results
+        fields |= turns.event_fields(goal, result, verdict.reason, rows, last)
+    return fields
 
 
 def _counted(

@@ -18,14 +18,14 @@ claude      Claude Code 2.1.197, its own schemas: ``session_id``, ``cwd``, ``hoo
             documentation only: strings of over 10,000 characters are cut.
 codex       Codex CLI 0.169.0, the schemas inside it, and runs of it: ``session_id``, ``cwd``,
             ``turn_id`` (the same in a continuation), ``hook_event_name``, ``agent_id`` (of a
-            subagent's stop), ``stop_hook_active``, ``last_assistant_message`` (by documentation
-            only). An unknown key, another decision than
+            subagent's stop), ``stop_hook_active``, ``last_assistant_message``. An
+            unknown key, another decision than
             ``block`` and a ``block`` without a reason make the hook fail; of a reason over
             10,000 bytes the agent gets the beginning, the end and the name of a file. It says
             nothing about background tasks.
 gemini      Gemini CLI 0.61.0, its code, and runs of it: ``session_id``, ``cwd``,
-            ``hook_event_name`` ``AfterAgent``, ``stop_hook_active``, ``prompt_response`` (by
-            documentation only); ``decision`` ``deny`` with a
+            ``hook_event_name`` ``AfterAgent``, ``stop_hook_active``, ``prompt_response``;
+            ``decision`` ``deny`` with a
             ``reason`` that becomes the next prompt uncut, ``systemMessage``, which is shown. The
             reasons of all hooks are joined, so an answer that lets go carries none. It says
             nothing about background tasks.

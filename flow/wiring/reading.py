@@ -85,7 +85,8 @@ class Reading(Parts):
 
         loaded = self.load(goal_id)
         pending = files.exists(self.top, layout.pending_file(goal_id))
-        document = overview.status(self._desk(), loaded, self.trusted(loaded), pending)
+        newest = self.newest(loaded.goal)
+        document = overview.status(self._desk(), loaded, self.trusted(loaded), pending, newest)
         by_hand = document["closed_by_hand"] = self.closed_by_hand(loaded)
         told = [_told_by_hand(loaded.goal)] if by_hand else []
         document["warnings"] += [*self.vouching.troubles, *told]
@@ -159,6 +160,17 @@ class Reading(Parts):
         at = closing.told_at(events.read(self.top, run_id, goal.id)[0], goal.status)
         return at is not None and self.vouching.closed(run_id, goal, loaded.contract, at)
 
+    def newest(self, goal: Goal) -> Goal:
+        """The goal as of its newest turn, which its file may not have yet."""
+        from flow.core.turns import with_turn
+
+        if goal.run_id is None:
+            return goal
+        try:
+            return with_turn(goal, self.records.newest_turn(goal.run_id, goal.id))
+        except FlowError:  # its events are told where they are read
+            return goal
+
     def paused(self, goal: Goal) -> Pause | None:
         """Who set the goal aside and why; None where it is not paused."""
         from flow.core.pause import PAUSED_STATUS, changes_status, pause_of
@@ -186,7 +198,7 @@ class Reading(Parts):
         return {
             "goals": [
                 {
-                    **overview.row(goal),
+                    **overview.row(self.newest(goal)),
                     "paused": self._shown_pause(goal),
                     "closed_by_hand": goal.id in known and self.closed_by_hand(self.load(goal.id)),
                 }
@@ -215,6 +227,7 @@ class Reading(Parts):
         told = [_told_by_hand(loaded.goal)] if by_hand else []
         warnings = [*document["warnings"], *told]
         proof = confirming.proof_now(self, goal_id)
+        document["document"] = overview.as_of(loaded.goal, self.newest(loaded.goal))
         return {**document, "proof": proof, "closed_by_hand": by_hand, "warnings": warnings}
 
     def freshness(self, found: Sequence[Evidence]) -> dict[str, Freshness]:

@@ -33,6 +33,7 @@ from flow.core.boundary import Baseline, Change, Deciding, Entry, Snapshot
 from flow.core.evidence import Evidence, evidence_from_document
 from flow.core.goal import Goal, goal_from_document
 from flow.core.lifecycle import TERMINAL, check_move
+from flow.core.turns import RecordedTurn
 from flow.errors import InputError, RefusedError, StaleProposal, StateError
 
 NOW = "2026-11-21T12:00:00Z"
@@ -98,6 +99,7 @@ class World:
         self.warnings: tuple[str, ...] = ()
         self.unreadable: tuple[str, ...] = ()
         self.altered: set[str] = set()
+        self.recorded_turn: RecordedTurn | None = None
         self.taken_out: set[str] = set()
         self.journal: list[Artifact] = []
         self.closings: list[Closing] = []
@@ -127,6 +129,10 @@ class World:
         self._known(goal_id)
         goal = goal_from_document(self.document)
         return LoadedGoal(goal, goal.digest(), self.warnings, "issue-4.goal.yaml")
+
+    def newest_turn(self, run_id: str, goal_id: str) -> RecordedTurn | None:
+        self._known(goal_id, run_id)
+        return self.recorded_turn
 
     def amended(self, run_id: str, turns_evaluated: int) -> frozenset[str]:
         assert run_id == self.document["scope"]["run_id"]

@@ -76,6 +76,7 @@ def test_a_usual_input_is_read_whole(host: str) -> None:
         cwd="/srv/repo",
         prompt="p-1" if host in ("claude", "codex") else None,
         used=0 if host == "cursor" else None,
+        message="done" if host in ("claude", "gemini") else None,
     )
     assert (event, warnings) == (expected, ())
 
