@@ -38,7 +38,7 @@ def goal(id: str, status: str, branch: str = "main", created: str = NOW) -> Goal
         ([goal("a", "active", "other"), goal("b", "active")], "main", "b"),
         ([goal("a", "blocked"), goal("b", "active")], "main", "b"),
         ([goal("a", "achieved"), goal("b", "blocked")], "main", "b"),
-        ([goal("a", "draft", created="2026-01-09T00:00:00Z"), goal("b", "cancelled")], "main", "a"),
+        ([goal("a", "draft", created="2027-01-01T00:00:00Z"), goal("b", "cancelled")], "main", "a"),
         ([goal("a", "active"), goal("b", "cancelled", "other")], None, "a"),
         (
             [
