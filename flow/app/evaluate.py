@@ -403,8 +403,9 @@ def _write(verdict: Verdict, found: compose.Findings, tools: Tools) -> Verdict:
     facts, at = found.facts, tools.now()
     goal = facts.loaded.goal
     if goal.status != "active":  # a quiet evaluation resumes only what it changes
-        _resume(facts, tools.ledger, tools.records)
-        facts = facts._replace(loaded=facts.loaded._replace(goal=goal._replace(status="active")))
+        turns = _resume(facts, tools.ledger, tools.records).goal.turns_evaluated
+        goal = goal._replace(status="active", turns_evaluated=turns)
+        facts = facts._replace(loaded=facts.loaded._replace(goal=goal))
         found = found._replace(facts=facts)
     if found.report.violations:
         tools.ledger.record_evidence(compose.violations(found, at), suffix=True)

@@ -192,7 +192,7 @@ def test_an_unchanged_result_does_not_touch_the_goal_or_its_journal(
     assert after == before[:2]
     assert len(events(looping)) == 3
     assert len(events(looping, "evaluated")) == 1
-    assert verdict(looping)["lifecycle"]["turns_evaluated"] == 1
+    assert verdict(looping)["lifecycle"]["turns_evaluated"] == 3
 
 
 def test_unchanged_work_is_not_run_again(repo: GitRepo, home: Path, capfd: Capture) -> None:
