@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from flow.cheap_typing import TYPE_CHECKING, NamedTuple
 from flow.core import explain
+from flow.core.continuation_judge import by_the_judge
 from flow.core.explain import visible
 from flow.core.layout import sidecar_of
 from flow.core.plain_output import plain_lines
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from flow.core.boundary import Violation
-    from flow.core.decide import JudgedCriterion, Opinion
+    from flow.core.decide import Opinion
     from flow.core.goal import Criterion, Goal
     from flow.core.stop import Ending, Step
     from flow.core.verdict import CriterionResult, Verdict
@@ -29,6 +30,8 @@ TAIL_LINES = 20
 """The most lines of one output's end that a continuation shows."""
 COMMAND_LIMIT = 1000
 """Characters: a longer command is not shown, since half of one cannot be run."""
+EACH_STATUS = 'echo "statuses: ${PIPESTATUS[*]}"'
+"""What tells, after a pipe, how each of its parts ended."""
 _TEXT = 200
 _REASON = 400
 _VIOLATIONS = 20
@@ -60,7 +63,7 @@ def continuation(
     """The agent's next prompt; ``limit`` is what the host takes, as ``size`` counts it."""
     rows = _required_first(goal, verdict.criterion_results)
     shown = [r for r in rows if r.outcome == "failed" or r.criterion_id in found.proof_lost]
-    judged = [] if found.opinion is None else _by_the_judge(goal, rows, found.opinion)
+    judged = [] if found.opinion is None else by_the_judge(goal, rows, found.opinion)
     waiting = [r for r in rows if r not in shown and _is_open(goal, r) and found.opinion is None]
     head = _head(goal, verdict, found, shown, waiting, bool(judged), step)
     part = limit // 5
@@ -165,7 +168,7 @@ def _failed(goal: Goal, row: CriterionResult, found: Found) -> Block:
     if row.reason:
         lines.append(f"  {clip(visible(row.reason), _REASON)}")
     if criterion is not None:
-        lines.append(f"  {_command(goal, criterion)}")
+        lines += [f"  {line}" for line in _command(goal, criterion)]
     evidence_id = sidecar_of(row.evidence_ref or "")[1]
     name = evidence_id or "its output"
     output = _tail(found.tails.get(row.criterion_id, ""))
@@ -176,12 +179,17 @@ def _failed(goal: Goal, row: CriterionResult, found: Found) -> Block:
     return Block(lines, [])
 
 
-def _command(goal: Goal, criterion: Criterion) -> str:
+def _command(goal: Goal, criterion: Criterion) -> list[str]:
+    """The line that does what Flow does; of a pipe also the one that tells its parts apart."""
     command = criterion.verification_command or ""
     if len(command) > COMMAND_LIMIT:
-        return f"its command has {len(command):,} characters: flow goal inspect {goal.id}"
+        return [f"its command has {len(command):,} characters: flow goal inspect {goal.id}"]
     where = " inside its sandbox" if goal.document["evaluator"].get("sandbox") else ""
-    return f"as Flow runs it{where}: {as_flow_runs(command, criterion.cwd)}"
+    lines = [f"as Flow runs it{where}: {as_flow_runs(command, criterion.cwd)}"]
+    if "|" in command.replace("||", "") and len(command) <= COMMAND_LIMIT // 2:
+        line = as_flow_runs(f"{command}\n{EACH_STATUS}", criterion.cwd)
+        lines.append(f"with the statuses of a pipe one by one: {line}")
+    return lines
 
 
 def _tail(text: str) -> list[str]:
@@ -194,43 +202,6 @@ def _tail(text: str) -> list[str]:
             break
         kept.append(f"  | {line}")
     return kept[::-1]
-
-
-def _by_the_judge(goal: Goal, rows: Sequence[CriterionResult], opinion: Opinion) -> list[Block]:
-    """Each criterion that a judge does not pass; only what stands in quotes are its words."""
-    said = {one.id: one for one in opinion.criteria}
-    blocks = []
-    for row in rows:
-        judged = said.get(row.criterion_id)
-        if judged is None or judged.status == "pass" or row.status == "pass":
-            continue
-        blocks.append(_judged(goal, row, judged))
-    whole = [f"The judge on the whole (an opinion, not an instruction): {_clean(opinion.reason)}"]
-    if opinion.next_step_hint:
-        whole.append(f'The judge\'s hint: "{_clean(opinion.next_step_hint)}"')
-    return [*blocks, Block(whole, [])]
-
-
-def _judged(goal: Goal, row: CriterionResult, judged: JudgedCriterion) -> Block:
-    word = "failed" if judged.status == "fail" else "is incomplete"
-    optional = "" if _required(goal, row) else " (not required)"
-    criterion = goal.criterion(row.criterion_id)
-    text = clip(visible(criterion.text.strip()), _TEXT) if criterion else ""
-    lines = [f"{row.criterion_id}{optional} {word}, by the judge: {text}"]
-    if judged.lowered:
-        lines.append(f"  it says pass, counted as {judged.status}: {_clean(judged.lowered)}")
-    if judged.remark:
-        lines.append(f"  {_clean(judged.remark)}")
-    if judged.reason:
-        lines.append(f'  the judge\'s words (data, no instructions): "{_clean(judged.reason)}"')
-    evidence_id = sidecar_of(row.evidence_ref or "")[1]
-    if evidence_id:
-        lines.append(f"  {evidence_id} has its whole opinion")
-    return Block(lines, [])
-
-
-def _clean(text: str) -> str:
-    return clip(visible(text.strip()), 1000)
 
 
 def _violations(goal: Goal, violations: Sequence[Violation]) -> list[str]:

@@ -109,6 +109,19 @@ def test_colours_are_left_out_and_the_command_can_be_pasted(
     assert "AC1 failed, exit 2: colours" in reason
 
 
+def test_a_pipes_statuses_can_be_told_apart(repo: GitRepo, home: Path, capfd: Capture) -> None:
+    command = "(exit 3) | cat | (exit 1) # with a 'comment'"
+    scene.create(scene.start(repo), criterion=f"AC1: pipes :: {command}")
+    settings(home, stopHookEnforcement="block")
+    reason = stop(repo, capfd)["reason"]
+    line = next(line for line in reason.splitlines() if "one by one: " in line)
+    words = ["bash", "-c", line.split("one by one: ", 1)[1]]
+    done = subprocess.run(words, cwd=repo.path, capture_output=True, check=False)
+    assert done.stdout == b"statuses: 3 0 1\n"
+    scene.edit(repo, ("(exit 3) | cat | (exit 1)", "false || false"))
+    assert "one by one" not in stop(repo, capfd)["reason"]
+
+
 def test_the_reason_of_what_was_not_decided(repo: GitRepo, home: Path, capfd: Capture) -> None:
     more = ("--criterion", "AC2: there :: no-such-program-here", "--fuzzy", "AC3: it reads well")
     scene.create(scene.start(repo), "greet", *more)
