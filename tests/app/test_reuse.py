@@ -36,7 +36,7 @@ def test_unchanged_work_is_not_run_again(outcome: str) -> None:
     second, found = again(here, first)
     assert [entry for entry in here.log if entry.startswith("run ")] == []
     assert found.measurement.reused == ("AC1", "AC2")
-    assert (second.verdict, second.turns_evaluated) == (first.verdict, 1)
+    assert (second.verdict, second.turns_evaluated) == (first.verdict, 2)
     assert refs(second) == refs(first)
     assert [r.outcome for r in second.criterion_results] == ["passed", outcome]
     assert len(here.turns) == 1
@@ -135,7 +135,7 @@ def test_an_unchanged_result_is_not_written_though_the_files_moved() -> None:
     here.head = "i" * 40
     second = examine(FIRST, here.tools()).verdict
     assert len(here.turns) == 1
-    assert (second.turns_evaluated, second.lifecycle_to) == (1, "active")
+    assert (second.turns_evaluated, second.lifecycle_to) == (2, "active")
 
 
 def test_a_proposal_follows_the_files_while_the_goal_stays_as_it_is() -> None:
