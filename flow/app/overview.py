@@ -191,7 +191,22 @@ def next_step(
             "look at the protected files that changed, then: "
             f"flow goal approve {goal.id} protected --by NAME --note TEXT"
         )
+    waiting = _left_to_a_person(goal)
+    if waiting:
+        return (
+            f"{explain.names(waiting)}: flow goal approve {goal.id} {waiting[0]} --by NAME "
+            f"--note TEXT, then flow goal evaluate {goal.id}"
+        )
     return f"flow goal evaluate {goal.id}"
+
+
+def _left_to_a_person(goal: Goal) -> list[str]:
+    """The fuzzy criteria that alone keep the goal waiting."""
+    last = (goal.last_evaluation or {}).get("result")
+    if goal.status != "waiting_for_user" or last != "needs_human_review":
+        return []
+    left = [c for c in goal.criteria if c.must_pass and c.status != "pass"]
+    return [c.id for c in left] if all(c.fuzzy for c in left) else []
 
 
 def row(goal: Goal) -> dict[str, Any]:

@@ -82,6 +82,8 @@ class Court:
         self.world, self.panel = world, panel
         self.outputs: dict[str, bytes] = {}
         self.files: dict[str, bytes] = {}
+        self.changed: dict[str, bytes] | None = None
+        """What the changed files hold; None where none are sent."""
         self.asked_files: list[tuple[tuple[str, ...], tuple[str, ...]]] = []
         self.left_out: tuple[str, ...] = ()
         self.canary = False
@@ -103,6 +105,7 @@ class Court:
                 files=self.find,
                 journals=("/.decisions",),
                 now=NOW,
+                changed=None if self.changed is None else self.look_at_changes,
             ),
             keep=Keep(self.world, self.stash, lambda: NOW),  # type: ignore[arg-type]
             nonce=self.nonce,
@@ -130,6 +133,11 @@ class Court:
         self.asked_files.append((tuple(patterns), tuple(denied)))
         return EvidenceFiles(
             tuple((name, Raw(data)) for name, data in self.files.items()), self.left_out
+        )
+
+    def look_at_changes(self, _paths: Sequence[str], _denied: Sequence[str]) -> EvidenceFiles:
+        return EvidenceFiles(
+            tuple((name, Raw(data)) for name, data in (self.changed or {}).items())
         )
 
     def stash(self, data: bytes) -> RawOutput:

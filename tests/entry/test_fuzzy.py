@@ -57,8 +57,12 @@ def test_a_deterministic_goal_waits_for_the_person_it_needs(
     assert found["next_step_hint"] == f"AC2: {APPROVE}"
     assert found["proposed_transition"] is None
     assert judge.prompts == []
+    shown = scene.here(repo, "goal", "status", "greet", "--json")
+    assert shown.json["next"] == f"AC2: {APPROVE}, then flow goal evaluate greet"
     words = ["goal", "approve", "greet", "AC2", "--by", "Sam", "--note", "read it", "--yes"]
     assert scene.here(repo, *words).status == 0
+    shown = scene.here(repo, "goal", "status", "greet", "--json")
+    assert shown.json["next"] == "flow goal evaluate greet"
     assert evaluate(repo)["verdict"] == "achieved"
 
 

@@ -154,7 +154,8 @@ def obeys(question: Question) -> dict[str, Any]:
 
 def court(**more: Any) -> Court:
     """A goal with one fuzzy criterion that has evidence, and the judge that obeys."""
-    open_one = criterion("AC2", None, evidence_paths=["docs/**"], **more.pop("fuzzy", {}))
+    named = {"evidence_paths": ["docs/**"], **more.pop("fuzzy", {})}
+    open_one = criterion("AC2", None, **named)
     document = goal_document(criterion("AC1"), open_one, kind="hybrid")
     document["objective"].update(more.pop("objective", {}))
     document.update(more.pop("top", {}))
@@ -187,6 +188,21 @@ def in_the_output_of_an_evidence_command(text: str) -> Court:
     made = court(fuzzy={"evidence_command": "./show"})
     made.outputs["evidence-ac2-collected-1"] = text.encode("utf-8", "surrogateescape")
     return made
+
+
+def by_default(**files: bytes) -> Court:
+    """A criterion that names no evidence, so that it rests on the changed files."""
+    made = court(fuzzy={"evidence_paths": []})
+    made.changed = {"src/guide.md": b"The guide greets the reader.", **files}
+    return made
+
+
+def in_a_changed_file(text: str) -> Court:
+    return by_default(**{"src/evil.md": text.encode("utf-8", "surrogateescape")})
+
+
+def in_a_changed_files_name(text: str) -> Court:
+    return by_default(**{f"src/{text}.md": b"innocent"})
 
 
 def in_the_outcome(text: str) -> Court:
@@ -223,6 +239,8 @@ def in_the_previous_verdict(text: str) -> Court:
 PLACES = (
     in_a_file,
     in_a_files_name,
+    in_a_changed_file,
+    in_a_changed_files_name,
     in_the_output_of_a_command,
     in_the_output_of_an_evidence_command,
     in_the_outcome,
@@ -293,9 +311,10 @@ def test_each_attempt_is_reported(attempt: str) -> None:
     assert all(report.isprintable() for report in made.reports)
 
 
+@pytest.mark.parametrize("place", [in_a_file, in_a_changed_file])
 @pytest.mark.parametrize("attempt", ["plain", "the end of a fence", "bidirectional marks"])
-def test_what_was_neutralised_is_in_the_verdict(attempt: str) -> None:
-    verdict = in_a_file(ATTEMPTS[attempt]).evaluate()
+def test_what_was_neutralised_is_in_the_verdict(attempt: str, place: Any) -> None:
+    verdict = place(ATTEMPTS[attempt]).evaluate()
     told = [w for w in verdict.warnings if w.startswith("given to the judge: evidence AC2.")]
     assert told
     assert all(warning.isprintable() for warning in verdict.warnings)
