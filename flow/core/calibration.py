@@ -10,7 +10,6 @@ from __future__ import annotations
 from math import sqrt
 
 from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
-from flow.core.numbers import as_written, told_apart
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -137,6 +136,8 @@ def believed(labels: Iterable[Label], min_kappa: float | None) -> Belief:
     # Products of whole numbers: the limit is met exactly, whatever a quotient is rounded to.
     reached = _reaches(found, min_kappa)
     word = "reaches" if reached else "is below"
+    from flow.core.numbers import as_written, told_apart  # which costs at a start
+
     shown = told_apart(kappa, min_kappa, 2)
     limit = as_written(min_kappa)
     reason = f"its kappa of {shown} over {found.labels} labels {word} minKappa {limit}"

@@ -11,7 +11,7 @@ from itertools import pairwise
 from statistics import median
 
 from flow.cheap_typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
-from flow.core.judging.quotes import LEAST_QUOTE, distinct, mostly_invented
+from flow.core.judging.quotes import LEAST_QUOTE, founded
 from flow.core.numbers import exact, shown
 
 if TYPE_CHECKING:
@@ -118,11 +118,8 @@ def since_scored(name: str, positions: Sequence[Position]) -> tuple[Mark, ...]:
 
 
 def _founded(name: str, positions: Sequence[Position]) -> bool:
-    for mark in since_scored(name, positions):
-        true, invented = len(distinct(mark.evidence)), len(distinct(mark.discounted))
-        if true and not mostly_invented(true, invented):
-            return True
-    return False
+    marks = since_scored(name, positions)
+    return any(founded(mark.evidence, mark.discounted) for mark in marks)
 
 
 def agreement(

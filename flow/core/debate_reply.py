@@ -7,7 +7,8 @@ from flow.core import debate_points
 from flow.core.debate import HIGHEST, LOWEST, RECOMMENDATIONS, Mark, Position
 from flow.core.debate_prompt import QUESTIONS
 from flow.core.explain import names, visible
-from flow.core.judging.quotes import QuotableTexts, is_long_enough
+from flow.core.judging.quotes import QuotableTexts, sort_quotes
+from flow.core.judging.shapes import are_texts, first_faults
 from flow.core.numbers import within
 
 if TYPE_CHECKING:
@@ -26,7 +27,6 @@ MOST_POINTS = 10
 NUMBER_LIMIT = 40
 """Characters that are kept of what poses as a point's number."""
 MOST_DISAGREEMENTS = 50
-FAULTS_SHOWN = 5
 
 
 class Answered(NamedTuple):
@@ -85,7 +85,7 @@ def read_reply(
     faults: list[str] = []
     marks = _marks(criteria, value.get("criteria"), QuotableTexts(given), faults)
     lists = ("strengths", "weaknesses")
-    faults += [f"its {key} are no list of texts" for key in lists if not _texts(value.get(key))]
+    faults += [f"its {key} are no list of texts" for key in lists if not are_texts(value.get(key))]
     recommendation = value.get("recommendation")
     if not isinstance(recommendation, str) or recommendation not in RECOMMENDATIONS:
         faults.append(f"its recommendation is none of {', '.join(RECOMMENDATIONS)}")
@@ -96,8 +96,7 @@ def read_reply(
     if verified and len(answers) < QUESTIONS:
         faults.append(f"it answers {len(answers)} of {QUESTIONS} verification questions")
     if faults:
-        more = f"; and {len(faults) - FAULTS_SHOWN} more" if len(faults) > FAULTS_SHOWN else ""
-        return "; ".join(faults[:FAULTS_SHOWN]) + more
+        return first_faults(faults)
     position = Position(
         judge,
         tuple(marks[criterion.name] for criterion in criteria),
@@ -167,18 +166,12 @@ def _mark(name: str, row: Mapping[str, Any], solution: QuotableTexts) -> Mark | 
         return f"its score is not from {LOWEST} to {HIGHEST}"
     if not isinstance(why, str) or not why.strip():
         return "it has no justification"
-    if not isinstance(evidence, list) or not _texts(evidence):
+    if not are_texts(evidence):
         return "its evidence is no list of quotes"
     given = [quote for quote in evidence if quote.strip()][:MOST_QUOTES]
-    kept: dict[str, None] = {}
-    invented: dict[str, None] = {}
-    too_short: dict[str, None] = {}
-    for quote in given:
-        if solution.contain(quote):
-            kept.setdefault(said(quote, QUOTE_LIMIT))
-        else:
-            (invented if is_long_enough(quote) else too_short).setdefault(said(quote, QUOTE_LIMIT))
-    return Mark(name, score, said(why, TEXT_LIMIT), tuple(kept), tuple(invented), tuple(too_short))
+    quotes = sort_quotes(given, solution.contain)
+    safe = (tuple(dict.fromkeys(said(text, QUOTE_LIMIT) for text in texts)) for texts in quotes)
+    return Mark(name, score, said(why, TEXT_LIMIT), *safe)
 
 
 def _points(texts: Sequence[str]) -> tuple[str, ...]:
@@ -221,10 +214,6 @@ def _judges(rows: object, others: Sequence[int]) -> tuple[int, ...]:
 
 def _filled(*values: object) -> bool:
     return all(isinstance(value, str) and value.strip() for value in values)
-
-
-def _texts(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(item, str) for item in value)
 
 
 def _short(name: str) -> str:
