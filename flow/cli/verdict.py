@@ -60,6 +60,8 @@ def _show(args: argparse.Namespace, out: Output) -> int:
             value=run_id,
             remedy="evaluate the goal: flow goal evaluate ID",
         )
+    if checkout.handed_in(document, run_id):
+        document = {**document, "handed_in": True}
     closed = _closed(checkout, document.get("goal_id"))
     if closed and "do" in document:
         document = {**document, "do": "done"}

@@ -30,6 +30,7 @@ class RecordedTurn(NamedTuple):
     """A turn as its event tells it; ``result`` is None where the goal's file has it, too."""
 
     turn: int
+    verdict: str | None = None
     at: str = ""
     result: str | None = None
     reason: str = ""
@@ -41,6 +42,26 @@ class RecordedTurn(NamedTuple):
         if self.result is None:
             return None
         return {"result": self.result, "reason": self.reason, "at": self.at}
+
+
+OWN_SOURCES = ("command", "evaluator-loop")
+"""``source`` of the verdicts that Flow records itself."""
+
+
+def is_handed_in(document: Mapping[str, Any], newest: RecordedTurn | None) -> bool:
+    """Whether a recorded verdict is not that of the newest turn on record: somebody handed it in.
+
+    One that ran nothing, for want of trust, has no turn; it is taken by its ``source``.
+    """
+    if document.get("source") not in OWN_SOURCES:
+        return True
+    rows = document.get("criterion_results")
+    rows = rows if isinstance(rows, list) else []
+    if rows and all(isinstance(r, dict) and r.get("outcome") == "not_executed" for r in rows):
+        return False
+    lifecycle = document.get("lifecycle")
+    turn = lifecycle.get("turns_evaluated") if isinstance(lifecycle, dict) else None
+    return newest is None or (turn, document.get("verdict")) != (newest.turn, newest.verdict)
 
 
 def event_fields(
@@ -76,15 +97,16 @@ def recorded_turn(event: Mapping[str, Any], *, written_since: bool) -> RecordedT
     """The turn of an event that :func:`has_turn`; only its number where the file is newer."""
     number: int = event["turn"]
     result, reason, at = (event.get(key) for key in ("result", "reason", "at"))
+    verdict = _text(event.get("verdict"))
     if written_since or not isinstance(result, str):
-        return RecordedTurn(number)
+        return RecordedTurn(number, verdict)
     rows = event.get("results")
     criteria = {
         str(name): CriterionTurn(row["evidence_ref"], _text(row.get("last_result")))
         for name, row in (rows.items() if isinstance(rows, dict) else ())
         if isinstance(row, dict) and isinstance(row.get("evidence_ref"), str)
     }
-    return RecordedTurn(number, _text(at) or "", result, _text(reason) or "", criteria)
+    return RecordedTurn(number, verdict, _text(at) or "", result, _text(reason) or "", criteria)
 
 
 def _text(value: object) -> str | None:

@@ -361,9 +361,6 @@ class Evaluating(Parts):
 
         if source is not None:
             document = {**document, "source": source}
-            document.pop("handed_in", None)
-        elif isinstance(document, dict):  # what is no object is refused below
-            document = {**document, "handed_in": True}
         now = clock.now()
         return (*verdicts.write_verdict(self.top, ids.run_id(run_id), document, now=now), now)
 

@@ -171,6 +171,13 @@ class Reading(Parts):
         except FlowError:  # its events are told where they are read
             return goal
 
+    def handed_in(self, verdict: Mapping[str, Any], run_id: str) -> bool:
+        """Whether somebody recorded this newest verdict of a run, and not Flow after a run."""
+        from flow.core.turns import is_handed_in
+
+        newest = self.records.newest_turn(run_id, str(verdict.get("goal_id")))
+        return is_handed_in(verdict, newest)
+
     def paused(self, goal: Goal) -> Pause | None:
         """Who set the goal aside and why; None where it is not paused."""
         from flow.core.pause import PAUSED_STATUS, changes_status, pause_of

@@ -31,7 +31,7 @@ def test_a_verdict_that_was_handed_in_is_called_that(
     assert scene.here(repo, "goal", "evaluate", "greet").status == 1
     assert "handed in" not in scene.here(repo, "verdict", "show", "greet").stdout
     run_id = scene.run_dir(repo).name
-    repo.write("../given.json", json.dumps({**GIVEN, "source": source, "handed_in": False}))
+    repo.write("../given.json", json.dumps({**GIVEN, "source": source}))
     given = os.fspath(repo.path.parent / "given.json")
     words = ["--run-id", run_id, "--verdict-file", given]
     if way == "command":
