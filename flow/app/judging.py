@@ -283,8 +283,8 @@ class _Session:
         trusted, why = self._tools.trusted(ballot.judge)
         if trusted:
             return ballot
-        lowered = f"it says achieved, and cannot propose it: {why}"
-        return ballot._replace(verdict="needs_human_review", lowered=lowered)
+        why = f"it says achieved, and cannot propose it: {why}"
+        return ballot.lower("needs_human_review", why)
 
 
 def _nothing_to_show(criterion_id: str, bundle: Bundle) -> apart.Heard:

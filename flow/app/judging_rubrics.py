@@ -143,8 +143,7 @@ def _applied(ballot: Ballot, one: Sought, name: str, rubric: Rubric, found: Judg
     ballot = ballot._replace(rows=rows, remarks=remarks)
     if ballot.verdict != "achieved" or not one.must_pass:
         return ballot
-    lowered = f"it says achieved, but of {one.id} {why}"
-    return ballot._replace(verdict=verdict, lowered=lowered)
+    return ballot.lower(verdict, f"it says achieved, but of {one.id} {why}")
 
 
 def _unsupported(rubric: Rubric, found: JudgeResult) -> list[str]:

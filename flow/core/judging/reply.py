@@ -97,6 +97,10 @@ class Ballot(NamedTuple):
     lowered: str = ""
     """Why ``verdict`` is less than the judge said; empty where it is what it said."""
 
+    def lower(self, verdict: VerdictName, why: str) -> Ballot:
+        """Less than it said; its hint goes, since it fits a goal that is achieved."""
+        return self._replace(verdict=verdict, lowered=why, next_step_hint="")
+
     def row(self, criterion_id: str) -> JudgedCriterion:
         """The answer about one criterion."""
         return next(row for row in self.rows if row.id == criterion_id)
@@ -124,32 +128,34 @@ def read(
         rows.append(row)
         if why is not None and one.must_pass:
             unfounded[why].append(one.id)
-    verdict: VerdictName = value["verdict"]
-    lowered, hint = "", said(value["next_step_hint"], HINT_LIMIT - 40)
-    if verdict == "achieved" and unfounded["invented"]:
-        verdict = "needs_human_review"
-        names = ", ".join(unfounded["invented"][:8])
-        lowered = f"it says achieved, but quotes nothing from the evidence of {names}"
-    elif verdict == "achieved" and unfounded["mostly invented"]:
-        verdict = "needs_human_review"
-        names = ", ".join(unfounded["mostly invented"][:8])
-        lowered = f"it says achieved, but most of what it quotes for {names} is in nothing it saw"
-    elif verdict == "achieved" and unfounded["missing"]:
-        verdict, hint = "needs_human_review", ""
-        lowered = (
-            f"there is no evidence for {', '.join(unfounded['missing'][:8])} to rest a pass on"
-        )
-    return Ballot(
+    ballot = Ballot(
         judge,
-        verdict,
+        value["verdict"],
         value["confidence"],
         said(value["reason"], REASON_CAP),
-        hint,
+        said(value["next_step_hint"], HINT_LIMIT - 40),
         value["blocker_type"],
         tuple(rows),
         tuple(remarks),
-        lowered,
     )
+    lowered = _why_not_achieved(unfounded) if ballot.verdict == "achieved" else ""
+    return ballot.lower("needs_human_review", lowered) if lowered else ballot
+
+
+_NO_GROUND: dict[Unfounded, str] = {
+    "invented": "it says achieved, but quotes nothing from the evidence of {}",
+    "mostly invented": "it says achieved, but most of what it quotes for {} is in nothing it saw",
+    "missing": "there is no evidence for {} to rest a pass on",
+}
+"""Why ``achieved`` does not count, the gravest first, with the criteria it is said of."""
+
+
+def _why_not_achieved(unfounded: Mapping[Unfounded, Sequence[str]]) -> str:
+    """Why a reply's ``achieved`` does not count; empty where all its passes have a ground."""
+    for kind, why in _NO_GROUND.items():
+        if names := unfounded[kind]:
+            return why.format(", ".join(names[:8]))
+    return ""
 
 
 def said(text: str, limit: int) -> str:
