@@ -92,7 +92,9 @@ def _choose(sight: Sight, event: StopEvent, tools: StopTools) -> Chosen:
 def _resting(goal: Goal, sight: Sight) -> str:
     """The status of a goal that is not judged; of a paused one why."""
     pause = sight.paused.get(goal.id)
-    return goal.status if pause is None else f"{pause.sentence()} (flow goal resume {goal.id})"
+    if pause is None:
+        return goal.status
+    return f"{goal.status}, {pause.sentence()} (flow goal resume {goal.id})"
 
 
 def _owner(

@@ -47,7 +47,7 @@ def test_the_reason_is_shown_everywhere(
     settings(home, stopHookEnforcement="block")
     answer = stop(repo, capfd)
     assert answer["decision"] == "approve"
-    assert f'goal greet is paused by {who}: "{SHOWN}' in answer["systemMessage"]
+    assert f'goal greet is waiting_for_user, paused by {who}: "{SHOWN}' in answer["systemMessage"]
     for words in (("goal", "status", "greet", "--json"), ("goal", "list", "--json")):
         document = json.loads(scene.here(repo, *words).stdout)
         row = document if words[1] == "status" else document["goals"][0]
