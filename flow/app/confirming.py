@@ -13,11 +13,12 @@ from flow.core.confirming import (
     ProvedBy,
     TrustGround,
 )
+from flow.core.evidence import GENERAL_LIMITATIONS
 from flow.core.goal import contract
 from flow.core.proof import ProofChange
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from flow.app.doors import Desk
     from flow.app.ports import LoadedGoal
@@ -78,17 +79,20 @@ def question(
     history = sources.history(goal.id)
     steps, gaps = contract_steps(loaded, history, sources.amendments(run_id))
     proof = _proof(desk, goal, baseline, snapshot)
+    changed = _changed(snapshot, baseline, report.by_products, own)
     moved = () if snapshot.problems else tuple(doors.what_moved(desk, loaded, proposal, snapshot))
     return ConfirmQuestion(
         goal_id=goal.id,
         to=str(proposal["to"]),
         proposal_id=str(proposal["proposal_id"]),
         outcome=goal.outcome,
+        reason=str(proposal["reason"]),
         criteria=tuple(_criteria(desk, goal, proposal)),
         contract=steps,
         proof=proof,
         approved=_approved(desk, goal, run_id, snapshot, baseline),
-        changed_files=_count(snapshot, baseline, report.by_products, own),
+        changed_files=len(changed),
+        only_proof=bool(changed) and changed <= {file.path for file in proof.files},
         outside=tuple(violation.path for violation in report.violations),
         left_behind=report.by_products,
         trust=_trust(loaded, sources, history),
@@ -115,8 +119,15 @@ def _criteria(desk: Desk, goal: Goal, proposal: Mapping[str, Any]) -> Iterable[C
             status == "pass",
             by,
             result,
-            criterion.limitations,
+            _limitations(criterion, evidence),
         )
+
+
+def _limitations(criterion: Criterion, evidence: Evidence | None) -> tuple[str, ...]:
+    """What the proof does not show: by the contract's words, and by what Flow found."""
+    found = evidence.document["evidence"].get("limitations") if evidence is not None else None
+    more = [text for text in found or () if text not in GENERAL_LIMITATIONS]
+    return tuple(dict.fromkeys((*criterion.limitations, *more)))
 
 
 def _result(
@@ -257,15 +268,18 @@ def _approved(
     return dict.fromkeys(found.paths, f"{who}, {evidence.created_at}")
 
 
-def _count(snapshot: Snapshot, baseline: Baseline, left: Sequence[str], own: Any) -> int:
+def _changed(
+    snapshot: Snapshot, baseline: Baseline, left: Sequence[str], own: Callable[..., bool]
+) -> set[str]:
+    """The files that are not as they were when the goal began, less by-products and Flow's own."""
     aside = set(left)
-    return sum(
-        1
+    return {
+        change.path
         for change in snapshot.changes
         if change.path not in aside
         and not own(change.path)
         and not bounds.as_at_activation(change, baseline)
-    )
+    }
 
 
 def _trust(

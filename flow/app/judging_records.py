@@ -8,7 +8,7 @@ from flow.app.judge_port import NoAnswer
 from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 from flow.core import layout
 from flow.core.decide import JudgedCriterion, Opinion
-from flow.core.evidence import EVALUATOR, ONLY_OPINION, evidence_document
+from flow.core.evidence import EVALUATOR, ONLY_GIVEN, ONLY_OPINION, evidence_document
 from flow.core.freshness import differences
 from flow.core.goal import canonical_digest
 from flow.core.judging.fences import SOURCE_LIMIT
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from flow.core.judging.ballots import Tally
     from flow.core.judging.bundle import Sought
     from flow.core.judging.prompt import Given
-
-ONLY_GIVEN = "Rests on nothing but what the judge was given, on this state of the files."
 
 
 class Keep(NamedTuple):

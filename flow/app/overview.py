@@ -182,10 +182,8 @@ def next_step(
     if not trusted:
         return f"read the contract, then: flow trust record {goal.id}"
     if proposal is not None and proposal["live"]:
-        return (
-            f"a person confirms {proposal['to']}: "
-            f"flow goal confirm {goal.id} --proposal {proposal['proposal_id']}"
-        )
+        # Without --proposal the question is asked, which tells what a person must know.
+        return f"a person confirms {proposal['to']}: flow goal confirm {goal.id}"
     if protected is not None and not protected["approved"] and goal.waits_for_approval:
         return (
             "look at the protected files that changed, then: "

@@ -81,6 +81,10 @@ class ConfirmQuestion(NamedTuple):
     left_behind: tuple[str, ...]
     trust: TrustGround
     unknown: tuple[str, ...]
+    reason: str = ""
+    """Why the evaluation proposes it, with all that it found on the way."""
+    only_proof: bool = False
+    """Whether no file changed but those that the proof rests on."""
     moved: tuple[str, ...] = ()
     """What is no longer as the proposal saw it: then it cannot be confirmed."""
 
@@ -98,6 +102,7 @@ class ConfirmQuestion(NamedTuple):
             "goal_id": self.goal_id,
             "to": self.to,
             "goal_outcome": _cut(self.outcome),
+            "reason": _cut(self.reason),
             "criteria": [
                 {
                     "id": row.id,
@@ -117,7 +122,11 @@ class ConfirmQuestion(NamedTuple):
                 for step in self.contract
             ],
             "proof": proof,
-            "files": {"changed": self.changed_files, "outside": _paths(self.outside)},
+            "files": {
+                "changed": self.changed_files,
+                "only_proof": self.only_proof,
+                "outside": _paths(self.outside),
+            },
             "left_behind": {
                 "count": len(self.left_behind),
                 "paths": _paths(self.left_behind),

@@ -59,6 +59,8 @@ def _blocks(question: ConfirmQuestion) -> Iterable[tuple[str, list[str], str]]:
     proved = [_proved_row(row) for row in question.criteria if row.proved]
     yield "proved by", proved or ["nothing"], contract
     yield "not proved", _not_proved(question), contract
+    if question.reason:
+        yield "because", [visible(clip(question.reason, _TEXT))], status
     if question.contract:
         yield "the contract", list(_contract_rows(question.contract)), history
     yield "the proof", list(_proof_rows(question)), f"{contract} --json"
@@ -99,13 +101,17 @@ def _proved_row(row: CriterionProof) -> str:
 def _not_proved(question: ConfirmQuestion) -> list[str]:
     """What nothing proved, and what the proofs do not show by the contract's own words."""
     rows = [_open_row(row) for row in question.not_proved]
-    limits = [
-        f"{row.id}  does not show: {visible(clip(text, _TEXT))}"
-        for row in question.criteria
-        if row.proved
-        for text in row.limitations
+    limits: dict[str, list[str]] = {}
+    for row in question.criteria:
+        for text in row.limitations if row.proved else ():
+            limits.setdefault(text, []).append(row.id)
+    return [
+        *(rows or ["nothing"]),
+        *(
+            f"{names(ids, 10)}  does not show: {visible(clip(text, _TEXT))}"
+            for text, ids in limits.items()
+        ),
     ]
-    return [*(rows or ["nothing"]), *limits]
 
 
 def _open_row(row: CriterionProof) -> str:
@@ -156,7 +162,8 @@ def _files(question: ConfirmQuestion) -> str:
         every = f"flow verdict show {visible(question.goal_id)} --json"
         paths = names(_cut_paths(question.outside, 10), 10, every)
         return f"{question.changed_files} changed, outside its paths: {paths}"
-    return f"{question.changed_files} changed, all inside its paths"
+    only = "; nothing changed but files that the proof rests on" if question.only_proof else ""
+    return f"{question.changed_files} changed, all inside its paths{only}"
 
 
 def _left_behind(question: ConfirmQuestion) -> str:
@@ -195,6 +202,7 @@ def for_hook(question: ConfirmQuestion, *, asked_by_agent: bool = True) -> list[
     blocks = [
         ("Proved by", [_proved_row(row) for row in question.criteria if row.proved]),
         ("Not proved", _not_proved(question)),
+        ("Because", [visible(question.reason)] if question.reason else []),
         ("Changed since the goal began", list(_contract_rows(question.contract))),
         (f"The proof changed: {proof.sentence()}", [_proof_row(f, question) for f in proof.files]),
         ("Left behind by its commands", [visible(path) for path in question.left_behind]),

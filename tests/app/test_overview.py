@@ -141,8 +141,7 @@ def test_everything_a_person_asks_about_a_goal() -> None:
         "protected_changes": None,
         "unfinished_write": True,
         "warnings": ["unknown key"],
-        "next": f"a person confirms achieved: flow goal confirm issue-4 "
-        f"--proposal {live['proposal_id']}",
+        "next": "a person confirms achieved: flow goal confirm issue-4",
     }
 
 
@@ -197,7 +196,7 @@ def test_the_next_step_of_every_state(state: str, trusted: bool, proposal: Any) 
     elif not trusted:
         assert said == "read the contract, then: flow trust record g"
     elif proposal is LIVE:
-        assert said == "a person confirms achieved: flow goal confirm g --proposal p1"
+        assert said == "a person confirms achieved: flow goal confirm g"
     else:
         assert said == "flow goal evaluate g"
 

@@ -211,6 +211,37 @@ def test_nothing_of_a_kind_is_said_or_left_out(work: GitRepo) -> None:
     assert "Left behind" not in text
 
 
+def test_what_flow_found_on_the_way_is_in_the_question(work: GitRepo) -> None:
+    """A proof that shows nothing, a file that was swapped, and no work but on the proof itself."""
+    swap = "cp src/a.py kept; echo 2 > src/a.py; cp kept src/a.py; rm kept; test -e src/a.py"
+    amend(work, ("sh tests/all.sh", "sh tests/new.sh"), ("true || true", swap))
+    work.write("tests/new.sh", "exit 0\n")
+    flow(work, "goal", "baseline", "strict")
+    confirm = evaluate(work)["confirm"]
+    assert "written to while the commands ran, now as before: src/a.py" in confirm["reason"]
+    assert confirm["files"] == {"changed": 1, "only_proof": True, "outside": []}
+    (limitation,) = next(row["limitations"] for row in confirm["criteria"] if row["id"] == "AC2")
+    assert "says nothing about the change" in limitation
+    assert all("nothing more" not in text for r in confirm["criteria"] for text in r["limitations"])
+    prompt = "\n".join(lines_of(work))
+    child = scene.at_terminal(work, ["goal", "confirm", "strict"], columns=100)
+    child.expect("Enter leave it as it is")
+    screen = re.sub(r"\x1b\[[0-9;]*m", "", child.before)
+    child.sendline("")
+    assert ended(child)[0] == 4
+    for text in (prompt, re.sub(r"\s+", " ", screen)):
+        assert "written to while the commands ran" in text
+        assert "does not show: " in text
+        assert "nothing changed but files that the proof rests on" in text
+
+
+def test_other_work_than_on_the_proof_is_not_denied(work: GitRepo) -> None:
+    amend(work, ("sh tests/all.sh", "sh tests/new.sh"), ("true || true", "test -e src/b.py"))
+    work.write("tests/new.sh", "exit 0\n")
+    work.write("src/b.py", "2\n")
+    assert not evaluate(work)["confirm"]["files"]["only_proof"]
+
+
 def test_without_a_proposal_that_is_said(work: GitRepo) -> None:
     assert lines_of(work) == ["Goal strict has no live proposal; nothing can be confirmed."]
     assert flow(work, "goal", "confirm", "strict").status == 2
