@@ -180,19 +180,21 @@ def dirty_digest(change: Change) -> str:
 
 
 def as_at_activation(change: Change, baseline: Baseline) -> bool:
-    """Whether a path is exactly as it was found at activation.
+    """Whether a path is as it was found at activation, or as the base has it.
 
-    Its working-tree content and its staged content must each be the recorded ones or the base's,
-    and it must not have been committed since: staging or committing somebody's unfinished file is a
-    change.
+    In the working tree, in the index and in HEAD: what was dirty does not count while its content
+    is the same, also once it was staged or committed unchanged (SPEC section 12).
     """
     ignored = baseline.denied_ignored.get(change.path)
     if ignored is not None and change.untracked and entry_digest(change.worktree) == ignored:
         return True
     recorded = baseline.dirty.get(change.path)
-    if recorded is None or change.head != change.base:
+    if recorded is None:
         return False
     worktree, _, index = recorded.partition(" ")
-    return (change.worktree == change.base or entry_digest(change.worktree) == worktree) and (
-        change.index == change.base or entry_digest(change.index) == index
+    committable = {entry_digest(change.base), worktree, index or worktree}
+    return (
+        entry_digest(change.worktree) in (entry_digest(change.base), worktree)
+        and entry_digest(change.index) in committable
+        and entry_digest(change.head) in committable
     )

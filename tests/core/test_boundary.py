@@ -263,7 +263,7 @@ def test_denied_beats_allowed() -> None:
     report = judge(edited("src/secrets/x"), allowed=("src/**",), denied=("secrets/**",))
     assert report.status == "outside"
     assert report.violations == (
-        b.Violation("src/secrets/x", "changed on disk; denied by 'secrets/**'"),
+        b.Violation("src/secrets/x", "changed on disk; denied by 'secrets/**'", mend="restore"),
     )
 
 
@@ -332,18 +332,34 @@ DIRTY = EMPTY._replace(
         (b.Change("edited", A, A, A, B), False),
         (b.Change("edited", A, A, A, C), True),
         (b.Change("edited", A, A, A, None), True),
-        (b.Change("edited", A, A, B, B), True),
-        (b.Change("edited", A, B, B, B), True),
+        (b.Change("edited", A, A, B, B), False),
+        (b.Change("edited", A, B, B, B), False),
         (b.Change("new", None, None, None, A), False),
         (b.Change("new", None, None, None, B), True),
-        (b.Change("new", None, None, A, A), True),
+        (b.Change("new", None, None, A, A), False),
         (b.Change("gone", A, A, A, None), False),
-        (b.Change("gone", A, A, None, None), True),
+        (b.Change("gone", A, A, None, None), False),
         (b.Change("staged", A, A, C, B), False),
         (b.Change("staged", A, A, A, B), False),
         (b.Change("staged", A, A, C, A), False),
-        (b.Change("staged", A, A, B, B), True),
-        (b.Change("staged", A, C, C, B), True),
+        (b.Change("staged", A, A, B, B), False),
+        (b.Change("staged", A, C, C, B), False),
+        (b.Change("staged", A, B, B, B), False),
+        (b.Change("edited", A, B, A, A), False),
+        (b.Change("edited", A, B, B, C), True),
+        (b.Change("edited", A, B, C, B), True),
+        (b.Change("edited", A, C, B, B), True),
+        (b.Change("edited", A, C, C, C), True),
+        (b.Change("edited", A, B, B, None), True),
+        (b.Change("new", None, A, A, A), False),
+        (b.Change("new", None, A, A, B), True),
+        (b.Change("new", None, A, A, None), False),
+        (b.Change("new", None, B, B, A), True),
+        (b.Change("gone", A, None, None, None), False),
+        (b.Change("gone", A, None, None, B), True),
+        (b.Change("gone", A, None, B, None), True),
+        (b.Change("staged", A, C, C, C), True),
+        (b.Change("other", A, B, B, B), True),
     ],
 )
 def test_what_was_dirty_at_activation(change: b.Change, counts: bool) -> None:
