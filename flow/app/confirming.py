@@ -53,6 +53,9 @@ class ConfirmSources(Protocol):
     def amendments(self, run_id: str) -> Sequence[Mapping[str, Any]]:
         """The run's events about its contract, oldest first."""
 
+    def others_open(self, goal_id: str) -> Sequence[str]:
+        """The branch's other goals that are not done, a line each."""
+
 
 def question(
     desk: Desk,
@@ -92,6 +95,7 @@ def question(
         proof=proof,
         approved=_approved(desk, goal, run_id, snapshot, baseline),
         changed_files=len(changed),
+        others=tuple(sources.others_open(goal.id)),
         only_proof=bool(changed) and changed <= {file.path for file in proof.files},
         outside=tuple(violation.path for violation in report.violations),
         left_behind=report.by_products,
@@ -138,8 +142,8 @@ def _result(
         return "nothing", "nothing measured it" if outcome == "not_run" else outcome
     body = evidence.document["evidence"]
     if evidence.type == "human_approval":
-        who = body.get("approved_by") or "a person"
-        return "person", f"approved by {who}, {evidence.created_at}"
+        note = f', "{body["note"]}"' if body.get("note") else ""
+        return "person", f"approved by {_approver(evidence)}{note}"
     if evidence.type == "llm_judge_report":
         return "judge", _judged(criterion, body)
     code = f"exit {evidence.exit_code}" if evidence.exit_code is not None else outcome
@@ -263,9 +267,16 @@ def _approved(
     evidence = desk.records.counted_last(run_id, locking.APPROVED)
     if evidence is None:
         return {}
+    return dict.fromkeys(found.paths, _approver(evidence))
+
+
+def _approver(evidence: Evidence) -> str:
+    """Who approved, when, and from where it was said."""
     body = evidence.document["evidence"]
-    who = body.get("approved_by") or "a person"
-    return dict.fromkeys(found.paths, f"{who}, {evidence.created_at}")
+    who, said_from = body.get("approved_by") or "a person", body.get("said_from")
+    shell = {"agent": "an agent's shell"}.get(str(said_from), said_from)
+    place = f"said from {shell}" if said_from else "from where is not on record"
+    return f"{who}, {evidence.created_at}, {place}"
 
 
 def _changed(

@@ -10,7 +10,7 @@ from flow.app.looking import deciding, refuse_other_branch, subject_of
 from flow.app.ports import Approval, Artifact, CriterionUpdate, Move
 from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core import explain, layout
-from flow.core.evidence import APPROVER, evidence_document
+from flow.core.evidence import APPROVER, ONLY_WORD, evidence_document
 from flow.core.lifecycle import Lifecycle
 from flow.core.pause import PAUSED_STATUS
 from flow.errors import GitError, InputError, StateError
@@ -207,7 +207,7 @@ def approve(
                 "criterion_digest": criterion.digest if criterion else None,
                 "guards": dict(snapshot.guards) if guards else None,
                 "protected_changes": changes.to_document() if changes else None,
-                "limitations": ["One person's word, for these files and this wording only."],
+                "limitations": [ONLY_WORD],
                 "subject": subject.to_document(),
             },
         ),

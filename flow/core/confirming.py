@@ -83,6 +83,8 @@ class ConfirmQuestion(NamedTuple):
     unknown: tuple[str, ...]
     reason: str = ""
     """Why the evaluation proposes it, with all that it found on the way."""
+    others: tuple[str, ...] = ()
+    """The branch's other goals that are not done."""
     only_proof: bool = False
     """Whether no file changed but those that the proof rests on."""
     moved: tuple[str, ...] = ()
@@ -131,6 +133,7 @@ class ConfirmQuestion(NamedTuple):
                 "count": len(self.left_behind),
                 "paths": _paths(self.left_behind),
             },
+            "other_goals": [_cut(visible(text)) for text in self.others[:LISTED]],
             "trust": self.trust._asdict(),
             "unknown": list(self.unknown),
             "moved": list(self.moved),

@@ -26,8 +26,9 @@ BASELINE = "flow-baseline"
 ONLY_EXIT = "Shows only how this command exited on this state of the files, nothing more."
 ONLY_OPINION = "The opinion of a language model, not a measurement: it can be wrong."
 ONLY_GIVEN = "Rests on nothing but what the judge was given, on this state of the files."
-GENERAL_LIMITATIONS = frozenset((ONLY_EXIT, ONLY_OPINION, ONLY_GIVEN))
-"""What is true of every command's, and of every judge's, evidence."""
+ONLY_WORD = "One person's word, for these files and this wording only."
+GENERAL_LIMITATIONS = frozenset((ONLY_EXIT, ONLY_OPINION, ONLY_GIVEN, ONLY_WORD))
+"""What is true of the evidence of every command, every judge and every person."""
 
 
 class Subject(NamedTuple):

@@ -81,4 +81,4 @@ def let_go(found: Row, verdict: Verdict, *, asks: bool) -> str:
         text = f"goal {goal_id}: the judge is not convinced: {verdict.reason}"
     else:
         text = f"goal {goal_id} needs a person: {verdict.reason}"
-    return text if asks else f"{text} (the hook only warns)"
+    return text if asks else f"{text} (the hook only warns: flow.goals.stopHookEnforcement is warn)"

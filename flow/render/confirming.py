@@ -33,6 +33,9 @@ LABEL = 15
 MOST_ROWS = 60
 """Rows of one block at a terminal; the rest is counted."""
 _TEXT = 600
+_SHORT = 120
+"""Characters of a criterion's text, and of its command: neither may push the other, or the result,
+out of a row."""
 _PATH = 80
 """Characters of a path in a row of many."""
 LEFT_BEHIND = "git status --short --ignored --untracked-files=all"
@@ -67,6 +70,8 @@ def _blocks(question: ConfirmQuestion) -> Iterable[tuple[str, list[str], str]]:
     yield "files", [_files(question)], status
     if question.left_behind:
         yield "left behind", [_left_behind(question)], status
+    if question.others:
+        yield "not done", [visible(clip(text, _TEXT)) for text in question.others], "flow goal list"
     yield "trust", [_trust(question.trust)], status
     if question.unknown:
         yield "not known", [visible(text) for text in question.unknown], status
@@ -91,11 +96,10 @@ def _labelled(label: str, row: str, width: int) -> list[str]:
 
 
 def _proved_row(row: CriterionProof) -> str:
-    means = row.command if row.command is not None else "no command"
-    said = visible(clip(means, _TEXT)) if row.by == "command" else visible(row.result)
-    return f"{row.id}  {visible(clip(row.text, _TEXT))}: {said}" + (
-        f"  ({visible(row.result)})" if row.by == "command" else ""
-    )
+    text, result = visible(clip(row.text, _SHORT)), visible(row.result)
+    if row.by != "command":
+        return f"{row.id}  {text}: {result}"
+    return f"{row.id}  {text}: {visible(clip(row.command or 'no command', _SHORT))}  ({result})"
 
 
 def _not_proved(question: ConfirmQuestion) -> list[str]:
@@ -116,8 +120,8 @@ def _not_proved(question: ConfirmQuestion) -> list[str]:
 
 def _open_row(row: CriterionProof) -> str:
     optional = "" if row.must_pass else ", not required"
-    command = f"  ({visible(clip(row.command, _TEXT))})" if row.command is not None else ""
-    text = visible(clip(row.text, _TEXT))
+    command = f"  ({visible(clip(row.command, _SHORT))})" if row.command is not None else ""
+    text = visible(clip(row.text, _SHORT))
     return f"{row.id}  {text}: {visible(row.result)}{optional}{command}"
 
 
@@ -206,6 +210,7 @@ def for_hook(question: ConfirmQuestion, *, asked_by_agent: bool = True) -> list[
         ("Changed since the goal began", list(_contract_rows(question.contract))),
         (f"The proof changed: {proof.sentence()}", [_proof_row(f, question) for f in proof.files]),
         ("Left behind by its commands", [visible(path) for path in question.left_behind]),
+        ("Not done on this branch", [visible(text) for text in question.others]),
         ("Not known", [visible(text) for text in question.unknown]),
         ("Stale: evaluate again", [visible(text) for text in question.moved]),
     ]

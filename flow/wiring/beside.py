@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from flow.cheap_typing import TYPE_CHECKING
 from flow.core.goal import NO_BRANCH
+from flow.core.lifecycle import TERMINAL
+from flow.core.lost_goals import is_here
 from flow.errors import FlowError, PersonNeeded
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from flow.wiring.parts import Parts
 
 
@@ -17,19 +21,8 @@ def refuse_beside_active(parts: Parts, goal_id: str, line: str) -> None:
     """
     if parts.speaker is None or parts.speaker.said_from != "agent":
         return
-    branch = parts.branch()
-    for other in parts.records.goal_ids():
-        if other == goal_id:
-            continue
-        try:
-            goal = parts.records.goal(other).goal
-        except FlowError:
-            why = f"goal {other} cannot be read, so it may be active"
-        else:
-            here = branch is None or goal.branch in (branch, NO_BRANCH)
-            if goal.status != "active" or not here:
-                continue
-            why = f"goal {other} is active on this branch"
+    why = next(iter(_active(parts, goal_id)), "") or next(iter(_gone(parts)), "")
+    if why:
         raise PersonNeeded(
             f"{why}, and this is an agent's shell: a person decides whether goal {goal_id} begins "
             "beside it",
@@ -38,3 +31,50 @@ def refuse_beside_active(parts: Parts, goal_id: str, line: str) -> None:
             value=goal_id,
             remedy=f"a person, at a terminal: {line}",
         )
+
+
+def _active(parts: Parts, goal_id: str) -> Iterable[str]:
+    """Each other goal that is active here, or may be."""
+    branch = parts.branch()
+    for other in parts.records.goal_ids():
+        if other == goal_id:
+            continue
+        try:
+            goal = parts.records.goal(other).goal
+        except FlowError:
+            yield f"goal {other} cannot be read, so it may be active"
+        else:
+            here = branch is None or goal.branch in (branch, NO_BRANCH)
+            if goal.status == "active" and here:
+                yield f"goal {other} is active on this branch"
+
+
+def _gone(parts: Parts) -> Iterable[str]:
+    """Each goal of this branch that Flow works on and whose file is gone."""
+    try:
+        known = parts.checkout_notes.read().goals
+        here, branch = set(parts.records.goal_ids()), parts.branch()
+    except FlowError:  # without a state folder nothing is remembered
+        return
+    for goal in known.values():
+        if goal.goal_id not in here and is_here(goal, branch):
+            yield (
+                f"goal {goal.goal_id} is open in this checkout, and its file is gone "
+                f"(put it back, or: flow goal forget {goal.goal_id})"
+            )
+
+
+def others_open(parts: Parts, goal_id: str) -> list[str]:
+    """The other goals of this branch that have begun and are not closed, or are gone."""
+    branch, found = parts.branch(), []
+    for other in parts.records.goal_ids():
+        if other == goal_id:
+            continue
+        try:
+            goal = parts.records.goal(other).goal
+        except FlowError:
+            found.append(f"{other}: cannot be read")
+        else:
+            if goal.status not in (*TERMINAL, "draft") and is_here(goal, branch):
+                found.append(f"{other}: {goal.status}, {goal.outcome}")
+    return [*found, *_gone(parts)]

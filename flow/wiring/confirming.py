@@ -90,3 +90,8 @@ class _Sources:
         from flow.adapters.records import AMENDED
 
         return events.of_type(self._parts.top, run_id, AMENDED)
+
+    def others_open(self, goal_id: str) -> Sequence[str]:
+        from flow.wiring.beside import others_open
+
+        return others_open(self._parts, goal_id)

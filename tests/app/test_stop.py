@@ -398,7 +398,7 @@ def test_what_is_let_go_says_where_the_goal_stands() -> None:
     [
         ("inconclusive", "block", "goal issue-4 is undecided: "),
         ("failed", "warn", "goal issue-4 is not done: "),
-        ("inconclusive", "warn", "(the hook only warns)"),
+        ("inconclusive", "warn", "(the hook only warns: flow.goals.stopHookEnforcement is warn)"),
     ],
 )
 def test_the_words_of_each_row(outcome: str, mode: str, words: str) -> None:

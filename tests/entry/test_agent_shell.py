@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -102,6 +103,20 @@ def test_a_goal_that_cannot_be_read_may_be_active(work: GitRepo) -> None:
     work.write(".flow/goals/greet.goal.yaml", "lifecycle: [\n")
     done = here(work, *SECOND, "--json", env=AGENT)
     assert (done.status, done.json["error"]["code"]) == (4, "beside_active")
+
+
+@pytest.mark.parametrize("goal", ["second", "greet"])
+def test_a_goal_that_was_moved_away_is_not_replaced(work: GitRepo, goal: str) -> None:
+    os.rename(work.path / ".flow", work.path.parent / "aside")
+    words = tuple(goal if word == "second" else word for word in SECOND)
+    done = here(work, *words, "--json", env=AGENT)
+    error = done.json["error"]
+    assert (done.status, error["code"]) == (4, "beside_active")
+    assert "goal greet is open in this checkout, and its file is gone" in error["message"]
+    assert "flow goal forget greet" in error["message"]
+    assert not (work.path / ".flow/goals").exists()
+    assert here(work, "goal", "forget", "greet").status == 0
+    assert here(work, *words, env=AGENT).status == 0
 
 
 @pytest.mark.parametrize("how", ["closed", "waiting", "elsewhere", "draft"])

@@ -279,3 +279,32 @@ def test_an_approval_of_protected_files_is_named(work: GitRepo) -> None:
     assert flow(work, *words, "--yes").status == 0
     files = evaluate(work)["confirm"]["proof"]["files"]
     assert all(file["approved"].startswith("A. Colleague, ") for file in files)
+    assert all("said from" in file["approved"] for file in files)
+
+
+def test_other_goals_that_are_not_done_are_named(work: GitRepo) -> None:
+    more = ("--outcome", "the first\x1b[31m task", "--criterion", "AC1: t :: false", "--allow", "x")
+    assert flow(work, "goal", "create", "first", *more).status == 0
+    assert flow(work, "goal", "pause", "first", "--reason", "later").status == 0
+    flow(work, "goal", "create", "draft", "--draft", *more)
+    flow(work, "goal", "create", "gone", *more)
+    flow(work, "goal", "clear", "gone", "--yes")
+    amend(work, ("sh tests/all.sh", "test -e src/a.py"), ("true || true", "test -e src/a.py"))
+    others = evaluate(work)["confirm"]["other_goals"]
+    assert others == ["first: waiting_for_user, the first\\x1b[31m task"]
+    assert "Not done on this branch\n  first: waiting_for_user" in "\n".join(lines_of(work))
+
+
+@pytest.mark.parametrize("columns", [60, 80, 160])
+def test_no_text_pushes_a_command_or_a_result_out(work: GitRepo, columns: int) -> None:
+    edits = [("the tests pass", "t " * 900), ("sh tests/all.sh", "test -e src/a.py")]
+    amend(work, *edits, ("true || true", "test -e src/a.py"))
+    evaluate(work)
+    (row,) = [line for line in lines_of(work) if line.startswith("  AC1")]
+    assert row.endswith("…: test -e src/a.py  (exit 0)")
+    child = scene.at_terminal(work, ["goal", "confirm", "strict"], columns=columns)
+    child.expect("Enter leave it as it is")
+    screen = " ".join(re.sub(r"\x1b\[[0-9;]*m", "", child.before).split())
+    assert screen.count("test -e src/a.py (exit 0)") == 2
+    child.sendline("")
+    ended(child)
