@@ -165,20 +165,14 @@ def lint(goal: Goal, about_commands: Sequence[str]) -> list[str]:
         )
     bare = [c.id for c in goal.criteria if c.id in fuzzy and _bare(c)]
     if bare and goal.evaluator_type != "deterministic":
-        found.append(
-            f"{explain.names(bare)}: without evidence_paths or an evidence_command no judge can "
-            "pass it"
-        )
+        found.append(f"{explain.names(bare)}: a debate without a solution has nothing to judge")
     return found
 
 
 def _bare(criterion: Criterion) -> bool:
-    """Whether a judge would be given nothing that it could rest a pass on."""
+    """Whether it is put to a debate that is given nothing to judge."""
     orders = apart.orders(criterion)
-    if any(isinstance(order, DebateOrder) and not order.solution for order in orders):
-        return True
-    balloted = not orders or bool(criterion.document.get("rubric"))
-    return balloted and not criterion.evidence_paths and not criterion.evidence_command
+    return any(isinstance(order, DebateOrder) and not order.solution for order in orders)
 
 
 class Rebase(NamedTuple):

@@ -334,6 +334,8 @@ def _ask(case: JudgeCase, tools: Tools) -> tuple[Opinion | Silence | None, Colle
             return decide.Silence(why), None
         return None, None
     if request.no_judge:
+        if request.trigger == "stop-hook":
+            return decide.Silence("not asked at a stop, but with evaluator-loop"), None
         return decide.Silence("not asked (--no-judge)"), None
     if tools.judge is None:
         return decide.Silence("none configured", remedy="name_judge"), None

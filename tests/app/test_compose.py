@@ -407,6 +407,10 @@ def test_the_artifact_of_a_move_has_a_result(given: Any, last: Any, result: str)
 ASKED = [
     # kind, fuzzy, trigger, request, the judge's part in the reason
     ("hybrid", True, "manual", {"no_judge": True}, "judge: not asked (--no-judge)"),
+    (
+        *("hybrid", True, "stop-hook", {"no_judge": True}),
+        "judge: not asked at a stop, but with evaluator-loop",
+    ),
     ("hybrid", True, "manual", {}, "judge: none configured"),
     ("hybrid", True, "command", {}, "judge: none configured"),
     ("hybrid", False, "manual", {}, None),
