@@ -20,7 +20,9 @@ from flow.core.lost_goals import KnownGoal, SessionNotes
 from flow.core.sha import sha256
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
+
+    from flow.core.closing import ClosedGoal
 
 FOLDER = "checkouts"
 MARKER = ":flow"
@@ -29,6 +31,8 @@ GOALS = "goals.json"
 LOCK = "goals.lock"
 LIMIT = 4 << 20
 """Bytes of one file."""
+MOST_CLOSED = 50
+"""Closings of a checkout that wait to be told; the oldest go first."""
 MOST_SESSIONS = 32
 """Sessions of a checkout that are remembered; the oldest go first."""
 _SESSION_PREFIX = "session-"
@@ -44,6 +48,8 @@ class Remembered(NamedTuple):
 
     git_dir: str | None
     goals: Mapping[str, KnownGoal]
+    closed: Mapping[str, ClosedGoal] = {}
+    """Those that were closed, and no stop has told it yet."""
 
 
 class CheckoutNotes:
@@ -68,7 +74,8 @@ class CheckoutNotes:
             goal = _known(goal_id, row)
             if goal is not None:
                 known[goal_id] = goal
-        return Remembered(git_dir if isinstance(git_dir, str) else None, known)
+        closed = _closed(document["closed"]) if "closed" in document else {}
+        return Remembered(git_dir if isinstance(git_dir, str) else None, known, closed)
 
     def coming(self, goal_id: str, status: str) -> None:
         """Flow is about to write ``status``: what it wrote last counts as well until then."""
@@ -90,12 +97,23 @@ class CheckoutNotes:
             return False
         with locks.exclusive(self._folder, f"{self._rel}/{LOCK}", quick=True):
             before = self.read()
-            goals = {key: value for key, value in before.goals.items() if key != goal_id}
-            if goals:
-                self._write(before._replace(goals=goals))
-            else:  # the hook's script starts nothing for this checkout any more
-                files.remove(self._folder, f"{self._rel}/{GOALS}", sync=False)
+            self._write(before._replace(goals=_without(before.goals, [goal_id])))
         return True
+
+    def closed(self, goal: ClosedGoal) -> None:
+        """The goal was closed: it is missed no longer, and the next stop tells it."""
+        self._make()
+        with locks.exclusive(self._folder, f"{self._rel}/{LOCK}", quick=True):
+            before = self.read()
+            rows = [*_without(before.closed, [goal.goal_id]).values(), goal][-MOST_CLOSED:]
+            goals = _without(before.goals, [goal.goal_id])
+            self._write(before._replace(goals=goals, closed={row.goal_id: row for row in rows}))
+
+    def closings_told(self, goal_ids: Collection[str]) -> None:
+        """A stop has told these closings."""
+        with locks.exclusive(self._folder, f"{self._rel}/{LOCK}", quick=True):
+            before = self.read()
+            self._write(before._replace(closed=_without(before.closed, goal_ids)))
 
     def session(self, session: str) -> SessionNotes | None:
         """What the hook remembers of a session; None where it never stopped here."""
@@ -132,8 +150,15 @@ class CheckoutNotes:
             self._write(before._replace(goals={**before.goals, goal.goal_id: goal}))
 
     def _write(self, known: Remembered) -> None:
+        if not known.goals and not known.closed:
+            # The hook's script starts nothing for this checkout any more.
+            files.remove(self._folder, f"{self._rel}/{GOALS}", sync=False)
+            return
         rows = {goal.goal_id: goal._asdict() for goal in known.goals.values()}
-        self._replace(GOALS, {"git_dir": self._git_dir or known.git_dir, "goals": rows})
+        document = {"git_dir": self._git_dir or known.git_dir, "goals": rows}
+        if known.closed:
+            document["closed"] = {row.goal_id: row._asdict() for row in known.closed.values()}
+        self._replace(GOALS, document)
 
     def _replace(self, name: str, document: Mapping[str, Any]) -> None:
         data = json.dumps(document, separators=(",", ":"), ensure_ascii=True).encode("ascii")
@@ -215,6 +240,23 @@ def _known(goal_id: str, row: Any) -> KnownGoal | None:
     if not statuses or not all(isinstance(text, str) for text in texts):
         return None
     return KnownGoal(goal_id, row["run_id"], row["branch"], statuses, row["contract"])
+
+
+def _closed(value: Any) -> dict[str, ClosedGoal]:
+    from flow.core.closing import ClosedGoal
+
+    found = {}
+    for goal_id, row in value.items() if isinstance(value, dict) else ():
+        texts = (
+            [row.get(key) for key in ClosedGoal._fields[1:]] if isinstance(row, dict) else [None]
+        )
+        if all(isinstance(text, str) for text in texts):
+            found[goal_id] = ClosedGoal(goal_id, *texts)
+    return found
+
+
+def _without(rows: Mapping[str, Any], goal_ids: Collection[str]) -> dict[str, Any]:
+    return {goal_id: row for goal_id, row in rows.items() if goal_id not in goal_ids}
 
 
 def _notes(document: Mapping[str, Any]) -> SessionNotes:

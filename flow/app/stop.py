@@ -12,7 +12,7 @@ from flow.app.stop_turn import JudgedGoal, judge
 from flow.cheap_typing import TYPE_CHECKING, NamedTuple
 from flow.core import explain, lost_goals, stop_words
 from flow.core.lost_goals import Loss
-from flow.core.stop_host import Answer
+from flow.core.stop_host import SHOWING_HOSTS, Answer
 from flow.errors import FlowError, cut_list
 
 if TYPE_CHECKING:
@@ -47,6 +47,11 @@ def stop(event: StopEvent, host: Host, tools: StopTools) -> Answer:
     judged = _judge(ready, event, host, tools, sight, notes)
     losses = [*sight.losses, *chosen.losses, *(j.loss for j in (*waiting, *judged) if j.loss)]
     asked = _asked(losses, notes, tools)
+    closings = sight.closings if event.host in SHOWING_HOSTS else ()
+    if closings:
+        tools.sessions.closings_told([goal.goal_id for goal in closings])
+        told = cut_list([goal.sentence() for goal in closings], GOALS)
+        chosen = chosen._replace(said=(*told, *chosen.said))
     answer = _answer([*waiting, *judged], chosen, losses, asked, sight, tools)
     notes = _noted(notes, judged, losses, asked)
     if event.session and (judged or _is_new(notes, sight, event.session, tools)):

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from flow.app.evaluate import Evaluated, Request
+    from flow.core.closing import ClosedGoal
     from flow.core.goal import Criterion, Goal
     from flow.core.lost_goals import KnownGoal, Loss
     from flow.core.pause import Pause
@@ -47,6 +48,8 @@ class Sight(NamedTuple):
     """What the hook did in this session."""
     paused: Mapping[str, Pause] = {}
     """Of the goals that somebody has set aside: who and why, by id."""
+    closings: Sequence[ClosedGoal] = ()
+    """Goals of this branch or session that were closed, which no stop has told yet."""
 
 
 class Sessions(Protocol):
@@ -63,6 +66,9 @@ class Sessions(Protocol):
 
     def keep(self, session: str, notes: SessionNotes) -> None:
         """Remember what the hook did in a session."""
+
+    def closings_told(self, goal_ids: Sequence[str]) -> None:
+        """Remember that these goals' closings were told in this checkout."""
 
 
 class LoopRecord(Protocol):

@@ -1,14 +1,15 @@
 """What the user's state folder keeps of how a goal was closed (SPEC sections 2 and 10).
 
 A goal file and its run lie in the checkout, where whoever works there may write ``achieved`` and an
-event that fits. So each door leaves a digest there of what it closed, and on what.
+event that fits. So each door leaves a digest there of what it closed, and on what. The Stop hook
+tells each closing to the person once: a command in a script reaches a door without a question.
 """
 
 from __future__ import annotations
 
 import json
 
-from flow.cheap_typing import TYPE_CHECKING
+from flow.cheap_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -18,6 +19,46 @@ if TYPE_CHECKING:
 
 FOLDER = "closed/"
 """Before the goal's id: the name of the digest among those of a run's small files."""
+
+
+PLACES = {"agent": "an agent's shell", "terminal": "a terminal", "pipe": "a pipe"}
+"""Where a closing was said, in words, by ``said_from``."""
+_LONGEST = 200
+
+
+class ClosedGoal(NamedTuple):
+    """A goal that was closed in a checkout, as the person is told at the next stop there.
+
+    ``at``, ``by`` and ``said_from`` are the event's; empty where it does not say.
+    """
+
+    goal_id: str
+    branch: str
+    status: str
+    at: str = ""
+    by: str = ""
+    said_from: str = ""
+
+    def sentence(self) -> str:
+        """Who closed it, when and from where; without a full stop, safe for a terminal."""
+        from flow.core.explain import visible
+
+        place = PLACES.get(self.said_from, self.said_from)
+        parts = ((" at ", self.at), (" by ", self.by), (", said from ", place))
+        told = "".join(before + visible(text)[:_LONGEST] for before, text in parts if text)
+        return f"goal {visible(self.goal_id)} was closed as {visible(self.status)[:_LONGEST]}{told}"
+
+
+def closed_goal(
+    goal_id: str, branch: str, status: str, event: Mapping[str, Any] | None
+) -> ClosedGoal:
+    """The closing that ``event``, the goal's newest change of status, tells."""
+    found = event if event is not None and event.get("to") == status else {}
+    by = found.get("by", found.get("how"))  # a helper names itself
+    texts = (found.get("at"), by, found.get("said_from"))
+    return ClosedGoal(
+        goal_id, branch, status, *(text if isinstance(text, str) else "" for text in texts)
+    )
 
 
 def told_at(events: Sequence[Mapping[str, Any]], status: str) -> str | None:

@@ -14,6 +14,7 @@ from flow.core.lifecycle import TERMINAL
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from flow.core.closing import ClosedGoal
     from flow.core.goal import Goal
 
 LossKind = Literal[
@@ -219,7 +220,7 @@ def is_acting(goal: Goal) -> bool:
     return goal.status in ("active", "waiting_for_ci") or goal.blocked_by_paths
 
 
-def is_here(goal: Goal | KnownGoal, branch: str | None) -> bool:
+def is_here(goal: Goal | KnownGoal | ClosedGoal, branch: str | None) -> bool:
     """Whether the goal is one of the branch that is checked out; None: of every branch."""
     from flow.core.goal import NO_BRANCH
 

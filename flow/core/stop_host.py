@@ -174,6 +174,10 @@ def read_event(host: str, document: object) -> tuple[StopEvent, tuple[str, ...]]
     return event._replace(skip=_skip(host, document, warnings)), tuple(warnings)
 
 
+SHOWING_HOSTS = ("claude", "gemini")
+"""Hosts that show the person a message with every answer."""
+
+
 def to_document(host: str, answer: Answer) -> dict[str, str]:
     """``answer`` in the words of ``host``, with no key that it does not know.
 

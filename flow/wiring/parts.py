@@ -237,11 +237,29 @@ class Parts:
         from flow.core.lost_goals import KnownGoal
 
         with suppress(FlowError):
-            if status in TERMINAL or status == "draft":
+            # What the hook closes it tells itself, and nobody began what was a draft.
+            if status in TERMINAL and self.speaker is not None and goal.status != "draft":
+                self.note_closing(goal.id, goal.branch, run_id, status)
+            elif status in TERMINAL or status == "draft":
                 self.checkout_notes.forget(goal.id)
             else:
                 known = KnownGoal(goal.id, run_id, goal.branch, (status,), contract)
                 self.checkout_notes.left(known)
+
+    def note_closing(self, goal_id: str, branch: str, run_id: str, status: str) -> None:
+        """Let the next stop in this checkout tell who closed the goal.
+
+        Raises :class:`FlowError` where that cannot be remembered.
+        """
+        from flow.adapters import events
+        from flow.core.closing import closed_goal
+        from flow.core.pause import changes_status
+
+        try:
+            event = events.newest(self.top, run_id, "goal_id", goal_id, changes_status)
+        except FlowError:  # its events are told where they are read
+            event = None
+        self.checkout_notes.closed(closed_goal(goal_id, branch, status, event))
 
     def _notes(self, kind: Any) -> Notes:
         """Notes about this repository's goals in the user's state folder."""

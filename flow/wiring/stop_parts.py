@@ -11,7 +11,7 @@ from flow.core.verdict import clip
 from flow.errors import FlowError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from flow.app.evaluate import Evaluated
     from flow.core.goal import Criterion, Goal
@@ -57,6 +57,11 @@ class StopSessions:
         """Remember what the hook did in a session."""
         with suppress(FlowError):
             self._checkout.checkout_notes.keep_session(session, notes)
+
+    def closings_told(self, goal_ids: Sequence[str]) -> None:
+        """Remember that these goals' closings were told in this checkout."""
+        with suppress(FlowError):
+            self._checkout.checkout_notes.closings_told(goal_ids)
 
 
 class StopRecord:

@@ -13,10 +13,11 @@ from flow.core.lost_goals import Loss, SessionNotes
 from flow.errors import FlowError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from flow.adapters.git import Repo
     from flow.app.ports import LoadedGoal
+    from flow.core.closing import ClosedGoal
     from flow.core.goal import Goal
     from flow.core.lost_goals import KnownGoal
     from flow.core.pause import Pause
@@ -42,13 +43,14 @@ def look(
     remembered, notes = _remembered(checkout, session)
     if remembered.git_dir is not None and checkout.repo.git_dir is None:
         losses = [Loss(goal_id, "no_repository", checkout.top) for goal_id in remembered.goals]
-        return Sight((), {}, remembered.goals, losses, {}, notes)
+        closings = [*remembered.closed.values()]
+        return Sight((), {}, remembered.goals, losses, {}, notes, {}, closings)
     pending, broken = _finish(checkout) if finish else (0, {})
     goals = _goals(checkout, remembered.goals, broken, None if pending else read)
     branch = checkout.branch()
     closed = _closed(checkout, remembered.goals, goals)
-    if finish:
-        _forget(checkout, closed)
+    if finish and closed:
+        remembered = _note_closings(checkout, closed, goals, remembered)
     losses = lost_goals.losses(
         [*remembered.goals.values()],
         {goal_id: loaded.goal for goal_id, loaded in goals.items()},
@@ -70,6 +72,7 @@ def look(
         {goal_id: loaded.contract for goal_id, loaded in here.items()},
         notes,
         _paused(checkout, [loaded.goal for loaded in here.values()]),
+        _closings(remembered, branch, notes),
     )
 
 
@@ -189,8 +192,28 @@ def _closed(
     return frozenset(closed)
 
 
-def _forget(checkout: Reading, closed: frozenset[str]) -> None:
-    """Remember no longer what a killed command had closed."""
+def _note_closings(
+    checkout: Reading,
+    closed: frozenset[str],
+    goals: Mapping[str, LoadedGoal],
+    remembered: Remembered,
+) -> Remembered:
+    """Remember no longer as open what a killed command had closed, and tell that, too."""
     for goal_id in closed:
+        known, status = remembered.goals[goal_id], goals[goal_id].goal.status
         with suppress(FlowError):
-            checkout.checkout_notes.forget(goal_id)
+            checkout.note_closing(goal_id, known.branch, known.run_id, status)
+    with suppress(FlowError):
+        remembered = remembered._replace(closed=checkout.checkout_notes.read().closed)
+    return remembered
+
+
+def _closings(
+    remembered: Remembered, branch: str | None, notes: SessionNotes
+) -> Sequence[ClosedGoal]:
+    """Those that are told here; those of another branch where this session was judged by them."""
+    return [
+        goal
+        for goal in remembered.closed.values()
+        if goal.goal_id in notes.judged or lost_goals.is_here(goal, branch)
+    ]

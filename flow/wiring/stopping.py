@@ -60,20 +60,25 @@ class Stopping(Reading, Evaluating):
         """
         try:
             notes = self.checkout_notes.session(session) if session else None
-            goals = self.checkout_notes.read().goals
+            known = self.checkout_notes.read()
         except FlowError:
             return []
-        left = [goal_id for goal_id in goals if notes and goal_id in notes.judged]
-        if session is None or notes is None or not left:
-            return []
-        news = [goal_id for goal_id in left if notes.told.get(goal_id) != why]
-        if not news:
+        if session is None or notes is None:
             return []
         from flow.wiring import stop_parts
 
+        sessions = stop_parts.StopSessions(self)
+        closed = [goal for goal in known.closed.values() if goal.goal_id in notes.judged]
+        if closed:
+            sessions.closings_told([goal.goal_id for goal in closed])
+        said = [goal.sentence() for goal in closed]
+        left = [goal_id for goal_id in known.goals if goal_id in notes.judged]
+        news = [goal_id for goal_id in left if notes.told.get(goal_id) != why]
+        if not news:
+            return said
         told = {**notes.told, **dict.fromkeys(left, why)}
-        stop_parts.StopSessions(self).keep(session, notes._replace(told=told, judging=False))
-        return [f"goal {explain.names(news, 5)}: not judged any more, since {why}"]
+        sessions.keep(session, notes._replace(told=told, judging=False))
+        return [*said, f"goal {explain.names(news, 5)}: not judged any more, since {why}"]
 
     def stop(self, event: StopEvent, host: Host, seconds_left: Callable[[], float]) -> Answer:
         """Decide about one stop of an agent. Raises :class:`FlowError`."""

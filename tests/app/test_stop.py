@@ -85,6 +85,9 @@ class Scene:
     def owner(self, goal_id: str) -> str | None:
         return self.owners.get(goal_id)
 
+    def closings_told(self, goal_ids: Any) -> None:
+        self.log.append(f"told {list(goal_ids)}")
+
     def has_stopped(self, session: str) -> bool:
         return session in self.notes
 

@@ -109,7 +109,7 @@ class Row:
 ROWS = {
     "no goal": Row(no_goal),
     "draft": Row(draft),
-    "closed": Row(closed),
+    "closed": Row(closed, says="goal greet was closed as cancelled at "),
     "other branch": Row(other_branch),
     "other session": Row(other_session, says="session s2 claimed it"),
     "background": Row(

@@ -231,7 +231,7 @@ def test_what_flow_does_itself_is_no_loss(door: str, work: GitRepo, capfd: Captu
     assert answer["decision"] == "approve"
     assert "by hand" not in str(answer)
     if door != "paused":
-        assert "systemMessage" not in answer
+        assert answer["systemMessage"].startswith("Flow: goal greet was closed as ")
         shutil.rmtree(work.path / ".flow")
         assert "systemMessage" not in stop(work, capfd)
 
@@ -294,7 +294,9 @@ def test_what_a_killed_command_had_closed_is_forgotten(
         patch.setattr(Parts, "left", lambda *_: None)
         assert scene.here(work, "goal", "clear", "greet", "--yes").status == 0
     assert list((home / "flow-state").rglob("goals.json"))
-    assert "systemMessage" not in stop(work, capfd)
+    told = stop(work, capfd)["systemMessage"]
+    assert told.startswith("Flow: goal greet was closed as cancelled at ")
+    assert told.endswith(", said from a pipe")
     assert not list((home / "flow-state").rglob("goals.json"))
 
 
