@@ -13,6 +13,7 @@ from flow.app.ports import Closing, CriterionUpdate, LastEvaluation, Move, Turn
 from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 from flow.core import boundary as bounds
 from flow.core import explain
+from flow.core.confirming import names_proposal
 from flow.core.guards import differences
 from flow.core.lifecycle import TERMINAL, Lifecycle
 from flow.core.verdict import REASON_LIMIT, ProposedTransition, clip
@@ -85,9 +86,8 @@ def confirm(desk: Desk, goal_id: str, proposal_id: str, reason: str | None, how:
     loaded = desk.records.goal(goal_id)
     goal = loaded.goal
     proposal = live_proposal(desk.records, goal)
-    if proposal is not None and 12 <= len(proposal_id) < 64:  # its first digits
-        whole = str(proposal["proposal_id"])
-        proposal_id = whole if whole.startswith(proposal_id) else proposal_id
+    if proposal is not None and names_proposal(proposal_id, str(proposal["proposal_id"])):
+        proposal_id = str(proposal["proposal_id"])
     if goal.status in TERMINAL:
         raise StaleProposal(
             f"goal {goal.id} is {goal.status} already, so no proposal for it is live",

@@ -37,6 +37,12 @@ class CriterionProof(NamedTuple):
     limitations: tuple[str, ...] = ()
 
 
+def names_proposal(given: str, proposal_id: str) -> bool:
+    """Whether ``given`` is the proposal's id, or at least its first twelve digits."""
+    begins = 12 <= len(given) < 64 and proposal_id.startswith(given)
+    return begins or given == proposal_id
+
+
 class ContractStep(NamedTuple):
     """One change of the contract since the goal began."""
 

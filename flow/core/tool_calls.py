@@ -105,7 +105,7 @@ _INTERPRETERS = (
     "xargs", "parallel", "source", ".", "eval", "ssh", "at", "batch", "env", "sudo", "flow",
 )  # fmt: skip
 _TO_A_FILE = re.compile(r"\d?>{1,2}\s*[\w./-]+(?=\s|$)")
-_HARMLESS_REDIRECTION = re.compile(r"\d?>{1,2}\s*/dev/null(?=\s|$)|\d?>&\d|&>\s*/dev/null(?=\s|$)")
+HARMLESS_REDIRECTION = re.compile(r"\d?>{1,2}\s*/dev/null(?=\s|$)|\d?>&\d|&>\s*/dev/null(?=\s|$)")
 _COMMIT_MESSAGE = re.compile(
     r"(\bgit commit\b[^;&|\n]* -m )\"\$\(cat <<'(\w+)'\n[\s\S]*?\n\2\n\)\""
 )
@@ -121,7 +121,7 @@ def acts_in_shell(text: str) -> tuple[Act, ...]:
         return (Act("unclear"),) if _GLUED.search(text) else ()
     acts: list[Act] = []
     piped = handed = False
-    for segment, after in _segments(text):
+    for segment, after in segments(text):
         mentions = MENTION.search(segment) is not None
         if mentions:
             acts += _acts_of(segment) or [Act("unclear")] * handed
@@ -148,7 +148,7 @@ def acts_in_folder(folder: str, text: str) -> tuple[Act, ...]:
     """What a person decides in a shell text that runs in ``folder`` (absolute, links resolved)."""
     if ".flow" not in folder.split("/"):
         return ()
-    reads = all(_is_reader(segment) for segment, _ in _segments(text) if segment.strip())
+    reads = all(_is_reader(segment) for segment, _ in segments(text) if segment.strip())
     return () if reads else (Act("files"),)
 
 
@@ -168,7 +168,7 @@ def _unescaped(text: str) -> Iterator[tuple[int, str, str]]:
             yield place, sign, quote
 
 
-def _segments(text: str) -> Iterator[tuple[str, str]]:
+def segments(text: str) -> Iterator[tuple[str, str]]:
     """The simple commands of a text as they are written, each with the sign behind it."""
     begin = 0
     for place, sign, quote in _unescaped(text):
@@ -219,7 +219,7 @@ def _words(segment: str) -> list[str] | None:
     """The words of a simple command; None where the shell computes one, or a file is written."""
     import shlex
 
-    bare = _HARMLESS_REDIRECTION.sub(" ", segment)
+    bare = HARMLESS_REDIRECTION.sub(" ", segment)
     for _, sign, quote in _unescaped(bare):
         if (sign in "$`" and quote != "'") or (sign in "<>" and not quote):
             return None

@@ -43,6 +43,20 @@ def question(acts: tuple[Act, ...]) -> str:
     return "\n".join([*lines, "", AGENT_ASKS])
 
 
+def more_than_confirm(line: str) -> str:
+    """What is said first of a shell text that is more than one plain ``flow goal confirm``."""
+    shown = visible(line[: _MOST_WORDS + 1])
+    if len(shown) > _MOST_WORDS:
+        shown = f"{shown[:_MOST_WORDS]} ... ({len(line)} characters)"
+    return f"This line does more than confirm: {shown}"
+
+
+def unknown_goal(folder: str | None) -> str:
+    """What is said where the text may run Flow elsewhere; ``folder``: whose goal is told then."""
+    told = f": what follows is the one of {visible(folder)}" if folder is not None else "."
+    return f"Flow cannot tell which goal this closes{told}"
+
+
 def cannot_look(reason: str) -> str:
     """The question where Flow itself could not look at the call."""
     return (

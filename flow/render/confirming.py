@@ -8,6 +8,7 @@ from __future__ import annotations
 import textwrap
 
 from flow.cheap_typing import TYPE_CHECKING
+from flow.core.confirming import names_proposal
 from flow.core.explain import names, visible
 from flow.core.verdict import clip
 from flow.errors import cut_list
@@ -189,19 +190,30 @@ def _trust(trust: TrustGround) -> str:
     return f"{who}: {visible(trust.at)}, {visible(trust.how)}, {place}"
 
 
-def for_hook(question: ConfirmQuestion, *, asked_by_agent: bool = True) -> list[str]:
-    """The same as plain lines for a host's own prompt; at most :data:`HOOK_LINES`."""
+def for_hook(
+    question: ConfirmQuestion, named: str | None = None, *, surely: bool = True
+) -> list[str]:
+    """The same as plain lines for an agent's host's own prompt; at most :data:`HOOK_LINES`.
+
+    ``named`` is the proposal that the agent's command names, None where it names none; ``surely``
+    says that the command is about this goal, and not perhaps about one of another folder.
+    """
+    goal_id = visible(question.goal_id)
+    other = named is not None and not names_proposal(named, question.proposal_id)
+    refused = "it will be refused" + ("" if surely else ", or closes another")
     first = [
-        f"Close goal {visible(question.goal_id)} as {question.to}?",
+        *([f"This is not the live proposal of goal {goal_id}: {refused}."] if other else []),
+        f"Close goal {goal_id} as {question.to}?",
         "",
         visible(clip(question.outcome, HOOK_WIDTH)),
     ]
-    last = [_hook_last(question)]
-    if asked_by_agent:
-        last += [
-            "",
-            "This is an agent asking. Yes closes the goal for good; no leaves it as it is.",
-        ]
+    stale = other or bool(question.moved)
+    yes = f"runs it, and {refused}" if stale else "closes the goal for good"
+    last = [
+        _hook_last(question),
+        "",
+        f"This is an agent asking. Yes {yes}; no leaves it as it is.",
+    ]
     proof = question.proof
     blocks = [
         ("Proved by", [_proved_row(row) for row in question.criteria if row.proved]),
@@ -223,7 +235,8 @@ def for_hook(question: ConfirmQuestion, *, asked_by_agent: bool = True) -> list[
     lines += last
     if cut:
         more = "line" if cut == 1 else "lines"
-        lines.append(f"{cut} {more} more are not shown here: flow goal confirm {question.goal_id}")
+        rest = f"{cut} {more} more are not shown here: flow goal confirm {question.goal_id}"
+        lines.insert(len(lines) - stale, rest)  # that it will be refused stays the last word
     return lines
 
 

@@ -373,17 +373,20 @@ class Evaluating(Parts):
 
         return confirming.question(self, ids.goal_id(goal_id))
 
-    def confirm_lines(self, goal_id: str) -> list[str]:
+    def confirm_lines(
+        self, goal_id: str, named: str | None = None, *, surely: bool = True
+    ) -> list[str]:
         """The same for a host's prompt, at most 40 lines; a line that says so without a proposal.
 
-        For the hook before ``flow goal confirm``.
+        For the hook before ``flow goal confirm``; ``named`` and ``surely`` are as for
+        :func:`flow.render.confirming.for_hook`.
         """
         from flow.render.confirming import for_hook
 
         question = self.confirm_question(goal_id)
         if question is None:
             return [f"Goal {goal_id} has no live proposal; nothing can be confirmed."]
-        return for_hook(question)
+        return for_hook(question, named, surely=surely)
 
     def confirm_diff(self, goal_id: str) -> str:
         """What changed since the base, for a pager: the files that the proof rests on first."""

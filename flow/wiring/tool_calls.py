@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 
 from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core.explain import visible
@@ -13,13 +14,13 @@ from flow.core.tool_calls import (
     acts_in_shell,
     acts_on_path,
 )
-from flow.core.tool_questions import question
+from flow.core.tool_questions import more_than_confirm, question, unknown_goal
 from flow.errors import FlowError, StateError
 from flow.wiring.checkout import Checkout
 from flow.wiring.reading import Reading
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
 _PATHS = ("file_path", "notebook_path", "path")
 """Where tools that write a file name it."""
@@ -46,9 +47,44 @@ def question_before(event: Mapping[str, Any]) -> str | None:
         acts = tuple(act for act in acts if act.kind not in ONLY_BESIDE_ACTIVE)
     if not acts:
         return None
-    if [act.kind for act in acts] == ["confirm"] and acts[0].words[:2] == ("goal", "confirm"):
-        return _about_confirm(folder, acts[0])
+    if isinstance(command, str) and any(_may_confirm(act, command) for act in acts):
+        return _before_confirm(folder, command, acts)
     return question(acts)
+
+
+def _may_confirm(act: Act, text: str) -> bool:
+    return act.kind == "confirm" or (act.kind == "unclear" and _CONFIRM.search(text) is not None)
+
+
+_CONFIRM = re.compile(r"\bconfirm\b")
+
+
+def _before_confirm(folder: str, text: str, acts: tuple[Act, ...]) -> str:
+    """The question about a shell text that closes a goal, and first what else it does."""
+    from flow.core.confirm_line import confirm_line
+
+    line = confirm_line(text, lambda path: _is_own(os.path.join(folder, path)))
+    if line.alone:
+        others = tuple(act for act in acts if not _may_confirm(act, text))
+        return question(acts) if others else _about_confirm(folder, line.alone, True)
+    only = len(acts) == 1 and acts[0].words[:2] == ("goal", "confirm")
+    first = [more_than_confirm(text)]
+    if not line.stays:
+        first.append(unknown_goal(os.path.realpath(folder) if only else None))
+    asked = _about_confirm(folder, acts[0].words, line.stays) if only else question(acts)
+    return "\n".join([*first, asked])
+
+
+def _is_own(program: str) -> bool:
+    """Whether ``program`` is what ``flow`` is on the PATH, or the plugin's."""
+    import shutil
+
+    import flow
+
+    tops = (os.path.dirname(os.path.dirname(flow.__file__)), os.environ.get("CLAUDE_PLUGIN_ROOT"))
+    own = [os.path.join(top, "bin", "flow") for top in tops if top]
+    programs = (*own, shutil.which("flow"))
+    return os.path.realpath(program) in {os.path.realpath(path) for path in programs if path}
 
 
 def input_with_question(event: Mapping[str, Any], asked: str) -> dict[str, Any] | None:
@@ -95,30 +131,19 @@ def _has_active_goal(folder: str) -> bool:
     return bool(goals or unreadable)
 
 
-def _about_confirm(folder: str, act: Act) -> str:
+def _about_confirm(folder: str, words: tuple[str, ...], surely: bool) -> str:
     """What a person has to know before they say yes to ``flow goal confirm``, in Flow's words."""
+    from flow.core.confirm_line import confirm_call
+
     try:
         checkout = Checkout(folder)
-        goal_id = _goal_named(act.words) or _only_goal(checkout)
-        return "\n".join(checkout.confirm_lines(goal_id))
+        call = confirm_call(words)
+        goal_id = call.goal_id or _only_goal(checkout)
+        return "\n".join(checkout.confirm_lines(goal_id, call.proposal, surely=surely))
     except FlowError as error:
         why = visible(str(error.faults[0]))
-        return f"{question((act,))}\nWhat it rests on could not be looked at: {why}"
-
-
-_WITH_VALUE = ("--proposal", "--reason", "--by", "--note")
-
-
-def _goal_named(words: Sequence[str]) -> str | None:
-    """The goal's id among the words of ``flow goal confirm``."""
-    rest = [word for word in words if word != "--json"][2:]
-    while rest:
-        word = rest.pop(0)
-        if word in _WITH_VALUE:
-            del rest[:1]
-        elif not word.startswith("-"):
-            return word
-    return None
+        asked = question((Act("confirm", words),))
+        return f"{asked}\nWhat it rests on could not be looked at: {why}"
 
 
 def _only_goal(checkout: Checkout) -> str:

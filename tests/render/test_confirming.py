@@ -120,3 +120,15 @@ def test_a_prompt_is_never_too_long_and_no_kind_is_pushed_out(
     assert ("Changed since the goal began" in text) == bool(steps)
     assert ("The proof changed: " in text) == bool(files)
     assert len(at_terminal(found, plain)) < 500
+
+
+@pytest.mark.parametrize(("named", "moved"), [("0" * 12, ()), (None, ("src/a.py",))])
+def test_that_it_will_be_refused_is_the_last_word(
+    named: str | None, moved: tuple[str, ...]
+) -> None:
+    left = tuple(f"b{n}" for n in range(50))
+    lines = for_hook(question(moved=moved, left_behind=left), named)
+    assert len(lines) <= HOOK_LINES
+    assert lines[-1].endswith("Yes runs it, and it will be refused; no leaves it as it is.")
+    assert " more are not shown here" in lines[-2]
+    assert lines[0].startswith("This is not the live proposal of goal ") is (named is not None)
