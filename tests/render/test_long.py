@@ -290,7 +290,7 @@ def test_every_list_of_the_question_is_cut_with_its_count_and_a_command() -> Non
     hook = for_hook(asked)
     assert len(hook) <= HOOK_LINES
     assert len("\n".join(hook)) < MOST
-    cut = re.fullmatch(r"([\d,]+) lines more are not shown here: flow goal confirm g", hook[-1])
+    cut = re.fullmatch(r"([\d,]+) lines more are not shown here: flow goal confirm g", hook[-2])
     assert cut is not None
     rows = 500 + 500 + 601 + 5000 + 5000 + 500 + 500
     shown = sum(line.startswith("  ") for line in hook)
