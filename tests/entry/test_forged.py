@@ -107,7 +107,8 @@ def confirm(repo: GitRepo, id: str) -> Ran:
 def by_helper(repo: GitRepo) -> Ran:
     """The second door of SPEC section 2."""
     repo.write("../lifecycle.yaml", "status: achieved\n")
-    words = ("--update-lifecycle", "greet", "../lifecycle.yaml", "--merge")
+    words = ("--update-lifecycle", "--goal-id", "greet")
+    words += ("--lifecycle-file", "../lifecycle.yaml", "--merge")
     return run([f"{ROOT}/bin/flow-goal-record.sh", *words], cwd=repo.path, env=PYTHON)
 
 
