@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from flow.core.boundary import Baseline
     from flow.core.goal import Goal
     from flow.core.lifecycle import NonTerminal
+    from flow.core.pause import Pause
 
 GUARDS = "guards"
 """Stands in for a criterion's id where hooks and git settings are approved."""
@@ -79,11 +80,13 @@ def shift(desk: Desk, goal_id: str, to: NonTerminal, reason: str) -> LoadedGoal:
     return desk.records.goal(goal.id)
 
 
-def pause(desk: Desk, goal_id: str, reason: str) -> LoadedGoal:
+def pause(
+    desk: Desk, goal_id: str, reason: str, paused: Callable[[Goal], Pause | None]
+) -> LoadedGoal:
     """Set a goal aside, with the reason on record.
 
     A blocked goal becomes active first, as the table has it. One that waits for a person already
-    keeps its status, and the reason is recorded all the same.
+    keeps its status, and the reason is recorded all the same; the same pause is recorded once.
     """
     desk.ledger.finish(goal_id)
     loaded = desk.records.goal(goal_id)
@@ -91,6 +94,9 @@ def pause(desk: Desk, goal_id: str, reason: str) -> LoadedGoal:
     if goal.status == "blocked":
         loaded = shift(desk, goal_id, "active", f"resumed to be paused: {reason}")
     elif goal.status == PAUSED_STATUS:
+        known = paused(goal)
+        if known is not None and (known.reason, known.by) == (reason, desk.who):
+            return loaded
         run_id = goal.run_id or ""
         move = _move(goal, run_id, PAUSED_STATUS, reason, desk.who)
         desk.ledger.move(goal.id, run_id, loaded.seen, move)

@@ -461,7 +461,8 @@ class Evaluating(Parts):
 
         agent = self.speaker is not None and self.speaker.said_from == "agent"
         default = f"paused by {'the agent' if agent else 'a person'}, who gave no reason"
-        return moves.pause(self._desk(), ids.goal_id(goal_id), reason.strip() or default)
+        reason = reason.strip() or default
+        return moves.pause(self._desk(), ids.goal_id(goal_id), reason, self.paused)
 
     def resume(self, goal_id: str, reason: str) -> LoadedGoal:
         """Waiting or blocked ``→ active``."""

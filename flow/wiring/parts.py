@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from flow.app.ports import LoadedGoal, ProofDisk
     from flow.core.boundary import Baseline, Change, Deciding, Snapshot
     from flow.core.goal import Goal
+    from flow.core.pause import Pause
     from flow.core.proof import LineCount, ProofFile
     from flow.core.proof_words import Watched
     from flow.core.red_first import BaseRun
@@ -225,6 +226,20 @@ class Parts:
             "checkout_notes", lambda: CheckoutNotes(self.state_dir, self.top, self.repo.git_dir)
         )
         return notes
+
+    def paused(self, goal: Goal) -> Pause | None:
+        """Who set the goal aside and why; None where it is not paused."""
+        from flow.core.pause import PAUSED_STATUS, changes_status, pause_of
+
+        if goal.status != PAUSED_STATUS or goal.run_id is None:
+            return None
+        from flow.adapters import events
+
+        try:
+            newest = events.newest(self.top, goal.run_id, "goal_id", goal.id, changes_status)
+        except FlowError:  # its events are told where they are read
+            return None
+        return pause_of(newest)
 
     def _coming(self, goal: Goal, status: str) -> None:
         """A goal is about to get a status: the Stop hook is to know that Flow wrote it."""

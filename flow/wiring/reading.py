@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from flow.core.freshness import Freshness
     from flow.core.goal import Goal
     from flow.core.lost_goals import KnownGoal
-    from flow.core.pause import Pause
 
 
 OUTPUT_END = 4096
@@ -177,20 +176,6 @@ class Reading(Parts):
 
         newest = self.records.newest_turn(run_id, str(verdict.get("goal_id")))
         return is_handed_in(verdict, newest)
-
-    def paused(self, goal: Goal) -> Pause | None:
-        """Who set the goal aside and why; None where it is not paused."""
-        from flow.core.pause import PAUSED_STATUS, changes_status, pause_of
-
-        if goal.status != PAUSED_STATUS or goal.run_id is None:
-            return None
-        from flow.adapters import events
-
-        try:
-            newest = events.newest(self.top, goal.run_id, "goal_id", goal.id, changes_status)
-        except FlowError:  # its events are told where they are read
-            return None
-        return pause_of(newest)
 
     def _shown_pause(self, goal: Goal) -> dict[str, Any] | None:
         pause = self.paused(goal)

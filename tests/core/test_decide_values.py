@@ -18,7 +18,7 @@ CASES: list[tuple[dict[str, Any], Decision]] = [
     ({"found": "incomplete"}, Decision("not_achieved", "active", None, "incomplete", 1.0, "none")),
     (
         {"found": "pass+fuzzy", "evaluator_type": "deterministic"},
-        Decision("not_achieved", "active", None, "incomplete", 1.0, "none"),
+        Decision(*PERSON, 0.0, "none"),  # type: ignore[arg-type]
     ),
     ({"found": "pass"}, Decision("achieved", "active", "achieved", "pass", 1.0, "none")),
     ({"found": "pass", "review": True}, Decision(*PERSON, 1.0, "missing_approval")),  # type: ignore[arg-type]

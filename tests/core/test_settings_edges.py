@@ -93,6 +93,7 @@ def test_every_key_has_its_place_and_says_what_it_expects() -> None:
         f"{J}.maxCostUsd": (f"{J}.maxCostUsd", "judge.max_cost_usd", False),
         f"{J}.minKappa": (f"{J}.minKappa", "judge.min_kappa", False),
         f"{J}.canary": (f"{J}.canary", "judge.canary", False),
+        f"{J}.changedFiles": (f"{J}.changedFiles", "judge.changed_files", True),
         "journal.dir": ("journal.dir", "journal_dir", False),
         "judge.scoresDir": ("judge.scoresDir", "scores_dir", False),
         "judge.reportsDir": ("judge.reportsDir", "reports_dir", False),

@@ -39,7 +39,7 @@ def test_it_blocks_the_agent_repairs_and_it_lets_go(scene: GitRepo, home: Path) 
     with Session(scene, agent, *TOOLS, person=allow) as session:
         turn = session.prompt("make the greeting polite")
     assert turn.decisions == [BLOCK, APPROVE]
-    assert agent.heard[1].startswith(f"{MARK} goal greet is not done yet.")
+    assert f"{MARK} Goal greet is not done: AC1 failed." in agent.heard[1]
     assert "AC1" in agent.heard[1]
     assert "grep -q please src/greet.txt" in agent.heard[1]
     assert turn.result["result"] == "Now I am."

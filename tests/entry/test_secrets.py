@@ -72,7 +72,8 @@ def test_what_a_command_prints_is_stored_without_its_secrets(work: GitRepo, home
 
 
 def test_a_command_that_bash_refuses_tells_no_secret(repo: GitRepo) -> None:
-    scene.create(scene.start(repo), criterion=f"AC1: broken :: (true) {SECRET}")
+    scene.create(scene.start(repo), criterion="AC1: broken :: (true) && true")
+    scene.edit(repo, ("(true) && true", f"(true) {SECRET}"))  # create would refuse it
     done = scene.flow(repo, "goal", "evaluate", "greet", "--json", env=ENV)
     row = done.json["criterion_results"][0]
     assert row["outcome"] == "inconclusive"
