@@ -125,6 +125,7 @@ def act_helper_create(repo: GitRepo, env: dict[str, str]) -> None:
     act_create(repo, {})
     text = scene.goal_file(repo)
     (repo.path / ".flow/goals/greet.goal.yaml").unlink()
+    run(repo, {}, "goal", "forget", "greet")  # else it is missed, and no agent begins another
     repo.write("../goal.yaml", text)
     done = helper_here(
         "flow-goal-record", "--create", "--goal-file", "../goal.yaml", cwd=repo.path, env=env
