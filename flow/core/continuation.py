@@ -14,7 +14,7 @@ from flow.core.layout import sidecar_of
 from flow.core.plain_output import plain_lines
 from flow.core.shell_quote import as_flow_runs, shell_word
 from flow.core.stop_host import MARK
-from flow.core.text_fit import TAIL_CHARACTERS, Block, as_many, cut_to, fitting
+from flow.core.text_fit import TAIL_CHARACTERS, Block, as_many, cut_to, fitting, last_lines
 from flow.core.verdict import clip
 
 if TYPE_CHECKING:
@@ -195,13 +195,7 @@ def _command(goal: Goal, criterion: Criterion) -> list[str]:
 def _tail(text: str) -> list[str]:
     """The last lines of an output, escaped, in at most ``TAIL_CHARACTERS``."""
     lines = [clip(visible(line), 300) for line in plain_lines(text)[-TAIL_LINES:]]
-    left, kept = TAIL_CHARACTERS, list[str]()
-    for line in reversed(lines):
-        left -= len(line) + 1
-        if left < 0:
-            break
-        kept.append(f"  | {line}")
-    return kept[::-1]
+    return [f"  | {line}" for line in last_lines(lines, TAIL_CHARACTERS)]
 
 
 def _violations(goal: Goal, violations: Sequence[Violation]) -> list[str]:

@@ -63,11 +63,16 @@ def _cut_tail(part: Block, share: int) -> list[str]:
     if not part.tail:
         return []
     heading, *lines = part.tail
-    left = share - sum(len(line) + 1 for line in (*part.lines, heading))
+    kept = last_lines(lines, share - sum(len(line) + 1 for line in (*part.lines, heading)))
+    return [heading, *kept] if kept else []
+
+
+def last_lines(lines: Sequence[str], room: int) -> list[str]:
+    """As many of the last lines as ``room`` characters hold, line ends counted."""
     kept: list[str] = []
     for line in reversed(lines):
-        left -= len(line) + 1
-        if left < 0:
+        room -= len(line) + 1
+        if room < 0:
             break
         kept.append(line)
-    return [heading, *kept[::-1]] if kept else []
+    return kept[::-1]

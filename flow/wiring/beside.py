@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from flow.cheap_typing import TYPE_CHECKING
-from flow.core.goal import NO_BRANCH
 from flow.core.lifecycle import TERMINAL
 from flow.core.lost_goals import is_here
 from flow.errors import FlowError, PersonNeeded
@@ -11,6 +10,7 @@ from flow.errors import FlowError, PersonNeeded
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from flow.core.goal import Goal
     from flow.wiring.parts import Parts
 
 
@@ -33,8 +33,8 @@ def refuse_beside_active(parts: Parts, goal_id: str, line: str) -> None:
         )
 
 
-def _active(parts: Parts, goal_id: str) -> Iterable[str]:
-    """Each other goal that is active here, or may be."""
+def _others(parts: Parts, goal_id: str) -> Iterable[tuple[str, Goal | None]]:
+    """The other goals of this branch; None for one that cannot be read."""
     branch = parts.branch()
     for other in parts.records.goal_ids():
         if other == goal_id:
@@ -42,11 +42,19 @@ def _active(parts: Parts, goal_id: str) -> Iterable[str]:
         try:
             goal = parts.records.goal(other).goal
         except FlowError:
-            yield f"goal {other} cannot be read, so it may be active"
+            yield other, None
         else:
-            here = branch is None or goal.branch in (branch, NO_BRANCH)
-            if goal.status == "active" and here:
-                yield f"goal {other} is active on this branch"
+            if is_here(goal, branch):
+                yield other, goal
+
+
+def _active(parts: Parts, goal_id: str) -> Iterable[str]:
+    """Each other goal that is active here, or may be."""
+    for other, goal in _others(parts, goal_id):
+        if goal is None:
+            yield f"goal {other} cannot be read, so it may be active"
+        elif goal.status == "active":
+            yield f"goal {other} is active on this branch"
 
 
 def _gone(parts: Parts) -> Iterable[str]:
@@ -66,15 +74,10 @@ def _gone(parts: Parts) -> Iterable[str]:
 
 def others_open(parts: Parts, goal_id: str) -> list[str]:
     """The other goals of this branch that have begun and are not closed, or are gone."""
-    branch, found = parts.branch(), []
-    for other in parts.records.goal_ids():
-        if other == goal_id:
-            continue
-        try:
-            goal = parts.records.goal(other).goal
-        except FlowError:
+    found = []
+    for other, goal in _others(parts, goal_id):
+        if goal is None:
             found.append(f"{other}: cannot be read")
-        else:
-            if goal.status not in (*TERMINAL, "draft") and is_here(goal, branch):
-                found.append(f"{other}: {goal.status}, {goal.outcome}")
+        elif goal.status not in (*TERMINAL, "draft"):
+            found.append(f"{other}: {goal.status}, {goal.outcome}")
     return [*found, *_gone(parts)]

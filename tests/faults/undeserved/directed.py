@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tests.faults.undeserved.play import Play, Step
-from tests.faults.undeserved.world import GREP, JOURNAL, SCRIPT, SHIMMED, STAMPED, TESTS
+from tests.faults.undeserved.play import Play, Step, fresh
+from tests.faults.undeserved.world import GREP, JOURNAL, SCRIPT, SHIMMED, TESTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -197,8 +197,7 @@ DIRECTED: Mapping[str, Sequence[Sequence[Step]]] = {
 
 def play(yard: Yard, steps: Sequence[Step]) -> Play:
     """Do all of a sequence in a new world; raises :class:`Undeserved`."""
-    aged = any(step.act in ("map", "write_map", "same_stamp") for step in steps)
-    done = Play(yard.new(STAMPED if aged else 0))
+    done = fresh(yard, steps)
     for step in steps:
         done.do(step.act, **step.given)
     return done

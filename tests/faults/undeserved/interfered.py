@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import given, seed
 from hypothesis import strategies as st
 
-from tests.faults.undeserved.play import Play, Step, Undeserved
-from tests.faults.undeserved.rules import BEFORE, MISCHIEF, SETTINGS, THEMES, Search
-from tests.faults.undeserved.world import STAMPED
+from tests.faults.undeserved.play import Step, Undeserved, fresh
+from tests.faults.undeserved.rules import BEFORE, MISCHIEF, SETTINGS, THEMES, Search, limits
 
 if TYPE_CHECKING:
     from tests.faults.undeserved.world import Yard
@@ -28,7 +27,6 @@ WAYS = (
     (_STOP, _STOP, _GOOD, _EVALUATE),
 )
 """What an honest agent and a person do once the goal has begun."""
-_OLD_FILES = ("map", "write_map", "same_stamp")
 
 
 @st.composite
@@ -50,8 +48,7 @@ def interfere(yard: Yard, *, examples: int, number: int) -> Undeserved | None:
     """Look for an undeserved answer in so many runs; the first one found."""
 
     def one(steps: list[Step]) -> None:
-        is_old = any(step.act in _OLD_FILES for step in steps)
-        play = Play(yard.new(STAMPED) if is_old else yard.new())
+        play = fresh(yard, steps)
         Search.runs += 1
         Search.last = play.steps
         try:
@@ -61,16 +58,8 @@ def interfere(yard: Yard, *, examples: int, number: int) -> Undeserved | None:
             Search.proposed += play.proposed > 0
             Search.confirmed += play.confirmed > 0
 
-    limits = settings(
-        max_examples=examples,
-        deadline=None,
-        database=None,
-        phases=[Phase.generate],
-        suppress_health_check=list(HealthCheck),
-        print_blob=False,
-    )
     try:
-        limits(seed(number)(given(runs(Search.only))(one)))()
+        limits(examples)(seed(number)(given(runs(Search.only))(one)))()
     except Undeserved as problem:
         return problem
     return None

@@ -16,10 +16,12 @@ from tests.faults.undeserved.facts import missing
 from tests.faults.undeserved.looks import Tree, contract_of, status_of
 from tests.faults.undeserved.oracle import Oracle
 from tests.faults.undeserved.watch import Listener
-from tests.faults.undeserved.world import GOAL, Setting
+from tests.faults.undeserved.world import GOAL, STAMPED, Setting
 
 if TYPE_CHECKING:
-    from tests.faults.undeserved.world import World
+    from collections.abc import Sequence
+
+    from tests.faults.undeserved.world import World, Yard
 
 
 class Undeserved(AssertionError):
@@ -31,6 +33,12 @@ class Step(NamedTuple):
 
     act: str
     given: dict[str, Any]
+
+
+def fresh(yard: Yard, steps: Sequence[Step]) -> Play:
+    """A play in a new world, whose files are old where the steps need that; nothing is done yet."""
+    aged = any(step.act in ("map", "write_map", "same_stamp") for step in steps)
+    return Play(yard.new(STAMPED if aged else 0))
 
 
 class Play(Acts):

@@ -250,22 +250,27 @@ class Search(RuleBasedStateMachine):
         Search.confirmed += self.play.confirmed > 0
 
 
-def search(yard: Yard, *, examples: int, number: int, steps: int = 12) -> Undeserved | None:
-    """Look for an undeserved answer in so many runs; the first one found."""
-    Search.yard = yard
-    machine = seed(number)(type("Seeded", (Search,), {}))
-    limits = settings(
+def limits(examples: int, **more: Any) -> settings:
+    """How both random searches run: so many runs, nothing kept, nothing shrunk."""
+    return settings(
         max_examples=examples,
-        stateful_step_count=steps,
         deadline=None,
         database=None,
         derandomize=False,
         phases=[Phase.generate],
         suppress_health_check=list(HealthCheck),
         print_blob=False,
+        **more,
     )
+
+
+def search(yard: Yard, *, examples: int, number: int, steps: int = 12) -> Undeserved | None:
+    """Look for an undeserved answer in so many runs; the first one found."""
+    Search.yard = yard
+    machine = seed(number)(type("Seeded", (Search,), {}))
+    chosen = limits(examples, stateful_step_count=steps)
     try:
-        run_state_machine_as_test(machine, settings=limits)  # type: ignore[no-untyped-call]
+        run_state_machine_as_test(machine, settings=chosen)  # type: ignore[no-untyped-call]
     except Undeserved as problem:
         return problem
     return None
