@@ -40,7 +40,7 @@ class Sources(NamedTuple):
     events: Callable[[str, str], Sequence[Mapping[str, Any]]]
     """The events of (run, goal), in order."""
     closed: Callable[[LoadedGoal, str, str], bool]
-    """Whether a door of Flow's closed (goal, run, at) as it is now."""
+    """Whether Flow closed (goal, run, at) as it is now."""
     read: Callable[[str], bytes | None]
     """A file below the top level, whole; None where it is absent."""
     rubrics: Callable[[Goal], Mapping[str, str]]
@@ -124,7 +124,7 @@ def _closed_at(sources: Sources, loaded: LoadedGoal, run_id: str) -> str | None:
             file=layout.goal_file(goal.id),
             key="lifecycle.status",
             value=goal.status,
-            remedy="only what went through one of Flow's doors is exported; see flow goal history",
+            remedy="only a status that Flow itself wrote is exported; see flow goal history",
         )
     if not sources.closed(loaded, run_id, at):
         raise StateError(

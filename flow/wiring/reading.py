@@ -326,7 +326,7 @@ class Reading(Parts):
 def _told_by_hand(goal: Goal) -> str:
     """The warning about a goal that was closed by hand."""
     return (
-        f"closed by hand: your own state folder does not know that it is {goal.status}: no door of "
-        "Flow's closed it as it is now, or none that could write there (it is not exported; to "
-        f"have its work on record: flow goal create NEW --from {goal.id})"
+        f"closed by hand: your own state folder does not know that it is {goal.status}: Flow did "
+        "not close it as it is now, or could not write there (it is not exported; to have its "
+        f"work on record: flow goal create NEW --from {goal.id})"
     )

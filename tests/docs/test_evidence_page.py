@@ -15,7 +15,7 @@ POINTS = {
     "Vacuous": "inconclusive: AC1 (vacuous: ",
     "Masked": "inconclusive: AC1 (masked: ",
     "Red first": "non_discriminating: ",
-    "Verifier lock": "protected files changed since activation: tests/test_greet.py",
+    "Protected files": "protected files changed since activation: tests/test_greet.py",
     "Flaky": "inconclusive: AC1 (flaky: passed 1 of 2 runs, failed 1)",
     "Chain": "was altered since entry 1 recorded it",
     "Secrets": "header: bWU6[masked:known_value]",

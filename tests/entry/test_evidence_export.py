@@ -276,7 +276,7 @@ def test_a_confirmation_that_nobody_gave_is_refused(
     assert "your own state folder does not know" in ran.json["error"]["message"]
     assert not (tmp_path / "b").exists()
     shown = scene.here(repo, "goal", "status", "greet", "--json").json["warnings"]
-    assert any("no door of Flow's" in warning for warning in shown), shown
+    assert any("Flow did not close it as it is now" in warning for warning in shown), shown
 
 
 def by_hand(repo: GitRepo, status: str) -> None:

@@ -1,0 +1,108 @@
+"""``docs/glossary.md``: one headword for each term, and no retired word in what users read."""
+
+from __future__ import annotations
+
+import ast
+import re
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from tests.support import ROOT
+
+GLOSSARY = Path(ROOT, "docs", "glossary.md").read_text(encoding="utf-8")
+HEADWORDS = re.findall(r"^- \*\*(.+?)\*\*:", GLOSSARY, re.M)
+NOT = [part.split("\n- ")[0] for part in re.split(r"\bNot: ", GLOSSARY)[1:]]
+RETIRED = tuple(word for part in NOT for word in re.findall(r'"([^"]+)"', part))
+"""In no page, help text or message."""
+RETIRED_NAMES = {name for part in NOT for name in re.findall(r"`(\w+)`", part)} | {
+    name
+    for row in re.findall(r"^\| `.*\| (.+) \|$", GLOSSARY, re.M)
+    for name in re.findall(r"`(\w+)`", row)
+}
+
+GONE_FROM_CODE: tuple[str, ...] = ()
+"""Names of :data:`RETIRED_NAMES` that no code bears any more. Grows with each renaming."""
+
+MAINTAINERS = ("guarantees", "architecture", "departures", "glossary")
+TEXTS = [
+    Path(ROOT, "README.md"),
+    *(
+        page
+        for page in sorted(Path(ROOT, "docs").glob("*.md"))
+        if not page.name.startswith(MAINTAINERS)
+    ),
+    *(
+        file
+        for folder in ("commands", "references", "skills", "agents", "hooks", "schemas")
+        for file in sorted(Path(ROOT, folder).rglob("*"))
+        if file.suffix in {".md", ".json", ".sh"}
+    ),
+]
+MODULES = sorted(Path(ROOT, "flow").rglob("*.py"))
+
+
+def shown(tree: ast.Module) -> list[str]:
+    """The texts of a module that it can show: all but its docstrings."""
+    docs = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    return [
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docs
+    ]
+
+
+def names(tree: ast.Module) -> set[str]:
+    """The names that a module gives or uses."""
+    return {
+        name
+        for node in ast.walk(tree)
+        for name in (
+            getattr(node, key, None) for key in ("id", "attr", "name", "arg", "module", "asname")
+        )
+        if isinstance(name, str)
+    }
+
+
+def test_there_are_terms_and_retired_words() -> None:
+    assert len(HEADWORDS) >= 60
+    assert {"warden", "doors"} <= set(RETIRED)
+    assert {"Warden", "cheap_typing", "seats"} <= RETIRED_NAMES
+
+
+def test_every_headword_is_there_once() -> None:
+    folded = sorted(word.casefold() for word in HEADWORDS)
+    assert [one for one, two in pairwise(folded) if one == two] == []
+
+
+def test_no_headword_is_retired() -> None:
+    assert not {word.casefold() for word in HEADWORDS} & {word.casefold() for word in RETIRED}
+
+
+@pytest.mark.parametrize("text", TEXTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_no_retired_word_in_what_people_read(text: Path) -> None:
+    words = "|".join(re.escape(word) for word in RETIRED)
+    assert re.findall(rf"\b(?:{words})\b", text.read_text(encoding="utf-8"), re.I) == []
+
+
+def test_no_retired_word_in_help_and_messages() -> None:
+    words = re.compile(rf"\b(?:{'|'.join(re.escape(word) for word in RETIRED)})\b", re.I)
+    found = {
+        f"{module.relative_to(ROOT)}: {text}"
+        for module in MODULES
+        for text in shown(ast.parse(module.read_text(encoding="utf-8")))
+        if words.search(text)
+    }
+    assert found == set()
+
+
+def test_no_name_comes_back_that_was_renamed() -> None:
+    gone = set(GONE_FROM_CODE)
+    assert gone <= RETIRED_NAMES, "each of them stands in the glossary"
+    found = {
+        f"{module.relative_to(ROOT)}: {name}"
+        for module in MODULES
+        for name in names(ast.parse(module.read_text(encoding="utf-8"))) & gone
+    }
+    assert found == set()
