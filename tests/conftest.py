@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 import threading
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,12 +16,11 @@ from hypothesis import settings as hypothesis_settings
 
 from flow.adapters.check_variables import VARIABLES
 from flow.core.speaker import AGENT_VARIABLES, SESSION_VARIABLES
-from tests.support import GitRepo
+from tests.support import GitRepo, effort
 from tests.support.guard import Guard
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 STRIPPED = (
     "BASH_FUNC_",
@@ -48,6 +48,9 @@ AWAY = frozenset(
 """Those and what an agent's shell has: in a test nobody speaks from one unless the test says so."""
 PROXIES = ("all_proxy", "http_proxy", "https_proxy", "no_proxy")
 """What would send loopback elsewhere, in small letters."""
+TESTS_DEPTH = len(Path(__file__).parent.parts)
+INSIDE = ("adapters", "app", "core", "hostile", "render", "support", "test_house.py", "wiring")
+"""What ``--fast`` runs, but for tests marked ``slow``; of the others those marked ``smoke``."""
 IN_CI = os.environ.get("CI") == "true"
 
 hypothesis_settings.register_profile(
@@ -65,14 +68,27 @@ hypothesis_settings.register_profile(
 """The same examples each time and no clock, in CI or not; a profile of the command line goes first.
 """
 hypothesis_settings.load_profile("same")
+hypothesis_settings.register_profile(
+    "others", hypothesis_settings.get_profile("same"), derandomize=False, print_blob=True
+)
+"""With ``--long``: other examples each time."""
 
 _numbers = itertools.count()
 guard = Guard(os.path.expanduser("~"), os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 """Made before HOME is changed."""
 
 
-def pytest_configure() -> None:
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """How much is run: see ``bin/check --help``."""
+    parser.addoption("--long", action="store_true", help="the long form of every test")
+    parser.addoption("--fast", action="store_true", help="the quick tests, and some of the outside")
+
+
+def pytest_configure(config: pytest.Config) -> None:
     """Clean what this process has inherited before any test module is imported."""
+    effort.choose(config.getoption("--long"))
+    if config.getoption("--long"):
+        hypothesis_settings.load_profile("others")
     for name in list(os.environ):
         if name.startswith(STRIPPED) or name in AWAY or name.lower() in PROXIES:
             del os.environ[name]
@@ -84,6 +100,23 @@ def pytest_configure() -> None:
             signal.signal(number, signal.SIG_DFL)
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what the chosen form does not run."""
+    fast, long = config.getoption("--fast"), config.getoption("--long")
+
+    def wanted(item: pytest.Item) -> bool:
+        if item.get_closest_marker("long") and not long:
+            return False
+        if not fast or item.get_closest_marker("smoke"):
+            return True
+        return item.path.parts[TESTS_DEPTH] in INSIDE and not item.get_closest_marker("slow")
+
+    left_out = [item for item in items if not wanted(item)]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if wanted(item)]
 
 
 @pytest.fixture(scope="session")
