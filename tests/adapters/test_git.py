@@ -125,6 +125,22 @@ def test_a_git_in_the_checkout_is_not_started(box: GitBox, monkeypatch: pytest.M
     assert not box.path("ran").exists()
 
 
+def test_git_speaks_one_language_whatever_the_locale(
+    box: GitBox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """HAZARD H96. Messages are compared with nothing, but what git prints has one form."""
+    (box.outer / "tools").mkdir()
+    fake = box.outer / "tools/git"
+    fake.write_text('#!/bin/sh\necho "$LC_ALL,$LC_MESSAGES,$LANG,$LANGUAGE,$TZ"\n')
+    fake.chmod(0o755)
+    repo = found(box.top)
+    monkeypatch.setenv("PATH", f"{fake.parent}:{os.environ['PATH']}")
+    for name in ("LC_ALL", "LC_MESSAGES", "LANG", "LANGUAGE"):
+        monkeypatch.setenv(name, "de_DE.UTF-8")
+    monkeypatch.setenv("TZ", "Pacific/Apia")
+    assert git.git(repo, "status") == b"C.UTF-8,,,,\n"
+
+
 def test_no_git_at_all(box: GitBox, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(box.outer))
     with pytest.raises(GitError, match="git") as caught:
