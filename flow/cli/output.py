@@ -34,6 +34,11 @@ class Output:
         )
 
     @property
+    def indent(self) -> int | None:
+        """How deep JSON is indented: for a person who looks at it, and not for a program."""
+        return 2 if is_terminal(sys.stdout) else None
+
+    @property
     def can_ask(self) -> bool:
         """Whether a person can be asked here and now."""
         return not self.json and is_terminal(sys.stdin) and is_terminal(sys.stderr)
@@ -42,7 +47,7 @@ class Output:
         """Print the command's answer: the document with ``--json``, the lines otherwise."""
         if self.json:
             self._answered = True  # an interrupt behind it adds no second document
-            self._write(sys.stdout, _json_text(document) + "\n")
+            self._write(sys.stdout, _json_text(document, self.indent) + "\n")
         else:
             self._write(sys.stdout, "".join(f"{line}\n" for line in lines))
 
@@ -74,7 +79,7 @@ class Output:
     def error(self, error: FlowError) -> int:
         """Report an error the way this call wants it; returns its exit status."""
         if self.json and not self._answered:
-            self._write(sys.stdout, _json_text({"error": error.to_dict()}) + "\n")
+            self._write(sys.stdout, _json_text({"error": error.to_dict()}, self.indent) + "\n")
         else:
             faults = cut_list([str(fault) for fault in error.faults], ALL)
             self.say(*(f"flow: {fault}" for fault in faults))
@@ -166,10 +171,10 @@ def _silence(stream: TextIO) -> None:
     os.close(null)
 
 
-def _json_text(document: Any) -> str:
-    text = json.dumps(document, indent=2)
+def _json_text(document: Any, indent: int | None) -> str:
+    text = json.dumps(document, indent=indent)
     if "\\ud" in text:  # undecodable bytes of file names: no JSON reader wants lone surrogates
-        text = json.dumps(_whole_characters(document), indent=2)
+        text = json.dumps(_whole_characters(document), indent=indent)
     return text
 
 

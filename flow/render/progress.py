@@ -124,7 +124,7 @@ def block(
 
 
 class Lines:
-    """One plain line for each start and each end."""
+    """One plain line for each command that ended."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -137,9 +137,7 @@ class Lines:
         self._total = len(checks)
 
     def started(self, check: Check) -> None:
-        """Say what starts."""
-        command = fit(visible(check.command), 100, mark="…" if self._unicode else "...")
-        self._say(f"  {check.criterion_id}  runs: {command}")
+        """Say nothing: its end is said."""
 
     def ticked(self) -> None:
         """Say nothing: plain lines are for logs."""

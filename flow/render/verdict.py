@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flow.cheap_typing import TYPE_CHECKING, Any
-from flow.core.explain import visible
+from flow.core.explain import names, visible
 from flow.errors import PATHS, cut_list, more_than
 from flow.render.text import STYLE, field, open_first, show, table
 
@@ -33,11 +33,13 @@ def verdict(document: Mapping[str, Any], paint: Paint, *, closed: str = "") -> l
         at = show(document.get("recorded_at"))
         lines.append(field("handed in", f"{at}{source}; Flow did not record it after a run"))
     every = f"flow verdict show {show(document.get('goal_id'))} --json"
-    lines += _results(results, paint, every)
+    lines += _results(results, paint, every, because=show(document.get("reason")))
     lines.append(field("verdict", f"{paint(STYLE.get(word, ''), word)} ({_delta(document)})"))
     if lifecycle.get("from") != lifecycle.get("to"):
         lines.append(field("status", f"{show(lifecycle['from'])} -> {show(lifecycle['to'])}"))
     lines.append(field("because", show(document.get("reason"))))
+    if document.get("do") and not closed:
+        lines.append(field("do", show(document["do"])))
     paths = [show(path) for path in document.get("path_violations") or []]
     lines += _block("outside", cut_list(paths, every, PATHS))
     warnings = [show(warning) for warning in document.get("warnings") or []]
@@ -63,11 +65,12 @@ def _delta(document: Mapping[str, Any]) -> str:
     return words if confidence in (None, 1, 1.0) else f"{words}, confidence {show(confidence)}"
 
 
-def _results(results: Sequence[Document], paint: Paint, every: str) -> list[str]:
+def _results(results: Sequence[Document], paint: Paint, every: str, *, because: str) -> list[str]:
+    """A row for each criterion, then each reason that ``because``, shown below, does not give."""
     if not results or not all(isinstance(row, dict) for row in results):
         return []
     rows = [("id", "status", "outcome", "result", "evidence")]
-    lines = []
+    ids_by_reason: dict[str, list[str]] = {}
     for row in open_first(results):
         code = row.get("exit_code")
         rows.append(
@@ -79,8 +82,10 @@ def _results(results: Sequence[Document], paint: Paint, every: str) -> list[str]
                 _name(row.get("evidence_ref")),
             )
         )
-        if row.get("reason"):
-            lines.append(f"  {show(row.get('criterion_id'))}: {show(row['reason'])}")
+        reason = show(row.get("reason") or "")
+        if row.get("reason") and f"{show(row.get('criterion_id'))} ({reason})" not in because:
+            ids_by_reason.setdefault(reason, []).append(show(row.get("criterion_id")))
+    lines = [f"  {names(ids, PATHS)}: {reason}" for reason, ids in ids_by_reason.items()]
     more = [f"  {line}" for line in more_than(len(results), every)]
     return ["", *table(rows, paint), *lines, *more, ""]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from typing import TYPE_CHECKING, Any
 
@@ -18,15 +19,15 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.needs_tool("claude")
 
-EVALUATE = "flow goal evaluate --no-input --json greet"
+EVALUATE = "flow goal evaluate --no-input greet"
 
 
 def confirm(call: Call) -> Reply:
     """What commands/goal.md tells the agent to do where ``do`` is ``ask_confirm``."""
-    verdict = json.loads(heard(call))
-    assert verdict["do"] == "ask_confirm"
-    proposal = verdict["proposed_transition"]["proposal_id"]
-    return bash(f"flow goal confirm greet --proposal {proposal}")
+    assert re.search("^do +ask_confirm$", heard(call), re.MULTILINE)
+    line = re.search("^to confirm +(.*)$", heard(call), re.MULTILINE)
+    assert line
+    return bash(line.group(1))
 
 
 def test_evaluate_confirm_and_the_one_question_is_flows(met: GitRepo) -> None:
@@ -36,7 +37,7 @@ def test_evaluate_confirm_and_the_one_question_is_flows(met: GitRepo) -> None:
     prompt = agent.heard[0]
     assert "Called as: `/flow:goal evaluate greet`" in prompt
     assert f"`{ROOT}/references/goal/create.md`" in prompt
-    assert json.loads(agent.heard[1])["verdict"] == "achieved"
+    assert re.search("^verdict +achieved", agent.heard[1], re.MULTILINE)
     ((tool, given),) = session.asked
     assert tool == "Bash"
     assert given["command"].startswith("flow goal confirm greet --proposal ")
@@ -89,13 +90,9 @@ def test_a_sentence_creates_a_goal_by_the_text_for_that_word(repo: GitRepo) -> N
 
 
 def test_an_agent_that_does_not_ask_needs_the_persons_yes_all_the_same(met: GitRepo) -> None:
-    def straight(call: Call) -> Reply:
-        proposal = json.loads(heard(call))["proposed_transition"]["proposal_id"]
-        return bash(f"flow goal confirm greet --proposal {proposal}")
-
     agent = Agent(
         bash(EVALUATE),
-        straight,
+        confirm,
         bash("flow goal evaluate greet --confirm"),
         bash(f"{EVALUATE} --confirm"),
         says("I could not close it."),
@@ -149,7 +146,7 @@ def test_an_untrusted_goal_runs_nothing(met: GitRepo) -> None:
     agent = Agent(bash(EVALUATE), says("Please read the contract."))
     with Session(met, agent, person=refuse) as session:
         session.prompt("/flow:goal evaluate greet")
-    assert '"do": "ask_trust"' in agent.heard[1]
+    assert re.search("^do +ask_trust$", agent.heard[1], re.MULTILINE)
     assert not (met.path / "ran").exists()
     assert session.asked == []
 

@@ -213,6 +213,15 @@ def test_rebase_lists_the_files_and_asks(repo: GitRepo) -> None:
     assert (again.status, again.json["error"]["code"]) == (2, "nothing_to_rebase")
 
 
+def test_json_is_indented_at_a_terminal_and_one_line_elsewhere(work: GitRepo) -> None:
+    words = ("goal", "status", "greet", "--json")
+    elsewhere = scene.flow(work, *words).stdout
+    status, shown = scene.ended(scene.at_terminal(work, words))
+    assert (status, elsewhere.count("\n")) == (0, 1)
+    assert shown.startswith('{\r\n  "goal_id": "greet",\r\n')
+    assert json.loads(shown) == json.loads(elsewhere)
+
+
 def test_a_terminal_gets_colour_and_a_pipe_does_not(work: GitRepo) -> None:
     for env, coloured in (({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)):
         child = scene.at_terminal(work, ["goal", "evaluate", "greet", "--no-input"], **env)

@@ -156,8 +156,8 @@ def test_the_evaluators_skill_points_at_the_one_mechanism() -> None:
     text = read("skills/goal-evaluator/SKILL.md")
     assert set(commands("skills/goal-evaluator/SKILL.md")) == {
         "flow goal evaluate",
-        "flow goal evaluate --no-input --json ID",
-        "flow goal status --json",
+        "flow goal evaluate --no-input ID",
+        "flow goal status",
     }
     from flow.core.lifecycle import STATUSES
 

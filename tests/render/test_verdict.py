@@ -70,6 +70,24 @@ def test_the_table_and_what_it_means() -> None:
     ]
 
 
+def test_the_next_act_stands_below_why() -> None:
+    lines = verdict(document(do="work_on"), plain)
+    assert lines[lines.index("because     failed: AC2") + 1] == "do          work_on"
+    assert "do          work_on" not in verdict(document(do="work_on"), plain, closed="achieved")
+
+
+def test_each_reason_stands_there_once() -> None:
+    rows = [
+        {"criterion_id": f"AC{n}", "status": "fail", "outcome": "failed", "reason": reason}
+        for n, reason in enumerate(["no such file", "no such file", "it was ended by SEGV"], 1)
+    ]
+    because = "failed: AC3 (it was ended by SEGV)"
+    lines = verdict(document(criterion_results=rows, reason=because), plain)
+    assert "  AC1, AC2: no such file" in lines
+    assert sum("SEGV" in line for line in lines) == 1
+    assert sum("no such file" in line for line in lines) == 1
+
+
 def test_violations_warnings_status_and_confidence() -> None:
     lines = verdict(
         document(
