@@ -1,4 +1,4 @@
-"""Running commands in a bubblewrap sandbox (``evaluator.sandbox``, docs/evidence-sandbox.md).
+"""Running commands in a bubblewrap sandbox (``evaluator.sandbox``, docs/sandbox-secrets.md).
 
 What a sandbox is made of, as the arguments of ``bwrap``: the root read-only, a private ``/tmp``,
 ``/dev``, ``/proc`` and home folder, the checkout writable where the goal's patterns say, processes

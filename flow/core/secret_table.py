@@ -3,7 +3,7 @@
 
 ``gitleaks`` is that scanner's list of rules, ``vendor`` the service's own published format; the date
 is when the row was last looked at. :mod:`flow.core.secret_shapes` reads the rows. To add a shape: a row here, a
-made-up sample in the tests, its kind in docs/evidence-secrets.md.
+made-up sample in the tests, its kind in docs/sandbox-secrets.md.
 """
 
 from __future__ import annotations

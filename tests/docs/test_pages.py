@@ -23,7 +23,7 @@ PAGES = {
     if "\n```console\n" in page.read_text(encoding="utf-8") and page.stem not in TOLD_ONLY
 }
 RECORDED = {path.stem for path in recorded.REPLIES.glob("*.json")}
-TOOLS = {"evidence": "ssh-keygen", "evidence-export": "ssh-keygen", "evidence-sandbox": "bwrap"}
+TOOLS = {"evidence": "ssh-keygen", "evidence-exchange": "ssh-keygen", "sandbox-secrets": "bwrap"}
 CHANGES = {
     "rubrics": ("Says what changes for users", "Says what changes for all"),
     "debates": ('"Handlers that create', '"Functions that create'),
