@@ -351,7 +351,9 @@ class _Chained(NamedTuple):
 
 def _chained(here: Place, count: int) -> _Chained:
     """A run with ``count`` entries, each with a sidecar and an output."""
-    from flow.adapters import chain, chain_check, evidence_store
+    from flow.adapters.chain import check as chain_check
+    from flow.adapters.chain import ledger_file as chain
+    from flow.adapters.ledger import evidence_store
     from flow.core import layout
     from flow.core.chain import following
 
@@ -412,7 +414,7 @@ _OUTPUT = b"all 12 tests passed\n" * 20
 
 def _recorder(here: Place, count: int) -> Callable[[], float]:
     """Seconds for one record of Flow's, in a run that has ``count`` sidecars already."""
-    from flow.adapters.ledger import FileLedger
+    from flow.adapters.ledger.writer import FileLedger
     from flow.app.ports import RawOutput
     from flow.core import layout
 

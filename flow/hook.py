@@ -318,7 +318,7 @@ def _line(error: FlowError) -> str:
 
 def _crashed(error: BaseException) -> str:
     try:
-        from flow.adapters.crash import report
+        from flow.adapters.fs.crash import report
 
         return _line(report(error, os.environ))
     except BaseException as second:  # noqa: BLE001 - a full disk, no memory: the answer goes out

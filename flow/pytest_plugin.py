@@ -89,7 +89,7 @@ def _run_agent(request: pytest.FixtureRequest) -> Callable[..., str]:
         command: Sequence[str] | None = None,
     ) -> str:
         __tracebackhide__ = True
-        from flow.adapters import agent_command
+        from flow.adapters.judges import agent_command
         from flow.errors import OutsideError
 
         words = list(command) if command is not None else _agent_words(request.config)

@@ -59,14 +59,14 @@ def test_the_owners_in_the_import_rules_are_those_of_the_design() -> None:
         if contract["name"].endswith(" one owner")
     }
     contracts = owners.pop("YAML and JSON Schema have one owner")
-    assert all(name.startswith("flow.adapters.contracts") for name in contracts)
+    assert all(name.startswith("flow.adapters.contracts.formats") for name in contracts)
     assert owners == {
         "transitions has one owner": {"flow.core.lifecycle"},
-        "filelock has one owner": {"flow.adapters.locks"},
-        "subprocess has one owner": {"flow.adapters.process"},
-        "git has one owner": {"flow.adapters.git"},
-        "the shell parser has one owner": {"flow.adapters.shell_syntax"},
-        "signing with key files has one owner": {"flow.adapters.key_files"},
+        "filelock has one owner": {"flow.adapters.fs.locks"},
+        "subprocess has one owner": {"flow.adapters.process.tool"},
+        "git has one owner": {"flow.adapters.git.repository"},
+        "the shell parser has one owner": {"flow.adapters.attribution.shell_syntax"},
+        "signing with key files has one owner": {"flow.adapters.exchange.key_files"},
     }
 
 

@@ -72,8 +72,10 @@ def hold_still(now: int) -> None:
     """Make this process's Flow write the same at each run: ``now`` in seconds since 1970."""
     import secrets
 
-    from flow.adapters import clock, git_settings, transaction
+    from flow.adapters.fs import clock
+    from flow.adapters.git import settings as git_settings
     from flow.adapters.judges import retry
+    from flow.adapters.ledger import transaction
     from flow.app import measure
 
     keys = iter(range(1, 1000))

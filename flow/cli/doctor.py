@@ -22,7 +22,7 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace, out: Output) -> int:
-    from flow.adapters import doctor
+    from flow.adapters.setup import doctor
     from flow.render import text
     from flow.wiring import Checkout
 

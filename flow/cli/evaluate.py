@@ -210,7 +210,7 @@ def listener(out: Output) -> Listener:
 
     if out.json or sys.stderr is None:
         return Quiet()
-    from flow.adapters import clock
+    from flow.adapters.fs import clock
     from flow.render.progress import progress
 
     def width() -> int:

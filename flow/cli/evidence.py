@@ -27,7 +27,7 @@ def _record_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _record(args: argparse.Namespace, out: Output) -> int:
-    from flow.adapters import inputs
+    from flow.adapters.fs import inputs
 
     run_id = ids.run_id(args.run_id)
     data = inputs.read(args.evidence_file, "--evidence-file")
@@ -116,7 +116,7 @@ def _tail(top: str, run_id: str, name: str | None) -> dict[str, object]:
         return {"output": None, "output_left_out": 0}
     import os
 
-    from flow.adapters import files
+    from flow.adapters.fs import files
     from flow.core import layout
 
     descriptor = files.open_regular(top, f"{layout.evidence_dir(run_id)}/{name}")

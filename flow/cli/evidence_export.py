@@ -89,7 +89,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
         out.text(text)
     else:
         if to_stdout:
-            from flow.adapters import dsse
+            from flow.adapters.exchange import dsse
 
             document["envelopes"] = [dsse.document(one) for one in done.envelopes]
         out.result(document, _lines(document, args.output))
@@ -102,7 +102,7 @@ def _is_uri(text: str) -> bool:
 
 
 def _text(done: Exported, format: str) -> str:
-    from flow.adapters import dsse
+    from flow.adapters.exchange import dsse
 
     if format == "dsse":
         return dsse.text(done.envelopes)

@@ -35,7 +35,8 @@ def run(args: argparse.Namespace, out: Output) -> int:
     """Record the report."""
     import os
 
-    from flow.adapters import import_formats, inputs
+    from flow.adapters.exchange import import_formats
+    from flow.adapters.fs import inputs
 
     checkout = Importing()
     data = inputs.read(args.FILE, "FILE", limit=import_formats.LIMIT)

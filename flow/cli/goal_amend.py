@@ -28,7 +28,7 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _amend(args: argparse.Namespace, out: Output) -> int:
-    from flow.adapters import inputs
+    from flow.adapters.fs import inputs
 
     checkout = Amending()
     goal_id = ids.goal_id(args.ID)

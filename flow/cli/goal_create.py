@@ -98,7 +98,7 @@ def _create(args: argparse.Namespace, out: Output) -> int:
         )
     checkout = Checkout()
     if args.file is not None:
-        from flow.adapters import inputs
+        from flow.adapters.fs import inputs
 
         text, name = inputs.read_text(args.file, "--file"), args.file
         source = "a file"

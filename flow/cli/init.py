@@ -23,9 +23,9 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace, out: Output) -> int:
-    from flow.adapters import setup
+    from flow.adapters.setup import init as setup_init
 
-    done = setup.init(os.getcwd(), args.host, out.environ)
+    done = setup_init.init(os.getcwd(), args.host, out.environ)
     document = {
         "top": done.top,
         "git": done.no_git is None,
@@ -39,7 +39,7 @@ def _run(args: argparse.Namespace, out: Output) -> int:
     if done.hook is not None and not out.json:
         out.say(*(f"flow: note: {note}" for note in done.hook.notes))
     if done.no_git is not None:
-        out.warn([f"{done.no_git}: {setup.NO_GIT}"])
+        out.warn([f"{done.no_git}: {setup_init.NO_GIT}"])
     return 0
 
 

@@ -29,7 +29,7 @@ def _record_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _record(args: argparse.Namespace, out: Output) -> int:
-    from flow.adapters.journal import metadata_from_pairs
+    from flow.adapters.journal.store import metadata_from_pairs
 
     pairs = [pair for group in args.metadata or () for pair in group]
     path = Checkout().journal_record(args.issue, args.type, metadata_from_pairs(pairs))

@@ -91,7 +91,7 @@ def _subject(paths: list[str]) -> Any:
     """Standard input as bytes, files as paths."""
     from pathlib import Path
 
-    from flow.adapters import inputs
+    from flow.adapters.fs import inputs
 
     if "-" in paths:
         if len(paths) > 1:

@@ -94,7 +94,7 @@ def _watcher(out: Output) -> Watcher | None:
 
     if out.json or sys.stderr is None:
         return None
-    from flow.adapters import clock
+    from flow.adapters.fs import clock
     from flow.render.debate import Progress
 
     return Progress(sys.stderr, clock.monotonic)

@@ -67,7 +67,7 @@ def _guarded(words: Sequence[str], out: Output) -> int:
 
         return out.error(Interrupted("interrupted"))
     except Exception as error:  # noqa: BLE001 - no traceback reaches a user; the log has it
-        from flow.adapters.crash import report
+        from flow.adapters.fs.crash import report
 
         return out.error(report(error, os.environ))
 

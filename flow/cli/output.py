@@ -6,7 +6,7 @@ import json
 import os
 import sys
 
-from flow.adapters.speaking import is_terminal
+from flow.adapters.process.speaker import is_terminal
 from flow.cheap_typing import TYPE_CHECKING, Any, TextIO
 from flow.core.explain import visible
 from flow.errors import ALL, PersonNeeded, StorageError, cut_list

@@ -12,13 +12,13 @@ if TYPE_CHECKING:
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
-    from flow.adapters.schemas import NAMES
+    from flow.adapters.contracts.schemas import NAMES
 
     parser.add_argument("NAME", choices=NAMES, help=f"one of {', '.join(NAMES)}")
 
 
 def _run(args: argparse.Namespace, out: Output) -> int:
-    from flow.adapters import schemas
+    from flow.adapters.contracts import schemas
 
     out.text(schemas.text(args.NAME))  # the file as it is: one JSON document
     return 0

@@ -16,7 +16,7 @@ from flow.errors import GitError, OutsideError, StorageError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from flow.adapters.process import ToolResult
+    from flow.adapters.process.tool import ToolResult
 
 START = (
     "import sys; sys.path[:] = sys.argv.pop(1).split('\\n'); import flow; del sys.path[0]; "
@@ -111,7 +111,7 @@ class Stage:
 
     def git(self, *arguments: str, shown: bool = False) -> None:
         """Run git in the project."""
-        from flow.adapters.process import run_tool
+        from flow.adapters.process.tool import run_tool
 
         if shown:
             self.tell(f"\n  $ {_typed('git', arguments)}")
@@ -219,7 +219,7 @@ class Stage:
 
     def _start_flow(self, arguments: tuple[str, ...], *, merged: bool = False) -> ToolResult:
         """Run ``flow``; ``merged`` puts standard error into the output, in the order printed."""
-        from flow.adapters.process import run_tool
+        from flow.adapters.process.tool import run_tool
 
         argv = (*self._program(), *arguments)
         if merged:
@@ -269,7 +269,7 @@ def _copy(source: str, target: str, *, leave_out: tuple[str, ...] = ()) -> None:
 
 
 def _environment(folder: str) -> dict[str, str]:
-    from flow.adapters.process_environment import clean_environment
+    from flow.adapters.process.environment import clean_environment
 
     env, _ = clean_environment(os.environ)
     for name in ("XDG_CONFIG_HOME", "FLOW_PYTHON"):

@@ -21,8 +21,8 @@ def _record_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _record(args: argparse.Namespace, out: Output) -> int:
-    from flow.adapters import inputs
-    from flow.adapters.contracts import parse_json
+    from flow.adapters.contracts.formats import parse_json
+    from flow.adapters.fs import inputs
 
     run_id = ids.run_id(args.run_id)
     data = inputs.read(args.verdict_file, "--verdict-file")

@@ -22,7 +22,7 @@ def write_out(path: str, text: str, what: str, *, off_limits: Iterable[str]) -> 
     followed. Anything else that is there, a pipe or a terminal, is written to as it is. Raises
     :class:`InputError` as :func:`refuse_own` does, and :class:`StorageError`.
     """
-    from flow.adapters import files
+    from flow.adapters.fs import files
 
     refuse_own(path, off_limits)
     try:
@@ -70,7 +70,7 @@ def refuse_own(path: str, off_limits: Iterable[str]) -> None:
 
 def _own_folder(place: str, off_limits: Iterable[str]) -> str | None:
     """The folder of Flow's or git's own that a path without links is, or lies in."""
-    from flow.adapters.git_find import is_git_dir
+    from flow.adapters.git.find import is_git_dir
 
     folders = [place]
     while folders[-1] != os.path.dirname(folders[-1]):

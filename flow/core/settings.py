@@ -1,7 +1,7 @@
 """The settings of SPEC section 8: every key, its default, its type, and how files are merged.
 
-Values only. ``flow.adapters.settings`` reads the files and hands them over as :class:`Layer`
-objects, the one that wins first. The table of keys is ``setting_keys``.
+Values only. ``flow.adapters.user_state.settings`` reads the files and hands them over as
+:class:`Layer` objects, the one that wins first. The table of keys is ``setting_keys``.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ def main(name: str, argv: Sequence[str]) -> int:
         say(f"{name}.sh: interrupted")
         return 130
     except Exception as error:  # noqa: BLE001 - no traceback reaches a user; the log has it
-        from flow.adapters.crash import report
+        from flow.adapters.fs.crash import report
 
         report_error(name, report(error, os.environ))
         return 2

@@ -20,7 +20,7 @@ DONE, BAD_INPUT, SEVERAL = 0, 1, 3
 
 def record_evidence(options: Options, name: str) -> int:
     """``flow-record-evidence.sh``."""
-    from flow.adapters import inputs
+    from flow.adapters.fs import inputs
     from flow.core import ids
     from flow.wiring.recording import Recording
 
@@ -46,7 +46,7 @@ def record_goal(options: Options, name: str) -> int:
 
 
 def _create_goal(options: Options, name: str) -> int:
-    from flow.adapters import inputs
+    from flow.adapters.fs import inputs
     from flow.wiring.recording import Recording
 
     (file,) = need(options, "--goal-file")
@@ -59,7 +59,7 @@ def _create_goal(options: Options, name: str) -> int:
 
 
 def _update_lifecycle(options: Options) -> int:
-    from flow.adapters import inputs
+    from flow.adapters.fs import inputs
     from flow.core import ids
     from flow.core.lifecycle import STATUSES
     from flow.wiring.recording import Recording
@@ -98,8 +98,8 @@ def _refuse_others(options: Options, *known: str) -> None:
 
 def record_verdict(options: Options, name: str) -> int:
     """``flow-record-verdict.sh``."""
-    from flow.adapters import inputs
-    from flow.adapters.contracts import parse_json
+    from flow.adapters.contracts.formats import parse_json
+    from flow.adapters.fs import inputs
     from flow.core import ids
     from flow.wiring.evaluating import Evaluating
 
@@ -115,7 +115,7 @@ def record_verdict(options: Options, name: str) -> int:
 
 def record_journal(options: Options, _name: str) -> int:
     """``journal-record.sh``."""
-    from flow.adapters.journal import metadata_from_pairs
+    from flow.adapters.journal.store import metadata_from_pairs
     from flow.wiring.recording import Recording
 
     issue, type = need(options, "--issue", "--type")

@@ -24,7 +24,7 @@ class Amending(Parts):
 
         Raises :class:`ContractError` for commands that bash cannot read, too.
         """
-        from flow.adapters.command_checks import syntax_faults
+        from flow.adapters.attribution.command_checks import syntax_faults
 
         plan = self._plan(goal_id, text, name)
         faults = syntax_faults(plan.goal, name, self.environ, self.top)
@@ -63,7 +63,7 @@ class Amending(Parts):
 
     def amend_by_hand(self, goal_id: str, how: str) -> None:
         """Put on the record what somebody changed in a goal file, and a person has now trusted."""
-        from flow.adapters.records import read_goal
+        from flow.adapters.ledger.reader import read_goal
 
         data, loaded = read_goal(self.top, goal_id)
         plan = self._plan(goal_id, data.decode("utf-8"), loaded.file)
@@ -74,7 +74,7 @@ class Amending(Parts):
         self, goal_id: str, how: str, before: Mapping[str, Any], digest: str
     ) -> None:
         """Put on the record what was changed since the contract ``before``, and trust nothing."""
-        from flow.adapters.records import read_goal
+        from flow.adapters.ledger.reader import read_goal
         from flow.app import amend
 
         data, loaded = read_goal(self.top, goal_id)
@@ -96,8 +96,8 @@ class Amending(Parts):
         )
 
     def _amend_tools(self) -> Tools:
-        from flow.adapters import goal_edits
-        from flow.adapters.records import parse_goal, rubric_digests
+        from flow.adapters.ledger import goal_edits
+        from flow.adapters.ledger.reader import parse_goal, rubric_digests
         from flow.app.amend import Tools
 
         return Tools(
@@ -134,7 +134,7 @@ class Amending(Parts):
 
     def _digest_now(self, document: Mapping[str, Any]) -> str:
         """The digest of a contract with the rubrics as they are now."""
-        from flow.adapters.records import rubrics_named
+        from flow.adapters.ledger.reader import rubrics_named
         from flow.core.goal import contract_digest, scorecard_rubrics
 
         criteria = document["objective"]["acceptance_criteria"]
@@ -143,7 +143,7 @@ class Amending(Parts):
         return contract_digest(document, rubrics_named(self.top, names, cards))
 
     def _relock(self, goal: Goal, baseline: Baseline, before: Sequence[str]) -> Baseline:
-        from flow.adapters.base import relock
+        from flow.adapters.baseline.pinned import relock
 
         return relock(
             self.repo,
@@ -178,9 +178,9 @@ class Amending(Parts):
 
     def _lint(self, goal: Goal) -> list[str]:
         """What a careful reader would ask about the contract."""
-        from flow.adapters.attribution import Attributor
-        from flow.adapters.command_checks import command_warnings
-        from flow.adapters.programs import missing_programs
+        from flow.adapters.attribution.attribute import Attributor
+        from flow.adapters.attribution.command_checks import command_warnings
+        from flow.adapters.attribution.programs import missing_programs
         from flow.app.create import lint
 
         missing = missing_programs(goal, self.environ, self.top)

@@ -16,8 +16,8 @@ from flow.errors import FlowError, InputError, LockTimeout, NoUsableAnswer, Stat
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from flow.adapters.auto_judge import Memory
-    from flow.adapters.transcripts import EndedRuns
+    from flow.adapters.transcripts.reader import EndedRuns
+    from flow.adapters.user_state.auto_judge import Memory
     from flow.core.transcript import Transcript
     from flow.wiring.parts import Parts
 
@@ -52,7 +52,7 @@ def on_stop(stop: Stop, *, cwd: str, environ: Mapping[str, str]) -> str:
 
     Raises :class:`FlowError` where the folder is in no repository or the state folder is unusable.
     """
-    from flow.adapters.auto_judge import Memory
+    from flow.adapters.user_state.auto_judge import Memory
     from flow.wiring.parts import Parts
 
     parts = Parts(cwd, environ)
@@ -82,7 +82,7 @@ def enabled(parts: Parts) -> tuple[bool, tuple[str, ...]]:
 
     A file that cannot be read might have said no, so nothing is sent to anybody then.
     """
-    from flow.adapters.settings import judge_config
+    from flow.adapters.user_state.settings import judge_config
 
     wrong = list(parts.be_lenient())
     said = judge_config(parts.top)
@@ -106,13 +106,13 @@ def _look_after(memory: Memory) -> None:
 
 
 def _start(parts: Parts, memory: Memory, stop: Stop) -> None:
-    from flow.adapters.process_apart import apart
+    from flow.adapters.process.detached import apart
 
     def work() -> None:
         try:
             _score(parts, memory, stop)
         except BaseException as error:  # noqa: BLE001 - nobody else will ever hear of it
-            from flow.adapters.crash import report
+            from flow.adapters.fs.crash import report
 
             if not isinstance(error, FlowError):
                 error = report(error, parts.environ)
@@ -146,7 +146,7 @@ def _ended_runs(parts: Parts, memory: Memory, stop: Stop) -> EndedRuns | None:
 
     Where the host names no session it is the newest one in which a skill ran.
     """
-    from flow.adapters import transcripts
+    from flow.adapters.transcripts import reader
 
     if stop.transcript is not None:
         _wait_until_still(stop.transcript)
@@ -154,10 +154,10 @@ def _ended_runs(parts: Parts, memory: Memory, stop: Stop) -> EndedRuns | None:
     cwd, home, environ = parts.top, parts.home, parts.environ
     if name is None:
         try:
-            name = transcripts.newest(None, cwd=cwd, home=home, environ=environ).path
+            name = reader.newest(None, cwd=cwd, home=home, environ=environ).path
         except InputError:
             return None  # no skill ran here
-    return transcripts.ended_runs(name, memory.settled, cwd=cwd, home=home, environ=environ)
+    return reader.ended_runs(name, memory.settled, cwd=cwd, home=home, environ=environ)
 
 
 def _score_one(parts: Parts, memory: Memory, stop: Stop, transcript: Transcript) -> None:
@@ -174,7 +174,7 @@ def _score_one(parts: Parts, memory: Memory, stop: Stop, transcript: Transcript)
         if isinstance(error, NoUsableAnswer) and error.code == "not_configured":
             once = f"{stop.session}: {error.code}"
     except Exception as error:  # noqa: BLE001 - told like any other fault, with the log's path
-        from flow.adapters.crash import report
+        from flow.adapters.fs.crash import report
 
         news = _failure(skill, report(error, parts.environ))
     memory.end(transcript.execution, news, once=once)

@@ -14,7 +14,7 @@ from flow.wiring.parts import version
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from flow.adapters.base_links import Links
+    from flow.adapters.baseline.links import Links
     from flow.app.measure import Listener
     from flow.app.ports import RunChecks
     from flow.app.red_first import Bench, Found
@@ -38,13 +38,14 @@ WAIT = 1.0
 
 def bench(parts: Evaluating, listener: Listener) -> Bench:
     """What running commands on the base commit works with."""
-    from flow.adapters import clock, events
+    from flow.adapters.chain import event_log
+    from flow.adapters.fs import clock
     from flow.app.red_first import Bench
 
     def note(run_id: str, goal_id: str, event: Mapping[str, Any]) -> None:
         fields = dict(event)
         kind = fields.pop("type")
-        events.append(parts.top, run_id, goal_id, kind, fields, at=clock.now())
+        event_log.append(parts.top, run_id, goal_id, kind, fields, at=clock.now())
         parts._keep_head(run_id)
 
     def keep(goal_id: str, rows: Mapping[str, BaseRun]) -> None:
@@ -53,9 +54,9 @@ def bench(parts: Evaluating, listener: Listener) -> Bench:
 
     @contextmanager
     def opened(goal: Goal, commit: str, left: Callable[[], float]) -> Iterator[RunChecks]:
-        from flow.adapters import base_runs
+        from flow.adapters.baseline import runs as baseline_runs
 
-        with base_runs.opened(
+        with baseline_runs.opened(
             parts.repo,
             commit,
             parts.state_dir,
@@ -83,16 +84,16 @@ def bench(parts: Evaluating, listener: Listener) -> Bench:
 
 def _links(parts: Evaluating, goal: Goal) -> Links:
     """What is copied into each checkout; :class:`InputError` for what cannot be."""
-    from flow.adapters import base_links
+    from flow.adapters.baseline import links as baseline_links
 
     paths = goal.baseline_link
     if not paths:
-        return base_links.Links()
+        return baseline_links.Links()
     known = parts._baseline(goal, goal.run_id or "").baseline
-    base_links.refuse_unusable(parts.top, paths, known.ignore_rules, parts._cache("worktree"))
-    now = base_links.digests(parts.top, [path for path in paths if path in known.linked])
+    baseline_links.refuse_unusable(parts.top, paths, known.ignore_rules, parts._cache("worktree"))
+    now = baseline_links.digests(parts.top, [path for path in paths if path in known.linked])
     changed = tuple(path for path in now if now[path] != known.linked[path])
-    return base_links.Links(paths, changed)
+    return baseline_links.Links(paths, changed)
 
 
 def baseline(
@@ -110,7 +111,7 @@ def baseline(
     Raises :class:`PersonNeeded` for a contract that is not trusted, :class:`StateError` for a draft
     or closed goal, :class:`GitError` where the base commit is not here.
     """
-    from flow.adapters import locks
+    from flow.adapters.fs import locks
     from flow.app import red_first
     from flow.app.doors import refuse_closed
     from flow.app.evaluate import chosen
@@ -155,7 +156,7 @@ def baseline(
 def _document(
     goal: Goal, criteria: Sequence[Criterion], found: Found, warnings: Sequence[str]
 ) -> dict[str, Any]:
-    from flow.adapters.command_checks import pipe_warnings
+    from flow.adapters.attribution.command_checks import pipe_warnings
     from flow.core import red_first
 
     rows = []
@@ -188,10 +189,10 @@ def _document(
 
 def sweep(state: str) -> None:
     """Remove what killed calls have left; a folder that cannot be is left to ``flow doctor``."""
-    from flow.adapters import base_work
+    from flow.adapters.baseline import work_folder
 
     try:
-        base_work.sweep(state)
+        work_folder.sweep(state)
     except FlowError:
         pass
 
@@ -219,7 +220,7 @@ def _conditions(
 def _remembered(
     parts: Evaluating, commit: str, criterion: Criterion, sandbox: Sandbox | None
 ) -> BaseRun | None:
-    from flow.adapters import contracts_cache
+    from flow.adapters.contracts import cache as contracts_cache
     from flow.core import red_first
 
     folder = parts._cache("baselines")
@@ -236,7 +237,7 @@ def _remember(
     sandbox: Sandbox | None,
     run: BaseRun,
 ) -> None:
-    from flow.adapters import contracts_cache
+    from flow.adapters.contracts import cache as contracts_cache
 
     folder = parts._cache("baselines")
     if folder is not None:

@@ -12,7 +12,7 @@ from flow.wiring import rubrics
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from flow.adapters.judge_labels import LabelBook, LabelLine
+    from flow.adapters.user_state.judge_labels import LabelBook, LabelLine
     from flow.core.calibration_cases import Case
     from flow.wiring.rubrics import Backend, Place
 
@@ -30,21 +30,22 @@ class Tried(NamedTuple):
 
 def read_cases(path: str) -> tuple[Case, ...]:
     """The cases in a YAML, JSON or JSON Lines file; :class:`ContractError` with every fault."""
-    from flow.adapters import contracts, inputs
+    from flow.adapters.contracts import formats
+    from flow.adapters.fs import inputs
     from flow.core.calibration_cases import cases
 
     data = inputs.read(path, "--cases", limit=CASES_LIMIT)
     document: Any
     if path.endswith((".jsonl", ".ndjson")):
         document = [
-            contracts.parse_json(line, file=f"{path}:{number}", what="case")
+            formats.parse_json(line, file=f"{path}:{number}", what="case")
             for number, line in enumerate(data.split(b"\n"), 1)
             if line.strip()
         ]
     elif path.endswith(".json"):
-        document = contracts.parse_json(data, file=path, what="file of cases", limit=CASES_LIMIT)
+        document = formats.parse_json(data, file=path, what="file of cases", limit=CASES_LIMIT)
     else:
-        document = contracts.parse_yaml(data, file=path, what="file of cases")
+        document = formats.parse_yaml(data, file=path, what="file of cases")
     return cases(document, path)
 
 
@@ -62,7 +63,7 @@ def try_cases(
     ``rubric`` is for cases that name none. ``tried`` hears of each case as it is done. Raises
     :class:`NoUsableAnswer` where no judge is configured at all.
     """
-    from flow.adapters import clock
+    from flow.adapters.fs import clock
 
     where = rubrics.place()
     ask = rubrics.choose(backend, where)
@@ -114,9 +115,9 @@ def history() -> dict[str, Any]:
 
 def label_book(where: Place) -> LabelBook:
     """The user's own record of labels."""
-    from flow.adapters.git import find_repo
-    from flow.adapters.judge_labels import LabelBook
-    from flow.adapters.state import state_dir
+    from flow.adapters.fs.state_folder import state_dir
+    from flow.adapters.git.repository import find_repo
+    from flow.adapters.user_state.judge_labels import LabelBook
 
     repo = find_repo(where.top) if where.top is not None else None
     common = repo.common_dir if repo is not None else None
@@ -127,8 +128,8 @@ def label_book(where: Place) -> LabelBook:
 def _order(
     case: Case, path: str, *, rubric: str | None, ask: Any, samples: int, where: Place
 ) -> rubrics.Order:
-    from flow.adapters import files
-    from flow.adapters.rubrics import find
+    from flow.adapters.fs import files
+    from flow.adapters.rubrics.rubric_files import find
 
     # A case names a rubric by name only: such a file may have come with a checkout, and a path
     # would let it read any file.
@@ -152,7 +153,7 @@ def _order(
 
 
 def _line(case: Case, ordered: rubrics.Order, judge: str, judged: bool, at: str) -> LabelLine:
-    from flow.adapters.judge_labels import LabelLine
+    from flow.adapters.user_state.judge_labels import LabelLine
 
     asked = ordered.asked
     content = (repr(asked.rubric), asked.instructions, [part.text for part in asked.subject])

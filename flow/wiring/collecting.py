@@ -11,7 +11,7 @@ from flow.wiring.reading import Reading
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from flow.adapters.gc import Plan
+    from flow.adapters.ledger.gc import Plan
     from flow.core.goal import Goal
 
 BY = "gc"
@@ -25,7 +25,9 @@ class Collecting(Reading):
 
         Raises the error of a goal that cannot be read: it may be a live one of any run.
         """
-        from flow.adapters import chain_check, clock, gc
+        from flow.adapters.chain import check as chain_check
+        from flow.adapters.fs import clock
+        from flow.adapters.ledger import gc
 
         goals, broken = self.goals()
         if broken:
@@ -55,7 +57,8 @@ class Collecting(Reading):
         Raises :class:`StateError` (``broken_chain``) for a run that is not as it was recorded, with
         the runs before it done.
         """
-        from flow.adapters import clock, gc
+        from flow.adapters.fs import clock
+        from flow.adapters.ledger import gc
 
         done = []
         for run in plan.runs:

@@ -47,7 +47,7 @@ def diff(parts: Parts, goal_id: str, first: Sequence[str]) -> str:
 
     Foreign text in it is made visible.
     """
-    from flow.adapters.proof_diff import text
+    from flow.adapters.attribution.proof_diff import text
 
     goal = parts.load(goal_id).goal
     baseline = parts._baseline(goal, goal.run_id or "").baseline
@@ -86,10 +86,10 @@ class _Sources:
         ]
 
     def amendments(self, run_id: str) -> Sequence[Mapping[str, Any]]:
-        from flow.adapters import events
-        from flow.adapters.records import AMENDED
+        from flow.adapters.chain import event_log
+        from flow.adapters.ledger.reader import AMENDED
 
-        return events.of_type(self._parts.top, run_id, AMENDED)
+        return event_log.of_type(self._parts.top, run_id, AMENDED)
 
     def others_open(self, goal_id: str) -> Sequence[str]:
         from flow.wiring.beside import others_open

@@ -24,7 +24,8 @@ class Creating(Parts):
 
     def draft_text(self, goal_id: str, words: Words, from_goal: str | None = None) -> str:
         """The YAML text of a new goal from the command line's words."""
-        from flow.adapters import clock, contracts
+        from flow.adapters.contracts import formats
+        from flow.adapters.fs import clock
         from flow.core.draft import new_document
         from flow.core.explain import visible
 
@@ -38,7 +39,7 @@ class Creating(Parts):
             author=self.who,
             old=old,
         )
-        return contracts.dump_yaml(document)
+        return formats.dump_yaml(document)
 
     def create(
         self,
@@ -54,18 +55,17 @@ class Creating(Parts):
 
         ``line`` is what a person types where an agent's shell may not.
         """
-        from flow.adapters import clock, contracts
-        from flow.adapters.attribution import Attributor
-        from flow.adapters.base import commits_outside
-        from flow.adapters.command_checks import command_warnings, syntax_faults
-        from flow.adapters.programs import missing_programs
+        from flow.adapters.attribution.attribute import Attributor
+        from flow.adapters.attribution.command_checks import command_warnings, syntax_faults
+        from flow.adapters.attribution.programs import missing_programs
+        from flow.adapters.baseline.pinned import commits_outside
+        from flow.adapters.contracts import formats
+        from flow.adapters.fs import clock
         from flow.app import create
         from flow.wiring.beside import refuse_beside_active
 
         def parse(found: str, file: str) -> create.Parsed:
-            goal, warnings = contracts.read_goal(
-                found.encode("utf-8", "surrogateescape"), file=file
-            )
+            goal, warnings = formats.read_goal(found.encode("utf-8", "surrogateescape"), file=file)
             if not as_draft:
                 refuse_beside_active(self, goal.id, line)
             return create.Parsed(found, goal, warnings)
@@ -81,7 +81,7 @@ class Creating(Parts):
 
         shop = create.Workshop(
             parse=parse,
-            edit=lambda found, changes: contracts.edit(found, changes, file=name),
+            edit=lambda found, changes: formats.edit(found, changes, file=name),
             pin=self._pin,
             outside=outside,
             write=self.ledger.create_goal,
@@ -105,7 +105,7 @@ class Creating(Parts):
         Only commands that look and change nothing are run for it, a few seconds each; ``flow goal
         baseline`` runs them all.
         """
-        from flow.adapters.checks import CommandRunner
+        from flow.adapters.verification.runner import CommandRunner
         from flow.app.ports import Check, CheckResult
         from flow.core.harmless import harmless
 

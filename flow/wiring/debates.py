@@ -12,8 +12,8 @@ from flow.errors import InputError
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
 
-    from flow.adapters.debate_book import Spent
-    from flow.adapters.solution_files import Solution
+    from flow.adapters.debates.log import Spent
+    from flow.adapters.debates.solution_files import Solution
     from flow.app.debating import Watcher
     from flow.app.judge_port import AskJudge, NoAnswer
     from flow.core.debate_criteria import Criterion
@@ -74,11 +74,11 @@ def hold(
     masked before they leave and before they are written. Raises :class:`InputError` for an agenda
     that cannot be shown whole, :class:`RefusedError` and :class:`StorageError` for files.
     """
-    from flow.adapters import clock
-    from flow.adapters.at_once import at_once
-    from flow.adapters.debate_book import DebateBook
-    from flow.adapters.debate_reports import Names, claim
-    from flow.adapters.masking import masked_text
+    from flow.adapters.debates.log import DebateBook
+    from flow.adapters.debates.reports import Names, claim
+    from flow.adapters.fs import clock
+    from flow.adapters.process.in_threads import at_once
+    from flow.adapters.process.redaction import masked_text
     from flow.app import debating
     from flow.core import debate_prompt
     from flow.core.debate_section import About
@@ -145,7 +145,7 @@ class Unwatched:
 
 def _masked(part: Part, environ: Mapping[str, str]) -> Part:
     """The part without its secrets, so that a judge's quotes are looked up in what it saw."""
-    from flow.adapters.masking import known
+    from flow.adapters.process.redaction import known
     from flow.core.secrets import mask
 
     data = part.text if isinstance(part.text, bytes) else part.text.encode("utf-8", "surrogatepass")
@@ -211,9 +211,9 @@ def debate(
 
 def place(start: str, environ: Mapping[str, str]) -> Hall:
     """The hall of the checkout around ``start``; outside of any, ``start`` itself."""
-    from flow.adapters.git import find_repo
-    from flow.adapters.settings import load
-    from flow.adapters.state import state_dir
+    from flow.adapters.fs.state_folder import state_dir
+    from flow.adapters.git.repository import find_repo
+    from flow.adapters.user_state.settings import load
 
     repo = find_repo(start)
     top = None if repo is None else repo.top
@@ -224,9 +224,9 @@ def place(start: str, environ: Mapping[str, str]) -> Hall:
     hall = Hall(top or start, top, common, state, settings.reports_dir, environ, seconds)
     if repo is None:
         return hall
-    from flow.adapters.git_trees import shared_dir
-    from flow.adapters.own_record import OwnRecord
-    from flow.adapters.trust import repo_key
+    from flow.adapters.git.trees import shared_dir
+    from flow.adapters.user_state.trust import repo_key
+    from flow.adapters.user_state.written_files import OwnRecord
 
     key = repo_key(shared_dir(repo), repo.top)
     return hall._replace(announce=OwnRecord(lambda: (state, key)).file)
@@ -234,8 +234,8 @@ def place(start: str, environ: Mapping[str, str]) -> Hall:
 
 def read_solution(solution: Any, start: str, hall: Hall) -> Solution:
     """The files of a solution: one path or several, of files and folders, and globs."""
-    from flow.adapters import solution_files
-    from flow.adapters.git import find_repo
+    from flow.adapters.debates import solution_files
+    from flow.adapters.git.repository import find_repo
 
     given = [solution] if isinstance(solution, str | os.PathLike) else list(solution)
     where = solution_files.Where(start, hall.top, find_repo(start), hall.reports_dir)

@@ -13,7 +13,7 @@ from flow.wiring.parts import Parts, version
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from flow.adapters.attribution import Attributor
+    from flow.adapters.attribution.attribute import Attributor
     from flow.app.create import Rebase
     from flow.app.doors import Closed
     from flow.app.evaluate import Evaluated, JudgeCase, Request
@@ -53,7 +53,8 @@ class _Later:
     def record_evidence(
         self, document: Mapping[str, Any], raw: RawOutput | None = None, *, suffix: bool = False
     ) -> tuple[str, str]:
-        from flow.adapters import clock, evidence_store
+        from flow.adapters.fs import clock
+        from flow.adapters.ledger import evidence_store
 
         done = evidence_store.record(
             self._top, document, raw, suffix=suffix, now=clock.now(), cache_dir=self._cache_dir
@@ -61,28 +62,29 @@ class _Later:
         return done.id, done.path
 
     def repropose(self, goal_id: str, run_id: str, seen: Seen, proposal: Mapping[str, Any]) -> None:
-        from flow.adapters import proposal_store
+        from flow.adapters.ledger import proposals as ledger_proposals
 
         self.finish(goal_id)
-        proposal_store.replace(self._top, goal_id, run_id, seen, proposal)
+        ledger_proposals.replace(self._top, goal_id, run_id, seen, proposal)
 
     def discount(self, goal_id: str, run_id: str, evidence_id: str, moved: Sequence[str]) -> None:
-        from flow.adapters import clock, evidence_discount
+        from flow.adapters.fs import clock
+        from flow.adapters.ledger import evidence_discount
 
         evidence_discount.discount(self._top, goal_id, run_id, evidence_id, moved, now=clock.now())
         self._kept(run_id)
 
     def write_turn(self, *what: Any) -> Status:
-        from flow.adapters import touched
+        from flow.adapters.chain import session_writes
 
-        touched.settle(self._top, what[0])  # it is known by now what of it counts
+        session_writes.settle(self._top, what[0])  # it is known by now what of it counts
         return self._ledger().write_turn(*what)
 
     def move(self, *what: Any) -> None:
         self._ledger().move(*what)
 
     def finish(self, goal_id: str) -> bool:
-        from flow.adapters import files
+        from flow.adapters.fs import files
 
         pending = files.exists(self._top, layout.pending_file(ids.goal_id(goal_id)))
         return pending and self._ledger().finish(goal_id)
@@ -128,7 +130,7 @@ class Evaluating(Parts):
 
         ``seconds_left`` bounds the whole: another evaluation is waited for no longer than that.
         """
-        from flow.adapters import clock
+        from flow.adapters.fs import clock
         from flow.app.evaluate import Limits, Tools, examine
         from flow.app.measure import Quiet
 
@@ -164,7 +166,7 @@ class Evaluating(Parts):
             return found._replace(recorded=True) if pipeline else found
 
         def watch(goal_id: str, run_id: str) -> Watch:
-            from flow.adapters.watch import FileWatch
+            from flow.adapters.ledger.file_watch import FileWatch
 
             goal = self.load(goal_id).goal
             referred = [c.evidence_ref for c in goal.criteria if c.evidence_ref]
@@ -211,7 +213,7 @@ class Evaluating(Parts):
         Whoever records the verdict does so in here: the next evaluation would take a verdict that
         is written while its commands run for their doing.
         """
-        from flow.adapters import locks
+        from flow.adapters.fs import locks
 
         wait = EVALUATION_WAIT if seconds_left is None else min(EVALUATION_WAIT, seconds_left())
         lock = layout.evaluation_lock(ids.goal_id(goal_id))
@@ -239,17 +241,17 @@ class Evaluating(Parts):
     @contextmanager
     def _measuring(self, goal_id: str) -> Iterator[None]:
         """Vouch for nothing that is measured here before it is known whether files moved."""
-        from flow.adapters import touched
+        from flow.adapters.chain import session_writes
 
-        touched.hold(self.top, goal_id)
+        session_writes.hold(self.top, goal_id)
         try:
             yield
-            touched.settle(self.top, goal_id)
+            session_writes.settle(self.top, goal_id)
         finally:
-            touched.give_up(self.top, goal_id)
+            session_writes.give_up(self.top, goal_id)
 
     def _elsewhere(self, run_id: str) -> bool:
-        from flow.adapters import files
+        from flow.adapters.fs import files
 
         if files.exists(self.top, layout.ledger_file(run_id)):
             return False
@@ -288,15 +290,15 @@ class Evaluating(Parts):
         return baselining.baseline(self, goal_id, listener, **how)
 
     def _run_checks(self, checks: Sequence[Check], **how: Any) -> None:
-        from flow.adapters.attribution import attributed
-        from flow.adapters.checks import CommandRunner
+        from flow.adapters.attribution.attribute import attributed
+        from flow.adapters.verification.runner import CommandRunner
 
         limit = self.settings.settings.output_limit_bytes
         runner = CommandRunner(self.top, layout.WORK, environ=self.environ, output_limit=limit)
         attributed(runner, self._attributor())(checks, **how)
 
     def _attributor(self) -> Attributor:
-        from flow.adapters.attribution import Attributor
+        from flow.adapters.attribution.attribute import Attributor
 
         return Attributor(self.top, self._cache("parsed"))
 
@@ -321,12 +323,12 @@ class Evaluating(Parts):
         return recall(self, case)
 
     def _unfinished(self, run_id: str) -> frozenset[str] | None:
-        from flow.adapters import files, own_json
+        from flow.adapters.fs import files, lenient_json
 
         rel = layout.measuring_file(run_id)
         try:
             data = files.read_optional(self.top, rel, limit=MEASURING_LIMIT)
-            found = own_json.loads(data) if data else None
+            found = lenient_json.loads(data) if data else None
         except (ContractError, ValueError):
             return None
         return frozenset(map(str, found)) if isinstance(found, list) else None
@@ -334,7 +336,7 @@ class Evaluating(Parts):
     def _began(self, run_id: str, untracked: Sequence[str]) -> None:
         import json
 
-        from flow.adapters import files
+        from flow.adapters.fs import files
 
         data = json.dumps(untracked, ensure_ascii=True).encode("ascii")
         if len(data) <= MEASURING_LIMIT:
@@ -342,7 +344,7 @@ class Evaluating(Parts):
             files.replace(self.top, layout.measuring_file(run_id), data, sync=False)
 
     def _ended(self, run_id: str) -> None:
-        from flow.adapters import files
+        from flow.adapters.fs import files
 
         files.remove(self.top, layout.measuring_file(run_id), sync=False)
 
@@ -357,7 +359,8 @@ class Evaluating(Parts):
     def _put_verdict(
         self, document: Mapping[str, Any], run_id: str, source: str | None
     ) -> tuple[str, tuple[str, ...], str]:
-        from flow.adapters import clock, verdicts
+        from flow.adapters.fs import clock
+        from flow.adapters.ledger import verdicts
 
         if source is not None:
             document = {**document, "source": source}
@@ -439,7 +442,7 @@ class Evaluating(Parts):
 
     def activate(self, goal_id: str) -> LoadedGoal:
         """``draft → active``: pins the base, records trust."""
-        from flow.adapters import clock
+        from flow.adapters.fs import clock
         from flow.app import moves
         from flow.wiring.beside import refuse_beside_active
 
@@ -478,7 +481,7 @@ class Evaluating(Parts):
 
         Without a name ``by`` it is the one of :meth:`by`.
         """
-        from flow.adapters import clock
+        from flow.adapters.fs import clock
         from flow.app import moves
 
         run_id = self.load(ids.goal_id(goal_id)).goal.run_id
@@ -509,11 +512,11 @@ class Evaluating(Parts):
 
     def plan_rebase(self, goal_id: str) -> Rebase:
         """What moving the pinned base would do; writes nothing."""
-        from flow.adapters import base
+        from flow.adapters.baseline import pinned
         from flow.app import create
 
         def rebased(goal: Goal, old: Baseline) -> tuple[Baseline, Sequence[str]]:
-            moved, theirs = base.rebase(
+            moved, theirs = pinned.rebase(
                 self.repo,
                 old,
                 goal.base,
@@ -548,7 +551,7 @@ class Evaluating(Parts):
 
     def review(self, goal_id: str, judge_backend: str | None = None) -> JudgeCase:
         """A goal as a judge would find it now; nothing is run."""
-        from flow.adapters import clock
+        from flow.adapters.fs import clock
         from flow.app import reviewing
 
         loaded = self.load(ids.goal_id(goal_id))

@@ -45,8 +45,9 @@ class Exporting(Reading):
         """
         from functools import partial
 
-        from flow.adapters import events, files
-        from flow.adapters.records import OUTPUT_LIMIT, rubric_digests
+        from flow.adapters.chain import event_log
+        from flow.adapters.fs import files
+        from flow.adapters.ledger.reader import OUTPUT_LIMIT, rubric_digests
         from flow.app import exporting
         from flow.app.envelopes import Envelope
         from flow.core import attestation
@@ -57,7 +58,7 @@ class Exporting(Reading):
             records=self.records,
             tree_now=self.tree_now,
             tree_of=self.tree_of,
-            events=lambda run, goal: events.read(self.top, run, goal)[0],
+            events=lambda run, goal: event_log.read(self.top, run, goal)[0],
             closed=lambda goal, run, at: self.vouching.closed(run, goal.goal, goal.contract, at),
             read=partial(files.read_optional, self.top, limit=OUTPUT_LIMIT),
             rubrics=lambda goal: rubric_digests(self.top, goal),
@@ -83,7 +84,7 @@ class Exporting(Reading):
 
     def _refuse_broken(self, record: Record) -> None:
         """Raise :class:`StateError` where whoever checks the bundle would find a broken chain."""
-        from flow.adapters import dsse
+        from flow.adapters.exchange import dsse
         from flow.app import bundle_ledger
 
         wrong = bundle_ledger.faults(record, dsse.strict_json)
@@ -117,8 +118,8 @@ class Exporting(Reading):
 
         The submodules that are checked out now belong to it, and git's hooks and settings.
         """
-        from flow.adapters.worktree_commit import commit_tree
-        from flow.adapters.worktree_guards import guards
+        from flow.adapters.worktree.commit import commit_tree
+        from flow.adapters.worktree.guards import guards
         from flow.app.looking import own_files
         from flow.core.boundary import with_guards, with_submodules
 
@@ -142,7 +143,8 @@ def signer(option: str, environ: Mapping[str, str]) -> Callable[[bytes], Signatu
             value=option,
             remedy="use --sign ssh:KEYFILE, or --key FILE for a key in PEM",
         )
-    from flow.adapters import inputs, ssh_keys
+    from flow.adapters.exchange import ssh_keys
+    from flow.adapters.fs import inputs
 
     inputs.check_file(path, "--sign")
     return lambda message: ssh_keys.sign(path, message, environ)
@@ -150,7 +152,7 @@ def signer(option: str, environ: Mapping[str, str]) -> Callable[[bytes], Signatu
 
 def key_signer(path: str) -> Callable[[bytes], Signature]:
     """What ``--key`` names: a private key in PEM."""
-    from flow.adapters import key_files
+    from flow.adapters.exchange import key_files
 
     return key_files.signer(path)
 
@@ -160,7 +162,9 @@ def check_bundle(path: str, allowed: str | None, keys: Sequence[str]) -> Report:
 
     Raises :class:`InputError` for a file that is no bundle at all.
     """
-    from flow.adapters import contracts, dsse, inputs, ssh_keys
+    from flow.adapters.contracts import formats
+    from flow.adapters.exchange import dsse, ssh_keys
+    from flow.adapters.fs import inputs
     from flow.app import bundle
     from flow.app.envelopes import Checked
 
@@ -169,7 +173,7 @@ def check_bundle(path: str, allowed: str | None, keys: Sequence[str]) -> Report:
         inputs.check_file(allowed, "--allowed-signers")
     by_key = None
     if keys:
-        from flow.adapters.key_files import checker
+        from flow.adapters.exchange.key_files import checker
 
         by_key = checker(keys)
     name = "standard input" if path == "-" else os.path.basename(path)
@@ -184,8 +188,8 @@ def check_bundle(path: str, allowed: str | None, keys: Sequence[str]) -> Report:
     readers = bundle.Readers(
         json=dsse.strict_json,
         base64=dsse.decode,
-        goal=lambda found, file: contracts.read_goal(found, file=file)[0],
-        evidence=lambda found, file: contracts.read_evidence(found, file=file)[0],
+        goal=lambda found, file: formats.read_goal(found, file=file)[0],
+        evidence=lambda found, file: formats.read_evidence(found, file=file)[0],
     )
     strict = allowed is not None or bool(keys)
     return bundle.check(dsse.read(data, name), readers, signature, strict=strict)

@@ -47,7 +47,8 @@ class Importing(Exporting):
         ``commit`` is what the caller says it is about; a report that names another is refused, and
         so is one where nobody names any.
         """
-        from flow.adapters import clock, import_formats
+        from flow.adapters.exchange import import_formats
+        from flow.adapters.fs import clock
         from flow.core.evidence import evidence_document
         from flow.core.imported import IMPORTER, TYPES, body_of
 
@@ -86,7 +87,8 @@ class Importing(Exporting):
 
     def _about(self, report: Report, commit: str | None, name: str) -> str:
         """The commit the report is about, whole where this repository knows it."""
-        from flow.adapters import git, git_names
+        from flow.adapters.git import names as git_names
+        from flow.adapters.git import repository
 
         def whole(text: str, key: str | None = None) -> str | None:
             """Of a report's id (no branch is meant), or of what a person gave under ``key``."""
@@ -110,7 +112,7 @@ class Importing(Exporting):
                     remedy="say which was checked out when it was made: --commit SHA",
                 )
             return named
-        given = commit.lower() if git.is_id(commit.lower()) else whole(commit, "--commit")
+        given = commit.lower() if repository.is_id(commit.lower()) else whole(commit, "--commit")
         if given is None:
             raise InputError(
                 f"{commit!r:.80} is no commit of this repository",
@@ -131,7 +133,7 @@ class Importing(Exporting):
 
     def _masked(self, report: Report) -> Report:
         """The report without secrets in what it quotes."""
-        from flow.adapters.masking import masked_text
+        from flow.adapters.process.redaction import masked_text
         from flow.core.explain import visible
 
         def clean(text: str | None) -> str | None:
@@ -147,7 +149,7 @@ class Importing(Exporting):
         self, run_id: str, document: Mapping[str, object], data: bytes, name: str
     ) -> tuple[str, str, tuple[str, ...]]:
         """Record with exactly the bytes that were read, whatever the file holds by now."""
-        from flow.adapters import temporary
+        from flow.adapters.fs import temporary
 
         with temporary.holding(data, "flow-import-") as path:
             return self.ledger.record_foreign(

@@ -67,7 +67,7 @@ def rubrics(parts: Parts, goal: Goal) -> dict[str, Rubric | str]:
     """The rubrics that the goal's criteria name; one that cannot be read is the reason."""
     if not goal.rubrics:
         return {}
-    from flow.adapters.rubrics import find
+    from flow.adapters.rubrics.rubric_files import find
     from flow.errors import FlowError
 
     found: dict[str, Rubric | str] = {}
@@ -91,7 +91,7 @@ class Shown(NamedTuple):
 
 def shown(parts: Parts, case: JudgeCase) -> Shown:
     """What the first ballot would be given; nobody is asked."""
-    from flow.adapters.masking import masked_text
+    from flow.adapters.process.redaction import masked_text
     from flow.app import judging_bundle
     from flow.core.judging import apart, prompt
 
@@ -153,7 +153,8 @@ def sources(parts: Parts, case: JudgeCase) -> Sources:
     """Where the bundle is read from."""
     from functools import partial
 
-    from flow.adapters import clock, evidence_files
+    from flow.adapters.fs import clock
+    from flow.adapters.judges import evidence_files
     from flow.app.judging_bundle import Raw, Sources
 
     def output(evidence: object) -> Raw:
@@ -200,7 +201,7 @@ class _Labels:
         least = self._parts.settings.settings.judge.min_kappa
         if least is None:
             return True, ""
-        from flow.adapters.judge_labels import LabelBook
+        from flow.adapters.user_state.judge_labels import LabelBook
         from flow.core.calibration import believed
 
         book = LabelBook(self._parts.state_dir, self._parts.top, self._parts.repo.common_dir)
@@ -209,14 +210,14 @@ class _Labels:
 
 
 def _keep(parts: Parts) -> Keep:
-    from flow.adapters import clock
+    from flow.adapters.fs import clock
     from flow.app.judging_records import Keep
 
     def stash(data: bytes) -> RawOutput:
         import os
         from hashlib import sha256
 
-        from flow.adapters import files
+        from flow.adapters.fs import files
         from flow.app.ports import RawOutput
 
         rel = f"{layout.WORK}/{layout.TEMP_PREFIX}{os.urandom(9).hex()}"
@@ -233,6 +234,6 @@ def _nonce() -> str:
 
 
 def _monotonic() -> float:
-    from flow.adapters import clock
+    from flow.adapters.fs import clock
 
     return clock.monotonic()

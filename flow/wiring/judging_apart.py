@@ -106,6 +106,6 @@ def _tidy(heard: Heard) -> Heard:
 
 
 def _monotonic() -> float:
-    from flow.adapters import clock
+    from flow.adapters.fs import clock
 
     return clock.monotonic()

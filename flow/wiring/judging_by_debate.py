@@ -165,8 +165,8 @@ def _solution(
     parts: Parts, case: JudgeCase, order: DebateOrder
 ) -> tuple[tuple[Part, ...], str, tuple[str, ...]]:
     """The files of the solution as parts, what reports on them are called, and what is left out."""
-    from flow.adapters import evidence_files
-    from flow.adapters.debate_reports import solution_name
+    from flow.adapters.debates.reports import solution_name
+    from flow.adapters.judges import evidence_files
     from flow.app.judging_bundle import denied_context
     from flow.core.judging.fences import Part
     from flow.wiring.judging import journals

@@ -94,7 +94,7 @@ def _graded(
 
 def _refused(parts: Parts, case: JudgeCase, order: ScorecardOrder) -> str:
     """Why a contract may not ask for this."""
-    from flow.adapters import scorecard_rubrics
+    from flow.adapters.rubrics import scorecard_rubrics
     from flow.core import ids
 
     if order.rubric is not None:
@@ -120,12 +120,13 @@ def _refused(parts: Parts, case: JudgeCase, order: ScorecardOrder) -> str:
 
 def _transcript(parts: Parts, order: ScorecardOrder) -> Transcript:
     """The execution; a file is read without following symlinks out of what the contract names."""
-    from flow.adapters import files, transcripts
+    from flow.adapters.fs import files
+    from flow.adapters.transcripts import reader
     from flow.core.scorecard_history import skill_name
 
     skill = None if order.skill is None else skill_name(order.skill)
     if order.file is None:
-        return transcripts.newest(skill, cwd=parts.top, home=parts.home, environ=parts.environ)
+        return reader.newest(skill, cwd=parts.top, home=parts.home, environ=parts.environ)
     name = os.path.normpath(order.file)
     fd = files.open_regular(parts.top, name)
     if fd is None:
@@ -133,7 +134,7 @@ def _transcript(parts: Parts, order: ScorecardOrder) -> Transcript:
     with os.fdopen(fd, "rb") as file:
         if os.fstat(file.fileno()).st_nlink > 1:
             raise InputError("its transcript has several hard links, so it may be another file")
-    return transcripts.read(os.path.join(parts.top, name), skill)
+    return reader.read(os.path.join(parts.top, name), skill)
 
 
 def _older(case: JudgeCase, order: ScorecardOrder, transcript: Transcript) -> str:

@@ -8,7 +8,7 @@ from flow.errors import FlowError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from flow.adapters.judge_labels import Source
+    from flow.adapters.user_state.judge_labels import Source
     from flow.wiring.parts import Parts
 
 
@@ -44,8 +44,8 @@ def keep(parts: Parts, found: Behind | None, *, person: bool, source: Source) ->
     """Append a label for each judge. What a person decided stands, even where this fails."""
     if found is None:
         return
-    from flow.adapters import clock
-    from flow.adapters.judge_labels import LabelBook, LabelLine
+    from flow.adapters.fs import clock
+    from flow.adapters.user_state.judge_labels import LabelBook, LabelLine
 
     now = clock.now()
     lines = [

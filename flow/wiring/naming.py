@@ -97,12 +97,12 @@ def _remember(parts: Evaluating, loaded: LoadedGoal) -> None:
 
 def _record(parts: Evaluating, loaded: LoadedGoal, known: Mapping[str, Any]) -> None:
     """Put the change of the contract on the goal's record, once."""
-    from flow.adapters import events
+    from flow.adapters.chain import event_log
 
     goal = loaded.goal
     if goal.run_id is None or goal.status not in NON_TERMINAL or goal.status == "draft":
         return
-    told = events.newest(
+    told = event_log.newest(
         parts.top,
         goal.run_id,
         "type",

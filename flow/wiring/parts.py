@@ -12,16 +12,16 @@ from flow.errors import FlowError, InputError
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from flow.adapters.chain_heads import Heads
-    from flow.adapters.checkouts import CheckoutNotes
-    from flow.adapters.git import Repo
-    from flow.adapters.ledger import FileLedger
-    from flow.adapters.notes import Notes
-    from flow.adapters.own_record import OwnRecord
-    from flow.adapters.records import FileRecords
-    from flow.adapters.settings import LoadedSettings
-    from flow.adapters.trust import TrustLedger
-    from flow.adapters.vouching import Vouching
+    from flow.adapters.chain.pinned_heads import Heads
+    from flow.adapters.chain.trust_anchor import Vouching
+    from flow.adapters.git.repository import Repo
+    from flow.adapters.ledger.reader import FileRecords
+    from flow.adapters.ledger.writer import FileLedger
+    from flow.adapters.user_state.checkouts import CheckoutNotes
+    from flow.adapters.user_state.goal_notes import Notes
+    from flow.adapters.user_state.settings import LoadedSettings
+    from flow.adapters.user_state.trust import TrustLedger
+    from flow.adapters.user_state.written_files import OwnRecord
     from flow.app.doors import Desk
     from flow.app.looking import Known
     from flow.app.ports import LoadedGoal, ProofDisk
@@ -48,7 +48,7 @@ class Parts:
         environ: Mapping[str, str] | None = None,
         repo: Repo | None = None,
     ) -> None:
-        from flow.adapters.git import find_repo
+        from flow.adapters.git.repository import find_repo
 
         self.environ = os.environ if environ is None else environ
         start = os.path.abspath(cwd or os.getcwd())
@@ -81,7 +81,7 @@ class Parts:
     @property
     def settings(self) -> LoadedSettings:
         """The settings of checkout and user, with their origins and warnings."""
-        from flow.adapters.settings import load
+        from flow.adapters.user_state.settings import load
 
         loaded: LoadedSettings = self._once("settings", lambda: load(self.top, self.home))
         return loaded
@@ -92,7 +92,7 @@ class Parts:
         For the Stop hook: a broken file turns no check off, so of what the readable parts say the
         stricter counts (SPEC section 8).
         """
-        from flow.adapters.settings import load_lenient
+        from flow.adapters.user_state.settings import load_lenient
 
         self._lenient = True
         loaded, faults = load_lenient(self.top, self.home)
@@ -110,7 +110,7 @@ class Parts:
         pins = strictest_pins([found.settings for found in baselines if found is not None])
         if pins == self._pins:
             return
-        from flow.adapters.settings import load, load_lenient
+        from flow.adapters.user_state.settings import load, load_lenient
 
         self._pins = pins
         if self._lenient:
@@ -121,7 +121,7 @@ class Parts:
     @property
     def state_dir(self) -> str:
         """The user's state folder; never inside the checkout."""
-        from flow.adapters.state import state_dir
+        from flow.adapters.fs.state_folder import state_dir
 
         path: str = self._once(
             "state_dir",
@@ -132,7 +132,7 @@ class Parts:
     @property
     def trust_ledger(self) -> TrustLedger:
         """The user's own record of the contracts that may run here."""
-        from flow.adapters.trust import TrustLedger
+        from flow.adapters.user_state.trust import TrustLedger
 
         ledger: TrustLedger = self._once(
             "trust",
@@ -158,7 +158,7 @@ class Parts:
     @property
     def repository(self) -> str:
         """What the state folder knows this repository by; its working trees share it."""
-        from flow.adapters.git_trees import repo_key, shared_dir
+        from flow.adapters.git.trees import repo_key, shared_dir
 
         key: str = self._once("repository", lambda: repo_key(shared_dir(self.repo), self.top))
         return key
@@ -166,7 +166,7 @@ class Parts:
     @property
     def records(self) -> FileRecords:
         """The reading side of the ledger."""
-        from flow.adapters.records import FileRecords
+        from flow.adapters.ledger.reader import FileRecords
 
         records: FileRecords = self._once(
             "records", lambda: FileRecords(self.top, self._cache("parsed"), self.vouching)
@@ -176,7 +176,7 @@ class Parts:
     @property
     def vouching(self) -> Vouching:
         """What the user's own state folder vouches for in the runs."""
-        from flow.adapters.vouching import Vouching
+        from flow.adapters.chain.trust_anchor import Vouching
 
         vouching: Vouching = self._once("vouching", lambda: Vouching(self.top, lambda: self.heads))
         return vouching
@@ -188,8 +188,8 @@ class Parts:
         return ledger
 
     def _ledger(self, *, quick: bool) -> FileLedger:
-        from flow.adapters import clock
-        from flow.adapters.ledger import FileLedger
+        from flow.adapters.fs import clock
+        from flow.adapters.ledger.writer import FileLedger
 
         folder = self.settings.settings.journal_dir
         return FileLedger(
@@ -210,7 +210,7 @@ class Parts:
     @property
     def own_record(self) -> OwnRecord:
         """What the user's state folder knows of the files that Flow wrote into this repository."""
-        from flow.adapters.own_record import OwnRecord
+        from flow.adapters.user_state.written_files import OwnRecord
 
         record: OwnRecord = self._once(
             "own_record", lambda: OwnRecord(lambda: (self.state_dir, self.repository))
@@ -220,7 +220,7 @@ class Parts:
     @property
     def checkout_notes(self) -> CheckoutNotes:
         """What the user's state folder remembers of this checkout's goals and sessions."""
-        from flow.adapters.checkouts import CheckoutNotes
+        from flow.adapters.user_state.checkouts import CheckoutNotes
 
         notes: CheckoutNotes = self._once(
             "checkout_notes", lambda: CheckoutNotes(self.state_dir, self.top, self.repo.git_dir)
@@ -233,10 +233,10 @@ class Parts:
 
         if goal.status != PAUSED_STATUS or goal.run_id is None:
             return None
-        from flow.adapters import events
+        from flow.adapters.chain import event_log
 
         try:
-            newest = events.newest(self.top, goal.run_id, "goal_id", goal.id, changes_status)
+            newest = event_log.newest(self.top, goal.run_id, "goal_id", goal.id, changes_status)
         except FlowError:  # its events are told where they are read
             return None
         return pause_of(newest)
@@ -266,19 +266,19 @@ class Parts:
 
         Raises :class:`FlowError` where that cannot be remembered.
         """
-        from flow.adapters import events
+        from flow.adapters.chain import event_log
         from flow.core.closing import closed_goal
         from flow.core.pause import changes_status
 
         try:
-            event = events.newest(self.top, run_id, "goal_id", goal_id, changes_status)
+            event = event_log.newest(self.top, run_id, "goal_id", goal_id, changes_status)
         except FlowError:  # its events are told where they are read
             event = None
         self.checkout_notes.closed(closed_goal(goal_id, branch, status, event))
 
     def _notes(self, kind: Any) -> Notes:
         """Notes about this repository's goals in the user's state folder."""
-        from flow.adapters.notes import Notes
+        from flow.adapters.user_state.goal_notes import Notes
 
         notes: Notes = self._once(
             f"notes-{kind}", lambda: Notes(self.state_dir, self.repository, kind)
@@ -302,8 +302,8 @@ class Parts:
     @property
     def heads(self) -> Heads:
         """What the user's state folder keeps of this repository's runs."""
-        from flow.adapters.chain_heads import Heads
-        from flow.adapters.git_trees import own_dir, repo_key
+        from flow.adapters.chain.pinned_heads import Heads
+        from flow.adapters.git.trees import own_dir, repo_key
 
         # Runs are a worktree's own, and a linked one may hold another run of the same id.
         heads: Heads = self._once(
@@ -351,21 +351,21 @@ class Parts:
 
     def branch(self) -> str | None:
         """The branch that is checked out; None on a detached HEAD or without git."""
-        from flow.adapters.git import current_branch
+        from flow.adapters.git.repository import current_branch
 
         return current_branch(self.repo)
 
     def trusted(self, loaded: LoadedGoal) -> tuple[bool, str]:
         """Whether the goal's commands may run here, and why or why not."""
-        from flow.adapters.trust import trusted
+        from flow.adapters.user_state.trust import trusted
 
         if self._named_contract == loaded.contract:
             return True, "--trust-digest names this contract"
         return trusted(self.settings.settings, self.trust_ledger, loaded.goal.id, loaded.contract)
 
     def _trust(self, goal: Goal, how: str) -> None:
-        from flow.adapters import clock
-        from flow.adapters.records import rubric_digests
+        from flow.adapters.fs import clock
+        from flow.adapters.ledger.reader import rubric_digests
         from flow.core.goal import contract
 
         self.trust_ledger.record(
@@ -396,7 +396,7 @@ class Parts:
         return speaker
 
     def _current_speaker(self) -> Speaker:
-        from flow.adapters.speaking import current_speaker
+        from flow.adapters.process.speaker import current_speaker
 
         return current_speaker(self.environ)
 
@@ -408,7 +408,7 @@ class Parts:
         if name is not None:
             return name, None
         if self.speaker is None or self.speaker.said_from != "terminal":
-            from flow.adapters.git import user_config
+            from flow.adapters.git.repository import user_config
 
             try:
                 named = user_config(self.repo, "--get", "user.name").decode("utf-8", "replace")
@@ -420,7 +420,7 @@ class Parts:
 
     def _desk(self) -> Desk:
         """What a person's command works at; it is in no hurry, so it locks with ``filelock``."""
-        from flow.adapters import clock
+        from flow.adapters.fs import clock
         from flow.app.doors import Desk
 
         return Desk(
@@ -445,7 +445,7 @@ class Parts:
 
     def _proof_named(self, goal: Goal) -> Watched:
         """The patterns of what the commands of a goal rest on, as their texts say."""
-        from flow.adapters.proof_files import named
+        from flow.adapters.attribution.proof_files import named
 
         return named(goal, self.top, self.environ)
 
@@ -457,8 +457,8 @@ class Parts:
 
     def _journal_denied(self, goal: Goal) -> list[str]:
         """The warning where the goal denies the very journal that its evaluations write."""
-        from flow.adapters import clock
-        from flow.adapters.journal import journal_path
+        from flow.adapters.fs import clock
+        from flow.adapters.journal.store import journal_path
         from flow.core.boundary import check_patterns, path_rules
 
         folder = self.settings.settings.journal_dir
@@ -473,8 +473,8 @@ class Parts:
         return [f"{said} the paths: take the pattern out of constraints.denied_paths"]
 
     def _pin(self, goal: Goal, base: str | None) -> Baseline:
-        from flow.adapters import score_files
-        from flow.adapters.base import pin
+        from flow.adapters.baseline.pinned import pin
+        from flow.adapters.rubrics import score_files
         from flow.core.proof import CUT
 
         watched = self._proof_named(goal)
@@ -498,18 +498,18 @@ class Parts:
         paths = goal.baseline_link
         if not paths or pinned.base_commit is None:
             return {}
-        from flow.adapters import base_links
+        from flow.adapters.baseline import links as baseline_links
 
         rules = pinned.ignore_rules
-        base_links.refuse_unusable(self.top, paths, rules, self._cache("worktree"))
-        return base_links.digests(self.top, paths)
+        baseline_links.refuse_unusable(self.top, paths, rules, self._cache("worktree"))
+        return baseline_links.digests(self.top, paths)
 
     def _pin_at(self, goal: Goal) -> Baseline:
         """What a pinned commit alone tells: a fresh clone has the goal, not the run.
 
         Settings open no folder here but the journal's: reports and cards lie in the usual ones.
         """
-        from flow.adapters.base_restored import restore
+        from flow.adapters.baseline.restored import restore
         from flow.core.layout import PLUGIN_SCORES, SCORES
 
         usual = PLUGIN_SCORES if os.path.isdir(os.path.join(self.top, PLUGIN_SCORES)) else SCORES
@@ -538,7 +538,7 @@ class Parts:
     def _snapshot(
         self, baseline: Baseline, denied: Sequence[str], deciding: Deciding | None
     ) -> Snapshot:
-        from flow.adapters.worktree import snapshot
+        from flow.adapters.worktree.change_set import snapshot
 
         cache_dir = self._cache("worktree")
         denied = tuple(dict.fromkeys((*denied, *baseline.settings_denied)))
@@ -547,18 +547,18 @@ class Parts:
 
     def _marked(self, changes: Sequence[Change], baseline: Baseline) -> tuple[Change, ...]:
         """The changes, with which of them only have a name that Flow gives its files."""
-        from flow.adapters.own_marks import marked
+        from flow.adapters.ledger.own_marks import marked
 
         return marked(self.repo, changes, baseline, self.own_record)
 
     def _widen(self, baseline: Baseline, base: str) -> tuple[Baseline, bool]:
-        from flow.adapters.base import widen
+        from flow.adapters.baseline.pinned import widen
 
         return widen(self.repo, baseline, base)
 
     def _cache(self, name: str) -> str | None:
         """A folder in the user's state folder; None where that cannot be used."""
-        from flow.adapters.state import ensure_state_dir
+        from flow.adapters.fs.state_folder import ensure_state_dir
 
         path = ""
         try:
@@ -577,12 +577,12 @@ class _ProofDisk:
         self._repo = repo
 
     def digests(self, patterns: Sequence[str]) -> Mapping[str, str]:
-        from flow.adapters.proof_files import on_disk
+        from flow.adapters.attribution.proof_files import on_disk
 
         return on_disk(self._repo, patterns)
 
     def lines(self, files: Sequence[ProofFile]) -> Mapping[str, LineCount]:
-        from flow.adapters.proof_files import count_lines
+        from flow.adapters.attribution.proof_files import count_lines
 
         return count_lines(self._repo, files)
 

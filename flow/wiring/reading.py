@@ -79,7 +79,7 @@ class Reading(Parts):
 
     def status(self, goal_id: str) -> dict[str, Any]:
         """Where a goal stands, as :func:`flow.app.overview.status` lays it out."""
-        from flow.adapters import files
+        from flow.adapters.fs import files
         from flow.app import overview
 
         loaded = self.load(goal_id)
@@ -152,11 +152,11 @@ class Reading(Parts):
 
     def closing_on_record(self, loaded: LoadedGoal, run_id: str) -> bool:
         """Whether this user's state folder knows how the goal got its final status."""
-        from flow.adapters import events
+        from flow.adapters.chain import event_log
         from flow.core import closing
 
         goal = loaded.goal
-        at = closing.told_at(events.read(self.top, run_id, goal.id)[0], goal.status)
+        at = closing.told_at(event_log.read(self.top, run_id, goal.id)[0], goal.status)
         return at is not None and self.vouching.closed(run_id, goal, loaded.contract, at)
 
     def newest(self, goal: Goal) -> Goal:
@@ -203,10 +203,10 @@ class Reading(Parts):
         """Every event of the goal's run."""
         from functools import partial
 
-        from flow.adapters import events
+        from flow.adapters.chain import event_log
         from flow.app import overview
 
-        return overview.history(self.records, partial(events.read, self.top), goal_id)
+        return overview.history(self.records, partial(event_log.read, self.top), goal_id)
 
     def inspect(self, goal_id: str) -> dict[str, Any]:
         """The contract as read and the evidence of its run."""
@@ -255,7 +255,7 @@ class Reading(Parts):
 
     def report(self, goal_id: str) -> dict[str, Any]:
         """A goal's whole record, as ``flow report`` shows it."""
-        from flow.adapters import files
+        from flow.adapters.fs import files
         from flow.app import overview
 
         status, history = self.status(goal_id), self.history(goal_id)
@@ -317,7 +317,7 @@ class Reading(Parts):
 
     def previous_verdict(self, run_id: str) -> Mapping[str, Any] | None:
         """``last-verdict.json`` of a run; None where it is missing or not one Flow would write."""
-        from flow.adapters.contracts_check import accepts
+        from flow.adapters.contracts.check import accepts
 
         found = self.records.previous_verdict(ids.run_id(run_id))
         return found if found is not None and accepts("verdict", found)[0] else None

@@ -11,7 +11,7 @@ from flow.wiring.evaluating import Evaluating
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from flow.adapters.journal import Journal
+    from flow.adapters.journal.store import Journal
 
 
 class Recording(Creating, Evaluating):
@@ -33,9 +33,9 @@ class Recording(Creating, Evaluating):
         A file that says ``draft`` becomes a draft; any other starts as ``active``, with its base
         pinned and trust recorded, as ``flow goal create`` does it.
         """
-        from flow.adapters import contracts
+        from flow.adapters.contracts import formats
 
-        goal, _ = contracts.read_goal(text.encode("utf-8", "surrogateescape"), file=name)
+        goal, _ = formats.read_goal(text.encode("utf-8", "surrogateescape"), file=name)
         made = self.create(
             text, name, as_draft=goal.status == "draft", base=None, source="flow-goal-record.sh"
         )
@@ -78,9 +78,9 @@ class Recording(Creating, Evaluating):
     @staticmethod
     def _mapping(data: bytes, name: str) -> Mapping[str, Any]:
         """A YAML or JSON file that must hold a mapping; :class:`ContractError` otherwise."""
-        from flow.adapters import contracts
+        from flow.adapters.contracts import formats
 
-        document: Mapping[str, Any] = contracts.parse_yaml(data, file=name)
+        document: Mapping[str, Any] = formats.parse_yaml(data, file=name)
         return document
 
     def _refuse_stale(self, goal_id: str) -> None:
@@ -101,7 +101,8 @@ class Recording(Creating, Evaluating):
 
     def journal_record(self, issue: int | None, type: str, metadata: Mapping[str, Any]) -> str:
         """Append an artifact to an issue's journal; returns the path."""
-        from flow.adapters import clock, journal
+        from flow.adapters.fs import clock
+        from flow.adapters.journal import store as journal
         from flow.app.ports import Artifact
 
         path = layout.journal_file(issue, clock.today(), self.settings.settings.journal_dir)
@@ -119,7 +120,8 @@ class Recording(Creating, Evaluating):
 
     def journal(self, issue: int | None = None, goal_id: str | None = None) -> tuple[str, Journal]:
         """(path, content) of an issue's or a goal's journal."""
-        from flow.adapters import clock, journal
+        from flow.adapters.fs import clock
+        from flow.adapters.journal import store as journal
 
         folder = self.settings.settings.journal_dir
         path = layout.journal_file(issue, clock.today(), folder)

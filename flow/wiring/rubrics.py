@@ -11,7 +11,7 @@ from flow.errors import FlowError, InputError, NotPassed, NoUsableAnswer
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
 
-    from flow.adapters.rubrics import LoadedRubric
+    from flow.adapters.rubrics.rubric_files import LoadedRubric
     from flow.app.judge_port import AskJudge, NoAnswer
     from flow.app.rubric_judging import Asked
     from flow.core.judging.fences import Part
@@ -46,8 +46,8 @@ class Order(NamedTuple):
 
 def place(cwd: str | None = None, environ: Mapping[str, str] | None = None) -> Place:
     """The checkout around ``cwd`` and the settings in force there; outside of any, the user's."""
-    from flow.adapters.git import find_repo
-    from flow.adapters.settings import load
+    from flow.adapters.git.repository import find_repo
+    from flow.adapters.user_state.settings import load
 
     environ = os.environ if environ is None else environ
     repo = find_repo(os.path.abspath(cwd or os.getcwd()))
@@ -71,7 +71,7 @@ def order(
 
     Raises :class:`NoUsableAnswer` (``not_configured``) where there is no judge to ask.
     """
-    from flow.adapters.subjects import parts
+    from flow.adapters.judges.subjects import parts
 
     where = where or place()
     loaded = load(rubric, where.top)
@@ -110,7 +110,7 @@ def question(
 
 def load(rubric: RubricLike, top: str | None) -> LoadedRubric:
     """The rubric that a caller means: a value, a mapping, a name, or a file."""
-    from flow.adapters import rubrics
+    from flow.adapters.rubrics import rubric_files as rubrics_rubric_files
     from flow.core import rubric_files
     from flow.core.rubric import Rubric
 
@@ -118,17 +118,17 @@ def load(rubric: RubricLike, top: str | None) -> LoadedRubric:
         from flow.core.rubric_rules import warnings
 
         said = tuple(warnings(rubric.to_document()))
-        return rubrics.LoadedRubric(rubric.name, rubric, "value", "", "", said)
+        return rubrics_rubric_files.LoadedRubric(rubric.name, rubric, "value", "", "", said)
     if isinstance(rubric, Mapping):
         made, told = rubric_files.rubric(dict(rubric))
-        return rubrics.LoadedRubric(made.name, made, "value", "", "", told)
+        return rubrics_rubric_files.LoadedRubric(made.name, made, "value", "", "", told)
     if isinstance(rubric, str):
-        return rubrics.find_or_read(rubric, top)
+        return rubrics_rubric_files.find_or_read(rubric, top)
     if isinstance(rubric, os.PathLike):
         name = os.fsdecode(rubric)
-        from flow.adapters import inputs
+        from flow.adapters.fs import inputs
 
-        return rubrics.read(inputs.read(name, "rubric"), name)
+        return rubrics_rubric_files.read(inputs.read(name, "rubric"), name)
     raise InputError(
         f"a {type(rubric).__name__} is no rubric",
         key="rubric",
@@ -151,7 +151,7 @@ def choose(
     if isinstance(getattr(backend, "name", None), str) and callable(backend):
         return backend  # type: ignore[return-value]
     if callable(backend):
-        from flow.adapters.function_judge import FunctionJudge
+        from flow.adapters.judges.function import FunctionJudge
 
         function: Callable[[str], Any] = backend  # type: ignore[assignment]
         return FunctionJudge(function, loop, environ=where.environ)
@@ -198,7 +198,7 @@ def judge(
     """:func:`flow.judge`, with the parts that a test or the pytest plugin brings."""
     form = None
     if result_format is not None:
-        from flow.adapters.result_formats import result_format as understood
+        from flow.adapters.judges.result_formats import result_format as understood
 
         form = understood(result_format)
     ordered = order(
@@ -254,7 +254,7 @@ def shown(
     subject: Any, rubric: RubricLike, instructions: str | None, where: Place
 ) -> RubricQuestion:
     """What a judge would be given; nobody is asked."""
-    from flow.adapters.subjects import parts
+    from flow.adapters.judges.subjects import parts
     from flow.app.rubric_judging import question as prompt
 
     asked = question(load(rubric, where.top).rubric, parts(subject), instructions, None, 1)
@@ -263,14 +263,14 @@ def shown(
 
 def listing(top: str | None) -> list[dict[str, Any]]:
     """Every rubric that a name can mean here, the project's first; broken ones with their error."""
-    from flow.adapters import rubrics
+    from flow.adapters.rubrics import rubric_files as rubrics_rubric_files
     from flow.core.rubric_files import READY_MADE
 
     found = []
-    own = rubrics.project_names(top) if top is not None else ()
+    own = rubrics_rubric_files.project_names(top) if top is not None else ()
     for name in dict.fromkeys((*own, *READY_MADE)):
         try:
-            found.append(document(rubrics.find(name, top)))
+            found.append(document(rubrics_rubric_files.find(name, top)))
         except FlowError as error:
             told = [str(fault) for fault in error.faults]
             found.append({"name": name, "error": error.to_dict(), "warnings": told})
@@ -279,11 +279,12 @@ def listing(top: str | None) -> list[dict[str, Any]]:
 
 def never_used(top: str | None) -> list[str]:
     """What lies beside a project's rubrics, those of scorecards too, and no name leads to."""
-    from flow.adapters import rubrics, scorecard_rubrics
+    from flow.adapters.rubrics import rubric_files as rubrics_rubric_files
+    from flow.adapters.rubrics import scorecard_rubrics
 
     if top is None:
         return []
-    said = list(rubrics.never_used(top))
+    said = list(rubrics_rubric_files.never_used(top))
     try:
         said += scorecard_rubrics.never_used(top)
     except FlowError as error:

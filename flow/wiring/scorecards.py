@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
     from collections.abc import Callable, Mapping
 
-    from flow.adapters.score_files import History
-    from flow.adapters.scorecard_rubrics import ChosenRubric
+    from flow.adapters.rubrics.score_files import History
+    from flow.adapters.rubrics.scorecard_rubrics import ChosenRubric
     from flow.app.judge_port import AskJudge
     from flow.app.scoring import Tools
     from flow.core.scorecard_history import Mean
@@ -77,7 +77,7 @@ def score(
     :class:`~flow.errors.NoUsableAnswer` where no card follows from what the judge said: then
     nothing is stored.
     """
-    from flow.adapters import score_files
+    from flow.adapters.rubrics import score_files
     from flow.app import scoring
     from flow.app.judge_port import NoAnswer
     from flow.core import scorecard_card
@@ -100,7 +100,7 @@ def score(
     scored = scoring.score(matter, _words(transcript), samples, tools)
     if isinstance(scored, NoAnswer):
         raise no_answer(scored) from getattr(tools.ask, "raised", None)
-    from flow.adapters import clock
+    from flow.adapters.fs import clock
     from flow.core.scorecard_history import UNKNOWN
 
     warnings = (*parts.settings.warnings, *past.warnings)
@@ -136,7 +136,7 @@ def scored(
     environ: Mapping[str, str] | None = None,
 ) -> str | None:
     """The file of the newest card of ``skill`` that speaks of this execution; None: not scored."""
-    from flow.adapters import score_files
+    from flow.adapters.rubrics import score_files
     from flow.wiring.parts import Parts
 
     parts = Parts(cwd, environ)
@@ -148,7 +148,7 @@ def history(
     skill: str, *, cwd: str | None = None, environ: Mapping[str, str] | None = None
 ) -> dict[str, Any]:
     """The stored cards of a skill, oldest first, and the trend; as ``flow judge history`` does."""
-    from flow.adapters import score_files
+    from flow.adapters.rubrics import score_files
     from flow.core import scorecard_history
     from flow.wiring.parts import Parts
 
@@ -177,7 +177,7 @@ def stored(
 
     Raises :class:`InputError` where there is no such card of the skill.
     """
-    from flow.adapters import score_files
+    from flow.adapters.rubrics import score_files
     from flow.core.scorecard_history import skill_name
     from flow.wiring.parts import Parts
 
@@ -219,7 +219,7 @@ def _samples(wanted: int | None, judge: JudgeSettings) -> int:
 
 
 def _transcript(parts: Parts, wish: Wish, skill: str | None, cwd: str | None) -> Transcript:
-    from flow.adapters import transcripts
+    from flow.adapters.transcripts import reader as transcripts
 
     if wish.file is not None:
         return transcripts.read(wish.file, skill)
@@ -234,7 +234,7 @@ def _transcript(parts: Parts, wish: Wish, skill: str | None, cwd: str | None) ->
 
 def _words(transcript: Transcript) -> str:
     """Everything that a quote may come from: of a saved text also its marks and who spoke."""
-    from flow.adapters import inputs
+    from flow.adapters.fs import inputs
     from flow.core.transcript import plain
     from flow.errors import FlowError
 
@@ -249,7 +249,7 @@ def _words(transcript: Transcript) -> str:
 
 
 def _rubric(skill: str | None, asked: str | None, top: str | None) -> ChosenRubric:
-    from flow.adapters import scorecard_rubrics
+    from flow.adapters.rubrics import scorecard_rubrics
 
     return scorecard_rubrics.choose(skill, asked, top)
 
@@ -259,7 +259,7 @@ def _past(parts: Parts, where: str, skill: str | None, transcript: Transcript) -
 
     An execution that names no skill is compared with none.
     """
-    from flow.adapters import score_files
+    from flow.adapters.rubrics import score_files
     from flow.core.scorecard import COMPARED
     from flow.core.scorecard_card import safe
 
@@ -299,7 +299,7 @@ def _judge(parts: Parts, wish: Wish, loop: AbstractEventLoop | None) -> AskJudge
 def _tools(parts: Parts, ask: AskJudge, judge: JudgeSettings, told: Callable[[str], None]) -> Tools:
     from secrets import token_hex
 
-    from flow.adapters.masking import masked_text
+    from flow.adapters.process.redaction import masked_text
     from flow.app.scoring import Tools
 
     return Tools(
@@ -312,7 +312,8 @@ def _tools(parts: Parts, ask: AskJudge, judge: JudgeSettings, told: Callable[[st
 
 
 def _store(parts: Parts, where: str, card: Mapping[str, Any], *, once: bool) -> dict[str, Any]:
-    from flow.adapters import locks, score_files
+    from flow.adapters.fs import locks
+    from flow.adapters.rubrics import score_files
 
     if not once:
         return score_files.publish(parts.top, where, card, parts.own_record.file)
@@ -333,7 +334,7 @@ def _refuse_again(parts: Parts, where: str, skill: str | None, execution: str) -
 
 
 def _card_of(parts: Parts, where: str, skill: str | None, execution: str) -> str | None:
-    from flow.adapters import score_files
+    from flow.adapters.rubrics import score_files
     from flow.core.scorecard_card import safe
     from flow.core.scorecard_history import UNKNOWN
 

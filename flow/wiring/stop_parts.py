@@ -78,35 +78,37 @@ class StopRecord:
 
     def loop(self, goal_id: str, run_id: str) -> Loop:
         """The counters; fresh ones where there are none."""
-        from flow.adapters import loops
+        from flow.adapters.ledger import loop_counters
         from flow.core.stop import Loop
 
-        return loops.read(self._top, run_id, goal_id) if run_id else Loop(goal_id)
+        return loop_counters.read(self._top, run_id, goal_id) if run_id else Loop(goal_id)
 
     def keep_loop(self, run_id: str, loop: Loop) -> None:
         """Replace the counters."""
-        from flow.adapters import clock, loops
+        from flow.adapters.fs import clock
+        from flow.adapters.ledger import loop_counters
 
-        loops.write(self._top, run_id, loop, now=clock.now())
+        loop_counters.write(self._top, run_id, loop, now=clock.now())
 
     def note(self, run_id: str, goal_id: str, event: Mapping[str, Any]) -> None:
         """Append an event to a run."""
-        from flow.adapters import clock, events
+        from flow.adapters.chain import event_log
+        from flow.adapters.fs import clock
 
         fields = dict(event)
         kind = fields.pop("type")
-        events.append(self._top, run_id, goal_id, kind, fields, at=clock.now(), sync=False)
+        event_log.append(self._top, run_id, goal_id, kind, fields, at=clock.now(), sync=False)
         self._checkout._keep_head(run_id)  # a stop writes nothing after this
 
     def redacted(self, message: str) -> str:
         """The agent's message as it may be kept: without secrets, and cut."""
-        from flow.adapters.masking import masked_text
+        from flow.adapters.process.redaction import masked_text
 
         return clip(masked_text(message, self._checkout.environ), MESSAGE_KEPT)
 
     def output_end(self, evidence_ref: str) -> str:
         """The end of the output behind a sidecar's path."""
-        from flow.adapters import files
+        from flow.adapters.fs import files
 
         stem = evidence_ref.removesuffix(layout.EVIDENCE_SUFFIX)
         try:
@@ -148,7 +150,7 @@ class StopMoves:
 
     def propose(self, evaluated: Evaluated, reason: str, waits: bool) -> Verdict:
         """Propose ``failed``; with ``waits`` the goal waits for the user meanwhile."""
-        from flow.adapters import clock
+        from flow.adapters.fs import clock
         from flow.app import doors
 
         ledger, records = self._checkout.ledger, self._checkout.records

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from flow.adapters.checkouts import Remembered
+from flow.adapters.user_state.checkouts import Remembered
 from flow.app.stop_tools import Sight
 from flow.cheap_typing import TYPE_CHECKING
 from flow.core import layout, lost_goals
@@ -15,7 +15,7 @@ from flow.errors import FlowError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from flow.adapters.git import Repo
+    from flow.adapters.git.repository import Repo
     from flow.app.ports import LoadedGoal
     from flow.core.closing import ClosedGoal
     from flow.core.goal import Goal
@@ -84,9 +84,9 @@ def repository(folder: str, environ: Mapping[str, str], session: str | None) -> 
     """
     import os
 
-    from flow.adapters import checkouts
-    from flow.adapters.git import Repo, find_repo
-    from flow.adapters.state import state_dir
+    from flow.adapters.fs.state_folder import state_dir
+    from flow.adapters.git.repository import Repo, find_repo
+    from flow.adapters.user_state import checkouts
 
     folder = os.path.realpath(folder)
     repo = find_repo(folder)
@@ -107,7 +107,7 @@ def repository(folder: str, environ: Mapping[str, str], session: str | None) -> 
 
 def left_behind(checkout: Reading, session: str | None) -> list[str]:
     """A word, once, about the goals of another checkout in which the session was kept working."""
-    from flow.adapters import checkouts
+    from flow.adapters.user_state import checkouts
     from flow.core import explain
 
     try:
@@ -130,7 +130,7 @@ def left_behind(checkout: Reading, session: str | None) -> list[str]:
 
 def _finish(checkout: Reading) -> tuple[int, dict[str, FlowError]]:
     """Carry out what was decided; returns how much there was, and what could not be, by file."""
-    from flow.adapters import files
+    from flow.adapters.fs import files
 
     broken: dict[str, FlowError] = {}
     try:

@@ -84,7 +84,7 @@ class Stopping(Reading, Evaluating):
         """Decide about one stop of an agent. Raises :class:`FlowError`."""
         import time
 
-        from flow.adapters import locks
+        from flow.adapters.fs import locks
         from flow.app.stop import stop
         from flow.app.stop_tools import StopTools
         from flow.wiring import stop_parts, stop_sight
@@ -181,7 +181,7 @@ class Stopping(Reading, Evaluating):
 
     def _spoken(self, run_id: str | None, goal_id: str, event: Mapping[str, Any]) -> None:
         """Note what somebody said in the run's events, where there are any."""
-        from flow.adapters import files
+        from flow.adapters.fs import files
 
         if run_id is not None and files.exists(self.top, layout.events_file(run_id)):
             from flow.wiring import stop_parts
@@ -197,7 +197,7 @@ class Stopping(Reading, Evaluating):
 
     def give_up(self, evaluated: Evaluated, reason: str) -> None:
         """Close a goal whose loop is stuck as ``failed``."""
-        from flow.adapters import clock
+        from flow.adapters.fs import clock
         from flow.app import doors
 
         doors.give_up(self._desk(), evaluated, reason, "Stop hook, evaluator-loop", clock.now())
@@ -249,7 +249,7 @@ class Stopping(Reading, Evaluating):
         self._notes("waits").remove(goal_id)
 
     def _ask(self, until: str, seconds: float) -> tuple[bool, str]:
-        from flow.adapters.checks import CommandRunner
+        from flow.adapters.verification.runner import CommandRunner
         from flow.app.ports import Check, CheckResult
 
         found: list[CheckResult] = []

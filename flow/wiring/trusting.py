@@ -24,11 +24,12 @@ class Trusting(Reading):
 
     def _goal_in(self, file: str) -> LoadedGoal:
         """A goal file that the caller names by its path."""
-        from flow.adapters import inputs, records
+        from flow.adapters.fs import inputs
+        from flow.adapters.ledger import reader
         from flow.app.ports import LoadedGoal
 
-        goal, warnings = records.parse_goal(inputs.read(file, "--goal-file"), file)
-        return LoadedGoal(goal, goal.digest(records.rubric_digests(self.top, goal)), warnings, file)
+        goal, warnings = reader.parse_goal(inputs.read(file, "--goal-file"), file)
+        return LoadedGoal(goal, goal.digest(reader.rubric_digests(self.top, goal)), warnings, file)
 
     def finish_amendment(self, goal_id: str | None) -> None:
         """Complete what a killed call began to tell of the goal."""
@@ -105,6 +106,6 @@ class Trusting(Reading):
 
     def trust_revoke(self, goal_id: str, how: str) -> bool:
         """End trust in a goal; False where there was none."""
-        from flow.adapters import clock
+        from flow.adapters.fs import clock
 
         return self.trust_ledger.revoke(goal_id, now=clock.now(), how=how)

@@ -10,9 +10,9 @@ from flow.errors import FlowError, InputError, StaleProposal, StateError
 from flow.wiring.reading import Reading
 
 if TYPE_CHECKING:
-    from flow.adapters.chain_check import Checked
-    from flow.adapters.chain_heads import Kept
-    from flow.adapters.chain_said import Heads
+    from flow.adapters.chain.check import Checked
+    from flow.adapters.chain.pinned_heads import Kept
+    from flow.adapters.chain.witnesses import Heads
     from flow.core.chain import Head
     from flow.core.chain_walk import Finding, Said
     from flow.wiring.parts import Parts
@@ -26,11 +26,12 @@ class Verifying(Reading):
 
         Raises :class:`InputError` for a run that nobody knows, and for a ref that is none.
         """
-        from flow.adapters import chain_check, chain_said
+        from flow.adapters.chain import check as chain_check
+        from flow.adapters.chain import witnesses
 
         folders = [self.settings.settings.journal_dir, layout.JOURNAL_DIR]
-        said = chain_said.here(self.top, folders)
-        asked = chain_said.at(self.repo, against, folders) if against is not None else None
+        said = witnesses.here(self.top, folders)
+        asked = witnesses.at(self.repo, against, folders) if against is not None else None
         warnings = [*said.warnings, *(asked.warnings if asked is not None else ())]
         if asked is not None:
             warnings += self._silent(asked, str(against))
@@ -76,7 +77,7 @@ class Verifying(Reading):
 
     def _silent(self, asked: Heads, ref: str) -> list[str]:
         """Why a comparison with what a ref says may not show what it seems to."""
-        from flow.adapters import git
+        from flow.adapters.git import repository
         from flow.core.explain import visible
 
         found = []
@@ -85,7 +86,7 @@ class Verifying(Reading):
                 f"no journal and no commit at {visible(ref)} names a head: "
                 "nothing was compared with it"
             )
-        if git.is_shallow(self.repo):
+        if repository.is_shallow(self.repo):
             found.append("the history here is cut (a shallow clone): older commits were not asked")
         return found
 
@@ -97,7 +98,7 @@ class Verifying(Reading):
         heads: list[Said],
         sought: frozenset[Head],
     ) -> Checked:
-        from flow.adapters import chain_check
+        from flow.adapters.chain import check as chain_check
         from flow.core.chain_walk import Finding
 
         if there:
@@ -112,7 +113,7 @@ class Verifying(Reading):
         self, commits: tuple[Said, ...], rows: list[Checked], there: list[str]
     ) -> list[Finding]:
         """Heads that commits name and no run here has."""
-        from flow.adapters import chain
+        from flow.adapters.chain import ledger_file
         from flow.core.chain_walk import Finding
 
         seen = frozenset[Any]().union(*(row.seen for row in rows))
@@ -122,7 +123,7 @@ class Verifying(Reading):
         for one in commits:
             if one.head in seen:
                 continue
-            entries = (chain.at(self.top, name, one.head.number) for name in others)
+            entries = (ledger_file.at(self.top, name, one.head.number) for name in others)
             if any(entry is not None and entry.head == one.head for entry in entries):
                 continue
             text = f"no run here has entry {one.head.number} as {one.who} knows it ({one.head})"
@@ -161,7 +162,7 @@ class Verifying(Reading):
 
 def refuse_broken(parts: Parts, goal_id: str) -> None:
     """Raise :class:`StaleProposal` where the record that a proposal rests on is broken."""
-    from flow.adapters import chain_check
+    from flow.adapters.chain import check as chain_check
 
     run_id = parts.records.goal(goal_id).goal.run_id
     if run_id is None or not os.path.isdir(os.path.join(parts.top, layout.run_dir(run_id))):
@@ -184,7 +185,7 @@ def elsewhere(parts: Parts, run_id: str, said: Heads | None = None) -> bool:
     The state folder says so: where it kept a head of the run's, an empty ledger is a loss; and
     where it knows nothing of a run that is here, so it may be.
     """
-    from flow.adapters import files
+    from flow.adapters.fs import files
 
     if files.exists(parts.top, layout.ledger_file(run_id)):
         return False
@@ -203,10 +204,10 @@ def _kept(parts: Parts, run_id: str) -> Kept | None:
 
 
 def _journalled(parts: Parts, run_id: str) -> list[Said]:
-    from flow.adapters import chain_said
+    from flow.adapters.chain import witnesses
 
     folders = [parts.settings.settings.journal_dir, layout.JOURNAL_DIR]
-    return chain_said.here(parts.top, folders).runs.get(run_id, [])
+    return witnesses.here(parts.top, folders).runs.get(run_id, [])
 
 
 def _document(

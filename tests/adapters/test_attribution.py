@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from flow.adapters import attribution, shell_syntax
-from flow.adapters.attribution import Attributor, attributed
-from flow.adapters.checks import CommandRunner
-from flow.adapters.report_files import LIMIT, read_report
+from flow.adapters.attribution import attribute, shell_syntax
+from flow.adapters.attribution.attribute import Attributor, attributed
+from flow.adapters.attribution.report_files import LIMIT, read_report
+from flow.adapters.verification.runner import CommandRunner
 from flow.app.ports import Check, CheckResult
 from flow.errors import ContractError
 from tests.support.patience import LONG
@@ -318,7 +318,7 @@ def test_a_command_is_parsed_once_and_remembered_for_other_processes(
     for _ in range(3):
         assert Attributor(str(tmp_path), str(cache)).reading("a || true").masked
     assert asked == ["a || true"]
-    monkeypatch.setattr(attribution, "REVISION", attribution.REVISION + 1)
+    monkeypatch.setattr(attribute, "REVISION", attribute.REVISION + 1)
     assert Attributor(str(tmp_path), str(cache)).reading("a || true").masked
     assert len(asked) == 2
 

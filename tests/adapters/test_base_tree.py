@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from flow.adapters import base_tree, base_work, git, locks
+from flow.adapters.baseline import tree as baseline_tree
+from flow.adapters.baseline import work_folder
+from flow.adapters.fs import locks
+from flow.adapters.git import repository
 from flow.core.layout import TEMP_PREFIX
 from flow.errors import GitError, StorageError
 from tests.support import GitRepo
@@ -18,10 +21,12 @@ if TYPE_CHECKING:
 
 def made(repo: GitRepo, folder: Path, commit: str | None = None, seconds: float = 60) -> list[str]:
     """Check out; what it says."""
-    found = git.find_repo(os.fspath(repo.path))
+    found = repository.find_repo(os.fspath(repo.path))
     assert found is not None
     folder.mkdir()
-    return list(base_tree.make(found, commit or repo.head, os.fspath(folder), left=lambda: seconds))
+    return list(
+        baseline_tree.make(found, commit or repo.head, os.fspath(folder), left=lambda: seconds)
+    )
 
 
 def test_a_commit_with_its_refs(repo: GitRepo, tmp_path: Path) -> None:
@@ -52,7 +57,7 @@ def test_attributes_that_are_a_link_are_not_followed(repo: GitRepo, tmp_path: Pa
 
 def test_a_filter_that_is_named_below(repo: GitRepo, tmp_path: Path) -> None:
     repo.commit("one", **{"deep/.gitattributes": "*.bin filter=lfs\n", "deep/a.bin": "pointer\n"})
-    assert made(repo, tmp_path / "tree") == [base_tree.FILTERED]
+    assert made(repo, tmp_path / "tree") == [baseline_tree.FILTERED]
 
 
 def test_references_that_git_is_not_sure_of_are_left_out(repo: GitRepo, tmp_path: Path) -> None:
@@ -110,10 +115,10 @@ def test_no_time_left(repo: GitRepo, tmp_path: Path, started: int) -> None:
     """Git is not started once the time is over, however fast it would have been."""
     repo.commit("one", leaf="leaf\n")
     times = iter([60.0] * started + [0.0])
-    found = git.find_repo(os.fspath(repo.path))
+    found = repository.find_repo(os.fspath(repo.path))
     assert found is not None
     with pytest.raises(GitError) as caught:
-        base_tree.make(found, repo.head, os.fspath(tmp_path / "tree"), left=lambda: next(times))
+        baseline_tree.make(found, repo.head, os.fspath(tmp_path / "tree"), left=lambda: next(times))
     words = ("read-tree", "checkout-index", "ls-files")
     assert f"git {words[started]} was not started: its time limit" in str(caught.value)
 
@@ -122,7 +127,7 @@ def test_git_takes_longer_than_there_is_time(
     repo: GitRepo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     repo.commit("one", leaf="leaf\n")
-    found = git.find_repo(os.fspath(repo.path))
+    found = repository.find_repo(os.fspath(repo.path))
     assert found is not None
     slow = tmp_path / "bin" / "git"
     slow.parent.mkdir()
@@ -134,7 +139,7 @@ def test_git_takes_longer_than_there_is_time(
         return 0.2
 
     with pytest.raises(GitError) as caught:
-        base_tree.make(found, repo.head, os.fspath(tmp_path / "tree"), left=left)
+        baseline_tree.make(found, repo.head, os.fspath(tmp_path / "tree"), left=left)
     assert "time limit" in str(caught.value)
 
 
@@ -142,10 +147,10 @@ def test_a_folder_that_cannot_be_written(repo: GitRepo, tmp_path: Path) -> None:
     repo.commit("one")
     (tmp_path / "tree").mkdir()
     (tmp_path / "tree" / ".git").write_text("in the way")
-    found = git.find_repo(os.fspath(repo.path))
+    found = repository.find_repo(os.fspath(repo.path))
     assert found is not None
     with pytest.raises(StorageError) as caught:
-        base_tree.make(found, repo.head, os.fspath(tmp_path / "tree"), left=lambda: 60)
+        baseline_tree.make(found, repo.head, os.fspath(tmp_path / "tree"), left=lambda: 60)
     assert caught.value.fault.remedy
 
 
@@ -166,9 +171,9 @@ def left(state: Path) -> list[str]:
 
 def test_a_folder_is_there_and_gone(tmp_path: Path) -> None:
     state = tmp_path / "state"
-    with base_work.folder(os.fspath(state)) as path:
+    with work_folder.folder(os.fspath(state)) as path:
         assert os.stat(path).st_mode & 0o777 == 0o700
-        assert base_work.sweep(os.fspath(state)) == []  # at work
+        assert work_folder.sweep(os.fspath(state)) == []  # at work
         os.makedirs(os.path.join(path, "closed", "in"))
         os.chmod(os.path.join(path, "closed"), 0)
     assert left(state) == []
@@ -176,20 +181,20 @@ def test_a_folder_is_there_and_gone(tmp_path: Path) -> None:
 
 def test_it_is_gone_after_an_error_too(tmp_path: Path) -> None:
     with pytest.raises(KeyError):
-        with base_work.folder(os.fspath(tmp_path / "state")):
+        with work_folder.folder(os.fspath(tmp_path / "state")):
             raise KeyError
     assert left(tmp_path / "state") == []
 
 
 def test_what_nobody_holds_is_swept(tmp_path: Path) -> None:
     state = tmp_path / "state"
-    with base_work.folder(os.fspath(state)) as held:
+    with work_folder.folder(os.fspath(state)) as held:
         dead = state / "work" / f"{TEMP_PREFIX}dead"
         (dead / "1" / "src").mkdir(parents=True)
         (dead / "1" / "src" / "x").write_text("x")
         (state / "work" / "somebody's").mkdir()
-        assert base_work.unused(os.fspath(state)) == [os.fspath(dead)]
-        assert base_work.sweep(os.fspath(state)) == [os.fspath(dead)]
+        assert work_folder.unused(os.fspath(state)) == [os.fspath(dead)]
+        assert work_folder.sweep(os.fspath(state)) == [os.fspath(dead)]
         assert os.path.isdir(held)
     assert left(state) == ["somebody's"]
 
@@ -201,13 +206,13 @@ def test_a_link_in_its_place_is_left_alone(tmp_path: Path) -> None:
     (state / "work").mkdir(parents=True, mode=0o700)
     os.chmod(state, 0o700)
     os.symlink(outside, state / "work" / f"{TEMP_PREFIX}link")
-    assert base_work.sweep(os.fspath(state)) == []
+    assert work_folder.sweep(os.fspath(state)) == []
     assert (outside / "kept").read_text() == "kept"
     assert os.listdir(outside) == ["kept"]
 
 
 def test_without_a_state_folder_there_is_nothing(tmp_path: Path) -> None:
-    assert base_work.sweep(os.fspath(tmp_path / "none")) == []
+    assert work_folder.sweep(os.fspath(tmp_path / "none")) == []
 
 
 def test_a_folder_that_cannot_be_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -221,7 +226,7 @@ def test_a_folder_that_cannot_be_made(tmp_path: Path, monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(os, "mkdir", mkdir)
     with pytest.raises(StorageError) as caught:
-        with base_work.folder(os.fspath(state)):
+        with work_folder.folder(os.fspath(state)):
             pass
     assert "No space" in str(caught.value)
     with locks.exclusive(os.fspath(state), "work/lock", timeout=0, quick=True):

@@ -10,8 +10,12 @@ import sys
 
 import pytest
 
-from flow.adapters import chain, chain_check, chain_files, evidence_store, files, gc, locks
-from flow.adapters.chain_heads import Heads
+from flow.adapters.chain import check as chain_check
+from flow.adapters.chain import files as chain_files
+from flow.adapters.chain import ledger_file
+from flow.adapters.chain.pinned_heads import Heads
+from flow.adapters.fs import files, locks
+from flow.adapters.ledger import evidence_store, gc
 from flow.core import layout
 from flow.core.chain import Head, following
 from flow.core.chain_walk import Said
@@ -63,22 +67,22 @@ def test_each_sidecar_has_its_entry(root):
     for name in ("one", "two", "three"):
         record(root, name, None if name == "two" else b"x\n")
     scene.ledger(root).record_foreign(RUN, scene.foreign())
-    made = [chain.parse(line[:-1]) for line in entry_lines(root)]
+    made = [ledger_file.parse(line[:-1]) for line in entry_lines(root)]
     assert [entry.evidence_id for entry in made] == ["one", "two", "three", "theirs-1"]
     assert [entry.by for entry in made] == ["evaluator"] * 3 + ["caller"]
     assert [entry.output_sha256 is None for entry in made] == [False, True, False, True]
-    assert chain.last(root, RUN) == made[-1]
-    assert chain.head(root, RUN) == str(made[-1].head)
-    assert chain.find(root, RUN, "one") == made[0]
-    assert chain.find(root, RUN, "other") is None
-    assert chain.at(root, RUN, 2) == made[1]
-    assert chain.at(root, RUN, 9) is None
+    assert ledger_file.last(root, RUN) == made[-1]
+    assert ledger_file.head(root, RUN) == str(made[-1].head)
+    assert ledger_file.find(root, RUN, "one") == made[0]
+    assert ledger_file.find(root, RUN, "other") is None
+    assert ledger_file.at(root, RUN, 2) == made[1]
+    assert ledger_file.at(root, RUN, 9) is None
     assert findings(root) == []
 
 
 def test_a_run_without_evidence_is_fine(root):
     assert findings(root) == []
-    assert chain.head(root, RUN) is None
+    assert ledger_file.head(root, RUN) is None
 
 
 def test_a_sidecar_without_its_entry_does_not_count(root):
@@ -98,9 +102,9 @@ def test_half_an_entry_gives_way_to_the_next(root, cut):
     with open(path(root, "ledger.jsonl"), "ab") as file:
         file.write(whole[:cut])
     assert ("cut", "ledger.jsonl") in findings(root)
-    chain._known.clear()
+    ledger_file._known.clear()
     record(root, "two")
-    assert [chain.parse(line[:-1]).seq for line in entry_lines(root)] == [1, 2]
+    assert [ledger_file.parse(line[:-1]).seq for line in entry_lines(root)] == [1, 2]
     assert findings(root) == []
 
 
@@ -110,7 +114,7 @@ def test_an_entry_that_lost_its_newline_is_kept(root):
     for tail in (whole[:-1], whole[:-1] + b"x"):
         with open(path(root, "ledger.jsonl"), "wb") as file:
             file.write(tail)
-        chain._known.clear()
+        ledger_file._known.clear()
         assert findings(root)[0][1] == "ledger.jsonl"
         record(root, "two")
         assert entry_lines(root)[0].startswith(whole[:-1])
@@ -121,7 +125,7 @@ def test_junk_at_the_end_stops_nothing_and_is_named(root):
     with open(path(root, "ledger.jsonl"), "ab") as file:
         file.write(b"junk\n" * 3000)
     record(root, "two")
-    assert chain.last(root, RUN).seq == 2
+    assert ledger_file.last(root, RUN).seq == 2
     assert findings(root)[0] == ("altered", "ledger.jsonl")
 
 
@@ -148,7 +152,7 @@ def test_500_racing_appends_make_one_unbroken_chain(root):
 
 def test_an_append_reads_the_end_only(root, monkeypatch):
     record(root, "first", None)
-    last = chain.last(root, RUN)
+    last = ledger_file.last(root, RUN)
     with locks.exclusive(root, layout.run_lock(RUN), quick=True):
         many = []
         for number in range(20_000):
@@ -157,14 +161,14 @@ def test_an_append_reads_the_end_only(root, monkeypatch):
                 del fields[name]
             fields["evidence_id"] = f"e-{number}"
             many.append(following(many[-1].head if many else last.head, RUN, fields))
-        chain.append(root, RUN, *many)
-    chain._known.clear()
+        ledger_file.append(root, RUN, *many)
+    ledger_file._known.clear()
     read = []
     real = os.pread
     monkeypatch.setattr(os, "pread", lambda fd, size, at: read.append(size) or real(fd, size, at))
     record(root, "last", None)
     assert sum(read) < 200_000
-    assert chain.last(root, RUN).seq == 20_002
+    assert ledger_file.last(root, RUN).seq == 20_002
 
 
 # --- a process that was killed ---------------------------------------------------------------
@@ -172,10 +176,11 @@ def test_an_append_reads_the_end_only(root, monkeypatch):
 
 def unpublish(root, name):
     """As a kill between the entry and the sidecar's name leaves it."""
-    entry = chain.find(root, RUN, name)
+    entry = ledger_file.find(root, RUN, name)
     sidecar = path(root, f"evidence/{name}.evidence.yaml")
     os.rename(
-        sidecar, path(root, f"evidence/{files.TEMP_PREFIX}{chain.token(entry.sidecar_sha256)}")
+        sidecar,
+        path(root, f"evidence/{files.TEMP_PREFIX}{ledger_file.token(entry.sidecar_sha256)}"),
     )
     lines = files.read_bytes(root, layout.events_file(RUN)).splitlines(keepends=True)
     files.replace(root, layout.events_file(RUN), b"".join(lines[:-1]))
@@ -225,7 +230,7 @@ def test_heads_are_kept_and_move_on(root, heads):
     record(root, "one")
     heads.keep(root, RUN)
     kept = heads.read(RUN)
-    assert kept.ledger == chain.last(root, RUN).head
+    assert kept.ledger == ledger_file.last(root, RUN).head
     assert heads.runs() == [RUN]
     assert stat.S_IMODE(os.stat(heads.path(RUN)).st_mode) == 0o600
     assert findings(root, kept) == []
@@ -402,7 +407,7 @@ def test_dropping_leaves_a_chain_that_verifies(root):
         f"{name}.evidence.yaml" for name in ("one", "three", "two")
     ]
     assert findings(root) == []
-    assert chain.last(root, RUN).kind == "dropped"
+    assert ledger_file.last(root, RUN).kind == "dropped"
     assert gc.look(root, RUN)[3:] == (0, 0)
     assert gc.drop(root, RUN, by="gc", now=scene.NOW) == (0, 0)
     found, warnings = scene.records(root).evidence(RUN)

@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
-from flow.adapters import process_ending, process_tree, process_warden
-from flow.adapters.check_variables import VARIABLES
-from flow.adapters.checks import CommandRunner
-from flow.adapters.process_outcome import read_exit
-from flow.adapters.process_supervisor import send_report
+from flow.adapters.process import ending as process_ending
+from flow.adapters.process import tree as process_tree
+from flow.adapters.process.outcome import read_exit
+from flow.adapters.verification import watchdog as verification_watchdog
+from flow.adapters.verification.runner import CommandRunner
+from flow.adapters.verification.supervisor import send_report
+from flow.adapters.verification.variables import VARIABLES
 from flow.app.ports import Check, CheckResult
 from flow.errors import Interrupted, RefusedError, StorageError
 from tests.support.patience import LONG, NAMED_SLEEP, eventually, long_enough
@@ -302,7 +304,7 @@ def test_without_a_subreaper_it_says_what_may_be_left(scene: Scene) -> None:
 def test_what_ends_by_itself_in_a_moment_may_finish(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (process_ending, process_warden):
+    for module in (process_ending, verification_watchdog):
         monkeypatch.setattr(module, "SETTLE", LONG)  # how long a moment is, not that it is
     late = "(until [ -e go ]; do sleep 0.01; done; echo late)"
     result, output = scene.one(f"{late} & echo early; touch go")
@@ -354,8 +356,8 @@ def test_killing_those_who_watch_is_never_a_pass(scene: Scene, command: str, fol
 def test_a_stopped_supervisor_does_not_hang_the_run(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("flow.adapters.process_warden._SLACK", 0.2)
-    monkeypatch.setattr("flow.adapters.process_warden.FORCE", 0.2)
+    monkeypatch.setattr("flow.adapters.verification.watchdog._SLACK", 0.2)
+    monkeypatch.setattr("flow.adapters.verification.watchdog.FORCE", 0.2)
     result, _ = scene.one("kill -STOP $PPID; sleep 300", timeout_seconds=0.3)
     assert result.outcome == "inconclusive"
     assert eventually(lambda: scene.processes() == [])  # nobody waits longer than FORCE
@@ -457,7 +459,7 @@ def test_a_bash_in_the_checkout_is_not_used(scene: Scene) -> None:
 
 
 def test_without_bash_nothing_can_run(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("flow.adapters.checks.FALLBACK_BASH", "/nowhere/bash")
+    monkeypatch.setattr("flow.adapters.verification.runner.FALLBACK_BASH", "/nowhere/bash")
     scene.environ["PATH"] = "/nowhere"
     result, _ = scene.one("true")
     assert (result.outcome, result.result) == ("inconclusive", "could not run")
@@ -563,7 +565,7 @@ MEMORY = """
 import os, resource, sys
 if pid := os.fork():
     sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
-from flow.adapters.checks import CommandRunner
+from flow.adapters.verification.runner import CommandRunner
 from flow.app.ports import Check
 seen = []
 def ended(check, result):
@@ -628,7 +630,7 @@ def test_a_short_write_is_written_on(scene: Scene, monkeypatch: pytest.MonkeyPat
 
 LIMITED = """
 import os, resource, sys
-from flow.adapters.checks import CommandRunner
+from flow.adapters.verification.runner import CommandRunner
 from flow.app.ports import Check
 from flow.errors import StorageError
 resource.setrlimit(resource.RLIMIT_FSIZE, (5000, 5000))
@@ -807,7 +809,7 @@ def test_no_terminal_and_a_session_of_its_own(scene: Scene) -> None:
 
 RUNNER = """
 import os, sys
-from flow.adapters.checks import CommandRunner
+from flow.adapters.verification.runner import CommandRunner
 from flow.app.ports import Check
 from flow.errors import Interrupted
 top, jobs = sys.argv[1], int(sys.argv[2])
@@ -882,7 +884,7 @@ def test_handlers_of_the_program_stay(scene: Scene) -> None:
 
 CLOSED = """
 import os, sys
-from flow.adapters.checks import CommandRunner
+from flow.adapters.verification.runner import CommandRunner
 from flow.app.ports import Check
 def ended(check, result):
     with open(sys.argv[2], "a") as file, open(result.output.path) as output:
@@ -924,7 +926,7 @@ def test_a_defect_of_a_supervisor_is_no_result(
         raise RuntimeError("a defect")
 
     with monkeypatch.context() as inside:
-        inside.setattr("flow.adapters.process_ending.Ending.settle", fail)
+        inside.setattr("flow.adapters.process.ending.Ending.settle", fail)
         result, output = scene.one("setsid sleep 300 & true")
     assert (result.outcome, output) == ("inconclusive", None)
     assert "RuntimeError: a defect" in result.reason
@@ -934,9 +936,9 @@ def test_a_defect_of_a_supervisor_is_no_result(
 def test_a_supervisor_that_cannot_report_is_waited_for_by_nobody(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from flow.adapters import process_supervisor
+    from flow.adapters.verification import supervisor as verification_supervisor
 
-    real = process_supervisor.send_report
+    real = verification_supervisor.send_report
 
     def fail(fd: int, index: int, found: dict[str, Any]) -> None:
         if found["kind"] == "exit":
@@ -944,7 +946,7 @@ def test_a_supervisor_that_cannot_report_is_waited_for_by_nobody(
         real(fd, index, found)
 
     with monkeypatch.context() as inside:
-        inside.setattr(process_supervisor, "send_report", fail)
+        inside.setattr(verification_supervisor, "send_report", fail)
         result, output = scene.one("setsid sleep 300 & true")
     assert (result.outcome, output) == ("inconclusive", None)
     assert "the process that watched it failed" in result.reason  # and was not ended as hung

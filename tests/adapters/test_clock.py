@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from flow.adapters import clock
+from flow.adapters.fs import clock
 
 
 def test_now_is_utc_in_whole_seconds() -> None:

@@ -10,12 +10,13 @@ from typing import Any
 
 import pytest
 
-from flow.adapters import contracts, contracts_cache
+from flow.adapters.contracts import cache as contracts_cache
+from flow.adapters.contracts import formats
 from flow.errors import ContractError
 from tests.adapters.contracts_samples import GOAL, SMALL_GOAL
 
 FILE = "goals/issue-4.goal.yaml"
-DATA = contracts.dump_yaml(GOAL).encode()
+DATA = formats.dump_yaml(GOAL).encode()
 
 
 @pytest.fixture
@@ -28,7 +29,7 @@ def entries(folder: str) -> list[str]:
 
 
 def read(folder: str, data: bytes = DATA, **options: Any) -> Any:
-    return contracts.read_goal(data, file=FILE, cache_dir=folder, **options)
+    return formats.read_goal(data, file=FILE, cache_dir=folder, **options)
 
 
 def spoil(folder: str, text: str) -> None:
@@ -70,12 +71,12 @@ def test_warnings_come_back_with_the_files_present_name(folder: str) -> None:
     data = DATA.replace(b"must_pass: true", b"must_pass: true\n      mustpas: true")
     first = read(folder, data)[1]
     assert read(folder, data)[1] == first != ()
-    assert contracts.read_goal(data, file="other", cache_dir=folder)[1][0].startswith("other: ")
+    assert formats.read_goal(data, file="other", cache_dir=folder)[1][0].startswith("other: ")
 
 
 def test_another_text_is_another_entry(folder: str) -> None:
     read(folder)
-    assert read(folder, contracts.dump_yaml(SMALL_GOAL).encode())[0].id == "small"
+    assert read(folder, formats.dump_yaml(SMALL_GOAL).encode())[0].id == "small"
     assert read(folder, DATA + b"# more\n")[0].id == "issue-4"
     assert len(entries(folder)) == 3
 
@@ -157,7 +158,7 @@ def test_a_folder_that_cannot_be_made_is_done_without(path: str) -> None:
 
 def test_another_version_or_schema_trusts_no_older_check(folder: str, monkeypatch: Any) -> None:
     import flow
-    from flow.adapters import schemas
+    from flow.adapters.contracts import schemas
 
     read(folder)
     monkeypatch.setattr(flow, "__version__", "999")

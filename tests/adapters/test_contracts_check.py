@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator, FormatChecker
 from rfc3339_validator import validate_rfc3339
 
-from flow.adapters import contracts, contracts_check, contracts_rules, schemas
+from flow.adapters.contracts import check as contracts_check
+from flow.adapters.contracts import formats, schemas
+from flow.adapters.contracts import rules as contracts_rules
 from flow.core.boundary import check_patterns
 from flow.errors import ContractError
 from tests.adapters.contracts_samples import (
@@ -276,7 +278,7 @@ SAMPLES = {
 
 def faults_of(kind: str, document: Any) -> list[Any]:
     with pytest.raises(ContractError) as caught:
-        contracts.check(kind, document, file=FILE)
+        formats.check(kind, document, file=FILE)
     return list(caught.value.faults)
 
 
@@ -287,7 +289,7 @@ def name_of(path: tuple[str | int, ...]) -> str:
 
 @pytest.mark.parametrize(("kind", "document"), VALID)
 def test_a_valid_document_is_taken_without_a_word(kind: str, document: Any) -> None:
-    assert contracts.check(kind, document, file=FILE) == ()
+    assert formats.check(kind, document, file=FILE) == ()
 
 
 @pytest.mark.parametrize(
@@ -346,7 +348,7 @@ def test_what_is_no_mapping_is_refused(kind: str, document: Any) -> None:
 @pytest.mark.parametrize("kind", ["goal", "evidence"])
 def test_a_newer_format_is_refused_as_such_and_as_nothing_else(kind: str, version: str) -> None:
     with pytest.raises(ContractError) as caught:
-        contracts.check(kind, {"apiVersion": version, "new": {}}, file=FILE)
+        formats.check(kind, {"apiVersion": version, "new": {}}, file=FILE)
     assert caught.value.code == "newer_version"
     assert len(caught.value.faults) == 1
     assert "newer Flow" in str(caught.value)
@@ -373,7 +375,7 @@ def test_a_newer_format_is_refused_as_such_and_as_nothing_else(kind: str, versio
 def test_an_unknown_key_elsewhere_is_kept_and_warned_about(
     kind: str, path: tuple[str | int, ...], close: str
 ) -> None:
-    (warning,) = contracts.check(kind, altered(SAMPLES[kind], path, 1), file=FILE)
+    (warning,) = formats.check(kind, altered(SAMPLES[kind], path, 1), file=FILE)
     assert warning.startswith(f"{FILE}: {name_of(path)}: is not a known key; it is kept")
     assert close in warning
 
@@ -386,7 +388,7 @@ def test_an_unknown_key_elsewhere_is_kept_and_warned_about(
     ],
 )
 def test_rows_and_other_open_mappings_take_any_key(path: tuple[str | int, ...]) -> None:
-    assert contracts.check("goal", altered(GOAL, path, {"any": {"thing": 1}}), file=FILE) == ()
+    assert formats.check("goal", altered(GOAL, path, {"any": {"thing": 1}}), file=FILE) == ()
 
 
 @pytest.mark.parametrize(
@@ -395,7 +397,7 @@ def test_rows_and_other_open_mappings_take_any_key(path: tuple[str | int, ...]) 
 )
 def test_a_mistyped_key_of_what_is_judged_apart_is_named(way: str, key: str, close: str) -> None:
     document = altered(GOAL, (*AC, 1, way), {key: "A"})
-    (warning,) = contracts.check("goal", document, file=FILE)
+    (warning,) = formats.check("goal", document, file=FILE)
     assert f"acceptance_criteria[1].{way}.{key}: is not a known key; it is kept" in warning
     assert f"did you mean {close}?" in warning
 
@@ -403,9 +405,7 @@ def test_a_mistyped_key_of_what_is_judged_apart_is_named(way: str, key: str, clo
 @pytest.mark.parametrize("solution", ["../a", ["a", "!b"], "/a/../b"])
 def test_a_debates_solution_is_checked_like_other_patterns(solution: object) -> None:
     with pytest.raises(ContractError) as caught:
-        contracts.check(
-            "goal", altered(GOAL, (*AC, 1, "debate"), {"solution": solution}), file=FILE
-        )
+        formats.check("goal", altered(GOAL, (*AC, 1, "debate"), {"solution": solution}), file=FILE)
     assert "acceptance_criteria[1].debate.solution[" in str(caught.value)
 
 
@@ -414,13 +414,13 @@ def test_a_debates_solution_is_checked_like_other_patterns(solution: object) -> 
 )
 def test_what_is_for_fuzzy_criteria_is_a_warning_beside_a_command(key: str) -> None:
     value = ["a"] if key == "evidence_paths" else "a"
-    (warning,) = contracts.check("goal", altered(GOAL, (*AC, 0, key), value), file=FILE)
+    (warning,) = formats.check("goal", altered(GOAL, (*AC, 0, key), value), file=FILE)
     assert f"objective.acceptance_criteria[0].{key}: is for criteria without" in warning
 
 
 def test_a_report_without_a_command_is_remarked() -> None:
     document = altered(GOAL, (*AC, 1, "report"), "out/*.xml")
-    (warning,) = contracts.check("goal", document, file=FILE)
+    (warning,) = formats.check("goal", document, file=FILE)
     assert "objective.acceptance_criteria[1].report: is for criteria with a" in warning
 
 
@@ -444,7 +444,7 @@ def test_a_report_without_a_command_is_remarked() -> None:
     ],
 )
 def test_an_optional_key_may_be_left_empty(kind: str, path: tuple[str | int, ...]) -> None:
-    assert contracts.check(kind, altered(SAMPLES[kind], path, None), file=FILE) == ()
+    assert formats.check(kind, altered(SAMPLES[kind], path, None), file=FILE) == ()
 
 
 @pytest.mark.parametrize(
@@ -476,12 +476,12 @@ def test_each_evidence_type_must_say_its_limits_where_the_spec_wants_it(
     if missing:
         assert [fault.key for fault in faults_of("evidence", document)] == missing
     else:
-        assert contracts.check("evidence", document, file=FILE) == ()
+        assert formats.check("evidence", document, file=FILE) == ()
 
 
 def test_every_smallest_evidence_is_taken() -> None:
     document = altered(EVIDENCE, ("evidence",), {"type": "path_boundary_check", "proves": []})
-    assert contracts.check("evidence", document, file=FILE) == ()
+    assert formats.check("evidence", document, file=FILE) == ()
 
 
 def test_the_list_of_faults_ends(monkeypatch: Any) -> None:

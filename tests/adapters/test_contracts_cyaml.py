@@ -33,7 +33,7 @@ try:
 except Exception as error:
     print(type(error).__name__, error)
 assert contracts_cyaml.parser() is parser
-from flow.adapters.contracts import parse_yaml
+from flow.adapters.contracts.formats import parse_yaml
 parse_yaml(b"a: 1", file="x")
 assert "yaml" not in sys.modules
 import yaml
@@ -74,7 +74,7 @@ def test_it_says_the_same(text: str, tmp_path: object) -> None:
 
 
 def test_a_process_of_somebody_else_gets_the_whole_package() -> None:
-    from flow.adapters import contracts_cyaml
+    from flow.adapters.contracts import c_yaml
 
-    assert not contracts_cyaml.wanted()
-    assert contracts_cyaml.parser().__module__ == "yaml._yaml"
+    assert not c_yaml.wanted()
+    assert c_yaml.parser().__module__ == "yaml._yaml"

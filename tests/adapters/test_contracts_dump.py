@@ -11,8 +11,8 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flow.adapters import contracts
-from flow.adapters.contracts_edit import same
+from flow.adapters.contracts import formats
+from flow.adapters.contracts.edit import same
 from flow.errors import InputError
 from tests.adapters.contracts_samples import EVIDENCE, GOAL
 
@@ -149,8 +149,8 @@ def in_order(one: Any, other: Any) -> bool:
 
 
 def read_by_all(document: dict[str, Any]) -> str:
-    text = contracts.dump_yaml(document)
-    assert in_order(contracts.parse_yaml(text.encode(), file="x"), document), text
+    text = formats.dump_yaml(document)
+    assert in_order(formats.parse_yaml(text.encode(), file="x"), document), text
     assert in_order(yaml.safe_load(text), document), text
     return text
 
@@ -215,9 +215,7 @@ def test_tuples_and_other_mappings_are_written_as_plain_ones() -> None:
     import types
 
     value = {"a": types.MappingProxyType({"b": (1, 2)})}
-    assert contracts.parse_yaml(contracts.dump_yaml(value).encode(), file="x") == {
-        "a": {"b": [1, 2]}
-    }
+    assert formats.parse_yaml(formats.dump_yaml(value).encode(), file="x") == {"a": {"b": [1, 2]}}
 
 
 @pytest.mark.parametrize(
@@ -240,7 +238,7 @@ def test_tuples_and_other_mappings_are_written_as_plain_ones() -> None:
 )
 def test_what_the_format_cannot_hold_is_an_input_error(value: Any) -> None:
     with pytest.raises(InputError):
-        contracts.dump_yaml({"a": value})
+        formats.dump_yaml({"a": value})
 
 
 def test_depth_is_that_of_the_reader() -> None:
@@ -249,7 +247,7 @@ def test_depth_is_that_of_the_reader() -> None:
         value = {"a": value}
     read_by_all(value)
     with pytest.raises(InputError, match="32 levels"):
-        contracts.dump_yaml({"a": value})
+        formats.dump_yaml({"a": value})
 
 
 @pytest.mark.parametrize(
@@ -268,7 +266,7 @@ def test_writing_and_json_load_neither_yaml_nor_jsonschema(code: str) -> None:
 
 
 def test_a_valid_file_is_read_without_jsonschema() -> None:
-    text = contracts.dump_yaml(GOAL)
+    text = formats.dump_yaml(GOAL)
     code = (
         f"from flow.adapters import contracts; contracts.read_goal({text.encode()!r}, file='x');"
         "import sys; print([m for m in ('jsonschema', 'difflib') if m in sys.modules])"

@@ -10,8 +10,10 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from flow.adapters import contracts, contracts_dump, contracts_edit, contracts_yaml
-from flow.adapters.contracts import DELETE
+from flow.adapters.contracts import dump as contracts_dump
+from flow.adapters.contracts import edit as contracts_edit
+from flow.adapters.contracts import formats, strict_yaml
+from flow.adapters.contracts.formats import DELETE
 from flow.errors import ContractError, InputError, RefusedError
 from tests.adapters.contracts_samples import GOAL
 from tests.adapters.test_contracts_dump import SCALAR, TEXT, VALUE
@@ -23,15 +25,15 @@ LAST = {"result": "fail", "reason": "AC1: no", "at": "2026-03-01T10:15:00Z"}
 @pytest.fixture(params=["C parser", "pure parser"], autouse=True)
 def parser(request: Any, monkeypatch: Any) -> None:
     if request.param == "pure parser":
-        monkeypatch.setattr(contracts_yaml, "new_parser", contracts_yaml._pure_parser)
+        monkeypatch.setattr(strict_yaml, "new_parser", strict_yaml._pure_parser)
 
 
 def edit(text: str, *changes: tuple[tuple[str | int, ...], Any]) -> str:
-    return contracts.edit(text, list(changes), file=FILE)
+    return formats.edit(text, list(changes), file=FILE)
 
 
 def read(text: str) -> Any:
-    return contracts.parse_yaml(text.encode(), file=FILE)
+    return formats.parse_yaml(text.encode(), file=FILE)
 
 
 @pytest.mark.parametrize(
@@ -331,7 +333,7 @@ def test_an_empty_value_of_a_flow_mapping_can_be_set(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["a: 1 # x\nb: 'y'\nc: {d: 010}\n", "a: |\n  x\n", contracts.dump_yaml(GOAL)]
+    "text", ["a: 1 # x\nb: 'y'\nc: {d: 010}\n", "a: |\n  x\n", formats.dump_yaml(GOAL)]
 )
 def test_values_that_are_there_already_change_nothing(text: str) -> None:
     document = read(text)
@@ -396,7 +398,7 @@ def test_a_thousand_criteria_keep_every_other_line() -> None:
     ]
     document = copy.deepcopy(GOAL)
     document["objective"]["acceptance_criteria"] = criteria
-    text = contracts.dump_yaml(document).replace("- id: AC500\n", "- id: AC500 # half\n")
+    text = formats.dump_yaml(document).replace("- id: AC500\n", "- id: AC500 # half\n")
     changes: list[Any] = [
         (("objective", "acceptance_criteria", n, "status"), "fail") for n in range(0, 1000, 2)
     ]
@@ -591,7 +593,7 @@ def _touches(path: tuple[str | int, ...], change: tuple[str | int, ...], layout:
 def test_any_value_can_be_set_in_a_file_of_flows_own(
     document: dict[str, Any], key: str, value: Any
 ) -> None:
-    text = contracts.dump_yaml(document)
+    text = formats.dump_yaml(document)
     wanted = {**document, key: value}
     result = edit(text, ((key,), value))
     assert contracts_edit.same(read(result), wanted)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from flow.adapters import contracts
+from flow.adapters.contracts import formats
 from flow.errors import ContractError
 
 FILE = "last-verdict.json"
@@ -17,9 +17,7 @@ FILE = "last-verdict.json"
 
 def refused(data: str | bytes, **options: Any) -> list[str]:
     with pytest.raises(ContractError) as caught:
-        contracts.parse_json(
-            data if isinstance(data, bytes) else data.encode(), file=FILE, **options
-        )
+        formats.parse_json(data if isinstance(data, bytes) else data.encode(), file=FILE, **options)
     assert all(fault.file == FILE and fault.remedy for fault in caught.value.faults)
     return [str(fault) for fault in caught.value.faults]
 
@@ -31,7 +29,7 @@ def refused(data: str | bytes, **options: Any) -> list[str]:
 def test_plain_json_is_read(value: Any) -> None:
     for ascii_only in (True, False):
         data = json.dumps(value, ensure_ascii=ascii_only).encode()
-        assert contracts.parse_json(data, file=FILE) == value
+        assert formats.parse_json(data, file=FILE) == value
 
 
 @pytest.mark.parametrize(
@@ -83,8 +81,8 @@ def test_every_fault_is_named() -> None:
 
 
 def test_32_levels_fit_and_brackets_in_strings_do_not_count() -> None:
-    assert contracts.parse_json(b"[" * 32 + b"]" * 32, file=FILE)
-    assert contracts.parse_json(b'["' + b"[" * 100 + b'\\"' + b"{" * 100 + b'"]', file=FILE)
+    assert formats.parse_json(b"[" * 32 + b"]" * 32, file=FILE)
+    assert formats.parse_json(b'["' + b"[" * 100 + b'\\"' + b"{" * 100 + b'"]', file=FILE)
 
 
 def test_a_text_of_escaped_quotes_takes_no_time_to_count() -> None:
@@ -94,7 +92,7 @@ def test_a_text_of_escaped_quotes_takes_no_time_to_count() -> None:
 def test_a_larger_limit_and_the_bytes_of_file_names_can_be_let_in() -> None:
     name = b"caf\xe9".decode("utf-8", "surrogateescape")
     data = json.dumps({"dirty": {name: "absent"}, "pad": " " * 2_000_000}).encode()
-    found = contracts.parse_json(data, file=FILE, limit=1 << 22, file_names=True)
+    found = formats.parse_json(data, file=FILE, limit=1 << 22, file_names=True)
     assert found["dirty"] == {name: "absent"}
     assert refused(data, limit=1 << 22)
     assert refused(b'"\\ud800"', file_names=True)
@@ -113,7 +111,7 @@ def test_a_larger_limit_and_the_bytes_of_file_names_can_be_let_in() -> None:
 @example(b"1" * 5000)
 def test_any_bytes_are_read_or_refused(data: bytes) -> None:
     try:
-        contracts.parse_json(data, file=FILE)
+        formats.parse_json(data, file=FILE)
     except ContractError:
         return
 
@@ -129,4 +127,4 @@ def test_any_bytes_are_read_or_refused(data: bytes) -> None:
     )
 )  # fmt: skip
 def test_what_json_writes_is_read_back(value: Any) -> None:
-    assert contracts.parse_json(json.dumps(value).encode(), file=FILE) == value
+    assert formats.parse_json(json.dumps(value).encode(), file=FILE) == value

@@ -8,24 +8,24 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from flow.adapters import contracts, contracts_yaml
+from flow.adapters.contracts import formats, strict_yaml
 from flow.errors import ContractError
 from tests.adapters.contracts_samples import EVIDENCE, GOAL, SMALL_GOAL
 
 FILE = "goals/issue-4.goal.yaml"
-GOAL_TEXT = contracts.dump_yaml(GOAL)
+GOAL_TEXT = formats.dump_yaml(GOAL)
 
 
 @pytest.fixture(params=["C parser", "pure parser"])
 def parser(request: Any, monkeypatch: Any) -> str:
     """Both of PyYAML's parsers; the second one is for builds without libyaml."""
     if request.param == "pure parser":
-        monkeypatch.setattr(contracts_yaml, "new_parser", contracts_yaml._pure_parser)
+        monkeypatch.setattr(strict_yaml, "new_parser", strict_yaml._pure_parser)
     return str(request.param)
 
 
 def read(text: str | bytes) -> Any:
-    return contracts.parse_yaml(text if isinstance(text, bytes) else text.encode(), file=FILE)
+    return formats.parse_yaml(text if isinstance(text, bytes) else text.encode(), file=FILE)
 
 
 def refused(text: str | bytes) -> list[str]:
@@ -219,7 +219,7 @@ def test_all_faults_are_named_at_once_those_of_the_schema_too() -> None:
     text = text.replace("confidence", "x").replace("status: active", "status: done")
     text = text.replace("timeout_seconds: 12.5", "timeout_seconds: .nan")
     with pytest.raises(ContractError) as caught:
-        contracts.read_goal(text.encode(), file=FILE)
+        formats.read_goal(text.encode(), file=FILE)
     assert [fault.key for fault in caught.value.faults] == [
         "metadata.id",
         "objective.acceptance_criteria[0].timeout_seconds",
@@ -233,7 +233,7 @@ def test_a_value_that_could_not_be_read_has_no_second_fault() -> None:
         "kind:", "? [a]\n: b\nkind:"
     )
     with pytest.raises(ContractError) as caught:
-        contracts.read_goal(text.encode(), file=FILE)
+        formats.read_goal(text.encode(), file=FILE)
     assert len(caught.value.faults) == 2
 
 
@@ -245,30 +245,30 @@ def test_the_list_of_faults_ends() -> None:
 
 
 def test_a_goal_and_its_warnings() -> None:
-    goal, warnings = contracts.read_goal(GOAL_TEXT.encode(), file=FILE, expect_id="issue-4")
+    goal, warnings = formats.read_goal(GOAL_TEXT.encode(), file=FILE, expect_id="issue-4")
     assert goal.document == GOAL
     assert goal.criterion("AC2") is not None
     assert warnings == ()
     text = GOAL_TEXT.replace("must_pass: true", "must_pass: true\n      mustpas: true")
-    goal, (warning,) = contracts.read_goal(text.encode(), file=FILE)
+    goal, (warning,) = formats.read_goal(text.encode(), file=FILE)
     assert "did you mean must_pass?" in warning
     assert goal.criteria[0].document["mustpas"] is True
 
 
 def test_evidence_and_its_warnings() -> None:
-    text = contracts.dump_yaml(EVIDENCE)
-    evidence, warnings = contracts.read_evidence(text.encode(), file="e.evidence.yaml")
+    text = formats.dump_yaml(EVIDENCE)
+    evidence, warnings = formats.read_evidence(text.encode(), file="e.evidence.yaml")
     assert evidence.document == EVIDENCE
     assert warnings == ()
 
 
-@pytest.mark.parametrize("reader", [contracts.read_goal, contracts.read_evidence])
+@pytest.mark.parametrize("reader", [formats.read_goal, formats.read_evidence])
 def test_the_id_is_that_of_the_files_name(reader: Any) -> None:
-    document = GOAL if reader is contracts.read_goal else EVIDENCE
+    document = GOAL if reader is formats.read_goal else EVIDENCE
     with pytest.raises(
         ContractError, match=r"metadata\.id: .* is not the id in the file's name, 'other'"
     ):
-        reader(contracts.dump_yaml(document).encode(), file=FILE, expect_id="other")
+        reader(formats.dump_yaml(document).encode(), file=FILE, expect_id="other")
 
 
 @pytest.mark.parametrize(
@@ -282,7 +282,7 @@ def test_the_id_is_that_of_the_files_name(reader: Any) -> None:
 )
 def test_what_is_no_goal_file_is_called_so(data: bytes, words: str) -> None:
     with pytest.raises(ContractError, match=words):
-        contracts.read_goal(data, file=FILE)
+        formats.read_goal(data, file=FILE)
 
 
 # Nothing but ContractError --------------------------------------------------------------
@@ -290,9 +290,9 @@ def test_what_is_no_goal_file_is_called_so(data: bytes, words: str) -> None:
 
 def only_contract_errors(data: bytes) -> None:
     for reader in (
-        lambda: contracts.parse_yaml(data, file=FILE),
-        lambda: contracts.read_goal(data, file=FILE),
-        lambda: contracts.read_evidence(data, file=FILE),
+        lambda: formats.parse_yaml(data, file=FILE),
+        lambda: formats.read_goal(data, file=FILE),
+        lambda: formats.read_evidence(data, file=FILE),
     ):
         try:
             reader()
@@ -324,7 +324,7 @@ def test_any_yaml_like_text_is_read_or_refused(text: str) -> None:
 @given(YAML_TEXT)
 def test_the_pure_parser_leaks_nothing_either(text: str) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(contracts_yaml, "new_parser", contracts_yaml._pure_parser)
+        patch.setattr(strict_yaml, "new_parser", strict_yaml._pure_parser)
         only_contract_errors(text.encode())
 
 
@@ -332,7 +332,7 @@ def test_the_pure_parser_leaks_nothing_either(text: str) -> None:
 @given(st.data())
 def test_a_damaged_goal_is_read_or_refused(data: st.DataObject) -> None:
     raw = bytearray(
-        contracts.dump_yaml(data.draw(st.sampled_from([GOAL, SMALL_GOAL, EVIDENCE]))).encode()
+        formats.dump_yaml(data.draw(st.sampled_from([GOAL, SMALL_GOAL, EVIDENCE]))).encode()
     )
     for _ in range(data.draw(st.integers(1, 4))):
         place = data.draw(st.integers(0, len(raw) - 1))

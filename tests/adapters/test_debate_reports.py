@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from flow.adapters import debate_reports
-from flow.adapters.debate_book import DebateBook
-from flow.adapters.debate_reports import Names, Reports, claim, solution_name
+from flow.adapters.debates import reports as debates_reports
+from flow.adapters.debates.log import DebateBook
+from flow.adapters.debates.reports import Names, Reports, claim, solution_name
 from flow.core.debate_section import Altered
 from flow.errors import RefusedError
 
@@ -99,7 +99,7 @@ def test_what_is_gone_or_unreadable_is_said(top: Path, book: DebateBook) -> None
     path.write_bytes(b"\xff")
     with pytest.raises(Altered, match="not UTF-8"):
         reports.load(1)
-    path.write_bytes(b"x" * (debate_reports.LIMIT + 1))
+    path.write_bytes(b"x" * (debates_reports.LIMIT + 1))
     with pytest.raises(Altered, match="larger than"):
         reports.load(1)
     path.unlink()

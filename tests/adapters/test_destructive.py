@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from flow.adapters.shell_syntax import parse
+from flow.adapters.attribution.shell_syntax import parse
 from flow.core.destructive import destroys, tool_destroys
 
 YES = (

@@ -9,7 +9,8 @@ import sys
 
 import pytest
 
-from flow.adapters import events, files
+from flow.adapters.chain import event_log
+from flow.adapters.fs import files
 from flow.errors import RefusedError
 from tests.support.patience import LONG
 
@@ -23,7 +24,7 @@ def root(tmp_path):
 
 
 def add(root, kind="x", **fields):
-    return events.append(root, "r1", "g", kind, fields, at=NOW)
+    return event_log.append(root, "r1", "g", kind, fields, at=NOW)
 
 
 def put(root, data):
@@ -42,17 +43,17 @@ def test_a_line_has_its_own_fields_first_and_nothing_replaces_them(root):
 
 def test_seq_goes_on_and_is_the_order(root):
     assert [add(root) for _ in range(5)] == [1, 2, 3, 4, 5]
-    found, warnings = events.read(root, "r1")
+    found, warnings = event_log.read(root, "r1")
     assert [event["seq"] for event in found] == [1, 2, 3, 4, 5]
     assert warnings == ()
-    assert events.last_seq(root, "r1") == 5
-    assert [event["seq"] for event in events.events_after(root, "r1", 3)] == [4, 5]
+    assert event_log.last_seq(root, "r1") == 5
+    assert [event["seq"] for event in event_log.events_after(root, "r1", 3)] == [4, 5]
 
 
 def test_an_absent_file_is_empty_and_not_made(root):
-    assert events.read(root, "r1") == ((), ())
-    assert events.last_seq(root, "r1") == 0
-    assert events.newest(root, "r1", "type", "x", lambda _: True) is None
+    assert event_log.read(root, "r1") == ((), ())
+    assert event_log.last_seq(root, "r1") == 0
+    assert event_log.newest(root, "r1", "type", "x", lambda _: True) is None
     assert os.listdir(root) == []
 
 
@@ -73,33 +74,33 @@ def test_an_absent_file_is_empty_and_not_made(root):
 def test_torn_and_foreign_lines_are_skipped_and_told(root, tail, seq, warned):
     add(root, first=True)
     put(root, files.read_bytes(root, FILE) + tail)
-    found, warnings = events.read(root, "r1")
+    found, warnings = event_log.read(root, "r1")
     assert found[0]["first"]
     if warned:
         assert len(found) == 1
         assert warned in warnings[0]
         assert FILE in warnings[0]
     assert add(root, next=True) == seq
-    assert events.read(root, "r1")[0][-1]["next"], "the next append starts a new line"
+    assert event_log.read(root, "r1")[0][-1]["next"], "the next append starts a new line"
 
 
 def test_warnings_are_bounded(root):
     put(root, b"?\n" * 5000)
-    assert len(events.read(root, "r1")[1]) < 50
+    assert len(event_log.read(root, "r1")[1]) < 50
 
 
 def test_only_a_goals_events(root):
-    events.append(root, "r1", "g", "x", {}, at=NOW)
-    events.append(root, "r1", "h", "x", {}, at=NOW)
-    assert [event["goal_id"] for event in events.read(root, "r1", "h")[0]] == ["h"]
+    event_log.append(root, "r1", "g", "x", {}, at=NOW)
+    event_log.append(root, "r1", "h", "x", {}, at=NOW)
+    assert [event["goal_id"] for event in event_log.read(root, "r1", "h")[0]] == ["h"]
 
 
 def test_a_key_makes_it_happen_once(root):
     def once(key):
-        return events.append(root, "r1", "g", "x", {}, at=NOW, key=key, once=True)
+        return event_log.append(root, "r1", "g", "x", {}, at=NOW, key=key, once=True)
 
     assert [once("a"), once("b"), once("a"), add(root), once("a")] == [1, 2, 1, 3, 1]
-    assert len(events.read(root, "r1")[0]) == 3
+    assert len(event_log.read(root, "r1")[0]) == 3
 
 
 @pytest.mark.parametrize("length", [0, 1, 50, 8000, 9000, 70_000])
@@ -112,18 +113,18 @@ def test_every_line_is_found_backwards_whatever_the_blocks(root, length):
     ]
     put(root, b"\n".join(lines) + b"\n")
     for n in range(1, 60):
-        found = events.newest(root, "r1", "id", f"e{n}", lambda _: True)
+        found = event_log.newest(root, "r1", "id", f"e{n}", lambda _: True)
         assert found is not None
         assert found["seq"] == n
-    assert [event["seq"] for event in events.events_after(root, "r1", 0)] == list(range(1, 60))
+    assert [event["seq"] for event in event_log.events_after(root, "r1", 0)] == list(range(1, 60))
 
 
 def test_the_newest_that_is_accepted(root):
     for n in range(4):
         add(root, "evidence", evidence_id="e", n=n)
     add(root, "other", note='"evidence_id":"e"')
-    assert events.newest(root, "r1", "evidence_id", "e", lambda _: True)["n"] == 3
-    found = events.newest(root, "r1", "evidence_id", "e", lambda event: event["n"] < 2)
+    assert event_log.newest(root, "r1", "evidence_id", "e", lambda _: True)["n"] == 3
+    found = event_log.newest(root, "r1", "evidence_id", "e", lambda event: event["n"] < 2)
     assert found["n"] == 1
 
 
@@ -141,7 +142,7 @@ def test_a_symlink_is_refused(root, tmp_path):
     (tmp_path / ".flow/runs/r1").mkdir(parents=True)
     (tmp_path / "target").write_text("theirs\n")
     (tmp_path / FILE).symlink_to(tmp_path / "target")
-    for act in (lambda: add(root), lambda: events.read(root, "r1")):
+    for act in (lambda: add(root), lambda: event_log.read(root, "r1")):
         with pytest.raises(RefusedError):
             act()
     assert (tmp_path / "target").read_text() == "theirs\n"
@@ -160,6 +161,6 @@ for n in range(60):
 def test_parallel_appends_tear_no_line_and_share_no_number(root):
     writers = [subprocess.Popen([sys.executable, "-c", WRITER, root]) for _ in range(4)]
     assert [writer.wait(10 * LONG) for writer in writers] == [0] * 4
-    found, warnings = events.read(root, "r1")
+    found, warnings = event_log.read(root, "r1")
     assert warnings == ()
     assert [event["seq"] for event in found] == list(range(1, 241))

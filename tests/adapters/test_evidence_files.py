@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from flow.adapters import evidence_files
-from flow.adapters.evidence_files import MOST_FILES, PIECE, collect, read_ends
+from flow.adapters.judges import evidence_files
+from flow.adapters.judges.evidence_files import MOST_FILES, PIECE, collect, read_ends
 from flow.errors import RefusedError
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ import threading
 
 import pytest
 
-from flow.adapters import files
+from flow.adapters.fs import files
 from flow.errors import ContractError, RefusedError, StorageError
 from tests.support.patience import LONG
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from flow.adapters import process_child
-from flow.adapters.at_once import at_once
+from flow.adapters.process import child as process_child
+from flow.adapters.process.in_threads import at_once
 from tests.support import ROOT
 
 

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from flow.adapters import base, git
-from flow.adapters.base_restored import restore
+from flow.adapters.baseline import pinned as baseline_pinned
+from flow.adapters.baseline.restored import restore
+from flow.adapters.git import repository
 from flow.core.boundary import Baseline
 from flow.errors import GitError, InputError, StateError
 from tests.support.gitbox import GitBox
@@ -22,8 +23,8 @@ def box(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> GitBox:
     return made
 
 
-def found(path: Path) -> git.Repo:
-    repo = git.find_repo(str(path))
+def found(path: Path) -> repository.Repo:
+    repo = repository.find_repo(str(path))
     assert repo is not None
     return repo
 
@@ -33,7 +34,7 @@ def found(path: Path) -> git.Repo:
 
 def test_found_from_any_folder_and_through_links(box: GitBox) -> None:
     top = os.path.realpath(box.top)
-    expected = git.Repo(top, f"{top}/.git", f"{top}/.git")
+    expected = repository.Repo(top, f"{top}/.git", f"{top}/.git")
     assert found(box.top) == expected
     assert found(box.path("src/lib")) == expected
     assert found(box.top / ".git/hooks") == expected
@@ -49,8 +50,8 @@ def test_linked_worktree_shares_the_common_folder(box: GitBox) -> None:
     assert repo.top == os.path.realpath(place)
     assert repo.git_dir == os.path.realpath(box.top / ".git/worktrees/linked")
     assert repo.common_dir == os.path.realpath(box.top / ".git")
-    assert git.current_branch(repo) == "linked"
-    assert git.head_commit(repo) == box.git("rev-parse", "main")
+    assert repository.current_branch(repo) == "linked"
+    assert repository.head_commit(repo) == box.git("rev-parse", "main")
 
 
 def test_submodule_is_a_repository_of_its_own(box: GitBox) -> None:
@@ -73,18 +74,18 @@ def test_bare_and_absent_repositories(tmp_path: Path, box: GitBox) -> None:
     bare = tmp_path / "bare.git"
     bare.mkdir()
     box.git("init", "-q", "--bare", cwd=bare)
-    assert git.find_repo(str(bare)) is None
+    assert repository.find_repo(str(bare)) is None
     (bare / ".flow").mkdir()
     repo = found(bare)
     assert repo.git_dir is None
     assert "bare" in (repo.problem or "")
     plain = tmp_path / "plain/deep/er"
     plain.mkdir(parents=True)
-    assert git.find_repo(str(plain)) is None
+    assert repository.find_repo(str(plain)) is None
     (tmp_path / "plain/.flow").mkdir()
     assert found(plain).top == os.path.realpath(tmp_path / "plain")
-    assert git.head_commit(found(plain)) is None
-    assert git.current_branch(found(plain)) is None
+    assert repository.head_commit(found(plain)) is None
+    assert repository.current_branch(found(plain)) is None
 
 
 def test_a_git_file_that_leads_nowhere(tmp_path: Path) -> None:
@@ -92,7 +93,7 @@ def test_a_git_file_that_leads_nowhere(tmp_path: Path) -> None:
     repo = found(tmp_path)
     assert repo.git_dir is None
     with pytest.raises(GitError, match="leads to no git directory"):
-        git.git(repo, "status")
+        repository.git(repo, "status")
 
 
 def test_an_empty_git_folder_is_none(box: GitBox) -> None:
@@ -105,14 +106,14 @@ def test_an_empty_git_folder_is_none(box: GitBox) -> None:
 
 def test_a_failure_and_a_message_are_errors(box: GitBox) -> None:
     with pytest.raises(GitError, match="failed"):
-        git.git(found(box.top), "rev-parse", "--verify", "nothing-here")
+        repository.git(found(box.top), "rev-parse", "--verify", "nothing-here")
     with pytest.raises(GitError):
-        git.git(found(box.top), "no-such-command")
+        repository.git(found(box.top), "no-such-command")
 
 
 def test_messages_cannot_drive_a_terminal(box: GitBox) -> None:
     with pytest.raises(GitError) as caught:
-        git.git(found(box.top), "ls-tree", "\x1b[2Jevil")
+        repository.git(found(box.top), "ls-tree", "\x1b[2Jevil")
     assert "\x1b" not in str(caught.value)
 
 
@@ -121,7 +122,7 @@ def test_a_git_in_the_checkout_is_not_started(box: GitBox, monkeypatch: pytest.M
     fake.chmod(0o755)
     path = os.environ["PATH"]
     monkeypatch.setenv("PATH", f"{box.path('bin')}:.:bin:{path}")
-    assert git.git(found(box.top), "rev-parse", "HEAD").strip()
+    assert repository.git(found(box.top), "rev-parse", "HEAD").strip()
     assert not box.path("ran").exists()
 
 
@@ -144,7 +145,7 @@ def test_git_speaks_one_language_whatever_the_locale(
 def test_no_git_at_all(box: GitBox, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(box.outer))
     with pytest.raises(GitError, match="git") as caught:
-        git.git(found(box.top), "rev-parse", "HEAD")
+        repository.git(found(box.top), "rev-parse", "HEAD")
     assert "PATH" in str(caught.value)
 
 
@@ -155,7 +156,7 @@ def test_references_without_a_git_process(box: GitBox, monkeypatch: pytest.Monke
     commit = box.git("rev-parse", "HEAD")
     repo = found(box.top)
     monkeypatch.setenv("PATH", "/nonexistent")
-    assert (git.head_commit(repo), git.current_branch(repo)) == (commit, "work")
+    assert (repository.head_commit(repo), repository.current_branch(repo)) == (commit, "work")
 
 
 @pytest.mark.parametrize("branch", ["work", "feature/deep/er", "ümlaut"])
@@ -164,18 +165,24 @@ def test_packed_and_loose(box: GitBox, branch: str) -> None:
     commit = box.git("rev-parse", "HEAD")
     repo = found(box.top)
     for _ in range(2):
-        assert (git.head_commit(repo), git.current_branch(repo)) == (commit, branch)
+        assert (repository.head_commit(repo), repository.current_branch(repo)) == (commit, branch)
         box.git("pack-refs", "--all")
     newer = box.commit() if box.write("src/x") else ""
-    assert git.head_commit(repo) == newer
+    assert repository.head_commit(repo) == newer
 
 
 def test_detached_and_unborn(box: GitBox) -> None:
     commit = box.git("rev-parse", "HEAD")
     box.git("checkout", "-q", "--detach")
-    assert (git.head_commit(found(box.top)), git.current_branch(found(box.top))) == (commit, None)
+    assert (repository.head_commit(found(box.top)), repository.current_branch(found(box.top))) == (
+        commit,
+        None,
+    )
     box.git("checkout", "-q", "--orphan", "young")
-    assert (git.head_commit(found(box.top)), git.current_branch(found(box.top))) == (None, "young")
+    assert (repository.head_commit(found(box.top)), repository.current_branch(found(box.top))) == (
+        None,
+        "young",
+    )
 
 
 def test_head_as_a_symlink_and_symbolic_branches(box: GitBox) -> None:
@@ -183,18 +190,21 @@ def test_head_as_a_symlink_and_symbolic_branches(box: GitBox) -> None:
     head = box.top / ".git/HEAD"
     head.unlink()
     head.symlink_to("refs/heads/work")
-    assert (git.head_commit(found(box.top)), git.current_branch(found(box.top))) == (commit, "work")
+    assert (repository.head_commit(found(box.top)), repository.current_branch(found(box.top))) == (
+        commit,
+        "work",
+    )
     head.unlink()
     head.write_text("ref: refs/heads/alias\n")
     (box.top / ".git/refs/heads/alias").write_text("ref: refs/heads/work\n")
-    assert git.head_commit(found(box.top)) == commit
+    assert repository.head_commit(found(box.top)) == commit
 
 
 def test_a_head_that_points_out_of_the_repository_reads_nothing(box: GitBox) -> None:
     (box.outer / "x").write_text("1" * 40 + "\n")
     (box.top / ".git/HEAD").write_text("ref: refs/../../../outer/x\n")
     try:
-        assert git.head_commit(found(box.top)) is None
+        assert repository.head_commit(found(box.top)) is None
     except GitError:
         pass  # git says that HEAD is broken
 
@@ -215,12 +225,12 @@ def test_the_default_base_is_where_the_branch_left_main(box: GitBox) -> None:
     start = box.git("rev-parse", "main")
     box.write("src/a.py")
     box.commit()
-    assert base.base_commit(found(box.top), None) == start
+    assert baseline_pinned.base_commit(found(box.top), None) == start
     box.git("switch", "-q", "main")
     box.write("src/m.py")
     box.commit()
     box.git("switch", "-q", "work")
-    assert base.base_commit(found(box.top), None) == start
+    assert baseline_pinned.base_commit(found(box.top), None) == start
 
 
 def test_the_remotes_default_branch_comes_first(box: GitBox) -> None:
@@ -231,9 +241,9 @@ def test_the_remotes_default_branch_comes_first(box: GitBox) -> None:
     box.git("switch", "-q", "-c", "topic")
     box.write("src/x.py")
     box.commit()
-    assert base.base_commit(found(box.top), None) == trunk
+    assert baseline_pinned.base_commit(found(box.top), None) == trunk
     box.git("pack-refs", "--all")
-    assert base.base_commit(found(box.top), None) == trunk
+    assert baseline_pinned.base_commit(found(box.top), None) == trunk
 
 
 def test_master_then_head(box: GitBox) -> None:
@@ -241,9 +251,9 @@ def test_master_then_head(box: GitBox) -> None:
     box.git("branch", "-m", "main", "master")
     box.write("src/x.py")
     now = box.commit()
-    assert base.base_commit(found(box.top), None) == start
+    assert baseline_pinned.base_commit(found(box.top), None) == start
     box.git("branch", "-q", "-D", "master")
-    assert base.base_commit(found(box.top), None) == now
+    assert baseline_pinned.base_commit(found(box.top), None) == now
 
 
 @pytest.mark.parametrize("ref", ["main", "HEAD~1", "refs/heads/main", "start"])
@@ -251,13 +261,13 @@ def test_a_named_base(box: GitBox, ref: str) -> None:
     box.git("tag", "-a", "start", "-m", "x", "main")
     box.write("src/x.py")
     box.commit()
-    assert base.base_commit(found(box.top), ref) == box.git("rev-parse", "main")
+    assert baseline_pinned.base_commit(found(box.top), ref) == box.git("rev-parse", "main")
 
 
 @pytest.mark.parametrize("ref", ["nothing", "--all", "-h", "", "main\nx", "HEAD:README.md", "a b"])
 def test_a_base_that_is_none(box: GitBox, ref: str) -> None:
     with pytest.raises((InputError, GitError)) as caught:
-        base.base_commit(found(box.top), ref)
+        baseline_pinned.base_commit(found(box.top), ref)
     assert "scope.base" in str(caught.value) or isinstance(caught.value, GitError)
 
 
@@ -265,7 +275,7 @@ def test_unrelated_histories(box: GitBox) -> None:
     box.git("checkout", "-q", "--orphan", "other")
     box.commit("other")
     with pytest.raises(GitError, match="no common commit") as caught:
-        base.base_commit(found(box.top), "main")
+        baseline_pinned.base_commit(found(box.top), "main")
     assert "--base" in str(caught.value)
 
 
@@ -315,7 +325,7 @@ def test_commits_outside_are_listed_with_their_commits(box: GitBox) -> None:
     pinned = box.pin()
     repo = found(box.top)
     allowed, denied = ("src/**",), ()
-    (outside,) = base.commits_outside(repo, pinned, allowed=allowed, denied=denied)
+    (outside,) = baseline_pinned.commits_outside(repo, pinned, allowed=allowed, denied=denied)
     assert outside.path == "docs/guide.md"
     assert outside.why == "not in allowed_paths"
     assert [text.split(" ", 1)[1] for text in outside.commits] == ["second words", "first words"]
@@ -329,11 +339,13 @@ def test_history_of_odd_names_merges_and_unborn_bases(box: GitBox) -> None:
     box.git("switch", "-q", "work")
     box.git("merge", "-q", "--no-ff", "-m", "merged", "side")
     pinned = box.pin()
-    (outside,) = base.commits_outside(found(box.top), pinned, allowed=("src/**",), denied=())
+    (outside,) = baseline_pinned.commits_outside(
+        found(box.top), pinned, allowed=("src/**",), denied=()
+    )
     assert outside.path == "caf\udce9\nx.py"
     assert outside.commits[0].endswith("merged")
-    empty = pinned._replace(base_commit=git.EMPTY_TREES[40])
-    paths = base.commits_outside(found(box.top), empty, allowed=("src/**",), denied=())
+    empty = pinned._replace(base_commit=repository.EMPTY_TREES[40])
+    paths = baseline_pinned.commits_outside(found(box.top), empty, allowed=("src/**",), denied=())
     assert {"README.md", "run.sh"} <= {outside.path for outside in paths}
     assert all(outside.commits for outside in paths)
 
@@ -348,13 +360,13 @@ def test_another_base_contains_the_pinned_one_or_not(box: GitBox) -> None:
     box.write("src/b.py")
     third = box.commit("third")
     repo = found(box.top)
-    pinned = base.pin(repo, base=second, denied=(), journal_dir=".decisions")
+    pinned = baseline_pinned.pin(repo, base=second, denied=(), journal_dir=".decisions")
     for ref, commit, holds in ((first, first, True), (second, second, True), (third, third, False)):
-        wider, contains = base.widen(repo, pinned, ref)
+        wider, contains = baseline_pinned.widen(repo, pinned, ref)
         assert (wider.base_commit, contains) == (commit, holds)
-    assert base.contains(repo, git.EMPTY_TREES[40], second)
-    assert not base.contains(repo, second, git.EMPTY_TREES[40])
-    assert not base.contains(repo, second, None)
+    assert baseline_pinned.contains(repo, repository.EMPTY_TREES[40], second)
+    assert not baseline_pinned.contains(repo, second, repository.EMPTY_TREES[40])
+    assert not baseline_pinned.contains(repo, second, None)
 
 
 def merged_main(box: GitBox) -> Baseline:
@@ -379,7 +391,7 @@ def test_rebase_moves_the_pin_past_the_merge(box: GitBox) -> None:
     old = merged_main(box)
     outside = {v.path for v in box.report().violations}
     assert outside == {"docs/theirs.md", "README.md", ".gitignore"}
-    new, only = base.rebase(found(box.top), old, None, denied=box.denied)
+    new, only = baseline_pinned.rebase(found(box.top), old, None, denied=box.denied)
     assert new.base_commit == box.git("rev-parse", "main")
     assert only == [".gitignore", "README.md", "docs/theirs.md"]
     assert new.dirty == old.dirty
@@ -394,7 +406,7 @@ def test_rebase_moves_the_pin_past_the_merge(box: GitBox) -> None:
 def test_rebase_does_not_cover_what_both_sides_changed(box: GitBox) -> None:
     old = merged_main(box)
     box.write("README.md", "evil\n")
-    new, only = base.rebase(found(box.top), old, None, denied=box.denied)
+    new, only = baseline_pinned.rebase(found(box.top), old, None, denied=box.denied)
     assert "README.md" not in only
     box.baseline = new
     assert {v.path for v in box.report().violations} == {"README.md"}
@@ -403,7 +415,7 @@ def test_rebase_does_not_cover_what_both_sides_changed(box: GitBox) -> None:
 def test_rebase_knows_line_ends_of_a_checkout(box: GitBox) -> None:
     old = merged_main(box)
     box.write("docs/theirs.md", b"changed\r\n")
-    new, only = base.rebase(found(box.top), old, None, denied=box.denied)
+    new, only = baseline_pinned.rebase(found(box.top), old, None, denied=box.denied)
     assert "docs/theirs.md" in only
     box.baseline = new
     assert box.report().status == "inside"
@@ -412,19 +424,19 @@ def test_rebase_knows_line_ends_of_a_checkout(box: GitBox) -> None:
 def test_rebase_with_nothing_to_move_to(box: GitBox) -> None:
     old = box.pin()
     with pytest.raises(StateError, match="has not moved"):
-        base.rebase(found(box.top), old, None, denied=())
+        baseline_pinned.rebase(found(box.top), old, None, denied=())
     empty = old._replace(base_commit=None)
     with pytest.raises(StateError, match="no pinned commit"):
-        base.rebase(found(box.top), empty, None, denied=())
+        baseline_pinned.rebase(found(box.top), empty, None, denied=())
 
 
 def test_rebase_refuses_a_base_that_does_not_follow(box: GitBox) -> None:
     first = box.git("rev-parse", "HEAD")
     box.write("src/a.py")
     second = box.commit()
-    old = base.pin(found(box.top), base=second, denied=(), journal_dir=".decisions")
+    old = baseline_pinned.pin(found(box.top), base=second, denied=(), journal_dir=".decisions")
     with pytest.raises(GitError, match="does not follow"):
-        base.rebase(found(box.top), old, first, denied=())
+        baseline_pinned.rebase(found(box.top), old, first, denied=())
 
 
 def test_what_a_commit_alone_tells(box: GitBox) -> None:

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from flow.adapters import base, git, git_names
+from flow.adapters.baseline import pinned
+from flow.adapters.git import names as git_names
+from flow.adapters.git import repository
 from flow.errors import InputError
 from tests.support.gitbox import GitBox
 
@@ -22,8 +24,8 @@ def box(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> GitBox:
     return made
 
 
-def found(box: GitBox) -> git.Repo:
-    repo = git.find_repo(str(box.top))
+def found(box: GitBox) -> repository.Repo:
+    repo = repository.find_repo(str(box.top))
     assert repo is not None
     return repo
 
@@ -150,11 +152,11 @@ def test_an_odd_default_of_the_remote_does_not_steer(box: GitBox, kind: str) -> 
     put(box, "refs/remotes/origin/second", "ref: refs/heads/work")
     os.symlink("../../heads/work", box.top / ".git/refs/remotes/origin/link")
     put(box, "refs/remotes/origin/HEAD", ODD[kind].strip())
-    assert base.base_commit(found(box), None) == first  # where main is
+    assert pinned.base_commit(found(box), None) == first  # where main is
     for name in ("origin", "origin/HEAD", "refs/remotes/origin/HEAD"):
         with pytest.raises(InputError):
             git_names.resolve(found(box), name, key="k")
     put(box, "refs/remotes/origin/trunk", second)
     put(box, "refs/remotes/origin/HEAD", "ref: refs/remotes/origin/trunk")
-    assert base.base_commit(found(box), None) == second
+    assert pinned.base_commit(found(box), None) == second
     assert git_names.resolve(found(box), "origin", key="k") == second

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from flow.adapters.git_settings import digests, sections
-from flow.adapters.worktree_guards import guards
+from flow.adapters.git.settings import digests, sections
+from flow.adapters.worktree.guards import guards
 from flow.core.guards import differences
 from flow.errors import GitError
 from tests.support.gitbox import GitBox
@@ -177,7 +177,7 @@ def test_what_lies_around_the_settings_counts(box: GitBox) -> None:
 def test_too_many_files_beside_hooks_are_nothing_to_be_sure_of(
     box: GitBox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("flow.adapters.worktree_guards._MOST", 1)
+    monkeypatch.setattr("flow.adapters.worktree.guards._MOST", 1)
     folder = box.top / ".git/hooks/lib"
     folder.mkdir(parents=True)
     for name in "ab":

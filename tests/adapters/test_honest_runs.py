@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from flow.adapters.shell_syntax import parse
+from flow.adapters.attribution.shell_syntax import parse
 from flow.core.attribution import (
     found_reports,
     lines_of,

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from flow.adapters import import_formats
+from flow.adapters.exchange import import_formats
 from flow.core.imported import FORMATS, Format, Report
 from flow.errors import ContractError, InputError
 

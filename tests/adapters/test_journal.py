@@ -13,8 +13,9 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from flow.adapters import journal, journal_text
-from flow.adapters.contracts import parse_yaml
+from flow.adapters.contracts.formats import parse_yaml
+from flow.adapters.journal import store as journal_store
+from flow.adapters.journal import text as journal_text
 from flow.app.ports import Artifact
 from flow.errors import ContractError, InputError, RefusedError
 from tests.support.patience import LONG
@@ -49,7 +50,9 @@ def add(
     branch: str | None = "main",
     key: str | None = None,
 ) -> bool:
-    return journal.append(str(root), rel, artifact, issue=issue, now=now, branch=branch, key=key)
+    return journal_store.append(
+        str(root), rel, artifact, issue=issue, now=now, branch=branch, key=key
+    )
 
 
 def put(root: Path, data: bytes, rel: str = REL) -> Path:
@@ -135,14 +138,14 @@ def test_artifacts_follow_one_another_and_the_rest_stays(tmp_path: Path) -> None
 )
 def test_the_artifact_types_flow_writes(tmp_path: Path, type: str) -> None:
     add(tmp_path, Artifact(type, {"goal_id": "g"}))
-    assert journal.read(str(tmp_path), REL).artifacts[0]["type"] == type
+    assert journal_store.read(str(tmp_path), REL).artifacts[0]["type"] == type
 
 
 @pytest.mark.parametrize("word", ["true", "null", "no", "on", "y", "x", "a-b-9"])
 def test_any_word_can_be_a_type(tmp_path: Path, word: str) -> None:
     add(tmp_path, Artifact(word, {word: word}))
     add(tmp_path, NOTE)
-    found = journal.read(str(tmp_path), REL).artifacts[0]
+    found = journal_store.read(str(tmp_path), REL).artifacts[0]
     assert (found["type"], found[word]) == (word, word)
     assert front((tmp_path / REL).read_bytes())["artifacts"][0] == found
 
@@ -190,7 +193,7 @@ def test_values_a_journal_cannot_hold_are_refused(tmp_path: Path, value: Any) ->
 def test_how_values_are_written(tmp_path: Path, given: Any, written: Any) -> None:
     add(tmp_path, Artifact("note", given))
     add(tmp_path, NOTE)
-    (found, _) = journal.read(str(tmp_path), REL).artifacts
+    (found, _) = journal_store.read(str(tmp_path), REL).artifacts
     assert found == {"type": "note", "captured_at": NOW, **written}
     assert front((tmp_path / REL).read_bytes())["artifacts"][0] == found
 
@@ -256,7 +259,7 @@ def test_no_text_becomes_structure(tmp_path: Path, value: str) -> None:
     expected = {"type": "note", "captured_at": NOW, **artifact.fields}
     assert front(data)["artifacts"] == [expected, {**expected, "key": value}]
     assert front(data)["branch"] == value
-    assert list(journal.read(str(tmp_path), REL).artifacts) == front(data)["artifacts"]
+    assert list(journal_store.read(str(tmp_path), REL).artifacts) == front(data)["artifacts"]
 
 
 FIELDS = st.dictionaries(
@@ -349,10 +352,10 @@ def test_what_is_taken_for_flows_own_form_is_yaml_that_means_the_same(text: str)
 def test_flows_own_form_is_recognised(tmp_path: Path, monkeypatch: Any) -> None:
     """A journal only Flow wrote needs no YAML reader, however it grows."""
     add(tmp_path, key="k0")
-    monkeypatch.setattr(journal, "_parse", lambda *_: pytest.fail("parsed as YAML"))
+    monkeypatch.setattr(journal_store, "_parse", lambda *_: pytest.fail("parsed as YAML"))
     add(tmp_path, key="k1")
     assert not add(tmp_path, key="k1")
-    assert len(journal.read(str(tmp_path), REL).artifacts) == 2
+    assert len(journal_store.read(str(tmp_path), REL).artifacts) == 2
 
 
 # --- once only ----------------------------------------------------------------------------------
@@ -366,7 +369,7 @@ def test_a_key_makes_an_append_happen_once(tmp_path: Path) -> None:
     assert add(tmp_path, key="turn-2")
     assert add(tmp_path, key=None)
     assert add(tmp_path, key=None)
-    keys = [a.get("key") for a in journal.read(str(tmp_path), REL).artifacts]
+    keys = [a.get("key") for a in journal_store.read(str(tmp_path), REL).artifacts]
     assert keys == ["turn-1", "turn-2", None, None]
 
 
@@ -507,7 +510,10 @@ def test_an_append_adds_lines_and_changes_none(tmp_path: Path, text: str, newlin
     assert last == {"type": ARTIFACT.type, "captured_at": NOW, **ARTIFACT.fields, "key": "k1"}
     assert not add(tmp_path, key="k1")
     assert add(tmp_path, NOTE, key="k2")
-    assert [a.get("key") for a in journal.read(str(tmp_path), REL).artifacts][-2:] == ["k1", "k2"]
+    assert [a.get("key") for a in journal_store.read(str(tmp_path), REL).artifacts][-2:] == [
+        "k1",
+        "k2",
+    ]
 
 
 @pytest.mark.parametrize("text", BRACKETS, ids=range(len(BRACKETS)))
@@ -545,7 +551,7 @@ def test_the_opening_and_closing_lines_and_the_body_stay(tmp_path: Path, data: b
     path = put(tmp_path, data)
     add(tmp_path)
     assert added_lines(data, path.read_bytes())
-    assert len(journal.read(str(tmp_path), REL).artifacts) == (2 if b"type: a" in data else 1)
+    assert len(journal_store.read(str(tmp_path), REL).artifacts) == (2 if b"type: a" in data else 1)
 
 
 BROKEN = [
@@ -588,7 +594,7 @@ def test_broken_front_matter_is_refused_and_the_file_untouched(
     stamp = path.stat()
     for call in (
         lambda: add(tmp_path),
-        lambda: journal.check(str(tmp_path), REL, ARTIFACT, now=NOW),
+        lambda: journal_store.check(str(tmp_path), REL, ARTIFACT, now=NOW),
     ):
         with pytest.raises(RefusedError) as caught:
             call()
@@ -611,13 +617,13 @@ def test_utf16_is_refused(tmp_path: Path, mark: bytes) -> None:
 
 
 def test_check_writes_nothing(tmp_path: Path) -> None:
-    journal.check(str(tmp_path), REL, ARTIFACT, now=NOW)
+    journal_store.check(str(tmp_path), REL, ARTIFACT, now=NOW)
     assert os.listdir(tmp_path) == []
     put(tmp_path, b"text")
-    journal.check(str(tmp_path), REL, ARTIFACT, now=NOW)
+    journal_store.check(str(tmp_path), REL, ARTIFACT, now=NOW)
     assert (tmp_path / REL).read_bytes() == b"text"
     with pytest.raises(InputError):
-        journal.check(str(tmp_path), REL, Artifact("Bad", {}), now=NOW)
+        journal_store.check(str(tmp_path), REL, Artifact("Bad", {}), now=NOW)
 
 
 # --- files --------------------------------------------------------------------------------------
@@ -647,11 +653,11 @@ def test_what_is_no_regular_file_is_refused(tmp_path: Path, kind: str) -> None:
 def test_a_journal_has_a_size_limit(tmp_path: Path, monkeypatch: Any) -> None:
     add(tmp_path)
     size = (tmp_path / REL).stat().st_size
-    monkeypatch.setattr(journal, "LIMIT", size + 50)
+    monkeypatch.setattr(journal_store, "LIMIT", size + 50)
     data = (tmp_path / REL).read_bytes()
     with pytest.raises(ContractError, match="larger"):
         add(tmp_path)
-    monkeypatch.setattr(journal, "LIMIT", size - 1)
+    monkeypatch.setattr(journal_store, "LIMIT", size - 1)
     with pytest.raises(ContractError, match="larger"):
         add(tmp_path)
     assert (tmp_path / REL).read_bytes() == data
@@ -667,7 +673,7 @@ def test_many_artifacts_and_more_than_a_megabyte(tmp_path: Path) -> None:
     assert add(tmp_path, NOTE, key="last")
     assert not add(tmp_path, NOTE, key="last")
     assert not add(tmp_path, NOTE, key="first")
-    found = journal.read(str(tmp_path), REL)
+    found = journal_store.read(str(tmp_path), REL)
     assert len(found.artifacts) == 5001
     assert found.artifacts[-1]["key"] == "last"
 
@@ -700,7 +706,7 @@ for number in range(15):
         for number in range(4)
     ]
     assert [process.wait(timeout=10 * LONG) for process in started] == [0] * 4
-    keys = [artifact["key"] for artifact in journal.read(str(tmp_path), REL).artifacts]
+    keys = [artifact["key"] for artifact in journal_store.read(str(tmp_path), REL).artifacts]
     assert sorted(keys) == sorted(
         [f"p{n}-{k}" for n in range(4) for k in range(15)] + [f"shared-{k}" for k in range(15)]
     )
@@ -715,7 +721,7 @@ def test_read_gives_the_parts(tmp_path: Path) -> None:
         b"---\nowner: me # note\nissue: 4\n"
         b"artifacts:\n- type: a\n  when: 2026-01-01\n---\n# Title\nx\xff\n",
     )
-    found = journal.read(str(tmp_path), REL)
+    found = journal_store.read(str(tmp_path), REL)
     assert found.front == {"owner": "me", "issue": 4}
     assert found.artifacts == ({"type": "a", "when": "2026-01-01"},)
     assert found.body == "# Title\nx\\xff\n"
@@ -724,28 +730,28 @@ def test_read_gives_the_parts(tmp_path: Path) -> None:
 
 def test_read_without_front_matter(tmp_path: Path) -> None:
     put(tmp_path, b"only text\n")
-    found = journal.read(str(tmp_path), REL)
+    found = journal_store.read(str(tmp_path), REL)
     assert (found.front, found.artifacts, found.body) == ({}, (), "only text\n")
     assert found.warnings
 
 
 def test_read_leaves_out_what_is_no_artifact_and_says_so(tmp_path: Path) -> None:
     put(tmp_path, b"---\nartifacts:\n- text\n- type: a\n- {no_type: 1}\n- type: 5\n---\n")
-    found = journal.read(str(tmp_path), REL)
+    found = journal_store.read(str(tmp_path), REL)
     assert found.artifacts == ({"type": "a"},)
     assert len(found.warnings) == 3
 
 
 def test_read_of_an_absent_journal(tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
-        journal.read(str(tmp_path), REL)
+        journal_store.read(str(tmp_path), REL)
     assert caught.value.code == "not_found"
 
 
 def test_read_of_a_broken_one(tmp_path: Path) -> None:
     put(tmp_path, b"---\nissue: 4\nissue: 5\n---\n")
     with pytest.raises(RefusedError) as caught:
-        journal.read(str(tmp_path), REL)
+        journal_store.read(str(tmp_path), REL)
     assert caught.value.code == "broken_journal"
 
 
@@ -785,12 +791,12 @@ def test_read_of_a_broken_one(tmp_path: Path) -> None:
 def test_where_a_journal_lies(
     own: str | None, issue: int | None, folder: str, expected: str
 ) -> None:
-    assert journal.journal_path(own, issue, "2026-11-21", folder) == expected
+    assert journal_store.journal_path(own, issue, "2026-11-21", folder) == expected
 
 
 def test_the_longest_name_works(tmp_path: Path) -> None:
     rel = ".decisions/" + "x" * 237 + ".md"
-    assert journal.journal_path(rel, 4, "2026-11-21") == rel
+    assert journal_store.journal_path(rel, 4, "2026-11-21") == rel
     assert add(tmp_path, rel=rel)
 
 
@@ -818,8 +824,8 @@ def test_the_longest_name_works(tmp_path: Path) -> None:
     ],
 )
 def test_metadata_pairs(tmp_path: Path, pairs: list[str], fields: dict[str, Any]) -> None:
-    assert journal.metadata_from_pairs(pairs) == fields
-    add(tmp_path, Artifact("note", journal.metadata_from_pairs(pairs)))
+    assert journal_store.metadata_from_pairs(pairs) == fields
+    add(tmp_path, Artifact("note", journal_store.metadata_from_pairs(pairs)))
 
 
 @pytest.mark.parametrize(
@@ -840,7 +846,7 @@ def test_metadata_pairs(tmp_path: Path, pairs: list[str], fields: dict[str, Any]
 )
 def test_bad_metadata_is_refused(pairs: list[str]) -> None:
     with pytest.raises(InputError) as caught:
-        journal.metadata_from_pairs(pairs)
+        journal_store.metadata_from_pairs(pairs)
     assert caught.value.helper_code == 1
     assert caught.value.fault.remedy
 

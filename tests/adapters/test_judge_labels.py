@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from flow.adapters.judge_labels import FILE, LabelBook, LabelLine
+from flow.adapters.user_state.judge_labels import FILE, LabelBook, LabelLine
 from flow.core.calibration import Label
 from flow.errors import ContractError, RefusedError
 

@@ -10,7 +10,8 @@ import sys
 
 import pytest
 
-from flow.adapters import files, transaction
+from flow.adapters.fs import files
+from flow.adapters.ledger import transaction
 from flow.app.ports import CriterionUpdate, RawOutput, Seen
 from flow.core.evidence import APPROVER, EVALUATOR
 from flow.core.lifecycle import STATUSES, TERMINAL, allowed
@@ -290,7 +291,7 @@ def test_a_broken_journal_refuses_the_change_and_nothing_is_written(root, ledger
 
 
 def test_a_journal_that_cannot_be_written_takes_the_decision_back(root, ledger, monkeypatch):
-    from flow.adapters import journal as journals
+    from flow.adapters.journal import store as journals
 
     def append(*args, **kwargs):
         raise StorageError("cannot write it: No space left on device", file=JOURNAL)
@@ -330,11 +331,11 @@ def test_a_symlink_where_flow_writes_is_refused_by_name(root, tmp_path, ledger, 
 
 
 def test_a_goal_that_cannot_be_edited_safely_is_refused(root, ledger, monkeypatch):
-    from flow.adapters import contracts
+    from flow.adapters.contracts import formats
 
-    real = contracts.edit
+    real = formats.edit
     monkeypatch.setattr(
-        contracts, "edit", lambda *a, **k: real(*a, **k).replace("It works", "It is great")
+        formats, "edit", lambda *a, **k: real(*a, **k).replace("It works", "It is great")
     )
     before = scene.tree(root)
     with pytest.raises(StateError) as caught:
@@ -816,7 +817,7 @@ def test_processes_at_once_lose_nothing(root, records, what):
 
 
 def test_a_lock_held_elsewhere_is_waited_for_and_named(root):
-    from flow.adapters import locks
+    from flow.adapters.fs import locks
 
     with locks.exclusive(root, f".flow/runs/.locks/goal-{GOAL}.lock", quick=True):
         code = (

@@ -10,7 +10,8 @@ import sys
 
 import pytest
 
-from flow.adapters import evidence_store, files, locks, transaction
+from flow.adapters.fs import files, locks
+from flow.adapters.ledger import evidence_store, transaction
 from flow.core import layout
 from flow.errors import FlowError
 from tests.support import ledger_scene as scene

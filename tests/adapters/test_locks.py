@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from flow.adapters.locks import exclusive
+from flow.adapters.fs.locks import exclusive
 from flow.errors import LockTimeout, RefusedError, StorageError
 from tests.support.patience import LONG
 
@@ -20,7 +20,7 @@ WAYS = pytest.mark.parametrize("quick", [True, False], ids=["fcntl", "filelock"]
 
 HOLDER = """
 import sys, time
-from flow.adapters.locks import exclusive
+from flow.adapters.fs.locks import exclusive
 root, rel, quick = sys.argv[1:]
 with exclusive(root, rel, quick=quick == "True"):
     print("held", flush=True)
@@ -238,7 +238,7 @@ def test_a_file_system_without_locks(root, monkeypatch, quick):
 
 COUNTER = """
 import sys
-from flow.adapters.locks import exclusive
+from flow.adapters.fs.locks import exclusive
 root, rel, quick = sys.argv[1:]
 for _ in range(40):
     with exclusive(root, rel, timeout=1200, quick=quick == "True"):

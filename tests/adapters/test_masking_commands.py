@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from flow.adapters.shell_syntax import parse
+from flow.adapters.attribution.shell_syntax import parse
 from flow.core.masking import exits
 from tests.adapters.masking_commands import HONEST, MASKED
 

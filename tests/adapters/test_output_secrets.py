@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from flow.adapters import process_tree
-from flow.adapters.checks import CommandRunner
-from flow.adapters.files import copy_new
-from flow.adapters.masking import masker
-from flow.adapters.process_output import OutputFile, gap
+from flow.adapters.fs.files import copy_new
+from flow.adapters.process import tree as process_tree
+from flow.adapters.process.output import OutputFile, gap
+from flow.adapters.process.redaction import masker
+from flow.adapters.verification.runner import CommandRunner
 from flow.app.ports import Check, CheckResult
 from flow.core.secrets import BLOCK, Masker, mark
 from flow.errors import ContractError
@@ -248,7 +248,7 @@ def test_the_limit_of_a_copy_is_that_of_its_source(tmp_path: Path) -> None:
 def test_patterns_are_not_loaded_by_who_starts_a_command(tmp_path: Path) -> None:
     """They belong to the process that looks after the command, once it prints something."""
     code = (
-        "import os, sys\nfrom flow.adapters.checks import CommandRunner\n"
+        "import os, sys\nfrom flow.adapters.verification.runner import CommandRunner\n"
         "from flow.app.ports import Check\n"
         "CommandRunner(sys.argv[1], 'work', environ=os.environ)(\n"
         "    [Check('AC1', 'echo one', '', 120.0)], jobs=1,\n"

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from flow.adapters import own_record
-from flow.adapters.own_record import FLOW_BEGAN, OwnRecord, front_digest
+from flow.adapters.user_state import written_files
+from flow.adapters.user_state.written_files import FLOW_BEGAN, OwnRecord, front_digest
 from flow.errors import StorageError
 
 REL = ".decisions/issue-1.md"
@@ -61,12 +61,12 @@ def test_a_torn_line_is_none_and_the_next_one_is_whole(record: OwnRecord, tmp_pa
 
 
 def test_it_is_bounded(record: OwnRecord, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(own_record, "LIMIT", 2_000)
+    monkeypatch.setattr(written_files, "LIMIT", 2_000)
     for number in range(100):
         record.file("a.md", b"%d" % number)
     rows = record.rows("a.md")
     assert 5 < len(rows) < 25
-    assert rows[-1].blobs == own_record._blob_names(b"99")
+    assert rows[-1].blobs == written_files._blob_names(b"99")
 
 
 def test_a_folder_that_others_may_write_vouches_for_nothing(

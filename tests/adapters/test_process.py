@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from flow.adapters import process_child
-from flow.adapters.process import ToolResult, clean_environment, find_program, run_tool
-from flow.adapters.process_environment import GIT_LOCAL
+from flow.adapters.process import child as process_child
+from flow.adapters.process.environment import GIT_LOCAL
+from flow.adapters.process.tool import ToolResult, clean_environment, find_program, run_tool
 from tests.support.patience import LONG, eventually, long_enough
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ def test_it_inherits_no_lock_no_terminal_and_no_ignored_signal(tmp_path: Path) -
 
 def test_it_works_where_flow_has_no_standard_streams(tmp_path: Path) -> None:
     code = (
-        "import os; from flow.adapters.process import run_tool\n"
+        "import os; from flow.adapters.process.tool import run_tool\n"
         "for cwd in (os.getcwd(), '/'):\n"
         "    r = run_tool(('sh', '-c', 'cat; echo out; echo err >&2'), cwd=cwd,"
         " env=dict(os.environ), stdin=b'in ')\n"

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from flow.adapters.process_talk import Talk, talk
-from flow.adapters.process_tree import table
+from flow.adapters.process.tree import table
+from flow.adapters.process.with_input import Talk, talk
 from tests.support.patience import LONG, eventually, long_enough
 
 ROOT = str(Path(__file__).resolve().parents[2])
@@ -134,9 +134,9 @@ def test_without_a_subreaper_the_tree_is_followed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As on systems that have none: what did not detach itself at once is found all the same."""
-    from flow.adapters import process_talk
+    from flow.adapters.process import with_input
 
-    monkeypatch.setattr(process_talk, "become_subreaper", lambda: False)
+    monkeypatch.setattr(with_input, "become_subreaper", lambda: False)
     assert ask(tmp_path, "cat", stdin=b"yes").stdout == b"yes"
     script = STUBBORN % ("", "while :; do sleep 1000; done")
     found = long_enough(
@@ -148,7 +148,7 @@ def test_without_a_subreaper_the_tree_is_followed(
 
 ASK_FOREVER = """
 import sys
-from flow.adapters.process_talk import talk
+from flow.adapters.process.with_input import talk
 talk(("sh", "-c", "echo $$ >pid; while :; do sleep 1000; done"), cwd=sys.argv[1],
      env={"PATH": sys.argv[2]}, stdin=b"", timeout=1000, limit=10, grace=0.2)
 """

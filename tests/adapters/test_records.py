@@ -8,7 +8,9 @@ import os
 
 import pytest
 
-from flow.adapters import events, files, records
+from flow.adapters.chain import event_log
+from flow.adapters.fs import files
+from flow.adapters.ledger import reader as ledger_reader
 from flow.core.evidence import APPROVER, EVALUATOR
 from flow.errors import ContractError, InputError, RefusedError
 from tests.support import ledger_scene as scene
@@ -27,7 +29,7 @@ def root(tmp_path):
 
 @pytest.fixture
 def reader(root):
-    return records.FileRecords(root)
+    return ledger_reader.FileRecords(root)
 
 
 def record(root, evidence_id="evidence-ac1-eval-1", data=b"printed", **body):
@@ -115,14 +117,14 @@ def test_goal_ids_are_listed_without_reading_them(root, reader):
     for name in ("UPPER.goal.yaml", "x.yaml", ".hidden.goal.yaml", "-x.goal.yaml", "a.b.goal.yaml"):
         put(root, f".flow/goals/{name}", b"")
     assert reader.goal_ids() == ("broken", GOAL)
-    assert records.FileRecords(root + "/.decisions").goal_ids() == ()
+    assert ledger_reader.FileRecords(root + "/.decisions").goal_ids() == ()
 
 
 def test_many_goals(tmp_path):
     (tmp_path / ".flow/goals").mkdir(parents=True)
     for n in range(3000):
         (tmp_path / f".flow/goals/g{n}.goal.yaml").touch()
-    assert len(records.FileRecords(str(tmp_path)).goal_ids()) == 3000
+    assert len(ledger_reader.FileRecords(str(tmp_path)).goal_ids()) == 3000
 
 
 # --- evidence ------------------------------------------------------------------------------------
@@ -176,10 +178,10 @@ def test_damaged_evidence_is_named_and_never_used(root, reader, damage):
 def test_an_output_in_another_folder_is_never_read(root, reader):
     document = scene.document()
     document["evidence"]["output_ref"] = "../../../../etc/passwd"
-    from flow.adapters import contracts
+    from flow.adapters.contracts import formats
 
     try:
-        put(root, SIDECAR, contracts.dump_yaml(document).encode())
+        put(root, SIDECAR, formats.dump_yaml(document).encode())
     except ContractError:
         pytest.fail("the writer should not be the one to stop this")
     found, warnings = reader.evidence(RUN)
@@ -225,9 +227,9 @@ def test_only_flows_own_evidence_counts(root, reader, created_by, counts):
 
 
 def test_a_sidecar_written_by_hand_under_flows_name_does_not_count(root, reader):
-    from flow.adapters import contracts
+    from flow.adapters.contracts import formats
 
-    put(root, SIDECAR, contracts.dump_yaml(scene.document()).encode())
+    put(root, SIDECAR, formats.dump_yaml(scene.document()).encode())
     assert len(reader.evidence(RUN)[0]) == 1
     assert reader.counted(SIDECAR) is None
 
@@ -275,10 +277,10 @@ def test_the_newest_event_of_a_type_names_what_counts(root, reader):
     record(root, "two")
     assert reader.counted_last(RUN, "guards-approved") is None
     for name in ("one", "two"):
-        events.append(root, RUN, GOAL, "guards-approved", {"evidence_id": name}, at=scene.NOW)
+        event_log.append(root, RUN, GOAL, "guards-approved", {"evidence_id": name}, at=scene.NOW)
     assert reader.counted_last(RUN, "guards-approved").id == "two"
     for named in ("three", "../x", 7, None):
-        events.append(root, RUN, GOAL, "guards-approved", {"evidence_id": named}, at=scene.NOW)
+        event_log.append(root, RUN, GOAL, "guards-approved", {"evidence_id": named}, at=scene.NOW)
         assert reader.counted_last(RUN, "guards-approved") is None
 
 
@@ -343,7 +345,7 @@ def test_a_baseline_is_read_back_as_written(root, reader):
     ],
 )
 def test_a_baseline_with_a_wrong_field_is_none(root, reader, change):
-    document = {**records.baseline_document(scene.BASELINE, GOAL, RUN), **change}
+    document = {**ledger_reader.baseline_document(scene.BASELINE, GOAL, RUN), **change}
     document = {key: value for key, value in document.items() if value is not ...}
     put(root, f".flow/runs/{RUN}/baseline.json", json.dumps(document).encode())
     assert reader.baseline(RUN) is None

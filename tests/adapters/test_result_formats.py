@@ -10,8 +10,8 @@ import msgspec
 import pydantic
 import pytest
 
-from flow.adapters.contracts_shapes import misfits, self_contained
-from flow.adapters.result_formats import result_format
+from flow.adapters.contracts.shapes import misfits, self_contained
+from flow.adapters.judges.result_formats import result_format
 from flow.errors import InputError, NoUsableAnswer
 
 

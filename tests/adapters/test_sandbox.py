@@ -17,15 +17,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from flow.adapters import (
-    process_ending,
-    process_tree,
-    process_warden,
-    sandbox,
-    sandbox_home,
-    sandbox_paths,
-)
-from flow.adapters.checks import CommandRunner
+from flow.adapters.process import ending as process_ending
+from flow.adapters.process import tree as process_tree
+from flow.adapters.sandbox import bubblewrap
+from flow.adapters.sandbox import home as sandbox_home
+from flow.adapters.sandbox import paths as sandbox_paths
+from flow.adapters.verification import watchdog as verification_watchdog
+from flow.adapters.verification.runner import CommandRunner
 from flow.app.ports import Check, CheckResult
 from flow.core.sandbox import Sandbox, sandbox_of
 from tests.support.patience import LONG, NAMED_SLEEP, eventually, long_enough
@@ -139,7 +137,7 @@ def test_it_runs_in_its_folder_with_its_input_closed(scene: Scene) -> None:
 def test_what_reads_its_output_may_still_write(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (process_ending, process_warden):
+    for module in (process_ending, verification_watchdog):
         monkeypatch.setattr(module, "SETTLE", LONG)  # how long a moment is, not that it is
     assert scene.run("echo last > >(sleep 0.03; cat)").outcome == "passed"
     assert scene.output == b"last\n"
@@ -347,7 +345,7 @@ def test_a_folder_that_was_made_to_be_opened_goes_if_it_stays_empty(scene: Scene
 def test_a_pattern_that_covers_too_much_opens_nothing(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("flow.adapters.sandbox_paths.MOST", 3)
+    monkeypatch.setattr("flow.adapters.sandbox.paths.MOST", 3)
     for number in range(4):
         (scene.top / f"src/{number}.c").touch()
     found = scene.run("echo >> src/1.c", ("src/*.c",))
@@ -358,7 +356,7 @@ def test_a_pattern_that_covers_too_much_opens_nothing(
     found = scene.run("echo >> src/a.py", ("src/**",), ("*.c",))
     assert found.outcome == "failed"
     assert found.limitations == ("Read-only in the sandbox: src: too many denied paths in it.",)
-    monkeypatch.setattr("flow.adapters.sandbox_paths.LOOKED_AT", 2)
+    monkeypatch.setattr("flow.adapters.sandbox.paths.LOOKED_AT", 2)
     assert scene.run("echo >> src/1.c", ("src/*.c",)).outcome == "failed"
 
 
@@ -442,7 +440,7 @@ def test_a_checkout_that_is_the_home_folder_shows_no_keys(scene: Scene) -> None:
 def test_tmp_is_private_and_limited_and_the_rest_is_read_only(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sandbox, "TMP_BYTES", 1 << 20)
+    monkeypatch.setattr(bubblewrap, "TMP_BYTES", 1 << 20)
     scene.environ["TMPDIR"] = str(scene.home)
     mark = f"flow-sandbox-{os.getpid()}"
     assert scene.run(f"touch /tmp/{mark} /var/tmp/{mark} && echo $TMPDIR").outcome == "passed"
@@ -535,14 +533,14 @@ def test_a_fork_bomb_ends_with_its_time(scene: Scene) -> None:
 def test_the_number_of_processes_is_limited(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     """Not for root, whom the system lets start as many as it likes."""
     account = 61_234  # nobody's: the system counts all that an account has
-    monkeypatch.setattr(sandbox, "PROCESSES", 20)
+    monkeypatch.setattr(bubblewrap, "PROCESSES", 20)
     monkeypatch.setattr(os, "getuid", lambda: account)
-    found = sandbox.confine(
+    found = bubblewrap.confine(
         "/srv", Sandbox(False, ("none",), ()), "/bin/bash", {}, {"PATH": "/usr/bin:/bin"}
     )
     assert found.record["processes"] == 20
     forks = "for i in $(seq 40); do sleep 1000 & done; exit 7"
-    argv = sandbox.command(found, "/", 9, ["-c", forks])
+    argv = bubblewrap.command(found, "/", 9, ["-c", forks])
     user = ["setpriv", f"--reuid={account}", f"--regid={account}", "--clear-groups"]
     said: list[str] = []
     with subprocess.Popen(
@@ -634,7 +632,7 @@ def test_no_bwrap_of_the_checkout_is_used(scene: Scene) -> None:
     ],
 )
 def test_what_bwrap_says_is_the_reason(printed: bytes, why: str) -> None:
-    assert sandbox.said_no(printed) == f"sandbox bwrap: {why}"
+    assert bubblewrap.said_no(printed) == f"sandbox bwrap: {why}"
 
 
 @pytest.mark.parametrize(
@@ -646,7 +644,7 @@ def test_what_bwrap_says_is_the_reason(printed: bytes, why: str) -> None:
     ],
 )
 def test_a_command_ran_if_bwrap_tells_its_exit(status: bytes, ran: bool) -> None:
-    assert sandbox.started(status) is ran
+    assert bubblewrap.started(status) is ran
 
 
 @pytest.mark.parametrize(
@@ -662,19 +660,19 @@ def test_with_a_network_names_are_resolved(
     monkeypatch.setattr(os.path, "realpath", lambda _: leads_to)
     monkeypatch.setattr(os.path, "isfile", lambda _: True)
     found: dict[str, str] = {}
-    sandbox._resolver(found)
+    bubblewrap._resolver(found)
     assert found == mounts
 
 
 def test_elsewhere_than_on_linux_it_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "darwin")
-    assert sandbox.usable(None, os.environ["PATH"]) == (None, "", "it needs Linux")
-    assert sandbox.why_not(None, os.environ["PATH"]) == ("", "it needs Linux")
+    assert bubblewrap.usable(None, os.environ["PATH"]) == (None, "", "it needs Linux")
+    assert bubblewrap.why_not(None, os.environ["PATH"]) == ("", "it needs Linux")
 
 
 @needs_bwrap
 def test_it_can_be_set_up_here() -> None:
-    version, why = sandbox.why_not(None, os.environ["PATH"])
+    version, why = bubblewrap.why_not(None, os.environ["PATH"])
     assert why is None, f"bubblewrap {version}: {why}"
 
 
@@ -684,7 +682,7 @@ def test_why_it_cannot_be_set_up_is_what_bwrap_says(scene: Scene) -> None:
         "#!/bin/bash\n[[ $1 == --version ]] && echo bubblewrap 0.9.0 && exit\n"
         "echo 'bwrap: No permissions to create new namespace' >&2; exit 1\n",
     )
-    found = sandbox.why_not(None, scene.environ["PATH"])
+    found = bubblewrap.why_not(None, scene.environ["PATH"])
     assert found == ("0.9.0", "No permissions to create new namespace")
 
 

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from flow.adapters import contracts_check, contracts_faults, schemas
+from flow.adapters.contracts import check as contracts_check
+from flow.adapters.contracts import faults as contracts_faults
+from flow.adapters.contracts import schemas
 from flow.cheap_typing import get_args
 from flow.core import evidence, goal, ids, lifecycle, verdict
 from flow.errors import InputError, StorageError

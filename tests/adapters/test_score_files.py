@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from flow.adapters import score_files
-from flow.adapters.settings import load
+from flow.adapters.rubrics import score_files
+from flow.adapters.user_state.settings import load
 from flow.core.scorecard import NAMES
 from flow.errors import RefusedError, StorageError
 from tests.support import ROOT

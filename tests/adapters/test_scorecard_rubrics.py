@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from flow.adapters import scorecard_rubrics
-from flow.adapters.scorecard_rubrics import READY_MADE, choose
+from flow.adapters.rubrics import scorecard_rubrics
+from flow.adapters.rubrics.scorecard_rubrics import READY_MADE, choose
 from flow.core.judging.fences import Part, fence
 from flow.core.scorecard import NAMES
 from flow.errors import ContractError, InputError, RefusedError, StorageError

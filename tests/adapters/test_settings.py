@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from flow.adapters import files
-from flow.adapters.settings import LOCAL, OWN, PROJECT, load, load_lenient
+from flow.adapters.fs import files
+from flow.adapters.user_state.settings import LOCAL, OWN, PROJECT, load, load_lenient
 from flow.core.settings import DEFAULT, LoadedSettings, Settings
 from flow.errors import ContractError, StorageError
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flow.adapters.setup_json import JsonFile
+from flow.adapters.setup.json import JsonFile
 from flow.errors import ContractError
 
 if TYPE_CHECKING:

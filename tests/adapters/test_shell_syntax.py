@@ -8,7 +8,7 @@ from itertools import product
 
 import pytest
 
-from flow.adapters.shell_syntax import parse
+from flow.adapters.attribution.shell_syntax import parse
 from flow.core.masking import Exits, exits
 from flow.core.shell import LAST, Node, commands
 from tests.support.patience import LONG

@@ -10,8 +10,8 @@ from typing import Any
 import pydantic
 import pytest
 
-from flow.adapters.function_judge import FunctionJudge
-from flow.adapters.subjects import parts
+from flow.adapters.judges.function import FunctionJudge
+from flow.adapters.judges.subjects import parts
 from flow.app.judge_port import Answer, NoAnswer, Question
 from flow.core.verdict import ProposedTransition
 from flow.errors import InputError

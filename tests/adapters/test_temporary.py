@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from flow.adapters import temporary
+from flow.adapters.fs import temporary
 from flow.errors import StorageError
 
 if TYPE_CHECKING:

@@ -10,7 +10,9 @@ from typing import Any
 
 import pytest
 
-from flow.adapters import transcript_agents, transcript_files, transcripts
+from flow.adapters.transcripts import agents as transcripts_agents
+from flow.adapters.transcripts import files as transcripts_files
+from flow.adapters.transcripts import reader
 from flow.core.transcript import Transcript, ended, lay_out, plain
 from flow.errors import InputError
 from tests.support.sessions import SessionFile, folder
@@ -34,7 +36,7 @@ def session(home: Path, cwd: Path) -> SessionFile:
 
 
 def newest(skill: str | None, home: Path, cwd: Path, **more: Any) -> Transcript:
-    return transcripts.newest(
+    return reader.newest(
         skill, cwd=str(cwd), home=str(home), environ=more.pop("environ", {}), **more
     )
 
@@ -363,7 +365,7 @@ def test_a_subagents_own_file_is_taken_whole(session: SessionFile) -> None:
     own = session.subagent("a1", "reviewer")
     own.user("Please review").bash("ls", "x").says("fine", attributionAgent="reviewer")
     for skill in ("reviewer", None, "other"):
-        found = transcripts.read(str(own.path), skill)
+        found = reader.read(str(own.path), skill)
         assert (found.skill, found.warnings) == ("reviewer", ())
         assert [kind for kind, _ in rows(found)] == ["prompt", "tool", "text"]
 
@@ -396,7 +398,7 @@ def test_many_subagents_come_to_an_end(session: SessionFile, home: Path, cwd: Pa
     session.command("ship").agent("one", "task", "a1", "x").says("done")
     session.subagent("a1").user("t").agent("two", "t", "a2", "y").says("one")
     session.subagent("a2").user("t").agent("one", "t", "a1", "z").says("two")
-    for number in range(transcript_agents.MOST_AGENTS + 5):
+    for number in range(transcripts_agents.MOST_AGENTS + 5):
         session.agent("n", "task", f"n{number}", "x")
         session.subagent(f"n{number}").user("t").says("n")
     session.says("end")
@@ -457,7 +459,7 @@ def test_sessions_of_folders_above_count_up_to_the_checkouts_top(home: Path, cwd
 
 def test_claude_codes_folder_can_lie_elsewhere(home: Path, cwd: Path, tmp_path: Path) -> None:
     config = tmp_path / "config"
-    base = config / "projects" / transcript_files.project_name(str(cwd))
+    base = config / "projects" / transcripts_files.project_name(str(cwd))
     SessionFile(base / "s.jsonl").command("tidy").says("x")
     with pytest.raises(InputError):
         newest("tidy", home, cwd)
@@ -472,12 +474,12 @@ def test_without_a_home_nothing_is_looked_for_in_the_working_directory(
     monkeypatch.chdir(tmp_path)
     for more in ({"environ": {"CLAUDE_CODE_SESSION_ID": "s1"}}, {"session": "s1", "environ": {}}):
         with pytest.raises(InputError):
-            transcripts.newest("tidy", cwd=str(cwd), home=None, **more)  # type: ignore[arg-type]
+            reader.newest("tidy", cwd=str(cwd), home=None, **more)  # type: ignore[arg-type]
 
 
 def test_without_a_home_there_are_no_sessions(cwd: Path) -> None:
     with pytest.raises(InputError, match="there are no sessions") as caught:
-        transcripts.newest("tidy", cwd=str(cwd), home=None, environ={})
+        reader.newest("tidy", cwd=str(cwd), home=None, environ={})
     assert caught.value.exit_code == 2
     assert "--file" in str(caught.value)
 
@@ -495,7 +497,7 @@ def test_without_a_home_there_are_no_sessions(cwd: Path) -> None:
     ],
 )
 def test_the_folders_name_is_claude_codes(path: str, name: str) -> None:
-    assert transcript_files.project_name(path) == name
+    assert transcripts_files.project_name(path) == name
 
 
 # --- files that somebody names -----------------------------------------------------------------
@@ -506,7 +508,7 @@ def test_the_folders_name_is_claude_codes(path: str, name: str) -> None:
 def test_an_empty_transcript_is_an_error(data: bytes, name: str, tmp_path: Path) -> None:
     (tmp_path / name).write_bytes(data)
     with pytest.raises(InputError, match="empty") as caught:
-        transcripts.read(str(tmp_path / name), "tidy")
+        reader.read(str(tmp_path / name), "tidy")
     assert (caught.value.exit_code, caught.value.code) == (2, "empty")
     assert str(tmp_path / name) in str(caught.value)
 
@@ -522,7 +524,7 @@ def test_what_is_no_regular_file_is_an_error(what: str, tmp_path: Path) -> None:
         path.symlink_to(tmp_path / "nowhere")
     named = {"device": "/dev/zero", "NUL": "a\0b"}.get(what, str(path))
     with pytest.raises(InputError) as caught:
-        transcripts.read(named, None)
+        reader.read(named, None)
     assert caught.value.exit_code == 2
 
 
@@ -532,7 +534,7 @@ def test_a_named_file_may_be_a_link_a_found_one_may_not(
     session.command("tidy").says("x")
     link = tmp_path / "link.jsonl"
     link.symlink_to(session.path)
-    assert transcripts.read(str(link), "tidy").skill == "tidy"
+    assert reader.read(str(link), "tidy").skill == "tidy"
     real = tmp_path / "moved.jsonl"
     session.path.rename(real)
     session.path.symlink_to(real)
@@ -545,7 +547,7 @@ def test_a_named_file_may_be_a_link_a_found_one_may_not(
 def test_a_session_where_only_others_ran_is_an_error(session: SessionFile) -> None:
     session.command("tidy").says("x").skill("ship").says("y")
     with pytest.raises(InputError, match="what ran: tidy, ship") as caught:
-        transcripts.read(str(session.path), "commit")
+        reader.read(str(session.path), "commit")
     assert (caught.value.fault.key, caught.value.exit_code) == ("skill", 2)
 
 
@@ -569,17 +571,17 @@ def test_where_only_others_ran_in_the_folders_sessions_they_are_named(
 def test_a_skill_that_only_began_in_a_file_is_an_error(session: SessionFile) -> None:
     session.command("tidy")
     with pytest.raises(InputError, match="only began in this transcript"):
-        transcripts.read(str(session.path), "tidy")
+        reader.read(str(session.path), "tidy")
 
 
 def test_a_session_that_names_no_skill_is_taken_whole_and_says_so(session: SessionFile) -> None:
     session.prompt("commit it").bash("git commit -m x", "done").says("committed")
     for skill in ("commit", None):
-        found = transcripts.read(str(session.path), skill)
+        found = reader.read(str(session.path), skill)
         assert found.skill is None
         assert found.warnings == ("it names no skill or agent; all of it was taken",)
         assert [kind for kind, _ in rows(found)] == ["prompt", "tool", "text"]
-    again = transcripts.read(str(session.path), None)
+    again = reader.read(str(session.path), None)
     assert again.execution == found.execution
 
 
@@ -589,7 +591,7 @@ def test_a_session_that_names_no_skill_is_taken_whole_and_says_so(session: Sessi
 def test_a_session_in_which_nothing_happened_is_an_error(lines: bytes, tmp_path: Path) -> None:
     (tmp_path / "t.jsonl").write_bytes(lines)
     with pytest.raises(InputError, match="holds nothing"):
-        transcripts.read(str(tmp_path / "t.jsonl"), None)
+        reader.read(str(tmp_path / "t.jsonl"), None)
 
 
 def test_a_run_whose_lines_have_no_ids_has_an_identity_all_the_same(tmp_path: Path) -> None:
@@ -604,12 +606,12 @@ def test_a_run_whose_lines_have_no_ids_has_an_identity_all_the_same(tmp_path: Pa
         },
     ]
     path.write_text("\n".join(map(json.dumps, lines)))
-    first = transcripts.read(str(path), "tidy")
+    first = reader.read(str(path), "tidy")
     assert rows(first) == [("prompt", "/tidy"), ("text", "done")]
-    assert first.execution == transcripts.read(str(path), "tidy").execution
+    assert first.execution == reader.read(str(path), "tidy").execution
     lines[0]["n"] = 2
     path.write_text("\n".join(map(json.dumps, lines)))
-    assert first.execution != transcripts.read(str(path), "tidy").execution
+    assert first.execution != reader.read(str(path), "tidy").execution
 
 
 def test_outside_of_a_checkout_only_the_folder_itself_counts(home: Path, tmp_path: Path) -> None:
@@ -631,7 +633,7 @@ def test_what_matters_in_the_middle_of_a_long_run_is_kept(session: SessionFile) 
         if number in (50, 250):
             session.call("Bash", {"command": "sleep 1"})
     session.says("the end")
-    found = transcripts.read(str(session.path), "tidy")
+    found = reader.read(str(session.path), "tidy")
     texts = [entry.result for entry in found.entries]
     assert "THE ERROR" in texts
     assert "LOST" in texts
@@ -649,7 +651,7 @@ def test_many_open_calls_are_bounded(session: SessionFile, monkeypatch: pytest.M
     calls = [session.call("Bash", {"command": f"sleep {n}"}) for n in range(6)]
     for call in calls:
         session.result(call, "done")
-    found = transcripts.read(str(session.path), "tidy")
+    found = reader.read(str(session.path), "tidy")
     results = [entry.result for entry in found.entries if entry.kind == "tool"]
     assert results == [None, None, None, "done", "done", "done"]
 
@@ -692,16 +694,16 @@ def test_messages_as_the_api_has_them_are_read(tmp_path: Path) -> None:
         {"role": "assistant", "content": [{"type": "text", "text": "made"}]},
     ]
     path.write_text("\n".join(map(json.dumps, lines)))
-    assert rows(transcripts.read(str(path), None)) == [("prompt", "make it"), ("text", "made")]
+    assert rows(reader.read(str(path), None)) == [("prompt", "make it"), ("text", "made")]
 
 
 def test_a_session_is_known_by_its_content_too(session: SessionFile, tmp_path: Path) -> None:
     session.command("tidy").says("x")
     other = tmp_path / "saved.log"
     other.write_bytes(session.path.read_bytes())
-    assert transcripts.read(str(other), "tidy").form == "claude"
+    assert reader.read(str(other), "tidy").form == "claude"
     other.write_text('{"a": 1}\nnot a session\n')
-    assert transcripts.read(str(other), "tidy").form == "text"
+    assert reader.read(str(other), "tidy").form == "text"
 
 
 @pytest.mark.parametrize(
@@ -727,7 +729,7 @@ def test_a_session_is_known_by_its_content_too(session: SessionFile, tmp_path: P
 )
 def test_lines_that_cannot_be_read_are_counted(line: bytes, session: SessionFile) -> None:
     session.command("tidy").says("before").raw(line + b"\n").says("after")
-    found = transcripts.read(str(session.path), "tidy")
+    found = reader.read(str(session.path), "tidy")
     assert rows(found)[-2:] == [("text", "before"), ("text", "after")]
     assert any("cannot be read" in w or "can be read" in w for w in found.warnings)
 
@@ -751,7 +753,7 @@ def test_lines_that_cannot_be_read_are_counted(line: bytes, session: SessionFile
 )
 def test_lines_that_say_nothing_are_passed_over(line: bytes, session: SessionFile) -> None:
     session.command("tidy").says("before").raw(line + b"\n").says("after")
-    found = transcripts.read(str(session.path), "tidy")
+    found = reader.read(str(session.path), "tidy")
     assert rows(found)[-2:] == [("text", "before"), ("text", "after")]
     assert found.warnings == ()
 
@@ -763,12 +765,12 @@ def test_wrong_types_in_a_call_do_no_harm(session: SessionFile) -> None:
     for skill in (3, None, "", " ", ["x"]):
         session.used("Skill", {"skill": skill}, "no")
     session.used("Agent", {"subagent_type": 7, "prompt": 8}, "no")
-    assert len(transcripts.read(str(session.path), "tidy").entries) == 14
+    assert len(reader.read(str(session.path), "tidy").entries) == 14
 
 
 def test_a_last_line_that_is_cut_off_is_told(session: SessionFile) -> None:
     session.command("tidy").says("whole").raw(b'{"type": "assistant", "message": {"co')
-    found = transcripts.read(str(session.path), "tidy")
+    found = reader.read(str(session.path), "tidy")
     assert found.warnings == ("its last line is cut off; left out",)
     assert rows(found)[-1] == ("text", "whole")
 
@@ -782,7 +784,7 @@ def test_parents_in_a_circle_do_no_harm(session: SessionFile) -> None:
             parentUuid=parent,
             message={"role": "assistant", "content": [{"type": "text", "text": uuid}]},
         )
-    assert [text for _, text in rows(transcripts.read(str(session.path), "tidy"))][-3:] == [*"abc"]
+    assert [text for _, text in rows(reader.read(str(session.path), "tidy"))][-3:] == [*"abc"]
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
@@ -791,15 +793,15 @@ def test_other_encodings(encoding: str, session: SessionFile, tmp_path: Path) ->
     text = session.path.read_text().encode().decode("utf-8")
     saved = tmp_path / "t.jsonl"
     saved.write_bytes(text.encode(encoding))
-    assert rows(transcripts.read(str(saved), "tidy"))[-1] == ("text", "größer ✓")
+    assert rows(reader.read(str(saved), "tidy"))[-1] == ("text", "größer ✓")
     note = tmp_path / "t.md"
     note.write_bytes("# User\n\ngrößer ✓\n".encode(encoding))
-    assert rows(transcripts.read(str(note), None)) == [("prompt", "größer ✓")]
+    assert rows(reader.read(str(note), None)) == [("prompt", "größer ✓")]
 
 
 def test_half_characters_can_be_written_again(session: SessionFile) -> None:
     session.command("tidy").says("a\ud800b").used("X\udc00", {"k": "\udfff"}, "\ud801")
-    found = transcripts.read(str(session.path), "tidy")
+    found = reader.read(str(session.path), "tidy")
     for part in lay_out(found, limit=9000).parts:
         part.text.encode() if isinstance(part.text, str) else part.text
     for entry in found.entries:
@@ -808,7 +810,7 @@ def test_half_characters_can_be_written_again(session: SessionFile) -> None:
 
 def test_control_characters_reach_no_heading(session: SessionFile) -> None:
     session.command("ti\x1b]0;x\x07dy").used("Ba\x1b[31m\nsh", {}, "x").says("done")
-    found = transcripts.read(str(session.path), None)
+    found = reader.read(str(session.path), None)
     assert found.skill == "ti\\x1b]0;x\\x07dy"
     headings = [
         line
@@ -853,14 +855,14 @@ def test_a_huge_session_takes_little_memory(session: SessionFile, home: Path, cw
 def test_lines_without_end_and_long_files_are_bounded(
     session: SessionFile, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(transcript_files, "MOST_LINE", 5000)
+    monkeypatch.setattr(transcripts_files, "MOST_LINE", 5000)
     session.command("tidy").says("before").says("y" * 6000).says("z" * 20_000).says("after")
-    found = transcripts.read(str(session.path), "tidy")
+    found = reader.read(str(session.path), "tidy")
     assert found.warnings == ("2 lines are longer than 5000 bytes; left out",)
     assert rows(found)[-2:] == [("text", "before"), ("text", "after")]
-    monkeypatch.setattr(transcript_files, "MOST_SESSION", 3000)
+    monkeypatch.setattr(transcripts_files, "MOST_SESSION", 3000)
     session.command("tidy").says("the end")
-    found = transcripts.read(str(session.path), "tidy")
+    found = reader.read(str(session.path), "tidy")
     assert rows(found)[-1] == ("text", "the end")
     assert any("were not read" in warning for warning in found.warnings)
 
@@ -868,10 +870,10 @@ def test_lines_without_end_and_long_files_are_bounded(
 def test_saved_texts_of_any_length_keep_beginning_and_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(transcript_files, "MOST_TEXT", 2000)
+    monkeypatch.setattr(transcripts_files, "MOST_TEXT", 2000)
     path = tmp_path / "t.txt"
     path.write_text("User: begin\nAssistant: " + "m" * 9000 + "\nthe end")
-    found = transcripts.read(str(path), None)
+    found = reader.read(str(path), None)
     assert rows(found)[0] == ("prompt", "begin")
     assert "bytes of the transcript were not read" in rows(found)[1][1]
     assert rows(found)[1][1].endswith("the end")
@@ -891,17 +893,17 @@ def test_a_file_that_is_no_text_is_no_transcript(data: bytes, name: str, tmp_pat
     path = tmp_path / name
     path.write_bytes(data)
     with pytest.raises(InputError, match="is no text"):
-        transcripts.read(str(path), "tidy")
+        reader.read(str(path), "tidy")
 
 
 def test_a_terminals_own_characters_are_text(tmp_path: Path) -> None:
     path = tmp_path / "typescript"
     path.write_text("$ make\x1b[K\r\n\x1b[32mok\x1b[0m\x07\b\b\x0c\r\n\x1b[1m\x1b[0m" * 50)
-    assert transcripts.read(str(path), "tidy").entries
+    assert reader.read(str(path), "tidy").entries
 
 
 def test_bytes_in_no_encoding_are_told(tmp_path: Path) -> None:
     path = tmp_path / "t.txt"
     path.write_bytes(b"caf\xe9 and t\xe9")
-    found = transcripts.read(str(path), None)
+    found = reader.read(str(path), None)
     assert found.warnings == ("2 places are not in its encoding",)

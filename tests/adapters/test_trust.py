@@ -13,8 +13,9 @@ from typing import Any, Self
 
 import pytest
 
-from flow.adapters import state, trust
-from flow.adapters.trust import TrustLedger, repo_key, state_dir, trusted
+from flow.adapters.fs import state_folder
+from flow.adapters.user_state import trust
+from flow.adapters.user_state.trust import TrustLedger, repo_key, state_dir, trusted
 from flow.core.settings import Settings
 from flow.errors import InputError, RefusedError, StorageError
 from tests.support.patience import LONG
@@ -67,7 +68,7 @@ def test_the_variable_wins(place: Place, tmp_path: Path) -> None:
     chosen = tmp_path / "mine"
     environ = {"FLOW_STATE_DIR": str(chosen)}
     assert state_dir(environ, None, str(place.top)) == str(chosen)
-    assert state.ignored_variable(environ, str(place.top)) is None
+    assert state_folder.ignored_variable(environ, str(place.top)) is None
 
 
 @pytest.mark.parametrize("value", ["", None])
@@ -133,7 +134,7 @@ INSIDE = [
 def test_a_variable_into_the_checkout_is_ignored_and_said(place: Place, where: Any) -> None:
     environ = {"FLOW_STATE_DIR": str(where(place))}
     assert state_dir(environ, str(place.home), str(place.top)) == str(place.state)
-    warning = state.ignored_variable(environ, str(place.top))
+    warning = state_folder.ignored_variable(environ, str(place.top))
     assert warning is not None
     assert "FLOW_STATE_DIR" in warning
 
@@ -548,7 +549,7 @@ def test_an_open_setting_needs_no_ledger(place: Place) -> None:
 def test_parallel_records_are_all_kept(place: Place) -> None:
     code = """
 import sys
-from flow.adapters.trust import TrustLedger
+from flow.adapters.user_state.trust import TrustLedger
 from tests.support.patience import patient_locks
 patient_locks()
 state, repo, name = sys.argv[1:]

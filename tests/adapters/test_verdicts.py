@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from flow.adapters import verdicts
+from flow.adapters.ledger import verdicts
 from flow.core.verdict import Verdict
 from flow.errors import ContractError, InputError, RefusedError
 

@@ -10,19 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from flow.adapters import (
-    chain,
-    chain_check,
-    chain_heads,
-    evidence_discount,
-    evidence_store,
-    files,
-    gc,
-    touched,
-)
-from flow.adapters.chain_heads import Heads
-from flow.adapters.records import FileRecords
-from flow.adapters.vouching import Vouching
+from flow.adapters.chain import check as chain_check
+from flow.adapters.chain import ledger_file, pinned_heads, session_writes
+from flow.adapters.chain.pinned_heads import Heads
+from flow.adapters.chain.trust_anchor import Vouching
+from flow.adapters.fs import files
+from flow.adapters.ledger import evidence_discount, evidence_store, gc
+from flow.adapters.ledger.reader import FileRecords
 from flow.core import layout
 from flow.core.chain import canonical, following
 from flow.errors import StorageError
@@ -64,14 +58,24 @@ class Process:
 
     @staticmethod
     def _remember(memory):
-        before = (touched._runs, touched._measuring, chain._known, evidence_store._newest)
-        touched._runs, touched._measuring, chain._known, evidence_store._newest = memory
+        before = (
+            session_writes._runs,
+            session_writes._measuring,
+            ledger_file._known,
+            evidence_store._newest,
+        )
+        (
+            session_writes._runs,
+            session_writes._measuring,
+            ledger_file._known,
+            evidence_store._newest,
+        ) = memory
         return before
 
     def measure(self, then):
         """Begin an evaluation of the goal, ``settle`` or ``give_up`` on it."""
         with self:
-            getattr(touched, then)(self.root, scene.GOAL)
+            getattr(session_writes, then)(self.root, scene.GOAL)
 
     def record(self, name, data=b"output\n"):
         with self:
@@ -122,7 +126,7 @@ def test_nothing_is_looked_up_in_the_ledger_to_keep_what_one_appended(process, m
         one.record(f"a-{turn}")
         one.record(f"b-{turn}")
         with monkeypatch.context() as patch:
-            patch.setattr(chain.Links, "get", None)
+            patch.setattr(ledger_file.Links, "get", None)
             one.keep()
     assert len(process().counted("a-0", "b-0", "a-1", "b-1", "a-2", "b-2")) == 6
 
@@ -221,13 +225,13 @@ def test_one_number_twice_is_not_below_the_head(process, root, heads):
     one.keep()
     file = Forger(Path(root, layout.run_dir(RUN)))
     fields = file.write(scene.document("forged"), b"", "evaluator")
-    last = chain.last(root, RUN)
+    last = ledger_file.last(root, RUN)
     low = following(last.head._replace(number=1), RUN, fields)
     file.append("ledger.jsonl", low._asdict())
     two = process()
     two.record("d")
     two.keep()
-    assert chain.last(root, RUN).seq == 3
+    assert ledger_file.last(root, RUN).seq == 3
     assert process().counted("a", "b", "c", "d", "forged") == ["a", "b", "c"]
 
 
@@ -271,12 +275,12 @@ def test_what_is_being_measured_is_not_kept_before_it_is_settled(process, root, 
 def test_an_evaluation_holds_back_its_own_goal_alone(process, root):
     one = process()
     with one:
-        touched.hold(root, "another")
-        touched.hold("/elsewhere", scene.GOAL)
+        session_writes.hold(root, "another")
+        session_writes.hold("/elsewhere", scene.GOAL)
     one.record("a")
     one.keep()
     with one:
-        touched.give_up(root, "another")
+        session_writes.give_up(root, "another")
     assert process().counted("a") == ["a"]
 
 
@@ -351,7 +355,7 @@ def test_heads_that_were_lost_vouch_for_nothing_before(process, root, heads, tex
 
 
 def test_a_list_that_grows_too_long_vouches_for_less(process, root, heads, monkeypatch):
-    monkeypatch.setattr(chain_heads, "SPANS_LIMIT", 2)
+    monkeypatch.setattr(pinned_heads, "SPANS_LIMIT", 2)
     one = process()
     for number in range(4):
         one.record(f"a-{number}")
@@ -403,14 +407,14 @@ def test_small_files_count_as_they_were_left(process, root, heads):
     files.replace(root, rel, data)
     assert proposal(one) is None
     with one:
-        touched.wrote(root, rel, data)
+        session_writes.wrote(root, rel, data)
     assert (proposal(one), proposal(two)) == (document, None)
     one.keep()
     assert (proposal(one), proposal(two)) == (document, document)
     files.replace(root, rel, data + b" ")
     assert (proposal(one), proposal(two)) == (None, None)
     with one:
-        touched.wrote(root, rel, None)
+        session_writes.wrote(root, rel, None)
     files.replace(root, rel, data)
     one.keep()
     assert (proposal(one), proposal(two)) == (None, None)
@@ -419,7 +423,7 @@ def test_small_files_count_as_they_were_left(process, root, heads):
 WORKER = """
 import sys
 from flow.adapters import evidence_store
-from flow.adapters.chain_heads import Heads
+from flow.adapters.chain.pinned_heads import Heads
 from tests.support import ledger_scene as scene
 from tests.support.patience import patient_locks
 patient_locks()
@@ -439,7 +443,7 @@ def test_racing_processes_disown_nothing_for_good(process, root, heads):
     started = [subprocess.Popen([*command, name], cwd=os.getcwd()) for name in names]
     assert [each.wait() for each in started] == [0, 0, 0]
     assert heads.read(RUN).unvouched == ()
-    assert heads.read(RUN).ledger == chain.last(root, RUN).head
+    assert heads.read(RUN).ledger == ledger_file.last(root, RUN).head
     all_of_them = [f"{name}-{n}{part}" for name in names for n in range(12) for part in "xy"]
     assert process().counted(*all_of_them) == all_of_them
 
@@ -450,7 +454,7 @@ def test_an_output_is_not_dropped_by_a_forged_entry(process, root):
     one.keep()
     entry = json.loads(files.read_bytes(root, LEDGER))
     rest = {k: v for k, v in entry.items() if k not in ("seq", "prev", "hash")}
-    made = following(chain.last(root, RUN).head, RUN, {**rest, "kind": "dropped", "by": "gc"})
+    made = following(ledger_file.last(root, RUN).head, RUN, {**rest, "kind": "dropped", "by": "gc"})
     Forger(Path(root, layout.run_dir(RUN))).append("ledger.jsonl", made._asdict())
     assert process().counted("a") == ["a"]
     files.remove(root, layout.output_file(RUN, "a"))
@@ -461,8 +465,9 @@ def test_heads_that_cannot_be_read_just_now_are_not_written_over(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Too many open files, say: what was kept must still be there afterwards."""
-    from flow.adapters import chain_heads, files
-    from flow.adapters.chain_heads import Heads
+    from flow.adapters.chain import pinned_heads
+    from flow.adapters.chain.pinned_heads import Heads
+    from flow.adapters.fs import files
     from flow.errors import StorageError
 
     heads, root = Heads(str(tmp_path / "state"), "repo"), str(tmp_path / "repo")
@@ -476,7 +481,7 @@ def test_heads_that_cannot_be_read_just_now_are_not_written_over(
         raise StorageError("cannot read it: Too many open files", file="heads")
 
     with monkeypatch.context() as patch:
-        patch.setattr(chain_heads.files, "read_optional", unreadable)
+        patch.setattr(pinned_heads.files, "read_optional", unreadable)
         for call in (
             lambda: heads.announce(root, "run-1", "baseline.json", b"[]"),
             lambda: heads.keep(root, "run-1"),
@@ -486,6 +491,6 @@ def test_heads_that_cannot_be_read_just_now_are_not_written_over(
         found = heads.read("run-1")
         assert found is not None
         assert isinstance(found.unread, StorageError)
-        assert found == chain_heads.Kept(None, None, {}, broken=True, unread=found.unread)
-    assert files is chain_heads.files
+        assert found == pinned_heads.Kept(None, None, {}, broken=True, unread=found.unread)
+    assert files is pinned_heads.files
     assert heads.read("run-1") == before

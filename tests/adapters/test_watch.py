@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from flow.adapters import events, files, git_find, locks, watch
-from flow.adapters.watch import FileWatch
+from flow.adapters.chain import event_log
+from flow.adapters.fs import files, locks
+from flow.adapters.git import find as git_find
+from flow.adapters.ledger import file_watch
+from flow.adapters.ledger.file_watch import FileWatch
 from flow.core import layout
 from tests.support.patience import LONG
 
@@ -25,7 +28,7 @@ def watched(repo: GitRepo) -> FileWatch:
     repo.commit("start", a="a")
     top = str(repo.path)
     os.makedirs(os.path.join(top, layout.evidence_dir(RUN)))
-    events.append(top, RUN, "greet", "started", {}, at="2026-01-01T00:00:00Z")
+    event_log.append(top, RUN, "greet", "started", {}, at="2026-01-01T00:00:00Z")
     found = git_find.find_repo(top)
     assert found is not None
     # Many systems count in steps of milliseconds: what follows must not lie in the same one.
@@ -43,14 +46,14 @@ def tell(top: str, lock: str, begun: threading.Event, go: threading.Event, told:
         go.wait(LONG)
         if told:
             fields = {"evidence_id": "theirs"}
-            events.append(top, RUN, "greet", "evidence", fields, at="2026-01-01T00:00:00Z")
+            event_log.append(top, RUN, "greet", "evidence", fields, at="2026-01-01T00:00:00Z")
 
 
 @pytest.mark.parametrize("told", [True, False])
 def test_a_record_under_way_is_waited_for(
     repo: GitRepo, watched: FileWatch, told: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(watch, "WAIT", LONG)
+    monkeypatch.setattr(file_watch, "WAIT", LONG)
     top, begun, go = str(repo.path), threading.Event(), threading.Event()
     other = threading.Thread(
         target=tell, args=(top, layout.goal_lock("greet"), begun, go, told), daemon=True
@@ -66,7 +69,7 @@ def test_a_record_under_way_is_waited_for(
 def test_who_never_lets_go_is_not_waited_for_long(
     repo: GitRepo, watched: FileWatch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(watch, "WAIT", 0.1)
+    monkeypatch.setattr(file_watch, "WAIT", 0.1)
     top, begun, go = str(repo.path), threading.Event(), threading.Event()
     lock = layout.goal_lock("greet")
     other = threading.Thread(target=tell, args=(top, lock, begun, go, True), daemon=True)
@@ -82,7 +85,7 @@ def record(top: str, name: str) -> None:
     """What another Flow process does under its locks, all of it."""
     files.publish_new(top, layout.evidence_file(RUN, name), b"a sidecar")
     fields = {"evidence_id": name}
-    events.append(top, RUN, "greet", "evidence", fields, at="2026-01-01T00:00:00Z")
+    event_log.append(top, RUN, "greet", "evidence", fields, at="2026-01-01T00:00:00Z")
 
 
 def test_a_record_while_the_state_is_taken_is_not_blamed_later(
@@ -114,7 +117,7 @@ def test_nobody_is_half_way_when_it_looks_again(
 
     monkeypatch.setattr(FileWatch, "_look", watching)
     record(top, "theirs")
-    events.append(top, RUN, "greet", "other", {}, at="2026-01-01T00:00:00Z")
+    event_log.append(top, RUN, "greet", "other", {}, at="2026-01-01T00:00:00Z")
     files.publish_new(top, f"{layout.run_dir(RUN)}/more", b"what nobody tells of")
     assert watched.changed() == (f"{layout.run_dir(RUN)}/more",)
     assert held == [[False, False], [True, True]]

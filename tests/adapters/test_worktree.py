@@ -12,9 +12,11 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from flow.adapters import worktree_contents, worktree_links, worktree_walk
-from flow.adapters.worktree_cache import Table
-from flow.adapters.worktree_flush import flush
+from flow.adapters.worktree import contents as worktree_contents
+from flow.adapters.worktree import links as worktree_links
+from flow.adapters.worktree import walk as worktree_walk
+from flow.adapters.worktree.cache import Table
+from flow.adapters.worktree.flush import flush
 from flow.core.boundary import (
     OwnFiles,
     cache_root,
@@ -955,7 +957,7 @@ def test_a_file_that_claims_any_size_is_inconclusive(box: GitBox) -> None:
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a repository to another user")
 def test_repository_of_another_user(box: GitBox, monkeypatch: pytest.MonkeyPatch) -> None:
-    from flow.adapters import git_run
+    from flow.adapters.git import run as git_run
 
     box.pin()
     os.chown(box.top, 12345, 12345)
@@ -1053,7 +1055,7 @@ CANARIES = {
 
 
 def test_no_program_that_the_checkout_names_is_ever_started(box: GitBox) -> None:
-    from flow.adapters import base
+    from flow.adapters.baseline import pinned as baseline_pinned
 
     submodule(box)
     box.pin()
@@ -1083,8 +1085,8 @@ def test_no_program_that_the_checkout_names_is_ever_started(box: GitBox) -> None
     assert {"README.md", "evil.py", ".gitattributes", "vendor/sub/sub.py"} <= named
     pinned = box.pin()
     assert pinned.base_commit is not None
-    base.widen(box.repo, pinned, "main")
-    base.commits_outside(box.repo, pinned, allowed=("docs/**",), denied=())
+    baseline_pinned.widen(box.repo, pinned, "main")
+    baseline_pinned.commits_outside(box.repo, pinned, allowed=("docs/**",), denied=())
     assert not marker.exists(), marker.read_text()
     # The canary itself works: git would have started it.
     box.git("status", check=False)
@@ -1172,7 +1174,7 @@ def test_the_tree_moves_with_content_and_not_with_flows_files(box: GitBox) -> No
 def test_a_head_or_index_that_moves_meanwhile_is_noticed(
     box: GitBox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from flow.adapters import worktree_walk
+    from flow.adapters.worktree import walk as worktree_walk
 
     box.pin()
     real = worktree_walk.Walk.run

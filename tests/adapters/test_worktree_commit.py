@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from flow.adapters.base import pin
-from flow.adapters.git import find_repo
-from flow.adapters.worktree import snapshot
-from flow.adapters.worktree_commit import commit_tree
+from flow.adapters.baseline.pinned import pin
+from flow.adapters.git.repository import find_repo
+from flow.adapters.worktree.change_set import snapshot
+from flow.adapters.worktree.commit import commit_tree
 from flow.core.boundary import Baseline, OwnFiles, subject_tree
 from tests.support import GitRepo
 

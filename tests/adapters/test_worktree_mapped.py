@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from flow.adapters import worktree_contents, worktree_flush
-from flow.adapters.worktree import snapshot
-from flow.adapters.worktree_cache import Table
+from flow.adapters.worktree import contents as worktree_contents
+from flow.adapters.worktree import flush as worktree_flush
+from flow.adapters.worktree.cache import Table
+from flow.adapters.worktree.change_set import snapshot
 from flow.core.boundary import Deciding
 from tests.support.gitbox import GitBox
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from flow.adapters import contracts
+from flow.adapters.contracts import formats
 from flow.app import judging, moves
 from flow.app.evaluate import JudgeCase, Request, evaluate
 from flow.app.judging_bundle import Raw
@@ -387,4 +387,4 @@ def test_its_words_and_costs_are_in_the_sidecar() -> None:
     assert row_["remarks"] == ["cut short"]
     assert "AC2, scorecard: cut short" in verdict.warnings
     body["evidence"]["subject"]["head"] = "a" * 40  # the fakes' is none
-    assert contracts.check("evidence", body, file="x") == ()
+    assert formats.check("evidence", body, file="x") == ()

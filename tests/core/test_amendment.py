@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from flow.adapters import schemas
+from flow.adapters.contracts import schemas
 from flow.core.amendment import Change, amended, changes, overall
 from flow.core.amendment_rules import COMPARED, CRITERION, DEBATE, FIELDS, SCORECARD
 from flow.core.goal import RESULT_FIELDS, contract

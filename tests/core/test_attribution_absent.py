@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from flow.adapters.shell_syntax import parse
+from flow.adapters.attribution.shell_syntax import parse
 from flow.core import runner_names
 from flow.core.attribution import read_command
 from flow.core.attribution_absent import _LOUD, ABSENCES, shows_nothing

@@ -120,7 +120,7 @@ def test_no_module_of_the_hook_imports_typing() -> None:
     code = (
         "import sys; sys.path.insert(0, sys.argv[1]); import flow.hook, flow.app.stop;"
         "import flow.wiring.checkout, flow.app.evaluate;"
-        "import flow.adapters.records, flow.adapters.worktree;"
+        "import flow.adapters.ledger.reader, flow.adapters.worktree.change_set;"
         "print('typing' in sys.modules)"
     )
     found = subprocess.run(

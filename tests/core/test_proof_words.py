@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from flow.adapters.proof_files import _words
+from flow.adapters.attribution.proof_files import _words
 from flow.core.proof import Patterns, literal_name
 from flow.core.proof_words import MOST_PATTERNS, literal, watched
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from flow.adapters import rubrics
+from flow.adapters.rubrics import rubric_files
 from flow.core.rubric_files import READY_MADE
 from flow.core.rubric_rules import CRITERION_KEYS, KEYS
 from tests.support import ROOT
@@ -17,7 +17,7 @@ def test_every_key_and_ready_made_rubric_is_told() -> None:
     for key in (*KEYS, *CRITERION_KEYS):
         assert f"`{key}`" in TEXT, key
     for name in READY_MADE:
-        loaded = rubrics.ready_made(name)
+        loaded = rubric_files.ready_made(name)
         assert f"`{name}`" in TEXT
         for criterion in loaded.rubric.criteria:
             assert criterion.name in TEXT

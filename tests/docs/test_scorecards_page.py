@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from flow.adapters import schemas
-from flow.adapters.scorecard_rubrics import READY_MADE
+from flow.adapters.contracts import schemas
+from flow.adapters.rubrics.scorecard_rubrics import READY_MADE
 from flow.core.scorecard import DIMENSIONS, GRADES
 from tests.support import ROOT
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from flow.adapters.scorecard_rubrics import READY_MADE
-from flow.adapters.shell_syntax import parse
+from flow.adapters.attribution.shell_syntax import parse
+from flow.adapters.rubrics.scorecard_rubrics import READY_MADE
 from flow.core.destructive import destroys
 from flow.wiring.auto_judging import MOST_SECONDS
 from tests.support import ROOT

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from flow.adapters.auto_judge import Memory
+from flow.adapters.user_state.auto_judge import Memory
 from tests.e2e.agent import Agent, bash, says, uses
 from tests.e2e.session import Session, Turn, refuse
 from tests.entry.scene import start

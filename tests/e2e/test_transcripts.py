@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from flow.adapters import transcripts
+from flow.adapters.transcripts import reader
 from flow.core.transcript import Transcript, ended
 from flow.errors import InputError
 from tests.e2e.agent import Agent, bash, says, uses
@@ -78,7 +78,7 @@ def test_runs_of_skills_commands_and_agents_are_found(repo: GitRepo, home: Path)
             session.prompt(prompt)
 
     def newest(skill: str | None) -> Transcript:
-        return transcripts.newest(skill, cwd=str(repo.path), home=str(home), environ={})
+        return reader.newest(skill, cwd=str(repo.path), home=str(home), environ={})
 
     ship = newest("ship")
     assert shown(ship) == [
@@ -116,7 +116,7 @@ def test_runs_of_skills_commands_and_agents_are_found(repo: GitRepo, home: Path)
         assert ended(found)
         assert found.warnings == ()
         assert found.started_at is not None
-        again = transcripts.read(found.path, found.skill)
+        again = reader.read(found.path, found.skill)
         assert (again.entries, again.execution) == (found.entries, found.execution)
     for skill in ("cost", "usage", "hello"):
         with pytest.raises(InputError):
@@ -132,7 +132,7 @@ def test_the_folder_of_a_long_path_is_the_clis(repo: GitRepo, home: Path) -> Non
     away = GitRepo.init(deep)
     with Session(away, Agent(says("hello"))) as session:
         session.prompt("hi")
-    from flow.adapters.transcript_files import project_name
+    from flow.adapters.transcripts.files import project_name
 
     (folder,) = os.listdir(home / ".claude" / "projects")
     assert folder == project_name(os.fspath(away.path))

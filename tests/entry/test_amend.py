@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from flow.adapters.journal import read as read_journal
+from flow.adapters.journal.store import read as read_journal
 from tests.entry import hooks, scene
 from tests.entry.scene import at_terminal, ended
 from tests.entry.scene import flow_forked as flow

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from flow.adapters import transaction
+from flow.adapters.ledger import transaction
 from flow.core.boundary import Baseline
 from flow.errors import InputError, StateError, StorageError
 from flow.wiring import Checkout
@@ -185,7 +185,7 @@ def test_protecting_without_a_record_of_the_start_leaves_it_unrecorded(work) -> 
 
 
 def test_a_baseline_of_no_git_can_be_relocked(work) -> None:
-    from flow.adapters.base import relock
+    from flow.adapters.baseline.pinned import relock
 
     none = Baseline(None, {}, {}, {}, {}, {})
     made = relock(here(work).repo, none, ["tests/**"], [], denied=())

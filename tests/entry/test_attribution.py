@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from flow.adapters import contracts
+from flow.adapters.contracts import formats
 from tests.entry import scene
 from tests.entry.hooks import settings, stop
 from tests.entry.scene import create, flow, meet, run_dir, start, status
@@ -82,7 +82,7 @@ def work(repo: GitRepo) -> GitRepo:
 
 def sidecar(repo: GitRepo, criterion: str = "ac1") -> dict[str, Any]:
     path = run_dir(repo) / "evidence" / f"evidence-{criterion}-eval-1.evidence.yaml"
-    body: dict[str, Any] = contracts.parse_yaml(path.read_bytes(), file="x")["evidence"]
+    body: dict[str, Any] = formats.parse_yaml(path.read_bytes(), file="x")["evidence"]
     return body
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from flow.adapters.auto_judge import Memory
+from flow.adapters.user_state.auto_judge import Memory
 from flow.wiring import auto_judging
 from flow.wiring.parts import Parts
 from tests.entry import scene

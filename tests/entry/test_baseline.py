@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from flow import hook
-from flow.adapters import contracts
+from flow.adapters.contracts import formats
 from tests.entry.hooks import events, settings, stop, verdict
 from tests.entry.scene import (
     create,
@@ -76,8 +76,8 @@ def baseline(repo: GitRepo, *words: str, **more: Any) -> dict[str, dict[str, Any
 
 def sidecar(repo: GitRepo, name: str = "evidence-ac1-base") -> dict[str, Any]:
     path = run_dir(repo) / "evidence" / f"{name}.evidence.yaml"
-    document = contracts.parse_yaml(path.read_bytes(), file=name)
-    contracts.check("evidence", document, file=name)
+    document = formats.parse_yaml(path.read_bytes(), file=name)
+    formats.check("evidence", document, file=name)
     return document
 
 
@@ -718,7 +718,7 @@ def test_another_goal_takes_the_result_and_says_from_where(repo: GitRepo, log: P
     row = flow(repo, "goal", "baseline", "second", "--json").json["criteria"][0]
     assert (row["cached"], len(runs(log))) == (True, 1)
     path = repo.path / row["evidence_ref"]
-    body = contracts.parse_yaml(path.read_bytes(), file="x")["evidence"]
+    body = formats.parse_yaml(path.read_bytes(), file="x")["evidence"]
     assert body["base"]["cached"] == row["at"]
     assert "output_ref" not in body
     assert any(

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 import flow
-from flow.adapters import clock
+from flow.adapters.fs import clock
 from tests.entry import scene
 from tests.support import ROOT, GitRepo, Ran
 from tests.support.debate_judge import DebateJudges, reply
@@ -989,7 +989,7 @@ def test_progress_goes_to_standard_error(place: GitRepo, judges: DebateJudges) -
 
 
 def test_an_error_in_one_thread_is_told_after_the_others_have_ended() -> None:
-    from flow.adapters.at_once import at_once
+    from flow.adapters.process.in_threads import at_once
 
     ended = threading.Event()
 

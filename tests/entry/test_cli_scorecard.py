@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from flow.adapters import score_files, transcript_files
-from flow.adapters.contracts_check import accepts
+from flow.adapters.contracts.check import accepts
+from flow.adapters.rubrics import score_files
+from flow.adapters.transcripts import files as transcripts_files
 from flow.core.scorecard import NAMES, NO_PRIOR
 from flow.errors import InputError, StorageError
 from tests.entry import scene
@@ -115,13 +116,13 @@ def test_a_long_text_on_standard_input_is_too_large(
 ) -> None:
     long = tmp_path / "long"
     long.write_text("x" * 100)
-    monkeypatch.setattr(transcript_files, "MOST_SESSION", 99)
+    monkeypatch.setattr(transcripts_files, "MOST_SESSION", 99)
     kept = os.dup(0)
     with long.open("rb") as file:
         os.dup2(file.fileno(), 0)
     try:
         with pytest.raises(InputError, match="larger than 99 bytes"):
-            transcript_files.open_source("-")
+            transcripts_files.open_source("-")
     finally:
         os.dup2(kept, 0)
         os.close(kept)

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from flow.adapters import git_run, setup
+from flow.adapters.git import run as git_run
+from flow.adapters.setup import init as setup_init
 from tests.entry import scene
 from tests.support import GitRepo
 
@@ -122,7 +123,7 @@ def test_rules_join_those_that_are_there(repo: GitRepo) -> None:
     there["permissions"].pop("ask")  # type: ignore[attr-defined]
     assert now == there
     assert list(now) == list(there)
-    assert ask == ["Bash(rm:*)", *setup.ASK_RULES]
+    assert ask == ["Bash(rm:*)", *setup_init.ASK_RULES]
     assert text.startswith('{\n\t"model"')
     assert "✓" in text
     assert not text.endswith("\n")

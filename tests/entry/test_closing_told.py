@@ -204,7 +204,7 @@ def test_a_draft_that_is_cleared_is_no_news(repo: GitRepo, home: Path, capfd: Ca
 def test_an_old_closing_is_not_told(
     work: GitRepo, capfd: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from flow.adapters.checkouts import CheckoutNotes
+    from flow.adapters.user_state.checkouts import CheckoutNotes
 
     with monkeypatch.context() as before:  # as the version before did
         before.setattr(CheckoutNotes, "closed", lambda self, row: self.forget(row.goal_id))

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from flow.adapters.command_checks import pipes_of
-from flow.adapters.shell_syntax import parse
+from flow.adapters.attribution.command_checks import pipes_of
+from flow.adapters.attribution.shell_syntax import parse
 from flow.core.attribution import read_command
 from flow.core.pipes import cannot_pass
 from tests.adapters.masking_commands import HONEST

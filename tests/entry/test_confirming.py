@@ -256,7 +256,7 @@ def test_a_hand_edit_that_was_trusted_is_a_change_of_the_contract(work: GitRepo)
 
 
 def test_a_start_that_is_not_on_record_is_said(work: GitRepo, tmp_path: Any) -> None:
-    from flow.adapters.state import state_dir
+    from flow.adapters.fs.state_folder import state_dir
 
     cheat(work)
     proposal = evaluate(work)

@@ -624,7 +624,7 @@ def test_thousands_of_findings_are_cut(tmp_path: Path) -> None:
 
 
 def test_a_bundle_that_is_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from flow.adapters import dsse
+    from flow.adapters.exchange import dsse
 
     monkeypatch.setattr(dsse, "LIMIT", 1000)
     (tmp_path / "b").write_bytes(b" " * 1001)
@@ -663,7 +663,7 @@ def test_from_standard_input(signed: Set) -> None:
 @pytest.mark.slow
 def test_any_byte_of_what_is_signed_is_found_when_it_is_another(signed: Set) -> None:
     """Sampled over the file; what changes no payload (a blank, the hint at the key) may pass."""
-    from flow.adapters import dsse
+    from flow.adapters.exchange import dsse
 
     whole = signed.file.read_bytes()
     sound = [(one.payload_type, one.payload) for one in dsse.read(whole, "b")]

@@ -525,7 +525,7 @@ def test_without_the_extra_a_key_file_is_a_clear_error(
 
 
 def test_without_ssh_keygen(repo: GitRepo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from flow.adapters import ssh_keys
+    from flow.adapters.exchange import ssh_keys
     from flow.errors import OutsideError
 
     monkeypatch.setattr(ssh_keys, "PROGRAM", "no-such-ssh-keygen")

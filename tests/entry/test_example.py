@@ -16,7 +16,9 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from flow.adapters import contracts, journal, rubrics, schemas
+from flow.adapters.contracts import formats, schemas
+from flow.adapters.journal import store as journal_store
+from flow.adapters.rubrics import rubric_files
 from flow.cli import stage
 from tests.support import ROOT, run, run_flow
 from tests.test_house import tracked
@@ -65,7 +67,7 @@ def test_the_whole_life_is_there() -> None:
     statuses = {}
     for name, content in FILES.items():
         if name.startswith("flow/goals/"):
-            goal = contracts.parse_yaml(content, file=name)
+            goal = formats.parse_yaml(content, file=name)
             statuses[goal["metadata"]["id"]] = goal["lifecycle"]["status"]
     assert statuses == GOALS
     events = {goal: [row["type"] for row in _rows(goal, "events.jsonl")] for goal in GOALS}
@@ -77,7 +79,7 @@ def test_the_whole_life_is_there() -> None:
         assert len(entries) == len(sidecars) > 1
         assert any(f"goal_id: {goal}" in FILES[name].decode() for name in _named("decisions/"))
     judged = [
-        contracts.parse_yaml(FILES[name], file=name)["evidence"]
+        formats.parse_yaml(FILES[name], file=name)["evidence"]
         for name in _named("flow/runs/")
         if name.endswith(".evidence.yaml") and "usage-page/evidence/evidence-judge" in name
     ]
@@ -87,7 +89,7 @@ def test_the_whole_life_is_there() -> None:
 
 def test_the_hybrid_goal_has_a_command_and_a_rubric() -> None:
     text = (EXAMPLE / "goals" / "usage-page.goal.yaml").read_bytes()
-    goal = contracts.parse_yaml(text, file="usage-page.goal.yaml")
+    goal = formats.parse_yaml(text, file="usage-page.goal.yaml")
     command, fuzzy = goal["objective"]["acceptance_criteria"]
     assert goal["evaluator"]["type"] == "hybrid"
     assert "verification_command" in command
@@ -100,10 +102,10 @@ def test_each_file_is_valid(name: str, tmp_path: Path) -> None:
     content = FILES[name]
     last = name.rpartition("/")[2]
     if last.endswith(".goal.yaml"):
-        assert contracts.read_goal(content, file=name)[1] == ()
+        assert formats.read_goal(content, file=name)[1] == ()
     elif last.endswith(".evidence.yaml"):
-        assert contracts.read_evidence(content, file=name)[1] == ()
-        sidecar = contracts.parse_yaml(content, file=name)["evidence"]
+        assert formats.read_evidence(content, file=name)[1] == ()
+        sidecar = formats.parse_yaml(content, file=name)["evidence"]
         if "output_ref" in sidecar:
             assert f"{name.rpartition('/')[0]}/{sidecar['output_ref']}" in FILES
     elif last == "last-verdict.json":
@@ -115,10 +117,10 @@ def test_each_file_is_valid(name: str, tmp_path: Path) -> None:
         for line in content.splitlines():
             _valid("run", json.loads(line), kind)
     elif name.startswith("flow/rubrics/"):
-        assert rubrics.read(content, name).warnings == ()
+        assert rubric_files.read(content, name).warnings == ()
         assert content == (EXAMPLE / "rubrics" / last).read_bytes()
     elif name.startswith("decisions/"):
-        assert journal.parse(content, name).artifacts
+        assert journal_store.parse(content, name).artifacts
     else:  # what a command printed: its digest is in its sidecar
         assert re.fullmatch(r"flow/runs/[^/]+/evidence/evidence-[a-z0-9-]+\.txt", name)
 

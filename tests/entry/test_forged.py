@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from flow.adapters.contracts import read_goal
+from flow.adapters.contracts.formats import read_goal
 from flow.core.chain import Head, following
 from flow.core.goal import canonical_digest
 from tests.entry import hooks, scene

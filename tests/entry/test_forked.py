@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from flow.adapters import touched
+from flow.adapters.chain import session_writes
 from tests.entry import scene
 from tests.support import run_flow
 from tests.support.forked import run_forked
@@ -42,7 +42,7 @@ def test_what_the_tests_process_wrote_is_nothing_to_it(repo: GitRepo) -> None:
     verdict = f".flow/runs/{scene.run_dir(repo).name}/last-verdict.json"
     forged = repo.read(verdict).replace("achieved", "blocked")
     repo.write(verdict, forged)
-    touched.wrote(os.fspath(repo.path), verdict, forged.encode())
+    session_writes.wrote(os.fspath(repo.path), verdict, forged.encode())
     assert scene.flow_forked(repo, "goal", "pause", "greet").status == 0
     said = scene.flow_forked(repo, "evidence", "verify")
     assert said.status == 1

@@ -475,7 +475,7 @@ def test_history_tells_why_the_hook_did_what_it_did(looping: GitRepo, capfd: Cap
 def test_a_verdict_that_cannot_be_kept_is_a_warning(
     looping: GitRepo, capfd: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from flow.adapters import verdicts
+    from flow.adapters.ledger import verdicts
     from flow.errors import StorageError
 
     def refuse(*_: Any, **__: Any) -> None:
@@ -493,7 +493,7 @@ def test_what_a_killed_stop_had_decided_is_finished_by_the_next(
     looping: GitRepo, capfd: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The goal is closed already, so no goal is left that a stop would be about."""
-    from flow.adapters import transaction
+    from flow.adapters.ledger import transaction
 
     for _ in range(3):
         stop(looping, capfd)

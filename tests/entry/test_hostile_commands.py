@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from flow.adapters import process_supervisor
+from flow.adapters.verification import supervisor as verification_supervisor
 from tests.entry import scene
 from tests.support import ROOT, GitRepo, Ran
 
@@ -200,15 +200,15 @@ def test_66_what_writes_on_and_on_is_ended_when_its_time_is_up(
 ) -> None:
     """The time is up as soon as something was written, however long that takes."""
     wrote: list[bytes] = []
-    store = process_supervisor._Supervisor._store
+    store = verification_supervisor._Supervisor._store
 
     def stored(self: Any, data: bytes) -> None:
         wrote.append(data[:1])
         store(self, data)
 
     later = SimpleNamespace(monotonic=lambda: time.monotonic() + 3600 * bool(wrote))
-    monkeypatch.setattr(process_supervisor._Supervisor, "_store", stored)
-    monkeypatch.setattr(process_supervisor, "time", later)
+    monkeypatch.setattr(verification_supervisor._Supervisor, "_store", stored)
+    monkeypatch.setattr(verification_supervisor, "time", later)
     done = evaluate(work, "yes", "--timeout", "600")
     assert eventually_none(mark)
     (row,) = done.json["criterion_results"]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from flow.adapters import setup
+from flow.adapters.setup import init as setup_init
 from flow.core.stop_host import HOSTS
 from tests.entry import scene
 from tests.support.here import flow_here
@@ -101,7 +101,7 @@ def test_the_hook_is_written(repo: GitRepo, host: str) -> None:
         "claude": ["permissions", "hooks"],
         "cursor": ["version", "hooks"],
     }.get(host, ["hooks"])
-    assert read(repo, "claude")["permissions"]["ask"] == list(setup.ASK_RULES)
+    assert read(repo, "claude")["permissions"]["ask"] == list(setup_init.ASK_RULES)
     assert (repo.path / FILES[host]).stat().st_mode & 0o777 == 0o644
 
 
@@ -157,7 +157,7 @@ def test_everything_else_stays(
 ) -> None:
     there = dict(OTHERS)
     if host == "claude":
-        there["permissions"] = {"ask": list(setup.ASK_RULES), "allow": ["Bash(ls)"]}
+        there["permissions"] = {"ask": list(setup_init.ASK_RULES), "allow": ["Bash(ls)"]}
     before = json.dumps(there, indent=indent) + ending
     ready.write(FILES[host], before)
     init(ready, host)
@@ -173,7 +173,7 @@ def test_everything_else_stays(
 @pytest.mark.parametrize("host", HOSTS)
 def test_hooks_of_the_same_event_stay(ready: GitRepo, host: str) -> None:
     own = items(host, {"type": "command", "command": "notify done"})
-    rules = {"permissions": {"ask": list(setup.ASK_RULES)}} if host == "claude" else {}
+    rules = {"permissions": {"ask": list(setup_init.ASK_RULES)}} if host == "claude" else {}
     there = {**rules, "hooks": {EVENTS[host]: own}}
     ready.write(FILES[host], json.dumps(there, indent=2))
     init(ready, host)
@@ -199,7 +199,7 @@ def test_an_entry_of_the_users_own_stays_and_none_is_added(
 ) -> None:
     own = document(host, {"command": text.format(host=host), "timeout": 5})
     if host == "claude":
-        own["permissions"] = {"ask": list(setup.ASK_RULES)}
+        own["permissions"] = {"ask": list(setup_init.ASK_RULES)}
     before = json.dumps(own)
     ready.write(FILES[host], before)
     assert "an entry of your own runs it" in did(init(ready, host), host)
@@ -226,7 +226,7 @@ def test_an_entry_of_flow_for_another_host_is_corrected(
 
 def test_claude_code_needs_no_host_in_the_command(ready: GitRepo) -> None:
     own = document("claude", entry("claude", command="flow hook stop"))
-    own["permissions"] = {"ask": list(setup.ASK_RULES)}
+    own["permissions"] = {"ask": list(setup_init.ASK_RULES)}
     ready.write(FILES["claude"], json.dumps(own))
     assert did(init(ready, "claude"), "claude") == "is as it should be"
 
@@ -476,7 +476,7 @@ def test_claude_code_gets_no_second_hook_beside_the_plugin(
     now = read(repo, "claude")
     assert ("hooks" not in now) is enabled
     assert ("the plugin enabled in" in did(done, "claude")) is enabled
-    assert now["permissions"]["ask"] == list(setup.ASK_RULES)
+    assert now["permissions"]["ask"] == list(setup_init.ASK_RULES)
 
 
 @pytest.mark.parametrize("broken", ["{", "[]", '{"enabledPlugins": 3}', '{"enabledPlugins": null}'])

@@ -274,10 +274,11 @@ def test_the_state_must_not_lie_in_the_checkout(tmp_path: Path) -> None:
 
 
 def test_names_that_are_all_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from flow.adapters import clock, debate_reports
+    from flow.adapters.debates import reports as debates_reports
+    from flow.adapters.fs import clock
 
     monkeypatch.setattr(clock, "today", lambda: "2026-01-05")
-    monkeypatch.setattr(debate_reports, "MOST_NAMES", 2)
+    monkeypatch.setattr(debates_reports, "MOST_NAMES", 2)
     for _ in range(2):
         debates.hold(hall(tmp_path), agenda(), [Same(assess=says(4, 4))] * 2)
     with pytest.raises(RefusedError, match="2 debates of this name"):
@@ -287,9 +288,9 @@ def test_names_that_are_all_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 def test_a_report_that_would_grow_too_large_ends_the_debate(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from flow.adapters import debate_reports
+    from flow.adapters.debates import reports as debates_reports
 
-    monkeypatch.setattr(debate_reports, "LIMIT", 6_000)
+    monkeypatch.setattr(debates_reports, "LIMIT", 6_000)
     panel = [Same(assess=says(s, 4), debate_1=says(s, 4, "def area(r):")) for s in (2, 5)]
     long = says(2, 4, strengths=["x" * 390 + str(n) for n in range(9)])
     panel[0].turns["debate 1"] = long

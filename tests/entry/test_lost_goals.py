@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from flow.adapters.checkouts import CheckoutNotes
+from flow.adapters.user_state.checkouts import CheckoutNotes
 from tests.entry import scene
 from tests.entry.hooks import event, run_script, settings, stop
 from tests.support import GitRepo
@@ -508,7 +508,7 @@ def test_notes_that_are_broken_are_no_notes(work: GitRepo, home: Path, capfd: Ca
 
 
 def test_old_sessions_are_forgotten(tmp_path: Path) -> None:
-    from flow.adapters import checkouts
+    from flow.adapters.user_state import checkouts
     from flow.core.lost_goals import SessionNotes
 
     notes = CheckoutNotes(str(tmp_path / "state"), "/x", None)

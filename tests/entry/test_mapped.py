@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from flow.adapters import doctor_git
+from flow.adapters.setup import doctor_git
 from tests.entry import hooks, scene
 from tests.entry.scene import here
 from tests.support import GitRepo

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from flow.adapters import locks, verdicts
+from flow.adapters.fs import locks
+from flow.adapters.ledger import verdicts
 from flow.core import layout
 from flow.errors import LockTimeout
 from tests.entry import scene

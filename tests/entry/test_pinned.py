@@ -98,7 +98,7 @@ def test_a_person_has_it_pinned_anew(work: GitRepo) -> None:
 
 def test_what_the_state_folder_announced_is_believed(work: GitRepo, home: Path) -> None:
     """A kill may come after baseline.json was replaced and before its digest is the kept one."""
-    from flow.adapters.chain_heads import COMING
+    from flow.adapters.chain.pinned_heads import COMING
 
     shutil.rmtree(work.path / "secret")
     kept = next((home / "flow-state" / "chains").glob("*/*.json"))

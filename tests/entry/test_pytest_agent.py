@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-import flow.adapters.agent_command  # noqa: F401 - loaded before pytester looks, or it unloads it each time
+import flow.adapters.judges.agent_command  # noqa: F401 - loaded before pytester looks, or it unloads it each time
 from tests.support.goal_judge import GoalJudge
 from tests.support.rubric_replies import reply
 

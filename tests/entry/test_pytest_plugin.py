@@ -12,7 +12,7 @@ import pytest
 
 import flow.adapters.judges.choose
 import flow.adapters.judges.replay
-import flow.adapters.rubrics
+import flow.adapters.rubrics.rubric_files
 import flow.api_judge
 import flow.app.rubric_judging
 import flow.render.judgement  # noqa: F401 - loaded before pytester looks, or it unloads them each time

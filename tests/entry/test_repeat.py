@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from flow import hook
-from flow.adapters import contracts, process_supervisor
+from flow.adapters.contracts import formats
+from flow.adapters.verification import supervisor as verification_supervisor
 from tests.entry.hooks import events, settings, stop
 from tests.entry.scene import create, edit, goal_file, meet, run_dir, start, status
 from tests.entry.scene import flow_forked as flow
@@ -55,8 +56,8 @@ def sidecars(repo: GitRepo) -> dict[str, dict[str, Any]]:
     """Every sidecar of the run by its id."""
     found = {}
     for path in sorted((run_dir(repo) / "evidence").glob("*.evidence.yaml")):
-        document = contracts.parse_yaml(path.read_bytes(), file=path.name)
-        contracts.check("evidence", document, file=path.name)
+        document = formats.parse_yaml(path.read_bytes(), file=path.name)
+        formats.check("evidence", document, file=path.name)
         found[document["metadata"]["id"]] = document["evidence"]
     return dict(sorted(found.items()))
 
@@ -267,7 +268,7 @@ def test_each_run_has_the_time_limit_for_itself(
 ) -> None:
     hang = Hang(log)
     later = SimpleNamespace(monotonic=hang.monotonic)
-    monkeypatch.setattr(process_supervisor, "time", later)
+    monkeypatch.setattr(verification_supervisor, "time", later)
     ready(repo, scripted(log, 0, hang.step, 0))
     done = flow(repo, *EVALUATE, "--repeat", "3", "--timeout", "600")
     (row,) = done.json["criterion_results"]

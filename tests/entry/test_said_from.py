@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from flow.adapters import contracts
-from flow.adapters.journal import read as read_journal
+from flow.adapters.contracts import formats
+from flow.adapters.journal.store import read as read_journal
 from tests.entry import scene
 from tests.entry.scene import at_terminal, ended
 from tests.support.here import helper_here
@@ -197,7 +197,7 @@ def test_an_approval_says_it_in_its_sidecar(repo: GitRepo, place: str) -> None:
     env, expected = PLACES[place]
     act_approve(scene.start(repo), env)
     (file,) = scene.run_dir(repo).glob("evidence/*approval*.evidence.yaml")
-    body = contracts.parse_yaml(file.read_bytes(), file="sidecar")["evidence"]
+    body = formats.parse_yaml(file.read_bytes(), file="sidecar")["evidence"]
     assert spoken(body) == expected
     assert "by_from" not in body
 

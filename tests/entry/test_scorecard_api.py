@@ -15,7 +15,8 @@ import pytest
 
 import flow
 from flow import NoUsableAnswer, Scorecard, ScoredDimension, ascorecard, scorecard, scorecards
-from flow.adapters import score_files, transcripts
+from flow.adapters.rubrics import score_files
+from flow.adapters.transcripts import reader
 from flow.core.scorecard import NAMES
 from flow.errors import FlowError, InputError, StateError
 from flow.wiring import scorecards as wiring
@@ -138,7 +139,7 @@ def test_a_quote_may_hold_the_marks_of_a_saved_text(place: GitRepo) -> None:
 
 
 def test_a_file_that_is_gone_is_quoted_as_it_was_read(place: GitRepo) -> None:
-    transcript = transcripts.read("run.txt", "commit")
+    transcript = reader.read("run.txt", "commit")
     (place.path / "run.txt").unlink()
     card = wiring.score(wiring.Wish("commit", transcript=transcript, backend=Scripted(GOOD)))
     assert not any(row.get("unsupported") for row in card.document["dimensions"].values())
@@ -188,7 +189,7 @@ def wish(**more: Any) -> wiring.Wish:
 
 
 def test_an_execution_is_scored_once(place: GitRepo) -> None:
-    execution = transcripts.read("run.txt", "commit").execution
+    execution = reader.read("run.txt", "commit").execution
     assert wiring.scored(execution, "commit") is None
     card = wiring.score(wish())
     assert card.document["execution"] == execution
@@ -213,7 +214,7 @@ def test_a_run_scored_by_its_short_name_is_known_by_its_plugins(place: GitRepo) 
 
 
 def test_an_odd_execution_is_known_again(place: GitRepo) -> None:
-    odd = transcripts.read("run.txt", "commit")._replace(execution="a\ud800\x1b" + "x" * 900)
+    odd = reader.read("run.txt", "commit")._replace(execution="a\ud800\x1b" + "x" * 900)
     card = wiring.score(wish(transcript=odd))
     assert wiring.scored(odd.execution, "commit") == card.file
     with pytest.raises(StateError, match="scored already"):
@@ -246,7 +247,7 @@ def test_of_two_at_once_one_stores(place: GitRepo) -> None:
 
 
 def test_a_transcript_that_was_read_already(place: GitRepo) -> None:
-    transcript = transcripts.read("run.txt", "commit")
+    transcript = reader.read("run.txt", "commit")
     told: list[str] = []
     card = wiring.score(wish(file=None, transcript=transcript), told=told.append)
     assert card.document["transcriptPath"] == transcript.path

@@ -202,7 +202,7 @@ def test_a_shallow_clone_without_the_base_proposes_nothing(
 def test_a_repository_of_another_user_is_refused_by_name(
     box: GitBox, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from flow.adapters import git_run
+    from flow.adapters.git import run as git_run
 
     assert create(box, monkeypatch) == 0
     # The system's own settings may call every folder safe: an empty value clears that.

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from flow.adapters import check_variables, records, transaction, worktree
+from flow.adapters.ledger import reader, transaction
+from flow.adapters.verification import variables as verification_variables
+from flow.adapters.worktree import change_set
 from tests.entry import hooks, scene
 from tests.support import ROOT
 
@@ -50,9 +52,9 @@ def test_a_stop_after_a_turn_was_written_loads_only_what_it_needs(repo: GitRepo)
     assert scene.flow(repo, "goal", "evaluate", "greet").status == 0
     modules = loaded_by_a_stop(repo)
     assert "flow.app.stop_turn" in modules
-    rare = {"yaml", "flow.adapters.contracts_yaml", "flow.adapters.contracts_edit"}
+    rare = {"yaml", "flow.adapters.contracts.strict_yaml", "flow.adapters.contracts.edit"}
     rare |= {"fnmatch", "signal", "filelock", "transitions", "git", "jsonschema", "subprocess"}
-    rare |= {"flow.core.proof", "flow.core.lock", "flow.adapters.speaking", "flow.app.doors"}
+    rare |= {"flow.core.proof", "flow.core.lock", "flow.adapters.process.speaker", "flow.app.doors"}
     assert not rare & modules
 
 
@@ -69,13 +71,13 @@ def test_a_command_that_is_no_stop_loads_nothing_of_the_hook(repo: GitRepo) -> N
 def looks(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """Every look at the working tree."""
     taken: list[Any] = []
-    snapshot = worktree.snapshot
+    snapshot = change_set.snapshot
 
     def counted(*words: Any, **more: Any) -> Any:
         taken.append(snapshot(*words, **more))
         return taken[-1]
 
-    monkeypatch.setattr(worktree, "snapshot", counted)
+    monkeypatch.setattr(change_set, "snapshot", counted)
     return taken
 
 
@@ -130,7 +132,7 @@ def parts_checkout(repo: GitRepo) -> Any:
 FORMS = sorted(
     {
         form
-        for variable in check_variables.VARIABLES
+        for variable in verification_variables.VARIABLES
         for form in (variable.name, *variable.stays, *variable.quiet)
     }
 )
@@ -146,7 +148,7 @@ WORDS = (
 def test_a_form_names_what_a_shell_pattern_names(form: str) -> None:
     more = (form, form.replace("*", ""), form.replace("*", "x"), form + "x", "x" + form, form[:-1])
     for word in (*WORDS, *more, "a", "aa", "aba", "ab", "abba", "ba"):
-        assert check_variables._fits(word, form) == fnmatchcase(word, form), word
+        assert verification_variables._fits(word, form) == fnmatchcase(word, form), word
 
 
 def test_a_stop_reads_all_goals_once_and_the_judged_one_again(
@@ -156,13 +158,13 @@ def test_a_stop_reads_all_goals_once_and_the_judged_one_again(
     scene.create(repo, "other", "--draft")
     hooks.stop(repo, capfd)
     goals: list[str] = []
-    read_goal = records.read_goal
+    read_goal = reader.read_goal
 
     def counted(root: str, goal_id: str, *more: Any) -> Any:
         goals.append(goal_id)
         return read_goal(root, goal_id, *more)
 
-    monkeypatch.setattr(records, "read_goal", counted)
+    monkeypatch.setattr(reader, "read_goal", counted)
     hooks.stop(repo, capfd)
     assert goals.count("other") == 1
     assert goals.count("greet") <= 4  # for its settings, its trust, and the watch over its file

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from flow.adapters.journal import read as read_journal
+from flow.adapters.journal.store import read as read_journal
 from tests.entry import scene
 from tests.entry.scene import here
 from tests.support.here import helper_here

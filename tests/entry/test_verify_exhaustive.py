@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from flow.adapters import chain_check, chain_said, evidence_store
+from flow.adapters.chain import check as chain_check
+from flow.adapters.chain import witnesses
+from flow.adapters.ledger import evidence_store
 from flow.core import layout
 from flow.wiring.verifying import Verifying
 from tests.entry import scene
@@ -50,7 +52,7 @@ class Run(NamedTuple):
         top, run_id = str(self.repo.path), self.folder.name
         parts = Verifying(top, self.environ)
         folders = [parts.settings.settings.journal_dir, layout.JOURNAL_DIR]
-        heads = list(chain_said.here(top, folders).runs[run_id])
+        heads = list(witnesses.here(top, folders).runs[run_id])
         kept = parts.heads.read(run_id)
         assert kept is not None
 

@@ -24,10 +24,10 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from typing import TYPE_CHECKING, NamedTuple
 
-from flow.adapters import chain_check
-from flow.adapters.chain_heads import Heads
-from flow.adapters.files import TEMP_PREFIX
-from flow.adapters.trust import repo_key
+from flow.adapters.chain import check as chain_check
+from flow.adapters.chain.pinned_heads import Heads
+from flow.adapters.fs.files import TEMP_PREFIX
+from flow.adapters.user_state.trust import repo_key
 from tests.faults import tracer
 from tests.faults.commands import BY_NAME, TRIALS, Trial
 from tests.faults.scenes import GOAL, RUN_DIR, Scene, entry, forked, strays

@@ -11,8 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from flow.adapters import contracts_cache, files, locks, worktree_cache
-from flow.adapters.worktree_cache import _forget_oldest
+from flow.adapters.contracts import cache as contracts_cache
+from flow.adapters.fs import files, locks
+from flow.adapters.worktree import cache as worktree_cache
+from flow.adapters.worktree.cache import _forget_oldest
 from flow.core import layout
 from flow.core.boundary import OwnFiles
 from tests.faults.commands import EVIDENCE

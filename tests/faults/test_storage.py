@@ -9,8 +9,8 @@ import time
 
 import pytest
 
-from flow.adapters import journal
-from flow.adapters.records import FileRecords
+from flow.adapters.journal import store as journal_store
+from flow.adapters.ledger.reader import FileRecords
 from tests.faults.scenes import (
     CALL_TIMEOUT,
     GOAL,
@@ -114,7 +114,7 @@ def test_a_reader_sees_the_old_or_the_new_and_never_half(scene):
     records, seen = FileRecords(scene.repo), []
     while writer.poll() is None or not seen:
         goal = records.goal(GOAL).goal
-        found = journal.read(scene.repo, JOURNAL)
+        found = journal_store.read(scene.repo, JOURNAL)
         assert found.warnings == ()
         text = scene.read(GOAL_FILE)
         assert (text[:11], text[-10:]) == ("apiVersion:", "# the end\n")

@@ -7,8 +7,10 @@ import os
 import stat
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from flow.adapters import events, files, journal
-from flow.adapters.records import FileRecords
+from flow.adapters.chain import event_log as events
+from flow.adapters.fs import files
+from flow.adapters.journal import store as journal_store
+from flow.adapters.ledger.reader import FileRecords
 from flow.core import layout
 from flow.core.lifecycle import allowed
 from flow.errors import FlowError
@@ -57,7 +59,7 @@ def look(scene: Scene) -> View:
     artifacts: tuple[Mapping[str, Any], ...] = ()
     if os.path.lexists(scene.path(JOURNAL)):
         try:
-            read = journal.read(scene.repo, JOURNAL)
+            read = journal_store.read(scene.repo, JOURNAL)
             artifacts = read.artifacts
             broken += read.warnings
         except FlowError as error:

@@ -29,99 +29,101 @@ FILE = "the file"
 
 
 def _goal(data: bytes) -> None:
-    from flow.adapters import contracts
+    from flow.adapters.contracts import formats
 
-    goal, _ = contracts.read_goal(data, file=FILE)
+    goal, _ = formats.read_goal(data, file=FILE)
     goal.digest()
 
 
 def _goal_edit(data: bytes) -> None:
     """Whatever is read can be edited, and then says what was meant."""
-    from flow.adapters import contracts
+    from flow.adapters.contracts import formats
 
-    contracts.read_goal(data, file=FILE)
+    formats.read_goal(data, file=FILE)
     changes = [(("lifecycle", "status"), "blocked"), (("lifecycle", "turns_evaluated"), 7)]
-    text = contracts.edit(data.decode("utf-8"), changes, file=FILE)
-    again, _ = contracts.read_goal(text.encode("utf-8"), file=FILE)
+    text = formats.edit(data.decode("utf-8"), changes, file=FILE)
+    again, _ = formats.read_goal(text.encode("utf-8"), file=FILE)
     assert (again.status, again.turns_evaluated) == ("blocked", 7)
 
 
 def _evidence(data: bytes) -> None:
-    from flow.adapters import contracts
+    from flow.adapters.contracts import formats
 
-    contracts.read_evidence(data, file=FILE)
+    formats.read_evidence(data, file=FILE)
 
 
 def _yaml(data: bytes) -> None:
     """Whatever is read can be written, and is the same again."""
-    from flow.adapters import contracts
+    from flow.adapters.contracts import formats
 
-    document = contracts.parse_yaml(data, file=FILE)
-    text = contracts.dump_yaml(document)
-    assert contracts.parse_yaml(text.encode("utf-8"), file=FILE) == document
+    document = formats.parse_yaml(data, file=FILE)
+    text = formats.dump_yaml(document)
+    assert formats.parse_yaml(text.encode("utf-8"), file=FILE) == document
 
 
 def _verdict(data: bytes) -> None:
-    from flow.adapters import contracts, verdicts
+    from flow.adapters.contracts import formats
+    from flow.adapters.ledger import verdicts
     from flow.render import verdict
 
-    document = contracts.parse_json(data, file=FILE)
+    document = formats.parse_json(data, file=FILE)
     stored, _ = verdicts.checked(document, run_id="r1", file=FILE)
     verdict.verdict(stored, lambda _style, text: text)
 
 
 def _json(data: bytes) -> None:
-    from flow.adapters import contracts
+    from flow.adapters.contracts import formats
 
-    contracts.parse_json(data, file=FILE)
+    formats.parse_json(data, file=FILE)
 
 
 def _own_json(data: bytes) -> None:
     """What is read back of Flow's own: events, baseline, proposal, intent."""
-    from flow.adapters import own_json, records
+    from flow.adapters.fs import lenient_json
+    from flow.adapters.ledger import reader
     from flow.app import proposals
     from flow.render import text
 
     try:
-        value = own_json.loads(data)
+        value = lenient_json.loads(data)
     except ValueError:
         return
     if isinstance(value, dict):
-        records.baseline_from_document(value)
+        reader.baseline_from_document(value)
         assert not proposals.intact(value) or value["to"] in ("achieved", "failed", "cancelled")
         text.history({"goal_id": "x", "events": [value]})
 
 
 def _intent(data: bytes) -> None:
-    from flow.adapters import transaction
+    from flow.adapters.ledger import transaction
 
     transaction._read(data, "greet", FILE)
 
 
 def _journal(data: bytes) -> None:
     """An entry that goes in is there afterwards, and the body is as it was."""
-    from flow.adapters import journal
+    from flow.adapters.journal import store as journal_store
 
-    before = journal._split(data, FILE)
+    before = journal_store._split(data, FILE)
     entry = {"type": "note", "captured_at": "2026-01-01T00:00:00Z", "x": "y"}
-    new = journal._with_entry(data, FILE, entry, issue=7, now="2026-01-01", branch=None)
+    new = journal_store._with_entry(data, FILE, entry, issue=7, now="2026-01-01", branch=None)
     assert new is not None
-    after = journal._split(new, FILE)
+    after = journal_store._split(new, FILE)
     assert after.body == (before.body if before.has_front else data)
-    assert journal._parse(after, FILE)["artifacts"][-1]["type"] == "note"
+    assert journal_store._parse(after, FILE)["artifacts"][-1]["type"] == "note"
 
 
 def _settings(data: bytes) -> None:
-    from flow.adapters import contracts
+    from flow.adapters.contracts import formats
     from flow.core import settings
 
-    loaded = settings.merge([settings.Layer(FILE, contracts.parse_json(data, file=FILE), False)])
+    loaded = settings.merge([settings.Layer(FILE, formats.parse_json(data, file=FILE), False)])
     assert not loaded.settings.execute_verification_commands
     settings.config_rows(loaded)
 
 
 def _trust(data: bytes) -> None:
-    from flow.adapters import trust
+    from flow.adapters.user_state import trust
 
     ledger = trust.TrustLedger("/", "/repo/.git", "/repo")
     for line in data.split(b"\n"):

@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flow import helpers
-from flow.adapters import records
+from flow.adapters.ledger import reader
 from flow.cli import main
 from tests.support.pace import exceeds
 
@@ -243,7 +243,7 @@ class Scene:
         self.save()
 
     def _make_pending(self) -> bytes:
-        from flow.adapters import transaction
+        from flow.adapters.ledger import transaction
         from flow.app.ports import Artifact
 
         text = self.read(GOAL_FILE)
@@ -304,7 +304,7 @@ class Scene:
         for rel in sorted(self._saved):
             if now.get(rel) != self._saved[rel]:
                 _put(f"{self.parent}/{rel}", *self._saved[rel])
-        records._parsed.clear()
+        reader._parsed.clear()
 
     def _look(self, *folders: str) -> dict[str, tuple[int, object]]:
         found: dict[str, tuple[int, object]] = {}
@@ -366,7 +366,7 @@ class Scene:
         streams = sys.stdout, sys.stderr, sys.stdin
         out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8") for _ in range(2))
         environ, cwd = dict(os.environ), os.getcwd()
-        records._parsed.clear()  # as in a process of its own
+        reader._parsed.clear()  # as in a process of its own
         os.environ.clear()
         os.environ.update(self.environ)
         os.chdir(self.top)

@@ -37,7 +37,7 @@ BY_HAND = {"repo/other.yaml", "repo/amended.yaml"}
 
 @pytest.mark.parametrize("umask", [0o000, 0o002, 0o022, 0o077], ids=oct)
 def test_modes_of_everything_written(scene: Scene, umask: int) -> None:
-    from flow.adapters import crash
+    from flow.adapters.fs import crash
 
     text = GOAL_TEXT.replace(f"id: {GOAL}", "id: other").replace(f"run_id: {RUN}", "run_id: r2")
     scene.write_top("other.yaml", text.replace("issue: 7", "issue: 8").encode())

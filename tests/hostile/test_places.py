@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from flow.adapters import doctor
+from flow.adapters.setup import doctor
 from tests.hostile import places
 from tests.hostile.scene import GOAL, RUN, Done, check, statuses
 
@@ -251,7 +251,7 @@ def test_doctor_names_it(
 
 
 def test_the_error_log_is_not_written_through_a_link(scene: Scene) -> None:
-    from flow.adapters import crash
+    from flow.adapters.fs import crash
 
     for kind in ("link to a file", "fifo", "hard link", "folder", "device"):
         scene.restore()

@@ -15,8 +15,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flow.adapters import contracts, contracts_cache, events, journal, records, settings, trust
-from flow.adapters.worktree_cache import Table
+from flow.adapters.chain import event_log
+from flow.adapters.contracts import cache as contracts_cache
+from flow.adapters.contracts import formats
+from flow.adapters.journal import store as journal_store
+from flow.adapters.ledger import reader
+from flow.adapters.user_state import settings, trust
+from flow.adapters.worktree.cache import Table
 from flow.errors import Fault, FlowError
 from tests.hostile import mutate, places
 from tests.hostile.conftest import examples
@@ -49,7 +54,7 @@ def _document(name: str, valid: bytes) -> Any:
     if name in ("output", "ignore file", "worktree cache", "journal"):
         return None
     try:
-        return contracts.parse_yaml(valid, file=name)
+        return formats.parse_yaml(valid, file=name)
     except FlowError:
         return json.loads(valid) if valid[:1] in (b"{", b"[") else None
 
@@ -73,17 +78,17 @@ def spoil(name: str, valid: bytes, seed: int) -> bytes:
 
 
 def _goal(scene: Scene, data: bytes) -> None:
-    goal, _ = contracts.read_goal(data, file="the goal")
+    goal, _ = formats.read_goal(data, file="the goal")
     changes = [(("lifecycle", "status"), "blocked"), (("lifecycle", "turns_evaluated"), 7)]
-    text = contracts.edit(data.decode("utf-8"), changes, file="the goal")
-    again, _ = contracts.read_goal(text.encode("utf-8"), file="the goal")
+    text = formats.edit(data.decode("utf-8"), changes, file="the goal")
+    again, _ = formats.read_goal(text.encode("utf-8"), file="the goal")
     assert (again.status, again.turns_evaluated) == ("blocked", 7)
     assert again.digest() == goal.digest()
 
 
 def _evidence(scene: Scene, data: bytes) -> None:
     scene.write_top(SIDECAR, data)
-    files = records.FileRecords(scene.top)
+    files = reader.FileRecords(scene.top)
     found, warnings = files.evidence(RUN)
     assert len(found) + bool(warnings) >= 1
     if data != _valid(scene, "sidecar"):
@@ -92,19 +97,19 @@ def _evidence(scene: Scene, data: bytes) -> None:
 
 def _events(scene: Scene, data: bytes) -> None:
     scene.write_top(f"{RUN_DIR}/events.jsonl", data)
-    found, _ = events.read(scene.top, RUN)
-    last = events.last_seq(scene.top, RUN)
+    found, _ = event_log.read(scene.top, RUN)
+    last = event_log.last_seq(scene.top, RUN)
     assert all(isinstance(event, dict) for event in found)
-    seq = events.append(scene.top, RUN, GOAL, "note", {"x": 1}, at=NOW)
+    seq = event_log.append(scene.top, RUN, GOAL, "note", {"x": 1}, at=NOW)
     assert seq == last + 1
-    again, _ = events.read(scene.top, RUN)
+    again, _ = event_log.read(scene.top, RUN)
     assert again[-1]["type"] == "note"
     assert scene.read(f"{RUN_DIR}/events.jsonl").startswith(data)
 
 
 def _baseline(scene: Scene, data: bytes) -> None:
     scene.write_top(f"{RUN_DIR}/baseline.json", data)
-    files = records.FileRecords(scene.top)
+    files = reader.FileRecords(scene.top)
     files.baseline_owner(RUN)
     found = files.baseline(RUN)
     assert found is None or all(isinstance(v, str) for v in found.dirty.values())
@@ -114,7 +119,7 @@ def _proposal(scene: Scene, data: bytes) -> None:
     from flow.app import proposals
 
     scene.write_top(f"{RUN_DIR}/proposal.json", data)
-    found = records.FileRecords(scene.top).proposal(RUN)
+    found = reader.FileRecords(scene.top).proposal(RUN)
     if found is not None and proposals.intact(found):  # all that decides is as it was made
         made = json.loads(_valid(scene, "proposal"))
         assert (found["to"], found["proposal_id"]) == (made["to"], made["proposal_id"])
@@ -124,7 +129,7 @@ def _proposal(scene: Scene, data: bytes) -> None:
 
 def _last_verdict(scene: Scene, data: bytes) -> None:
     scene.write_top(f"{RUN_DIR}/last-verdict.json", data)
-    found = records.FileRecords(scene.top).previous_verdict(RUN)
+    found = reader.FileRecords(scene.top).previous_verdict(RUN)
     assert found is None or isinstance(found, dict)
 
 
@@ -137,13 +142,13 @@ def _measuring(scene: Scene, data: bytes) -> None:
 
 
 def _pending(scene: Scene, data: bytes) -> None:
-    from flow.adapters import transaction
+    from flow.adapters.ledger import transaction
 
     scene.write_top(PENDING, data)
     before = scene.read(GOAL_FILE)
     transaction.finish(scene.top, GOAL)
     after = scene.read(GOAL_FILE)
-    assert after == before or contracts.read_goal(after, file="x")[0].id == GOAL
+    assert after == before or formats.read_goal(after, file="x")[0].id == GOAL
 
 
 def _journal(scene: Scene, data: bytes) -> None:
@@ -152,14 +157,14 @@ def _journal(scene: Scene, data: bytes) -> None:
     scene.write_top(JOURNAL, data)
     artifact = Artifact("note", {"x": "y"})
     try:
-        before = journal.read(scene.top, JOURNAL)
-        journal.append(
+        before = journal_store.read(scene.top, JOURNAL)
+        journal_store.append(
             scene.top, JOURNAL, artifact, issue=7, now=NOW, branch="main", key="its-own-key"
         )
     except FlowError:
         assert scene.read(JOURNAL) == data
         raise
-    after = journal.read(scene.top, JOURNAL)
+    after = journal_store.read(scene.top, JOURNAL)
     assert after.body == before.body or not before.front
     assert after.artifacts[:-1] == before.artifacts
     assert after.artifacts[-1]["x"] == "y"
@@ -179,7 +184,7 @@ def _own_settings(scene: Scene, data: bytes) -> None:
 def _trust(scene: Scene, data: bytes) -> None:
     scene.write(TRUST, data)
     ledger = trust.TrustLedger(scene.state, trust.repo_key(f"{scene.top}/.git", scene.top), "/x")
-    goal, _ = contracts.read_goal(scene.read(GOAL_FILE), file="x")
+    goal, _ = formats.read_goal(scene.read(GOAL_FILE), file="x")
     newest = ledger.newest(GOAL)
     assert newest is None or (newest.goal_id == GOAL and newest.repo == f"{scene.top}/.git")
     assert not ledger.check(GOAL, "0" * 64)
@@ -189,12 +194,12 @@ def _trust(scene: Scene, data: bytes) -> None:
 
 
 def _verdict(scene: Scene, data: bytes) -> None:
-    from flow.adapters import verdicts
+    from flow.adapters.ledger import verdicts
 
-    document = contracts.parse_json(data, file="the verdict")
+    document = formats.parse_json(data, file="the verdict")
     verdicts.write_verdict(scene.top, RUN, document, now=NOW)
     stored = json.loads(scene.read(f"{RUN_DIR}/last-verdict.json"))
-    contracts.check("verdict", stored, file="x")
+    formats.check("verdict", stored, file="x")
 
 
 def _lifecycle(scene: Scene, data: bytes) -> None:
@@ -203,7 +208,7 @@ def _lifecycle(scene: Scene, data: bytes) -> None:
     Checkout(scene.top, scene.environ).update_lifecycle(
         GOAL, data, "lifecycle", from_status=None, merge=True, increment_turns=True
     )
-    assert contracts.read_goal(scene.read(GOAL_FILE), file="x")[0].status != "achieved"
+    assert formats.read_goal(scene.read(GOAL_FILE), file="x")[0].status != "achieved"
 
 
 def _goal_cache(scene: Scene, data: bytes) -> None:
@@ -212,7 +217,7 @@ def _goal_cache(scene: Scene, data: bytes) -> None:
     text = scene.read(GOAL_FILE)
     found = contracts_cache.load(os.path.dirname(path), text)
     if found is not None:  # a cache of the user's own; what it gives is at least a valid goal
-        contracts.check("goal", found[0], file="x")
+        formats.check("goal", found[0], file="x")
 
 
 def _worktree_cache(scene: Scene, data: bytes) -> None:
@@ -515,7 +520,7 @@ def test_an_intent_that_no_journal_takes_is_named(scene: Scene) -> None:
 def test_a_record_that_could_not_be_read_back_is_not_written(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from flow.adapters import ledger_checks
+    from flow.adapters.ledger import checks as ledger_checks
 
     monkeypatch.setattr(ledger_checks, "BASELINE_LIMIT", 100)
     words = ("--outcome", "x", "--criterion", "AC1: x :: true")
@@ -527,9 +532,9 @@ def test_a_record_that_could_not_be_read_back_is_not_written(
 
 
 def test_a_long_history_shows_its_end(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(events, "READ_LIMIT", 600)
+    monkeypatch.setattr(event_log, "READ_LIMIT", 600)
     for number in range(20):
-        events.append(scene.top, RUN, GOAL, "note", {"number": number}, at=NOW)
+        event_log.append(scene.top, RUN, GOAL, "note", {"number": number}, at=NOW)
     done = scene.flow("goal", "history", GOAL)
     check(done, "history")
     assert "number=19" in done.stdout

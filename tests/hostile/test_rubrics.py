@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flow.adapters import rubrics
-from flow.adapters.contracts_shapes import self_contained
-from flow.adapters.subjects import parts
+from flow.adapters.contracts.shapes import self_contained
+from flow.adapters.judges.subjects import parts
+from flow.adapters.rubrics import rubric_files
 from flow.core.calibration import Label, believed, calibrate
 from flow.core.calibration_cases import cases
 from flow.core.judging.fences import Part
@@ -171,4 +171,4 @@ def test_any_value_is_a_subject_or_an_error(value: Any) -> None:
 @pytest.mark.parametrize("name", ["r.yaml", "r.json"])
 def test_any_bytes_are_an_error_of_flows(data: bytes, name: str) -> None:
     with pytest.raises(FlowError):
-        rubrics.read(data, name)
+        rubric_files.read(data, name)

@@ -6,7 +6,7 @@ import json
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from flow.adapters.contracts import dump_yaml, parse_yaml
+from flow.adapters.contracts.formats import dump_yaml, parse_yaml
 from flow.core.chain import Head, canonical, events_genesis, following, seal
 
 if TYPE_CHECKING:

@@ -9,8 +9,9 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from flow.adapters import base, git
-from flow.adapters.worktree import snapshot
+from flow.adapters.baseline import pinned
+from flow.adapters.git import repository as git
+from flow.adapters.worktree.change_set import snapshot
 from flow.core import lock
 from flow.core.boundary import Baseline, BoundaryReport, OwnFiles, Snapshot, judge, subject_tree
 
@@ -129,7 +130,7 @@ class GitBox:
         return found
 
     def pin(self, ref: str | None = None) -> Baseline:
-        self.baseline = base.pin(
+        self.baseline = pinned.pin(
             self.repo,
             base=ref,
             denied=self.denied,

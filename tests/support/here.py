@@ -13,7 +13,10 @@ from contextlib import chdir, redirect_stderr, redirect_stdout
 from typing import TYPE_CHECKING
 
 from flow import helpers
-from flow.adapters import base_work, chain, evidence_store, git_run, records, touched
+from flow.adapters.baseline import work_folder
+from flow.adapters.chain import ledger_file, session_writes
+from flow.adapters.git import run as git_run
+from flow.adapters.ledger import evidence_store, reader
 from flow.cli.main import run
 from tests.support.start import Ran
 
@@ -45,15 +48,15 @@ def forget() -> None:
 
     Above all, vouch for nothing: what an earlier command left counts by its files alone.
     """
-    touched._runs.clear()
-    touched._measuring.clear()
-    base_work._held.clear()
-    chain._known.clear()
+    session_writes._runs.clear()
+    session_writes._measuring.clear()
+    work_folder._held.clear()
+    ledger_file._known.clear()
     evidence_store._newest.clear()
     git_run._refusals.clear()
     git_run._checkouts.clear()
-    records._parsed.clear()
-    records._sidecars.clear()
+    reader._parsed.clear()
+    reader._sidecars.clear()
 
 
 def _here(

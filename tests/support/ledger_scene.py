@@ -6,9 +6,9 @@ import hashlib
 import os
 from typing import TYPE_CHECKING, Any
 
-from flow.adapters.ledger import FileLedger
-from flow.adapters.records import FileRecords
-from flow.adapters.vouching import Vouching
+from flow.adapters.chain.trust_anchor import Vouching
+from flow.adapters.ledger.reader import FileRecords
+from flow.adapters.ledger.writer import FileLedger
 from flow.app.ports import (
     Approval,
     Artifact,

@@ -50,7 +50,7 @@ def patient_locks() -> None:
     Of processes that do nothing but write, one can have the lock again and again. On a slow disk
     the ten seconds of an honest wait are over then, before it is another one's turn.
     """
-    from flow.adapters import locks
+    from flow.adapters.fs import locks
 
     waiting = locks.exclusive.__wrapped__  # type: ignore[attr-defined]
     waiting.__kwdefaults__["timeout"] = 10 * LONG

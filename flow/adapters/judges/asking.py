@@ -87,7 +87,7 @@ class Judge:
 
     def __call__(self, question: Question, *, seconds: float) -> Answer | NoAnswer:
         """Ask, again where that helps; ``seconds`` bounds it all but the ending of processes."""
-        from flow.adapters.masking import masked_text, masked_value
+        from flow.adapters.process.redaction import masked_text, masked_value
 
         question = question._replace(prompt=masked_text(question.prompt, self._environ))
         found = persist(self._once, question, seconds, clock=self._clock, patience=self._patience)
@@ -205,7 +205,7 @@ def environment(
 
     Nothing of the session that asks gets through, and nothing that hijacks a shell.
     """
-    from flow.adapters.process_environment import clean_environment
+    from flow.adapters.process.environment import clean_environment
 
     wanted = {*BASE, *names}
     picked = {

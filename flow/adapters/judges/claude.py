@@ -13,7 +13,7 @@ from flow.adapters.judges.asking import environment, none, secrets
 from flow.adapters.judges.reply import Unusable, closed, fitting, read_document, words
 from flow.adapters.judges.retry import Again
 from flow.adapters.judges.service import dollars, judged_by_status, tokens, usage_of
-from flow.adapters.process_talk import talk
+from flow.adapters.process.with_input import talk
 from flow.app.judge_port import Answer, Usage
 from flow.cheap_typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from flow.adapters.judges.asking import Call
-    from flow.adapters.process_talk import Talk
+    from flow.adapters.process.with_input import Talk
     from flow.app.judge_port import NoAnswer
 
 _LIMIT = 2 << 20

@@ -20,7 +20,7 @@ from flow.adapters.judges.asking import environment, none, secrets
 from flow.adapters.judges.reply import LIMIT, Unusable, closed, read_document, read_reply, words
 from flow.adapters.judges.retry import Again
 from flow.adapters.judges.service import usage_of
-from flow.adapters.process_talk import talk
+from flow.adapters.process.with_input import talk
 from flow.app.judge_port import Answer
 from flow.cheap_typing import TYPE_CHECKING, Any
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from flow.adapters.judges.asking import Call
-    from flow.adapters.process_talk import Talk
+    from flow.adapters.process.with_input import Talk
     from flow.app.judge_port import NoAnswer, Usage
 
 TRY_AGAIN = 75

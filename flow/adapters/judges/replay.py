@@ -11,8 +11,8 @@ from __future__ import annotations
 import json
 import os
 
-from flow.adapters import files
-from flow.adapters.contracts_json import read_json
+from flow.adapters.contracts.strict_json import read_json
+from flow.adapters.fs import files
 from flow.adapters.judges.reply import Unusable, fitting, words
 from flow.adapters.judges.service import dollars, tokens
 from flow.app.judge_port import Answer, NoAnswer, Usage

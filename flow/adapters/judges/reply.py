@@ -6,7 +6,7 @@ object or an unknown key make it no answer (SPEC section 9.1).
 
 from __future__ import annotations
 
-from flow.adapters.contracts_json import read_json
+from flow.adapters.contracts.strict_json import read_json
 from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 from flow.core.explain import visible
 from flow.errors import ContractError
@@ -56,7 +56,7 @@ def read_reply(data: bytes | str, schema: Mapping[str, Any]) -> dict[str, Any] |
 
 def fitting(found: Any, schema: Mapping[str, Any]) -> dict[str, Any] | Unusable:
     """``found`` itself, if it is an object that has the shape of ``schema``."""
-    from flow.adapters.contracts_shapes import misfits
+    from flow.adapters.contracts.shapes import misfits
 
     if not isinstance(found, dict):
         return Unusable("wrong_shape", "the reply is no JSON object")

@@ -9,7 +9,7 @@ import sys
 from flow.adapters.judges.asking import environment, none, secrets
 from flow.adapters.judges.reply import Unusable, read_document, words
 from flow.adapters.judges.retry import Again, retry_after
-from flow.adapters.process_talk import talk
+from flow.adapters.process.with_input import talk
 from flow.app.judge_port import Usage
 from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from flow.adapters import schemas
-from flow.adapters.contracts_check import accepts
+from flow.adapters.contracts import schemas
+from flow.adapters.contracts.check import accepts
 from flow.core.scorecard import NAMES, Ballot, Mark
 from flow.core.scorecard_card import About, document, unsupported
 from flow.core.scorecard_history import Mean

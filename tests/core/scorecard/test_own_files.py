@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flow.adapters.records import baseline_document, baseline_from_document
+from flow.adapters.ledger.reader import baseline_document, baseline_from_document
 from flow.core.boundary import Baseline, OwnFiles, own_files
 from flow.core.layout import PLUGIN_SCORES, TEMP_PREFIX
 from flow.core.scorecard_history import read_name

@@ -32,11 +32,11 @@ class Stale(AssertionError):
 MENDS: Mapping[str, Sequence[Edit]] = {
     "R1 stamps are believed where nothing is written back": (
         Edit(
-            "flow.adapters.worktree_contents:Contents._tells_later",
+            "flow.adapters.worktree.contents:Contents._tells_later",
             "self._unflushed += status.st_size + 4096",
             "return True",
         ),
-        Edit("flow.adapters.worktree_scan:Asked.chosen", "if self.deciding is None", "if True"),
+        Edit("flow.adapters.worktree.scan:Asked.chosen", "if self.deciding is None", "if True"),
     ),
     "R2 guards are looked at before the commands only": (
         Edit("flow.app.looking:_with_guards", "*again.guards)", ")"),
@@ -45,7 +45,11 @@ MENDS: Mapping[str, Sequence[Edit]] = {
         Edit("flow.app.doors:what_moved", 'differences(proposal["guards"], now.guards)', "()"),
     ),
     "R3 what was cut is not read": (
-        Edit("flow.adapters.attribution:Attributor._output_end", "result.output_end or", "None or"),
+        Edit(
+            "flow.adapters.attribution.attribute:Attributor._output_end",
+            "result.output_end or",
+            "None or",
+        ),
     ),
     "R23 confirm asks nobody for trust": (
         Edit("flow.app.doors:what_moved", "if not trusted:", "if False:"),
@@ -62,13 +66,13 @@ MENDS: Mapping[str, Sequence[Edit]] = {
     ),
     "R6 a tag before the branch": (
         Edit(
-            "flow.adapters.git_names:resolve",
+            "flow.adapters.git.names:resolve",
             "suffix = _SUFFIX.search(name)",
             "return git.commit_of(repo, name)",
         ),
     ),
     "R6 origin/HEAD leads anywhere": (
-        Edit("flow.adapters.git_names:remote_default", "and not _leads_out(repo, ORIGIN_HEAD)", ""),
+        Edit("flow.adapters.git.names:remote_default", "and not _leads_out(repo, ORIGIN_HEAD)", ""),
     ),
     "R9 blanks at the end": (
         Edit("flow.core.globs:without_end_blanks", 'cut = pattern.rstrip(" ")', "return pattern"),
@@ -85,7 +89,7 @@ MENDS: Mapping[str, Sequence[Edit]] = {
         ),
     ),
     "R12 a name makes a file Flow's": (
-        Edit("flow.adapters.own_marks:_Look.foreign", "change = self._change", 'return ""'),
+        Edit("flow.adapters.ledger.own_marks:_Look.foreign", "change = self._change", 'return ""'),
     ),
     "U1 amendments are not told": (
         Edit("flow.app.confirming:contract_steps", "since.reverse()", "return (), ()"),

@@ -1,0 +1,272 @@
+"""Vacuous and masked commands (SPEC section 10): what is read for it, and when.
+
+The text of a command is classed once and remembered in the user's state folder, so that the shell
+parser is off the way of a hook. The end of an output and the reports that a command names are read
+only where it exited 0.
+"""
+
+from __future__ import annotations
+
+import os
+
+from flow.adapters.attribution import declared_reports
+from flow.adapters.attribution.declared_reports import stamp
+from flow.adapters.fs import files
+from flow.cheap_typing import TYPE_CHECKING, Any
+from flow.core.attribution_reading import (
+    LONGEST_WHY,
+    RULE_FILE,
+    WINDOW,
+    Attribution,
+    Reading,
+)
+from flow.core.explain import visible
+from flow.errors import ContractError, FlowError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from flow.adapters.attribution.declared_reports import Stamp
+    from flow.app.ports import Check, CheckResult, RunChecks
+    from flow.core.attribution_rules import Rule
+    from flow.core.attribution_summary import Summary
+
+REVISION = 9
+"""To be raised when a command's classing changes without a change of Flow's version."""
+RULES_LIMIT = 1 << 18
+
+
+class Attributor:
+    """Says of a run that exited 0 why that is no pass.
+
+    ``top`` is the checkout's top level; ``cache_dir`` a folder of the user's own (mode 0700), or
+    None to remember nothing; ``path`` the ``PATH`` of the commands.
+    """
+
+    def __init__(self, top: str, cache_dir: str | None = None, path: str | None = None) -> None:
+        self._path = path
+        self._top = os.path.realpath(top)
+        self._cache_dir = cache_dir
+        self._readings: dict[str, Reading] = {}
+        self._rules: tuple[Rule, ...] | None = None
+
+    def reading(self, command: str) -> Reading:
+        """What the command's text says of it."""
+        if command not in self._readings:
+            self._readings[command] = self._remembered(command)
+        return self._readings[command]
+
+    def rules(self) -> tuple[Rule, ...]:
+        """The project's own rules; raises :class:`ContractError` naming every fault of them."""
+        if self._rules is None:
+            data = files.read_optional(self._top, RULE_FILE, limit=RULES_LIMIT)
+            self._rules = () if data is None else self._parsed(data)
+        return self._rules
+
+    def stamps(self, check: Check) -> dict[str, Stamp | None]:
+        """The reports that a command may write, as they are before it runs."""
+        if not self.rules() and ".xml" not in check.command and ".json" not in check.command:
+            return {}
+        from flow.core.attribution_rules import applies
+
+        reading = self.reading(check.command)
+        named = list(reading.files)
+        for rule in self.rules():
+            if applies(rule, reading.commands):
+                named += rule.report
+        found: dict[str, Stamp | None] = {}
+        for name in named:
+            rel = os.path.normpath(os.path.join(check.cwd, name))
+            if not os.path.isabs(rel) and not rel.startswith(".."):
+                found[rel] = stamp(os.path.join(self._top, rel))
+        return found
+
+    def declared(self, check: Check) -> dict[str, Stamp]:
+        """The reports that the criterion names, as they are now."""
+        return declared_reports.listed(self._top, check.cwd, check.report) if check.report else {}
+
+    def attribution(
+        self,
+        check: Check,
+        result: CheckResult,
+        before: Mapping[str, Stamp | None],
+        declared: Mapping[str, Stamp],
+    ) -> Attribution | None:
+        """Why a run that passed is no pass; None where it is one, or did not pass anyway.
+
+        ``before`` and ``declared`` are what :meth:`stamps` and :meth:`declared` gave before it ran.
+        """
+        if result.outcome != "passed":
+            return None
+        reading = self.reading(check.command)
+        if reading.masked:
+            return Attribution("masked", reading.masked)
+        data = self._output_end(result)
+        asked = before or check.report or reading.runners or self.rules()
+        if not data and not asked:
+            return None  # nobody says anything
+        from flow.core.attribution import (
+            found_reports,
+            lines_of,
+            not_reported,
+            reported_failure,
+            vacuous,
+        )
+
+        whole = _whole(data, result)
+        reports = list(self._reports(before))
+        if check.report:
+            named, why = declared_reports.read(self._top, declared, self.declared(check))
+            if not any(summary.failed for _, summary in named):
+                held_back = not_reported(check.report, named, why)
+                if held_back is not None:
+                    return held_back
+            reports = [*dict((*reports, *named)).items()]
+        printed = _report(data) if whole else None
+        if printed is not None:
+            reports.append(("output", printed))
+        lines = lines_of(data)
+        failure = reported_failure(reading, found_reports(reading, lines, reports))
+        if failure is not None:
+            return failure
+        return vacuous(reading, lines, whole=whole, reports=reports, rules=self.rules())
+
+    def shows_nothing(
+        self, check: Check, result: CheckResult, before: Mapping[str, Stamp | None]
+    ) -> str:
+        """Why a run on the base commit that failed shows no test that failed; empty: it does."""
+        from flow.adapters.attribution.programs import missing
+        from flow.core.attribution import lines_of
+        from flow.core.attribution_absent import shows_nothing
+
+        reading = self.reading(check.command)
+        data = self._output_end(result)
+        reports = list(self._reports(before))
+        printed = _report(data) if _whole(data, result) else None
+        if printed is not None:
+            reports.append(("output", printed))
+        why = shows_nothing(reading, lines_of(data), result.exit_code, reports)
+        if why or any(summary.ran for _, summary in reports):
+            return why
+        folder = os.path.join(self._top, check.cwd)
+        absent = missing(reading.piped, folder, self._path)
+        return f"a command was not found: {absent}" if absent else ""
+
+    def _output_end(self, result: CheckResult) -> bytes:
+        """The last bytes that it printed, read before the output was cut."""
+        path = result.output_end or (result.output.path if result.output is not None else None)
+        if path is None:
+            return b""
+        rel = os.path.relpath(path, self._top)
+        return files.read_end(self._top, rel, limit=WINDOW)
+
+    def _reports(self, before: Mapping[str, Stamp | None]) -> list[tuple[str, Summary]]:
+        """The reports that the run has written; what was there already says nothing about it."""
+        from flow.adapters.attribution.report_files import LIMIT
+
+        found = []
+        for rel, known in before.items():
+            if stamp(os.path.join(self._top, rel)) == known:
+                continue
+            try:
+                data = files.read_optional(self._top, rel, limit=LIMIT)
+            except FlowError:  # a link, a folder, too large: no report
+                continue
+            summary = _report(data) if data is not None else None
+            if summary is not None:
+                found.append((rel, summary))
+        return found
+
+    def _remembered(self, command: str) -> Reading:
+        key = f"command {REVISION}\n{command}".encode("utf-8", "surrogatepass")
+
+        def read() -> dict[str, Any]:
+            from flow.adapters.attribution.shell_syntax import parse
+            from flow.core.attribution import read_command
+
+            return read_command(command, parse).to_document()
+
+        return Reading.from_document(self._cached(key, "command", read))
+
+    def _parsed(self, data: bytes) -> tuple[Rule, ...]:
+        from flow.core.attribution_rules import read_rules
+
+        def read() -> dict[str, Any]:
+            from flow.adapters.contracts import formats
+
+            parsed: dict[str, Any] = formats.parse_yaml(data, file=RULE_FILE, what="rule file")
+            return parsed
+
+        rules, faults = read_rules(self._cached(data, "runners", read))
+        if faults:
+            raise ContractError(faults)
+        return rules
+
+    def _cached(self, key: bytes, kind: str, read: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+        from flow.adapters.contracts import cache as contracts_cache
+
+        if self._cache_dir is None:
+            return read()
+        entry = contracts_cache.load(self._cache_dir, key, kind)
+        if entry is not None:
+            return entry[0]
+        document = read()
+        contracts_cache.store(self._cache_dir, key, document, [], kind)
+        return document
+
+
+def attributed(
+    run_checks: RunChecks, attributor: Attributor, *, on_base: bool = False
+) -> RunChecks:
+    """``run_checks`` whose results are inconclusive where a pass was vacuous or masked.
+
+    ``on_base``: and where a failure shows no test that failed (red first).
+    """
+
+    def run(
+        checks: Sequence[Check],
+        *,
+        jobs: int,
+        started: Callable[[Check], None],
+        ended: Callable[[Check, CheckResult], None],
+        tick: Callable[[], None] | None = None,
+    ) -> None:
+        attributor.rules()  # a broken rule file is said before anything runs
+        before: dict[str, tuple[dict[str, Stamp | None], dict[str, Stamp]]] = {}
+
+        def begin(check: Check) -> None:
+            started(check)
+            before[check.criterion_id] = (attributor.stamps(check), attributor.declared(check))
+
+        def end(check: Check, result: CheckResult) -> None:
+            stamps, declared = before.pop(check.criterion_id)
+            found = attributor.attribution(check, result, stamps, declared)
+            if found is not None:
+                result = result._replace(
+                    outcome="inconclusive",
+                    reason=found.reason,
+                    attribution=found.to_document(),
+                )
+            elif on_base and result.outcome == "failed":
+                why = attributor.shows_nothing(check, result, stamps)
+                if why:
+                    reason = visible(f"not red: {why[:LONGEST_WHY]}")
+                    result = result._replace(outcome="inconclusive", reason=reason)
+            ended(check, result)
+
+        run_checks(checks, jobs=jobs, started=begin, ended=end, tick=tick)
+
+    return run
+
+
+def _whole(data: bytes, result: CheckResult) -> bool:
+    """Whether ``data``, the end of an output, is all of it."""
+    return len(data) < WINDOW and (result.output_end is not None or not result.truncated_bytes)
+
+
+def _report(data: bytes) -> Summary | None:
+    if data[:200].lstrip(b"\xef\xbb\xbf \t\r\n")[:1] not in (b"<", b"{"):
+        return None
+    from flow.adapters.attribution.report_files import read_report
+
+    return read_report(data)

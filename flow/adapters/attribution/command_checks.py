@@ -1,0 +1,173 @@
+"""What is said of a goal's commands when they are handed in (SPEC 17.5).
+
+What ``bash -n`` refuses is refused; what is masked, vacuous or guarded, and pipes that cannot pass,
+are warnings.
+"""
+
+from __future__ import annotations
+
+import os
+
+from flow.adapters.contracts.text import dotted
+from flow.adapters.process.tool import find_program, run_tool
+from flow.cheap_typing import TYPE_CHECKING, Any
+from flow.core.explain import visible
+from flow.core.runner_names import report_of, runner_of
+from flow.errors import Fault
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from flow.adapters.attribution.attribute import Attributor
+    from flow.core.goal import Goal
+    from flow.core.pipes import PipePart
+
+COMMANDS = ("verification_command", "evidence_command")
+LONGEST = 400
+"""Characters of a line that is offered."""
+SECONDS = 10.0
+"""The time limit of one ``bash -n``."""
+
+
+def syntax_faults(goal: Goal, file: str, environ: Mapping[str, str], top: str) -> list[Fault]:
+    """A fault for each command that bash cannot read; nothing is run."""
+    from flow.adapters.verification.runner import FALLBACK_BASH
+    from flow.adapters.verification.supervisor import cannot_be_malformed
+
+    bash = find_program("bash", environ.get("PATH"), outside=top) or FALLBACK_BASH
+    found = []
+    for place, criterion in enumerate(goal.criteria):
+        for key in COMMANDS:
+            command = criterion.document.get(key)
+            if not isinstance(command, str) or cannot_be_malformed(command):
+                continue
+            argv = (bash, "--noprofile", "--norc", "-n", "-o", "pipefail", "-c", command)
+            ran = run_tool(argv, cwd="/", env={"LC_ALL": "C", "PATH": os.defpath}, timeout=SECONDS)
+            if ran.status != 0 and not ran.stderr.startswith(b"flow:"):
+                lines = ran.stderr.decode("utf-8", "replace").splitlines() or ["it is malformed"]
+                said = visible(lines[0].removeprefix(f"{bash}: "))[:LONGEST]
+                found.append(
+                    Fault(
+                        f"{criterion.id}: bash -n refuses it: {said}",
+                        file=file,
+                        key=dotted(("objective", "acceptance_criteria", place, key)),
+                        value=command,
+                        remedy="put it right: bash -n -c COMMAND says where",
+                    )
+                )
+    return found
+
+
+def command_warnings(goal: Goal, attributor: Attributor) -> list[str]:
+    """A warning for each command that can show no failure, no test, or cannot pass."""
+    found = []
+    for criterion in goal.criteria:
+        command = criterion.verification_command or ""
+        reading = attributor.reading(command)
+        if reading.masked:
+            found.append(f"{criterion.id}: masked: {visible(reading.masked)}, so it can never pass")
+        elif lists := reading.lists or next(filter(None, map(_asks, reading.commands)), ""):
+            said = f"`{visible(lists)}` starts no test, so it can never pass"
+            found.append(f"{criterion.id}: vacuous: {said}")
+        elif reading.guarded:
+            said = f"it can end with 0 without `{reading.guarded}`, and passes only where that ran"
+            found.append(f"{criterion.id}: guarded: {said}")
+    return [*found, *pipe_warnings(goal)]
+
+
+_ASKS = frozenset(
+    (
+        "--collect-only", "--co", "--fixtures", "--markers", "--setup-plan", "--listTests",
+        "--list-tests", "--version", "--help", "--dry-run",
+    )
+)  # fmt: skip
+"""Options with which runners answer and run no test (their own help texts, 2026-11)."""
+
+
+def _asks(words: Sequence[str]) -> str:
+    """The runner and the option that keeps it from running tests; empty: none does."""
+    option = next((word for word in words if word in _ASKS), "")
+    return f"{runner_of(tuple(words))} {option}" if option and report_of(tuple(words)) else ""
+
+
+def pipe_warnings(goal: Goal) -> list[str]:
+    """A warning for each pipe of a goal's commands that cannot pass, with a form that can."""
+    from flow.core.pipes import cannot_pass
+
+    found = []
+    for criterion in goal.criteria:
+        for pipe in pipes_of(criterion.verification_command or ""):
+            why = cannot_pass(pipe)
+            if why:
+                found.append(f"{criterion.id}: pipe: {visible(why)[:LONGEST]}")
+    return found
+
+
+def pipes_of(command: str) -> list[list[PipePart]]:
+    """The pipes of a command whose status is asked for as it is; none of a text with faults."""
+    if "|" not in command or "pipefail" in command:
+        return []
+    from flow.adapters.attribution.shell_syntax import MOST_BYTES, parse, syntax_tree
+
+    data = command.encode("utf-8", "replace")
+    if len(data) > MOST_BYTES or parse(command) is None:
+        return []
+    return [list(_parts(node)) for node in _pipelines(syntax_tree(data).root_node)]
+
+
+_THROUGH = ("program", "list", "redirected_statement", "compound_statement", "subshell")
+"""Constructs that end as a pipe in them does."""
+
+
+def _pipelines(root: Any) -> Iterator[Any]:
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        if node.type == "pipeline":
+            if not any(child.type == "negated_command" for child in _bare(node)):
+                yield node
+        elif node.type in _THROUGH:
+            waiting += reversed(node.children)
+
+
+def _bare(pipeline: Any) -> Iterator[Any]:
+    for child in pipeline.children:
+        yield child.children[0] if child.type == "redirected_statement" else child
+
+
+def _parts(pipeline: Any) -> Iterator[PipePart]:
+    from flow.adapters.attribution.shell_syntax import parse
+    from flow.core.pipes import PipePart
+
+    children = [child for child in pipeline.children if child.type != "comment"]
+    whole = pipeline.text
+    for place in range(0, len(children), 2):
+        node = children[place]
+        sign = children[place + 1].type if place + 1 < len(children) else ""
+        begin = _own_start(node) - pipeline.start_byte
+        text = whole[begin : node.end_byte - pipeline.start_byte].decode("utf-8", "replace")
+        read = parse(text)
+        command = read.parts[0] if read is not None and len(read.parts) == 1 else None
+        words = command.words if command is not None and command.kind == "command" else ()
+        after = whole[node.end_byte - pipeline.start_byte :].decode("utf-8", "replace").lstrip()
+        yield PipePart(words, text, after, sign == "|&" or _merges(node))
+
+
+def _own_start(node: Any) -> int:
+    """Where the command begins; of ``a && b 2>&1 | c`` the grammar redirects ``a && b``."""
+    if node.type == "redirected_statement":
+        node = node.children[0]
+        while node.type == "list":
+            node = node.children[-1]
+    return int(node.start_byte)
+
+
+def _merges(node: Any) -> bool:
+    """Whether it is redirected by ``2>&1``, and not to a file before that."""
+    if node.type != "redirected_statement":
+        return False
+    redirects = [c.text.replace(b" ", b"") for c in node.children if c.type == "file_redirect"]
+    if b"2>&1" not in redirects:
+        return False
+    before = redirects[: redirects.index(b"2>&1")]
+    return not any(text[:1] == b">" or text[:2] in (b"1>", b"&>") for text in before)

@@ -1,0 +1,100 @@
+"""The reports that a criterion says its command writes: its ``report`` (SPEC 17.1).
+
+A path or a pattern, from the command's folder or the top level. Only regular files below the top
+level count, no component of their path a symlink, and only those that the run has written: what
+was there before, and is as it was, says nothing about it.
+"""
+
+from __future__ import annotations
+
+import os
+import posixpath
+
+from flow.adapters.fs import files
+from flow.cheap_typing import TYPE_CHECKING
+from flow.errors import FlowError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from flow.core.attribution_summary import Summary
+
+    Stamp = tuple[int, int, int, int]
+
+MOST_ENTRIES = 50_000
+"""Names that are looked at for a pattern."""
+MOST_FILES = 2_000
+MOST_BYTES = 64 << 20
+"""Of all files together."""
+_WILD = frozenset("*?[\\")
+
+
+def stamp(path: str) -> Stamp | None:
+    """What changes when a file is written; None where it is not there."""
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return None
+    return (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+
+
+def listed(top: str, cwd: str, pattern: str) -> dict[str, Stamp]:
+    """The files that the pattern names now, below ``top``, each with its stamp."""
+    found: dict[str, Stamp] = {}
+    for text in dict.fromkeys((posixpath.join(cwd, pattern), pattern)):
+        plain = posixpath.normpath(text)
+        for rel in _named(top, plain) if _WILD & set(plain) else (plain,):
+            known = stamp(os.path.join(top, rel))
+            if known is not None and not rel.startswith("../"):
+                found[rel] = known
+    return found
+
+
+def _named(top: str, pattern: str) -> Iterator[str]:
+    """The files below ``top`` that a pattern covers; links are not followed."""
+    from flow.core.globs import Globs
+
+    wanted = Globs([pattern], anchored=True)
+    parts = pattern.split("/")
+    literal = next(n for n, part in enumerate(parts) if _WILD & set(part))
+    waiting = ["/".join(parts[:literal])]
+    seen = 0
+    while waiting and seen < MOST_ENTRIES:
+        folder = waiting.pop()
+        try:
+            with os.scandir(os.path.join(top, folder)) as entries:
+                for entry in entries:
+                    seen += 1
+                    rel = f"{folder}/{entry.name}" if folder else entry.name
+                    if entry.is_dir(follow_symlinks=False):
+                        if entry.name not in (".git", ".flow"):
+                            waiting.append(rel)
+                    elif wanted.first(os.fsencode(rel)) is not None:
+                        yield rel
+        except OSError:
+            continue
+
+
+def read(
+    top: str, before: Mapping[str, Stamp], after: Mapping[str, Stamp]
+) -> tuple[list[tuple[str, Summary]], str]:
+    """(Path, content) of each report that was written in between; else why there is none."""
+    from flow.adapters.attribution.report_files import LIMIT, read_report
+
+    new = [rel for rel, known in sorted(after.items()) if before.get(rel) != known]
+    if not new:
+        return [], "was there before and is as it was" if after else "is not there"
+    if len(new) > MOST_FILES or sum(after[rel][1] for rel in new) > MOST_BYTES:
+        return [], f"is more than {MOST_FILES} files or {MOST_BYTES >> 20} MiB"
+    found: list[tuple[str, Summary]] = []
+    why = ""
+    for rel in new:
+        try:
+            data = files.read_optional(top, rel, limit=LIMIT)
+        except FlowError as error:  # a link, a folder, too large
+            why = f"cannot be read ({error})"
+            continue
+        summary = read_report(data) if data is not None else None
+        if summary is not None:
+            found.append((rel, summary))
+    return found, why or ("" if found else "is no JUnit or CTRF report")

@@ -1,0 +1,63 @@
+"""Which programs a goal's commands start with, and whether they are here."""
+
+from __future__ import annotations
+
+import os
+import re
+
+from flow.adapters.process.tool import find_program
+from flow.cheap_typing import TYPE_CHECKING
+from flow.core.explain import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from flow.core.goal import Goal
+
+_PLAIN_WORD = re.compile(
+    r"\s*((?:[A-Za-z_][A-Za-z0-9_]*=[^\s'\"$`\\;&|<>()]*\s+)*)([\w./+-]+)(?=\s|$|;|&|\|)"
+)
+_WORDS = """
+: . [ [[ { ! alias bg break builtin case cd command continue declare dirs do done echo elif
+else enable esac eval exec exit export false fg fi for function getopts hash if in jobs kill
+let local popd printf pushd pwd read readonly return select set shift shopt source test then
+time times trap true type typeset ulimit umask unalias unset until wait while
+"""
+_SHELL_WORDS = frozenset(_WORDS.split())
+
+
+def missing_programs(goal: Goal, environ: Mapping[str, str], top: str) -> list[str]:
+    """A warning for each command whose first word names a program that is not here.
+
+    Only a plain first word is looked at: what a shell would compute is not guessed.
+    """
+    found = []
+    for criterion in goal.criteria:
+        match = _PLAIN_WORD.match(criterion.verification_command or "")
+        if match is None:
+            continue
+        folder = os.path.join(top, criterion.cwd or "")
+        word = missing([match.group(2)], folder, environ.get("PATH"))
+        if word:
+            found.append(
+                f"{criterion.id}: {visible(word)} is not here (or cannot be run), "
+                f"so the command could not run"
+            )
+    return found
+
+
+def missing(programs: Iterable[str], folder: str, path: str | None) -> str:
+    """The first of these programs that is not here, or cannot be run; empty: all are.
+
+    ``folder`` is where a name with a slash starts from, ``path`` the value of ``PATH``.
+    """
+    for word in programs:
+        if word in _SHELL_WORDS:
+            continue
+        if "/" in word:
+            here = os.access(os.path.join(folder, word), os.X_OK)
+        else:
+            here = find_program(word, path) is not None
+        if not here:
+            return word
+    return ""

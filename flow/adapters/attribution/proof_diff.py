@@ -1,0 +1,75 @@
+"""What changed since the base, as a text for a person's pager."""
+
+from __future__ import annotations
+
+from difflib import unified_diff
+
+from flow.adapters.attribution.proof_files import LINES_LIMIT, blobs, content_now
+from flow.cheap_typing import TYPE_CHECKING
+from flow.core.changes import ABSENT, entry_digest
+from flow.core.explain import visible
+from flow.core.proof import ProofFile
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from flow.adapters.git.repository import Repo
+    from flow.core.changes import Change
+
+MOST_FILES = 1000
+MOST_LINES = 200_000
+
+
+def text(
+    repo: Repo, changes: Iterable[Change], first: Sequence[str], states: Mapping[str, str]
+) -> str:
+    """Unified differences, those of ``first`` before the others; cut parts are named.
+
+    ``states`` says what a file was at the start where that is not what the base has.
+    """
+    known = {change.path: change for change in changes}
+    paths = [*first, *(path for path in known if path not in set(first))]
+    files = [_file(path, known.get(path), states) for path in paths[:MOST_FILES]]
+    old = blobs(repo, {file.before for file in files if file.before != ABSENT})
+    lines: list[str] = []
+    for file in files:
+        lines += _one(repo, file, old)
+        if len(lines) > MOST_LINES:
+            lines = [*lines[:MOST_LINES], "(cut here)"]
+            break
+    if len(paths) > MOST_FILES:
+        lines.append(f"({len(paths) - MOST_FILES} more files are not shown)")
+    return "\n".join(lines) + "\n"
+
+
+def _file(path: str, change: Change | None, states: Mapping[str, str]) -> ProofFile:
+    before = states[path].partition(" ")[0] if path in states else None
+    if before is None:
+        before = entry_digest(change.base) if change is not None else ABSENT
+    after = entry_digest(change.worktree) if change is not None else "100644:"
+    kind = "gone" if after == ABSENT else "new" if before == ABSENT else "changed"
+    return ProofFile(path, kind, before, after)  # type: ignore[arg-type]
+
+
+def _one(repo: Repo, file: ProofFile, old: Mapping[str, bytes]) -> Iterator[str]:
+    name = visible(file.path)
+    yield f"=== {name} ({file.kind})"
+    before = b"" if file.before == ABSENT else old.get(file.before)
+    after = b"" if file.after == ABSENT else content_now(repo.top, file)
+    if before is None:
+        yield "what it held before is not in git, or too large; as it is now:"
+        before = b""
+    if after is None or b"\0" in before[:8000] or b"\0" in after[:8000]:
+        yield f"(no text, or larger than {LINES_LIMIT >> 20} MiB)"
+        return
+    a, b = _lines(before), _lines(after)
+    if len(a) * len(b) > 25_000_000:
+        yield f"({len(a)} lines before, {len(b)} now: too many to compare)"
+        return
+    yield from unified_diff(a, b, f"a/{name}", f"b/{name}", lineterm="")
+    yield ""
+
+
+def _lines(data: bytes) -> list[str]:
+    decoded = data.decode("utf-8", "surrogateescape").expandtabs(4)
+    return [visible(line) for line in decoded.split("\n")]

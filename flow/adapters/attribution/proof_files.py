@@ -1,0 +1,363 @@
+"""The files that a goal's commands rest on, on disk: found, hashed anew, compared by lines."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+
+from flow.adapters.fs import files
+from flow.adapters.worktree.hashes import hashed
+from flow.cheap_typing import TYPE_CHECKING, Any, Literal
+from flow.core import lock, proof
+from flow.core.by_products import cache_root
+from flow.core.changes import ABSENT, Entry, entry_digest
+from flow.core.globs import compile_glob
+from flow.core.proof import LineCount, ProofFile, literal_name
+from flow.errors import FlowError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+    from flow.adapters.git.repository import Repo
+    from flow.core.changes import Baseline, Change
+    from flow.core.goal import Goal
+    from flow.core.proof_words import Watched
+
+MOST_FILES = 2000
+"""Files that are hashed by name; what is more is left out."""
+LARGEST = 64 << 20
+"""Bytes: of a larger file its size and the time of its last change stand for its content."""
+MOST_BYTES = 512 << 20
+"""Bytes that are hashed in all; the rest is told by size and time."""
+MOST_COUNTED = 200
+"""Files whose lines are counted."""
+LINES_LIMIT = 1 << 20
+"""Bytes: the lines of larger files are not counted."""
+_SCRIPTS_LIMIT = 4 << 20
+_PRODUCT = 4_000_000
+"""Lines by lines: more of them are counted as replaced as a whole."""
+
+
+def named(goal: Goal, top: str, environ: Mapping[str, str]) -> Watched:
+    """The patterns for a goal's commands, as the checkout is now."""
+    from flow.core.globs import why_not
+    from flow.core.proof_words import watched
+
+    commands = [
+        (text, criterion.cwd or "")
+        for criterion in goal.criteria
+        for text in (criterion.verification_command, criterion.evidence_command)
+        if text
+    ]
+    found = watched(commands, _words, _Checkout(top, environ))
+    usable = tuple(pattern for pattern in found.patterns if why_not(pattern) is None)
+    return found._replace(patterns=usable)
+
+
+def on_disk(repo: Repo, patterns: Sequence[str]) -> dict[str, str]:
+    """path → ``mode:hash`` of the files that patterns name without ``**``, hashed anew.
+
+    Also of those that git ignores: the change set has none of them.
+    """
+    found: dict[str, str] = {}
+    left = MOST_BYTES
+    algorithm: Any = "sha256" if _sha256(repo) else "sha1"
+    for name in _names(repo.top, patterns):
+        if len(found) >= MOST_FILES:
+            break
+        path = os.path.join(os.fsencode(repo.top), os.fsencode(name))
+        try:
+            status = os.lstat(path)
+            if not (stat.S_ISREG(status.st_mode) or stat.S_ISLNK(status.st_mode)):
+                continue
+            if status.st_size > min(LARGEST, left):
+                entry = Entry("100644", f"{status.st_size}-bytes-of-{status.st_mtime_ns}")
+            else:
+                left -= status.st_size
+                entry = hashed(path, status, algorithm)
+        except OSError as error:
+            if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG):
+                continue
+            entry = Entry("100644", f"unreadable-{error.errno}")
+        found[name] = entry_digest(entry)
+    return found
+
+
+def recorded(
+    repo: Repo, baseline: Baseline, patterns: Sequence[str], changes: Sequence[Change]
+) -> Baseline:
+    """The baseline of a goal that begins now, with what its commands rest on."""
+    states = lock.deviating(changes, {}, proof.Patterns(patterns))
+    return proof.pinned(
+        baseline._replace(proof_states=states),
+        patterns,
+        on_disk(repo, patterns),
+        (change.path for change in changes),
+        at_activation=True,
+    )
+
+
+def count_lines(repo: Repo, changed: Sequence[ProofFile]) -> dict[str, LineCount]:
+    """By path, how the lines of files differ from what they held, where that can be told."""
+    wanted = {file.before for file in changed[:MOST_COUNTED] if file.before != ABSENT}
+    old = blobs(repo, wanted)
+    old[ABSENT] = b""
+    found = {}
+    for file in changed[:MOST_COUNTED]:
+        before = old.get(file.before)
+        after = b"" if file.after == ABSENT else content_now(repo.top, file)
+        lines = _compared(file, before, after)
+        if lines is not None:
+            found[file.path] = lines
+    return found
+
+
+def _compared(file: ProofFile, old: bytes | None, new: bytes | None) -> LineCount | None:
+    if old is None or new is None or b"\0" in old[:8000] or b"\0" in new[:8000]:
+        return None
+    from flow.core.proof_tables import HARMLESS_KEYS
+
+    added, removed = _counted(old.splitlines(), new.splitlines())
+    name = file.path.rpartition("/")[2]
+    if name not in HARMLESS_KEYS or file.kind != "changed":
+        return LineCount(added, removed)
+    differing = _differing(name, old, new)
+    if differing is None or file.before.partition(":")[0] != file.after.partition(":")[0]:
+        return LineCount(added, removed)
+    keys = tuple(sorted(key for key in differing if key not in HARMLESS_KEYS[name]))
+    return LineCount(added, removed, keys, harmless=not keys)
+
+
+class _Checkout:
+    """The disk below the top level."""
+
+    def __init__(self, top: str, environ: Mapping[str, str]) -> None:
+        self._top = os.path.realpath(top)
+        self._path = environ.get("PATH")
+        self._scripts: dict[str, Mapping[str, Any]] = {}
+
+    def kind(self, path: str) -> Literal["file", "folder", ""]:
+        """What a path is; a symlink to a file is a file."""
+        try:
+            full = os.path.join(self._top, path)
+            mode = os.lstat(full).st_mode
+            if stat.S_ISLNK(mode):
+                return "folder" if os.path.isdir(full) else "file"
+        except (OSError, ValueError):
+            return ""
+        return "folder" if stat.S_ISDIR(mode) else "file" if stat.S_ISREG(mode) else ""
+
+    def program(self, name: str) -> str | None:
+        """A program of ``PATH`` that lies in the checkout."""
+        from flow.adapters.process.tool import find_program
+
+        found = find_program(name, self._path)
+        return self._below(os.path.abspath(found)) if found is not None else None
+
+    def script(self, folder: str, name: str) -> str | None:
+        """A script of ``package.json``."""
+        if folder not in self._scripts:
+            self._scripts[folder] = self._read_scripts(folder)
+        text = self._scripts[folder].get(name)
+        return text if isinstance(text, str) else None
+
+    def inside(self, path: str) -> str | None:
+        """An absolute path as one below the top level."""
+        normal = os.path.normpath(path)
+        return self._below(normal) or self._below(
+            os.path.realpath(os.path.dirname(normal)) + "/" + os.path.basename(normal)
+        )
+
+    def real(self, path: str) -> str | None:
+        """What a symlink leads to, below the top level."""
+        full = os.path.join(self._top, path)
+        if not os.path.lexists(full):
+            return None
+        real = self._below(os.path.realpath(full))
+        return real if real != path else None
+
+    def _below(self, path: str) -> str | None:
+        inside = path.startswith(self._top + os.sep)
+        rel = path[len(self._top) + 1 :] if inside else ""
+        return rel if rel and rel.split("/", 1)[0] not in (".git", ".flow") else None
+
+    def _read_scripts(self, folder: str) -> Mapping[str, Any]:
+        import json
+
+        rel = os.path.normpath(os.path.join(folder, "package.json"))
+        try:
+            data = files.read_optional(self._top, rel, limit=_SCRIPTS_LIMIT)
+            scripts = json.loads(data).get("scripts") if data else None
+        except (FlowError, ValueError, AttributeError, RecursionError):
+            return {}
+        return scripts if isinstance(scripts, dict) else {}
+
+
+def _words(text: str) -> Iterator[tuple[str | None, ...]]:
+    """The words of every simple command; of a text that is no plain shell, those between blanks."""
+    from flow.adapters.attribution.shell_syntax import parse
+    from flow.core.shell import commands
+
+    node = parse(text)
+    if node is None:
+        import re
+
+        for part in re.split(r"[;&|\n()`]+", text[: 1 << 16]):
+            yield tuple(word.strip("\"'") for word in part.split()[:200])
+        return
+    for found in commands(node):
+        yield found.words[:200]
+
+
+def _names(top: str, patterns: Sequence[str]) -> Iterator[str]:
+    """The names that patterns without ``**`` stand for, caches aside."""
+    seen = set()
+    for pattern in patterns:
+        name = literal_name(pattern)
+        if name is not None:
+            names = [name]
+        elif "**" in pattern or pattern.endswith("/"):
+            continue
+        else:
+            names = sorted(_expanded(top, pattern))[:MOST_FILES]
+        for one in names:
+            if one not in seen and cache_root(one) is None:
+                seen.add(one)
+                yield one
+
+
+def _expanded(top: str, pattern: str) -> list[str]:
+    """The paths that a pattern without ``**`` fits."""
+    found = [b""]
+    root = os.fsencode(top)
+    for part in compile_glob(pattern, anchored=True).parts:
+        below = []
+        for folder in found:
+            literal = part is not None and part.tail is None and part.tokens is None
+            if part is not None and literal:
+                names = (
+                    [part.head] if os.path.lexists(os.path.join(root, folder, part.head)) else []
+                )
+            else:
+                names = _listed(os.path.join(root, folder))
+            below += [os.path.join(folder, n) for n in names if part is None or part.matches(n)]
+        found = below[:MOST_FILES]
+    return [os.fsdecode(path) for path in found]
+
+
+def _listed(folder: bytes) -> list[bytes]:
+    try:
+        return os.listdir(folder)
+    except OSError:
+        return []
+
+
+def _sha256(repo: Repo) -> bool:
+    from flow.adapters.git import repository
+
+    head = repository.head_commit(repo)
+    return head is not None and len(head) == 64
+
+
+def blobs(repo: Repo, digests: Collection[str]) -> dict[str, bytes]:
+    """What git holds under digests; what it does not hold, or is too large, is left out."""
+    from flow.adapters.git import repository
+
+    names = {}
+    for digest in digests:
+        mode, _, name = digest.partition(":")
+        if repository.is_id(name) and mode in ("100644", "100755", "120000"):
+            names[name] = digest
+    if not names:
+        return {}
+    try:
+        sizes = _asked(repo, "--batch-check", names)
+        small = [name for name, size in sizes if size is not None and size <= LINES_LIMIT]
+        data = repository.git(repo, "cat-file", "--batch", stdin=_lines(small)) if small else b""
+    except (FlowError, ValueError):
+        return {}
+    found, at = {}, 0
+    for name in small:
+        head = data.index(b"\n", at) + 1
+        size = int(data[at:head].split()[2])
+        found[names[name]] = data[head : head + size]
+        at = head + size + 1
+    return found
+
+
+def _asked(repo: Repo, how: str, names: Iterable[str]) -> list[tuple[str, int | None]]:
+    """(name, size) of each; None for what is not there."""
+    from flow.adapters.git import repository
+
+    rows = repository.git(repo, "cat-file", how, stdin=_lines(names)).splitlines()
+    parts = [row.decode("ascii", "replace").split() for row in rows]
+    return [(row[0], int(row[2]) if row[1] == "blob" else None) for row in parts]
+
+
+def _lines(names: Iterable[str]) -> bytes:
+    return "".join(f"{name}\n" for name in names).encode("ascii")
+
+
+def content_now(top: str, changed: ProofFile) -> bytes | None:
+    """What a file holds; None where it is no file, or too large."""
+    path = os.path.join(os.fsencode(top), os.fsencode(changed.path))
+    try:
+        if changed.after.startswith("120000:"):
+            return os.readlink(path)
+        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        with open(fd, "rb") as file:
+            data = file.read(LINES_LIMIT + 1)
+    except OSError:
+        return None
+    return data if len(data) <= LINES_LIMIT else None
+
+
+def _counted(old: list[bytes], new: list[bytes]) -> tuple[int, int]:
+    """(added, removed) lines."""
+    start = 0
+    while start < min(len(old), len(new)) and old[start] == new[start]:
+        start += 1
+    end = 0
+    most = min(len(old), len(new)) - start
+    while end < most and old[-1 - end] == new[-1 - end]:
+        end += 1
+    a, b = old[start : len(old) - end], new[start : len(new) - end]
+    if not a or not b or len(a) * len(b) > _PRODUCT:
+        return len(b), len(a)
+    from difflib import SequenceMatcher
+
+    same = sum(block.size for block in SequenceMatcher(None, a, b, False).get_matching_blocks())
+    return len(b) - same, len(a) - same
+
+
+def _differing(name: str, old: bytes, new: bytes) -> set[str] | None:
+    """The keys of a settings file that differ, two levels deep; None where it cannot be read."""
+    documents = [_read(name, data) for data in (old, new)]
+    before, after = documents
+    if before is None or after is None:
+        return None
+    flat = [_flat(before), _flat(after)]
+    return {key for key in {*flat[0], *flat[1]} if flat[0].get(key) != flat[1].get(key)}
+
+
+def _read(name: str, data: bytes) -> dict[str, Any] | None:
+    import json
+    import tomllib
+
+    try:
+        text = data.decode("utf-8")
+        found = tomllib.loads(text) if name.endswith(".toml") else json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _flat(document: Mapping[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in document.items():
+        if isinstance(value, dict) and value:
+            found.update((f"{key}.{inner}", held) for inner, held in value.items())
+        else:
+            found[key] = value
+    return found

@@ -1,0 +1,201 @@
+"""Ignored folders of the checkout in a base checkout (``evaluator.baseline_link``, SPEC 17.1).
+
+They are copied, so what runs there cannot change the real ones. What they hold is no part of the
+base commit: where it changed since the goal began, a failure there shows nothing of the change.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+
+from flow.adapters.worktree.ignore import Rules
+from flow.cheap_typing import TYPE_CHECKING, NamedTuple
+from flow.core.changes import ABSENT
+from flow.core.explain import names, visible
+from flow.core.sha import sha256
+from flow.errors import GitError, InputError, StorageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+KEY = "evaluator.baseline_link"
+CACHES = frozenset(
+    (
+        "__pycache__", ".cache", ".vite", ".vitest", ".pytest_cache", ".mypy_cache", ".ruff_cache",
+        ".turbo", ".parcel-cache", ".package-lock.json",
+    )
+)  # fmt: skip
+"""Names in dependency folders that tools write to as they run: neither copied nor looked at."""
+MOST_ENTRIES = 1_000_000
+
+
+class Links(NamedTuple):
+    """What is copied into each base checkout of one call."""
+
+    paths: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    """Those that are not as they were when the goal began."""
+
+
+def refuse_unusable(
+    top: str, paths: Sequence[str], ignore_rules: Mapping[str, str], scratch: str | None
+) -> None:
+    """Raise :class:`InputError` for a path that is no ignored folder, or leads elsewhere."""
+    for path in paths:
+        if not _plain(top, path):
+            raise _refused(path, "is reached through a symlink", "name the folder where it lies")
+    named = {os.fsencode(f"{path}/" if _folder(top, path) else path): path for path in paths}
+    ignored = Rules(ignore_rules, scratch).ignored(named) if named else {}
+    for name, path in named.items():
+        if not ignored[name]:
+            remedy = "add it to .gitignore before the goal begins; git brings the rest by itself"
+            raise _refused(path, "is not ignored by the rules that were pinned", remedy)
+
+
+def _refused(path: str, why: str, remedy: str) -> InputError:
+    return InputError(f"{visible(path)} {why}", key=KEY, value=path, remedy=remedy)
+
+
+def _folder(top: str, path: str) -> bool:
+    full = os.path.join(top, path)
+    return os.path.isdir(full) or not os.path.lexists(full)
+
+
+def _plain(top: str, path: str) -> bool:
+    """Whether no component of the path is a symlink."""
+    real = os.path.realpath(top)
+    return os.path.realpath(os.path.join(real, path)) == os.path.normpath(os.path.join(real, path))
+
+
+def digests(top: str, paths: Sequence[str]) -> dict[str, str]:
+    """path → what it holds, by names, sizes and time stamps; nothing is read but hard links."""
+    return {path: _digest(os.path.join(top, path)) for path in paths}
+
+
+def _digest(root: str) -> str:
+    if not os.path.lexists(root):
+        return ABSENT
+    total = sha256(b"flow-link-1")
+    for count, entry in enumerate(_walk(root)):
+        if count > MOST_ENTRIES:
+            raise StorageError(
+                f"it holds more than {MOST_ENTRIES} files",
+                file=root,
+                remedy=f"leave it out of {KEY}",
+            )
+        total.update(entry)
+    return f"tree:{total.hexdigest()}"
+
+
+def _walk(root: str) -> Iterator[bytes]:
+    """A text for each entry below ``root``, in the order of their names."""
+    waiting = [root]
+    while waiting:
+        path = waiting.pop()
+        try:
+            found = os.lstat(path)
+            name = os.fsencode(os.path.relpath(path, root))
+            if stat.S_ISDIR(found.st_mode):
+                inside = sorted(name for name in os.listdir(path) if name not in CACHES)
+                waiting += [os.path.join(path, name) for name in reversed(inside)]
+                yield b"\0%b\0folder" % name
+            elif stat.S_ISLNK(found.st_mode):
+                yield b"\0%b\0link %b" % (name, os.fsencode(os.readlink(path)))
+            else:
+                yield b"\0%b\0%b" % (name, _stamp(path, found))
+        except OSError as error:
+            yield b"\0%b\0%d" % (os.fsencode(path), error.errno or 0)
+
+
+def _stamp(path: str, found: os.stat_result) -> bytes:
+    """What changes when a file is written; of one with several names what it holds.
+
+    A package manager that links the same file elsewhere moves its ctime.
+    """
+    if found.st_nlink > 1 and stat.S_ISREG(found.st_mode):
+        total = sha256()
+        with open(path, "rb", opener=_no_link) as file:
+            while data := file.read(1 << 20):
+                total.update(data)
+        return b"%o %b" % (found.st_mode, total.hexdigest().encode())
+    times = (found.st_mode, found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
+    return b"%o %d %d %d %d" % times
+
+
+def _no_link(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)
+
+
+def copied(
+    top: str, paths: Sequence[str], folder: str, left: Callable[[], float]
+) -> tuple[str, ...]:
+    """Copy the paths from ``top`` into the base checkout ``folder``; what has to be said of it.
+
+    ``left`` are the seconds it may still take. Raises :class:`StorageError` where the disk, and
+    :class:`GitError` where the time does not suffice.
+    """
+    done, absent, there = [], [], []
+    closed: list[str] = []
+    for path in paths:
+        source, target = os.path.join(top, path), os.path.join(folder, path)
+        if not os.path.lexists(source) or not _plain(top, path):
+            absent.append(path)
+        elif os.path.lexists(target) or not _plain(folder, path):
+            there.append(path)
+        else:
+            closed += _copy(source, target, left)
+            done.append(path)
+    said = []
+    if done:
+        said.append(f"Copied from the checkout, as they are now: {names(done, 5)}.")
+    if closed:
+        said.append(f"Not readable, so they were not copied: {names(sorted(closed), 5)}.")
+    if absent:
+        said.append(f"Not here, so they were not linked: {names(absent, 5)}.")
+    if there:
+        said.append(f"Part of the base commit, so they were not linked: {names(there, 5)}.")
+    return tuple(said)
+
+
+def _copy(source: str, target: str, left: Callable[[], float]) -> list[str]:
+    """Copy one path; the names of files in it that this user cannot read."""
+    closed: list[str] = []
+
+    def one(path: str, to: str) -> str:
+        if left() <= 0:
+            raise GitError(
+                f"no time was left to copy {visible(os.path.basename(source))}",
+                key=KEY,
+                remedy="give it more time, or leave it out",
+            )
+        try:
+            if stat.S_ISREG(os.lstat(path).st_mode):
+                shutil.copy2(path, to)
+        except PermissionError:
+            closed.append(os.path.basename(path))
+        return to
+
+    def caches(_: str, inside: list[str]) -> list[str]:
+        return [name for name in inside if name in CACHES]
+
+    try:
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        if os.path.isdir(source):
+            shutil.copytree(source, target, symlinks=True, ignore=caches, copy_function=one)
+        else:
+            one(source, target)
+    except shutil.Error as error:
+        first = error.args[0][0] if error.args and error.args[0] else ("", "", "it fails")
+        raise _no_copy(source, str(first[2])) from error
+    except OSError as error:
+        raise _no_copy(source, error.strerror or str(error)) from error
+    return closed
+
+
+def _no_copy(source: str, why: str) -> StorageError:
+    return StorageError(
+        f"cannot copy it: {visible(why)}", file=source, key=KEY,
+        remedy="free some disk space, or leave it out",
+    )  # fmt: skip

@@ -1,0 +1,328 @@
+"""The pinned base: choosing it, recording what was there, moving it (SPEC section 4)."""
+
+from __future__ import annotations
+
+import os
+
+from flow.adapters.git import names as git_names
+from flow.adapters.git import repository
+from flow.adapters.worktree.change_set import collect
+from flow.adapters.worktree.guards import guards
+from flow.adapters.worktree.ignore import RULES_FILE, read_rules
+from flow.adapters.worktree.trees import changed_between
+from flow.app.create import Outside
+from flow.cheap_typing import TYPE_CHECKING
+from flow.core import layout
+from flow.core.boundary import (
+    Baseline,
+    Change,
+    dirty_digest,
+    entry_digest,
+    own_files,
+    path_rules,
+)
+from flow.errors import GitError, InputError, StateError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from flow.adapters.git.repository import Repo
+    from flow.adapters.worktree.change_set import Collected
+
+    Mark = Callable[[Sequence[Change], Baseline], Sequence[Change]]
+
+_LFS = b"version https://git-lfs.github.com/spec/v1\n"
+_COMPARED = 64 << 20
+"""Bytes up to which two contents are compared for line ends."""
+
+
+def pin(
+    repo: Repo,
+    *,
+    base: str | None,
+    denied: Sequence[str],
+    journal_dir: str,
+    reports_dir: str = layout.REPORTS_DIR,
+    scores_dir: str = layout.SCORES,
+    cache_dir: str | None = None,
+    protected: Sequence[str] = (),
+    proof: Sequence[str] | None = None,
+    settings: Mapping[str, str] | None = None,
+) -> Baseline:
+    """Pin the base and record what is there now.
+
+    ``base`` is a name as ``git_names`` resolves it (``scope.base``); None takes the remote's
+    default branch, else ``main``, ``master``, else HEAD. On a branch without commits
+    ``base_commit`` is the empty tree's id. Without git it is None, and every later snapshot says
+    so. Raises :class:`InputError` for a name of no commit or of two, :class:`GitError` for
+    unrelated histories and where git cannot answer now. ``proof`` are
+    patterns of what the commands rest on.
+    """
+    bare = Baseline(
+        base_commit=None,
+        dirty={},
+        denied_ignored={},
+        ignore_rules={},
+        guards={},
+        by_products={},
+        journal_dir=journal_dir,
+        denied=tuple(denied),
+        reports_dir=reports_dir,
+        scores_dir=scores_dir,
+        settings=dict(settings or {}),
+    )
+    if repo.git_dir is None and repo.problem is None:
+        return bare
+    if repo.git_dir is None and not os.path.lexists(os.path.join(repo.top, ".git")):
+        return bare
+    commit = base_commit(repo, base)
+    now = collect(repo, commit, denied, cache_dir=cache_dir, protected=protected)
+    pinned = bare._replace(
+        base_commit=commit,
+        dirty=_dirty(now.changes),
+        denied_ignored=now.ignored,
+        ignore_rules=now.rules,
+        guards=guards(repo),
+        protected=_deviations(now, protected) if protected else {},
+        protected_patterns=tuple(protected),
+    )
+    if proof is not None:
+        from flow.adapters.attribution.proof_files import recorded
+        from flow.core import lock
+
+        changes = lock.counted((*now.changes, *now.emptied))
+        pinned = recorded(repo, pinned, proof, tuple(changes))
+    return pinned
+
+
+def _deviations(now: Collected, protected: Sequence[str]) -> dict[str, str]:
+    """What the verifier lock records of the protected files, Flow's own included, as they are."""
+    from flow.core import lock
+
+    changes = lock.counted((*now.changes, *now.emptied))
+    return lock.deviations(changes, now.locked, protected)
+
+
+def relock(
+    repo: Repo,
+    baseline: Baseline,
+    protected: Sequence[str],
+    before: Sequence[str],
+    *,
+    denied: Sequence[str],
+    cache_dir: str | None = None,
+) -> Baseline:
+    """The baseline with ``protected`` in the place of ``before``; new patterns are recorded as now.
+
+    Raises :class:`GitError` where git cannot answer.
+    """
+    from flow.core import lock
+
+    added = [pattern for pattern in protected if pattern not in before]
+    found: dict[str, str] = {}
+    if added and baseline.base_commit is not None:
+        now = collect(repo, baseline.base_commit, denied, cache_dir=cache_dir, protected=added)
+        found = _deviations(now, added)
+    return lock.relocked(baseline, protected, before, found)
+
+
+def _named(repo: Repo, ref: str, head: str) -> str | None:
+    """The commit that a person's ``ref`` names; None too where git says why it names none."""
+    try:
+        return git_names.resolve(repo, ref, key="scope.base")
+    except GitError:  # a tree, a branch without an upstream; or git cannot answer at all
+        repository.merge_bases(repo, head, head)
+        return None
+
+
+def base_commit(repo: Repo, ref: str | None) -> str:
+    """The merge-base of HEAD with ``ref``; the empty tree's id where HEAD has no commit yet."""
+    repository.usable(repo)
+    head = repository.head_commit(repo)
+    if head is None:
+        sha256 = b"sha256" in (_config(repo)).lower()
+        return repository.EMPTY_TREES[64 if sha256 else 40]
+    name, other = (ref, _named(repo, ref, head)) if ref is not None else _default(repo)
+    if other is None:
+        raise InputError(
+            f"{name!r} names no commit",
+            code="no_base",
+            key="scope.base",
+            value=name,
+            remedy="name a branch, tag or commit that is in this repository (--base REF)",
+        )
+    if other == head:
+        return head
+    found = repository.merge_bases(repo, head, other)
+    if not found:
+        shallow = repository.is_shallow(repo)
+        raise GitError(
+            f"HEAD and {name} have no common commit"
+            + (", as far as this shallow clone goes" * shallow),
+            code="no_base",
+            key="scope.base",
+            value=name,
+            remedy="git fetch --unshallow" if shallow else "name another one: --base REF",
+        )
+    return found[0]
+
+
+def _default(repo: Repo) -> tuple[str, str | None]:
+    for name in (git_names.remote_default(repo), "refs/heads/main", "refs/heads/master"):
+        commit = repository.read_ref(repo, name) if name else None
+        if name and commit:
+            return name, commit
+    return "HEAD", repository.head_commit(repo)
+
+
+def _config(repo: Repo) -> bytes:
+    return repository.read_regular(os.path.join(repo.common_dir or "", "config")) or b""
+
+
+def _dirty(changes: Iterable[Change]) -> dict[str, str]:
+    """What is not committed. What is committed since the base counts, whoever did it."""
+    return {c.path: dirty_digest(c) for c in changes if c.head == c.base}
+
+
+def widen(repo: Repo, baseline: Baseline, ref: str) -> tuple[Baseline, bool]:
+    """The baseline at another base (``evaluate --base``), and whether its range holds the pin's."""
+    other = base_commit(repo, ref)
+    return baseline._replace(base_commit=other), contains(repo, other, baseline.base_commit)
+
+
+def contains(repo: Repo, other: str, pinned: str | None) -> bool:
+    """Whether the changes since ``other`` hold all changes since ``pinned``."""
+    if pinned is None or other == pinned:
+        return other == pinned
+    if other in repository.EMPTY_TREES.values():
+        return True
+    if pinned in repository.EMPTY_TREES.values():
+        return False
+    return repository.is_ancestor(repo, other, pinned)
+
+
+def commits_outside(
+    repo: Repo,
+    baseline: Baseline,
+    *,
+    allowed: Sequence[str],
+    denied: Sequence[str],
+    mark: Mark = lambda changes, _: changes,
+) -> list[Outside]:
+    """The same paths with the commits that touched them, from the history.
+
+    ``mark`` tells which files with names of Flow's are not Flow's.
+    """
+    paths = _outside(repo, baseline, allowed, denied, mark)
+    head = repository.head_commit(repo)
+    if not paths or head is None:
+        return []
+    base = baseline.base_commit
+    since = None if base in repository.EMPTY_TREES.values() else base
+    by_path: dict[str, list[str]] = {}
+    for logged in repository.history(repo, since, head):
+        for path in logged.paths:
+            by_path.setdefault(path, []).append(f"{logged.commit[:10]} {logged.subject}")
+    return [Outside(path, why, tuple(by_path.get(path, ()))) for path, why in paths]
+
+
+def _outside(
+    repo: Repo, baseline: Baseline, allowed: Sequence[str], denied: Sequence[str], mark: Mark
+) -> list[tuple[str, str]]:
+    if baseline.base_commit is None:
+        return []
+    rules = path_rules(allowed, denied)
+    own = own_files(baseline)
+    found = []
+    committed = changed_between(repo, baseline.base_commit, repository.head_commit(repo))
+    changes = [Change(path, None, entry, entry, entry) for path, entry in sorted(committed.items())]
+    for change in mark(changes, baseline):
+        why = None if own(change) else rules.place(change.path)
+        if why is not None:
+            found.append((change.path, why))
+    return found
+
+
+def rebase(
+    repo: Repo,
+    old: Baseline,
+    base: str | None,
+    *,
+    denied: Sequence[str],
+    cache_dir: str | None = None,
+) -> tuple[Baseline, list[str]]:
+    """Move the pin after the base branch was merged in. Nothing is written; a person accepts.
+
+    Returns the new baseline and the files that only that side changed: they differ between the two
+    bases, and are now as the new base has them. What was dirty at activation stays so where that
+    side left it alone. Files of that side whose bytes differ from their blob only by line ends, or
+    by being the file that a Git LFS pointer names, count as they are now. Raises
+    :class:`StateError` where there is nothing to move to.
+    """
+    if old.base_commit is None or old.base_commit in repository.EMPTY_TREES.values():
+        raise StateError(
+            "the goal has no pinned commit that could be moved",
+            key="scope.base_commit",
+            remedy="start a new goal on the branch as it is now",
+        )
+    new = base_commit(repo, base)
+    if new == old.base_commit:
+        raise StateError(
+            "the base has not moved: nothing of the base branch was merged in since",
+            code="nothing_to_rebase",
+            key="scope.base_commit",
+            value=new,
+            remedy="merge the base branch first",
+        )
+    if not repository.is_ancestor(repo, old.base_commit, new):
+        raise GitError(
+            f"the new base {new[:12]} does not follow the pinned one, {old.base_commit[:12]}",
+            code="no_base",
+            key="scope.base",
+            remedy="name the branch that the goal started from in scope.base",
+        )
+    theirs = changed_between(repo, old.base_commit, new)
+    now = collect(repo, new, denied, cache_dir=cache_dir)
+    rules = now.rules
+    still = {change.path: change for change in now.changes}
+    dirty = {path: digest for path, digest in old.dirty.items() if path not in theirs}
+    for path in theirs:
+        change = still.get(path)
+        if change is not None and only_converted(repo, change):
+            dirty[path] = dirty_digest(change)
+            del still[path]
+    only = sorted(path for path in theirs if path not in still)
+    texts = dict(old.ignore_rules)
+    for path in only:  # rules that came with the base branch are as trusted as the ones pinned
+        if path.rpartition("/")[2] == RULES_FILE.decode():
+            texts.pop(path, None)
+            text = read_rules(os.path.join(os.fsencode(repo.top), os.fsencode(path)), follow=False)
+            if text is not None and path in rules:
+                texts[path] = text
+    protected = {path: was for path, was in old.protected.items() if path not in theirs}
+    states = {path: was for path, was in old.proof_states.items() if path not in theirs}
+    moved = old._replace(base_commit=new, dirty=dirty, ignore_rules=texts, protected=protected)
+    moved = moved._replace(proof_states=states)
+    return moved, only
+
+
+def only_converted(repo: Repo, change: Change) -> bool:
+    """Whether a path differs on disk alone, and there only as a checkout would make it differ."""
+    if change.head != change.base or change.index != change.base:
+        return False
+    base, worktree = change.base, change.worktree
+    if base is None or worktree is None or base.mode != worktree.mode:
+        return False
+    disk = repository.read_regular(
+        os.path.join(os.fsencode(repo.top), os.fsencode(change.path)), limit=_COMPARED
+    )
+    blob = repository.git(repo, "cat-file", "blob", base.digest)
+    if disk is None or entry_digest(worktree) == entry_digest(base):
+        return False
+    if disk.replace(b"\r\n", b"\n") == blob.replace(b"\r\n", b"\n"):
+        return True
+    if not blob.startswith(_LFS):
+        return False
+    import hashlib
+
+    return f"oid sha256:{hashlib.sha256(disk).hexdigest()}\n".encode() in blob

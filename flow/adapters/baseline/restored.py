@@ -1,0 +1,66 @@
+"""A baseline where none was recorded: a fresh clone has the goal file, but not its run folder.
+
+Only what the pinned commit itself says can be trusted then: its own ignore files, and nothing that
+was dirty or lay outside the tree. Hooks and git settings cannot be compared, so they are taken as
+they are.
+"""
+
+from __future__ import annotations
+
+from flow.adapters.baseline.pinned import only_converted
+from flow.adapters.git import repository
+from flow.adapters.worktree.change_set import collect
+from flow.adapters.worktree.guards import guards
+from flow.adapters.worktree.ignore import RULES_FILE
+from flow.cheap_typing import TYPE_CHECKING
+from flow.core import layout
+from flow.core.boundary import Baseline, dirty_digest
+from flow.errors import GitError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flow.adapters.git.repository import Repo
+
+
+def restore(
+    repo: Repo,
+    commit: str | None,
+    *,
+    denied: Sequence[str],
+    journal_dir: str,
+    scores_dir: str = layout.SCORES,
+    cache_dir: str | None = None,
+) -> Baseline:
+    """What ``commit`` alone tells. Where git cannot answer, the next snapshot says why."""
+    bare = Baseline(commit, {}, {}, {}, {}, {}, journal_dir, tuple(denied), scores_dir=scores_dir)
+    if commit is None or repo.git_dir is None or not repository.is_id(commit):
+        return bare
+    try:
+        if (
+            repository.commit_of(repo, commit) is None
+            and commit not in repository.EMPTY_TREES.values()
+        ):
+            return bare
+        bare = bare._replace(ignore_rules=_rules_of(repo, commit), guards=guards(repo))
+        now = collect(repo, commit, denied, cache_dir=cache_dir)
+        dirty = {c.path: dirty_digest(c) for c in now.changes if only_converted(repo, c)}
+        return bare._replace(dirty=dirty, denied_ignored=now.ignored)
+    except GitError:
+        return bare
+
+
+def _rules_of(repo: Repo, commit: str) -> dict[str, str]:
+    """The ignore files of the commit's tree, by path."""
+    listing = repository.git(repo, "ls-tree", "-r", "-z", "--full-tree", commit)
+    found: dict[str, str] = {}
+    for row in listing.split(b"\0"):
+        entry, _, path = row.partition(b"\t")
+        mode, _, rest = entry.partition(b" ")
+        if path.rpartition(b"/")[2] == RULES_FILE and mode.startswith(b"100"):
+            blob = repository.git(
+                repo, "cat-file", "blob", rest.rpartition(b" ")[2].decode("ascii")
+            )
+            name = path.decode("utf-8", "surrogateescape")
+            found[name] = blob.decode("utf-8", "surrogateescape")
+    return found

@@ -1,0 +1,164 @@
+"""Running commands on a base commit, each in a clean checkout of its own (SPEC section 10)."""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+
+from flow.adapters.attribution.attribute import Attributor, attributed
+from flow.adapters.baseline import tree as baseline_tree
+from flow.adapters.baseline import work_folder
+from flow.adapters.baseline.links import KEY, Links, copied
+from flow.adapters.fs import files
+from flow.adapters.git import repository
+from flow.adapters.verification.runner import CommandRunner
+from flow.cheap_typing import TYPE_CHECKING
+from flow.core import layout
+from flow.core.attribution_reading import RULE_FILE
+from flow.core.explain import names
+from flow.errors import ContractError, GitError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from flow.adapters.git.repository import Repo
+    from flow.app.ports import Check, CheckResult
+
+NO_LINKS = Links()
+SHELLS_OWN = frozenset(("PWD", "OLDPWD", "_"))
+
+
+@contextmanager
+def opened(
+    repo: Repo,
+    commit: str,
+    state: str,
+    *,
+    environ: Mapping[str, str],
+    output_limit: int,
+    cache_dir: str | None,
+    left: Callable[[], float],
+    links: Links = NO_LINKS,
+) -> Iterator[BaseRunner]:
+    """What runs commands on ``commit``; everything that it made is removed at the end.
+
+    ``state`` is the user's state folder, ``left`` the seconds it may still take, ``links`` what
+    each checkout gets beside the commit.
+    """
+    baseline_tree.need(repo, commit)
+    work_folder.sweep(state)
+    with work_folder.folder(state) as work:
+        yield BaseRunner(repo, commit, work, environ, output_limit, cache_dir, left, links)
+
+
+class BaseRunner:
+    """A :class:`flow.app.ports.RunChecks` on a base commit. Made by :func:`opened`."""
+
+    def __init__(
+        self,
+        repo: Repo,
+        commit: str,
+        work: str,
+        environ: Mapping[str, str],
+        output_limit: int,
+        cache_dir: str | None,
+        left: Callable[[], float],
+        links: Links,
+    ) -> None:
+        self._links = links
+        self._repo, self._commit, self._work = repo, commit, work
+        self._environ, self._left = environ, left
+        runner = CommandRunner(
+            work, layout.WORK, environ=environ, output_limit=output_limit, outside=repo.top
+        )
+        attributor = Attributor(work, cache_dir, environ.get("PATH"))
+        self._notes = self._rules(attributor)
+        self._run = attributed(runner, attributor, on_base=True)
+        self._number = 0
+
+    def __call__(
+        self,
+        checks: Sequence[Check],
+        *,
+        jobs: int,
+        started: Callable[[Check], None],
+        ended: Callable[[Check, CheckResult], None],
+        tick: Callable[[], None] | None = None,
+    ) -> None:
+        """Run each command in a checkout of its own, which is there only while it runs."""
+        whose: dict[str, Check] = {}
+        notes: dict[str, tuple[str, ...]] = {}
+        moved = []
+        for check in checks:
+            self._number += 1
+            cwd = os.path.normpath(f"{self._number}/{check.cwd}")
+            whose[cwd] = check
+            moved.append(check._replace(cwd=cwd))
+
+        def begin(check: Check) -> None:
+            started(whose[check.cwd])
+            folder = self._folder(check)
+            notes[check.cwd] = (
+                *baseline_tree.make(self._repo, self._commit, folder, left=self._left),
+                *copied(self._repo.top, self._links.paths, folder, self._left),
+                *self._named(whose[check.cwd], folder),
+            )
+
+        def end(check: Check, result: CheckResult) -> None:
+            said = (*result.limitations, *self._notes, *notes.pop(check.cwd))
+            ended(whose[check.cwd], self._weighed(result)._replace(limitations=said))
+            work_folder.remove(self._folder(check))
+
+        self._run(moved, jobs=jobs, started=begin, ended=end, tick=tick)
+
+    def _weighed(self, result: CheckResult) -> CheckResult:
+        """A failure beside linked folders that changed shows nothing: these may be why."""
+        if result.outcome != "failed" or not self._links.changed:
+            return result
+        changed = names(self._links.changed, 5)
+        why = f"not red: {changed}, linked by {KEY}, changed since the goal began"
+        return result._replace(outcome="inconclusive", reason=why)
+
+    def _folder(self, check: Check) -> str:
+        return os.path.join(self._work, check.cwd.partition("/")[0])
+
+    def _rules(self, attributor: Attributor) -> tuple[str, ...]:
+        """The project's own rules about runners are those of the base commit too."""
+        if self._commit in repository.EMPTY_TREES.values():
+            return ()
+        try:
+            data = repository.git(
+                self._repo, "cat-file", "blob", f"{self._commit}:{RULE_FILE}", ok=(0,)
+            )
+        except GitError:
+            return ()  # there are none
+        files.replace(self._work, RULE_FILE, data, sync=False)
+        try:
+            attributor.rules()
+        except ContractError:
+            files.remove(self._work, RULE_FILE, sync=False)
+            return (f"{RULE_FILE} of the base commit is broken, so its rules were left out.",)
+        return ()
+
+    def _named(self, check: Check, folder: str) -> tuple[str, ...]:
+        """Say where the command, or its environment, leads back into the checkout."""
+        top = self._repo.top
+        found = ["the command itself"] if top in check.command else []
+        found += [
+            name
+            for name, value in sorted(self._environ.items())
+            if name not in SHELLS_OWN and _leads(value, top, folder)
+        ]
+        if not found:
+            return ()
+        said = f"{names(found, 5)} names the checkout by its path"
+        return (f"{said}, so this run may have used files of the change.",)
+
+
+def _leads(value: str, top: str, folder: str) -> bool:
+    """Whether a path in ``value`` lies in the checkout, and is part of the commit too."""
+    return any(
+        part == top
+        or (part.startswith(top + "/") and os.path.lexists(folder + part.removeprefix(top)))
+        for part in value.split(":")
+    )

@@ -1,0 +1,160 @@
+"""A clean checkout of one commit, with a git directory of Flow's own (SPEC section 10, red first).
+
+No ``git worktree``: that would write into the user's repository, and commands that run there would
+share its references, stash, hooks and configuration. Here git finds a repository of its own, which
+borrows the user's objects (``objects/info/alternates``), has copies of the references, a detached
+HEAD at the commit, and neither hooks nor anything of the checkout's configuration. So no filter,
+hook or file system monitor of the checkout is started, by Flow or by the command.
+
+``git checkout-index`` writes the files: it converts line ends as ``.gitattributes`` says, and since
+no filter is configured here, files that one would make (Git LFS) are as they are stored.
+"""
+
+from __future__ import annotations
+
+import os
+
+from flow.adapters.git import repository
+from flow.cheap_typing import TYPE_CHECKING
+from flow.core.explain import names, visible
+from flow.errors import GitError, StorageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from flow.adapters.git.repository import Repo
+
+FOLDERS = ("info", "objects/info", "objects/pack", "refs/heads", "refs/tags")
+EXCLUDED = "/.flow/runs/\n"
+DEPTH = 8
+"""Submodules inside of submodules."""
+_ATTRIBUTES = 1 << 20
+
+FILTERED = (
+    "Files that a filter of git would make (Git LFS, encryption) were as they are stored: "
+    "Flow runs no filter."
+)
+
+
+def make(repo: Repo, commit: str, folder: str, *, left: Callable[[], float]) -> tuple[str, ...]:
+    """Check ``commit`` (or the empty tree) out into the new folder ``folder``.
+
+    ``left`` are the seconds it may still take. Returns what the checkout does not show. Raises
+    :class:`GitError` where the commit, or something it needs, is not there.
+    """
+    need(repo, commit)
+    try:
+        return tuple(dict.fromkeys(_make(repo, commit, folder, left, DEPTH)))
+    except OSError as error:
+        raise StorageError(
+            f"cannot check {commit[:12]} out: {error.strerror}",
+            file=folder,
+            remedy="free some disk space, then run it again",
+        ) from error
+
+
+def need(repo: Repo, commit: str) -> None:
+    """Raise :class:`GitError` where ``commit`` is not in the repository."""
+    repository.usable(repo)
+    if commit in repository.EMPTY_TREES.values() or repository.commit_of(repo, commit) is not None:
+        return
+    shallow = repository.is_shallow(repo)
+    raise GitError(
+        f"the base commit {commit[:12]} is not in this repository"
+        + (", which is a shallow clone" * shallow),
+        code="no_base",
+        key="scope.base_commit",
+        value=commit,
+        remedy="git fetch --unshallow" if shallow else "fetch it; or move it: flow goal rebase",
+    )
+
+
+def _make(
+    repo: Repo, commit: str, folder: str, left: Callable[[], float], depth: int
+) -> Iterator[str]:
+    own = os.path.join(folder, ".git")
+    for part in ("", *FOLDERS):
+        os.makedirs(os.path.join(own, part), exist_ok=True)
+    empty = commit in repository.EMPTY_TREES.values()
+    _write(own, "config", _config(len(commit)))
+    _write(own, "HEAD", "ref: refs/heads/base\n" if empty else f"{commit}\n")
+    _write(own, "info/exclude", EXCLUDED)
+    _write(own, "objects/info/alternates", _objects(repo) + "\n")
+    _write(own, "packed-refs", _references(repo))
+    shallow = repository.read_regular(os.path.join(repo.common_dir or "", "shallow"))
+    if shallow:
+        _write(own, "shallow", shallow.decode("ascii", "replace"))
+    if empty:
+        yield "The base is empty: there was no commit yet when the goal began."
+        return
+    for words in (("read-tree", commit), ("checkout-index", "--all", "--index", "--force", "-q")):
+        repository.git_own(own, folder, *words, timeout=left())
+    listing = repository.git_own(own, folder, "ls-files", "--stage", "-z", timeout=left())
+    absent = []
+    for row in listing.split(b"\0")[:-1]:
+        entry, _, name = row.partition(b"\t")
+        path = os.fsdecode(name)
+        if entry.startswith(b"160000 "):
+            said = list(_submodule(repo, path, entry.split(b" ")[1].decode(), folder, left, depth))
+            absent += [path] if said == [""] else []
+            yield from (text for text in said if text)
+        elif name.rpartition(b"/")[2] == b".gitattributes" and _has_filter(folder, path):
+            yield FILTERED
+    if absent:
+        yield f"Submodules that are not checked out here were empty: {names(absent, 5)}."
+
+
+def _submodule(
+    repo: Repo, path: str, commit: str, folder: str, left: Callable[[], float], depth: int
+) -> Iterator[str]:
+    """Check a submodule out from where the user's checkout has it; ``""`` where it has not."""
+    place, target = os.path.join(repo.top, path), os.path.join(folder, path)
+    plain = os.path.realpath(place) == place and os.path.realpath(target) == target
+    found = repository.submodule_repo(place) if plain and depth else None
+    try:
+        there = found is not None and repository.commit_of(found, commit) is not None
+    except GitError:
+        there = False
+    if found is None or not there:
+        yield ""
+        return
+    yield from _make(found, commit, target, left, depth - 1)
+
+
+def _config(digits: int) -> str:
+    sha256 = digits == 64
+    text = f"[core]\n\trepositoryformatversion = {int(sha256)}\n\tbare = false\n"
+    return text + ("[extensions]\n\tobjectFormat = sha256\n" if sha256 else "")
+
+
+def _objects(repo: Repo) -> str:
+    path = os.path.join(repo.common_dir or "", "objects")
+    if "\n" in path:
+        raise GitError(
+            f"the repository's path holds a line feed: {visible(path)}",
+            remedy="move the repository to a folder with a plain name",
+        )
+    return path
+
+
+def _references(repo: Repo) -> str:
+    """The references, as they are now; none where git is not sure of them."""
+    try:
+        listing = repository.git(repo, "for-each-ref", "--format=%(objectname) %(refname)")
+    except GitError:
+        return ""
+    lines = listing.decode("utf-8", "surrogateescape").splitlines()
+    kept = [line for line in lines if " refs/replace/" not in line]
+    return "".join(f"{line}\n" for line in kept)
+
+
+def _has_filter(folder: str, path: str) -> bool:
+    name = os.path.join(folder, path)
+    if os.path.islink(name):
+        return False
+    return b"filter=" in (repository.read_regular(name, limit=_ATTRIBUTES) or b"")
+
+
+def _write(own: str, name: str, text: str) -> None:
+    with open(os.path.join(own, name), "w", encoding="utf-8", errors="surrogateescape") as file:
+        file.write(text)

@@ -1,0 +1,116 @@
+"""Where base checkouts live while their commands run: below ``work/`` of the user's state folder.
+
+Outside of the checkout, so that neither tools that look upward nor git find the files of the change
+there. Each call has a folder of its own and holds a lock in it; the kernel lets go of that when the
+process ends, however it ends, and then whoever comes next removes the folder. No process id is
+looked at.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+
+from flow.adapters.fs import locks
+from flow.adapters.fs.state_folder import check_state_dir, ensure_state_dir
+from flow.cheap_typing import TYPE_CHECKING
+from flow.core.layout import TEMP_PREFIX
+from flow.errors import FlowError, LockTimeout, StorageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+FOLDER = "work"
+LOCK = "lock"
+WAIT = 10.0
+"""Seconds: making a folder and sweeping take turns."""
+
+_held: set[str] = set()
+"""Names of this process's own folders: a thread may take a lock again that it holds."""
+
+
+@contextmanager
+def folder(state: str) -> Iterator[str]:
+    """A new folder with mode 0700 (its real path); it is removed at the end."""
+    ensure_state_dir(state)
+    above = os.path.join(state, FOLDER)
+    ensure_state_dir(above)
+    name = f"{TEMP_PREFIX}{os.urandom(9).hex()}"
+    path = os.path.join(os.path.realpath(above), name)
+    own = f"{FOLDER}/{name}/{LOCK}"
+    with locks.exclusive(state, f"{FOLDER}/{LOCK}", timeout=WAIT, quick=True):
+        try:
+            os.mkdir(path, 0o700)
+        except OSError as error:
+            raise StorageError(
+                f"cannot make a folder: {error.strerror}", file=path, remedy="check the disk"
+            ) from error
+        lock = locks.exclusive(state, own, quick=True)
+        lock.__enter__()
+    _held.add(name)
+    try:
+        yield path
+    finally:
+        try:
+            remove(path)
+        finally:
+            _held.discard(name)
+            lock.__exit__(None, None, None)
+
+
+def sweep(state: str) -> list[str]:
+    """Remove what calls that were killed have left; returns the folders that are gone now."""
+    return [path for path in _unused(state) if remove(path)]
+
+
+def unused(state: str) -> list[str]:
+    """Folders of calls that were killed."""
+    return list(_unused(state))
+
+
+def _unused(state: str) -> Iterator[str]:
+    """One after the other, each while its lock is held."""
+    above = os.path.join(state, FOLDER)
+    if not os.path.isdir(above) or not check_state_dir(state):
+        return
+    there = [name for name in os.listdir(above) if name.startswith(TEMP_PREFIX)]
+    names = sorted(name for name in there if name not in _held)
+    if not names:
+        return
+    with locks.exclusive(state, f"{FOLDER}/{LOCK}", timeout=WAIT, quick=True):
+        for name in names:
+            try:
+                with locks.exclusive(state, f"{FOLDER}/{name}/{LOCK}", timeout=0, quick=True):
+                    yield os.path.join(above, name)
+            except LockTimeout:  # at work
+                continue
+            except FlowError:  # gone, or nothing of Flow's
+                continue
+
+
+def remove(path: str) -> bool:
+    """Remove a folder with all that commands may have made of it; whether it is gone."""
+    import shutil
+
+    shutil.rmtree(path, ignore_errors=True)
+    if os.path.lexists(path):
+        _open_up(path)
+        shutil.rmtree(path, ignore_errors=True)
+    return not os.path.lexists(path)
+
+
+def _open_up(path: str) -> None:
+    """Make every folder below one that can be emptied."""
+    _own(path)
+    for above, folders, _ in os.walk(path):
+        for name in folders:
+            _own(os.path.join(above, name))
+
+
+def _own(path: str) -> None:
+    if os.path.islink(path):
+        return
+    try:
+        os.chmod(path, 0o700)
+    except OSError:
+        pass

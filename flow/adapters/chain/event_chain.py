@@ -1,0 +1,117 @@
+"""Checking ``events.jsonl``: every line says by its hash what it is and what it follows."""
+
+from __future__ import annotations
+
+from flow.adapters.chain import event_log
+from flow.adapters.chain.lines import lines
+from flow.adapters.fs import lenient_json
+from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
+from flow.core import layout
+from flow.core.chain import events_genesis, is_digest, seal
+from flow.core.sha import sha256
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from flow.core.chain import Head
+    from flow.core.chain_walk import Kind, Line
+
+    Say = Callable[[Kind, str, str], None]
+
+
+class Told(NamedTuple):
+    """What a run's events tell of its other files."""
+
+    baseline: tuple[str, ...]
+    """The digest of ``baseline.json``; empty where no event tells which one counts."""
+    newer: bool
+    """Whether there are events after the head that is kept."""
+
+
+def check(root: str, run_id: str, kept: Head | None, say: Say) -> Told:
+    """Name what is wrong with a run's events; ``kept`` is the head in the user's state folder."""
+    rel = layout.events_file(run_id)
+    reader = _Reader(run_id, rel, kept, say)
+    for line in lines(root, rel, event_log.LINE_LIMIT):
+        reader.take(line)
+    reader.finish()
+    return Told(reader.baseline, reader.newer)
+
+
+class _Reader:
+    def __init__(self, run_id: str, rel: str, kept: Head | None, say: Say) -> None:
+        self._rel, self._kept, self._say = rel, kept, say
+        self._seq, self._prev = 1, events_genesis(run_id)
+        self._chained = False
+        self._torn: int | None = None
+        """A line that is no event, until what follows says whether one was lost there."""
+        self._held = kept is None
+        self.baseline: tuple[str, ...] = ()
+        self.newer = False
+
+    def take(self, line: Line) -> None:
+        event = _event(line.text)
+        if event is None or not line.ended:
+            if self._torn is None:
+                self._torn = line.number
+            if not line.ended:
+                self._wrong("cut", f"line {line.number} is half a line")
+            return
+        seq, digest = event.get("seq"), event.get("hash")
+        if digest is None and not self._chained:
+            self._old(line, seq)
+            return
+        self._chained = True
+        self._link(line, event)
+        self._seq, self._prev = (seq if isinstance(seq, int) else 0) + 1, str(digest)
+        self._torn = None
+        self.newer = self._kept is None or (self._held and (seq, digest) != self._kept)
+        if self._kept is not None and (seq, digest) == self._kept:
+            self._held = True
+        if is_digest(event.get("baseline_sha256")):
+            self.baseline = (event["baseline_sha256"],)
+
+    def _link(self, line: Line, event: Mapping[str, Any]) -> None:
+        seq = event.get("seq")
+        bare = {key: value for key, value in event.items() if key != "hash"}
+        if event_log.text(event) != line.text or not is_digest(event.get("hash")):
+            self._wrong("altered", f"line {line.number} is not written as Flow writes it")
+        elif seal(bare) != event["hash"]:
+            self._wrong("altered", f"line {line.number} (event {seq}) was altered")
+        elif seq != self._seq and self._torn is not None:
+            self._wrong("altered", f"line {self._torn} is no event, and one was there")
+        elif not isinstance(seq, int) or seq != self._seq:
+            kind: Kind = "reordered" if isinstance(seq, int) and seq < self._seq else "missing"
+            text = f"line {line.number} is event {seq}, and event {self._seq} should be there"
+            self._wrong(kind, text)
+        elif self._prev and event.get("prev") != self._prev:
+            text = f"event {seq} does not follow the one before it: one of them was replaced"
+            self._wrong("restored", text)
+
+    def _old(self, line: Line, seq: object) -> None:
+        """A line of a version of Flow that did not chain events; the first chained one names it."""
+        self._prev = sha256(line.text or b"").hexdigest()
+        self._seq = (seq if isinstance(seq, int) else 0) + 1
+
+    def finish(self) -> None:
+        if self._torn is not None:
+            self._wrong("altered", f"line {self._torn} is no event, and none follows it")
+        if not self._held and self._kept is not None:
+            text = (
+                "was cut, or restored from an older copy: your own state folder knows event "
+                f"{self._kept.number}, which is not in it"
+            )
+            self._wrong("cut", text)
+
+    def _wrong(self, kind: Kind, text: str) -> None:
+        self._say(kind, self._rel, text)
+        self._torn = None
+        self._held = True  # what is wrong has been named
+
+
+def _event(text: bytes | None) -> dict[str, Any] | None:
+    try:
+        found = lenient_json.loads(text) if text is not None else None
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) else None

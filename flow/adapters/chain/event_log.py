@@ -1,0 +1,243 @@
+"""The event lines of a run (SPEC section 1, ``events.jsonl``).
+
+One JSON object a line: ``at``, ``seq``, ``type``, ``goal_id``, the type's own fields, and last
+``prev`` and ``hash``, which chain the lines as those of the ledger are (:mod:`flow.core.chain`).
+A line is appended with one write under the run's lock. ``seq`` counts on from the last whole line,
+read backwards from the end, so that the cost does not grow with the file; the order of events is
+that of ``seq``, never of a clock. A line that a crash tore is reported and skipped; the next append
+starts a new one (CASES A9).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+
+from flow.adapters.fs import files, lenient_json, locks
+from flow.adapters.fs.folders import reported
+from flow.cheap_typing import TYPE_CHECKING, Any
+from flow.core import layout
+from flow.core.chain import events_genesis, is_digest, seal
+from flow.core.sha import sha256
+from flow.errors import ContractError, Fault
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    Event = Mapping[str, Any]
+
+KEY = "key"
+"""The field that makes an append happen once."""
+
+READ_LIMIT = 4 << 20
+"""Bytes: :func:`read` takes this much of the end of ``events.jsonl``, about 10,000 events."""
+
+LINE_LIMIT = 4 << 20
+"""Bytes: no event is longer; a file with a longer line is refused, not searched for its start."""
+
+_FIRST_BLOCK, _LARGEST_BLOCK = 1 << 13, 1 << 22
+_WARNINGS_LIMIT = 20
+
+
+def append(
+    root: str,
+    run_id: str,
+    goal_id: str,
+    type: str,
+    fields: Mapping[str, Any],
+    *,
+    at: str,
+    key: str | None = None,
+    once: bool = False,
+    sync: bool = True,
+) -> int:
+    """Append one event and return its ``seq`` (1 for a run's first).
+
+    ``at``, ``seq``, ``type``, ``goal_id``, ``prev`` and ``hash`` are never taken from ``fields``.
+    With ``once``, an event that has this ``key`` already is left alone and its ``seq`` returned.
+    Without ``sync`` the line reaches the disk with a later one.
+    """
+    rel = layout.events_file(run_id)
+    with locks.exclusive(root, layout.run_lock(run_id), quick=True):
+        if once and key is not None:
+            there = newest(root, run_id, KEY, key, lambda event: event.get(KEY) == key)
+            if there is not None:
+                return _seq(there)
+        before, line = _last(root, run_id)
+        own: dict[str, Any] = {"at": at, "seq": _seq(before) + 1, "type": type}
+        own["goal_id"] = goal_id
+        if key is not None:
+            own[KEY] = key
+        event = {**own, **fields, **own}
+        for name in ("prev", "hash"):  # they stand at the end
+            event.pop(name, None)
+        event["prev"] = following(run_id, before, line)
+        event["hash"] = seal(event)
+        files.append_line(root, rel, text(event), sync=sync)
+    return _seq(own)
+
+
+def following(run_id: str, before: Event, line: bytes) -> str:
+    """``prev`` of the event after ``before``, whose line is ``line``; empty: of the first one.
+
+    A line that an older version of Flow wrote has no ``hash``; that of its bytes stands for it.
+    """
+    found = before.get("hash")
+    if found is None:
+        return sha256(line).hexdigest() if line else events_genesis(run_id)
+    return found if is_digest(found) else ""
+
+
+def text(event: Event) -> bytes:
+    """The line of an event, without the newline."""
+    return json.dumps(event, separators=(",", ":"), ensure_ascii=True).encode("ascii")
+
+
+def read(
+    root: str, run_id: str, goal_id: str | None = None
+) -> tuple[tuple[Event, ...], tuple[str, ...]]:
+    """The run's events in order, only those of ``goal_id`` where it is given, and warnings."""
+    rel = layout.events_file(run_id)
+    data = files.read_end(root, rel, limit=READ_LIMIT + 1)
+    found: list[Event] = []
+    warnings: list[str] = []
+    lines = data.split(b"\n")
+    if len(data) > READ_LIMIT:  # the first of them began before
+        del lines[0]
+        warnings.append(f"{rel}: is larger than {READ_LIMIT} bytes; older events are left out")
+        lines = lines or [b""]
+    if lines.pop():
+        warnings.append(f"{rel}: ends in half a line, which is skipped")
+    for number, line in enumerate(lines, 1):
+        event = _parse(line)
+        if event is None:
+            if len(warnings) < _WARNINGS_LIMIT:
+                which = f"line {number}" if len(data) <= READ_LIMIT else "a line"
+                warnings.append(f"{rel}: {which} is not an event and is skipped")
+        elif goal_id is None or event.get("goal_id") == goal_id:
+            found.append(event)
+    return tuple(found), tuple(warnings)
+
+
+def newest(
+    root: str, run_id: str, field: str, value: str, accept: Callable[[Event], bool]
+) -> Event | None:
+    """The newest event with this text ``field`` that ``accept`` takes; None where there is none.
+
+    Searched from the end, so that what was written lately is found at once.
+    """
+    needle = json.dumps({field: value}, separators=(",", ":"))[1:-1].encode("ascii")
+    for line in backwards(root, layout.events_file(run_id), needle):
+        event = _parse(line)
+        if event is not None and event.get(field) == value and accept(event):
+            return event
+    return None
+
+
+def of_type(root: str, run_id: str, type: str) -> list[Event]:
+    """Every event of this type, oldest first."""
+    needle = json.dumps({"type": type}, separators=(",", ":"))[1:-1].encode("ascii")
+    found = [_parse(line) for line in backwards(root, layout.events_file(run_id), needle)]
+    return [event for event in reversed(found) if event is not None and event.get("type") == type]
+
+
+def events_after(root: str, run_id: str, seq: int) -> list[Event]:
+    """The whole events whose ``seq`` is higher, oldest first; read from the end only."""
+    found: list[Event] = []
+    for line in backwards(root, layout.events_file(run_id), b""):
+        event = _parse(line)
+        if event is None:
+            continue
+        if _seq(event) <= seq:
+            break
+        found.append(event)
+    found.reverse()
+    return found
+
+
+def last_seq(root: str, run_id: str) -> int:
+    """The ``seq`` of the run's newest event; 0 where there is none."""
+    return _seq(_last(root, run_id)[0])
+
+
+def last_hash(root: str, run_id: str) -> tuple[int, str]:
+    """(``seq``, ``hash``) of the run's newest event; (0, empty) where it has none."""
+    event = _last(root, run_id)[0]
+    found = event.get("hash")
+    return (_seq(event), str(found)) if is_digest(found) else (0, "")
+
+
+def holds(root: str, run_id: str, seq: int, digest: str) -> bool:
+    """Whether the event with this ``seq`` has this ``hash``. Searched from the end."""
+    found = newest(root, run_id, "hash", digest, lambda event: _seq(event) == seq)
+    return found is not None
+
+
+def _last(root: str, run_id: str) -> tuple[Event, bytes]:
+    """The run's newest event and its line; empty where there is none."""
+    for line in backwards(root, layout.events_file(run_id), b'"seq":'):
+        event = _parse(line)
+        if event is not None:
+            return event, line
+    return {}, b""
+
+
+def _seq(event: Event) -> int:
+    seq = event.get("seq")
+    return seq if isinstance(seq, int) and not isinstance(seq, bool) and seq > 0 else 0
+
+
+def _parse(line: bytes) -> Event | None:
+    try:
+        event = lenient_json.loads(line)
+    except ValueError:
+        return None
+    return event if isinstance(event, dict) else None
+
+
+def _refuse_long(rel: str, length: int) -> None:
+    if length > LINE_LIMIT:
+        raise ContractError(
+            [
+                Fault(
+                    f"holds a line of more than {LINE_LIMIT} bytes, which is no event",
+                    file=rel,
+                    remedy="look at it, then take that line out",
+                )
+            ]
+        )
+
+
+def backwards(root: str, rel: str, needle: bytes) -> Iterator[bytes]:
+    """Whole lines that hold ``needle``, the last one first. A torn tail is left out."""
+    fd = files.open_regular(root, rel)
+    if fd is None:
+        return
+    try:
+        with reported("read", rel):
+            end, block = os.fstat(fd).st_size, _FIRST_BLOCK
+            size = end
+            rest: bytes | None = None  # the start of a line whose beginning is not read yet
+            while end > 0:
+                start = max(0, end - block)
+                data = os.pread(fd, end - start, start)
+                block = min(block * 4, _LARGEST_BLOCK)
+                end = start
+                if rest is None:  # what follows the last newline is no line yet
+                    cut = data.rfind(b"\n")
+                    if cut < 0:
+                        _refuse_long(rel, size - end)
+                        continue
+                    data, rest = data[:cut], b""
+                else:
+                    data += rest
+                first = data.find(b"\n") if start else -1
+                rest = data[:first] if first >= 0 else (data if start else b"")
+                if start and first < 0:
+                    _refuse_long(rel, len(rest))
+                    continue
+                lines = data[first + 1 :]
+                if needle in lines:
+                    yield from (line for line in reversed(lines.split(b"\n")) if needle in line)
+    finally:
+        os.close(fd)

@@ -1,0 +1,156 @@
+"""``ledger.jsonl``: appending to a run's hash chain, and finding an entry of it.
+
+Callers that append hold the run's lock. The last entry is read from the end, so that an append
+costs the same whatever the length. What is no entry any more is passed over and left to be named
+(:mod:`flow.adapters.chain.check`): a broken ledger stops no evaluation, and an entry is never
+rewritten. Half an entry at the end, which only a power cut or a full disk leaves, was never
+acknowledged and is cut off by the next append.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from flow.adapters.chain import event_log, session_writes
+from flow.adapters.fs import files, lenient_json
+from flow.cheap_typing import TYPE_CHECKING
+from flow.core import chain, layout
+from flow.core.sha import sha256
+
+if TYPE_CHECKING:
+    from flow.core.chain import Entry
+
+_known: dict[tuple[str, str], tuple[int, Entry]] = {}
+"""(top level, run) → size of the ledger after this process's last append, and that entry."""
+
+_END = 1 << 13
+"""Bytes of the end of the ledger that are read first; an entry has about 600."""
+
+
+def parse(line: bytes) -> Entry:
+    """The entry of a line; ValueError with what is wrong."""
+    try:
+        document = lenient_json.loads(line)
+    except ValueError:
+        raise ValueError("is no entry") from None
+    return chain.read(document, line)
+
+
+def token(sidecar_sha256: str) -> str:
+    """What the temporary name of a sidecar is made of, so that its entry leads to it."""
+    return sidecar_sha256[: layout.TEMP_DIGITS]
+
+
+def last(root: str, run_id: str) -> Entry | None:
+    """The newest entry; None where the run has none."""
+    rel = layout.ledger_file(run_id)
+    known = _known.get((root, run_id))
+    if known is not None and files.size(root, rel) == known[0]:
+        return known[1]  # nobody has appended since
+    end = files.read_end(root, rel, limit=_END)
+    for line in reversed(end.split(b"\n")[1 if len(end) == _END else 0 :]):
+        entry = _entry(line)
+        if entry is not None:
+            return entry
+    if len(end) < _END:
+        return None
+    return next(filter(None, map(_entry, event_log.backwards(root, rel, b'"hash":'))), None)
+
+
+def head(root: str, run_id: str) -> str | None:
+    """The chain's head as ``<n>:<hash>``; None where the run has no entry."""
+    entry = last(root, run_id)
+    return str(entry.head) if entry is not None else None
+
+
+def find(root: str, run_id: str, evidence_id: str, kind: str = chain.EVIDENCE) -> Entry | None:
+    """The entry of this kind of a sidecar; None where it has none. Searched from the end."""
+    needle = chain.canonical({"evidence_id": evidence_id})[1:-1]
+    for line in event_log.backwards(root, layout.ledger_file(run_id), needle):
+        entry = _entry(line)
+        if entry and (entry.kind, entry.evidence_id) == (kind, evidence_id):
+            return entry
+    return None
+
+
+def at(root: str, run_id: str, seq: int) -> Entry | None:
+    """The newest entry with this number; None where there is none. Searched from the end."""
+    needle = chain.canonical({"seq": seq})[1:-1]
+    for line in event_log.backwards(root, layout.ledger_file(run_id), needle):
+        entry = _entry(line)
+        if entry is not None and entry.seq == seq:
+            return entry
+    return None
+
+
+class Links:
+    """The entries of a run by their hash, from the newest on: each line is looked at once.
+
+    An entry that is found so is one that whoever said the hash knew, whatever else is in the file.
+    """
+
+    def __init__(self, root: str, run_id: str) -> None:
+        self._lines = event_log.backwards(root, layout.ledger_file(run_id), b'"hash":"')
+
+    def get(self, digest: str) -> Entry | None:
+        """The entry with this hash, if it lies before those that were asked for already."""
+        line = self.line(digest)
+        return _entry(line) if line is not None else None
+
+    def line(self, digest: str) -> bytes | None:
+        """Its line. What it says is what was hashed; whoever knew the hash has read it."""
+        member = b'"hash":"%b",' % digest.encode("ascii")
+        for line in self._lines:
+            if member in line and sha256(line.replace(member, b"", 1)).hexdigest() == digest:
+                return line
+        return None
+
+
+def append(root: str, run_id: str, *entries: Entry) -> None:
+    """Append entries that follow the newest one, and sync them."""
+    rel = layout.ledger_file(run_id)
+    size = _mend(root, rel)
+    text = b"".join(chain.line(entry) + b"\n" for entry in entries)
+    _known.pop((root, run_id), None)
+    files.append_lines(root, rel, text)
+    _known[root, run_id] = size + len(text), entries[-1]
+    session_writes.appended(root, run_id, entries)
+
+
+def take_back(root: str, run_id: str, entry: Entry) -> None:
+    """Cut off the entry that was just appended, if it is there and the last one."""
+    rel = layout.ledger_file(run_id)
+    line = chain.line(entry) + b"\n"
+    _known.pop((root, run_id), None)
+    session_writes.undone(root, run_id, entry)
+    if files.read_end(root, rel, limit=len(line)) == line:
+        _cut(root, rel, files.size(root, rel) - len(line))
+
+
+@lru_cache(maxsize=64)  # the newest entries are asked for again and again
+def _entry(line: bytes) -> Entry | None:
+    try:
+        return parse(line)
+    except ValueError:
+        return None
+
+
+def _mend(root: str, rel: str) -> int:
+    """Cut off half an entry at the end, and return the ledger's size.
+
+    A whole one that lost its newline, or has something else in its place, stays.
+    """
+    size, end = files.size_and_end(root, rel, limit=_END)
+    tail = end[end.rfind(b"\n") + 1 :]
+    if tail and len(tail) < _END and _entry(tail) is None and _entry(tail[:-1]) is None:
+        size -= len(tail)
+        _cut(root, rel, size)
+        return size
+    return size + bool(tail)  # its line is ended before the next
+
+
+def _cut(root: str, rel: str, size: int) -> None:
+    if size > 0:
+        files.truncate(root, rel, size)
+    else:
+        files.remove(root, rel)

@@ -1,0 +1,135 @@
+"""What others wrote down of a run's chain: heads in journals, and in commits (SPEC section 10).
+
+Runs are not tracked by git, and the decision journal is: each change of a goal's status names the
+head its run had. So a clone can tell a run that was cut or restored, without the state folder of
+whoever wrote it.
+"""
+
+from __future__ import annotations
+
+import os
+
+from flow.adapters.fs import files
+from flow.adapters.git import names as git_names
+from flow.adapters.git.run import git as run_git
+from flow.adapters.journal import store as journal_store
+from flow.cheap_typing import TYPE_CHECKING, NamedTuple
+from flow.core import ids, layout
+from flow.core.chain import TRAILER, Head, head_of
+from flow.core.chain_walk import Said
+from flow.core.explain import visible
+from flow.errors import FlowError, InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from flow.adapters.git.repository import Repo
+
+JOURNALS_LIMIT = 10_000
+COMMITS_LIMIT = 100_000
+"""Commits with a trailer that are looked at."""
+
+
+class Heads(NamedTuple):
+    """Heads by run, those of commits (which name no run), and what could not be read."""
+
+    runs: dict[str, list[Said]]
+    commits: tuple[Said, ...]
+    warnings: tuple[str, ...]
+
+
+def here(root: str, folders: Sequence[str]) -> Heads:
+    """What the journals of the working tree say; ``folders`` are the journal folders."""
+    runs: dict[str, list[Said]] = {}
+    warnings: list[str] = []
+    for folder in dict.fromkeys(folders):
+        try:
+            for name in files.names(root, folder, suffix=".md", limit=JOURNALS_LIMIT):
+                rel = f"{folder}/{name}"
+                data = files.read_optional(root, rel, limit=journal_store.LIMIT) or b""
+                _collect(data, rel, rel, runs, warnings)
+        except FlowError as error:
+            warnings += [str(fault) for fault in error.faults]
+    return Heads(runs, (), tuple(warnings))
+
+
+def at(repo: Repo, ref: str, folders: Sequence[str]) -> Heads:
+    """What the journals and the commits say at a git ref.
+
+    Raises :class:`InputError` for what is no commit, :class:`GitError` where git cannot tell.
+    """
+    commit = git_names.resolve(repo, ref, key="--against")
+    if commit is None:
+        raise InputError(
+            f"git knows no commit {visible(ref)!r:.80}",
+            code="not_found",
+            key="--against",
+            value=ref,
+            remedy="name a branch, a tag or a commit that is in this repository",
+        )
+    runs: dict[str, list[Said]] = {}
+    warnings: list[str] = []
+    for rel in _tracked(repo, commit, folders):
+        blob = run_git(repo, "cat-file", "-s", f"{commit}:{rel}")
+        if int(blob) > journal_store.LIMIT:
+            warnings.append(f"{rel} at {ref} is larger than a journal and was left out")
+            continue
+        data = run_git(repo, "cat-file", "blob", f"{commit}:{rel}")
+        _collect(data, rel, f"{rel} at {visible(ref)}", runs, warnings)
+    return Heads(runs, tuple(_trailers(repo, commit)), tuple(warnings))
+
+
+def _tracked(repo: Repo, commit: str, folders: Sequence[str]) -> list[str]:
+    wanted = tuple(f"{folder}/" for folder in dict.fromkeys(folders))
+    listed = run_git(
+        repo, "ls-tree", "-r", "-z", "--name-only", "--full-tree", commit, "--", *wanted
+    )
+    names = [os.fsdecode(name) for name in listed.split(b"\0")]
+    found = [name for name in names if name.endswith(".md") and name.startswith(wanted)]
+    return found[:JOURNALS_LIMIT]
+
+
+def _collect(
+    data: bytes, rel: str, who: str, runs: dict[str, list[Said]], warnings: list[str]
+) -> None:
+    if b"ledger_head" not in data:
+        return
+    try:
+        found = journal_store.parse(data, rel)
+    except FlowError as error:
+        warnings += [str(fault) for fault in error.faults]
+        return
+    for artifact in found.artifacts:
+        head, bundle = head_of(artifact.get("ledger_head")), artifact.get("evidence_bundle")
+        if head is None or not isinstance(bundle, str):
+            continue
+        try:
+            run_id = ids.run_id(bundle.removeprefix(f"{layout.RUNS}/"))
+        except FlowError:
+            continue
+        said = Said(head, who)
+        if said not in runs.setdefault(run_id, []):
+            runs[run_id].append(said)
+
+
+def _trailers(repo: Repo, commit: str) -> Iterator[Said]:
+    """The trailers of the commits up to ``commit``, newest first."""
+    log = run_git(
+        repo,
+        "log",
+        "-z",
+        "--encoding=UTF-8",
+        f"--max-count={COMMITS_LIMIT}",
+        "--basic-regexp",  # whatever the checkout's grep.patternType says
+        f"--grep=^{TRAILER}: ",
+        "--format=%H%n%B",
+        commit,
+    )
+    seen: set[Head] = set()
+    for each in log.decode("utf-8", "replace").split("\0"):
+        name, _, body = each.partition("\n")
+        for line in body.splitlines():
+            head = head_of(line.removeprefix(f"{TRAILER}: ").strip())
+            if line.startswith(f"{TRAILER}: ") and head is not None and head not in seen:
+                seen.add(head)
+                yield Said(head, f"commit {name[:12]}")

@@ -1,0 +1,120 @@
+"""Goals and sidecars that were read and checked before, so that the hot path needs no YAML library.
+
+One JSON file for each text, named after a SHA-256 over the text, the schema and Flow's
+version: an upgraded Flow trusts no older check. The folder is the user's own: where others could
+write to it, it is neither read nor written. Whatever is not a whole entry of this format is
+ignored; nothing here ever fails.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+
+from flow.adapters.fs.state_folder import replace_own
+from flow.cheap_typing import Any
+from flow.core.sha import sha256
+
+REVISION = 2
+"""To be raised when reading or checking changes without a change of the schema or the version."""
+MOST = 256
+"""Entries that are kept."""
+LIMIT = 4 << 20
+"""Bytes an entry may have; JSON escapes make it longer than the goal file."""
+_SUFFIX = ".json"
+_schemas: dict[str, bytes] = {}
+"""The digests of the schemas, read once per process."""
+
+
+def load(
+    cache_dir: str, data: bytes, kind: str = "goal"
+) -> tuple[dict[str, Any], list[str]] | None:
+    """The checked document of this text, and its warnings; None where there is none."""
+    if not private(cache_dir):
+        return None
+    name = _name(data, kind)
+    try:
+        fd = os.open(os.path.join(cache_dir, name), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        with open(fd, "rb") as stream:
+            found = os.fstat(stream.fileno())
+            if not stat.S_ISREG(found.st_mode) or found.st_size > LIMIT:
+                return None
+            header, _, body = stream.read(LIMIT).partition(b"\n")
+        if header != _header(name, body):
+            return None
+        entry = json.loads(body)
+    except (OSError, ValueError, RecursionError):
+        return None
+    return entry["document"], entry["warnings"]
+
+
+def store(
+    cache_dir: str, data: bytes, document: dict[str, Any], warnings: list[str], kind: str = "goal"
+) -> None:
+    """Keep a document that was checked. A folder that cannot be used is left alone."""
+    for folder in (os.path.dirname(cache_dir), cache_dir):
+        try:
+            os.mkdir(folder, 0o700)
+        except OSError:
+            pass
+    if not private(cache_dir):
+        return
+    name = _name(data, kind)
+    try:
+        entry = {"document": document, "warnings": warnings}
+        body = json.dumps(entry, separators=(",", ":")).encode("ascii")
+        replace_own(os.path.join(cache_dir, name), _header(name, body) + b"\n" + body)
+        _prune(cache_dir)
+    except (OSError, ValueError):
+        return
+
+
+def private(folder: str) -> bool:
+    """Whether only this user can read and write the folder, and it is no symlink."""
+    try:
+        found = os.lstat(folder)
+    except OSError:
+        return False
+    return (
+        stat.S_ISDIR(found.st_mode)
+        and found.st_uid == os.geteuid()
+        and not stat.S_IMODE(found.st_mode) & 0o077
+    )
+
+
+def _header(name: str, body: bytes) -> bytes:
+    """What an entry begins with: its own name and the digest of the rest, against damage."""
+    return f"{name} {sha256(body).hexdigest()}".encode("ascii")
+
+
+def _name(data: bytes, kind: str) -> str:
+    from flow import __version__
+    from flow.adapters.contracts import schemas
+
+    if kind not in _schemas:
+        text = schemas.text(kind) if kind in schemas.NAMES else ""
+        _schemas[kind] = sha256(text.encode()).digest()
+    digest = sha256(f"{REVISION} {__version__}\n".encode())
+    digest.update(_schemas[kind])
+    digest.update(data)
+    return f"{digest.hexdigest()}.{kind}{_SUFFIX}"
+
+
+def _prune(folder: str) -> None:
+    """Drop the older half once there are too many, half-written ones of dead processes included."""
+    names = os.listdir(folder)
+    if len(names) <= MOST:
+        return
+    ages = []
+    for name in names:
+        if name.endswith(_SUFFIX) or name.startswith("."):
+            try:
+                ages.append((os.lstat(os.path.join(folder, name)).st_mtime_ns, name))
+            except OSError:
+                continue
+    for _, name in sorted(ages)[: len(ages) - MOST // 2]:
+        try:
+            os.unlink(os.path.join(folder, name))
+        except OSError:
+            continue

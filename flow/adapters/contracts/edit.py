@@ -1,0 +1,363 @@
+"""Changing a YAML text at its marks (SPEC section 1: every line that is not meant to change stays).
+
+The text is read twice: strictly, for its document, and into a tree of nodes that knows where each
+value stands. The changes are applied to a copy of the document; where old and new document differ,
+the tree says which characters to replace. The result is read again and must be the document
+intended.
+"""
+
+from __future__ import annotations
+
+import re
+
+from flow.adapters.contracts import dump
+from flow.adapters.contracts.nodes import tree
+from flow.adapters.contracts.strict_yaml import LIMIT, read_yaml
+from flow.adapters.contracts.text import dotted, show
+from flow.cheap_typing import TYPE_CHECKING, Any
+from flow.errors import ContractError, InputError, RefusedError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flow.adapters.contracts.nodes import Entry, Node
+    from flow.adapters.contracts.text import Path
+
+
+_DEEP_COMMENT = re.compile(r"(?: *\r?\n)* +#")
+
+
+def edited(text: str, changes: Sequence[tuple[Path, Any]], *, file: str) -> str:
+    """The text with the changes made; see :func:`flow.adapters.contracts.edit`."""
+    document = _document(text, file)
+    wanted = _changed(document, changes, file)
+    if same(document, wanted):
+        return text
+    result = _Editor(text, tree(text, file)).run(document, wanted)
+    if len(result.encode("utf-8")) > LIMIT:
+        raise RefusedError(
+            f"would be larger than {LIMIT} bytes with what Flow writes there",
+            code="cannot_edit",
+            file=file,
+            remedy="make it smaller",
+        )
+    try:
+        found = _document(result, file)
+    except ContractError as error:
+        raise _refused(file, changes) from error
+    if not same(found, wanted):
+        raise _refused(file, changes)
+    return result
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two documents are equal, types included (``1``, ``1.0`` and ``true`` differ)."""
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
+    if isinstance(one, list):
+        return len(one) == len(other) and all(map(same, one, other))
+    return bool(one == other)
+
+
+def _document(text: str, file: str) -> Any:
+    try:
+        data = text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise InputError(
+            "the text is not Unicode", file=file, value=show(text), remedy="read it as UTF-8"
+        ) from error
+    reading = read_yaml(data, file=file)
+    if reading.faults:
+        raise ContractError(reading.faults)
+    return reading.document
+
+
+def _refused(file: str, changes: Sequence[tuple[Path, Any]]) -> RefusedError:
+    return RefusedError(
+        "its layout cannot be edited safely",
+        code="cannot_edit",
+        file=file,
+        key=", ".join(dotted(path) for path, _ in changes[:8]),
+        remedy="write that part of the file in plain block style, then try again",
+    )
+
+
+# The document as it is to be ------------------------------------------------------------
+
+
+def _changed(document: Any, changes: Sequence[tuple[Path, Any]], file: str) -> Any:
+    from flow.adapters.contracts.formats import DELETE
+
+    wanted = _copy(document)
+    for path, value in changes:
+        if not path:
+            raise InputError("a change needs a path", file=file, remedy="name a key")
+        holder = wanted
+        dump.plain_types({step: None for step in path if isinstance(step, str)})
+        for place, step in enumerate(path[:-1]):
+            inner = _step(holder, step, path[: place + 1], file)
+            if inner is None:
+                if value is DELETE:
+                    break
+                inner = {} if isinstance(path[place + 1], str) else []
+                _put(holder, step, inner)
+            holder = inner
+        else:
+            _step(holder, path[-1], path, file)
+            if value is DELETE:
+                if isinstance(holder, dict):
+                    holder.pop(path[-1], None)
+                else:
+                    raise InputError(
+                        "an entry of a list cannot be taken out by itself",
+                        file=file,
+                        key=dotted(path),
+                        remedy="give the whole list",
+                    )
+            else:
+                _put(holder, path[-1], dump.plain_types(value))
+    return wanted
+
+
+def _copy(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _copy(item) for key, item in value.items()}
+    return [_copy(item) for item in value] if isinstance(value, list) else value
+
+
+def _step(holder: Any, step: str | int, path: Path, file: str) -> Any:
+    """What stands at ``step``, or None; raises :class:`InputError` where nothing can."""
+    if isinstance(holder, dict) and isinstance(step, str):
+        return holder.get(step)
+    if isinstance(holder, list) and isinstance(step, int) and 0 <= step <= len(holder):
+        return holder[step] if step < len(holder) else None
+    raise InputError(
+        f"nothing can be set there: {dotted(path[:-1]) or 'the file'} is {show(holder)}",
+        file=file,
+        key=dotted(path),
+        remedy="name a key of a mapping, or a place in a list",
+    )
+
+
+def _put(holder: Any, step: Any, value: Any) -> None:
+    if isinstance(holder, list) and step == len(holder):
+        holder.append(value)
+    else:
+        holder[step] = value
+
+
+class _Editor:
+    """Collects replacements for the places where two documents differ, and makes them."""
+
+    def __init__(self, text: str, root: Node) -> None:
+        self.text = text
+        self.root = root
+        self.splices: list[tuple[int, int, str]] = []
+        self.newline = "\r\n" if "\r\n" in text[: text.find("\n") + 1] else "\n"
+
+    def run(self, old: Any, new: Any) -> str:
+        self.reconcile(self.root, old, new, None)
+        parts: list[str] = []
+        position = 0
+        # Equal places keep their order: what is inside a value was noted before what follows.
+        for start, end, replacement in sorted(self.splices, key=lambda splice: splice[:2]):
+            if start < position:
+                return ""  # they overlap; the caller refuses what does not read as intended
+            parts += [self.text[position:start], replacement]
+            position = end
+        return "".join([*parts, self.text[position:]])
+
+    def put(self, start: int, end: int, replacement: str) -> None:
+        self.splices.append((start, end, replacement))
+
+    # -- places in the text
+
+    def line_end(self, position: int) -> int:
+        """Where the line of ``position`` ends, its line break not included."""
+        found = self.text.find("\n", position)
+        if found < 0:
+            return len(self.text)
+        return found - 1 if self.text[found - 1 : found] == "\r" and found > position else found
+
+    def line_start(self, position: int) -> int:
+        return self.text.rfind("\n", 0, position) + 1
+
+    def after(self, node: Node) -> int:
+        """Where a new line can go behind ``node``: the start of a line, or the text's end."""
+        leaf = node.leaf
+        if not leaf.is_literal:
+            found = self.text.find("\n", leaf.end)
+            return len(self.text) if found < 0 else found + 1
+        end = leaf.end
+        if end == len(self.text) and not self.text.endswith("\n"):
+            return end
+        # The parser may end a block scalar behind the spaces of the next line.
+        end = self.line_start(end)
+        while not leaf.keep:
+            # Blank lines behind it are not its own; what is longer than the indentation could be.
+            before = self.line_start(end - 1)
+            line = self.text[before:end]
+            if before <= leaf.start or line.strip() or len(line.rstrip("\r\n")) > node.column:
+                break
+            end = before
+        return end
+
+    def tail(self, node: Node) -> int:
+        """The end of ``node``'s last line, comment included and line break not."""
+        if not node.leaf.is_literal:
+            return self.line_end(node.leaf.end)
+        after = self.after(node)
+        text = self.text[:after]
+        return after - 2 if text.endswith("\r\n") else after - 1 if text.endswith("\n") else after
+
+    def value_end(self, node: Node) -> int:
+        """The end of ``node``'s own characters."""
+        return self.tail(node) if node.leaf.is_literal else node.leaf.end
+
+    # -- differences
+
+    def reconcile(self, node: Node, old: Any, new: Any, key: Node | None) -> None:
+        if same(old, new):
+            return
+        if isinstance(old, dict) and isinstance(new, dict) and old.keys() & new.keys():
+            self.mapping(node, old, new)
+        elif isinstance(old, list) and isinstance(new, list) and 0 < len(old) <= len(new):
+            for (_, item), before, now in zip(node.entries, old, new, strict=False):
+                self.reconcile(item, before, now, None)
+            self.add(node, new[len(old) :])
+        else:
+            self.replace(node, new, key)
+
+    def mapping(self, node: Node, old: dict[str, Any], new: dict[str, Any]) -> None:
+        kept: Node | None = None
+        for key, value in node.entries:
+            if key is not None and key.value in new:
+                self.reconcile(value, old[key.value], new[key.value], key)
+                kept = value
+        self.remove([key is not None and key.value not in new for key, _ in node.entries], node)
+        added = {name: value for name, value in new.items() if name not in old}
+        if added and kept is not None:
+            self.add(node, added, kept)
+
+    def remove(self, gone: list[bool], node: Node) -> None:
+        """Take out the marked entries of a mapping that keeps at least one."""
+        entries = node.entries
+        place = 0
+        while place < len(gone):
+            if not gone[place]:
+                place += 1
+                continue
+            last = place
+            while last + 1 < len(gone) and gone[last + 1]:
+                last += 1
+            start, value = self.entry_start(entries[place]), entries[last][1]
+            if node.is_flow:
+                if place:
+                    self.put(entries[place - 1][1].end, value.end, "")
+                else:
+                    self.put(start, self.entry_start(entries[last + 1]), "")
+            elif self.text[self.line_start(start) : start].strip():
+                # The first key of a list's item: what follows moves up behind the dash.
+                self.put(start, self.entry_start(entries[last + 1]), "")
+            else:
+                self.put(self.line_start(start), self.after(value), "")
+            place = last + 1
+
+    @staticmethod
+    def entry_start(entry: Entry) -> int:
+        key, value = entry
+        return key.start if key is not None else value.start
+
+    def add(self, node: Node, added: Any, last: Node | None = None) -> None:
+        """Put new entries behind ``last`` (default: the last one there is)."""
+        if not added:
+            return
+        last = last or node.entries[-1][1]
+        if node.is_flow:
+            inner = dump.flow(added)[1:-1]
+            self.put(last.end, last.end, f", {inner}")
+        else:
+            self.lines(last, self.block(added, node.column, self.after(last)))
+
+    def lines(self, last: Node, lines: list[str]) -> None:
+        """Insert whole lines behind ``last``."""
+        after = self.after(last)
+        block = self.newline.join(lines)
+        if after == len(self.text) and not self.text.endswith("\n"):
+            self.close(last.leaf)
+            self.put(after, after, self.newline + block)
+        else:
+            self.put(after, after, block + self.newline)
+
+    def close(self, leaf: Node) -> None:
+        """A block scalar that ends the file without a line break: say so before one follows."""
+        replaced = any(start <= leaf.start < end for start, end, _ in self.splices)
+        if replaced or not leaf.is_literal:
+            return
+        end = self.header_end(leaf)
+        header = self.text[leaf.start : end].replace("+", "").replace("-", "")
+        self.put(leaf.start, end, header if leaf.value.endswith("\n") else f"{header}-")
+
+    def header_end(self, leaf: Node) -> int:
+        """Where the indicators of a block scalar end (``|2-``); a comment may follow."""
+        end = leaf.start + 1
+        while self.text[end : end + 1] in ("+", "-", *"123456789"):
+            end += 1
+        return end
+
+    def take(self, start: int, node: Node, text: str) -> None:
+        """Put ``text`` for all from ``start`` to the value's end, less a header's comment."""
+        end = self.value_end(node)
+        header = self.header_end(node.leaf) if node.leaf.is_literal else end
+        rest = self.line_end(header) if header < end else end
+        if self.text[header:rest].strip():
+            self.put(start, header, text)
+            self.put(rest, end, "")
+        else:
+            self.put(start, end, text)
+
+    def block(self, value: Any, column: int, following: int) -> list[str]:
+        """The lines of a new value. A comment further in would become part of a literal."""
+        comment = _DEEP_COMMENT.match(self.text, following)
+        return dump.block(value, " " * column, literals=comment is None)
+
+    # -- a value replaced by another
+
+    def replace(self, node: Node, new: Any, key: Node | None) -> None:
+        grows = isinstance(new, (dict, list)) and bool(new)
+        if grows and key is not None and not node.in_flow:
+            self.outline(node, self.block(new, key.column + 2, self.after(node)), key)
+        elif node.is_block and key is not None:
+            colon = self.colon(key, node)
+            self.put(colon, colon, f" {dump.flow(new)}")
+            self.put(self.line_end(colon), self.tail(node), "")
+        elif isinstance(new, (dict, list)):
+            self.inline(node, dump.flow(new))
+        else:
+            self.inline(node, dump.scalar(new, inside=node.in_flow, style=node.style))
+
+    def inline(self, node: Node, text: str) -> None:
+        """Put ``text`` where the value's characters are, on one line."""
+        end = self.value_end(node)
+        if node.start == end:
+            before = self.text[node.start - 1 : node.start]
+            text = text if before.isspace() else f" {text}" if before in (":", "-") else f": {text}"
+        self.take(node.start, node, text)
+
+    def outline(self, node: Node, lines: list[str], key: Node) -> None:
+        """Replace the value by indented lines below its key."""
+        colon = self.colon(key, node)
+        block = self.newline + self.newline.join(lines)
+        if self.text.find("\n", colon, node.start) >= 0:
+            self.put(self.line_end(colon), self.tail(node), block)
+        else:
+            self.take(colon, node, "")
+            tail = self.tail(node)
+            self.put(tail, tail, block)
+
+    def colon(self, key: Node, value: Node) -> int:
+        """The place behind the colon between a key and its value."""
+        found = self.text.find(":", key.end, value.start)
+        return found + 1 if found >= 0 else value.start

@@ -1,0 +1,97 @@
+"""Where each value of a YAML text stands, so that it can be changed there."""
+
+from __future__ import annotations
+
+from flow.adapters.contracts.strict_yaml import events
+from flow.cheap_typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    Entry = tuple["Node | None", "Node"]
+    """A mapping's key and value, or None and a list's item."""
+
+
+class Node:
+    """Where a value stands: characters ``start`` to ``end``, a comment after it not included."""
+
+    __slots__ = (
+        "column",
+        "end",
+        "entries",
+        "in_flow",
+        "is_flow",
+        "keep",
+        "kind",
+        "start",
+        "style",
+        "value",
+    )
+
+    def __init__(self, kind: str, event: Any, *, in_flow: bool) -> None:
+        self.kind = kind
+        """``scalar``, ``mapping`` or ``sequence``."""
+        self.start: int = event.start_mark.index
+        self.end: int = event.end_mark.index
+        self.column: int = event.start_mark.column
+        self.in_flow = in_flow
+        """Inside ``{}`` or ``[]``."""
+        self.is_flow = False
+        """It is itself ``{}`` or ``[]``."""
+        self.style: str = ""
+        self.keep = False
+        """A block scalar with ``+``: the blank lines after it are part of it."""
+        self.value: str = ""
+        self.entries: list[Entry] = []
+
+    @property
+    def leaf(self) -> Node:
+        """The last scalar or flow collection in it, where its text ends."""
+        node = self
+        while node.entries and not node.is_flow:
+            node = node.entries[-1][1]
+        return node
+
+    @property
+    def is_literal(self) -> bool:
+        """A scalar after ``|`` or ``>``; its own text ends with the line break."""
+        return self.style in ("|", ">")
+
+    @property
+    def is_block(self) -> bool:
+        """A mapping or list that is written over lines, without brackets."""
+        return self.kind != "scalar" and not self.is_flow
+
+
+def tree(text: str, file: str) -> Node:
+    """The text as nodes. It must have passed the strict reader."""
+    stream = events(text, file=file)
+    next(stream)
+    next(stream)
+    return _node(stream, next(stream), text, in_flow=False)
+
+
+def _node(stream: Iterator[Any], event: Any, text: str, *, in_flow: bool) -> Node:
+    name = type(event).__name__
+    if name == "ScalarEvent":
+        node = Node("scalar", event, in_flow=in_flow)
+        node.style = event.style or ""
+        node.value = event.value
+        if node.is_literal:
+            header = text[node.start : node.end].split("\n", 1)[0].split("#", 1)[0]
+            node.keep = "+" in header
+        return node
+    node = Node("mapping" if name == "MappingStartEvent" else "sequence", event, in_flow=in_flow)
+    node.is_flow = bool(event.flow_style)
+    inside = in_flow or node.is_flow
+    while type(event := next(stream)).__name__ not in ("MappingEndEvent", "SequenceEndEvent"):
+        key = None
+        if node.kind == "mapping":
+            key = _node(stream, event, text, in_flow=inside)
+            event = next(stream)
+        node.entries.append((key, _node(stream, event, text, in_flow=inside)))
+    if node.is_flow:
+        node.end = event.end_mark.index
+    elif node.entries:
+        node.end = node.leaf.end
+    return node

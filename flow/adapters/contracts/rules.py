@@ -1,0 +1,154 @@
+"""What the schemas cannot say: rules over several values, over bytes, and over path patterns.
+
+They run on every document, also on one that the schema refuses, so that all faults are named at
+once; hence every look at a value asks for its type first.
+"""
+
+from __future__ import annotations
+
+import re
+
+from flow.adapters.contracts.text import dotted, show
+from flow.cheap_typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from flow.adapters.contracts.text import Path
+
+    Problem = tuple[Path, str, str | None, object]
+    """Where, what is wrong, what to do, and the value."""
+
+COMMAND_LIMIT = 131_072
+"""Bytes at which Linux refuses one argument (MAX_ARG_STRLEN)."""
+
+_API = r"flow\.synapti\.ai/v([0-9]{1,9})"
+THIS_API = 1
+_KNOWN = f"flow.synapti.ai/v{THIS_API}"
+FUZZY_ONLY = ("rubric", "scorecard", "debate", "evidence_command", "evidence_paths")
+_GLOBS = ("allowed_paths", "denied_paths", "protected_paths")
+_CLEAR = r"[A-Za-z0-9_*][A-Za-z0-9_*/-]*(?:\.[A-Za-z0-9_*/-]+)*"
+"""Patterns that nothing can be wrong with; the others are looked at closely."""
+
+
+def newer(document: object) -> str | None:
+    """The document's ``apiVersion`` where a newer Flow wrote it."""
+    version = document.get("apiVersion") if isinstance(document, dict) else None
+    if not isinstance(version, str) or version == _KNOWN:
+        return None
+    found = re.fullmatch(_API, version)
+    return version if found and int(found[1]) > THIS_API else None
+
+
+def faults(kind: str, document: Mapping[str, Any]) -> Iterator[Problem]:
+    """Every rule that the document breaks."""
+    if kind != "goal":
+        return
+    first: dict[str, int] = {}
+    for place, criterion in criteria(document):
+        path: Path = ("objective", "acceptance_criteria", place)
+        name = criterion.get("id")
+        if isinstance(name, str):
+            if name in first:
+                before = f"objective.acceptance_criteria[{first[name]}]"
+                yield (*path, "id"), f"{show(name)} is {before}'s id too", "ids are unique", name
+            first.setdefault(name, place)
+        for key in ("verification_command", "evidence_command"):
+            yield from _command((*path, key), criterion.get(key))
+        yield from _patterns((*path, "evidence_paths"), criterion.get("evidence_paths"))
+        yield from _report((*path, "report"), criterion.get("report"))
+        debate = criterion.get("debate")
+        if isinstance(debate, dict):
+            given = debate.get("solution")
+            solution = [given] if isinstance(given, str) else given
+            yield from _patterns((*path, "debate", "solution"), solution)
+    evaluator = document.get("evaluator")
+    if isinstance(evaluator, dict):
+        yield from _linked(("evaluator", "baseline_link"), evaluator.get("baseline_link"))
+    constraints = document.get("constraints")
+    if isinstance(constraints, dict):
+        for key in _GLOBS:
+            yield from _patterns(("constraints", key), constraints.get(key))
+
+
+def remarks(kind: str, document: Mapping[str, Any]) -> Iterator[Problem]:
+    """What is allowed and probably not meant."""
+    if kind != "goal":
+        return
+    for place, criterion in criteria(document):
+        if criterion.get("report") is not None and criterion.get("verification_command") is None:
+            yield (
+                ("objective", "acceptance_criteria", place, "report"),
+                "is for criteria with a verification_command, and does nothing here",
+                "a report is what a command writes; take it out",
+                None,
+            )
+        if isinstance(criterion.get("verification_command"), str):
+            for key in FUZZY_ONLY:
+                if criterion.get(key) is not None:
+                    yield (
+                        ("objective", "acceptance_criteria", place, key),
+                        "is for criteria without a verification_command, and does nothing here",
+                        "the command alone decides; take one of the two out",
+                        None,
+                    )
+
+
+def _report(path: Path, value: object) -> Iterator[Problem]:
+    # A path that leads out, or no line of text, is the schema's to name.
+    if isinstance(value, str) and value.isprintable() and not value.startswith("/"):
+        for _, message, remedy, item in _patterns(path, [value]):
+            if ".." not in value.split("/"):
+                yield path, message, remedy, item
+
+
+def _linked(path: Path, value: object) -> Iterator[Problem]:
+    for place, item in enumerate(value if isinstance(value, list) else ()):
+        if not isinstance(item, str) or item.startswith("/") or ".." in item.split("/"):
+            continue  # the schema's to name
+        parts = item.removesuffix("/").split("/")
+        if parts[0] in (".git", ".flow"):
+            yield (
+                (*path, place),
+                f"{show(item)} is Flow's or git's own",
+                "name a folder of dependencies",
+                item,
+            )
+        elif "" in parts or "." in parts or set("*?[\\") & set(item):
+            remedy = "as it stands below the top level: node_modules, web/node_modules"
+            yield (*path, place), f"{show(item)} is not the plain path of one folder", remedy, item
+
+
+def criteria(document: Mapping[str, Any]) -> list[tuple[int, dict[str, Any]]]:
+    """The criteria that are mappings, with their places."""
+    objective = document.get("objective")
+    found = objective.get("acceptance_criteria") if isinstance(objective, dict) else None
+    items = found if isinstance(found, list) else []
+    return [(place, item) for place, item in enumerate(items) if isinstance(item, dict)]
+
+
+def _command(path: Path, value: object) -> Iterator[Problem]:
+    # In characters the schema says it already; a character has up to four bytes.
+    if isinstance(value, str) and len(value) < COMMAND_LIMIT <= len(value) * 4:
+        size = len(value.encode("utf-8", "surrogatepass"))
+        if size >= COMMAND_LIMIT:
+            yield (
+                path,
+                f"has {size} bytes, {COMMAND_LIMIT} or more",
+                "put it in a script, and call that",
+                value,
+            )
+
+
+def _patterns(path: Path, value: object) -> Iterator[Problem]:
+    if not isinstance(value, list) or all(
+        isinstance(item, str) and re.fullmatch(_CLEAR, item) for item in value
+    ):
+        return
+    from flow.core.boundary import check_patterns
+
+    for place, item in enumerate(value):
+        if isinstance(item, str) and item.strip():  # a blank one is the schema's to name
+            here = (*path, place)
+            for fault in check_patterns([item], dotted(path)):
+                yield here, fault.message, fault.remedy, item

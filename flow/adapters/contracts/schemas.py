@@ -1,0 +1,65 @@
+"""The JSON Schemas of Flow's files: one accessor for the checkout and for the wheel."""
+
+from __future__ import annotations
+
+import os
+
+from flow.cheap_typing import Any
+from flow.errors import InputError, StorageError
+
+NAMES = ("goal", "evidence", "run", "verdict", "scorecard")
+"""The schemas there are; ``flow schema NAME`` prints one."""
+
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+# A wheel carries the schemas inside the package. It is asked first: beside an installed package, a
+# folder named "schemas" may be anybody's.
+_FOLDERS = (
+    os.path.join(_PACKAGE, "_data", "schemas", "v1"),
+    os.path.join(os.path.dirname(_PACKAGE), "schemas", "v1"),
+)
+_loaded: dict[str, dict[str, Any]] = {}
+
+
+def path(name: str) -> str:
+    """The absolute path of a schema's file, for a ``yaml-language-server`` line.
+
+    Raises :class:`InputError` for a name not in :data:`NAMES`, :class:`StorageError` where the file
+    is missing from this installation.
+    """
+    if name not in NAMES:
+        raise InputError(
+            f"{name!r:.80} is not a schema",
+            key="NAME",
+            value=name,
+            remedy=f"one of {', '.join(NAMES)}",
+        )
+    for folder in _FOLDERS:
+        file = os.path.join(folder, f"{name}.schema.json")
+        if os.path.isfile(file):
+            return file
+    raise StorageError(
+        f"the schema {name} is missing from this installation",
+        file=os.path.join(_FOLDERS[-1], f"{name}.schema.json"),
+        remedy="install Flow again",
+    )
+
+
+def text(name: str) -> str:
+    """A schema's file as it is; raises as :func:`path` does."""
+    file = path(name)
+    try:
+        with open(file, encoding="utf-8") as stream:
+            return stream.read()
+    except OSError as error:
+        raise StorageError(
+            f"cannot read the schema: {error.strerror}", file=file, remedy="install Flow again"
+        ) from error
+
+
+def load(name: str) -> dict[str, Any]:
+    """A schema as a document, read once per process; raises as :func:`path` does."""
+    if name not in _loaded:
+        import json
+
+        _loaded[name] = json.loads(text(name))
+    return _loaded[name]

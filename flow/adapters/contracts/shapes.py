@@ -1,0 +1,103 @@
+"""JSON Schemas that callers bring (``result_format``), and values checked against them."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+from flow.adapters.contracts.text import dotted, show
+from flow.cheap_typing import TYPE_CHECKING, Any
+from flow.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+MOST_VALUES = 5_000
+"""Values a schema may hold once its references are put in."""
+DEPTH = 32
+
+
+def self_contained(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """``schema`` with each local ``$ref`` replaced by what it refers to.
+
+    A judge's backend gets it as part of a larger schema, where a reference would lead elsewhere,
+    and nothing is ever fetched. Raises :class:`InputError` for what is no JSON Schema, for a
+    reference to another document, and for one that leads back to itself.
+    """
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import SchemaError
+
+    inlined = _Inliner(schema).inline(schema, ())
+    for key in ("$schema", "$id", "$defs", "definitions"):
+        inlined.pop(key, None)
+    try:
+        Draft202012Validator.check_schema(inlined)
+    except SchemaError as error:
+        place = dotted(tuple(error.absolute_path)) or "the schema"
+        raise _no_schema(f"{place}: {error.message[:200]}") from None
+    return dict(inlined)
+
+
+def misfits(schema: Mapping[str, Any], value: object) -> list[str]:
+    """Where ``value`` breaks a schema from :func:`self_contained`, as sentences; [] if it fits."""
+    from jsonschema import Draft202012Validator
+
+    errors = islice(Draft202012Validator(dict(schema)).iter_errors(value), 5)
+    return [f"{dotted(tuple(error.absolute_path)) or 'it'}: {_said(error)}" for error in errors]
+
+
+def _said(error: Any) -> str:
+    if error.validator == "required":
+        return str(error.message)[:200]
+    return f"{show(error.instance)} does not fit {error.validator}: {show(error.validator_value)}"
+
+
+class _Inliner:
+    def __init__(self, root: Mapping[str, Any]) -> None:
+        self._root = root
+        self._left = MOST_VALUES
+
+    def inline(self, value: Any, seen: tuple[str, ...], depth: int = 0) -> Any:
+        self._left -= 1
+        if self._left < 0 or depth > DEPTH:
+            raise _no_schema(f"it has more than {MOST_VALUES} values, or nests too deeply")
+        if isinstance(value, list | tuple):
+            return [self.inline(item, seen, depth + 1) for item in value]
+        if not isinstance(value, dict):
+            return value
+        reference = value.get("$ref")
+        if isinstance(reference, str):
+            if reference in seen:
+                raise _no_schema(f"{show(reference)} leads back to itself: recursive types")
+            target = self.inline(self._target(reference), (*seen, reference), depth + 1)
+            rest = {key: item for key, item in value.items() if key != "$ref"}
+            beside = self.inline(rest, seen, depth + 1)
+            return {**target, **beside} if isinstance(target, dict) else target
+        return {
+            str(key): item
+            if key in ("enum", "const", "default", "examples")
+            else self.inline(item, seen, depth + 1)
+            for key, item in value.items()
+            if depth or key not in ("$defs", "definitions")
+        }
+
+    def _target(self, reference: str) -> Any:
+        if reference != "#" and not reference.startswith("#/"):
+            raise _no_schema(f"{show(reference)} is not in the schema itself")
+        found: Any = self._root
+        for part in reference.split("/")[1:]:
+            step = part.replace("~1", "/").replace("~0", "~")
+            if isinstance(found, list) and step.isdecimal() and int(step) < len(found):
+                found = found[int(step)]
+            elif isinstance(found, dict) and step in found:
+                found = found[step]
+            else:
+                raise _no_schema(f"{show(reference)} leads nowhere")
+        return found
+
+
+def _no_schema(why: str) -> InputError:
+    return InputError(
+        f"not a JSON Schema that a judge can be given: {why}",
+        key="result_format",
+        remedy="give a JSON Schema without recursion or outside references, or a typed model",
+    )

@@ -1,0 +1,181 @@
+"""The strict JSON reader: as strict as the YAML one, raising nothing but ContractError."""
+
+from __future__ import annotations
+
+import json
+import re
+from itertools import islice
+
+from flow.adapters.contracts.text import dotted, refuse_encoding, show
+from flow.cheap_typing import TYPE_CHECKING, Any
+from flow.errors import ContractError, Fault
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flow.adapters.contracts.text import Path
+
+LIMIT = 1 << 20
+DEPTH = 32
+LARGEST = 1 << 53
+MOST_FAULTS = 1000
+_STRING = re.compile(rb'"(?:[^"\\]|\\.)*(?:"|\\?\Z)', re.DOTALL)
+"""It matches at every quote, to the end of the text at worst: else each quote would scan all."""
+_ESCAPED = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])")
+_UNWRITABLE = re.compile("[\x00\ud800-\udfff]")
+_UNPAIRED = re.compile("[\x00\ud800-\udc7f\udd00-\udfff]")
+"""As above, but for what Python's surrogateescape makes of bytes that are not UTF-8."""
+
+
+class _Wrong:
+    """Stands for a value that the parser must not take; ``why`` says what is wrong with it."""
+
+    __slots__ = ("text", "why")
+
+    def __init__(self, text: str, why: str) -> None:
+        self.text = text
+        self.why = why
+
+
+class _Twice(dict[str, Any]):
+    """A mapping in which some keys were given twice."""
+
+    keys_twice: list[str]
+
+
+def read_json(
+    data: bytes, *, file: str, what: str = "JSON file", limit: int = LIMIT, file_names: bool = False
+) -> Any:
+    """Read one JSON document; :class:`ContractError` names every fault.
+
+    Refused: what is not UTF-8, over ``limit`` bytes or nested deeper than 32; duplicate keys, NaN
+    and infinities, whole numbers outside plus and minus 2^53, NUL, and lone surrogates.
+    ``file_names`` lets the surrogates through in which Python keeps the bytes of file names that
+    are not UTF-8.
+    """
+    refuse_encoding(data, file=file, what=what, limit=limit)
+    if not data.strip():
+        raise ContractError(
+            [
+                Fault(
+                    f"not a {what}: it is empty", file=file, remedy="it has to be one JSON document"
+                )
+            ]
+        )
+    if data.count(b"[") + data.count(b"{") > DEPTH and _depth(data) > DEPTH:
+        raise ContractError(
+            [Fault(f"nests deeper than {DEPTH} levels", file=file, remedy="make it flatter")]
+        )
+    spoiled = [False]
+    document = _loads(data.decode("utf-8"), file, what, spoiled)
+    if spoiled[0] or _ESCAPED.search(data):
+        bad = _UNPAIRED if file_names else _UNWRITABLE
+        faults = list(islice(_faults(document, (), bad, file), MOST_FAULTS))
+        if faults:
+            raise ContractError(faults)
+    return document
+
+
+def _loads(text: str, file: str, what: str, spoiled: list[bool]) -> Any:
+    def wrong(text: str, why: str) -> _Wrong:
+        spoiled[0] = True
+        return _Wrong(text, why)
+
+    def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(items)
+        if len(found) == len(items):
+            return found
+        spoiled[0] = True
+        twice = _Twice()
+        twice.keys_twice = []
+        for key, value in items:
+            if key in twice:
+                twice.keys_twice.append(key)
+            else:
+                twice[key] = value
+        return twice
+
+    def integer(digits: str) -> Any:
+        # The length is looked at first: int() refuses thousands of digits with an error of its own.
+        number = int(digits) if len(digits) <= 32 else LARGEST + 1
+        return (
+            number
+            if -LARGEST <= number <= LARGEST
+            else wrong(digits, "is not within -2^53 and 2^53")
+        )
+
+    def decimal(digits: str) -> Any:
+        number = float(digits)
+        if repr(number) == digits:
+            return number
+        if number - number != 0:
+            return wrong(digits, "is too large for a number")
+        from flow.core import numbers
+
+        written = numbers.read(digits)
+        return wrong(digits, "is no number of a sensible size") if written is None else written
+
+    try:
+        return json.loads(
+            text,
+            object_pairs_hook=pairs,
+            parse_int=integer,
+            parse_float=decimal,
+            parse_constant=lambda name: wrong(name, "is not a finite number"),
+        )
+    except json.JSONDecodeError as error:
+        fault = Fault(
+            f"not a {what}: {error.msg[:1].lower()}{error.msg[1:]}",
+            file=file,
+            key=f"line {error.lineno}, column {error.colno}",
+            remedy="correct the JSON there",
+        )
+        raise ContractError([fault]) from None
+
+
+def _depth(data: bytes) -> int:
+    """How deep the brackets outside strings nest."""
+    depth = deepest = 0
+    for bracket in re.findall(rb"[\[\]{}]", _STRING.sub(b"", data)):
+        if bracket in b"[{":
+            depth += 1
+            deepest = max(deepest, depth)
+        else:
+            depth -= 1
+    return deepest
+
+
+def _faults(value: Any, path: Path, bad: re.Pattern[str], file: str) -> Iterator[Fault]:
+    if isinstance(value, _Wrong):
+        yield Fault(
+            f"{show(value.text)[1:-1]} {value.why}",
+            file=file,
+            key=dotted(path) or None,
+            value=value.text,
+            remedy="correct the number",
+        )
+    elif isinstance(value, str):
+        if bad.search(value):
+            yield _unwritable(value, path, file)
+    elif isinstance(value, list):
+        for place, item in enumerate(value):
+            yield from _faults(item, (*path, place), bad, file)
+    elif isinstance(value, dict):
+        for key in value.keys_twice if isinstance(value, _Twice) else ():
+            yield Fault(
+                "is given twice", file=file, key=dotted((*path, key)), remedy="keep one of them"
+            )
+        for key, item in value.items():
+            if bad.search(key):
+                yield _unwritable(key, (*path, key), file)
+            yield from _faults(item, (*path, key), bad, file)
+
+
+def _unwritable(text: str, path: Path, file: str) -> Fault:
+    return Fault(
+        f"{show(text)} holds a NUL or half a character",
+        file=file,
+        key=dotted(path) or None,
+        value=show(text),
+        remedy="take it out",
+    )

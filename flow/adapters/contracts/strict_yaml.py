@@ -1,0 +1,340 @@
+"""The strict YAML reader (SPEC section 1): YAML 1.2 core types from PyYAML's event stream.
+
+PyYAML's own constructor is not used: it is a YAML 1.1 one (``no`` is false, ``010`` is 8), keeps
+the last of two equal keys, follows aliases and raises whatever a value makes ``int`` or
+``datetime`` raise. Here every fault is a :class:`ContractError` that names the file, the key path
+or line, and what to do.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+
+from flow.adapters.contracts.text import dotted, refuse_encoding, show
+from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
+from flow.errors import ContractError, Fault
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flow.adapters.contracts.text import Path
+
+LIMIT = 1 << 20
+"""Bytes a file may have."""
+DEPTH = 32
+"""How deep lists and mappings may nest."""
+LARGEST = 1 << 53
+"""Whole numbers lie within plus and minus this: beyond it, JSON readers round."""
+MOST_FAULTS = 1000
+
+_RAW = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]|\r(?!\n)")
+"""Not to stand in the text: control characters, and what only some readers take for line ends."""
+_UNWRITABLE = re.compile("[\x00\ud800-\udfff]")
+_INT = re.compile(r"[-+]?[0-9]+")
+_BASED = re.compile(r"0o[0-7]+|0x[0-9a-fA-F]+")
+_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+_NOT_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
+_WORDS: dict[str, bool | None] = {
+    "": None,
+    "~": None,
+    "null": None,
+    "Null": None,
+    "NULL": None,
+    "true": True,
+    "True": True,
+    "TRUE": True,
+    "false": False,
+    "False": False,
+    "FALSE": False,
+}
+
+
+class Reading(NamedTuple):
+    """A file's document, and every fault that did not stop the reading.
+
+    ``broken`` holds the paths whose value could not be taken as it is written; they hold None.
+    """
+
+    document: Any
+    faults: tuple[Fault, ...]
+    broken: frozenset[Path]
+
+
+class NumberFault(ValueError):
+    """A number that Flow does not take; the text says why."""
+
+
+def plain_value(text: str) -> str | int | float | bool | None:
+    """What a plain scalar means in YAML 1.2; raises :class:`NumberFault`.
+
+    A number with a leading zero stays text: it is octal to one reader and decimal to the next.
+    """
+    if text in _WORDS:
+        return _WORDS[text]
+    if text[0] not in "-+.0123456789":
+        return text
+    if _INT.fullmatch(text):
+        digits = text.lstrip("+-")
+        if len(digits) > 1 and digits[0] == "0":
+            return text
+        return _within(text, 10)
+    if _BASED.fullmatch(text):
+        return _within(text, 0)
+    if _FLOAT.fullmatch(text):
+        number = float(text)
+        if number in (float("inf"), float("-inf")):
+            raise NumberFault("is too large for a number")
+        return number
+    if _NOT_FINITE.fullmatch(text):
+        raise NumberFault("is not a finite number")
+    return text
+
+
+def _within(text: str, base: int) -> int:
+    # The length is looked at first: int() refuses thousands of digits with an error of its own.
+    number = int(text, base) if len(text) <= 32 else LARGEST + 1
+    if not -LARGEST <= number <= LARGEST:
+        raise NumberFault("is not within -2^53 and 2^53")
+    return number
+
+
+def decode(data: bytes, *, file: str, what: str, limit: int = LIMIT) -> str:
+    """The file's text; :class:`ContractError` for what is not plain UTF-8 text."""
+    refuse_encoding(data, file=file, what=what, limit=limit)
+    text = data.decode("utf-8")
+    faults = [
+        Fault(
+            f"holds the control character U+{ord(found.group()):04X}",
+            file=file,
+            key=f"line {text.count(chr(10), 0, found.start()) + 1}",
+            value=found.group(),
+            remedy="write it as an escape in double quotes, or take it out",
+        )
+        for found in islice(_RAW.finditer(text), 20)
+    ]
+    if faults:
+        raise ContractError(faults)
+    return text
+
+
+def new_parser(text: str) -> Any:
+    """PyYAML's event parser: the C one, or the pure one where PyYAML was built without."""
+    from flow.adapters.contracts import c_yaml
+
+    try:
+        c_parser = c_yaml.parser()
+    except ImportError:
+        return _pure_parser(text)
+    return c_parser(text)
+
+
+def _pure_parser(text: str) -> Any:
+    from yaml.parser import Parser
+    from yaml.reader import Reader
+    from yaml.scanner import Scanner
+
+    class PureParser(Reader, Scanner, Parser):
+        def __init__(self) -> None:
+            Reader.__init__(self, text)
+            Scanner.__init__(self)
+            Parser.__init__(self)
+
+    return PureParser()
+
+
+def events(text: str, *, file: str) -> Iterator[Any]:
+    """The text's YAML events; :class:`ContractError` where it is not YAML."""
+    try:
+        parser = new_parser(text)
+        while (event := parser.get_event()) is not None:
+            yield event
+    except _yaml_error() as error:
+        raise ContractError([_syntax_fault(error, file)]) from None
+    except (ValueError, OverflowError) as error:  # the pure parser lets chr() and int() speak
+        raise ContractError(
+            [Fault(f"is not valid YAML: {error}", file=file, remedy="correct the escape")]
+        ) from None
+
+
+def _yaml_error() -> type[Exception]:
+    """The class of PyYAML's errors; its module is there once a parser was made."""
+    from yaml.error import YAMLError
+
+    return YAMLError
+
+
+def _syntax_fault(error: Any, file: str) -> Fault:
+    mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+    why = getattr(error, "problem", None) or getattr(error, "reason", None) or "it cannot be parsed"
+    return Fault(
+        f"is not valid YAML: {why}",
+        file=file,
+        key=f"line {mark.line + 1}, column {mark.column + 1}" if mark else None,
+        remedy="correct the line; a text with ': ' or ' #' in it needs quotes",
+    )
+
+
+def read_yaml(data: bytes, *, file: str, what: str = "YAML file") -> Reading:
+    """Read one mapping. Faults of syntax, size and depth are raised, all others returned."""
+    text = decode(data, file=file, what=what)
+    return _Builder(events(text, file=file), file, what).read()
+
+
+class _Builder:
+    def __init__(self, stream: Iterator[Any], file: str, what: str) -> None:
+        self.next = stream.__next__
+        self.file = file
+        self.what = what
+        self.faults: list[Fault] = []
+        self.broken: set[Path] = set()
+
+    def read(self) -> Reading:
+        self.next()  # the stream's start
+        start = self.next()
+        kind = type(start).__name__
+        if kind == "StreamEndEvent":
+            self.stop("it is empty")
+        if start.version not in (None, (1, 2)):
+            self.stop(f"it says it is YAML {start.version[0]}.{start.version[1]}, Flow reads 1.2")
+        first = self.next()
+        kind = type(first).__name__
+        if kind == "ScalarEvent" and first.tag is None:
+            blank = first.value == "" and first.style in (None, "")
+            self.stop("it is empty" if blank else f"it holds only {show(first.value)}")
+        if kind == "SequenceStartEvent":
+            self.stop("it is a list")
+        document = self.value(first, (), 1)
+        self.next()  # the document's end
+        if type(self.next()).__name__ != "StreamEndEvent":
+            self.stop("it holds more than one document")
+        return Reading(document, tuple(self.faults), frozenset(self.broken))
+
+    def stop(self, why: str) -> None:
+        fault = Fault(
+            f"not a {self.what}: {why}",
+            file=self.file,
+            remedy="it has to be one YAML mapping of keys and values",
+        )
+        raise ContractError([*self.faults, fault])
+
+    def fault(
+        self, event: Any, path: Path, message: str, remedy: str, value: object = None
+    ) -> None:
+        self.faults.append(
+            Fault(
+                f"{message} (line {event.start_mark.line + 1})",
+                file=self.file,
+                key=dotted(path) or None,
+                value=value,
+                remedy=remedy,
+            )
+        )
+        if len(self.faults) >= MOST_FAULTS:
+            more = "has more faults than are listed here"
+            self.faults.append(Fault(more, file=self.file, remedy="correct these first"))
+            raise ContractError(self.faults)
+
+    def value(self, event: Any, path: Path, depth: int) -> Any:
+        kind = type(event).__name__
+        if kind == "AliasEvent":
+            self.broken.add(path)
+            self.fault(
+                event, path, f"is the alias *{show(event.anchor)[1:-1]}", "write the value out"
+            )
+            return None
+        if event.anchor is not None:
+            self.fault(event, path, f"has the anchor &{show(event.anchor)[1:-1]}", "take it out")
+        if event.tag is not None:
+            self.broken.add(path)
+            self.fault(event, path, f"has the tag {show(event.tag)}", "take the tag out", event.tag)
+        if kind == "ScalarEvent":
+            return self.scalar(event, path)
+        if depth > DEPTH:
+            self.fault(event, path, f"nests deeper than {DEPTH} levels", "make it flatter")
+            raise ContractError(self.faults)
+        if kind == "MappingStartEvent":
+            return self.mapping(path, depth)
+        items: list[Any] = []
+        while type(event := self.next()).__name__ != "SequenceEndEvent":
+            items.append(self.value(event, (*path, len(items)), depth + 1))
+        return items
+
+    def mapping(self, path: Path, depth: int) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        lines: dict[str, int] = {}
+        while type(event := self.next()).__name__ != "MappingEndEvent":
+            key = self.key(event, path, depth)
+            if key is None:
+                self.value(self.next(), (*path, "?"), depth + 1)
+                continue
+            here = (*path, key)
+            value = self.value(self.next(), here, depth + 1)
+            if key in lines:
+                self.fault(
+                    event, here, f"is given twice, first on line {lines[key]}", "keep one of them"
+                )
+                continue
+            lines[key] = event.start_mark.line + 1
+            found[key] = value
+        return found
+
+    def key(self, event: Any, path: Path, depth: int) -> str | None:
+        """A mapping's key; None where it is none (the fault is noted)."""
+        if type(event).__name__ != "ScalarEvent":
+            self.value(event, (*path, "?"), depth + 1)
+            if type(event).__name__ != "AliasEvent":
+                self.fault(event, path, "has a key that is no text", "use plain words as keys")
+            return None
+        text: str = event.value
+        if event.tag is not None or event.anchor is not None:
+            self.fault(event, (*path, text), "has a tag or an anchor on its key", "take it out")
+            return None
+        if event.implicit[0] and event.style in (None, ""):
+            if text == "<<":
+                self.fault(event, (*path, text), "is a merge key", "write the keys out", text)
+                return None
+            if not _is_text(text):
+                self.fault(
+                    event,
+                    (*path, text),
+                    f"{show(text)[1:-1]} is no text as a key",
+                    "put it in quotes",
+                )
+                return None
+        elif _UNWRITABLE.search(text):
+            self.fault(event, (*path, text), "holds a NUL or half a character", "take it out")
+            return None
+        return text
+
+    def scalar(self, event: Any, path: Path) -> Any:
+        text: str = event.value
+        if event.tag is not None:
+            return None
+        if event.style in (None, ""):
+            try:
+                return plain_value(text)
+            except NumberFault as error:
+                self.broken.add(path)
+                self.fault(
+                    event,
+                    path,
+                    f"{show(text)[1:-1]} {error}",
+                    "correct it, or put it in quotes",
+                    text,
+                )
+                return None
+        if event.style == '"' and _UNWRITABLE.search(text):
+            self.broken.add(path)
+            self.fault(
+                event, path, f"{show(text)} holds a NUL or half a character", "take it out", text
+            )
+            return None
+        return text
+
+
+def _is_text(text: str) -> bool:
+    try:
+        return isinstance(plain_value(text), str)
+    except NumberFault:
+        return False

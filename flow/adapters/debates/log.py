@@ -1,0 +1,152 @@
+"""What Flow itself wrote in debates: ``debates.jsonl`` in the user's state folder.
+
+One JSON line for each event, never rewritten. Before a report file changes, the digest that it is
+going to have is written here, so that a later run can tell Flow's reports from what anybody else
+put into the checkout, and goes on only with its own. So is what each answer cost, as soon as it is
+there: ``maxCostUsd`` bounds all runs of a debate together.
+"""
+
+from __future__ import annotations
+
+import json
+from contextlib import ExitStack, contextmanager
+from hashlib import sha256
+
+from flow.adapters.fs import clock, files, lenient_json, locks
+from flow.adapters.fs.state_folder import ensure_state_dir, has_own, real_path, refuse_inside
+from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
+from flow.errors import LockTimeout
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+FILE = "debates.jsonl"
+LOCK = "debates.lock"
+LIMIT = 64 << 20
+MOST_USD = 1e9
+"""More than any answer costs; beyond it a number is none."""
+
+
+class Spent(NamedTuple):
+    """What the answers of a debate cost so far, in US dollars; ``untold``: of some it is unknown.
+
+    Whatever in the record is not as Flow writes it makes it unknown, never less.
+    """
+
+    usd: float = 0.0
+    untold: bool = False
+
+    def plus(self, other: Spent) -> Spent:
+        """Both together."""
+        return Spent(round(self.usd + other.usd, 12), self.untold or other.untold)
+
+
+class DebateBook:
+    """The debates of one checkout in one state folder.
+
+    ``top`` is the folder whose reports it speaks of; ``checkout`` and ``common_dir`` are the
+    repository around, if any, in which the state must not lie. Every method raises
+    :class:`RefusedError` for a folder or file that somebody else could have written.
+    """
+
+    def __init__(self, folder: str, top: str, checkout: str | None, common_dir: str | None) -> None:
+        self._dir, self._top = real_path(folder), real_path(top)
+        self._checkout, self._common_dir = checkout, common_dir
+
+    def begin(self, stem: str, debate: str, spent: Spent = Spent()) -> None:  # noqa: B008
+        """A debate has taken the names that begin with ``stem`` (below the top level).
+
+        ``spent`` went into those about the same question that it takes the place of.
+        """
+        before = {} if spent == Spent() else {"cost_usd": None if spent.untold else spent.usd}
+        self._add({"event": "begun", "stem": stem, "debate": debate, **before})
+
+    def paid(self, stem: str, judge: int, cost_usd: float | None) -> None:
+        """A judge has answered, for so many US dollars; None where it did not tell."""
+        self._add({"event": "answer", "stem": stem, "judge": judge, "cost_usd": cost_usd})
+
+    def spent(self, stem: str) -> Spent:
+        """What was spent on the debate of these names, with those that it took the place of."""
+        found = Spent()
+        for line in self._lines(torn={"event": "torn"}):
+            event = line.get("event")
+            if event == "begun" and line.get("stem") == stem:
+                found = _cost(line) if "cost_usd" in line else Spent()
+            elif event == "torn" or (event == "answer" and line.get("stem") == stem):
+                found = found.plus(_cost(line))
+        return found
+
+    def announce(self, stem: str, judge: int, sha256: str) -> None:
+        """A judge's file is about to have this digest."""
+        self._add({"event": "report", "stem": stem, "judge": judge, "sha256": sha256})
+
+    def end(self, stem: str) -> None:
+        """Nothing is left to be asked in the debate of these names."""
+        self._add({"event": "ended", "stem": stem})
+
+    def unfinished(self, debate: str) -> tuple[str, ...]:
+        """The names of debates about exactly this question that did not end, the newest first."""
+        open_ones: dict[str, str] = {}
+        for line in self._lines():
+            if line.get("event") == "begun":
+                open_ones.pop(str(line.get("stem")), None)
+                open_ones[str(line.get("stem"))] = str(line.get("debate"))
+            elif line.get("event") == "ended":
+                open_ones.pop(str(line.get("stem")), None)
+        return tuple(stem for stem, found in reversed(open_ones.items()) if found == debate)
+
+    def digests(self, stem: str) -> dict[int, frozenset[str]]:
+        """By judge, what its file has been, or was about to be."""
+        found: dict[int, set[str]] = {}
+        for line in self._lines():
+            if line.get("event") == "begun" and line.get("stem") == stem:
+                found = {}
+            elif line.get("event") == "report" and line.get("stem") == stem:
+                judge, sha256 = line.get("judge"), line.get("sha256")
+                if isinstance(judge, int) and isinstance(sha256, str):
+                    found.setdefault(judge, set()).add(sha256)
+        return {judge: frozenset(digests) for judge, digests in found.items()}
+
+    @contextmanager
+    def claimed(self, stem: str) -> Iterator[bool]:
+        """Hold these names; False where another process has them just now."""
+        refuse_inside(self._dir, self._checkout, self._common_dir)
+        ensure_state_dir(self._dir)
+        key = sha256(f"{self._top}\0{stem}".encode("utf-8", "surrogateescape")).hexdigest()
+        lock = f"debate-{key[:32]}.lock"
+        with ExitStack() as holding:
+            try:
+                holding.enter_context(locks.exclusive(self._dir, lock, timeout=0))
+            except LockTimeout:
+                held = False
+            else:
+                held = True  # removed while it is held: whoever waits looks again
+                holding.callback(files.remove, self._dir, lock, sync=False)
+            yield held
+
+    def _add(self, line: dict[str, Any]) -> None:
+        refuse_inside(self._dir, self._checkout, self._common_dir)
+        ensure_state_dir(self._dir)
+        text = json.dumps({"at": clock.now(), "top": self._top, **line}, separators=(",", ":"))
+        with locks.exclusive(self._dir, LOCK):
+            files.append_line(self._dir, FILE, text.encode("ascii"), mode=0o600)
+
+    def _lines(self, torn: dict[str, Any] | None = None) -> Iterator[dict[str, Any]]:
+        """This checkout's events, oldest first; one that is not whole: nothing, or ``torn``."""
+        refuse_inside(self._dir, self._checkout, self._common_dir)
+        if not has_own(self._dir, FILE, "the record of debates"):
+            return
+        for text in files.read_bytes(self._dir, FILE, limit=LIMIT).split(b"\n"):
+            try:
+                line = lenient_json.loads(text) if text.strip() else None
+            except ValueError:
+                line = None if torn is None else {"top": self._top, **torn}
+            if isinstance(line, dict) and line.get("top") == self._top:
+                yield line
+
+
+def _cost(line: dict[str, Any]) -> Spent:
+    cost = line.get("cost_usd")
+    if isinstance(cost, int | float) and not isinstance(cost, bool) and 0 <= cost <= MOST_USD:
+        return Spent(float(cost))
+    return Spent(untold=True)

@@ -1,0 +1,206 @@
+"""Judges' report files: their names, and how they grow (SPEC section 1 and 9.4).
+
+``<folder>/<solution>-<YYYY-MM-DD>.<n>.md`` below the top level. A name is taken by one debate; a
+file only grows, and is whole at every moment. One that is not as it was left is not written to.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from contextlib import ExitStack, contextmanager
+from hashlib import sha256
+
+from flow.adapters.debates.log import Spent
+from flow.adapters.fs import files
+from flow.app.debating import Written
+from flow.cheap_typing import TYPE_CHECKING, NamedTuple
+from flow.core.debate_section import Altered
+from flow.core.explain import visible
+from flow.errors import ContractError, RefusedError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from flow.adapters.debates.log import DebateBook
+
+LIMIT = 1 << 20
+"""Bytes of one report file."""
+NAME_LIMIT = 80
+"""Characters of a solution's name."""
+MOST_NAMES = 1_000
+"""Debates about solutions of one name on one day."""
+MOST_FILES = 100_000
+
+
+def solution_name(paths: Sequence[str], top: str) -> str:
+    """What the reports on these files are called: ``users-api`` for ``src/api/users.ts``.
+
+    The file's name without its ending, then its folder's, unless that is the top level. For
+    several files the first one's, and how many more there are.
+    """
+    path = os.path.realpath(paths[0])
+    folder = os.path.dirname(path)
+    stem = os.path.splitext(os.path.basename(path).lstrip("."))[0]
+    own = [stem] if folder == os.path.realpath(top) else [stem, os.path.basename(folder)]
+    words = [part for part in map(_safe, own) if part] or ["solution"]
+    more = f"-and-{len(paths) - 1}-more" if len(paths) > 1 else ""
+    return "-".join(words)[: NAME_LIMIT - len(more)].rstrip("-.") + more
+
+
+def _safe(text: str) -> str:
+    return re.sub(r"[^A-Za-z0-9_.-]+|\.\.+", "-", text).strip("-.")
+
+
+class Reports:
+    """The files of one debate, an :class:`flow.app.debating.Files`. For several threads."""
+
+    def __init__(
+        self,
+        top: str,
+        stem: str,
+        book: DebateBook,
+        announce: Callable[[str, bytes], None] = lambda *_: None,
+    ) -> None:
+        self._top, self.stem, self._book = top, stem, book
+        self._written = announce
+        self._ever = book.digests(stem)
+        self._over = False
+        self._now: dict[int, str | None] = {}
+        """What each file was when it was last looked at or written."""
+
+    def close(self) -> None:
+        """Nothing is written from now on: a judge that answers after an interrupt is too late."""
+        self._over = True
+
+    def path(self, judge: int) -> str:
+        """Where a judge's file lies, below the top level."""
+        return f"{self.stem}.{judge}.md"
+
+    def load(self, judge: int) -> Written | None:
+        """A judge's file as it is now."""
+        data = self._bytes(judge)
+        if data is None:
+            if self._now.setdefault(judge, None) is not None:
+                raise Altered("it is gone")
+            return None
+        digest = sha256(data).hexdigest()
+        if judge in self._now:
+            genuine = digest == self._now[judge]
+        else:
+            genuine = digest in self._ever.get(judge, ())
+            self._now[judge] = digest
+        try:
+            return Written(data.decode("utf-8"), genuine)
+        except UnicodeDecodeError as error:
+            raise Altered(f"it is not UTF-8 text (byte {error.start})") from None
+
+    def append(self, judge: int, text: str) -> None:
+        """Add to a judge's file, or make it: whole and synced, or not at all."""
+        if self._over:
+            raise Altered("the debate was over when the judge answered")
+        before = self._bytes(judge)
+        was = None if before is None else sha256(before).hexdigest()
+        if was != self._now.get(judge):
+            raise Altered("somebody changed it while the judge was asked")
+        data = (before or b"") + text.encode("utf-8")
+        if len(data) > LIMIT:
+            raise Altered(f"it would become larger than {LIMIT} bytes")
+        digest = sha256(data).hexdigest()
+        self._book.announce(self.stem, judge, digest)
+        self._written(self.path(judge), data)
+        try:
+            if before is None:
+                files.publish_new(self._top, self.path(judge), data)
+            else:
+                files.replace(self._top, self.path(judge), data)
+        except RefusedError as error:
+            raise Altered(error.fault.message) from error
+        self._now[judge] = digest
+
+    def _bytes(self, judge: int) -> bytes | None:
+        try:
+            return files.read_optional(self._top, self.path(judge), limit=LIMIT)
+        except (RefusedError, ContractError) as error:  # a symlink, a folder, something huge
+            raise Altered(error.faults[0].message) from error
+
+
+class Names(NamedTuple):
+    """Where the reports of a debate go. ``folder`` is below the top level ``top``."""
+
+    top: str
+    folder: str
+    solution: str
+    today: str
+
+
+@contextmanager
+def claim(
+    names: Names,
+    debate: str,
+    judges: int,
+    book: DebateBook,
+    warn: Callable[[str], None],
+    announce: Callable[[str, bytes], None] = lambda *_: None,
+) -> Iterator[Reports]:
+    """Hold the files of the debate with this digest: those of one that did not end, else new ones.
+
+    A name that another debate has, or anything on disk, is passed over; a symlink at such a name is
+    refused. What an unfinished debate has on disk counts only as Flow wrote it; ``warn`` hears why
+    it does not; ``announce`` gets the path and bytes of each file before they are written.
+    """
+    with ExitStack() as stack:
+        lost = Spent()
+        for stem in book.unfinished(debate):
+            if stack.enter_context(book.claimed(stem)):
+                reports = Reports(names.top, stem, book, announce)
+                why = _spoilt(reports, judges)
+                if not why:
+                    stack.callback(reports.close)
+                    yield reports
+                    return
+                warn(f"{why}; the debate starts anew, under another name")
+                lost = lost.plus(book.spent(stem))
+                book.end(stem)
+        for stem in _stems(names):
+            if stack.enter_context(book.claimed(stem)) and not _taken(names.top, stem):
+                book.begin(stem, debate, lost)
+                reports = Reports(names.top, stem, book, announce)
+                stack.callback(reports.close)
+                yield reports
+                return
+    raise RefusedError(
+        f"there are {MOST_NAMES} debates of this name today already",
+        code="exists",
+        file=f"{names.folder}/{names.solution}-{names.today}.1.md",
+        remedy="move old reports away",
+    )
+
+
+def _spoilt(reports: Reports, judges: int) -> str:
+    """Which file of an unfinished debate is not what Flow wrote; empty where all are."""
+    for judge in range(1, judges + 1):
+        try:
+            written = reports.load(judge)
+        except Altered as error:
+            return f"{visible(reports.path(judge))} cannot be gone on with: {error}"
+        if written is not None and not written.genuine:
+            return f"{visible(reports.path(judge))} is not what Flow wrote"
+    return ""
+
+
+def _stems(names: Names) -> Iterator[str]:
+    for number in range(1, MOST_NAMES + 1):
+        more = "" if number == 1 else f"-{number}"
+        yield f"{names.folder}/{names.solution}{more}-{names.today}"
+
+
+def _taken(top: str, stem: str) -> bool:
+    """Whether any report of this name is on disk; :class:`RefusedError` for a symlink there."""
+    folder, _, base = stem.rpartition("/")
+    pattern = re.compile(re.escape(base) + r"\.[0-9]+\.md")
+    found = files.names(top, folder, suffix=".md", limit=MOST_FILES)
+    same = [name for name in found if pattern.fullmatch(name)]
+    for name in same:
+        files.exists(top, f"{folder}/{name}")
+    return bool(same)

@@ -1,0 +1,179 @@
+"""The files of a solution that a caller names: files, folders and globs (SPEC section 9.4).
+
+A file that is named is read wherever it lies. What a folder or a glob leads to lies in the
+checkout, is sorted, and is neither git's or Flow's own, nor ignored by git, nor a symlink, nor
+binary: what is left out is counted.
+"""
+
+from __future__ import annotations
+
+import os
+
+from flow.cheap_typing import TYPE_CHECKING, NamedTuple
+from flow.core.explain import visible
+from flow.core.judging.fences import Part
+from flow.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from flow.adapters.git.find import Repo
+
+_GLOB = frozenset("*?[")
+
+
+class Solution(NamedTuple):
+    """What a debate is about, and what was left out of it."""
+
+    parts: tuple[Part, ...]
+    name: str
+    """What its reports are called."""
+    notes: tuple[str, ...] = ()
+
+
+class Where(NamedTuple):
+    """Where files are looked for. ``start``: the folder that relative paths are relative to."""
+
+    start: str
+    top: str
+    """Paths are shown from here on."""
+    repo: Repo | None = None
+    reports_dir: str = ""
+    """Judges' reports are no solution."""
+
+
+def read(given: Sequence[str], where: Where) -> Solution:
+    """The files as parts of a prompt, in the order in which they are named.
+
+    Raises :class:`InputError` for what names no file that can be read and holds something.
+    """
+    from flow.adapters.debates.reports import solution_name
+
+    parts: dict[str, Part] = {}
+    notes: dict[str, None] = {}
+    for text in given:
+        path = os.path.normpath(os.path.join(where.start, text))
+        folder = os.path.isdir(path)
+        if folder or (_GLOB & set(text) and not os.path.lexists(path)):
+            found, left_out = _search(text, path if folder else None, where)
+            notes.update(dict.fromkeys(left_out))
+        else:
+            found = [(path, _named(path, where))]
+        for key, part in found:
+            parts.setdefault(os.path.realpath(key), part)
+    if not parts:
+        raise InputError("no file is named", key="solution", remedy="name the files to evaluate")
+    count = len(parts)
+    whole = tuple(
+        part._replace(name="solution" if count == 1 else f"solution, part {number} of {count}")
+        for number, part in enumerate(parts.values(), 1)
+    )
+    return Solution(whole, solution_name(list(parts), where.top), tuple(notes))
+
+
+def _named(path: str, where: Where) -> Part:
+    """A file that is named as such."""
+    from pathlib import Path
+
+    from flow.adapters.fs import inputs
+    from flow.adapters.judges import subjects
+
+    inputs.check_file(path, "solution")
+    if not os.path.getsize(path):
+        remedy = "name files that hold something to evaluate"
+        raise InputError("is empty", file=_shown(path, where.top), key="solution", remedy=remedy)
+    (part,) = subjects.parts([Path(path)])
+    return part._replace(source=_shown(path, where.top))
+
+
+def _search(
+    text: str, folder: str | None, where: Where
+) -> tuple[list[tuple[str, Part]], tuple[str, ...]]:
+    """The files below ``folder``, or those that the glob ``text`` names, and what is left out."""
+    from flow.adapters.judges import evidence_files
+
+    pattern = _pattern(text, folder, where)
+    top = os.path.realpath(where.top)
+    found = evidence_files.collect(top, [pattern], (), lambda paths: _left_out(paths, where))
+    parts, counts = [], {"empty files": 0, "binary files": 0}
+    for rel, raw in found.files:
+        if not raw.data.strip():
+            counts["empty files"] += 1
+        elif evidence_files.is_binary(raw.data):
+            counts["binary files"] += 1
+        else:
+            parts.append((os.path.join(top, rel), Part("solution", raw.data, rel, raw.unread)))
+    notes = [*found.left_out, *(f"{count} {what}" for what, count in counts.items() if count)]
+    if not parts:
+        why = f" ({'; '.join(notes)})" if notes else ""
+        raise InputError(
+            f"names no file that can be evaluated{why}",
+            file=text,
+            key="solution",
+            remedy="name text files of the checkout, or a folder or a glob that leads to some",
+        )
+    return parts, tuple(f"{visible(text)}: left out: {note}" for note in notes)
+
+
+def _pattern(text: str, folder: str | None, where: Where) -> str:
+    """The glob from the top level."""
+    top, start = os.path.realpath(where.top), os.path.realpath(where.start)
+    if folder is not None:
+        if os.path.islink(folder):
+            remedy = "name the folder that it points to"
+            raise InputError("is a symlink", file=text, key="solution", remedy=remedy)
+        below = os.path.relpath(os.path.realpath(folder), top)
+        if below == ".":
+            return "/**"
+        names = [_escaped(name) for name in below.split(os.sep)]
+        outside = names[0] == ".."
+    else:
+        names = [] if os.path.isabs(text) else [_escaped(n) for n in _below(start, top)]
+        rest = text.removeprefix(f"{top}/").removeprefix(f"{where.top}/")
+        outside = os.path.isabs(rest)
+        for name in rest.split("/"):
+            if name == ".." and names:
+                names.pop()
+            elif name == "..":
+                outside = True
+            elif name not in ("", "."):
+                names.append(name)
+    if outside:
+        raise InputError(
+            "lies outside the checkout",
+            file=text,
+            key="solution",
+            remedy="name its files one by one, or work in the folder that holds it",
+        )
+    return "/" + "/".join(names) + ("/**" if folder is not None else "")
+
+
+def _below(path: str, top: str) -> Iterable[str]:
+    below = os.path.relpath(path, top)
+    return () if below == "." else below.split(os.sep)
+
+
+def _escaped(name: str) -> str:
+    """A name as a glob that fits nothing else."""
+    plain = "".join(f"\\{char}" if char in "*?[]\\" else char for char in name)
+    return f"{plain[:-1]}\\ " if plain.endswith(" ") else plain
+
+
+def _left_out(paths: Sequence[bytes], where: Where) -> dict[bytes, str]:
+    """By path, why it is not read: what git ignores and does not track, and judges' reports."""
+    from flow.adapters.git import repository
+
+    found: dict[bytes, str] = {}
+    if where.repo is not None and paths:
+        asked = b"".join(path + b"\0" for path in paths)
+        told = repository.git(where.repo, "check-ignore", "-z", "--stdin", stdin=asked, ok=(0, 1))
+        found = dict.fromkeys(told.split(b"\0")[:-1], "files that git ignores")
+    reports = os.fsencode(where.reports_dir.strip("/")) + b"/"
+    found.update((path, "judges' reports") for path in paths if path.startswith(reports))
+    return found
+
+
+def _shown(path: str, top: str) -> str:
+    """The path from the top level; of a file outside, its name: no prompt tells of this machine."""
+    below = os.path.relpath(path, top)
+    return os.path.basename(path) if below.startswith("..") else below

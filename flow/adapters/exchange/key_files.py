@@ -1,0 +1,102 @@
+"""Signing with a key file in PEM (Ed25519, ECDSA, RSA), by ``securesystemslib``.
+
+Only the extra ``sign`` installs it. Key ids are that library's, so that its DSSE envelopes verify.
+"""
+
+from __future__ import annotations
+
+from flow.adapters.fs import inputs
+from flow.app.envelopes import Checked, Signature
+from flow.cheap_typing import TYPE_CHECKING, Any
+from flow.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+LIMIT = 1 << 16
+"""Bytes of a key file."""
+INSTALL = "pip install 'flow-goal[sign]', or sign with an SSH key: --sign ssh:KEYFILE"
+
+
+def signer(path: str) -> Callable[[bytes], Signature]:
+    """What signs with the private key in ``path``; :class:`InputError` where it cannot be used."""
+    library = _library()
+    data = inputs.read(path, "--key", limit=LIMIT)
+    serialization = library["serialization"]
+    try:
+        key = serialization.load_pem_private_key(data, password=None)
+        made = library["CryptoSigner"](key)
+    except TypeError as error:  # what the library raises for one that is encrypted
+        raise _refused(path, "is protected by a passphrase, which Flow never asks for") from error
+    except (ValueError, library["Unsupported"]) as error:
+        raise _refused(path, "is no private key in PEM of a kind that can sign here") from error
+
+    def sign(message: bytes) -> Signature:
+        done = made.sign(message)
+        return Signature(done.keyid, bytes.fromhex(done.signature))
+
+    return sign
+
+
+def checker(paths: Sequence[str]) -> Callable[[bytes, Signature], Checked]:
+    """What checks signatures by the public keys in ``paths``."""
+    library = _library()
+    keys = [(path, _public(path, library)) for path in paths]
+
+    def check(message: bytes, signature: Signature) -> Checked:
+        for path, key in keys:
+            one = library["Signature"](key.keyid, signature.sig.hex())
+            try:
+                key.verify_signature(one, message)
+            except (library["Unverified"], library["Failed"]):
+                continue
+            return Checked(True, key.keyid, path)
+        if any(key.keyid == signature.keyid for _, key in keys):
+            return Checked(
+                False, signature.keyid, why="the signature does not fit what is signed here"
+            )
+        return Checked(None, signature.keyid, why="no key that was given made this signature")
+
+    return check
+
+
+def _public(path: str, library: dict[str, Any]) -> Any:
+    data = inputs.read(path, "--key", limit=LIMIT)
+    try:
+        return library["SSlibKey"].from_crypto(library["serialization"].load_pem_public_key(data))
+    except (ValueError, library["Unsupported"]) as error:
+        raise _refused(path, "is no public key in PEM of a kind that can be checked") from error
+
+
+def _refused(path: str, why: str) -> InputError:
+    return InputError(
+        why,
+        code="key",
+        file=path,
+        key="--key",
+        value=path,
+        remedy="name a PEM file with an Ed25519 or ECDSA key",
+    )
+
+
+def _library() -> dict[str, Any]:
+    try:
+        from cryptography.exceptions import UnsupportedAlgorithm
+        from cryptography.hazmat.primitives import serialization
+        from securesystemslib import signer as keys
+        from securesystemslib.exceptions import UnverifiedSignatureError, VerificationError
+    except ImportError as error:
+        raise InputError(
+            "key files need securesystemslib and cryptography, which are not installed here",
+            code="missing_extra",
+            key="--key",
+            remedy=INSTALL,
+        ) from error
+    made: dict[str, Any] = vars(keys)  # its names are re-exported without saying so
+    return {
+        **{name: made[name] for name in ("CryptoSigner", "SSlibKey", "Signature")},
+        "serialization": serialization,
+        "Unsupported": UnsupportedAlgorithm,
+        "Unverified": UnverifiedSignatureError,
+        "Failed": VerificationError,
+    }

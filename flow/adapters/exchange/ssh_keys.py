@@ -1,0 +1,182 @@
+"""Signing with SSH keys: ``ssh-keygen -Y``, its signature format, its list of allowed signers.
+
+A signature is made for one namespace, so that one made for git or a mail never fits here. No key's
+passphrase is ever asked for: Flow has no terminal to offer, and an agent holds such keys.
+"""
+
+from __future__ import annotations
+
+import binascii
+import os
+
+from flow.adapters.process.tool import clean_environment, run_tool
+from flow.app.envelopes import Checked, Signature
+from flow.cheap_typing import TYPE_CHECKING
+from flow.core.explain import visible
+from flow.core.sha import sha256
+from flow.errors import InputError, OutsideError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from flow.adapters.process.tool import ToolResult
+
+NAMESPACE = "evidence@flow.synapti.ai"
+PROGRAM = "ssh-keygen"
+TIME_LIMIT = 30
+MOST_PRINCIPALS = 16
+_BEGIN = b"-----BEGIN SSH SIGNATURE-----"
+_END = b"-----END SSH SIGNATURE-----"
+_MAGIC = b"SSHSIG"
+_ASKING = ("SSH_ASKPASS", "SSH_ASKPASS_REQUIRE", "DISPLAY", "WAYLAND_DISPLAY")
+
+
+def sign(key_file: str, message: bytes, environ: Mapping[str, str]) -> Signature:
+    """Sign with a private key file, or by the agent with the key of a public one.
+
+    ``keyid`` is the key's fingerprint. Raises :class:`InputError` where the key cannot be used.
+    """
+    path = os.path.abspath(key_file)
+    done = _run(("-Y", "sign", "-f", path, "-n", NAMESPACE), "/", environ, message)
+    armoured = done.stdout
+    if done.status or _BEGIN not in armoured:
+        said = visible(done.stderr.decode("utf-8", "replace").strip()[-300:])
+        locked = "passphrase" in said
+        raise InputError(
+            "ssh-keygen cannot sign with this key" + (f": {said}" if said else ""),
+            code="key",
+            file=key_file,
+            key="--sign",
+            value=key_file,
+            remedy="Flow never asks for a passphrase: ssh-add the key, and name its .pub file"
+            if locked
+            else "name a private key, or the .pub file of a key that the agent holds",
+        )
+    blob = _blob(armoured)
+    key = public_key(blob) if blob is not None else None
+    if key is None:
+        raise OutsideError(
+            "ssh-keygen printed no signature that can be read",
+            code="ssh_keygen",
+            remedy="use OpenSSH 8.9 or newer",
+        )
+    return Signature(fingerprint(key), armoured)
+
+
+def check(
+    message: bytes, signature: Signature, allowed: str | None, environ: Mapping[str, str]
+) -> Checked:
+    """Check a signature, by the allowed signers file ``allowed`` or by the key within it alone."""
+    blob = _blob(signature.sig)
+    key = public_key(blob) if blob is not None else None
+    if key is None:
+        return Checked(False, signature.keyid, why="its signature is no SSH signature")
+    name = fingerprint(key)
+    from flow.adapters.fs import temporary
+
+    with temporary.holding(_armoured(blob or b""), "flow-signature-") as file:
+        folder = os.path.dirname(file)
+        fits = _run(
+            ("-Y", "check-novalidate", "-n", NAMESPACE, "-s", file), folder, environ, message
+        )
+        if fits.status:
+            return Checked(
+                False,
+                name,
+                why=f"the signature by {name} does not fit what is signed here ({_space(blob)})",
+            )
+        if allowed is None:
+            return Checked(True, name)
+        who = _signer(message, file, folder, os.path.abspath(allowed), environ)
+        return Checked(True, name, who)
+
+
+def _signer(
+    message: bytes, file: str, folder: str, allowed: str, environ: Mapping[str, str]
+) -> str | None:
+    """Whose key made a signature that fits, by the list of allowed signers."""
+    found = _run(("-Y", "find-principals", "-s", file, "-f", allowed), folder, environ, message)
+    if found.status:
+        return None
+    names = found.stdout.decode("utf-8", "replace").replace("\n", ",").split(",")
+    for name in [n.strip() for n in names if n.strip() and not n.startswith("!")][:MOST_PRINCIPALS]:
+        arguments = ("-Y", "verify", "-f", allowed, "-I", name, "-n", NAMESPACE, "-s", file)
+        if _run(arguments, folder, environ, message).status == 0:
+            return name
+    return None
+
+
+def fingerprint(key: bytes) -> str:
+    """A public key's fingerprint, as ``ssh-keygen -l`` prints it."""
+    digest = binascii.b2a_base64(sha256(key).digest(), newline=False).decode("ascii")
+    return f"SHA256:{digest.rstrip('=')}"
+
+
+def public_key(blob: bytes) -> bytes | None:
+    """The public key within a signature; None where it is none."""
+    fields = _fields(blob)
+    return fields[0] if fields is not None else None
+
+
+def _space(blob: bytes | None) -> str:
+    fields = _fields(blob or b"")
+    space = fields[1].decode("utf-8", "replace") if fields else ""
+    if space == NAMESPACE:
+        return "it was made for other bytes"
+    return f"it was made for the namespace {visible(space)[:80]!r}, not {NAMESPACE!r}"
+
+
+def _fields(blob: bytes) -> list[bytes] | None:
+    """Public key and namespace of a signature (PROTOCOL.sshsig of OpenSSH)."""
+    if not blob.startswith(_MAGIC + b"\0\0\0\1"):
+        return None
+    at, found = len(_MAGIC) + 4, []
+    for _ in range(2):
+        size = int.from_bytes(blob[at : at + 4], "big")
+        at += 4 + size
+        if at > len(blob):
+            return None
+        found.append(blob[at - size : at])
+    return found
+
+
+def is_signature(data: bytes) -> bool:
+    """Whether ``data`` looks like an SSH signature, with or without its armour."""
+    return data.lstrip().startswith(_BEGIN) or data.startswith(_MAGIC)
+
+
+def _blob(data: bytes) -> bytes | None:
+    if data.startswith(_MAGIC):
+        return data
+    _, begin, rest = data.partition(_BEGIN)
+    body, end, _ = rest.partition(_END)
+    if not begin or not end:
+        return None
+    try:
+        return binascii.a2b_base64(b"".join(body.split()), strict_mode=True)
+    except (binascii.Error, ValueError):
+        return None
+
+
+def _armoured(blob: bytes) -> bytes:
+    encoded = binascii.b2a_base64(blob, newline=False)
+    lines = [encoded[at : at + 70] for at in range(0, len(encoded), 70)]
+    return b"\n".join((_BEGIN, *lines, _END, b""))
+
+
+def _run(
+    arguments: tuple[str, ...], cwd: str, environ: Mapping[str, str], message: bytes
+) -> ToolResult:
+    env = {k: v for k, v in clean_environment(environ)[0].items() if k not in _ASKING}
+    env["SSH_ASKPASS_REQUIRE"] = "never"
+    done = run_tool(
+        (PROGRAM, *arguments), cwd=cwd, env=env, stdin=message, timeout=TIME_LIMIT, limit=1 << 20
+    )
+    if done.status in (124, 127) and b"flow: " in done.stderr:
+        said = done.stderr.decode("utf-8", "replace").strip()[-300:]
+        raise OutsideError(
+            said.removeprefix("flow: "),
+            code="ssh_keygen",
+            remedy="install OpenSSH's client (Debian: openssh-client)",
+        )
+    return done

@@ -1,0 +1,71 @@
+"""An error nobody expected: its traceback goes to a log, one line about it to the user."""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from flow.cheap_typing import TYPE_CHECKING
+from flow.errors import FlowError, OutsideError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+LOG = "error.log"
+LOG_LIMIT = 1 << 20
+"""Bytes; a log that has grown beyond this is started anew."""
+
+
+def report(error: BaseException, environ: Mapping[str, str]) -> OutsideError:
+    """Write ``error`` with its traceback to the log; return the one line about it."""
+    import traceback
+
+    from flow import __version__
+    from flow.adapters.fs import clock
+
+    text = "".join(traceback.format_exception(error))
+    data = f"{clock.now()} flow {__version__}\n{text}\n".encode("utf-8", "backslashreplace")
+    where = _write(data, environ)
+    name = type(error).__name__
+    return OutsideError(
+        f"internal error ({name}); the details are in this log"
+        if where
+        else f"internal error ({name}: {str(error)[:200]}); no log could be written",
+        code="internal",
+        file=where,
+        remedy="please report it, with the log",
+    )
+
+
+def _write(data: bytes, environ: Mapping[str, str]) -> str | None:
+    try:
+        from flow.adapters.fs import state_folder
+
+        folder = state_folder.state_dir(environ, environ.get("HOME"), None)
+        state_folder.ensure_state_dir(folder)
+        path = os.path.join(folder, LOG)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
+        fd = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600)
+        try:
+            found = os.fstat(fd)
+            if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
+                raise OSError("the log is not a file of its own")
+            if found.st_size > LOG_LIMIT:
+                os.ftruncate(fd, 0)
+            os.write(fd, data)
+        finally:
+            os.close(fd)
+        return path
+    except (OSError, FlowError):
+        pass
+    try:
+        import tempfile
+
+        fd, path = tempfile.mkstemp(prefix="flow-error-", suffix=".log")  # mode 0600
+        try:
+            os.write(fd, data)
+        finally:
+            os.close(fd)
+        return path
+    except OSError:
+        return None

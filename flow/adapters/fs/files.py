@@ -1,0 +1,593 @@
+"""The one place that touches Flow's own files (SPEC section 1).
+
+``root`` is the absolute path of a checkout or of the user's state folder; ``rel`` is
+``/``-separated below it. ``root`` itself may be reached through symlinks; below it every component
+is opened with ``O_NOFOLLOW`` from the descriptor of the one before, so that a symlink at any level
+is refused by name and a folder swapped for one while Flow works leads nowhere.
+
+What is published is whole: written to a temporary file in the same folder, synced, then linked (a
+new name) or renamed (a replaced one) into place, then the folder is synced. A failed sync means
+that the record is lost: after an error the kernel may have dropped the pages and a second fsync
+would report success (CASES A3), so Flow never asks again.
+
+Errors: :class:`RefusedError` with code ``unsafe_path`` (a symlink, no regular file, a path that
+leaves the root) or ``exists`` (a taken name); :class:`ContractError` for a file over its size
+limit; :class:`StorageError` for what the system refuses, with code ``not_found`` for an absent
+file.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from contextlib import ExitStack, contextmanager
+
+from flow.adapters.fs.folders import (
+    DIR_MODE,
+    lstat_regular,
+    make_folder,
+    open_folder,
+    reported,
+    scanned,
+    split,
+    sync_folder,
+    unsafe,
+)
+from flow.cheap_typing import TYPE_CHECKING
+from flow.core import layout
+from flow.core.sha import new
+from flow.errors import ContractError, Fault, RefusedError, StorageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from flow.core.secrets import Masker
+
+TEMP_PREFIX = layout.TEMP_PREFIX
+FILE_MODE = 0o644
+READ_LIMIT = 1 << 20
+LEFTOVERS_LIMIT = 1_000_000
+"""Entries that :func:`leftovers` looks at before it stops."""
+
+_READ_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_TEMP_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_APPEND_FLAGS = os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+_NO_LINKS = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK}
+
+
+def read_optional(root: str, rel: str, *, limit: int = READ_LIMIT) -> bytes | None:
+    """The file's bytes, at most ``limit`` of them; None only where the file is absent."""
+    with reported("read", rel):
+        fd = open_regular(root, rel)
+        if fd is None:
+            return None
+        try:
+            return _read_all(fd, rel, limit)
+        finally:
+            os.close(fd)
+
+
+def read_bytes(root: str, rel: str, *, limit: int = READ_LIMIT) -> bytes:
+    """The file's bytes; :class:`StorageError` with code ``not_found`` where it is absent."""
+    data = read_optional(root, rel, limit=limit)
+    if data is None:
+        raise StorageError(
+            "there is no such file", code="not_found", file=rel, remedy="check the name"
+        )
+    return data
+
+
+def open_regular(root: str, rel: str) -> int | None:
+    """A descriptor to read a regular file from; None where it is absent. The caller closes it.
+
+    Never waits: a FIFO or a device is refused before it is opened.
+    """
+    parts = split(rel)
+    with reported("read", rel):
+        folder = open_folder(root, parts[:-1])
+        if folder is None:
+            return None
+        try:
+            if lstat_regular(folder, parts[-1], rel) is None:
+                return None
+            try:
+                fd = os.open(parts[-1], _READ_FLAGS, dir_fd=folder)
+            except FileNotFoundError:
+                return None
+        finally:
+            os.close(folder)
+        if not stat.S_ISREG(os.fstat(fd).st_mode):  # swapped between the two calls
+            os.close(fd)
+            raise unsafe(rel, "is not a regular file")
+        return fd
+
+
+def digest(root: str, rel: str, *, limit: int = READ_LIMIT) -> str | None:
+    """The file's SHA-256 (hex), streamed; None where it is absent.
+
+    A file of more than ``limit`` bytes is a :class:`ContractError`: a sparse one could take hours.
+    """
+    with reported("read", rel):
+        fd = open_regular(root, rel)
+        if fd is None:
+            return None
+        try:
+            size = os.fstat(fd).st_size
+            found = new("sha256", size)
+            while size <= limit and (chunk := os.read(fd, 1 << 20)):
+                found.update(chunk)
+                size = max(size, os.lseek(fd, 0, os.SEEK_CUR))
+            if size > limit:
+                raise _too_large(rel, size, limit)
+        finally:
+            os.close(fd)
+    return found.hexdigest()
+
+
+def read_end(root: str, rel: str, *, limit: int) -> bytes:
+    """The last ``limit`` bytes of a regular file; nothing where it is absent."""
+    return size_and_end(root, rel, limit=limit)[1]
+
+
+def size_and_end(root: str, rel: str, *, limit: int) -> tuple[int, bytes]:
+    """:func:`read_end`, and the file's size in bytes; 0 where it is absent."""
+    with reported("read", rel):
+        fd = open_regular(root, rel)
+        if fd is None:
+            return 0, b""
+        try:
+            size = os.fstat(fd).st_size
+            return size, os.pread(fd, limit, max(size - limit, 0))
+        finally:
+            os.close(fd)
+
+
+def size(root: str, rel: str) -> int:
+    """The size of a regular file in bytes; 0 where it is absent."""
+    return size_and_end(root, rel, limit=0)[0]
+
+
+def exists(root: str, rel: str) -> bool:
+    """Whether a regular file is there; anything else at that name is refused."""
+    parts = split(rel)
+    with reported("read", rel):
+        folder = open_folder(root, parts[:-1])
+        if folder is None:
+            return False
+        try:
+            return lstat_regular(folder, parts[-1], rel) is not None
+        finally:
+            os.close(folder)
+
+
+def publish_new(root: str, rel: str, data: bytes, *, mode: int = FILE_MODE) -> None:
+    """Write a file that must not exist yet, whole and synced; exactly one of many callers wins."""
+    parts = split(rel)
+    with reported("write", rel):
+        folder = make_folder(root, parts[:-1], DIR_MODE)
+        try:
+            with _temporary(folder, mode) as (temp, fd):
+                _write_all(fd, data)
+                os.fsync(fd)
+                _link(temp, parts[-1], folder, rel)
+                _sync_published(folder, parts[-1], temp)
+        finally:
+            os.close(folder)
+
+
+@contextmanager
+def prepared(root: str, rel: str, data: bytes, token: str) -> Iterator[Callable[[], None]]:
+    """:func:`publish_new` in two steps: everything that may fail first, then the returned call.
+
+    Before that call the bytes are whole and synced under a temporary name made of ``token``, and
+    so are the names of all other files in the folder. A kill leaves the temporary file, which
+    :func:`complete` publishes; without a kill it is gone afterwards. The name ``rel`` is not
+    synced: a power cut may leave the temporary one in its place.
+    """
+    parts = split(rel)
+    with ExitStack() as stack:
+        with reported("write", rel):
+            folder = make_folder(root, parts[:-1], DIR_MODE)
+            stack.callback(os.close, folder)
+            temp, fd = stack.enter_context(_temporary(folder, FILE_MODE, token))
+            _write_all(fd, data)
+            os.fsync(fd)
+            sync_folder(folder)
+
+        def put() -> None:
+            with reported("write", rel):
+                _link(temp, parts[-1], folder, rel)
+                _sync_published(folder, parts[-1], temp, sync=False)
+
+        yield put
+
+
+def complete(root: str, rel: str, token: str) -> bool:
+    """Publish what a killed process had :func:`prepared`; False where nothing of it is there."""
+    parts = split(rel)
+    temp = TEMP_PREFIX + token
+    with reported("write", rel):
+        folder = open_folder(root, parts[:-1])
+        if folder is None:
+            return False
+        try:
+            if lstat_regular(folder, temp, rel) is None:
+                return False
+            _link(temp, parts[-1], folder, rel)
+            _sync_published(folder, parts[-1], temp)
+        finally:
+            os.close(folder)
+    return True
+
+
+def truncate(root: str, rel: str, size: int) -> None:
+    """Cut a regular file down to ``size`` bytes, synced. Callers hold a lock."""
+    parts = split(rel)
+    with reported("write", rel):
+        folder = open_folder(root, parts[:-1])
+        if folder is None:
+            return
+        try:
+            if lstat_regular(folder, parts[-1], rel) is None:
+                return
+            fd = os.open(parts[-1], _APPEND_FLAGS, dir_fd=folder)
+            try:
+                _refuse_shared(os.fstat(fd), rel)
+                os.ftruncate(fd, size)
+                os.fsync(fd)
+            finally:
+                os.close(fd)
+        finally:
+            os.close(folder)
+
+
+def publish_file(root: str, rel: str, source: str, *, sync: bool = True) -> None:
+    """Give the file at the absolute path ``source``, synced already, a second name ``rel``.
+
+    From another file system its bytes are copied and synced instead. The caller drops ``source``.
+    Without ``sync`` the name reaches the disk with the next one in the folder that is synced.
+    """
+    parts = split(rel)
+    with reported("write", rel):
+        folder = make_folder(root, parts[:-1], DIR_MODE)
+        try:
+            if not stat.S_ISREG(os.lstat(source).st_mode):
+                raise unsafe(source, "is not a regular file")
+            try:
+                _link(source, parts[-1], folder, rel, source_folder=None)
+            except OSError as error:
+                if error.errno != errno.EXDEV:
+                    raise
+                copy_new(root, rel, source)
+            else:
+                if sync:
+                    _sync_published(folder, parts[-1], None)
+        finally:
+            os.close(folder)
+
+
+def copy_new(
+    root: str, rel: str, source: str, *, limit: int | None = None, through: Masker | None = None
+) -> tuple[str, int]:
+    """Copy the regular file at ``source`` to the new name ``rel``, streamed and synced.
+
+    Returns the copy's SHA-256 (hex) and its size in bytes. ``source`` must not be a symlink; at
+    most ``limit`` bytes are read from it. What ``through`` makes of them is what is written.
+    """
+    import hashlib
+
+    parts = split(rel)
+    with reported("read", source):
+        if not stat.S_ISREG(os.lstat(source).st_mode):
+            raise unsafe(source, "is not a regular file")
+        incoming = os.open(source, _READ_FLAGS)
+    digest, size = hashlib.sha256(), 0
+    try:
+        with reported("write", rel):
+            folder = make_folder(root, parts[:-1], DIR_MODE)
+            try:
+                with _temporary(folder, FILE_MODE) as (temp, fd):
+                    taken = 0
+                    while chunk := os.read(incoming, 1 << 20):
+                        taken += len(chunk)
+                        if limit is not None and taken > limit:
+                            raise _too_large(source, taken, limit)
+                        kept = chunk if through is None else through.feed(chunk)
+                        size += len(kept)
+                        digest.update(kept)
+                        _write_all(fd, kept)
+                    if through is not None:
+                        kept = through.finish()
+                        size += len(kept)
+                        digest.update(kept)
+                        _write_all(fd, kept)
+                    os.fsync(fd)
+                    _link(temp, parts[-1], folder, rel)
+                    _sync_published(folder, parts[-1], temp)
+            finally:
+                os.close(folder)
+    finally:
+        os.close(incoming)
+    return digest.hexdigest(), size
+
+
+def replace(root: str, rel: str, data: bytes, *, mode: int = FILE_MODE, sync: bool = True) -> None:
+    """Write a file, new or not; readers see the old bytes or the new ones, whole.
+
+    A file that is replaced keeps its permissions; ``mode`` is for a new one. ``sync=False`` is for
+    what can be made anew: a power cut may leave it old, empty or absent.
+    """
+    with staged(root, rel, data, mode=mode, sync=sync) as put:
+        put()
+
+
+@contextmanager
+def staged(
+    root: str, rel: str, data: bytes, *, mode: int = FILE_MODE, sync: bool = True
+) -> Iterator[Callable[[], None]]:
+    """:func:`replace` in two steps: everything that may fail first, then the returned call.
+
+    Without that call nothing changes and no temporary file stays.
+    """
+    parts = split(rel)
+    with ExitStack() as stack:
+        with reported("write", rel):
+            folder = make_folder(root, parts[:-1], DIR_MODE)
+            stack.callback(os.close, folder)
+            before = lstat_regular(folder, parts[-1], rel)
+            temp, fd = stack.enter_context(_temporary(folder, mode))
+            if before is not None:
+                _keep_owner(fd, before)
+            _write_all(fd, data)
+            if sync:
+                os.fsync(fd)
+
+        def put() -> None:
+            with reported("write", rel):
+                os.rename(temp, parts[-1], src_dir_fd=folder, dst_dir_fd=folder)
+                if sync:
+                    sync_folder(folder)
+
+        yield put
+
+
+def append_line(
+    root: str, rel: str, line: bytes, *, mode: int = FILE_MODE, sync: bool = True
+) -> None:
+    """Append ``line`` (its newline is added) with one write; a torn tail is ended first.
+
+    Callers hold a lock: what a failing disk took of the line is cut off again. ``sync=False``
+    leaves it to a later append of the same file to bring the line to the disk.
+    """
+    line = line.rstrip(b"\n")
+    if b"\n" in line:
+        raise ValueError("one line at a time")
+    append_lines(root, rel, line + b"\n", mode=mode, sync=sync)
+
+
+def append_lines(
+    root: str, rel: str, lines: bytes, *, mode: int = FILE_MODE, sync: bool = True
+) -> None:
+    """:func:`append_line` for several lines, each ended, at once."""
+    parts = split(rel)
+    with reported("write", rel):
+        folder = make_folder(root, parts[:-1], DIR_MODE)
+        try:
+            before = lstat_regular(folder, parts[-1], rel)
+            flags = _APPEND_FLAGS | (os.O_CREAT if before is None else 0)
+            fd = os.open(parts[-1], flags, mode, dir_fd=folder)
+            try:
+                _append(fd, rel, lines, sync)
+            finally:
+                os.close(fd)
+            if before is None and sync:
+                sync_folder(folder)
+        finally:
+            os.close(folder)
+
+
+def remove(root: str, rel: str, *, sync: bool = True) -> None:
+    """Remove a regular file; an absent one is fine.
+
+    Without ``sync`` it may be back after a power cut.
+    """
+    parts = split(rel)
+    with reported("remove", rel):
+        folder = open_folder(root, parts[:-1])
+        if folder is None:
+            return
+        try:
+            if lstat_regular(folder, parts[-1], rel) is None:
+                return
+            try:
+                os.unlink(parts[-1], dir_fd=folder)
+            except FileNotFoundError:
+                return
+            if sync:
+                sync_folder(folder)
+        finally:
+            os.close(folder)
+
+
+def names(root: str, rel: str, *, suffix: str, limit: int) -> list[str]:
+    """Names in a folder that end in ``suffix``, sorted, temporary files left out; [] where absent.
+
+    More than ``limit`` of them is a :class:`StorageError`: nothing that counts is left out in
+    silence.
+    """
+    found: list[str] = []
+    with scanned(root, rel) as entries:
+        for entry in entries:
+            if entry.name.endswith(suffix) and not entry.name.startswith(TEMP_PREFIX):
+                found.append(entry.name)
+                if len(found) > limit:
+                    raise StorageError(
+                        f"there are more than {limit} {suffix} files",
+                        file=rel,
+                        remedy="move old ones away (flow gc)",
+                    )
+    found.sort()
+    return found
+
+
+def leftovers(root: str, folders: tuple[str, ...] = (".flow", ".decisions")) -> list[str]:
+    """Temporary files that an ended process left below ``folders``, as paths below ``root``.
+
+    For ``doctor``, which removes them under the locks: a process at work has some too.
+    """
+    found: list[str] = []
+    queue = [folder for folder in folders if not os.path.islink(os.path.join(root, folder))]
+    seen = 0
+    while queue:
+        rel = queue.pop()
+        try:
+            with os.scandir(os.path.join(root, rel)) as entries:
+                for entry in entries:
+                    seen += 1
+                    if entry.is_dir(follow_symlinks=False):
+                        queue.append(f"{rel}/{entry.name}")
+                    elif entry.name.startswith(TEMP_PREFIX):
+                        found.append(f"{rel}/{entry.name}")
+        except OSError:
+            continue  # gone or unreadable: nothing there that could be removed
+        if seen > LEFTOVERS_LIMIT:
+            break
+    return sorted(found)
+
+
+def _too_large(rel: str, size: int, limit: int) -> ContractError:
+    return ContractError(
+        [
+            Fault(
+                f"is larger than {limit} bytes",
+                file=rel,
+                value=f"{size} bytes",
+                remedy="Flow does not read a file of this size",
+            )
+        ]
+    )
+
+
+@contextmanager
+def _temporary(folder: int, mode: int, token: str | None = None) -> Iterator[tuple[str, int]]:
+    """A new file (name, descriptor) in ``folder``; it is gone afterwards, whatever happened.
+
+    With a ``token`` it has that in its name, and a killed process's file of this name gives way.
+    """
+    name = TEMP_PREFIX + (token or os.urandom(layout.TEMP_DIGITS // 2).hex())
+    if token is not None:
+        try:
+            os.unlink(name, dir_fd=folder)
+        except FileNotFoundError:
+            pass
+    fd = os.open(name, _TEMP_FLAGS, mode & ~0o022, dir_fd=folder)
+    try:
+        yield name, fd
+    finally:
+        os.close(fd)
+        try:
+            os.unlink(name, dir_fd=folder)
+        except OSError:
+            pass  # renamed, or removed after linking; else doctor names it
+
+
+def _link(source: str, name: str, folder: int, rel: str, *, source_folder: int | None = -1) -> None:
+    """Publish under a new name. Linking is the one call that never replaces what is there."""
+    try:
+        os.link(
+            source,
+            name,
+            src_dir_fd=folder if source_folder == -1 else None,
+            dst_dir_fd=folder,
+            follow_symlinks=False,
+        )
+    except FileExistsError:
+        lstat_regular(folder, name, rel)  # a symlink or a folder there is refused as such
+        raise RefusedError(
+            "it exists already",
+            code="exists",
+            file=rel,
+            remedy="what is recorded is never replaced; use a new id",
+        ) from None
+    except OSError as error:
+        if error.errno in _NO_LINKS:
+            raise StorageError(
+                f"cannot write it: this file system has no hard links ({error.strerror})",
+                code="no_hard_links",
+                file=rel,
+                remedy="keep the checkout on a file system that has them (flow doctor checks)",
+            ) from error
+        raise
+
+
+def _sync_published(folder: int, name: str, temp: str | None, *, sync: bool = True) -> None:
+    """Bring a new name to the disk; where that fails the record is lost, so the name goes too."""
+    try:
+        if temp is not None:
+            os.unlink(temp, dir_fd=folder)
+        if sync:
+            sync_folder(folder)
+    except OSError:
+        try:
+            os.unlink(name, dir_fd=folder)
+        except OSError:
+            pass  # the first error is the one to tell
+        raise
+
+
+def _keep_owner(fd: int, before: os.stat_result) -> None:
+    ours = os.fstat(fd)
+    if (ours.st_uid, ours.st_gid) != (before.st_uid, before.st_gid):
+        try:
+            os.fchown(fd, before.st_uid, before.st_gid)
+        except PermissionError:
+            pass  # only root may give files away; the content is what counts
+    os.fchmod(fd, stat.S_IMODE(before.st_mode) & 0o777)
+
+
+def _read_all(fd: int, rel: str, limit: int) -> bytes:
+    size = os.fstat(fd).st_size
+    if size > limit:
+        raise _too_large(rel, size, limit)
+    chunks: list[bytes] = []
+    left = limit + 1
+    while left > 0 and (chunk := os.read(fd, min(left, 1 << 20))):
+        chunks.append(chunk)
+        left -= len(chunk)
+    if left <= 0:  # it grew while it was read
+        raise _too_large(rel, limit + 1, limit)
+    return b"".join(chunks)
+
+
+def _write_all(fd: int, data: bytes) -> None:
+    """Write everything: on a full disk a write may take a part and raise nothing (CASES A2)."""
+    view = memoryview(data)
+    while view:
+        written = os.write(fd, view)
+        if written == 0:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        view = view[written:]
+
+
+def _append(fd: int, rel: str, data: bytes, sync: bool) -> None:
+    found = os.fstat(fd)
+    _refuse_shared(found, rel)
+    start = found.st_size
+    if start and os.pread(fd, 1, start - 1) != b"\n":
+        data = b"\n" + data
+    try:
+        _write_all(fd, data)
+        if sync:
+            os.fsync(fd)
+    except OSError:
+        os.ftruncate(fd, start)
+        raise
+
+
+def _refuse_shared(found: os.stat_result, rel: str) -> None:
+    if not stat.S_ISREG(found.st_mode):
+        raise unsafe(rel, "is not a regular file")
+    if found.st_nlink > 1:  # a write in place would go through to wherever the other name is
+        raise unsafe(rel, "has a second name (a hard link)")

@@ -1,0 +1,170 @@
+"""Folders below a root, walked without following a symlink, and the system's errors put into words.
+
+For :mod:`flow.adapters.fs.files` and :mod:`flow.adapters.fs.locks`, which say what the rules are.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from contextlib import contextmanager
+
+from flow.cheap_typing import TYPE_CHECKING
+from flow.errors import RefusedError, StorageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+DIR_MODE = 0o755
+
+_DIR_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+_NO_SYNC = {errno.EINVAL, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS}
+_REMEDIES = {
+    errno.ENOSPC: "free some disk space, then run it again",
+    errno.EDQUOT: "free some of your disk quota, then run it again",
+    errno.EROFS: "the file system is mounted read-only; work on a writable one",
+    errno.EACCES: "check who owns the file and its folder, and their modes",
+    errno.EPERM: "check who owns the file and its folder, and their modes",
+    errno.EIO: "the disk reports errors; check it before trusting anything written to it",
+    errno.EMFILE: "too many files are open; raise the limit (ulimit -n)",
+    errno.ENFILE: "too many files are open on this system",
+    errno.ENAMETOOLONG: "use a shorter name",
+}
+
+
+def split(rel: str) -> list[str]:
+    """The components of ``rel``; :class:`RefusedError` for a path that could leave the root."""
+    parts = rel.split("/")
+    if "\0" in rel or any(part in ("", ".", "..") for part in parts):
+        raise unsafe(rel, "is not a plain path below the top level")
+    try:
+        os.fsencode(rel)
+    except UnicodeEncodeError:
+        raise unsafe(rel, "is not a file name") from None
+    return parts
+
+
+def open_parent(root: str, rel: str) -> tuple[int, str]:
+    """(descriptor of the folder, made where missing; last component), for locks. Caller closes."""
+    parts = split(rel)
+    with reported("open", rel):
+        return make_folder(root, parts[:-1], DIR_MODE), parts[-1]
+
+
+def open_folder(root: str, parts: list[str]) -> int | None:
+    """A descriptor of ``root/parts``; None where a component is absent."""
+    try:
+        fd = os.open(root, _DIR_FLAGS)
+    except FileNotFoundError:
+        return None
+    for depth, part in enumerate(parts, 1):
+        try:
+            below = os.open(part, _DIR_FLAGS | os.O_NOFOLLOW, dir_fd=fd)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            if error.errno in (errno.ELOOP, errno.ENOTDIR, errno.EMLINK):
+                raise _not_a_folder(fd, parts[:depth]) from None
+            raise
+        finally:
+            os.close(fd)
+        fd = below
+    return fd
+
+
+def make_folder(root: str, parts: list[str], mode: int) -> int:
+    """As :func:`open_folder`, with missing folders below ``root`` made and synced."""
+    fd = os.open(root, _DIR_FLAGS)
+    for depth, part in enumerate(parts, 1):
+        try:
+            try:
+                below = os.open(part, _DIR_FLAGS | os.O_NOFOLLOW, dir_fd=fd)
+            except FileNotFoundError:
+                try:
+                    os.mkdir(part, mode & ~0o022, dir_fd=fd)
+                except FileExistsError:
+                    pass  # another process made it just now
+                else:
+                    sync_folder(fd)
+                below = os.open(part, _DIR_FLAGS | os.O_NOFOLLOW, dir_fd=fd)
+        except OSError as error:
+            if error.errno in (errno.ELOOP, errno.ENOTDIR, errno.EMLINK):
+                raise _not_a_folder(fd, parts[:depth]) from None
+            raise
+        finally:
+            os.close(fd)
+        fd = below
+    return fd
+
+
+def _not_a_folder(fd: int, parts: list[str]) -> RefusedError:
+    rel = "/".join(parts)
+    try:
+        mode = os.stat(parts[-1], dir_fd=fd, follow_symlinks=False).st_mode
+    except OSError:
+        mode = 0
+    return unsafe(rel, "is a symbolic link" if stat.S_ISLNK(mode) else "is not a folder")
+
+
+def lstat_regular(folder: int, name: str, rel: str) -> os.stat_result | None:
+    """What is at ``name``; None where nothing is, an error for anything but a regular file."""
+    try:
+        found = os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except FileNotFoundError:
+        return None
+    if stat.S_ISLNK(found.st_mode):
+        raise unsafe(rel, "is a symbolic link")
+    if not stat.S_ISREG(found.st_mode):
+        raise unsafe(rel, "is not a regular file")
+    return found
+
+
+def sync_folder(fd: int) -> None:
+    """Bring a folder's names to the disk."""
+    try:
+        os.fsync(fd)
+    except OSError as error:
+        if error.errno not in _NO_SYNC:  # some file systems cannot sync a folder, nor need it
+            raise
+
+
+@contextmanager
+def reported(verb: str, rel: str) -> Iterator[None]:
+    """Turn what the system says into a StorageError that names the file."""
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise StorageError(
+            f"cannot {verb} it: {reason}",
+            file=rel,
+            remedy=_REMEDIES.get(
+                error.errno or 0, "check the disk and the file, then run it again"
+            ),
+        ) from error
+
+
+@contextmanager
+def scanned(root: str, rel: str) -> Iterator[Iterator[os.DirEntry[str]]]:
+    """The entries of a folder, opened without following symlinks; none where it is absent."""
+    with reported("list", rel):
+        folder = open_folder(root, split(rel))
+        if folder is None:
+            yield iter(())
+            return
+        try:
+            with os.scandir(folder) as entries:
+                yield entries
+        finally:
+            os.close(folder)
+
+
+def unsafe(rel: str, why: str) -> RefusedError:
+    """The error for a path that Flow will not touch."""
+    return RefusedError(
+        why,
+        code="unsafe_path",
+        file=rel if rel.isprintable() and rel else ascii(rel)[:300],
+        remedy="Flow reads and writes only regular files in real folders below the top level",
+    )

@@ -1,0 +1,66 @@
+"""Reading back JSON that Flow itself wrote, and that anybody may have spoilt since.
+
+Less strict than :mod:`flow.adapters.contracts.strict_json`, which names every fault of what people
+write, and as bounded: whatever the bytes are, they cost a few times their size in memory and end
+in a value or in ValueError.
+"""
+
+from __future__ import annotations
+
+import json
+
+from flow.cheap_typing import Any
+
+DEPTH = 32
+DENSE = 24
+"""Bytes for each value that a large document must have. ``[],[],`` takes 24 times its size in
+memory; what Flow writes at length are paths and digests."""
+LARGE = 1 << 20
+_STRUCTURE = (b",", b":", b"[", b"{")
+
+
+def loads(data: bytes) -> Any:
+    """The JSON value; ValueError for anything else.
+
+    Also for NaN and infinities, what nests deeper than 32 levels, and a large document that is
+    hardly anything but structure.
+    """
+    if len(data) > LARGE and sum(map(data.count, _STRUCTURE)) > len(data) // DENSE:
+        raise ValueError("it has too many values for its size")
+    try:
+        value = _DECODER.decode(data.decode("utf-8"))
+    except RecursionError:
+        raise ValueError("it nests too deeply") from None
+    if data.count(b"[") + data.count(b"{") > DEPTH and _deeper(value, DEPTH):
+        raise ValueError(f"it nests deeper than {DEPTH} levels")
+    return value
+
+
+def _refuse(name: str) -> Any:
+    raise ValueError(f"{name} is not a finite number")
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if number - number != 0:
+        raise ValueError(f"{digits[:20]} is too large for a number")
+    return number
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse, parse_float=_finite)
+
+
+def _deeper(value: Any, depth: int) -> bool:
+    """Whether ``value`` nests deeper than ``depth``, level by level."""
+    level = [value]
+    for _ in range(depth + 1):
+        below: list[Any] = []
+        for item in level:
+            if isinstance(item, dict):
+                below += [part for part in item.values() if isinstance(part, dict | list)]
+            elif isinstance(item, list):
+                below += [part for part in item if isinstance(part, dict | list)]
+        if not below:
+            return False
+        level = below
+    return True

@@ -1,0 +1,189 @@
+"""One syntax for every lock: ``with exclusive(root, rel):``.
+
+The lock is the kernel's ``flock`` on a file below the checkout: it goes with its holder, however
+that ends, and no age or process id is ever looked at. ``quick=True`` takes it with ``fcntl``
+directly, since importing ``filelock`` costs more than the rest of a helper; both exclude each other
+on the same file (a test holds them to it). There is no fallback to a soft lock: a file system
+without ``flock`` is an error.
+
+A thread that holds a lock may take it again (a depth is kept); another thread waits as another
+process would. The descriptor is not inherited by programs that Flow starts.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from _thread import get_ident
+from contextlib import contextmanager
+
+from flow.adapters.fs.folders import open_parent, split
+from flow.cheap_typing import TYPE_CHECKING
+from flow.errors import LockTimeout, RefusedError, StorageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from filelock import UnixFileLock
+
+_FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_MODE = 0o600
+_BUSY = {errno.EAGAIN, errno.EWOULDBLOCK, errno.EACCES}
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.002, 0.05
+
+_held: dict[tuple[int, int, str], int] = {}
+"""(process, thread, path) → how many times that thread holds it."""
+
+
+@contextmanager
+def exclusive(root: str, rel: str, *, timeout: float = 10.0, quick: bool = False) -> Iterator[None]:
+    """Hold the lock file ``rel`` below ``root`` alone; wait at most ``timeout`` seconds.
+
+    Raises :class:`LockTimeout`, :class:`RefusedError` (a symlink or no regular file at the path) or
+    :class:`StorageError`.
+    """
+    path = os.path.join(os.path.realpath(root), *split(rel))
+    key = (os.getpid(), get_ident(), path)
+    if key in _held:
+        _held[key] += 1
+        try:
+            yield
+        finally:
+            _held[key] -= 1
+        return
+    release = _take_quick(root, rel, timeout) if quick else _take_filelock(root, rel, path, timeout)
+    _held[key] = 1
+    try:
+        yield
+    finally:
+        del _held[key]
+        release()
+
+
+def _take_quick(root: str, rel: str, timeout: float) -> Callable[[], None]:
+    import fcntl
+    import time
+
+    deadline = time.monotonic() + timeout
+    pause = _FIRST_PAUSE
+    while True:
+        fd = _open(root, rel)
+        try:
+            try:
+                fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError as error:
+                if error.errno not in _BUSY:
+                    raise _no_lock(rel, error) from error
+            else:
+                if _still_there(root, rel, fd):
+                    held, fd = fd, -1
+                    return lambda: os.close(held)
+                continue  # deleted while we waited: it guards nothing any more
+        finally:
+            if fd >= 0:
+                os.close(fd)
+        left = deadline - time.monotonic()
+        if left <= 0:
+            raise _timed_out(rel, timeout)
+        time.sleep(min(pause, left))
+        pause = min(pause * 2, _LONGEST_PAUSE)
+
+
+def _take_filelock(root: str, rel: str, path: str, timeout: float) -> Callable[[], None]:
+    import time
+
+    from filelock import Timeout
+
+    deadline = time.monotonic() + timeout
+    while True:
+        fd = _open(root, rel)  # every component checked, the file made with our mode
+        try:
+            lock = _filelock(path)
+            try:
+                lock.acquire(max(deadline - time.monotonic(), 0), poll_interval=_FIRST_PAUSE)
+            except Timeout:
+                raise _timed_out(rel, timeout) from None
+            except (OSError, NotImplementedError) as error:
+                raise _no_lock(rel, error) from error
+            # filelock opens the path by itself. The file that our walk without symlinks opened
+            # before must be there still, else the lock may be on a deleted or a swapped one.
+            if _still_there(root, rel, fd):
+                return lambda: _let_go(lock)
+            _let_go(lock)
+        finally:
+            os.close(fd)
+        if time.monotonic() > deadline:
+            raise _timed_out(rel, timeout)
+
+
+def _let_go(lock: UnixFileLock) -> None:
+    try:
+        lock.release(force=True)
+    except OSError:
+        pass  # the lock goes with this process; what was done under it stands
+
+
+def _filelock(path: str) -> UnixFileLock:
+    from filelock import UnixFileLock
+
+    try:
+        return UnixFileLock(path, fallback_to_soft=False)
+    except TypeError:  # an older filelock: it has no soft fallback to turn off
+        return UnixFileLock(path)
+
+
+def _open(root: str, rel: str) -> int:
+    folder, name = open_parent(root, rel)
+    try:
+        fd = os.open(name, _FLAGS, _MODE, dir_fd=folder)
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.EMLINK, errno.EISDIR, errno.ENXIO):
+            raise _unsafe(rel) from None
+        raise _no_lock(rel, error) from error
+    finally:
+        os.close(folder)
+    found = os.fstat(fd)
+    if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:  # filelock may truncate the file
+        os.close(fd)
+        raise _unsafe(rel, linked=found.st_nlink > 1)
+    return fd
+
+
+def _still_there(root: str, rel: str, fd: int) -> bool:
+    """Whether the path still names the file that is locked (CASES B20)."""
+    folder, name = open_parent(root, rel)
+    try:
+        there = os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except FileNotFoundError:
+        return False
+    finally:
+        os.close(folder)
+    ours = os.fstat(fd)
+    return (there.st_dev, there.st_ino) == (ours.st_dev, ours.st_ino)
+
+
+def _timed_out(rel: str, timeout: float) -> LockTimeout:
+    return LockTimeout(
+        f"another process has held this lock for more than {timeout:g} s",
+        file=rel,
+        remedy="wait for the other flow command to end, or end it; the lock goes with it",
+    )
+
+
+def _no_lock(rel: str, error: Exception) -> StorageError:
+    reason = getattr(error, "strerror", None) or type(error).__name__
+    return StorageError(
+        f"cannot lock it: {reason}",
+        file=rel,
+        remedy="check the folder's owner and mode; its file system must have locks (flow doctor)",
+    )
+
+
+def _unsafe(rel: str, *, linked: bool = False) -> RefusedError:
+    return RefusedError(
+        "has a second name (a hard link)" if linked else "is not a regular file",
+        code="unsafe_path",
+        file=rel,
+        remedy="remove it; Flow makes its lock files itself and follows no link",
+    )

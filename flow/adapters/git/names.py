@@ -1,0 +1,154 @@
+"""Which commit a name stands for, where a person or a goal file names one (SPEC section 4).
+
+Git itself takes a file ``.git/NAME`` and a tag before the branch of that name. Here a name is a
+branch, a remote branch, a tag, a commit, in this order; where two of them bear it and stand for
+different commits, none is taken.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+
+from flow.adapters.git import repository
+from flow.cheap_typing import TYPE_CHECKING, NamedTuple
+from flow.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+REMOTES = "refs/remotes/"
+ORIGIN_HEAD = "refs/remotes/origin/HEAD"
+
+_HEX = re.compile(r"(?:.+-\d+-g)?([0-9a-f]{4,64})", re.IGNORECASE)
+"""An id, perhaps cut, perhaps as ``git describe`` writes it."""
+_PSEUDO = re.compile(r"@|HEAD|[A-Z]+_HEAD")
+_SUFFIX = re.compile(r"[~^]|@\{|:")
+_NO_NAME = re.compile(r"(?:^|/)(?:\.|/|$)|\.\.|@\{|[\x00-\x20\x7f~^:?*\[\\]|\.lock(?:/|$)|\.$")
+"""What git allows in no reference's name."""
+
+
+_OF_BRANCH = ("@{u}", "@{upstream}", "@{push}")
+
+
+class _Bearer(NamedTuple):
+    """A thing that bears the name: a full reference, or a commit's id, and its commit."""
+
+    name: str
+    commit: str
+
+
+def resolve(repo: repository.Repo, name: str, *, key: str) -> str | None:
+    """The id of the commit that ``name`` stands for; None where it stands for none.
+
+    ``name`` is a branch, remote branch, tag or commit, with git's suffixes (``main~2``). Raises
+    :class:`InputError` naming ``key`` for a name of two different commits and for a reference that
+    leads out of its kind, :class:`GitError` where git cannot answer.
+    """
+    suffix = _SUFFIX.search(name)
+    if suffix is None or suffix.start() == 0:
+        bearer = _bearer(repo, name, key)
+        return bearer.commit if bearer else None
+    bearer = _bearer(repo, name[: suffix.start()], key)
+    rest = name[suffix.start() :]
+    if bearer is None or rest.startswith(":"):
+        return None  # NAME:PATH is a file or a folder
+    thing = bearer.commit
+    if rest.lower().startswith(_OF_BRANCH):  # which git takes behind a branch's short name only
+        thing = bearer.name.removeprefix("refs/heads/")
+    elif rest.startswith("@{"):
+        thing = bearer.name
+    return repository.commit_of(repo, thing + rest)
+
+
+def remote_default(repo: repository.Repo) -> str | None:
+    """The remote's default branch as a full name, where ``origin/HEAD`` leads to one of its own."""
+    target = repository.symbolic_target(repo, ORIGIN_HEAD)
+    return target if target and not _leads_out(repo, ORIGIN_HEAD) else None
+
+
+def by_id(repo: repository.Repo, text: str) -> str | None:
+    """The whole id of the commit whose id begins so; None where there is none, or more than one.
+
+    No reference and no file in ``.git`` of that name is taken for it.
+    """
+    digits = _HEX.fullmatch(text)
+    if digits is None:
+        return None
+    if repository.is_id(text):
+        return text if repository.commit_of(repo, text) == text else None
+    return repository.commit_of(
+        repo, f"{os.urandom(8).hex()}-0-g{digits.group(1)}"
+    )  # as describe does
+
+
+def _bearer(repo: repository.Repo, name: str, key: str) -> _Bearer | None:
+    """The first of those that bear a name without a suffix."""
+    if _PSEUDO.fullmatch(name) or _SUFFIX.match(name):
+        commit = repository.commit_of(repo, name)  # ``@{-1}``, ``:/words``: git's own notation
+        return _Bearer(name, commit) if commit else None
+    bearers = list(_bearers(repo, name, key))
+    for other in bearers[1:]:
+        if other.commit != bearers[0].commit:
+            raise InputError(
+                f"{name!r:.80} is both {bearers[0].name} and {other.name}, "
+                "which are different commits",
+                code="ambiguous_ref",
+                key=key,
+                value=name,
+                remedy=f"name the one that is meant: {bearers[0].name}",
+            )
+    return bearers[0] if bearers else None
+
+
+def _bearers(repo: repository.Repo, name: str, key: str) -> Iterator[_Bearer]:
+    for full in _references(repo, name):
+        if _leads_out(repo, full):
+            raise InputError(
+                f"{full!r:.80} is a symbolic reference that leads to another kind of reference",
+                code="ambiguous_ref",
+                key=key,
+                value=name,
+                remedy="name the branch, tag or commit that is meant",
+            )
+        commit = repository.commit_of(repo, full)
+        if commit is not None:
+            yield _Bearer(full, commit)
+    commit = by_id(repo, name)
+    if commit is not None:
+        yield _Bearer(commit, commit)
+
+
+def _references(repo: repository.Repo, name: str) -> list[str]:
+    """The full names of the references that bear ``name``: branch, remote branch, tag, others."""
+    if _NO_NAME.search(name):
+        return []
+    if name.startswith("refs/"):
+        return [name] if _is_there(repo, name) else []
+    branches = (f"refs/heads/{name}", f"{REMOTES}{name}", f"{REMOTES}{name}/HEAD")
+    there = [full for full in branches if _is_there(repo, full)]
+    if not there:  # what a fetch brought, and nobody checked out
+        there = [full for full in (f"{REMOTES}origin/{name}",) if _is_there(repo, full)]
+    return there + [f for f in (f"refs/tags/{name}", f"refs/{name}") if _is_there(repo, f)]
+
+
+def _is_there(repo: repository.Repo, full: str) -> bool:
+    return (
+        repository.symbolic_target(repo, full) is not None
+        or repository.read_ref(repo, full) is not None
+    )
+
+
+def _leads_out(repo: repository.Repo, full: str) -> bool:
+    """Whether a reference stands for one of another kind, or of another remote."""
+    kind = "/".join(full.split("/")[: 3 if full.startswith(REMOTES) else 2]) + "/"
+    for _ in range(5):
+        if os.path.islink(os.path.join(repo.common_dir or "", full)):
+            return True
+        target = repository.symbolic_target(repo, full)
+        if target is None:
+            return False
+        if not target.startswith(kind) or _NO_NAME.search(target) or target == full:
+            return True
+        full = target
+    return True

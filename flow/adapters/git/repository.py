@@ -1,0 +1,263 @@
+"""The one place that speaks git: references and history, and the doors to finding and calling.
+
+:func:`find_repo` and :func:`git` come from ``git_find`` and ``git_run``; other modules take them
+from here. What can be read from git's files without a process is read there: the branch, HEAD, a
+reference. GitPython answers questions about history (:func:`history`); it is imported there only,
+since that costs about 100 ms.
+"""
+
+from __future__ import annotations
+
+import os
+
+from flow.adapters.git.find import Repo, find_repo, read_regular, submodule_repo
+from flow.adapters.git.run import (
+    CONFIG,
+    TIME_LIMIT,
+    environment,
+    failed,
+    git,
+    git_in,
+    git_own,
+    refusal,
+    usable,
+    user_config,
+)
+from flow.cheap_typing import NamedTuple
+from flow.errors import GitError
+
+__all__ = [
+    "EMPTY_TREES",
+    "Logged",
+    "Repo",
+    "commit_of",
+    "current_branch",
+    "find_repo",
+    "git",
+    "git_in",
+    "git_own",
+    "head_commit",
+    "history",
+    "is_ancestor",
+    "is_id",
+    "is_shallow",
+    "merge_bases",
+    "packed_refs",
+    "read_ref",
+    "read_regular",
+    "refusal",
+    "submodule_repo",
+    "symbolic_target",
+    "usable",
+    "user_config",
+]
+
+EMPTY_TREES = {
+    40: "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
+    64: "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
+}
+"""The empty tree's id by its length in hex digits: SHA-1 and SHA-256 repositories."""
+
+
+def current_branch(repo: Repo) -> str | None:
+    """The short name of the branch that is checked out; None on a detached HEAD or without git."""
+    if repo.git_dir is None:
+        return None
+    target = _head(repo)
+    if target is None:
+        text = git(repo, "symbolic-ref", "--quiet", "HEAD", ok=(0, 1)).decode("utf-8", "replace")
+        target = f"ref: {text.strip()}" if text.strip() else ""
+    name = target.removeprefix("ref: ").strip() if target.startswith("ref: ") else ""
+    return name.removeprefix("refs/heads/") or None
+
+
+def head_commit(repo: Repo) -> str | None:
+    """The id of the commit that is checked out; None where there is none, or no git."""
+    if repo.git_dir is None:
+        return None
+    target = _head(repo)
+    if target is None:
+        return commit_of(repo, "HEAD")
+    return read_ref(repo, target[5:].strip()) if target.startswith("ref: ") else target
+
+
+def read_ref(repo: Repo, name: str) -> str | None:
+    """The id that a full reference name holds; None where there is no such reference."""
+    if repo.common_dir is None or repo.git_dir is None:
+        return None
+    if _has_reftable(repo):
+        return commit_of(repo, name)
+    for _ in range(5):
+        if not _safe_ref(name):
+            return commit_of(repo, name)
+        text = read_regular(os.path.join(repo.common_dir, name))
+        if text is None:
+            return _packed(repo.common_dir, name)
+        value = text.decode("utf-8", "surrogateescape").strip()
+        if is_id(value):
+            return value
+        if not value.startswith("ref:"):
+            break
+        name = value[4:].strip()
+    return commit_of(repo, name)
+
+
+def symbolic_target(repo: Repo, name: str) -> str | None:
+    """The reference that a symbolic one stands for, like ``refs/remotes/origin/HEAD``."""
+    if repo.common_dir is None:
+        return None
+    if _has_reftable(repo):
+        text: bytes | None = git(repo, "symbolic-ref", "--quiet", name, ok=(0, 1))
+        return (text or b"").decode("utf-8", "surrogateescape").strip() or None
+    text = read_regular(os.path.join(repo.common_dir, name))
+    value = (text or b"").decode("utf-8", "surrogateescape")
+    return value[4:].strip() or None if value.startswith("ref:") else None
+
+
+def commit_of(repo: Repo, revision: str) -> str | None:
+    """The id of the commit that a revision (git's notation) names; None where it names none."""
+    if revision.startswith("-") or "\0" in revision or "\n" in revision:
+        return None
+    words = ("rev-parse", "--verify", "--quiet", "--end-of-options")
+    try:
+        found = git(repo, *words, revision + "^{commit}", ok=(0, 1))
+    except GitError:  # of a tree or a file git speaks, though it was told to be quiet
+        thing = git(repo, *words, revision, ok=(0, 1)).decode("ascii", "replace").strip()
+        if not is_id(thing) or git(repo, "cat-file", "-t", thing).strip() not in (b"tree", b"blob"):
+            raise
+        return None
+    value = found.decode("ascii", "replace").strip().splitlines()
+    return value[-1] if value and is_id(value[-1]) else None
+
+
+def merge_bases(repo: Repo, one: str, other: str) -> list[str]:
+    """The best common ancestors of two commits, best first; empty for unrelated histories."""
+    return git(repo, "merge-base", "--all", one, other, ok=(0, 1)).decode("ascii").split()
+
+
+def is_ancestor(repo: Repo, one: str, other: str) -> bool:
+    """Whether the commit ``one`` is ``other`` or came before it."""
+    return one == other or one in merge_bases(repo, one, other)
+
+
+def is_shallow(repo: Repo) -> bool:
+    """Whether the history was cut off when the repository was cloned."""
+    return repo.common_dir is not None and os.path.exists(os.path.join(repo.common_dir, "shallow"))
+
+
+def is_id(text: str) -> bool:
+    """Whether ``text`` is a whole object id, SHA-1 or SHA-256."""
+    return len(text) in EMPTY_TREES and not text.strip("0123456789abcdef")
+
+
+def packed_refs(common_dir: str) -> bytes:
+    """The packed references, one ``ID NAME`` a line; empty where there are none."""
+    return read_regular(os.path.join(common_dir, "packed-refs")) or b""
+
+
+class Logged(NamedTuple):
+    """A commit and the paths it changed against its parents."""
+
+    commit: str
+    subject: str
+    paths: tuple[str, ...]
+
+
+def history(repo: Repo, old: str | None, new: str) -> list[Logged]:
+    """The commits that ``new`` has and ``old`` has not, newest first, by way of GitPython.
+
+    ``old`` None: all of them. Merge commits count with what they change against their first parent.
+    """
+    mark = os.urandom(16).hex()  # no path can imitate the start of a record
+    arguments = (
+        "log",
+        "--first-parent",
+        "--diff-merges=first-parent",
+        "--root",
+        f"--format={mark}%H%x00%s",
+        "--name-only",
+        "-z",
+        "--no-renames",
+        "--no-ext-diff",
+        "--no-textconv",
+        "--ignore-submodules=dirty",
+        "--no-color",
+        "--no-notes",
+        "--no-mailmap",
+        "--end-of-options",
+        *((f"{old}..{new}",) if old else (new,)),
+    )
+    text = _by_gitpython(repo, arguments).decode("utf-8", "surrogateescape")
+    logged = []
+    for record in text.split(mark)[1:]:
+        commit, subject, *paths = record.split("\0")
+        if paths:  # a line feed stands before the first one
+            paths[0] = paths[0].removeprefix("\n")
+        logged.append(Logged(commit, subject, tuple(path for path in paths if path)))
+    return logged
+
+
+def _by_gitpython(repo: Repo, arguments: tuple[str, ...]) -> bytes:
+    """Run one history command through GitPython, with the same options as every other call.
+
+    GitPython hands the whole process environment on, and outer ``GIT_*`` variables make its answers
+    wrong without a word; so the environment is exchanged around the call.
+    """
+    git_dir = usable(repo)
+    options = [part for setting in CONFIG for part in ("-c", setting)]
+    before = dict(os.environ)
+    try:
+        os.environ.clear()
+        os.environ.update(environment())
+        os.environ["GIT_PYTHON_REFRESH"] = "quiet"  # importing it must not run git
+        from git.cmd import Git
+        from git.exc import GitCommandError
+
+        try:
+            found = Git(repo.top).execute(
+                ["git", "--no-pager", *options, f"--git-dir={git_dir}", *arguments],
+                with_extended_output=True,
+                stdout_as_string=False,
+                strip_newline_in_stdout=False,
+                with_exceptions=False,
+                kill_after_timeout=TIME_LIMIT,
+            )
+        except (GitCommandError, OSError) as error:
+            raise GitError(
+                f"git {arguments[0]} could not start: {error}", remedy="check that git is installed"
+            ) from error
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+    status, output, message = found
+    if status or message or not isinstance(output, bytes):
+        raise failed(arguments[0], (int(status), b"", str(message).encode("utf-8", "replace")))
+    return output
+
+
+def _head(repo: Repo) -> str | None:
+    """HEAD's text: ``ref: NAME`` or an id; None where only git can tell."""
+    path = os.path.join(repo.git_dir or "", "HEAD")
+    if os.path.islink(path) or _has_reftable(repo):
+        return None
+    text = (read_regular(path) or b"").decode("utf-8", "surrogateescape").strip()
+    if text.startswith("ref:"):
+        return f"ref: {text[4:].strip()}"
+    return text if is_id(text) else None
+
+
+def _has_reftable(repo: Repo) -> bool:
+    return os.path.isdir(os.path.join(repo.common_dir or "", "reftable"))
+
+
+def _safe_ref(name: str) -> bool:
+    return name.startswith("refs/") and "\0" not in name and ".." not in name
+
+
+def _packed(common_dir: str, name: str) -> str | None:
+    for line in packed_refs(common_dir).splitlines():
+        value, _, found = line.partition(b" ")
+        if found == os.fsencode(name):
+            text = value.decode("ascii", "replace")
+            return text if is_id(text) else None
+    return None

@@ -1,0 +1,239 @@
+"""Safe calls of git.
+
+A checkout's configuration is hostile. So every call names the git directory and the working tree
+that Flow's own search found, switches off what configuration could start (fsmonitor, hooks,
+external diff, pager, transports), ignores the user's and the system's configuration, replace refs
+and grafts, takes no optional locks, fetches nothing, and runs in an environment of its own without
+any ``GIT_*`` variable. The calls that are made never compare with the working tree, so neither
+filters nor textconv come into play (``worktree_walk`` reads the working tree). Whatever git prints
+on standard error is an error: what git is not sure about, Flow does not know either.
+"""
+
+from __future__ import annotations
+
+import os
+
+from flow.cheap_typing import TYPE_CHECKING
+from flow.errors import GitError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from flow.adapters.git.find import Repo
+
+TIME_LIMIT = 60.0
+"""Seconds for one git call."""
+CHECKOUT_LIMIT = 600.0
+"""Seconds for one that writes a whole tree."""
+
+_NOWHERE = os.path.join(os.devnull, "none")
+_KEPT = ("PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "DEVELOPER_DIR")
+_SET = {
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_ATTR_NOSYSTEM": "1",
+    "GIT_GRAFT_FILE": _NOWHERE,
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_ALLOW_PROTOCOL": "none",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_PAGER": "cat",
+    "LC_ALL": "C.UTF-8",
+}
+CONFIG = (
+    "core.fsmonitor=false",
+    f"core.hooksPath={os.devnull}",
+    f"core.attributesFile={os.devnull}",
+    f"core.excludesFile={os.devnull}",
+    "core.untrackedCache=false",
+    "core.sshCommand=false",
+    "core.gitProxy=",
+    "core.alternateRefsCommand=false",
+    "core.warnAmbiguousRefs=false",
+    "diff.external=",
+    "gpg.program=false",
+    "log.showSignature=false",
+    "protocol.allow=never",
+    "safe.bareRepository=explicit",
+)
+
+_refusals: dict[Repo, str | None] = {}
+_checkouts: set[str] = set()
+"""The top levels that git was used in."""
+
+
+def git(
+    repo: Repo,
+    *args: str,
+    stdin: bytes | None = None,
+    ok: Collection[int] = (0,),
+) -> bytes:
+    """What ``git ARGS`` prints. Raises :class:`GitError` for other states and any message."""
+    git_dir = usable(repo)
+    result = _run((f"--git-dir={git_dir}", f"--work-tree={repo.top}", *args), repo.top, stdin)
+    if result[0] not in ok or result[2]:
+        raise failed(args[0], result)
+    return result[1]
+
+
+def git_in(git_dir: str, work_tree: str, *args: str, stdin: bytes) -> tuple[int, bytes]:
+    """Run git on a git directory of Flow's own making. Returns (status, output)."""
+    result = _run((f"--git-dir={git_dir}", f"--work-tree={work_tree}", *args), work_tree, stdin)
+    if result[0] not in (0, 1) or result[2]:
+        raise failed(args[0], result)
+    return result[0], result[1]
+
+
+def git_own(git_dir: str, work_tree: str, *args: str, timeout: float) -> bytes:
+    """What git prints on a git directory of Flow's own, whose files it may write.
+
+    At most ``timeout`` seconds, and :data:`CHECKOUT_LIMIT`. What it only warns of (a line of
+    ``.gitattributes`` that it does not know) is no error here. Without any time left git is not
+    started.
+    """
+    if timeout <= 0:
+        raise GitError(
+            f"git {args[0]} was not started: its time limit was reached",
+            remedy="give it more time: --timeout SECONDS",
+        )
+    words = (f"--git-dir={git_dir}", f"--work-tree={work_tree}", *args)
+    result = _run(words, work_tree, None, timeout=min(timeout, CHECKOUT_LIMIT))
+    if result[0] != 0:
+        raise failed(args[0], result)
+    return result[1]
+
+
+def user_config(repo: Repo, *args: str) -> bytes:
+    """What ``git config ARGS`` says with the user's own files in force; b"" where nothing is set.
+
+    Reading configuration starts nothing, so this is the one call that takes the user's settings as
+    they are.
+    """
+    git_dir = usable(repo)
+    result = _run((f"--git-dir={git_dir}", "config", *args), repo.top, None, config=False)
+    if result[0] not in (0, 1) or result[2]:
+        raise failed("config", result)
+    return result[1]
+
+
+def usable(repo: Repo) -> str:
+    """The git directory. Raises :class:`GitError` with the reason where it must not be used."""
+    problem = refusal(repo)
+    if problem is not None or repo.git_dir is None:
+        raise GitError(
+            problem or "there is no git repository here",
+            code="no_git",
+            file=repo.top,
+            remedy="make git work here; git status says what it needs",
+        )
+    return repo.git_dir
+
+
+def refusal(repo: Repo) -> str | None:
+    """Why git must not be used in this checkout; None where it can be.
+
+    Like git itself, Flow does not use a repository of another user, unless the user's own
+    ``safe.directory`` names it: whoever owns it could have put anything into its configuration.
+    """
+    if repo.problem is not None or repo.git_dir is None:
+        return repo.problem or "there is no git repository here"
+    _checkouts.add(repo.top)
+    if repo not in _refusals:
+        _refusals[repo] = _foreign(repo)
+    return _refusals[repo]
+
+
+def environment(*, config: bool = True) -> dict[str, str]:
+    """The environment of a git call; with ``config`` False the user's own settings are read."""
+    env = {name: os.environ[name] for name in _KEPT if name in os.environ}
+    env.update(_SET)
+    if not config:
+        for name in ("GIT_CONFIG_NOSYSTEM", "GIT_CONFIG_GLOBAL"):
+            del env[name]
+        if "XDG_CONFIG_HOME" in os.environ:
+            env["XDG_CONFIG_HOME"] = os.environ["XDG_CONFIG_HOME"]
+    # A `git` that lies in a checkout is the checkout's, whatever PATH says.
+    env["PATH"] = os.pathsep.join(
+        folder
+        for folder in env.get("PATH", os.defpath).split(os.pathsep)
+        if os.path.isabs(folder) and not _in_a_checkout(os.path.realpath(folder))
+    )
+    return env
+
+
+def _in_a_checkout(folder: str) -> bool:
+    return any(folder == top or folder.startswith(top + "/") for top in _checkouts)
+
+
+def _run(
+    args: tuple[str, ...],
+    cwd: str,
+    stdin: bytes | None,
+    *,
+    config: bool = True,
+    timeout: float = TIME_LIMIT,
+) -> tuple[int, bytes, bytes]:
+    from flow.adapters.process.tool import run_tool
+
+    options = [part for setting in CONFIG for part in ("-c", setting)] if config else []
+    result = run_tool(
+        ("git", "--no-pager", *options, *args),
+        cwd=cwd,
+        env=environment(config=config),
+        stdin=stdin,
+        timeout=timeout,
+    )
+    return result.status, result.stdout, result.stderr
+
+
+def failed(what: str, result: tuple[int, bytes, bytes]) -> GitError:
+    """The error for a call that went wrong: (status, output, messages)."""
+    status, _, stderr = result
+    lines = stderr.decode("utf-8", "backslashreplace").strip().splitlines() or ["no message"]
+    text = "".join(char if char.isprintable() else repr(char)[1:-1] for char in lines[0][:300])
+    missing = status == 127
+    return GitError(
+        f"git {what} said: {text}" if not status else f"git {what} failed ({status}): {text}",
+        remedy="check that git is installed and in PATH" if missing else "see what git fsck says",
+    )
+
+
+def _foreign(repo: Repo) -> str | None:
+    me = {os.geteuid()}
+    if me == {0} and os.environ.get("SUDO_UID", "").isdigit():
+        me.add(int(os.environ["SUDO_UID"]))
+    for path in (repo.top, os.path.join(repo.top, ".git"), repo.git_dir, repo.common_dir):
+        try:
+            owner = os.lstat(path or repo.top).st_uid
+        except OSError as error:
+            return f"{path} cannot be looked at: {error.strerror}"
+        if owner not in me and not _called_safe(repo.top):
+            return (
+                f"{path} belongs to another user (uid {owner}); git refuses it too, until you say: "
+                f"git config --global --add safe.directory {repo.top}"
+            )
+    return None
+
+
+def _called_safe(top: str) -> bool:
+    """Whether the user's own or the system's configuration names ``top`` in ``safe.directory``."""
+    result = _run(
+        (f"--git-dir={_NOWHERE}", "config", "-z", "--get-all", "safe.directory"),
+        "/",
+        None,
+        config=False,
+    )
+    safe = False
+    for value in result[1].split(b"\0")[:-1]:
+        name = os.fsdecode(value)
+        # An empty value clears the list, as in git.
+        safe = bool(name) and (safe or _names(name, top))
+    return safe
+
+
+def _names(pattern: str, top: str) -> bool:
+    """Whether one value of ``safe.directory`` stands for ``top``."""
+    if pattern.endswith("/*"):
+        return top.startswith(os.path.realpath(pattern[:-2]) + "/")
+    return pattern == "*" or os.path.realpath(os.path.expanduser(pattern)) == top

@@ -1,0 +1,359 @@
+"""The decision journal (SPEC section 1): Markdown under a YAML front matter that lists artifacts.
+
+An artifact is appended by editing the text: nothing that stands in the file changes, the body
+stays byte for byte. Front matter in the very form Flow writes is recognised line by line
+(``journal_text.canonical``) and needs no YAML at all; any other is parsed before and after the
+edit, and the edit counts only where the two differ by exactly the new artifact. Front matter that
+cannot be read is refused by file and line, never repaired by guessing.
+"""
+
+from __future__ import annotations
+
+import os
+
+from flow.adapters.fs import files, locks
+from flow.adapters.journal import text
+from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
+from flow.core import layout
+from flow.errors import ContractError, Fault, FlowError, InputError, RefusedError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from flow.app.ports import Artifact
+
+    Announce = Callable[[str, bytes | None, bytes], None]
+
+LIMIT = 3 << 20
+"""Bytes: the largest journal Flow reads or writes; thousands of evaluations."""
+
+KEY = "key"
+"""The artifact field that makes an append happen once."""
+
+_YAML_LIMIT = 1 << 20
+"""Characters of front matter that is not in Flow's own form; the YAML reader takes no more."""
+
+_RESERVED = ("type", "captured_at", KEY)
+_FILE_NAME_LIMIT = 240
+"""Bytes; the lock's name is the journal's with 13 more, and 255 is the usual limit."""
+
+
+class Journal(NamedTuple):
+    """A journal as it is read. ``front`` has every key but ``artifacts``."""
+
+    front: Mapping[str, Any]
+    artifacts: tuple[Mapping[str, Any], ...]
+    body: str
+    """Bytes that are not UTF-8 appear as ``\\xNN``."""
+    warnings: tuple[str, ...]
+
+
+def append(
+    root: str,
+    rel: str,
+    artifact: Artifact,
+    *,
+    issue: int | None,
+    now: str,
+    branch: str | None,
+    key: str | None,
+    announce: Announce | None = None,
+) -> bool:
+    """Add one artifact, making the journal or its front matter where it is missing.
+
+    With a ``key`` this happens once: False, and nothing written, where an artifact with that key
+    is there already. A field whose value is None is left out; a list of failures that is empty is
+    written as ``none``. ``announce`` gets (path, old bytes, new bytes) before these are written.
+    Raises :class:`RefusedError` (``broken_journal``, or ``unsafe_path``),
+    :class:`InputError` for a type, field name or value that a journal cannot hold,
+    :class:`ContractError` over :data:`LIMIT`.
+    """
+    entry = _entry(artifact, now, key)
+    with locks.exclusive(root, layout.journal_lock(os.path.basename(rel)), quick=True):
+        old = files.read_optional(root, rel, limit=LIMIT)
+        new = _with_entry(old, rel, entry, issue=issue, now=now, branch=branch)
+        if new is None:
+            return False
+        if len(new) > LIMIT:
+            raise _too_large(rel)
+        if announce is not None:
+            announce(rel, old, new)
+        if old is None:
+            files.publish_new(root, rel, new)
+        else:
+            files.replace(root, rel, new)
+    return True
+
+
+def check_artifact(artifact: Artifact, *, now: str) -> None:
+    """Raise :class:`InputError` for what no journal can hold; reads nothing."""
+    _entry(artifact, now, None)
+
+
+def check(root: str, rel: str, artifact: Artifact, *, now: str) -> None:
+    """Raise what :func:`append` would raise, and write nothing: for a caller with more to do."""
+    entry = _entry(artifact, now, None)
+    old = files.read_optional(root, rel, limit=LIMIT)
+    new = _with_entry(old, rel, entry, issue=None, now=now, branch=None)
+    if new is not None and len(new) > LIMIT:
+        raise _too_large(rel)
+
+
+def read(root: str, rel: str) -> Journal:
+    """The journal's parts.
+
+    Raises :class:`RefusedError` (``broken_journal``) as :func:`append` does, :class:`InputError`
+    (``not_found``) where there is none.
+    """
+    data = files.read_optional(root, rel, limit=LIMIT)
+    if data is None:
+        raise InputError(
+            "there is no such journal",
+            code="not_found",
+            file=rel,
+            remedy="the first goal or artifact makes it: flow journal record",
+        )
+    return parse(data, rel)
+
+
+def parse(data: bytes, rel: str) -> Journal:
+    """The parts of a journal's text. Raises as :func:`read` does."""
+    parts = _split(data, rel)
+    body = parts.body.decode("utf-8", "backslashreplace")
+    if not parts.has_front:
+        return Journal({}, (), body, (f"{rel}: has no front matter yet",))
+    known = text.canonical(parts.front)
+    front = known.document() if known is not None else _parse(parts, rel)
+    artifacts, warnings = [], []
+    for number, artifact in enumerate(front.pop("artifacts", None) or (), 1):
+        if isinstance(artifact, dict) and isinstance(artifact.get("type"), str):
+            artifacts.append(artifact)
+        else:
+            warnings.append(f"{rel}: artifact {number} has no type and was left out")
+    return Journal(front, tuple(artifacts), body, tuple(warnings))
+
+
+def front_of(data: bytes, rel: str) -> bytes:
+    """A journal's bytes up to the line that ends its front matter; empty where it has none."""
+    parts = _split(data, rel)
+    return parts.opening + parts.front.encode()
+
+
+def goes_on(base: bytes | None, data: bytes, rel: str) -> bool:
+    """Whether ``data`` is a journal with a front matter, and holds all that ``base`` does."""
+    try:
+        now = parse(data, rel)
+        before = parse(base, rel) if base is not None else Journal({}, (), "", ())
+    except FlowError:
+        return False
+    if not (now.front or now.artifacts):
+        return False
+    fields = all(now.front.get(name) == value for name, value in before.front.items())
+    listed = now.artifacts[: len(before.artifacts)] == before.artifacts
+    return fields and listed and before.body in now.body
+
+
+def journal_path(
+    goal_journal: str | None,
+    issue: int | None,
+    today: str,
+    folder: str = layout.JOURNAL_DIR,
+) -> str:
+    """Where a goal's journal lies, relative to the top level.
+
+    ``scope.journal`` where that is a Markdown file in the journal folder, else the issue's, else
+    the day's (``today``, ``YYYY-MM-DD``).
+    """
+    own = _in_folder(goal_journal, folder) if goal_journal else None
+    return own or layout.journal_file(issue, today, folder)
+
+
+def _in_folder(path: str, folder: str) -> str | None:
+    """``path`` without ``.`` parts where it names a Markdown file below ``folder``; else None."""
+    parts = [part for part in path.split("/") if part != "."]
+    above, name = folder.split("/"), parts[-1] if parts else ""
+    if parts[: len(above)] != above or len(parts) <= len(above) or not path.isprintable():
+        return None
+    if any(part in ("", "..") or len(part.encode()) > _FILE_NAME_LIMIT for part in parts):
+        return None
+    return "/".join(parts) if name.endswith(".md") and len(name) > 3 else None
+
+
+def metadata_from_pairs(pairs: Sequence[str]) -> dict[str, Any]:
+    """The fields of ``--metadata k=v ...``: a comma makes a list, digits a number, else a string.
+
+    Raises :class:`InputError` for a pair without ``=``, a name that is not one, a name given
+    twice, and the names that Flow sets itself.
+    """
+    fields: dict[str, Any] = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals:
+            raise _bad_metadata(pair, "has no '='", "write it as name=value")
+        if name in _RESERVED:
+            raise _bad_metadata(pair, f"{name} is set by Flow itself", "use another name")
+        if not text.FIELD.fullmatch(name):
+            raise _bad_metadata(
+                pair, "has no usable name", "use letters, digits, '_' and '-', a letter first"
+            )
+        if name in fields:
+            raise _bad_metadata(pair, f"{name} is given twice", "give it once; commas make a list")
+        fields[name] = _value_of(value)
+    return fields
+
+
+def _value_of(value: str) -> Any:
+    if "," in value:
+        return [part.strip() for part in value.split(",") if part.strip()]
+    if value.isascii() and value.isdigit() and len(value) <= 16:
+        return int(value) if int(value) <= text.INTEGER_LIMIT else value
+    return value
+
+
+def _bad_metadata(pair: str, why: str, remedy: str) -> InputError:
+    return InputError(f"{pair!r:.100} {why}", key="--metadata", value=pair, remedy=remedy)
+
+
+def _entry(artifact: Artifact, now: str, key: str | None) -> dict[str, Any]:
+    """The artifact's fields in the order they are written; checked."""
+    if not text.TYPE.fullmatch(artifact.type):
+        raise InputError(
+            f"{artifact.type!r:.80} is not an artifact type",
+            key="type",
+            value=artifact.type,
+            remedy="use lower-case letters, digits and hyphens, a letter first, at most 64 of them",
+        )
+    entry: dict[str, Any] = {"type": artifact.type, "captured_at": now}
+    for name, value in artifact.fields.items():
+        if name in _RESERVED or not text.FIELD.fullmatch(name):
+            raise InputError(
+                f"{name!r:.80} cannot be a field of an artifact",
+                key=name if name.isprintable() else None,
+                remedy="use letters, digits, '_' and '-'; type, captured_at and key are Flow's own",
+            )
+        if value is None:
+            continue
+        nothing_failed = name == "failures" and isinstance(value, (list, tuple)) and not value
+        entry[name] = "none" if nothing_failed else text.clean(name, value)
+    if key is not None:
+        entry[KEY] = text.clean(KEY, key)
+    return entry
+
+
+def _with_entry(
+    old: bytes | None,
+    rel: str,
+    entry: Mapping[str, Any],
+    *,
+    issue: int | None,
+    now: str,
+    branch: str | None,
+) -> bytes | None:
+    """The journal's bytes with the entry; None where its key is there already."""
+    if old is None:
+        title = f"issue {issue}" if issue is not None else now[:10]
+        fresh = text.front_matter(issue, now, branch, entry, "\n")
+        return f"{fresh}\n# Decision journal: {title}\n".encode()
+    parts = _split(old, rel)
+    if not parts.has_front:
+        return text.front_matter(issue, now, branch, entry, parts.newline).encode() + old
+    key = entry.get(KEY)
+    known = text.canonical(parts.front)
+    if known is not None:
+        if key is not None and known.has_key(key):
+            return None
+        added = text.block_item(entry, 2, parts.newline)
+        return parts.opening + parts.front.encode() + added.encode() + parts.rest
+    front = _parse(parts, rel)
+    artifacts = front.get("artifacts") or []
+    if key is not None and any(isinstance(a, dict) and a.get(KEY) == key for a in artifacts):
+        return None
+    wanted = {**front, "artifacts": [*artifacts, entry]}
+    for candidate in text.candidates(parts.front, entry, parts.newline):
+        try:
+            found = _parse(parts._replace(front=candidate), rel)
+        except FlowError:
+            continue
+        if text.same(found, wanted):
+            return parts.opening + candidate.encode() + parts.rest
+    raise broken(rel, None, "Flow finds no place to add an artifact to the front matter")
+
+
+class _Parts(NamedTuple):
+    """A journal's bytes, ``opening + front + rest``; ``body`` is rest after the closing line."""
+
+    opening: bytes
+    front: str
+    rest: bytes
+    body: bytes
+    newline: str
+    has_front: bool
+
+
+def _split(data: bytes, rel: str) -> _Parts:
+    """Find the front matter; the body is never looked into."""
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        raise broken(rel, 1, "the file is UTF-16, not UTF-8")
+    bom = 3 if data.startswith(b"\xef\xbb\xbf") else 0
+    first = data.find(b"\n", bom)
+    newline = "\r\n" if first > 0 and data[first - 1 : first] == b"\r" else "\n"
+    opening = data[bom : first if first >= 0 else len(data)]
+    if opening.rstrip(b" \t\r") != b"---":
+        return _Parts(b"", "", b"", data, newline, has_front=False)
+    start = at = first + 1 if first >= 0 else len(data)
+    while at < len(data):
+        stop = data.find(b"\n", at)
+        stop = len(data) if stop < 0 else stop
+        if data.startswith(b"---", at) and data[at:stop].rstrip(b" \t\r") == b"---":
+            break
+        at = stop + 1
+    else:
+        raise broken(rel, 1, "the front matter that starts here has no closing --- line")
+    try:
+        front = data[start:at].decode()
+    except UnicodeDecodeError as error:
+        line = 2 + data.count(b"\n", start, start + error.start)
+        raise broken(rel, line, "the front matter is not UTF-8") from None
+    return _Parts(data[:start], front, data[at:], data[stop + 1 :], newline, has_front=True)
+
+
+def _parse(parts: _Parts, rel: str) -> dict[str, Any]:
+    """The front matter as YAML; :class:`RefusedError` with the file's own line numbers."""
+    if all(not line.strip() or line.lstrip().startswith("#") for line in parts.front.splitlines()):
+        return {}
+    if len(parts.front) > _YAML_LIMIT:
+        why = (
+            f"the front matter has more than {_YAML_LIMIT} characters and lines Flow did not write"
+        )
+        raise broken(rel, None, why)
+    from flow.adapters.contracts import formats
+
+    try:
+        # The opening line makes the reader's line numbers those of the file.
+        front = formats.parse_yaml(b"---\n" + parts.front.encode(), file=rel)
+    except ContractError as error:
+        fault = error.faults[0]
+        raise broken(rel, None, fault.message, key=fault.key) from error
+    if not isinstance(front, dict):
+        raise broken(rel, 2, "the front matter is not a mapping of keys to values")
+    artifacts = front.get("artifacts")
+    if artifacts is not None and not isinstance(artifacts, list):
+        line = 2 + text.line_of_key(parts.front, "artifacts")
+        raise broken(rel, line, "artifacts is not a list", key="artifacts")
+    return front
+
+
+def broken(rel: str, line: int | None, why: str, key: str | None = None) -> RefusedError:
+    """The refusal for a journal that Flow will not touch; ``line`` counts from 1."""
+    return RefusedError(
+        f"line {line}: {why}" if line else why,
+        code="broken_journal",
+        file=rel,
+        key=key,
+        remedy="correct the front matter by hand, or move the file away; Flow changed nothing",
+    )
+
+
+def _too_large(rel: str) -> ContractError:
+    remedy = "move it away and keep it; the next artifact starts a new one"
+    return ContractError([Fault(f"would be larger than {LIMIT} bytes", file=rel, remedy=remedy)])

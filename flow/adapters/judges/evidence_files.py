@@ -1,0 +1,205 @@
+"""Files for a judge: what a criterion's ``evidence_paths`` name, and sidecars' outputs (SPEC 9.1).
+
+Only regular files of the checkout are read, each component of their path opened without following
+symlinks. Git's and Flow's own folders are never looked into, nor are files with another hard link
+to them that might be a denied one's.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from flow.adapters.fs import files, folders
+from flow.app.judging_bundle import EvidenceFiles, Raw
+from flow.cheap_typing import TYPE_CHECKING
+from flow.core.by_products import cache_root
+from flow.core.globs import Globs
+from flow.errors import FlowError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+PIECE = 64 << 10
+"""Bytes that are read of each end of a file; a prompt takes less."""
+MOST_FILES = 40
+"""Files of one criterion, in the order of their names; the others are counted."""
+BEYOND = f"files beyond the first {MOST_FILES}"
+MOST_ENTRIES = 200_000
+"""Names that a search looks at before it stops."""
+_OWN = frozenset({b".git", b".flow"})
+
+
+def collect(
+    top: str,
+    patterns: Sequence[str],
+    denied: Sequence[str],
+    left_out: Callable[[Sequence[bytes]], Mapping[bytes, str]] | None = None,
+) -> EvidenceFiles:
+    """The content of the files below ``top`` that ``patterns`` (from the top level) name.
+
+    What ``denied`` patterns (at any depth) cover is not even opened. ``left_out`` tells of the
+    files that were found which are not to be read, and what they are.
+    """
+    found = _Found(Globs(denied, anchored=False))
+    paths = sorted(_Search(top, Globs(patterns, anchored=True), found).run())
+    unwanted = left_out(paths) if left_out is not None else {}
+    for what in unwanted.values():
+        found.count(what)
+    paths = [path for path in paths if path not in unwanted]
+    if len(paths) > MOST_FILES:
+        found.count(BEYOND, len(paths) - MOST_FILES)
+    read: list[tuple[str, Raw]] = []
+    for path in paths[:MOST_FILES]:
+        name = os.fsdecode(path)
+        try:
+            read.append((name, read_ends(top, name)))
+        except FlowError:
+            found.count("files that cannot be read")
+    return EvidenceFiles(tuple(read), found.notes())
+
+
+def changed(top: str, paths: Sequence[str], denied: Sequence[str]) -> EvidenceFiles:
+    """The content of changed files, less what ``denied`` patterns (at any depth) cover.
+
+    Neither Flow's own files nor binary ones are read.
+    """
+    found = _Found(Globs(denied, anchored=False))
+    read: list[tuple[str, Raw]] = []
+    for path in sorted(paths):
+        if os.fsencode(path).partition(b"/")[0] in _OWN:
+            continue
+        try:
+            status = os.lstat(os.path.join(top, path))
+        except OSError:
+            found.count("files that are gone")
+            continue
+        if not found.readable(os.fsencode(path), status):
+            continue
+        if len(read) == MOST_FILES:
+            found.count(BEYOND)
+            continue
+        try:
+            raw = read_ends(top, path)
+        except FlowError:
+            found.count("files that cannot be read")
+            continue
+        if is_binary(raw.data):
+            found.count("binary files")
+        else:
+            read.append((path, raw))
+    return EvidenceFiles(tuple(read), found.notes())
+
+
+def is_binary(data: bytes) -> bool:
+    """Whether it holds a NUL, or much that is no UTF-8."""
+    if b"\0" in data:
+        return True
+    return data.decode("utf-8", "replace").count("\ufffd") * 10 > len(data)
+
+
+def read_ends(top: str, rel: str) -> Raw:
+    """A regular file's bytes; of a large one both ends. Nothing where it is absent."""
+    with folders.reported("read", rel):
+        fd = files.open_regular(top, rel)
+        if fd is None:
+            return Raw(b"")
+        try:
+            size = os.fstat(fd).st_size
+            if size <= 2 * PIECE:
+                return Raw(_pread(fd, 2 * PIECE, 0))
+            head, tail = _pread(fd, PIECE, 0), _pread(fd, PIECE, size - PIECE)
+            return Raw(head + tail, size - len(head) - len(tail))
+        finally:
+            os.close(fd)
+
+
+def _pread(fd: int, count: int, at: int) -> bytes:
+    pieces = b""
+    while len(pieces) < count and (more := os.pread(fd, count - len(pieces), at + len(pieces))):
+        pieces += more
+    return pieces
+
+
+class _Found:
+    """What is read of the files that were found, and how many are not, by the reason."""
+
+    def __init__(self, denied: Globs) -> None:
+        self.denied = denied
+        self.counts: dict[str, int] = {}
+
+    def readable(self, path: bytes, status: os.stat_result) -> bool:
+        """Whether a judge may see the file; what it may not is counted."""
+        if self.denied.first(path) is not None:
+            self.count("files that are kept from a judge")
+            return False
+        if not stat.S_ISREG(status.st_mode):
+            self.count("symlinks and other things that are no regular files")
+            return False
+        if status.st_nlink > 1 and self.denied:
+            self.count("files with several hard links, which may be such files")
+            return False
+        return True
+
+    def count(self, what: str, number: int = 1) -> None:
+        """Count what is not read."""
+        self.counts[what] = self.counts.get(what, 0) + number
+
+    def notes(self) -> tuple[str, ...]:
+        """What is not read, in words."""
+        return tuple(f"{count} {what}" for what, count in self.counts.items())
+
+
+class _Search:
+    """One walk over the checkout."""
+
+    def __init__(self, top: str, wanted: Globs, found: _Found) -> None:
+        self._top = os.fsencode(top)
+        self._wanted, self._found = wanted, found
+        self._seen = 0
+
+    def run(self) -> list[bytes]:
+        """The paths of the files, below the top level."""
+        found: list[bytes] = []
+        waiting = [b""]
+        while waiting:
+            folder = waiting.pop()
+            for name, status in self._entries(folder):
+                path = folder + b"/" + name if folder else name
+                if stat.S_ISDIR(status.st_mode):
+                    if self._entered(path, name):
+                        waiting.append(path)
+                elif self._wanted.first(path) is not None and self._found.readable(path, status):
+                    found.append(path)
+        return found
+
+    def _entries(self, folder: bytes) -> Iterator[tuple[bytes, os.stat_result]]:
+        if self._seen >= MOST_ENTRIES:
+            return
+        try:
+            with os.scandir(self._top + b"/" + folder) as entries:
+                for entry in entries:
+                    self._seen += 1
+                    if self._seen > MOST_ENTRIES:
+                        self._found.count(
+                            f"folders that were not searched beyond {MOST_ENTRIES} names"
+                        )
+                        return
+                    try:
+                        yield entry.name, entry.stat(follow_symlinks=False)
+                    except OSError:
+                        continue
+        except OSError:
+            self._found.count("folders that cannot be listed")
+
+    def _entered(self, path: bytes, name: bytes) -> bool:
+        if name in _OWN:
+            return False
+        if self._found.denied.first(path, folder=True) is not None:
+            if self._wanted.first(path, folder=True) is not None:
+                self._found.count("folders that are kept from a judge")
+            return False
+        shown = os.fsdecode(name)  # caches are looked into only where a pattern names them
+        return cache_root(f"{shown}/x") is None or any(
+            shown in glob.text for glob in self._wanted.globs
+        )

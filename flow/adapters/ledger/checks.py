@@ -1,0 +1,90 @@
+"""What a change of a goal must not do, whoever asks for it: refused before anything is written."""
+
+from __future__ import annotations
+
+from flow.adapters.ledger.reader import BASELINE_LIMIT, baseline_document
+from flow.cheap_typing import TYPE_CHECKING
+from flow.core import layout
+from flow.core.lifecycle import STATUSES, TERMINAL
+from flow.errors import RefusedError, StaleProposal, StateError
+
+if TYPE_CHECKING:
+    from flow.adapters.ledger.reader import FileRecords
+    from flow.app.ports import LoadedGoal
+    from flow.core.boundary import Baseline
+
+
+def refuse_terminal(goal_id: str, status: str) -> None:
+    """An evaluation never writes a terminal status (SPEC section 2)."""
+    if status in TERMINAL or status not in STATUSES:
+        raise StateError(
+            f"an evaluation or a move may not make goal {goal_id} {status}",
+            code="refused_transition",
+            key="lifecycle.status",
+            value=status,
+            remedy="a final status needs a person: flow goal confirm",
+        )
+
+
+def proposal(
+    records: FileRecords, loaded: LoadedGoal, run_id: str, to: str, proposal_id: str | None
+) -> None:
+    """The live proposal must be the one given; ``achieved`` needs one for it in any case."""
+    goal = loaded.goal
+    run_id = run_id or goal.run_id or ""
+    live = records.proposal(run_id) if run_id else None
+    if live is not None and live["goal_id"] != goal.id:
+        live = None
+    if proposal_id is not None and (
+        live is None or live["proposal_id"] != proposal_id or live["to"] != to
+    ):
+        raise StaleProposal(
+            f"goal {goal.id} has no live proposal {proposal_id!r:.80} to become {to}",
+            key="proposal_id",
+            value=proposal_id,
+            remedy=f"it was used or replaced; evaluate again: flow goal evaluate {goal.id}",
+        )
+    if to == "achieved" and (live is None or live["to"] != "achieved"):
+        raise StateError(
+            f"no proposal for goal {goal.id} to become achieved is live",
+            code="no_proposal",
+            key="lifecycle.status",
+            value=to,
+            remedy=f"evaluate it first: flow goal evaluate {goal.id}",
+        )
+    if live is None or (to != "achieved" and proposal_id is None):
+        return
+    if live.get("contract", loaded.contract) != loaded.contract:
+        raise StaleProposal(
+            f"the contract of goal {goal.id} was changed since the proposal was made",
+            file=loaded.file,
+            remedy=f"evaluate again: flow goal evaluate {goal.id}",
+        )
+
+
+def baseline_bytes(records: FileRecords, goal_id: str, run_id: str, baseline: Baseline) -> bytes:
+    """The text of ``baseline.json``, where this goal may write it."""
+    import json
+
+    rel = layout.baseline_file(run_id)
+    owner = records.baseline_owner(run_id)
+    if owner is not None and owner != goal_id:
+        raise RefusedError(
+            f"run {run_id} belongs to goal {owner}",
+            code="exists",
+            file=rel,
+            key="scope.run_id",
+            value=run_id,
+            remedy="give this goal a run of its own (leave scope.run_id out)",
+        )
+    document = baseline_document(baseline, goal_id, run_id)
+    text = json.dumps(document, indent=1, ensure_ascii=True) + "\n"
+    if len(text) > BASELINE_LIMIT:
+        raise StateError(
+            f"too many files are uncommitted: their record has {len(text)} bytes, more than "
+            f"{BASELINE_LIMIT}",
+            code="too_large",
+            file=rel,
+            remedy="commit them, or name them in .gitignore",
+        )
+    return text.encode("ascii")

@@ -1,0 +1,185 @@
+"""Recording what somebody else hands over: kept, shown, given to a judge, and never counted."""
+
+from __future__ import annotations
+
+import os
+
+from flow.adapters.contracts import formats
+from flow.adapters.fs import files, locks
+from flow.adapters.ledger import reader
+from flow.adapters.ledger.evidence_store import (
+    BY,
+    CALLER,
+    Recorded,
+    free_id,
+    names,
+    publish,
+    renamed,
+    settle,
+)
+from flow.cheap_typing import TYPE_CHECKING, Any
+from flow.core import ids, layout
+from flow.core.explain import visible
+from flow.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+
+def as_named_here(
+    document: Mapping[str, Any], run_id: str
+) -> tuple[Mapping[str, Any], tuple[str, ...]]:
+    """The document with its id and its output as Flow names them, and a warning for each change.
+
+    Capital letters of an id are folded, and of an output the run's own folder is taken off
+    (``evidence/X``, ``.flow/runs/<run>/evidence/X``). Whatever else is wrong stays, to be refused.
+    """
+    metadata, body = document.get("metadata"), document.get("evidence")
+    if not isinstance(metadata, dict) or not isinstance(body, dict):
+        return document, ()
+    warnings = []
+    given, named = metadata.get("id"), body.get("output_ref")
+    own = ids.folded_evidence_id(given)
+    if own != given:
+        metadata = {**metadata, "id": own}
+        warnings.append(f"the evidence id {given} is kept as {own}")
+    output = _without_folder(named, run_id)
+    if isinstance(output, str) and own != given and output == f"{given}.txt":
+        output = f"{own}.txt"
+    if output != named:
+        body = {**body, "output_ref": output}
+        warnings.append(f"the output {visible(str(named))} is kept as {output}")
+    return {**document, "metadata": metadata, "evidence": body}, tuple(warnings)
+
+
+def _without_folder(named: Any, run_id: str) -> Any:
+    if not isinstance(named, str):
+        return named
+    for folder in (f"{layout.evidence_dir(run_id)}/", "evidence/"):
+        if named.startswith(folder):
+            name = named.removeprefix(folder)
+            return name if _OUTPUT_NAME.fits(name) else named
+    return named
+
+
+_OUTPUT_NAME = ids.Shape(r"(?!\.)[A-Za-z0-9_.-]{1,255}")
+
+
+def check_foreign(
+    document: Mapping[str, Any], raw_path: str | None, *, run_id: str, file: str
+) -> None:
+    """Refuse what others must not record: Flow's name, another run, another output's name."""
+    formats.check("evidence", document, file=file)
+    _, own_run, evidence_id = names(document)
+    created_by = document["metadata"].get("created_by")
+    if created_by in BY:
+        raise InputError(
+            f"{created_by} is the name of Flow's own sidecars",
+            file=file,
+            key="metadata.created_by",
+            value=created_by,
+            remedy="name who really made it, or leave it out",
+        )
+    if own_run != run_id:
+        raise InputError(
+            f"is not the run {run_id} it is recorded for",
+            file=file,
+            key="metadata.run_id",
+            value=own_run,
+            remedy="record it with its own --run-id",
+        )
+    named = document["evidence"].get("output_ref")
+    own = f"{evidence_id}.txt"
+    if named is not None and named != own:
+        raise InputError(
+            f"the output of {evidence_id} is kept as {own}",
+            file=file,
+            key="evidence.output_ref",
+            value=named,
+            remedy="leave output_ref out and give the file with --raw-output",
+        )
+    if named is not None and raw_path is None:
+        raise InputError(
+            "names an output that is not handed over",
+            file=file,
+            key="evidence.output_ref",
+            value=named,
+            remedy="give the file with --raw-output",
+        )
+
+
+def record_foreign(
+    root: str,
+    document: Mapping[str, Any],
+    raw_path: str | None,
+    *,
+    before: Callable[[dict[str, Any]], None],
+    now: str,
+    environ: Mapping[str, str],
+) -> Recorded:
+    """Publish what somebody else hands over; ``raw_path`` is copied and left alone.
+
+    ``document`` has passed :func:`check_foreign`. ``before`` gets the fields of the event that the
+    caller appends, once everything but the sidecar is on the disk. Secrets in the output, and the
+    values of ``environ``'s in the document's texts, are masked on the way; a warning says how many.
+    """
+    _, run_id, wanted = names(document)
+    own = renamed(document, wanted)
+    warnings = _mask_texts(own["evidence"], environ)
+    with locks.exclusive(root, layout.run_lock(run_id), quick=True):
+        last = settle(root, run_id)
+        free_id(root, run_id, wanted, suffix=False)
+
+        def put_output(rel: str) -> tuple[str, int]:
+            from flow.adapters.process.redaction import masker
+
+            masking, source = masker(environ), os.path.abspath(raw_path or "")
+            stored = files.copy_new(root, rel, source, limit=reader.OUTPUT_LIMIT, through=masking)
+            own["evidence"].setdefault("output_bytes", masking.taken)
+            if masking.counts:
+                earlier = own["evidence"].get("masked") or {}
+                own["evidence"]["masked"] = {
+                    kind: earlier.get(kind, 0) + masking.counts.get(kind, 0)
+                    for kind in sorted({*earlier, *masking.counts})
+                }
+                warnings.append(f"masked in the output: {_counted(masking.counts)}")
+            return stored
+
+        done = publish(
+            root,
+            own,
+            put_output if raw_path is not None else None,
+            last=last,
+            now=now,
+            before=before,
+            by=CALLER,
+        )
+    return done._replace(warnings=(*done.warnings, *warnings))
+
+
+def _counted(counts: Mapping[str, int]) -> str:
+    each = ", ".join(f"{kind} {number}" for kind, number in sorted(counts.items()))
+    total = sum(counts.values())
+    return f"{total} secret{'' if total == 1 else 's'} ({each})"
+
+
+def _mask_texts(body: dict[str, Any], environ: Mapping[str, str]) -> list[str]:
+    """Mask known values where a document explains itself; its command stays as it is."""
+    from flow.adapters.process.redaction import known, masked_text
+
+    values = [value.decode("utf-8", "surrogateescape") for value in known(environ)]
+    changed: list[str] = []
+
+    def clean(key: str, text: Any) -> Any:
+        if not isinstance(text, str) or not any(value in text for value in values):
+            return text
+        changed.append(key)
+        return masked_text(text, environ)
+
+    for key in ("result", "reason", "note", "limitations", "negative_cases"):
+        found = body.get(key)
+        if isinstance(found, list):
+            body[key] = [clean(key, text) for text in found]
+        elif found is not None:
+            body[key] = clean(key, found)
+    return [f"masked a known secret in evidence.{key}" for key in dict.fromkeys(changed)]

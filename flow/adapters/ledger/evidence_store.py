@@ -1,0 +1,301 @@
+"""Recording evidence: output, ledger entry, sidecar, event (SPEC section 1, FlowEvidence).
+
+Everything happens under the run's lock. First the output gets its name, and the sidecar's bytes
+are synced under a temporary one. Then its entry is appended to the run's hash chain and synced:
+from here on the evidence is recorded. Then the sidecar gets its name, and the event is appended.
+A failure leaves none of it. A crash before the entry leaves an output without a sidecar; it is no
+evidence, and the next record that wants the id takes its place. After the entry the next record
+of the run publishes the sidecar and appends the event (:func:`settle`). So there is no sidecar of
+Flow's without its entry, and none without its output.
+"""
+
+from __future__ import annotations
+
+import os
+
+from flow.adapters.chain import event_log, ledger_file
+from flow.adapters.contracts import formats
+from flow.adapters.fs import files, locks
+from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
+from flow.core import ids, layout
+from flow.core.chain import EVIDENCE, following
+from flow.core.evidence import APPROVER, BASELINE, EVALUATOR
+from flow.core.sha import sha256
+from flow.errors import FlowError, InputError, RefusedError, StateError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from flow.app.ports import RawOutput
+    from flow.core.chain import Entry
+
+SUFFIX_LIMIT = 100_000
+"""How many records may want the same id."""
+
+CALLER = "caller"
+"""``by`` of evidence that counts for nothing but is kept and shown."""
+
+_newest: dict[tuple[str, str], str] = {}
+"""(top level, run) → hash of its newest entry when this process last saw to it."""
+
+BY: Mapping[str, str] = {EVALUATOR: "evaluator", APPROVER: "approver", BASELINE: "baseline"}
+"""``by`` of Flow's own sidecars; ``records.BY_FLOW`` says whose count."""
+
+
+class Recorded(NamedTuple):
+    """A sidecar that was just published. ``path`` is below the checkout."""
+
+    id: str
+    path: str
+    warnings: tuple[str, ...]
+
+
+def record(
+    root: str,
+    document: Mapping[str, Any],
+    raw: RawOutput | None,
+    *,
+    suffix: bool,
+    now: str,
+    cache_dir: str | None = None,
+) -> Recorded:
+    """Record what Flow itself measured; the raw output's file is consumed.
+
+    With ``suffix`` a taken id gets ``-2``, ``-3`` ...; without, :class:`RefusedError` (``exists``).
+    ``cache_dir`` is where the next reader finds the parsed sidecar.
+    """
+    goal_id, run_id, wanted = names(document)
+    created_by = document["metadata"].get("created_by")
+    with locks.exclusive(root, layout.run_lock(run_id), quick=True):
+        last = settle(root, run_id)  # first: what it publishes takes an id
+        evidence_id = free_id(root, run_id, wanted, suffix=suffix)
+
+        def put_output(rel: str) -> tuple[str, int]:
+            assert raw is not None  # only called where there is one  # noqa: S101
+            files.publish_file(root, rel, raw.path, sync=False)  # the sidecar's first step does it
+            return raw.sha256, raw.size
+
+        def tell(fields: dict[str, Any]) -> None:
+            # Not synced: the evaluation's own event follows in the same file, and a sidecar whose
+            # event a power cut took is shown and not counted.
+            kind = str(fields.pop("type"))
+            event_log.append(root, run_id, goal_id, kind, fields, at=now, sync=False)
+
+        done = publish(
+            root,
+            renamed(document, evidence_id),
+            put_output if raw is not None else None,
+            last=last,
+            now=now,
+            known=(raw.sha256, raw.size) if raw is not None else None,
+            after=tell,
+            by=BY.get(created_by, CALLER),
+            cache_dir=cache_dir,
+        )
+    if raw is not None:
+        _drop(raw.path)
+    return done
+
+
+def event_fields(document: Mapping[str, Any], sidecar_sha256: str, by: str) -> dict[str, Any]:
+    """The ``evidence`` event: who recorded which bytes."""
+    body = document["evidence"]
+    return {
+        "type": "evidence",
+        "evidence_id": document["metadata"]["id"],
+        "by": by,
+        "evidence_type": body["type"],
+        "proves": list(body.get("proves") or ()),
+        "sidecar_sha256": sidecar_sha256,
+        "output_sha256": body.get("output_sha256"),
+    }
+
+
+def publish(
+    root: str,
+    document: dict[str, Any],
+    put_output: Callable[[str], tuple[str, int]] | None,
+    *,
+    last: Entry | None,
+    now: str,
+    known: tuple[str, int] | None = None,
+    before: Callable[[dict[str, Any]], None] | None = None,
+    after: Callable[[dict[str, Any]], None] | None = None,
+    by: str,
+    cache_dir: str | None = None,
+) -> Recorded:
+    """Publish output, entry and sidecar in this order; a failure takes back what is there.
+
+    ``last`` is the run's newest entry, all of which is done.
+    ``before`` the entry and ``after`` the sidecar get its event's fields. ``known`` is the digest
+    and size of an output that was digested already.
+    """
+    goal_id, run_id, evidence_id = names(document)
+    rel = layout.evidence_file(run_id, evidence_id)
+    output = layout.output_file(run_id, evidence_id)
+    if known is not None:
+        _name_output(document, output, *known)
+    warnings = formats.check("evidence", document, file=rel)  # before anything is touched
+    undo: list[str] = []
+    begun = output
+    entry: Entry | None = None
+    try:
+        # No sidecar has this id, so an output that does was left by a crash (see above).
+        files.remove(root, output)
+        if put_output is not None:
+            digest, size = put_output(output)
+            undo.append(output)
+            if known is None:
+                _name_output(document, output, digest, size)
+                warnings = formats.check("evidence", document, file=rel)
+        data = formats.dump_yaml(document).encode("utf-8")
+        fields = event_fields(document, sha256(data).hexdigest(), by)
+        if before is not None:
+            before(fields)
+        with files.prepared(root, rel, data, ledger_file.token(fields["sidecar_sha256"])) as put:
+            begun = rel
+            wanted = {
+                "at": now,
+                "kind": EVIDENCE,
+                "evidence_id": evidence_id,
+                "goal_id": goal_id,
+                "by": by,
+                "sidecar_sha256": fields["sidecar_sha256"],
+                "output_sha256": fields["output_sha256"],
+            }
+            entry = following(last.head if last else None, run_id, wanted)
+            ledger_file.append(root, run_id, entry)
+            put()
+        undo.append(rel)
+        if after is not None:
+            after(fields)
+    except BaseException as error:
+        if not isinstance(error, FlowError):  # an interrupt may come when it is there already
+            undo.append(begun)
+        for path in reversed(undo):
+            _take_back(root, path)
+        if entry is not None:
+            _uncount(root, run_id, entry)
+        raise
+    _newest[root, run_id] = entry.hash
+    if cache_dir is not None:
+        from flow.adapters.contracts import cache as contracts_cache
+
+        bare = [text.removeprefix(f"{rel}: ") for text in warnings]
+        contracts_cache.store(cache_dir, data, document, bare, "evidence")
+    return Recorded(evidence_id, rel, warnings)
+
+
+def settle(root: str, run_id: str) -> Entry | None:
+    """Finish what a killed process had decided to record; returns the run's newest entry.
+
+    Under the run's lock. Its sidecar gets its name, and, where it is Flow's own, its event. Raises
+    nothing where neither can be done: the sidecar is then missing, and named by whoever looks.
+    """
+    entry = ledger_file.last(root, run_id)
+    if entry is None or entry.kind != EVIDENCE or _newest.get((root, run_id)) == entry.hash:
+        return entry
+    rel = layout.evidence_file(run_id, entry.evidence_id)
+    if not files.exists(root, rel):
+        files.complete(root, rel, ledger_file.token(entry.sidecar_sha256))
+    if entry.by != CALLER and files.exists(root, rel):
+
+        def told(event: Mapping[str, Any]) -> bool:
+            return event.get("type") == "evidence"
+
+        if event_log.newest(root, run_id, "evidence_id", entry.evidence_id, told) is None:
+            data = files.read_bytes(root, rel)
+            if sha256(data).hexdigest() == entry.sidecar_sha256:
+                document = formats.parse_yaml(data, file=rel)
+                fields = event_fields(document, entry.sidecar_sha256, entry.by)
+                kind = str(fields.pop("type"))
+                event_log.append(root, run_id, entry.goal_id, kind, fields, at=entry.at)
+    _newest[root, run_id] = entry.hash
+    return entry
+
+
+def _name_output(document: dict[str, Any], output: str, digest: str, size: int) -> None:
+    body = document["evidence"]
+    body["output_ref"] = os.path.basename(output)
+    body["output_sha256"] = digest
+    body.setdefault("output_bytes", size)
+
+
+def names(document: Mapping[str, Any]) -> tuple[str, str, str]:
+    """(goal id, run id, evidence id), each one checked before any path is made of it."""
+    metadata = document.get("metadata")
+    if not isinstance(metadata, dict):
+        raise InputError("is not a FlowEvidence document", key="metadata", remedy="see flow schema")
+    return (
+        ids.goal_id(metadata.get("goal")),
+        ids.run_id(metadata.get("run_id")),
+        ids.evidence_id(metadata.get("id")),
+    )
+
+
+def free_id(root: str, run_id: str, wanted: str, *, suffix: bool) -> str:
+    """``wanted`` if no sidecar has it, else with a free suffix. Probes; never lists.
+
+    The Stop hook may want the same id hundreds of times, so the number is doubled until one is
+    free, and then halved in between.
+    """
+
+    def taken(number: int) -> bool:
+        return files.exists(root, layout.evidence_file(run_id, _numbered(wanted, number)))
+
+    if not taken(1):
+        return wanted
+    if not suffix:
+        raise RefusedError(
+            f"evidence {wanted} is recorded already",
+            code="exists",
+            file=layout.evidence_file(run_id, wanted),
+            key="metadata.id",
+            value=wanted,
+            remedy="evidence is append-only; record a correction under a new id",
+        )
+    low, high = 1, 2
+    while taken(high):
+        low, high = high, high * 2
+        if low > SUFFIX_LIMIT:
+            raise StateError(f"no free id is left for evidence {wanted}", remedy="start a new run")
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if taken(middle) else (low, middle)
+    return _numbered(wanted, high)
+
+
+def _numbered(wanted: str, number: int) -> str:
+    """``wanted``, ``wanted-2``, ...; cut where the number would make it too long."""
+    tail = f"-{number}" if number > 1 else ""
+    return wanted[: 200 - len(tail)] + tail
+
+
+def renamed(document: Mapping[str, Any], evidence_id: str) -> dict[str, Any]:
+    """A copy that can be completed without touching the caller's document."""
+    return {
+        **document,
+        "metadata": {**document["metadata"], "id": evidence_id},
+        "evidence": dict(document["evidence"]),
+    }
+
+
+def _take_back(root: str, rel: str) -> None:
+    try:
+        files.remove(root, rel)
+    except FlowError:
+        pass  # the first error is the one to tell; what is left is named by the readers
+
+
+def _uncount(root: str, run_id: str, entry: Entry) -> None:
+    try:
+        ledger_file.take_back(root, run_id, entry)
+    except FlowError:
+        pass  # as above: a sidecar that is missing is named
+
+
+def _drop(path: str) -> None:
+    try:
+        os.unlink(path)
+    except OSError:
+        pass  # the published name holds the bytes; the work folder is cleared by its owner

@@ -1,0 +1,193 @@
+"""Letting old outputs go (``flow gc``, SPEC section 5): on the record, so the chain still verifies.
+
+For each output a ``dropped`` entry with its digest is appended to the run's chain and synced, then
+the file is removed. A crash in between leaves an output that is known to be dropped; the next
+``flow gc`` removes it.
+"""
+
+from __future__ import annotations
+
+import os
+
+from flow.adapters.chain import ledger_file
+from flow.adapters.chain.lines import lines
+from flow.adapters.fs import files, locks
+from flow.adapters.fs.folders import scanned
+from flow.adapters.ledger import evidence_store
+from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
+from flow.core import layout
+from flow.core.chain import DROPPED, EVIDENCE, following
+from flow.errors import StateError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from flow.core.chain import Entry
+
+BATCH = 1000
+"""Entries that are appended, and outputs that are removed, at once."""
+
+
+class Old(NamedTuple):
+    """A run whose outputs may go."""
+
+    run_id: str
+    newest: str
+    """The time of its newest entry."""
+    goals: frozenset[str]
+    """The goals its evidence is about."""
+    outputs: int
+    bytes: int
+
+
+class Dropping(NamedTuple):
+    """One run whose outputs go."""
+
+    run_id: str
+    outputs: int
+    bytes: int
+    why: str
+
+
+class Plan(NamedTuple):
+    """What goes, and what was left alone although it might have been meant."""
+
+    runs: tuple[Dropping, ...]
+    warnings: tuple[str, ...] = ()
+
+    def to_document(self, *, dry_run: bool) -> dict[str, Any]:
+        """As ``--json`` prints it."""
+        return {
+            "dry_run": dry_run,
+            "runs": [run._asdict() for run in self.runs],
+            "outputs": sum(run.outputs for run in self.runs),
+            "bytes": sum(run.bytes for run in self.runs),
+            "warnings": list(self.warnings),
+        }
+
+
+def look(root: str, run_id: str) -> Old:
+    """What a run has that could be dropped. A run without a ledger has nothing."""
+    newest, goals = "", set()
+    wanted: dict[str, None] = {}
+    rel = layout.ledger_file(run_id)
+    for line in lines(root, rel):
+        try:
+            entry = ledger_file.parse(line.text or b"")
+        except ValueError:
+            continue
+        newest = max(newest, entry.at)
+        goals.add(entry.goal_id)
+        if entry.kind == EVIDENCE and entry.output_sha256 is not None:
+            wanted[entry.evidence_id] = None
+    sizes = _sizes(root, run_id)
+    there = [sizes[f"{name}.txt"] for name in wanted if f"{name}.txt" in sizes]
+    return Old(run_id, newest, frozenset(goals), len(there), sum(there))
+
+
+def drop(root: str, run_id: str, *, by: str, now: str) -> tuple[int, int]:
+    """Drop every output of a run; returns how many, and their bytes.
+
+    Raises :class:`StateError` (``broken_chain``) where an output is not the one on record: what is
+    wrong with a run must not be cleared away.
+    """
+    count = size = 0
+    with locks.exclusive(root, layout.run_lock(run_id), quick=True):
+        last = evidence_store.settle(root, run_id)
+        sizes = _sizes(root, run_id)
+        entries, dropped = _outputs(root, run_id, sizes)
+        for entry in entries:  # all of them, before any goes
+            _check(root, run_id, entry)
+        for start in range(0, len(entries), BATCH):
+            batch = entries[start : start + BATCH]
+            new: list[Entry] = []
+            for entry in batch:
+                if entry.evidence_id in dropped:  # recorded by a run of gc that was killed
+                    continue
+                head = new[-1].head if new else (last.head if last else None)
+                new.append(following(head, run_id, _fields(entry, by, now)))
+            if new:
+                ledger_file.append(root, run_id, *new)
+                last = new[-1]
+            for entry in batch:
+                rel = layout.output_file(run_id, entry.evidence_id)
+                files.remove(root, rel, sync=entry is batch[-1])
+                count += 1
+                size += sizes[os.path.basename(rel)]
+    return count, size
+
+
+def _outputs(
+    root: str, run_id: str, sizes: Mapping[str, int]
+) -> tuple[list[Entry], frozenset[str]]:
+    """The entries whose outputs are there, and the evidence ids that were dropped already."""
+    found, dropped = [], set()
+    for line in lines(root, layout.ledger_file(run_id)):
+        try:
+            entry = ledger_file.parse(line.text or b"")
+        except ValueError as error:
+            raise _broken(
+                run_id, layout.ledger_file(run_id), f"line {line.number} {error}"
+            ) from None
+        if entry.kind == DROPPED:
+            dropped.add(entry.evidence_id)
+        elif entry.output_sha256 is not None and f"{entry.evidence_id}.txt" in sizes:
+            found.append(entry)
+    return found, frozenset(dropped)
+
+
+def _check(root: str, run_id: str, entry: Entry) -> None:
+    from flow.adapters.ledger.reader import OUTPUT_LIMIT
+
+    rel = layout.output_file(run_id, entry.evidence_id)
+    if files.digest(root, rel, limit=OUTPUT_LIMIT) != entry.output_sha256:
+        raise _broken(run_id, rel, f"it is not the output that entry {entry.seq} recorded")
+
+
+def _broken(run_id: str, rel: str, why: str) -> StateError:
+    return StateError(
+        f"nothing of run {run_id} is dropped: {why}",
+        code="broken_chain",
+        file=rel,
+        remedy=f"see what is wrong with it: flow evidence verify {run_id}",
+    )
+
+
+def _fields(entry: Entry, by: str, now: str) -> Mapping[str, Any]:
+    return {
+        "at": now,
+        "kind": DROPPED,
+        "evidence_id": entry.evidence_id,
+        "goal_id": entry.goal_id,
+        "by": by,
+        "sidecar_sha256": entry.sidecar_sha256,
+        "output_sha256": entry.output_sha256,
+    }
+
+
+def _sizes(root: str, run_id: str) -> dict[str, int]:
+    """Regular files of the evidence folder with their sizes in bytes."""
+    rel = layout.evidence_dir(run_id)
+    found: dict[str, int] = {}
+    with scanned(root, rel) as entries:
+        for entry in entries:
+            if entry.is_file(follow_symlinks=False):
+                found[entry.name] = entry.stat(follow_symlinks=False).st_size
+    return found
+
+
+def choose(
+    found: Sequence[Old], closed: Mapping[str, str], pinned: frozenset[str], oldest: str, keep: int
+) -> list[Old]:
+    """The runs to clear: of closed goals only, newest first, those after the first ``keep``.
+
+    ``closed`` maps the goals that are closed to their status; ``pinned`` are runs of goals that are
+    not. ``oldest`` is the time that a run's newest evidence must not be younger than.
+    """
+    able = [
+        run
+        for run in found
+        if run.goals and run.goals <= closed.keys() and run.run_id not in pinned
+    ]
+    able.sort(key=lambda run: (run.newest, run.run_id), reverse=True)
+    return [run for run in able[keep:] if run.outputs and run.newest <= oldest]

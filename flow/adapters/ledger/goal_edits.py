@@ -1,0 +1,210 @@
+"""What a change writes into a goal's text, and what must hold before it may (SPEC section 2)."""
+
+from __future__ import annotations
+
+from flow.adapters.contracts import formats
+from flow.adapters.ledger.reader import parse_goal
+from flow.cheap_typing import TYPE_CHECKING, Any
+from flow.core.goal import RESULT_FIELDS, contract
+from flow.core.lifecycle import STATUSES
+from flow.errors import ContractError, Fault, StateError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from flow.app.ports import CriterionUpdate, LoadedGoal, Seen
+    from flow.core.goal import Goal
+    from flow.core.turns import RecordedTurn
+
+    Edit = tuple[tuple[str | int, ...], Any]
+
+
+def compare(loaded: LoadedGoal, seen: Seen | None) -> None:
+    """Compare-and-set: whatever the caller saw must still be so."""
+    if seen is None:
+        return
+    goal = loaded.goal
+    for what, key, now, then in (
+        ("status", "lifecycle.status", goal.status, seen.status),
+        ("contract", None, loaded.contract, seen.contract),
+        (
+            "turns_evaluated",
+            "lifecycle.turns_evaluated",
+            goal.turns_evaluated,
+            seen.turns_evaluated,
+        ),
+    ):
+        if then is not None and now != then:
+            raise StateError(
+                f"the {what} of goal {goal.id} is {_short(now)}, not {_short(then)} any more",
+                code="moved",
+                file=loaded.file,
+                key=key,
+                value=now,
+                remedy="somebody else wrote to it; read it again and repeat the command",
+            )
+
+
+def edited(
+    data: bytes,
+    loaded: LoadedGoal,
+    to: str,
+    edits: Sequence[Edit],
+    scope: Mapping[str, Any],
+    cache_dir: str | None = None,
+) -> str:
+    """The goal's text with the edits, read again to see that nothing else changed.
+
+    ``cache_dir`` is where the next process finds the text parsed.
+    """
+    document = loaded.goal.document
+    newest: dict[tuple[str | int, ...], Any] = dict(edits)
+    newest.update({("scope", key): value for key, value in scope.items()})
+    whole = [path for path in newest if len(path) == 1]  # a block that is replaced
+    every = [(p, v) for p, v in newest.items() if p in whole or p[:1] not in whole]
+    needed = [(path, value) for path, value in every if _at(document, path) != (value,)]
+    new = formats.edit(data.decode("utf-8"), needed, file=loaded.file)
+    after, _ = parse_goal(
+        new.encode("utf-8"), loaded.file, expect_id=loaded.goal.id, cache_dir=cache_dir
+    )
+    wanted = contract(document)
+    wanted["scope"].update({key: value for key, value in scope.items() if key != "run_id"})
+    if contract(after.document) != wanted or after.status != to:
+        raise StateError(
+            "it cannot be edited without changing more than its status and results",
+            code="not_editable",
+            file=loaded.file,
+            remedy="write its lifecycle and criteria as plain YAML blocks, then try again",
+        )
+    return new
+
+
+def carried(
+    live: Goal, text: str, file: str, anew: Sequence[str] = (), run_id: str | None = None
+) -> tuple[str, Goal]:
+    """A goal's new text with what is Flow's to keep, and the goal it is then.
+
+    Lifecycle, run and pinned base are the live goal's. So are its criteria's results, but for those
+    in ``anew``, which start again as pending. Comments and order stay the text's. ``file`` is what
+    messages call the text, ``run_id`` the run of a live goal that has none yet.
+    """
+    new, _ = parse_goal(text.encode("utf-8", "surrogateescape"), file)
+    edits: list[Edit] = [(("lifecycle",), live.document["lifecycle"])]
+    scope = {**live.document["scope"], **({"run_id": run_id} if run_id else {})}
+    edits += _kept(("scope",), ("run_id", "base_commit"), scope, new.document["scope"])
+    for place, criterion in enumerate(new.criteria):
+        before = live.criterion(criterion.id)
+        keeps = before is not None and criterion.id not in anew
+        results = before.document if keeps and before else {"status": "pending"}
+        where = ("objective", "acceptance_criteria", place)
+        edits += _kept(where, RESULT_FIELDS, results, criterion.document)
+    final = formats.edit(text, edits, file=file)
+    return final, parse_goal(final.encode("utf-8"), file)[0]
+
+
+def _kept(
+    place: tuple[str | int, ...],
+    keys: Sequence[str],
+    old: Mapping[str, Any],
+    new: Mapping[str, Any],
+) -> list[Edit]:
+    """The edits that give ``new``, which stands at ``place``, these keys as ``old`` has them."""
+    edits: list[Edit] = [((*place, key), old[key]) for key in keys if key in old]
+    gone = [key for key in keys if key in new and key not in old]
+    return edits + [((*place, key), formats.DELETE) for key in gone]
+
+
+def turn_edits(goal: Goal, recorded: RecordedTurn | None) -> list[Edit]:
+    """What the goal's newest turn came to, where its file has an older one."""
+    from flow.core.turns import with_turn
+
+    if recorded is None or recorded.turn <= goal.turns_evaluated:
+        return []
+    edits: list[Edit] = [(("lifecycle", "turns_evaluated"), recorded.turn)]
+    if recorded.last_evaluation is not None:
+        edits.append((("lifecycle", "last_evaluation"), recorded.last_evaluation))
+    for place, criterion in enumerate(with_turn(goal, recorded).criteria):
+        if criterion != goal.criteria[place]:
+            where = ("objective", "acceptance_criteria", place)
+            keys = ("evidence_ref", "last_evaluated_at", "last_result")
+            edits += [((*where, key), getattr(criterion, key)) for key in keys]
+    return edits
+
+
+def criterion_edits(goal: Goal, updates: Sequence[CriterionUpdate]) -> list[Edit]:
+    """The criteria's result fields; None leaves one as it is."""
+    index = {criterion.id: i for i, criterion in enumerate(goal.criteria)}
+    edits: list[Edit] = []
+    for update in updates:
+        if update.id not in index:
+            raise StateError(
+                f"goal {goal.id} has no criterion {update.id} any more",
+                code="moved",
+                value=update.id,
+            )
+        place = ("objective", "acceptance_criteria", index[update.id])
+        for key, value in update._asdict().items():
+            if key != "id" and value is not None:
+                edits.append(((*place, key), value))
+    return edits
+
+
+def check_given(lifecycle: Mapping[str, Any], *, merge: bool, file: str) -> None:
+    """Refuse a lifecycle block that says nothing, or no status where it replaces the old one."""
+    if not isinstance(lifecycle, dict) or not lifecycle:
+        raise _bad_block(file, "is not a mapping of lifecycle fields", None, None)
+    if not merge and "status" not in lifecycle:
+        raise _bad_block(file, "is missing", "status", None)
+    status = lifecycle.get("status")
+    if "status" in lifecycle and status not in STATUSES:
+        raise _bad_block(file, f"is not one of {', '.join(STATUSES)}", "status", status)
+
+
+def check_block(goal: Goal, block: Mapping[str, Any], file: str) -> None:
+    """Check the block as part of the goal; faults name the file it came from."""
+    try:
+        formats.check("goal", {**goal.document, "lifecycle": dict(block)}, file=file)
+    except ContractError as error:
+        own = [fault for fault in error.faults if (fault.key or "").startswith("lifecycle")]
+        raise ContractError(own or error.faults) from None
+
+
+def block_reason(lifecycle: Mapping[str, Any]) -> str | None:
+    """What the given block says about why."""
+    last = lifecycle.get("last_evaluation")
+    reason = last.get("reason") if isinstance(last, dict) else None
+    return reason if isinstance(reason, str) and reason else None
+
+
+def block_result(block: Mapping[str, Any], to: str) -> str:
+    """``result`` in the ``last_evaluation`` vocabulary (SPEC section 1, decision journal)."""
+    last = block.get("last_evaluation")
+    result = last.get("result") if isinstance(last, dict) else None
+    by_status = {
+        "achieved": "pass",
+        "failed": "fail",
+        "blocked": "blocked",
+        "waiting_for_user": "needs_human_review",
+    }
+    return str(by_status.get(to) or result or "incomplete")
+
+
+def _at(document: Any, path: Sequence[str | int]) -> tuple[Any] | None:
+    """What the document has at ``path``, in a tuple; None where it has nothing there."""
+    value = document
+    for part in path:
+        try:
+            value = value[part]
+        except (KeyError, IndexError, TypeError):
+            return None
+    return (value,)
+
+
+def _short(value: object) -> str:
+    text = str(value)
+    return text[:12] if len(text) == 64 else text
+
+
+def _bad_block(file: str, why: str, key: str | None, value: object) -> ContractError:
+    remedy = "write a mapping like: status: active"
+    return ContractError([Fault(why, file=file, key=key, value=value, remedy=remedy)])

@@ -1,0 +1,109 @@
+"""Which changes are in files that have Flow's names and not Flow's content (SPEC 17.11)."""
+
+from __future__ import annotations
+
+from flow.adapters.fs import files
+from flow.adapters.user_state.written_files import FLOW_BEGAN, front_digest
+from flow.cheap_typing import TYPE_CHECKING, Literal
+from flow.core.boundary import REGULAR, is_temporary, own_files
+from flow.errors import FlowError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flow.adapters.git.repository import Repo
+    from flow.adapters.user_state.written_files import OwnRecord, Row
+    from flow.core.boundary import Baseline, Change, Entry
+
+    Foreign = Literal["", "unrecorded", "altered"]
+
+
+def marked(
+    repo: Repo, changes: Sequence[Change], baseline: Baseline, record: OwnRecord
+) -> tuple[Change, ...]:
+    """``changes`` with ``foreign`` as the record tells, for those that have a name of Flow's.
+
+    What the base has is not asked about; each other state is, so that nothing foreign is
+    committed behind a file that Flow wrote.
+    """
+    own, folder = own_files(baseline), baseline.journal_dir.strip("/") + "/"
+    looked = []
+    for change in changes:
+        path, foreign = change.path, change.foreign
+        journal = path.startswith(folder) and path.endswith(".md")
+        if (journal or own.named(path)) and not is_temporary(path.rpartition("/")[2]):
+            foreign = _Look(repo, change, record).foreign()
+        looked.append(change._replace(foreign=foreign) if foreign else change)
+    return tuple(looked)
+
+
+class _Look:
+    """A look at one change; contents are read where the record does not tell by digest."""
+
+    def __init__(self, repo: Repo, change: Change, record: OwnRecord) -> None:
+        self._repo, self._change = repo, change
+        self._rows = record.rows(change.path)
+
+    def foreign(self) -> Foreign:
+        """The worst of the states that are not as in the base."""
+        change = self._change
+        states = dict.fromkeys((change.worktree, change.index, change.head))
+        found = [
+            self._state(entry)
+            for entry in states
+            if entry is not None and entry != change.base and entry.mode == REGULAR
+        ]
+        return "altered" if "altered" in found else "unrecorded" if "unrecorded" in found else ""
+
+    def _state(self, entry: Entry) -> Foreign:
+        if any(entry.digest in row.blobs and self._holds(row) for row in self._rows):
+            return ""
+        data = self._content(entry)
+        if data is None or not self._change.path.endswith(".md"):
+            return "altered"
+        from flow.adapters.journal import store as journal
+
+        try:
+            front = front_digest(journal.front_of(data, self._change.path))
+        except FlowError:
+            return "altered"
+        if any(row.front == front and self._holds(row) for row in self._rows):
+            return ""
+        if any(row.origin == FLOW_BEGAN for row in self._rows):
+            return "altered"
+        goes_on = journal.goes_on(self._base(), data, self._change.path)
+        return "unrecorded" if goes_on else "altered"
+
+    def _holds(self, row: Row) -> bool:
+        """Whether all of it is Flow's; of what Flow went on with, where the base has it so."""
+        if row.origin == FLOW_BEGAN:
+            return True
+        base = self._base()
+        if base is None:
+            return False
+        from flow.adapters.journal import store as journal
+
+        try:
+            return front_digest(journal.front_of(base, self._change.path)) == row.origin
+        except FlowError:
+            return False
+
+    def _base(self) -> bytes | None:
+        base = self._change.base
+        return None if base is None else self._blob(base)
+
+    def _content(self, entry: Entry) -> bytes | None:
+        from flow.adapters.journal.store import LIMIT
+
+        if entry != self._change.worktree:
+            return self._blob(entry)
+        try:
+            return files.read_optional(self._repo.top, self._change.path, limit=LIMIT)
+        except FlowError:
+            return None
+
+    def _blob(self, entry: Entry) -> bytes | None:
+        from flow.adapters.attribution.proof_files import blobs
+
+        name = f"{entry.mode}:{entry.digest}"
+        return blobs(self._repo, (name,)).get(name)

@@ -1,0 +1,449 @@
+"""Reading a checkout's ledger: :class:`~flow.app.ports.Records` over real files.
+
+What cannot be read is never taken for absent: a goal raises, a sidecar becomes a warning, and a
+sidecar whose output is not the bytes it was recorded with counts for nothing. The questions an
+evaluation asks read one file each, however many sidecars a run has.
+"""
+
+from __future__ import annotations
+
+from flow.adapters.chain import event_log, ledger_file
+from flow.adapters.chain.trust_anchor import Vouching
+from flow.adapters.fs import files, lenient_json
+from flow.app.ports import LoadedGoal
+from flow.cheap_typing import TYPE_CHECKING, Any, Literal
+from flow.core import ids, layout
+from flow.core.chain import DROPPED
+from flow.errors import ContractError, Fault, FlowError, InputError, StorageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from flow.core.boundary import Baseline
+    from flow.core.evidence import Evidence
+    from flow.core.goal import Goal
+    from flow.core.turns import RecordedTurn
+
+FILES_LIMIT = 1_000_000
+"""Goals, or sidecars of one run, that are listed at most."""
+
+BY_FLOW = ("evaluator", "approver")
+"""``by`` of the events of sidecars that count in a decision."""
+
+DISCOUNTED = "evidence-discounted"
+"""The type of the events of sidecars that do not count after all."""
+AMENDED = "contract-amended"
+"""Type of the event of a changed contract, and of its artifact."""
+
+OUTPUT_LIMIT = 1 << 30
+"""Bytes: the largest output that Flow records."""
+BASELINE_LIMIT = 16 << 20
+"""Bytes: the largest ``baseline.json``; about 140,000 paths."""
+
+_PARSED_LIMIT = 64
+
+_parsed: dict[tuple[str, str | None, bytes], tuple[Goal, tuple[str, ...]]] = {}
+"""Goals this process has parsed, by file and digest: a command reads the same bytes often."""
+
+_sidecars: dict[tuple[str, str], Evidence] = {}
+"""Sidecars this process has parsed, likewise."""
+
+
+class FileRecords:
+    """The ledger below the checkout ``root`` (absolute path).
+
+    ``cache_dir`` is a folder of the user's own, outside the checkout, for goals and sidecars that
+    were parsed. ``vouching`` says what Flow itself left there; without it, only what this process
+    wrote counts.
+    """
+
+    def __init__(
+        self, root: str, cache_dir: str | None = None, vouching: Vouching | None = None
+    ) -> None:
+        self._root = root
+        self._cache_dir = cache_dir
+        self._vouching = vouching if vouching is not None else Vouching(root)
+        self._baselines: dict[str, Baseline | None] = {}
+        """The last one that was read, by its digest: a stop asks for the same one often."""
+
+    def goal(self, goal_id: str) -> LoadedGoal:
+        """The goal, its contract's digest and the reader's warnings.
+
+        Raises :class:`InputError` (``not_found``), or :class:`ContractError` with every fault.
+        """
+        return read_goal(self._root, goal_id, self._cache_dir)[1]
+
+    def goal_ids(self) -> tuple[str, ...]:
+        """The ids of all goal files, sorted; names that are no goal id are left out."""
+        found = files.names(self._root, layout.GOALS, suffix=layout.GOAL_SUFFIX, limit=FILES_LIMIT)
+        names = (name[: -len(layout.GOAL_SUFFIX)] for name in found)
+        return tuple(name for name in names if ids.GOAL_ID.fits(name))
+
+    def evidence(self, run_id: str) -> tuple[tuple[Evidence, ...], tuple[str, ...]]:
+        """The run's sidecars in order of creation, and what could not be used, as warnings."""
+        folder = layout.evidence_dir(ids.run_id(run_id))
+        found: list[Evidence] = []
+        warnings: list[str] = []
+        suffix = layout.EVIDENCE_SUFFIX
+        for name in files.names(self._root, folder, suffix=suffix, limit=FILES_LIMIT):
+            try:
+                found.append(self._sidecar(run_id, name[: -len(suffix)])[0])
+            except FlowError as error:
+                warnings += [str(fault) for fault in error.faults]
+        found.sort(key=lambda evidence: (evidence.created_at, evidence.id))
+        return tuple(found), tuple(warnings)
+
+    def evidence_named(self, run_id: str, evidence_id: str) -> Evidence | None:
+        """One sidecar; None where it is absent or unusable.
+
+        Raises :class:`StorageError` where the disk does not say whether it is.
+        """
+        try:
+            return self._sidecar(ids.run_id(run_id), evidence_id)[0]
+        except FlowError as error:
+            if isinstance(error, StorageError) and error.code == StorageError.code:
+                raise
+            return None
+
+    def mentions(self, evidence_ref: str, text: str) -> bool:
+        """Whether ``text`` stands in the sidecar at this path, whatever else it is."""
+        try:
+            return text.encode("utf-8") in files.read_bytes(self._root, evidence_ref)
+        except FlowError:
+            return False
+
+    def counted(self, evidence_ref: str) -> Evidence | None:
+        """The sidecar at this path if Flow itself wrote it and it is as Flow wrote it, else None.
+
+        What a sidecar says of its author can be written by anyone, and so can an entry of the run's
+        hash chain. The entry decides that the user's own state folder vouches for: it holds the
+        digests of sidecar and output.
+        """
+        run_id, evidence_id = layout.sidecar_of(evidence_ref)
+        if not run_id:
+            return None
+        try:
+            evidence, digest = self._sidecar(ids.run_id(run_id), evidence_id)
+        except FlowError as error:
+            if isinstance(error, StorageError) and error.code != "not_found":
+                self._vouching.unread = self._vouching.unread or error
+            return None
+        entry = self._vouching.entry(run_id, evidence_id)
+        if entry is None or entry.by not in BY_FLOW or entry.sidecar_sha256 != digest:
+            return None
+        output = evidence.document["evidence"].get("output_sha256")
+        if entry.output_sha256 != output or self._taken_out(run_id, evidence_id):
+            return None
+        name = layout.output_file(run_id, evidence_id)
+        if evidence.output_ref is not None and not files.exists(self._root, name):
+            dropped = self._vouching.entry(run_id, evidence_id, DROPPED)
+            return evidence if dropped is not None else None
+        return evidence
+
+    def measured(self, run_id: str, criterion_id: str) -> Iterator[str]:
+        """The paths of what evaluations recorded of a criterion's command, the newest first.
+
+        As the user's own state folder knows it, whatever the goal's file names. Of a command that
+        ran several times only the last sidecar.
+        """
+        prefix = f"evidence-{criterion_id.lower()}-eval-"
+        for name in self._vouching.evidence_ids(ids.run_id(run_id), prefix):
+            if layout.RUN_MARK not in name[len(prefix) :]:
+                yield layout.evidence_file(run_id, name)
+
+    def judged(self, run_id: str) -> Iterator[str]:
+        """The paths of what judges said of a goal, the newest first."""
+        for name in self._vouching.evidence_ids(ids.run_id(run_id), "evidence-judge-"):
+            yield layout.evidence_file(run_id, name)
+
+    def doubt(self, evidence_ref: str) -> Literal["missing", "unvouched"] | None:
+        """Why nobody knows that Flow recorded the sidecar at this path as it is, whoever made it.
+
+        ``missing``: it is gone, or another one was recorded. ``unvouched``: none was, as far as the
+        user's own state folder knows.
+        """
+        run_id, evidence_id = layout.sidecar_of(evidence_ref)
+        try:
+            _, digest = self._sidecar(ids.run_id(run_id), evidence_id)
+        except FlowError:
+            return "missing"
+        entry = self._vouching.entry(run_id, evidence_id)
+        if entry is None:
+            return "unvouched"
+        return None if entry.sidecar_sha256 == digest else "missing"
+
+    def _taken_out(self, run_id: str, evidence_id: str) -> bool:
+        """Whether the newest event about a sidecar is that it was discounted."""
+
+        def decides(event: Mapping[str, Any]) -> bool:
+            return event.get("type") in (DISCOUNTED, "evidence")
+
+        event = event_log.newest(self._root, run_id, "evidence_id", evidence_id, decides)
+        return event is not None and event.get("type") == DISCOUNTED
+
+    def discounted(self, run_id: str) -> frozenset[str]:
+        """The paths of the run's sidecars that were measured while the files changed."""
+        found, _ = event_log.read(self._root, ids.run_id(run_id))
+        return frozenset(
+            layout.evidence_file(run_id, str(event.get("evidence_id")))
+            for event in found
+            if event.get("type") == DISCOUNTED
+        )
+
+    def counted_last(self, run_id: str, event_type: str) -> Evidence | None:
+        """The counted sidecar that the newest event of this type names."""
+        event = event_log.newest(self._root, ids.run_id(run_id), "type", event_type, lambda _: True)
+        named = event.get("evidence_id") if event is not None else None
+        if not isinstance(named, str) or not ids.EVIDENCE_ID.fits(named):
+            return None
+        return self.counted(layout.evidence_file(run_id, named))
+
+    def ledger_head(self, run_id: str) -> str | None:
+        """The head of the run's hash chain, ``<n>:<hash>``; None where it has no entry."""
+        return ledger_file.head(self._root, ids.run_id(run_id))
+
+    def newest_turn(self, run_id: str, goal_id: str) -> RecordedTurn | None:
+        """The goal's newest turn on record; None where the run has none of it."""
+        from flow.core import turns
+
+        written = False
+
+        def tells(event: Mapping[str, Any]) -> bool:
+            nonlocal written
+            if turns.has_turn(event):
+                return True
+            written = written or "goal_sha256" in event
+            return False
+
+        event = event_log.newest(self._root, ids.run_id(run_id), "goal_id", goal_id, tells)
+        return turns.recorded_turn(event, written_since=written) if event is not None else None
+
+    def amended(self, run_id: str, turns_evaluated: int) -> frozenset[str]:
+        """The criteria that were amended since the evaluation with this number."""
+        found: set[str] = set()
+
+        def older(event: Mapping[str, Any]) -> bool:
+            turn, named = event.get("turn"), event.get("criteria")
+            if turn != turns_evaluated:
+                return isinstance(turn, int) and turn < turns_evaluated
+            found.update(map(str, named if isinstance(named, list) else ()))
+            return False
+
+        event_log.newest(self._root, ids.run_id(run_id), "type", AMENDED, older)
+        return frozenset(found)
+
+    def previous_verdict(self, run_id: str, goal: Goal | None = None) -> Mapping[str, Any] | None:
+        """``last-verdict.json``; None where it is missing, torn or another run's.
+
+        With ``goal``, one of another goal or of another turn than the goal's last is None too.
+        """
+        try:
+            found = self._json_object(layout.verdict_file(ids.run_id(run_id)))
+        except FlowError:
+            if goal is None:
+                raise
+            return None  # an aid for the next delta, never worth an evaluation
+        if found is None or found.get("run_id", run_id) != run_id:
+            return None
+        if goal is not None:
+            lifecycle = found.get("lifecycle")
+            turns = lifecycle.get("turns_evaluated") if isinstance(lifecycle, dict) else None
+            if found.get("goal_id") != goal.id or turns not in (None, goal.turns_evaluated):
+                return None
+        return found
+
+    def proposal(self, run_id: str) -> Mapping[str, Any] | None:
+        """The live proposal; None where there is none, or none that Flow left there.
+
+        It is whole in itself whoever writes it, so the state folder has to know its digest.
+        """
+        from flow.core.sha import sha256
+
+        rel = layout.proposal_file(ids.run_id(run_id))
+        data = files.read_optional(self._root, rel)
+        found = _object(data)
+        needed = ("proposal_id", "goal_id", "to")
+        if not data or found is None:
+            return None
+        if not all(isinstance(found.get(key), str) for key in needed):
+            return None
+        name, digest = rel.rpartition("/")[2], sha256(data).hexdigest()
+        return found if self._vouching.file(run_id, name, digest) else None
+
+    def proposal_for(self, run_id: str) -> str | None:
+        """The goal that ``proposal.json`` names, whoever wrote it; None where it names none."""
+        found = self._json_object(layout.proposal_file(ids.run_id(run_id)))
+        goal_id = found.get("goal_id") if found is not None else None
+        return goal_id if isinstance(goal_id, str) else None
+
+    def baseline(self, run_id: str) -> Baseline | None:
+        """What was recorded at activation; None where it is missing or unreadable."""
+        return self.baseline_read(run_id)[0]
+
+    def baseline_read(self, run_id: str) -> tuple[Baseline | None, str]:
+        """:meth:`baseline`, and the SHA-256 of the very bytes that it was read from."""
+        from flow.core.sha import sha256
+
+        rel = layout.baseline_file(ids.run_id(run_id))
+        data = files.read_optional(self._root, rel, limit=BASELINE_LIMIT)
+        digest = sha256(data or b"").hexdigest()
+        if digest not in self._baselines:
+            found = _object(data)
+            self._baselines.clear()
+            self._baselines[digest] = None if found is None else baseline_from_document(found)
+        return self._baselines[digest], digest
+
+    def baseline_owner(self, run_id: str) -> str | None:
+        """The goal that pinned the run's baseline; None where there is none that says so."""
+        found = self._json_object(layout.baseline_file(ids.run_id(run_id)), BASELINE_LIMIT)
+        owner = found.get("goal_id") if found is not None else None
+        return owner if isinstance(owner, str) else None
+
+    def _sidecar(self, run_id: str, evidence_id: str) -> tuple[Evidence, str]:
+        """A usable sidecar and its file's SHA-256; a FlowError that says why it is none."""
+        from flow.adapters.contracts import formats
+        from flow.core.sha import sha256
+
+        rel = layout.evidence_file(run_id, ids.evidence_id(evidence_id))
+        data = files.read_bytes(self._root, rel)
+        if not data:
+            raise _corrupt(rel, "is empty: corrupt, as after a power cut")
+        key = (rel, sha256(data).hexdigest())
+        evidence = _sidecars.get(key)
+        if evidence is None:
+            evidence, _ = formats.read_evidence(
+                data, file=rel, expect_id=evidence_id, cache_dir=self._cache_dir
+            )
+            if len(_sidecars) >= _PARSED_LIMIT:
+                del _sidecars[next(iter(_sidecars))]
+            _sidecars[key] = evidence
+        if evidence.run_id != run_id:
+            raise _corrupt(rel, f"is of run {evidence.run_id}, not {run_id}", "metadata.run_id")
+        self._check_output(rel, evidence)
+        return evidence, key[1]
+
+    def _check_output(self, rel: str, evidence: Evidence) -> None:
+        name = evidence.output_ref
+        if name is None:
+            return
+        if "/" in name:
+            raise _corrupt(rel, "names an output outside its own folder", "evidence.output_ref")
+        output = f"{layout.evidence_dir(evidence.run_id)}/{name}"
+        found = files.digest(self._root, output, limit=OUTPUT_LIMIT)
+        if found is None:
+            if ledger_file.find(self._root, evidence.run_id, evidence.id, DROPPED) is not None:
+                return  # flow gc let it go, on the record
+            raise _corrupt(rel, f"its output {name} is missing", "evidence.output_ref")
+        wanted = evidence.document["evidence"].get("output_sha256")
+        if wanted is not None and found != wanted:
+            raise _corrupt(rel, f"its output {name} was altered", "evidence.output_sha256")
+
+    def _json_object(self, rel: str, limit: int = files.READ_LIMIT) -> dict[str, Any] | None:
+        return _object(files.read_optional(self._root, rel, limit=limit))
+
+
+def read_goal(root: str, goal_id: str, cache_dir: str | None = None) -> tuple[bytes, LoadedGoal]:
+    """A goal file's bytes, and what they say. Raises as :meth:`FileRecords.goal` does.
+
+    ``cache_dir`` is as for :func:`flow.adapters.contracts.formats.read_goal`.
+    """
+    rel = layout.goal_file(ids.goal_id(goal_id))
+    data = files.read_optional(root, rel)
+    if data is None:
+        raise InputError(
+            f"there is no goal {goal_id}",
+            code="not_found",
+            file=rel,
+            key="goal id",
+            value=goal_id,
+            remedy="see the goals there are: flow goal list",
+        )
+    goal, warnings = parse_goal(data, rel, expect_id=goal_id, cache_dir=cache_dir)
+    return data, LoadedGoal(goal, goal.digest(rubric_digests(root, goal)), warnings, rel)
+
+
+def parse_goal(
+    data: bytes, file: str, *, expect_id: str | None = None, cache_dir: str | None = None
+) -> tuple[Goal, tuple[str, ...]]:
+    """A goal text as a value, and warnings; callers must not change its ``document``.
+
+    ``expect_id`` is the id that the file's name says.
+    """
+    from flow.core.sha import sha256
+
+    key = (file, expect_id, sha256(data).digest())
+    found = _parsed.get(key)
+    if found is None:
+        from flow.adapters.contracts import formats
+
+        found = formats.read_goal(data, file=file, expect_id=expect_id, cache_dir=cache_dir)
+        if len(_parsed) >= _PARSED_LIMIT:
+            del _parsed[next(iter(_parsed))]
+        _parsed[key] = found
+    return found
+
+
+def rubric_digests(root: str, goal: Goal) -> dict[str, str]:
+    """SHA-256 of the project rubrics among those the goal names (SPEC section 7)."""
+    return rubrics_named(root, goal.rubrics, goal.scorecard_rubrics)
+
+
+def rubrics_named(root: str, names: Sequence[str], cards: Sequence[str] = ()) -> dict[str, str]:
+    """SHA-256 of the project rubrics among ``names``; ``cards`` are rubrics of scorecards."""
+    found = {}
+    for name in names:
+        for end in layout.RUBRIC_ENDS if ids.RUBRIC_NAME.fits(name) else ():
+            digest = files.digest(root, f"{layout.RUBRICS}/{name}{end}")
+            if digest is not None:
+                found[name] = digest
+                break
+    for name in filter(ids.RUBRIC_NAME.fits, cards):
+        for folder in (layout.RUBRICS, layout.PLUGIN_RUBRICS):
+            for file in (name, f"{name}.md", f"rubric-{name}.md"):
+                rel = f"{folder}/{file}"
+                digest = files.digest(root, rel)
+                if digest is not None:
+                    found[rel] = digest
+    return found
+
+
+def baseline_document(baseline: Baseline, goal_id: str, run_id: str) -> dict[str, Any]:
+    """``baseline.json``: whose it is, and the baseline's fields."""
+    return {"goal_id": goal_id, "run_id": run_id, **baseline._asdict()}
+
+
+def baseline_from_document(document: Mapping[str, Any]) -> Baseline | None:
+    """A baseline, or None where a field is missing or of another kind than Flow writes."""
+    from flow.core.changes import Baseline  # `boundary` itself loads all that judges one
+
+    values: list[Any] = []
+    for name in Baseline._fields:
+        default = Baseline._field_defaults.get(name)
+        value = document.get(name, default)
+        if name == "base_commit":
+            good = name in document and (value is None or isinstance(value, str))
+        elif isinstance(default, str):
+            good = isinstance(value, str)
+        elif isinstance(default, tuple):
+            good = isinstance(value, list | tuple) and all(isinstance(v, str) for v in value)
+            value = tuple(value) if good else None
+        else:
+            good = isinstance(value, dict) and all(isinstance(v, str) for v in value.values())
+        if not good:
+            return None
+        values.append(value)
+    return Baseline(*values)
+
+
+def _object(data: bytes | None) -> dict[str, Any] | None:
+    try:
+        found = lenient_json.loads(data) if data else None
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _corrupt(rel: str, why: str, key: str | None = None) -> ContractError:
+    return ContractError(
+        [Fault(why, file=rel, key=key, remedy="it is not used; record it again under a new id")]
+    )

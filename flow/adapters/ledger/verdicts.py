@@ -1,0 +1,94 @@
+"""Writing ``last-verdict.json`` (SPEC section 3, step 8, and ``flow-record-verdict.sh``).
+
+The one piece of code that writes it, whoever calls. The file is what the next evaluation compares
+with and what people look at, never a source of truth: where it is missing or torn, the goal says
+what was.
+"""
+
+from __future__ import annotations
+
+import json
+
+from flow.adapters.chain import session_writes
+from flow.adapters.contracts import formats, schemas
+from flow.adapters.fs import files
+from flow.cheap_typing import TYPE_CHECKING, Any
+from flow.core import ids, layout
+from flow.core.verdict import clip
+from flow.errors import ContractError, Fault
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+SOURCE = "verdict"
+"""How messages name a verdict that came from no file."""
+
+
+def write_verdict(
+    root: str, run_id: str, document: Mapping[str, Any], *, now: str, file: str = SOURCE
+) -> tuple[str, tuple[str, ...]]:
+    """Replace the run's ``last-verdict.json``; returns its path below ``root``, and warnings.
+
+    ``now`` becomes ``recorded_at``; ``file`` names the document in messages. Over-long texts are
+    cut with a warning. Raises :class:`ContractError` with every fault at once, :class:`InputError`
+    for the run id, :class:`RefusedError` where the path is a symlink, :class:`StorageError`.
+    """
+    ids.run_id(run_id)
+    _refuse_unwritable(document, file)
+    stored, warnings = checked(document, run_id=run_id, file=file)
+    stored["recorded_at"] = now
+    text = json.dumps(stored, indent=2, ensure_ascii=True) + "\n"
+    if len(text) > files.READ_LIMIT:
+        raise ContractError(
+            [Fault(f"is larger than {files.READ_LIMIT} bytes", file=file, remedy="shorten it")]
+        )
+    rel = layout.verdict_file(run_id)
+    data = text.encode("ascii")
+    files.replace(root, rel, data)
+    session_writes.wrote(root, rel, data)
+    return rel, warnings
+
+
+def checked(
+    document: Mapping[str, Any], *, run_id: str, file: str = SOURCE
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """The verdict as it is stored, and warnings; :class:`ContractError` names every fault."""
+    if not isinstance(document, dict):
+        formats.check("verdict", document, file=file)  # says why
+    stored = dict(document)
+    cuts = []
+    for key, limit in _caps().items():
+        text = stored.get(key)
+        if isinstance(text, str) and len(text) > limit:
+            stored[key] = clip(text, limit)
+            cuts.append(f"{file}: {key}: is cut from {len(text)} to {limit} characters")
+    warnings = formats.check("verdict", stored, file=file)
+    if stored.get("run_id", run_id) not in (run_id, ""):
+        raise ContractError(
+            [
+                Fault(
+                    f"is not the run {run_id} it is recorded for",
+                    file=file,
+                    key="run_id",
+                    value=stored["run_id"],
+                    remedy="record it with its own --run-id",
+                )
+            ]
+        )
+    return stored, (*cuts, *warnings)
+
+
+def _refuse_unwritable(document: object, file: str) -> None:
+    """Refuse what a caller in Python can hand over and no JSON file can hold (NaN, a set ...)."""
+    try:
+        json.dumps(document, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ContractError(
+            [Fault(f"is no JSON value: {error!s:.200}", file=file, remedy="use plain JSON types")]
+        ) from None
+
+
+def _caps() -> dict[str, int]:
+    """Field → the most characters it may have, as the schema says."""
+    fields = schemas.load("verdict")["properties"]
+    return {key: rule["maxLength"] for key, rule in fields.items() if "maxLength" in rule}

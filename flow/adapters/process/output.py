@@ -1,0 +1,194 @@
+"""What a command prints, on its way to the disk: masked, bounded there, never held in memory.
+
+Secrets are masked first (SPEC section 10), so that no file ever holds one. Of more than ``limit``
+bytes the first and the last half are kept, with a line between them that says how many were left
+out. The first half goes to the file that will be published; what follows goes to a second one
+without a name, used as a ring, so that 300 MB of output take no more disk than 10 MiB of it. Digest
+and size are those of the published file; how many bytes were printed is counted before masking, how
+many are left out after it.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from contextlib import suppress
+
+from flow.adapters.fs import files, folders
+from flow.cheap_typing import TYPE_CHECKING, NamedTuple
+from flow.core.sha import new
+from flow.errors import FlowError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from hashlib import _Hash
+
+    from flow.core.secrets import Masker
+
+_FLAGS = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_BLOCK = 1 << 20
+END_KEPT = 1 << 18
+"""Bytes of the end that can be read whatever the limit: what is decided on is read uncut."""
+END = "-end"
+"""Behind the work file's name: the end of an output that was cut shorter than that."""
+
+
+class Stored(NamedTuple):
+    """The finished file: its digest and size, how much was printed, how much of that is missing.
+
+    ``masked`` counts the secrets by their kinds. ``end``: there is a file with the uncut end.
+    """
+
+    sha256: str
+    size: int
+    printed: int
+    left_out: int
+    masked: Mapping[str, int]
+    end: bool = False
+
+
+def gap(left_out: int) -> bytes:
+    """The line that stands for ``left_out`` bytes."""
+    return b"\n[flow: %d bytes of output left out here]\n" % left_out
+
+
+class OutputFile:
+    """One command's output, written to ``rel`` below ``root``, through a masker made for it.
+
+    Raises :class:`RefusedError` or :class:`StorageError` where the file cannot be made; every other
+    method raises OSError where the disk refuses, and what it holds then is worth nothing.
+    """
+
+    def __init__(self, root: str, rel: str, limit: int, make_masker: Callable[[], Masker]) -> None:
+        self._make_masker = make_masker
+        self._masker: Masker | None = None
+        self._root, self._rel = root, rel
+        self._fd = self._make()
+        self._ring = -1
+        self._head = limit // 2
+        self._tail = limit - self._head
+        self._end: bytearray | None = bytearray() if self._tail < END_KEPT else None
+        self._digest: _Hash | None = None
+        self._size = 0
+        self._passed = 0
+
+    def _make(self) -> int:
+        folder, name = folders.open_parent(self._root, self._rel)
+        try:
+            return os.open(name, _FLAGS, files.FILE_MODE, dir_fd=folder)
+        finally:
+            os.close(folder)
+
+    def write(self, data: bytes) -> None:
+        """Take more output; some of it may be held back until its end is known."""
+        if self._masker is None:
+            self._masker = self._make_masker()
+        self._keep(self._masker.feed(data))
+
+    def _keep(self, data: bytes) -> None:
+        if self._end is not None:
+            self._end += data
+            if len(self._end) > 2 * END_KEPT:
+                del self._end[:-END_KEPT]
+        view = memoryview(data)
+        room = self._head - self._passed
+        if room > 0:
+            self._append(view[:room])
+            self._passed += min(room, len(view))
+            view = view[room:]
+        if len(view) > self._tail:  # of these, the ring would overwrite all but the last
+            self._passed += len(view) - self._tail
+            view = view[-self._tail :]
+        while view:
+            if self._ring < 0:
+                self._ring = self._make_ring()
+            at = (self._passed - self._head) % self._tail
+            part = view[: self._tail - at]
+            os.lseek(self._ring, at, os.SEEK_SET)
+            _write_all(self._ring, part)
+            self._passed += len(part)
+            view = view[len(part) :]
+
+    def _make_ring(self) -> int:
+        """A file of the same file system that goes with this process."""
+        name = f"{self._rel}-tail"
+        folder, base = folders.open_parent(self._root, name)
+        try:
+            fd = os.open(base, _FLAGS, 0o600, dir_fd=folder)
+            os.unlink(base, dir_fd=folder)
+        finally:
+            os.close(folder)
+        return fd
+
+    def _append(self, data: memoryview | bytes) -> None:
+        _write_all(self._fd, memoryview(data))
+        if self._digest is None:  # what begins small stays small, most of the time
+            self._digest = new("sha256", len(data))
+        self._digest.update(data)
+        self._size += len(data)
+
+    def finish(self) -> Stored:
+        """Put the tail behind the head, sync, and say what is there now."""
+        if self._masker is not None:
+            self._keep(self._masker.finish())
+        left_out = max(self._passed - self._head - self._tail, 0)
+        if left_out:
+            self._append(gap(left_out))
+        if self._ring >= 0:
+            held = min(self._passed - self._head, self._tail)
+            start = (self._passed - self._head) % self._tail if left_out else 0
+            for begin, end in ((start, held), (0, start)):
+                for at in range(begin, end, _BLOCK):
+                    self._append(os.pread(self._ring, min(_BLOCK, end - at), at))
+        end = bool(left_out) and self._end is not None
+        if end:
+            self._write_end()
+        if not self._still_there():
+            self._put_back()
+        os.fsync(self._fd)
+        digest = self._digest or new("sha256", 0)
+        printed, masked = 0, {}
+        if self._masker is not None:
+            printed, masked = self._masker.taken, self._masker.counts
+        return Stored(digest.hexdigest(), self._size, printed, left_out, masked, end)
+
+    def _write_end(self) -> None:
+        """Leave the uncut end beside the work file, for whoever judges the run at once."""
+        folder, name = folders.open_parent(self._root, self._rel + END)
+        try:
+            fd = os.open(name, _FLAGS, files.FILE_MODE, dir_fd=folder)
+        finally:
+            os.close(folder)
+        try:
+            _write_all(fd, memoryview(bytes(self._end or b"")[-END_KEPT:]))
+        finally:
+            os.close(fd)
+
+    def _still_there(self) -> bool:
+        try:
+            found = os.lstat(os.path.join(self._root, self._rel))
+        except OSError:
+            return False
+        return os.path.samestat(found, os.fstat(self._fd))
+
+    def _put_back(self) -> None:
+        """Write it again where the command removed or moved it, folder and all (CASES E67)."""
+        old, self._fd = self._fd, self._make()
+        for at in range(0, self._size, _BLOCK):
+            _write_all(self._fd, memoryview(os.pread(old, _BLOCK, at)))
+        os.close(old)
+
+
+def discard(root: str, rel: str) -> None:
+    """Remove a work file where it is still there; never fails, since something else already has."""
+    with suppress(FlowError):  # the folder has become unsafe or unreadable; doctor lists the rest
+        files.remove(root, rel, sync=False)
+
+
+def _write_all(fd: int, view: memoryview) -> None:
+    """Write everything: on a full disk a write may take a part and raise nothing (CASES A2)."""
+    while view:
+        written = os.write(fd, view)
+        if written == 0:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        view = view[written:]

@@ -1,0 +1,248 @@
+"""Finding and ending every process that a command started.
+
+Linux: whoever watches a command is a *subreaper*. A process below it whose parent dies becomes its
+child, whatever session or group it fled to, so that "no child is left" means "nothing is left"
+(:class:`ReapedTree`). Elsewhere processes are followed by looking at the table again and again
+(:class:`FollowedTree`), which one that detaches itself quickly enough can escape; the evidence
+says so.
+"""
+
+from __future__ import annotations
+
+import _signal as signal  # type: ignore[import-not-found]  # `signal` itself loads `enum`
+import os
+from contextlib import suppress
+
+from flow.adapters.process.child import end_group
+from flow.cheap_typing import TYPE_CHECKING, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+CANNOT_FOLLOW = (
+    "This system offers no way to find every process that a command started: one that detached "
+    "itself at once may have been left running."
+)
+
+
+class Process(NamedTuple):
+    """A row of the process table. ``start`` tells it from a later one with the same number."""
+
+    pid: int
+    parent: int
+    group: int
+    state: str
+    start: str
+    name: str
+
+
+class Tree(Protocol):
+    """The processes that one command started, itself included."""
+
+    complete: bool
+    """Whether nothing can escape."""
+
+    status: int | None
+    """The command's ``waitpid`` status, once it has exited."""
+
+    def watch(self, pid: int) -> None:
+        """Take ``pid`` as the command."""
+
+    def reap(self) -> bool:
+        """Collect who has exited; True where nothing of the tree is left."""
+
+    def living(self) -> list[Process]:
+        """What is there now; never anything that is not of the tree."""
+
+
+def become_subreaper() -> bool:
+    """Make this process the new parent of its orphaned descendants; False where that is unknown."""
+    import sys
+
+    if not sys.platform.startswith("linux"):
+        return False
+    try:
+        import ctypes
+
+        prctl = ctypes.CDLL(None, use_errno=True).prctl
+    except (ImportError, OSError, AttributeError):
+        return False
+    set_child_subreaper = 36
+    return bool(prctl(set_child_subreaper, 1, 0, 0, 0) == 0) and os.path.exists("/proc/self/stat")
+
+
+class ReapedTree:
+    """All descendants of this process, which must be a subreaper and have no other children."""
+
+    complete = True
+
+    def __init__(self) -> None:
+        self.status: int | None = None
+        self._command = -1
+
+    def watch(self, pid: int) -> None:
+        """Take ``pid`` as the command."""
+        self._command, self.status = pid, None
+
+    def reap(self) -> bool:
+        """Collect who has exited; True where nothing of the tree is left."""
+        while True:
+            try:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                return True
+            if pid == 0:
+                return False
+            if pid == self._command:
+                self.status, self._command = status, -1
+
+    def living(self) -> list[Process]:
+        """What is there now."""
+        return descendants(os.getpid(), table())
+
+
+class FollowedTree:
+    """What could be seen to descend from the command, by parent or by process group."""
+
+    complete = False
+
+    def __init__(self) -> None:
+        self.status: int | None = None
+        self._command = -1
+        self._known: dict[int, str] = {}
+        self._groups: set[int] = set()
+
+    def watch(self, pid: int) -> None:
+        """Take ``pid`` as the command."""
+        self._command, self.status = pid, None
+        self._groups.add(pid)
+        self.living()
+
+    def reap(self) -> bool:
+        """Collect who has exited; True where nothing of the tree was found."""
+        if self._command >= 0:
+            pid, status = os.waitpid(self._command, os.WNOHANG)
+            if pid == 0:
+                return False
+            self.status, self._command = status, -1
+        return not self.living()
+
+    def living(self) -> list[Process]:
+        """What is there now, as far as it can be known; looking often makes it know more."""
+        rows = table()
+        rows.pop(os.getpid(), None)
+        known = {p for p, start in self._known.items() if p in rows and rows[p].start == start}
+        grown = True
+        while grown:
+            more = {
+                row.pid
+                for row in rows.values()
+                if row.pid not in known and (row.parent in known or row.group in self._groups)
+            }
+            known |= more
+            self._groups |= {rows[pid].group for pid in more if rows[pid].group == pid}
+            grown = bool(more)
+        self._known = {pid: rows[pid].start for pid in known}
+        return [rows[pid] for pid in sorted(known) if rows[pid].state != "Z"]
+
+
+def send(processes: Iterable[Process], number: int) -> None:
+    """Send a signal to each, and never to another that got the same number meanwhile."""
+    for process in processes:
+        with suppress(ProcessLookupError, PermissionError):
+            if hasattr(signal, "pidfd_send_signal"):
+                _send_exactly(process, number)
+            else:
+                os.kill(process.pid, number)
+
+
+def _send_exactly(process: Process, number: int) -> None:
+    try:
+        fd = os.pidfd_open(process.pid)
+    except ProcessLookupError:
+        return
+    except OSError:  # an old kernel, or no descriptor left
+        os.kill(process.pid, number)
+        return
+    try:
+        now = _read_stat(str(process.pid))
+        if now is not None and now.start == process.start:
+            signal.pidfd_send_signal(fd, number)
+    finally:
+        os.close(fd)
+
+
+def start_of(pid: int) -> str | None:
+    """When a process began, in a form that tells it from another; None where that takes long."""
+    row = _read_stat(str(pid))
+    return row.start if row else None
+
+
+def end_group_of(pid: int, start: str | None) -> None:
+    """Kill the group that process ``pid`` led, unless the number belongs to a later process."""
+    if start_of(pid) in (None, start):
+        end_group(pid)
+
+
+def descendants(pid: int, rows: dict[int, Process]) -> list[Process]:
+    """Everything below ``pid`` in ``rows`` that is not a zombie, parents first."""
+    below: dict[int, list[Process]] = {}
+    for row in rows.values():
+        below.setdefault(row.parent, []).append(row)
+    found = below.get(pid, [])
+    for row in found:  # it grows while it is walked
+        found.extend(below.get(row.pid, ()))
+    return [row for row in found if row.state != "Z"]
+
+
+def table() -> dict[int, Process]:
+    """Every process that can be seen, by number."""
+    if os.path.exists("/proc/self/stat"):
+        found = (_read_stat(name) for name in os.listdir("/proc") if name.isdigit())
+        return {row.pid: row for row in found if row is not None}
+    return _ask_ps()
+
+
+def _read_stat(pid: str) -> Process | None:
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            text = file.read()
+    except OSError:  # it has just gone
+        return None
+    start, end = text.index(b"("), text.rindex(b")")  # the name may hold anything
+    fields = text[end + 2 :].decode("ascii").split()
+    return Process(
+        pid=int(pid),
+        parent=int(fields[1]),
+        group=int(fields[2]),
+        state="Z" if fields[0] == "X" else fields[0],
+        start=fields[19],
+        name=_plain(text[start + 1 : end]),
+    )
+
+
+def _ask_ps() -> dict[int, Process]:
+    from flow.adapters.process.tool import run_tool
+
+    result = run_tool(
+        ("/bin/ps", "-A", "-o", "pid=,ppid=,pgid=,state=,lstart=,comm="),
+        cwd="/",
+        env={"PATH": "/bin:/usr/bin", "LC_ALL": "C"},
+        timeout=10,
+    )
+    rows = {}
+    for line in result.stdout.splitlines():
+        fields = line.split(None, 9)  # lstart is five words
+        if len(fields) == 10:
+            pid, parent, group = (int(field) for field in fields[:3])
+            start = b" ".join(fields[4:9]).decode("ascii", "replace")
+            name = _plain(os.path.basename(fields[9].strip()))
+            state = fields[3][:1].decode("ascii", "replace")
+            rows[pid] = Process(pid, parent, group, state, start, name)
+    return rows
+
+
+def _plain(name: bytes) -> str:
+    """A process's name, which it chose itself, as at most 15 harmless characters."""
+    text = name.decode("utf-8", "replace")[:15]
+    return "".join(c if c.isascii() and c.isprintable() else "?" for c in text)

@@ -1,0 +1,4 @@
+"""Rubrics and scorecards on disk.
+
+What they mean is in ``core/judging``.
+"""

@@ -1,0 +1,142 @@
+"""Where rubrics come from: a project's ``.flow/rubrics``, Flow's own ones, a file that is named."""
+
+from __future__ import annotations
+
+import os
+from hashlib import sha256
+
+from flow.adapters.fs import files, inputs
+from flow.cheap_typing import TYPE_CHECKING, NamedTuple
+from flow.core import ids, layout, rubric_files
+from flow.core.explain import visible
+from flow.core.rubric_files import READY_MADE
+from flow.errors import InputError, StorageError
+
+if TYPE_CHECKING:
+    from flow.core.rubric import Rubric
+
+ENDS = layout.RUBRIC_ENDS
+FILES_LIMIT = 10_000
+"""Rubrics of a project that are listed."""
+
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+# As for the schemas: a wheel carries them inside the package, which is asked first.
+_FOLDERS = (
+    os.path.join(_PACKAGE, "_data", "rubrics"),
+    os.path.join(os.path.dirname(_PACKAGE), "rubrics"),
+)
+
+
+class LoadedRubric(NamedTuple):
+    """A rubric and where it is from.
+
+    ``name`` is what a goal or ``--rubric`` calls it, ``origin`` is ``project``, ``flow`` or
+    ``file``, ``sha256`` that of its file.
+    """
+
+    name: str
+    rubric: Rubric
+    origin: str
+    file: str
+    sha256: str
+    warnings: tuple[str, ...]
+
+
+def find(name: str, top: str | None) -> LoadedRubric:
+    """The rubric of this name: the project's own below the top level ``top``, else Flow's.
+
+    Raises :class:`InputError` (``not_found``) where there is none, :class:`ContractError` with
+    every fault of its file, :class:`RefusedError` for a symlink.
+    """
+    ids.rubric_name(name)
+    rel = f"{layout.RUBRICS}/{name}"
+    for end in ENDS if top is not None else ():
+        data = files.read_optional(top or "", f"{rel}{end}")
+        if data is not None:
+            return read(data, f"{rel}{end}", name=name, origin="project")
+    if name in READY_MADE:
+        return ready_made(name)
+    known = [*(project_names(top) if top is not None else ()), *READY_MADE]
+    raise InputError(
+        f"there is no rubric {name!r:.80}",
+        code="not_found",
+        file=f"{rel}{ENDS[0]}",
+        key="rubric",
+        value=name,
+        remedy=f"write that file, or use one of {', '.join(dict.fromkeys(known[:20]))}",
+    )
+
+
+def find_or_read(named: str, top: str | None) -> LoadedRubric:
+    """The rubric that a person named: by its name, or by the path of a YAML or JSON file."""
+    if "/" in named or named.endswith(ENDS):
+        return read(inputs.read(named, "rubric"), named)
+    return find(named, top)
+
+
+def ready_made(name: str) -> LoadedRubric:
+    """One of Flow's own rubrics; :class:`StorageError` where this installation lacks it."""
+    for folder in _FOLDERS:
+        path = os.path.join(folder, name + ENDS[0])
+        if os.path.isfile(path):
+            return read(inputs.read(path, "rubric"), path, name=name, origin="flow")
+    raise StorageError(
+        f"the rubric {name} is missing from this installation",
+        file=os.path.join(_FOLDERS[-1], name + ENDS[0]),
+        remedy="install Flow again",
+    )
+
+
+def project_names(top: str) -> tuple[str, ...]:
+    """The names of a project's own rubrics, sorted."""
+    stems = {os.path.splitext(file)[0] for file in _files(top) if file.endswith(ENDS)}
+    return tuple(sorted(stem for stem in stems if ids.RUBRIC_NAME.fits(stem)))
+
+
+def never_used(top: str) -> tuple[str, ...]:
+    """A sentence for each file beside a project's rubrics that no name leads to.
+
+    Markdown files are rubrics of scorecards, and not looked at here.
+    """
+    said = []
+    first: dict[str, str] = {}
+    for file in sorted(_files(top), key=lambda file: (_place(file), file)):
+        stem, end = os.path.splitext(file)
+        if end == ".md" or file.startswith("."):
+            continue
+        path = visible(f"{layout.RUBRICS}/{file}")
+        if end not in ENDS:
+            said.append(f"{path} is never used: a rubric's file ends in {', '.join(ENDS)}")
+        elif not ids.RUBRIC_NAME.fits(stem):
+            said.append(f"{path} is never used: its name is not that of a rubric")
+        elif stem in first:
+            said.append(f"{path} is never used: {first[stem]} comes first")
+        else:
+            first[stem] = file
+    return tuple(said)
+
+
+def _files(top: str) -> list[str]:
+    return files.names(top, layout.RUBRICS, suffix="", limit=FILES_LIMIT)
+
+
+def _place(file: str) -> int:
+    """Where the file's end stands among those that a rubric may have."""
+    end = os.path.splitext(file)[1]
+    return ENDS.index(end) if end in ENDS else len(ENDS)
+
+
+def read(data: bytes, file: str, *, name: str | None = None, origin: str = "file") -> LoadedRubric:
+    """The rubric in a file's bytes; :class:`ContractError` with every fault.
+
+    A name that ends in ``.json`` is read as JSON, any other as YAML.
+    """
+    from flow.adapters.contracts import formats
+
+    if file.endswith(".json"):
+        document = formats.parse_json(data, file=file, what="rubric")
+    else:
+        document = formats.parse_yaml(data, file=file, what="rubric")
+    rubric, warnings = rubric_files.rubric(document, file)
+    stem = os.path.basename(file).rpartition(".")[0]
+    return LoadedRubric(name or stem, rubric, origin, file, sha256(data).hexdigest(), warnings)

@@ -1,0 +1,187 @@
+"""Stored scorecards: one JSON file for each, published once and never changed (SPEC section 9.3).
+
+The folder lies in the checkout, where anybody can write: reading back is bounded, and what is no
+card of Flow's shape is named and left out.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+
+from flow.adapters.fs import files
+from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
+from flow.core import layout
+from flow.core import scorecard_history as past
+from flow.core.explain import visible
+from flow.core.settings import DEFAULT
+from flow.errors import ContractError, Fault, FlowError, InputError, RefusedError, StorageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from flow.core.scorecard_history import CardFile, PastCard
+    from flow.core.settings import LoadedSettings
+
+CARD_LIMIT = 1 << 18
+"""Bytes of a stored card that are read."""
+MOST_FILES = 100_000
+"""Files in the folder."""
+MOST_CARDS = 100
+"""Cards of one skill that are read back, where no more is asked for."""
+WHOLE = 1_000
+"""Cards of one skill that its history shows."""
+MOST_OTHERS = 200
+"""Files of other skills, with names that end alike, that are read in vain."""
+MOST_NUMBERS = 1_000
+"""Cards of one skill in one second."""
+LOCK = f"{layout.LOCKS}/scores.lock"
+_WARNINGS = 20
+
+
+class History(NamedTuple):
+    """The cards of one skill, newest first, and what was left out."""
+
+    cards: tuple[PastCard, ...]
+    warnings: tuple[str, ...]
+    older: int = 0
+    """Files of older cards that were not looked into."""
+
+
+def folder(top: str, loaded: LoadedSettings) -> str:
+    """Where cards lie: ``judge.scoresDir``, else ``skills/judge/scores`` where a project has it."""
+    if loaded.origins["judge.scoresDir"] != DEFAULT:
+        return loaded.settings.scores_dir
+    if os.path.isdir(os.path.join(top, *layout.PLUGIN_SCORES.split("/"))):
+        return layout.PLUGIN_SCORES
+    return layout.SCORES
+
+
+def publish(
+    top: str,
+    where: str,
+    card: Mapping[str, Any],
+    announce: Callable[[str, bytes], None] = lambda *_: None,
+) -> dict[str, Any]:
+    """Write a card under the next free name and return it with ``file``, that name.
+
+    Of several processes in one second each gets a name of its own. ``announce`` gets the file's
+    path and bytes before it is written. Raises :class:`RefusedError`
+    for a symlink on the way and :class:`StorageError` for the disk.
+    """
+    for number in range(1, MOST_NUMBERS + 1):
+        rel = f"{where}/{past.file_name(card['skill'], card['timestamp'], number)}"
+        named = {**card, "file": rel}
+        data = (json.dumps(named, indent=2, ensure_ascii=False) + "\n").encode("utf-8")
+        announce(rel, data)
+        try:
+            files.publish_new(top, rel, data)
+        except RefusedError as error:
+            if error.code != "exists":
+                raise
+            continue
+        return named
+    raise StorageError(
+        f"there are {MOST_NUMBERS} cards of {card['skill']} in one second",
+        file=where,
+        remedy="move old cards away",
+    )
+
+
+def history(
+    top: str,
+    where: str,
+    skill: str,
+    *,
+    latest: str,
+    most: int = MOST_CARDS,
+    without: str | None = None,
+) -> History:
+    """The newest cards of ``skill``, at most ``most``; ``latest`` is the last stamp that counts.
+
+    Cards of the execution ``without`` are left out: an execution is not compared with itself.
+    Raises :class:`RefusedError` where the folder is reached through a symlink.
+    """
+    found: list[PastCard] = []
+    warnings: list[str] = []
+    tried = others = older = 0
+    named = past.newest_first(files.names(top, where, suffix=".json", limit=MOST_FILES), skill)
+    for at, file in enumerate(named):
+        if len(found) == most or tried == 2 * most + 50:
+            older = sum(past.named_as(file, skill) for file in named[at:])
+            break
+        if not past.named_as(file, skill):
+            # Another plugin's skill of that name, or another skill whose name ends alike.
+            card = None
+            if others < MOST_OTHERS and file.stamp <= latest:
+                card = _read(top, where, file, skill)
+            if isinstance(card, past.PastCard):
+                if without is None or card.execution != without:
+                    found.append(card)
+            else:
+                others += 1
+            continue
+        tried += 1
+        if file.stamp > latest:
+            warnings.append(f"{file.name}: is dated in the future, and does not count")
+            continue
+        card = _read(top, where, file, skill)
+        if isinstance(card, str):
+            warnings.append(f"{file.name}: {card}, and does not count")
+        elif card is not None and (without is None or card.execution != without):
+            found.append(card)
+            if card.remark:
+                warnings.append(f"{file.name}: {card.remark}")
+    more = len(warnings) - _WARNINGS
+    if more > 0:
+        warnings[_WARNINGS:] = [f"and {more} more files that are odd"]
+    return History(tuple(found), tuple(warnings), older)
+
+
+def one(top: str, where: str, skill: str, name: str) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """A stored card of ``skill`` as it is in its file, and what is odd about it.
+
+    ``name`` is its file's name, with ``.json`` or without, or a path that ends in it. Raises
+    :class:`InputError` where there is no such card, :class:`ContractError` for a file that is none.
+    """
+    from flow.adapters.contracts.check import accepts
+    from flow.adapters.contracts.strict_json import read_json
+
+    base = f"{name.rpartition('/')[2].removesuffix('.json')}.json"
+    file = past.read_name(base)
+    rel = f"{where}/{base}"
+    data = files.read_optional(top, rel, limit=CARD_LIMIT) if file is not None else None
+    if file is None or data is None:
+        raise InputError(
+            f"there is no card {visible(name)[:80]!r} of {skill}",
+            code="not_found",
+            file=where,
+            key="card",
+            value=name,
+            remedy=f"take a name that `flow judge history {skill}` shows",
+        )
+    document = read_json(data, file=rel, what="scorecard", limit=CARD_LIMIT)
+    card = past.read_card(document, file, skill)
+    if card is None:
+        raise InputError(
+            f"{visible(base)} is no card of {skill}, but of {visible(document['skill'])[:80]}",
+            file=rel,
+            key="card",
+            value=name,
+            remedy="name that skill",
+        )
+    if isinstance(card, str) or not accepts("scorecard", document)[0]:
+        why = card if isinstance(card, str) else "is not a scorecard (flow schema scorecard)"
+        raise ContractError([Fault(why, file=rel, remedy="it does not count; score again")])
+    return document, ((f"{base}: {card.remark}",) if card.remark else ())
+
+
+def _read(top: str, where: str, file: CardFile, skill: str) -> PastCard | str | None:
+    from flow.adapters.contracts.strict_json import read_json
+
+    try:
+        data = files.read_bytes(top, f"{where}/{file.name}", limit=CARD_LIMIT)
+        document = read_json(data, file=file.name, what="scorecard", limit=CARD_LIMIT)
+    except FlowError as error:
+        return f"cannot be read: {error.faults[0].message}"
+    return past.read_card(document, file, skill)

@@ -1,0 +1,288 @@
+"""Which rubric a skill's execution is judged by, and why (SPEC section 9.3).
+
+A rubric is a Markdown file whose front matter names the skills it is for, exactly or as globs. In
+this order: the one that a person asked for; a project's own (``skills/judge/rubrics/rubric-*.md``
+and ``.flow/rubrics/*.md``, by file name) whose list has the skill; Flow's, likewise; a project's
+that has no list and is named as the skill is; the default one. A project's file with the name of
+one of Flow's stands in its place.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+
+from flow.adapters.fs import files, inputs
+from flow.cheap_typing import TYPE_CHECKING, NamedTuple
+from flow.core import layout
+from flow.core.explain import names, visible
+from flow.errors import ContractError, Fault, InputError, StorageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+READY_MADE = ("code", "default", "ops", "research", "writing")
+"""The rubrics that come with Flow, ``rubric-<name>.md``."""
+DEFAULT = "rubric-default.md"
+LIMIT = 64 << 10
+"""Bytes of one rubric."""
+MOST_FILES = 1000
+MOST_SKILLS = 1000
+MOST_PATTERN = 200
+
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+# As for the schemas: a wheel carries them inside the package, which is asked first.
+_FOLDERS = (
+    os.path.join(_PACKAGE, "_data", "scorecard_rubrics"),
+    os.path.join(os.path.dirname(_PACKAGE), *layout.PLUGIN_RUBRICS.split("/")),
+)
+_FRONT = re.compile(r"---[ \t]*\n(?P<yaml>(?:.*\n)*?)---[ \t]*(?:\n|\Z)")
+
+
+class ChosenRubric(NamedTuple):
+    """A rubric for scorecards. ``name`` is its file's (``rubric-code.md``), ``why`` a sentence.
+
+    ``text`` is without the front matter. ``recognised`` is False where no rubric names the skill
+    and the default one stands in. ``source`` is ``project``, ``flow`` or ``file``. ``notes`` say
+    what a reader should know of the choice.
+    """
+
+    name: str
+    text: str
+    why: str
+    recognised: bool
+    source: str
+    notes: tuple[str, ...] = ()
+
+
+class _Rubric(NamedTuple):
+    name: str
+    text: str
+    skills: tuple[str, ...] | None
+    """None where its front matter does not speak of them."""
+    source: str
+    file: str
+
+
+def choose(skill: str | None, asked: str | None, top: str | None) -> ChosenRubric:
+    """The rubric for ``skill``; ``asked`` (``--rubric``) is a name or a path and decides alone.
+
+    Raises :class:`InputError` for an unknown name, :class:`ContractError` for a malformed file,
+    :class:`RefusedError` for a symlink in a project's folder.
+    """
+    if asked is not None:
+        found = _named(asked, top)
+        return _chosen(found, f"it was asked for: --rubric {visible(asked)[:200]}", True)
+    own = list(_project(top))
+    if skill is not None:
+        bare = skill.removeprefix("/")
+        for rubric in own:
+            pattern = _match(bare, rubric.skills)
+            if pattern is not None:
+                why = f"the project's {rubric.file} names {_shown(bare, pattern)}"
+                return _chosen(rubric, why, True)
+        for name in READY_MADE:
+            rubric = _ready_made(name)
+            pattern = _match(bare, rubric.skills)
+            if pattern is not None:
+                mine = next((each for each in own if each.name == rubric.name), rubric)
+                whose = "" if mine is rubric else "; the project's own file of that name is used"
+                why = f"Flow's {rubric.name} names {_shown(bare, pattern)}{whose}"
+                return _chosen(mine, why, True, _passed_over(bare, mine, own))
+        alike = _named_alike(bare, own)
+        if alike:
+            why = f"no rubric names {visible(bare)[:200]}, and {alike[0].file} has its name"
+            return _chosen(alike[0], why, True, (_by_name(bare, alike[0]),))
+    default = next((each for each in own if each.name == DEFAULT), None) or _ready_made("default")
+    why = (
+        f"no rubric names {visible(skill.removeprefix('/'))[:200]}"
+        if skill is not None
+        else "the transcript does not tell which skill ran"
+    )
+    unlisted = [each.file for each in own if each.skills is None and each.name != DEFAULT]
+    notes: tuple[str, ...] = ()
+    if skill is not None and unlisted:
+        notes = (f"Without a list of skills, and named otherwise: {names(unlisted)}. {_REMEDY}",)
+    return _chosen(default, f"{why}, so the default one stands in", False, notes)
+
+
+_REMEDY = "A rubric names its skills in its front matter (skills: [commit]); --rubric takes any."
+
+
+def _chosen(
+    rubric: _Rubric, why: str, recognised: bool, notes: tuple[str, ...] = ()
+) -> ChosenRubric:
+    return ChosenRubric(rubric.name, rubric.text, why, recognised, rubric.source, notes)
+
+
+def _by_name(skill: str, rubric: _Rubric) -> str:
+    return f"{rubric.file} was chosen for {visible(skill)[:200]} by its name alone. {_REMEDY}"
+
+
+def _passed_over(skill: str, chosen: _Rubric, own: list[_Rubric]) -> tuple[str, ...]:
+    """What is said of the project's own that are named as the skill and are not for it."""
+    others = [each.file for each in _named_alike(skill, own) if each.name != chosen.name]
+    if not others:
+        return ()
+    return (f"Named as the skill, and not used for it: {names(others)}. {_REMEDY}",)
+
+
+def _named_alike(skill: str, own: list[_Rubric]) -> list[_Rubric]:
+    """The project's own without a list of skills whose file is named as the skill is, best first.
+
+    The words of the file's name are words of the skill's, one after the other: ``rubric-deploy.md``
+    is for ``deploy`` and, where nothing fits better, for ``deploy-staging``.
+    """
+    words = _words(skill.rpartition(":")[2])
+    found = []
+    for rubric in own:
+        stem = _words(rubric.name.removesuffix(".md").removeprefix("rubric-"))
+        starts = range(len(words) - len(stem) + 1) if stem else ()
+        inside = any(words[at : at + len(stem)] == stem for at in starts)
+        if rubric.skills is None and rubric.name != DEFAULT and inside:
+            found.append((-len(stem), rubric))
+    return [rubric for _, rubric in sorted(found, key=lambda pair: pair[0])]
+
+
+def _words(name: str) -> list[str]:
+    return [word for word in re.split(r"[\W_]+", name.lower()) if word]
+
+
+def _shown(skill: str, pattern: str) -> str:
+    name = visible(skill)[:200]
+    return name if pattern == skill else f"{name} (as {visible(pattern)})"
+
+
+def _match(skill: str, patterns: tuple[str, ...] | None) -> str | None:
+    """The first pattern that names the skill, with or without the prefix of its plugin."""
+    from fnmatch import fnmatchcase
+
+    forms = (skill.lower(), skill.rpartition(":")[2].lower())
+    for pattern in patterns or ():
+        if any(fnmatchcase(form, pattern.lower()) for form in forms):
+            return pattern
+    return None
+
+
+# --- where they lie ----------------------------------------------------------------------------
+
+
+def _named(asked: str, top: str | None) -> _Rubric:
+    """The rubric that a person named: by its name, else by the path of a file."""
+    if "/" not in asked:
+        wanted = {asked, f"{asked}.md", f"rubric-{asked}.md"}
+        for rubric in _project(top, wanted):
+            return rubric
+        for name in READY_MADE:
+            if f"rubric-{name}.md" in wanted:
+                return _ready_made(name)
+    if "/" in asked or os.path.lexists(asked):
+        data = inputs.read(asked, "rubric", limit=LIMIT)
+        return _read(data, os.path.basename(asked), asked, "file")
+    own = [visible(name.removesuffix(".md").removeprefix("rubric-")) for name, _ in _files(top)]
+    known = list(dict.fromkeys((*own[:20], *READY_MADE)))
+    raise InputError(
+        f"there is no rubric {asked!r:.80} for scorecards",
+        code="not_found",
+        key="rubric",
+        value=asked,
+        remedy=f"use one of {', '.join(known)}, or the path of a Markdown file",
+    )
+
+
+def _project(top: str | None, wanted: set[str] | None = None) -> Iterator[_Rubric]:
+    """A project's own rubrics by file name; ``wanted`` are the only names to read."""
+    for name, rel in _files(top):
+        if wanted is None or name in wanted:
+            data = files.read_optional(top or "", rel, limit=LIMIT)
+            if data is not None:
+                yield _read(data, name, rel, "project")
+
+
+def _files(top: str | None) -> list[tuple[str, str]]:
+    """Name and path of each file that may be a project's own rubric."""
+    if top is None:
+        return []
+    found = [
+        (name, number, f"{folder}/{name}")
+        for number, folder in enumerate((layout.PLUGIN_RUBRICS, layout.RUBRICS))
+        for name in files.names(top, folder, suffix=".md", limit=MOST_FILES)
+        if folder != layout.PLUGIN_RUBRICS or name.startswith("rubric-")
+    ]
+    return [(name, rel) for name, _, rel in sorted(found)]
+
+
+def never_used(top: str) -> tuple[str, ...]:
+    """A sentence for each file beside a project's rubrics of scorecards that nothing leads to.
+
+    In ``.flow/rubrics`` that is a second Markdown file of one name only; the others there are told
+    by :func:`flow.adapters.rubrics.rubric_files.never_used`.
+    """
+    said = []
+    for name in files.names(top, layout.PLUGIN_RUBRICS, suffix="", limit=MOST_FILES):
+        if not name.startswith(("rubric-", ".")) or (name[0] != "." and not name.endswith(".md")):
+            path = visible(f"{layout.PLUGIN_RUBRICS}/{name}")
+            said.append(f"{path} is never used: a rubric of scorecards is rubric-<name>.md")
+    first: dict[str, str] = {}
+    for rubric in _project(top):
+        before = first.setdefault(rubric.name, rubric.file)
+        if before != rubric.file and not rubric.skills:
+            said.append(f"{rubric.file} is never used: {before} comes first, and it names no skill")
+    return tuple(said)
+
+
+def _ready_made(name: str) -> _Rubric:
+    file = f"rubric-{name}.md"
+    for folder in _FOLDERS:
+        path = os.path.join(folder, file)
+        if os.path.isfile(path):
+            return _read(inputs.read(path, "rubric", limit=LIMIT), file, path, "flow")
+    raise StorageError(
+        f"the rubric {file} is missing from this installation",
+        file=os.path.join(_FOLDERS[-1], file),
+        remedy="install Flow again",
+    )
+
+
+# --- files -------------------------------------------------------------------------------------
+
+
+def _read(data: bytes, name: str, file: str, source: str) -> _Rubric:
+    try:
+        text = data.decode("utf-8-sig").replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        raise _broken(file, f"is not UTF-8 text (byte {error.start})", "save it as UTF-8") from None
+    skills: tuple[str, ...] | None = None
+    if re.match(r"---[ \t]*$", text, re.MULTILINE):
+        front = _FRONT.match(text)
+        if front is None:
+            raise _broken(file, "its front matter has no end", "end it with a line ---")
+        skills = _skills(front["yaml"], file)
+        text = text[front.end() :]
+    if not text.strip():
+        raise _broken(file, "holds no rubric", "write what each dimension looks like at 3, 5, 7, 9")
+    return _Rubric(visible(name), text.strip("\n") + "\n", skills, source, visible(file))
+
+
+def _skills(front: str, file: str) -> tuple[str, ...] | None:
+    """The skills that a front matter names; None where it does not speak of them."""
+    from flow.adapters.contracts import formats
+
+    if not front.strip():
+        return None
+    document = formats.parse_yaml(front.encode(), file=file, what="rubric's front matter")
+    if "skills" not in document:
+        return None
+    skills = document["skills"]
+    remedy = 'write it as a list of names: skills: [commit, "*-docs"]'
+    if not isinstance(skills, list) or len(skills) > MOST_SKILLS:
+        raise _broken(file, "is not a list of names of skills", remedy, "skills")
+    for number, skill in enumerate(skills):
+        if not isinstance(skill, str) or not 0 < len(skill.strip()) <= MOST_PATTERN:
+            why = f"{skill!r:.80} is no name of a skill"
+            raise _broken(file, why, remedy, f"skills[{number}]")
+    return tuple(skill.strip() for skill in skills)
+
+
+def _broken(file: str, why: str, remedy: str, key: str | None = None) -> ContractError:
+    return ContractError([Fault(why, file=file, key=key, remedy=remedy)])

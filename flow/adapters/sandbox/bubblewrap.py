@@ -1,0 +1,287 @@
+"""Running commands in a bubblewrap sandbox (``evaluator.sandbox``, docs/sandbox-secrets.md).
+
+What a sandbox is made of, as the arguments of ``bwrap``: the root read-only, a private ``/tmp``,
+``/dev``, ``/proc`` and home folder, the checkout writable where the goal's patterns say, processes
+of its own, no network unless the goal asks for one. There is no way from here to a command that
+runs without it: what cannot be set up is a reason, and the command does not run.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+
+from flow.adapters.process.environment import find_program, is_below
+from flow.adapters.sandbox import home as sandbox_home
+from flow.adapters.sandbox import paths as sandbox_paths
+from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from flow.app.ports import Check
+    from flow.core.sandbox import Sandbox
+
+OLDEST = (0, 8, 0)
+"""The first one that can forbid further user namespaces and limit the size of a tmpfs."""
+PRIVATE = ("/tmp", "/var/tmp", "/run")  # noqa: S108  # where they are mounted, nothing is written
+"""Empty ones are put there. ``/run`` is where daemons listen that act for whoever asks them."""
+TMP_BYTES = 1 << 30
+"""Of each private folder."""
+PROCESSES = 4096
+"""Processes and threads at once in one sandbox, where the system can count them."""
+START = 'ulimit -u "$1" 2>/dev/null; shift; exec -a bash "$0" "$@" {fd}>&-'
+"""What bash does first in a sandbox: the limit, then it closes what bwrap tells its status on
+(bwrap lets it through) and becomes the shell that runs without a sandbox too."""
+
+_COUNTS_IN_NAMESPACE = (5, 14)
+"""From this Linux on the processes of a user namespace have a count of their own."""
+
+
+class Confinement(NamedTuple):
+    """One way to run commands. With ``refused`` they cannot be run at all."""
+
+    argv: tuple[str, ...]
+    """``bwrap`` with what it mounts and keeps apart."""
+    shell: tuple[str, str]
+    """The path of bash, and how many processes there may be."""
+    env: Mapping[str, str]
+    record: Mapping[str, Any]
+    """What the evidence tells."""
+    limitations: tuple[str, ...] = ()
+    refused: str | None = None
+    made: tuple[str, ...] = ()
+
+
+def confine(
+    top: str, sandbox: Sandbox, bash: str, env: Mapping[str, str], environ: Mapping[str, str]
+) -> Confinement:
+    """How to run commands of the checkout ``top`` (a real path) in the sandbox that is asked for.
+
+    ``env`` is what the commands get, ``environ`` the user's environment.
+    """
+    record: dict[str, Any] = {"kind": sandbox.kind, "network": sandbox.network}
+    bwrap, version, why = usable(top, environ.get("PATH"))
+    if bwrap is None:
+        refused = f"sandbox {sandbox.kind}: {why}"
+        return Confinement((), (bash, ""), env, {**record, "problem": why}, refused=refused)
+    found = sandbox_paths.opened(top, sandbox)
+    mounts = _mounts(top, environ)
+    mounts[top] = "read"
+    for rel in found.writable:
+        mounts[os.path.join(top, rel) if rel else top] = "write"
+    for rel in (*found.closed, *sandbox_paths.CLOSED):
+        path = os.path.join(top, rel)
+        if os.path.exists(path) and not os.path.islink(path):
+            mounts[path] = "read"
+    if sandbox.network:
+        _resolver(mounts)
+    _cover(mounts, top, environ)
+    counted = os.getuid() != 0 and _release() >= _COUNTS_IN_NAMESPACE
+    record.update(
+        version=version,
+        writable=[rel or "." for rel in found.writable],
+        read_only=list(found.closed) or None,
+        processes=PROCESSES if counted else None,
+    )
+    limitations = tuple(f"Read-only in the sandbox: {why}." for why in found.left_out)
+    return Confinement(
+        (bwrap, *_namespaces(sandbox), *_arguments(mounts)),
+        (bash, str(PROCESSES) if counted else "unlimited"),
+        _temporary(env),
+        {key: value for key, value in record.items() if value is not None},
+        limitations,
+        made=found.made,
+    )
+
+
+def confined(
+    top: str, checks: Sequence[Check], bash: str, env: Mapping[str, str], environ: Mapping[str, str]
+) -> list[Confinement | None]:
+    """How to run each of ``checks``: None for those that ask for no sandbox."""
+    known: dict[Sandbox | None, Confinement | None] = {None: None}
+    for wanted in (check.sandbox for check in checks):
+        if wanted is not None and wanted not in known:
+            known[wanted] = confine(top, wanted, bash, env, environ)
+    return [known[check.sandbox] for check in checks]
+
+
+def command(confinement: Confinement, cwd: str, status: int, options: Sequence[str]) -> list[str]:
+    """The arguments that run bash with ``options`` in a folder; it tells how it went on a pipe."""
+    bash, processes = confinement.shell
+    argv = [*confinement.argv, "--chdir", cwd, "--json-status-fd", str(status), "--", bash]
+    return [
+        *argv,
+        "--noprofile",
+        "--norc",
+        "-c",
+        START.format(fd=status),
+        bash,
+        processes,
+        *options,
+    ]
+
+
+def usable(top: str | None, path: str | None) -> tuple[str | None, str, str]:
+    """(bwrap's path or None, its version, why it cannot be used).
+
+    It is never taken from the checkout ``top``.
+    """
+    if not sys.platform.startswith("linux"):
+        return None, "", "it needs Linux"
+    bwrap = find_program("bwrap", path, outside=top)
+    if bwrap is None:
+        return None, "", "the program bwrap was not found in PATH (install bubblewrap)"
+    from flow.adapters.process.tool import run_tool
+
+    said = run_tool((bwrap, "--version"), cwd="/", env={"LC_ALL": "C"}, timeout=10)
+    version = said.stdout.decode("utf-8", "replace").strip().removeprefix("bubblewrap ")[:20]
+    numbers = tuple(int(part) for part in version.split(".") if part.isdigit())
+    if said.status != 0 or not numbers:
+        return None, "", "bwrap --version fails"
+    if numbers < OLDEST:
+        return None, version, f"bubblewrap {version} is older than {'.'.join(map(str, OLDEST))}"
+    return bwrap, version, ""
+
+
+def why_not(top: str | None, path: str | None) -> tuple[str, str | None]:
+    """(bwrap's version, why a sandbox cannot be set up here or None), by setting one up."""
+    bwrap, version, why = usable(top, path)
+    if bwrap is None:
+        return version, why
+    from flow.adapters.process.tool import run_tool
+    from flow.core.sandbox import Sandbox
+
+    argv = (bwrap, *_namespaces(Sandbox(False, (), ())), *_arguments({"/": "read"}), "true")
+    said = run_tool(argv, cwd="/", env={"LC_ALL": "C", "PATH": path or os.defpath}, timeout=10)
+    if said.status == 0:
+        return version, None
+    lines = said.stderr.decode("utf-8", "replace").strip().splitlines() or ["it fails"]
+    return version, lines[-1].removeprefix("bwrap: ")
+
+
+def said_no(printed: bytes) -> str:
+    """Why bwrap did not start the command, from what it printed instead."""
+    lines = printed.decode("utf-8", "replace").strip().splitlines() or ["it was ended"]
+    return f"sandbox bwrap: {lines[-1].removeprefix('bwrap: ')}"
+
+
+def started(status: bytes) -> bool:
+    """Whether bwrap says that the command ran: only of one that did it tells an exit code."""
+    return b'"exit-code"' in status
+
+
+def _namespaces(sandbox: Sandbox) -> list[str]:
+    argv = ["--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-uts"]
+    argv += ["--unshare-cgroup-try", "--disable-userns", "--new-session"]
+    if os.getuid() == 0:
+        argv += ["--cap-drop", "ALL"]
+    return argv if sandbox.network else [*argv, "--unshare-net"]
+
+
+def _mounts(top: str, environ: Mapping[str, str]) -> dict[str, str]:
+    """real path → what is mounted there; the deeper one counts."""
+    mounts = {"/": "read"}
+    for path in PRIVATE:
+        real = os.path.realpath(path)
+        if os.path.isdir(real):
+            mounts[real] = "empty"
+    for folder in _programs(environ, list(mounts)[1:]):
+        mounts[folder] = "read"
+    for home in _homes(environ):
+        if not is_below(home, top):
+            mounts[home] = "empty"
+            mounts.update(sandbox_home.shown(home, environ))
+    return mounts
+
+
+def _homes(environ: Mapping[str, str]) -> list[str]:
+    """HOME, and the account's own where that is another: both hold what is the user's."""
+    import pwd
+
+    homes = [environ.get("HOME", "")]
+    try:
+        homes.append(pwd.getpwuid(os.getuid()).pw_dir)
+    except KeyError:  # an account of no name
+        pass
+    real = [os.path.realpath(home) for home in homes if home.startswith("/")]
+    return [home for home in dict.fromkeys(real) if home != "/" and os.path.isdir(home)]
+
+
+def _programs(environ: Mapping[str, str], hidden: Sequence[str]) -> list[str]:
+    """The folders of PATH in places that are hidden, with the libraries beside a ``bin``."""
+    found = []
+    for folder in environ.get("PATH", "").split(":"):
+        real = os.path.realpath(folder) if folder.startswith("/") else "/"
+        if any(is_below(real, place) for place in hidden) and os.path.isdir(real):
+            above = os.path.dirname(real)
+            beside = os.path.basename(real) in ("bin", "sbin") and above not in hidden
+            found.append(above if beside else real)
+    return [folder for folder in found if folder not in hidden]
+
+
+def _cover(mounts: dict[str, str], top: str, environ: Mapping[str, str]) -> None:
+    """Hide what must not be read, wherever something that is shown would show it."""
+    paths = [path for home in _homes(environ) for path in sandbox_home.secrets(home)]
+    state = environ.get("FLOW_STATE_DIR", "")
+    if state.startswith("/") and os.path.isdir(state):
+        paths.append(os.path.realpath(state))
+    paths += _sockets(environ)
+    for path in paths:
+        above = path
+        while (above := os.path.dirname(above)) not in mounts:
+            pass
+        seen = mounts.get(path, mounts[above])
+        if path != top and (seen == "read" or (seen == "write" and path not in mounts)):
+            mounts[path] = "empty" if os.path.isdir(path) else "nothing"
+
+
+def _sockets(environ: Mapping[str, str]) -> list[str]:
+    """Sockets that the environment names (ssh-agent, D-Bus, docker), wherever they lie.
+
+    Whoever may connect has others act outside of the sandbox; a read-only mount does not hinder it.
+    """
+    found = []
+    for value in environ.values():
+        for part in value.split(";") if len(value) < 1000 and "/" in value else ():
+            path = part[part.find("/") :].split(",")[0]
+            path = path[2:] if path.startswith("///") else path
+            try:
+                if stat.S_ISSOCK(os.stat(path).st_mode):
+                    found.append(os.path.realpath(path))
+            except (OSError, ValueError):
+                continue
+    return found
+
+
+def _resolver(mounts: dict[str, str]) -> None:
+    """Name resolution often leads to a file in ``/run``, which is hidden."""
+    real = os.path.realpath("/etc/resolv.conf")
+    if not is_below(real, "/etc") and os.path.isfile(real):
+        mounts[real] = "read"
+
+
+def _arguments(mounts: Mapping[str, str]) -> list[str]:
+    argv: list[str] = []
+    for path in sorted(mounts, key=lambda path: (path != "/", path.count("/"), path)):
+        what = mounts[path]
+        if what == "empty":
+            argv += ["--size", str(TMP_BYTES), "--tmpfs", path]
+        elif what.startswith("link "):
+            argv += ["--symlink", what[5:], path]
+        elif what == "nothing":
+            argv += ["--ro-bind", "/dev/null", path]
+        else:
+            argv += ["--bind" if what == "write" else "--ro-bind", path, path]
+    return [*argv, "--dev", "/dev", "--proc", "/proc"]
+
+
+def _temporary(env: Mapping[str, str]) -> Mapping[str, str]:
+    return {**env, "TMPDIR": "/tmp"} if "TMPDIR" in env else env  # noqa: S108
+
+
+def _release() -> tuple[int, ...]:
+    return tuple(
+        int(part) for part in os.uname().release.split("-")[0].split(".") if part.isdigit()
+    )

@@ -1,0 +1,458 @@
+"""``flow doctor``: every look at the set-up, one after the other. Each finding says why it matters.
+
+Nothing is changed without ``fix``, and then only temporary files that an ended process left and
+writes that one began. The probes of the file system are made in a folder of their own and removed.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+
+from flow.adapters.fs import files, state_folder
+from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from flow.core import layout
+from flow.errors import FlowError, LockTimeout
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from flow.adapters.chain.pinned_heads import Heads
+    from flow.adapters.git.repository import Repo
+    from flow.adapters.ledger.reader import FileRecords
+    from flow.adapters.ledger.writer import FileLedger
+    from flow.adapters.user_state.settings import LoadedSettings
+    from flow.adapters.user_state.trust import TrustLedger
+    from flow.core.goal import Goal
+
+OLDEST_PYTHON = (3, 11)
+JOURNALS = 1000
+
+
+class Checkout(Protocol):
+    """What is looked at of :class:`flow.wiring.Checkout`."""
+
+    top: str
+    repo: Repo
+
+    @property
+    def home(self) -> str | None:
+        """The user's home folder."""
+
+    @property
+    def settings(self) -> LoadedSettings:
+        """The settings in force."""
+
+    @property
+    def records(self) -> FileRecords:
+        """The reading side of the ledger."""
+
+    @property
+    def ledger(self) -> FileLedger:
+        """The writing side of the ledger."""
+
+    @property
+    def state_dir(self) -> str:
+        """The user's state folder."""
+
+    @property
+    def heads(self) -> Heads:
+        """The heads of this repository's chains, as the state folder keeps them."""
+
+    @property
+    def trust_ledger(self) -> TrustLedger:
+        """What may run here."""
+
+    def goals(self) -> tuple[list[Goal], list[FlowError]]:
+        """Every goal, and what is wrong with the others."""
+
+    def lost_goals(self) -> list[tuple[str, str]]:
+        """Goals that Flow left open and that are not as it left them: (what happened, remedy)."""
+
+    def trust_list(self) -> list[dict[str, Any]]:
+        """The trust in force."""
+
+
+class Fact(NamedTuple):
+    """Something that is so."""
+
+    what: str
+    value: str
+
+
+class Finding(NamedTuple):
+    """Something that is wrong, why it matters, and what to do about it."""
+
+    what: str
+    why: str
+    do: str
+
+
+class Report:
+    """What was looked at so far."""
+
+    def __init__(self) -> None:
+        self.facts: list[Fact] = []
+        self.findings: list[Finding] = []
+        self.fixed: list[str] = []
+
+    def fact(self, what: str, value: str) -> None:
+        """Note something that is so."""
+        self.facts.append(Fact(what, value))
+
+    def found(self, what: str, why: str, do: str) -> None:
+        """Note something that is wrong."""
+        self.findings.append(Finding(what, why, do))
+
+    def failed(self, error: FlowError, why: str) -> None:
+        """Note every fault of an error."""
+        for fault in error.faults:
+            place = ": ".join(part for part in (fault.file, fault.key) if part)
+            text = f"{place}: {fault.message}" if place else fault.message
+            self.found(text, why, fault.remedy or "correct it, then run flow doctor again")
+
+    def to_document(self) -> dict[str, Any]:
+        """As ``--json`` prints it."""
+        return {
+            "facts": [fact._asdict() for fact in self.facts],
+            "findings": [finding._asdict() for finding in self.findings],
+            "fixed": list(self.fixed),
+        }
+
+
+def examine(
+    open_checkout: Callable[[], Checkout], environ: Mapping[str, str], *, fix: bool
+) -> Report:
+    """Look at everything; ``open_checkout`` may raise where there is no repository."""
+    report = Report()
+    _interpreter(report)
+    _packages(report)
+    try:
+        checkout: Checkout | None = open_checkout()
+    except FlowError as error:
+        checkout = None
+        report.failed(error, "goals live in a repository")
+    from flow.adapters.setup import doctor_disk, doctor_git, doctor_sandbox
+
+    doctor_git.program(report, checkout.repo if checkout else None)
+    _state_folder(report, environ, checkout)
+    if checkout is None:
+        return report
+    report.fact("checkout", checkout.top)
+    doctor_git.repository(report, checkout.repo)
+    _settings(report, checkout)
+    _paths(report, checkout)
+    _lost(report, checkout)
+    if not os.path.isdir(os.path.join(checkout.top, ".flow")):
+        report.found(
+            "there is no .flow folder here", "goals and evidence live in it", "run flow init"
+        )
+        return report
+    doctor_disk.abilities(report, checkout.top)
+    _ignored(report, checkout)
+    _host(report, checkout)
+    _goals(report, checkout)
+    doctor_sandbox.look(report, checkout, environ)
+    _journals(report, checkout)
+    _chains(report, checkout)
+    _unfinished(report, checkout, fix=fix)
+    _leftovers(report, checkout, fix=fix)
+    return report
+
+
+def _lost(report: Report, checkout: Checkout) -> None:
+    try:
+        lost = checkout.lost_goals()
+    except FlowError:
+        return  # what cannot be read is told by whoever looks at it
+    for what, remedy in lost:
+        report.found(
+            what,
+            "the Stop hook cannot judge it",
+            f"{remedy}; if it is meant to be so: flow goal forget ID",
+        )
+
+
+def _interpreter(report: Report) -> None:
+    from flow import __version__
+
+    version = ".".join(str(part) for part in sys.version_info[:3])
+    report.fact("flow", __version__)
+    report.fact("python", f"{version} ({sys.executable})")
+    if sys.version_info < OLDEST_PYTHON:
+        report.found(
+            f"Python {version} is too old",
+            "Flow needs 3.11 or newer",
+            "set FLOW_PYTHON to the absolute path of a newer one",
+        )
+
+
+def _packages(report: Report) -> None:
+    from importlib import metadata
+
+    for name, least in requirements():
+        try:
+            version = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            report.found(
+                f"the package {name} is missing",
+                "commands that need it end with an internal error",
+                "remove the folder .venv-flow of Flow's checkout and start bin/flow again, "
+                f"or install {name}>={least}",
+            )
+            continue
+        report.fact(f"package {name}", f"{version} (needs {least} or newer)")
+        if _numbers(version) < _numbers(least):
+            report.found(
+                f"the package {name} {version} is older than {least}",
+                "Flow is not tested with it",
+                f"install {name}>={least}",
+            )
+
+
+def requirements() -> list[tuple[str, str]]:
+    """(package, least version) of what Flow needs, as the wheel or pyproject.toml says."""
+    import re
+    from importlib import metadata
+
+    root = os.path.dirname(__file__)
+    for _ in range(3):
+        root = os.path.dirname(root)
+    try:
+        wanted = metadata.requires("flow-goal") or []
+    except metadata.PackageNotFoundError:
+        import tomllib
+
+        try:
+            with open(os.path.join(root, "pyproject.toml"), "rb") as file:
+                wanted = tomllib.load(file)["project"]["dependencies"]
+        except (OSError, KeyError, ValueError):
+            wanted = []
+    found = [re.fullmatch(r"([A-Za-z0-9_.-]+)>=([0-9.]+)", line) for line in wanted]
+    return [(match[1], match[2]) for match in found if match]
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    import re
+
+    return tuple(int(part) for part in re.findall(r"\d+", version)[:3])
+
+
+def _state_folder(report: Report, environ: Mapping[str, str], checkout: Checkout | None) -> None:
+    why = "what may run here is recorded there; whoever can write it can make Flow run anything"
+    top = checkout.top if checkout else None
+    common = checkout.repo.common_dir if checkout else None
+    try:
+        folder = state_folder.state_dir(environ, environ.get("HOME"), top, common)
+        ignored = state_folder.ignored_variable(environ, top, common)
+        there = state_folder.check_state_dir(folder)
+    except FlowError as error:
+        report.failed(error, why)
+        return
+    report.fact("state folder", folder if there else f"{folder} (not made yet)")
+    if ignored:
+        report.found(ignored, why, f"set {state_folder.VARIABLE} to a folder outside the checkout")
+    if not there:
+        return
+    from flow.adapters.setup import doctor_paths
+
+    _private(report, folder, 0o700)
+    doctor_paths.look_at_state(report, folder)
+    from flow.adapters.user_state.trust import LEDGER
+
+    path = os.path.join(folder, LEDGER)
+    if os.path.lexists(path):
+        _private(report, path, 0o600)
+    if checkout is not None:
+        try:
+            trusted = checkout.trust_list()
+        except FlowError as error:
+            report.failed(error, why)
+            return
+        report.fact("trusted goals", str(len(trusted)))
+        for warning in checkout.trust_ledger.warnings:
+            report.found(warning, why, "look at that line; flow trust record trusts a goal anew")
+
+
+def _private(report: Report, path: str, mode: int) -> None:
+    there = os.lstat(path).st_mode
+    found = stat.S_IMODE(there)
+    if found & 0o077 and (stat.S_ISREG(there) or stat.S_ISDIR(there)):
+        report.found(
+            f"{path} has mode {found:04o}",
+            "other users of this machine can read what you trust, or change it",
+            f"chmod {mode:o} {path}",
+        )
+
+
+def _settings(report: Report, checkout: Checkout) -> None:
+    from flow.adapters.user_state import settings
+    from flow.core.settings import DEFAULT
+
+    why = "with a setting that cannot be read, Flow refuses to evaluate"
+    try:
+        loaded = settings.load(checkout.top, checkout.home)
+    except FlowError as error:
+        report.failed(error, why)
+        return
+    origins = sorted({origin for origin in loaded.origins.values() if origin != DEFAULT})
+    report.fact("settings from", ", ".join(origins) or "defaults only")
+    for warning in loaded.warnings:
+        report.found(warning, "it has no effect, or not the one it seems to have", "correct it")
+
+
+def _paths(report: Report, checkout: Checkout) -> None:
+    from flow.adapters.setup import doctor_paths
+
+    try:
+        folder = checkout.settings.settings.journal_dir
+    except FlowError:  # named above
+        folder = layout.JOURNAL_DIR
+    doctor_paths.look(report, checkout.top, folder)
+
+
+def _ignored(report: Report, checkout: Checkout) -> None:
+    from flow.adapters.setup import init as setup_init
+
+    try:
+        ignored = setup_init.ignores_runs(checkout.top)
+    except FlowError as error:
+        report.failed(error, "it should keep run folders out of commits")
+        return
+    if not ignored:
+        report.found(
+            f".gitignore has no line {setup_init.IGNORED}",
+            "evidence and locks of your runs would be committed",
+            "run flow init",
+        )
+
+
+def _host(report: Report, checkout: Checkout) -> None:
+    from flow.adapters.setup import init as setup_init
+
+    if not os.path.isdir(os.path.join(checkout.top, ".claude")):
+        return
+    try:
+        missing = setup_init.missing_ask_rules(checkout.top)
+    except FlowError as error:
+        report.failed(error, "Claude Code reads it, too")
+        return
+    if missing:
+        report.found(
+            f"{setup_init.CLAUDE} lacks {len(missing)} of Flow's ask rules ({missing[0]} ...)",
+            "an agent could confirm, approve, clear or trust without a person being asked",
+            "run flow init",
+        )
+
+
+def _goals(report: Report, checkout: Checkout) -> None:
+    try:
+        goals, broken = checkout.goals()
+    except FlowError as error:
+        report.failed(error, "its goals cannot be listed")
+        return
+    report.fact("goals", f"{len(goals)} readable, {len(broken)} not")
+    for fault in broken:
+        report.failed(fault, "a goal that cannot be read cannot be evaluated")
+
+
+def _journals(report: Report, checkout: Checkout) -> None:
+    from flow.adapters.journal import store as journal_store
+
+    try:
+        folder = checkout.settings.settings.journal_dir
+        names = files.names(checkout.top, folder, suffix=".md", limit=JOURNALS)
+    except FlowError:
+        return  # the settings' own findings say it
+    for name in names:
+        try:
+            journal_store.read(checkout.top, f"{folder}/{name}")
+        except FlowError as error:
+            report.failed(error, "no transition can be written without its journal entry")
+
+
+def _chains(report: Report, checkout: Checkout) -> None:
+    """The ledgers themselves; ``flow evidence verify`` looks at every file they speak of."""
+    from flow.adapters.chain import check as chain_check
+    from flow.core.explain import names as named
+
+    why = "evidence that was changed or taken away proves nothing"
+    try:
+        runs = chain_check.run_ids(checkout.top)
+        known = checkout.heads.runs()
+    except FlowError as error:
+        report.failed(error, why)
+        return
+    count = 0
+    for run_id in sorted({*runs, *known}):
+        do = f"see all of it: flow evidence verify {run_id}"
+        try:
+            kept = checkout.heads.read(run_id)
+            if run_id not in runs:
+                report.found(f"run {run_id} has vanished", why, do)
+                continue
+            found, strays = chain_check.ledger(checkout.top, run_id, kept)
+        except FlowError as error:
+            report.failed(error, why)
+            continue
+        count += 1
+        if found.findings:
+            report.found(str(found.findings[0]), why, do)
+        if strays:
+            many = f"{len(strays)} files lie" if len(strays) > 1 else "a file lies"
+            report.found(
+                f"{many} in run {run_id} that Flow did not put there ({named(strays, 3)})",
+                "they count for nothing, and flow evidence verify calls the run broken",
+                f"look who put them there, and move them away; {do}",
+            )
+        newest = found.head.number if found.head is not None else 0
+        notes = chain_check.unvouched(checkout.top, run_id, kept, newest) if newest else []
+        if notes:
+            report.fact(f"run {run_id}", notes[0])
+    report.fact("chains", f"{count} ledger{'' if count == 1 else 's'} looked at")
+
+
+def _unfinished(report: Report, checkout: Checkout, *, fix: bool) -> None:
+    try:
+        names = files.names(checkout.top, layout.PENDING, suffix=".json", limit=JOURNALS)
+    except FlowError as error:
+        report.failed(error, "writes that were interrupted cannot be told")
+        return
+    for name in names:
+        goal_id = name.removesuffix(".json")
+        if fix:
+            try:
+                checkout.ledger.finish(goal_id)
+                report.fixed.append(f"finished what was begun for goal {goal_id}")
+                continue
+            except FlowError as error:
+                report.failed(error, "a write was interrupted and cannot be finished")
+                continue
+        report.found(
+            f"a write to goal {goal_id} was interrupted",
+            "its journal entry or event is still missing",
+            f"flow doctor --fix, or any command that changes goal {goal_id}, finishes it",
+        )
+
+
+def _leftovers(report: Report, checkout: Checkout, *, fix: bool) -> None:
+    from flow.adapters.setup import doctor_disk
+
+    found = doctor_disk.leftovers(checkout)
+    if not found:
+        return
+    if fix:
+        try:
+            report.fixed += doctor_disk.remove_leftovers(checkout)
+            return
+        except LockTimeout as error:
+            report.failed(error, "a process that is at work has temporary files, too")
+        except FlowError as error:
+            report.failed(error, "temporary files of an ended process take space")
+        return
+    report.found(
+        f"{len(found)} temporary files are left over ({', '.join(found[:3])})",
+        "a process was ended while it wrote; they are ignored, but take space",
+        "flow doctor --fix removes them",
+    )

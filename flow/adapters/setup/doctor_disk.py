@@ -1,0 +1,308 @@
+"""What the file system below ``.flow`` can do, tried for real, and what is left over there."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import shutil
+import tempfile
+import time
+from contextlib import ExitStack, suppress
+
+from flow.adapters.baseline import work_folder
+from flow.adapters.chain import check as chain_check
+from flow.adapters.chain import pinned_heads
+from flow.adapters.fs import files, locks
+from flow.adapters.ledger import evidence_store
+from flow.adapters.user_state import checkouts, goal_notes, written_files
+from flow.cheap_typing import TYPE_CHECKING
+from flow.core import layout
+from flow.errors import FlowError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from flow.adapters.setup.doctor import Checkout, Report
+
+LOCK_SECONDS = 2.0
+CACHE_SECONDS = 3600.0
+"""Age from which a temporary file of a cache is nobody's."""
+
+
+def abilities(report: Report, top: str) -> None:
+    """Try what Flow relies on: links, locks, syncing, refusing symlinks, renaming."""
+    flow = os.path.join(top, ".flow")
+    if os.path.islink(flow):
+        report.found(
+            ".flow is a symbolic link", "Flow writes through no link", "make it a real folder"
+        )
+        return
+    try:
+        folder = tempfile.mkdtemp(prefix=f"{files.TEMP_PREFIX}doctor-", dir=flow)
+    except OSError as error:
+        report.found(
+            f".flow cannot be written: {error.strerror}",
+            "no evidence can be recorded, so nothing can be proved",
+            "check who owns the folder, its mode, and the space on the disk",
+        )
+        return
+    can = []
+    try:
+        for name, probe, why, do in _PROBES:
+            problem = _try(probe, folder)
+            if problem is None:
+                can.append(name)
+            else:
+                report.found(f".flow: {name}: {problem}", why, do)
+        report.fact("file system", ", ".join(can))
+        if os.path.exists(os.path.join(folder, "A".lower())):
+            report.fact("letter case", "names that differ only in case are one file here")
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _try(probe: Callable[[str], str | None], folder: str) -> str | None:
+    try:
+        return probe(folder)
+    except OSError as error:
+        return error.strerror or type(error).__name__
+
+
+def _link(folder: str) -> str | None:
+    path = _file(folder, "link-source")
+    os.link(path, os.path.join(folder, "link-target"))
+    try:
+        os.link(path, os.path.join(folder, "link-target"))
+    except FileExistsError:
+        return None
+    return "a second link took a name that was taken"
+
+
+def _flock(folder: str) -> str | None:
+    path = _file(folder, "lock")
+    first, second = os.open(path, os.O_RDWR), os.open(path, os.O_RDWR)
+    try:
+        fcntl.flock(first, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        try:
+            fcntl.flock(second, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            if error.errno in (errno.EAGAIN, errno.EACCES, errno.EWOULDBLOCK):
+                return None
+            raise
+        return "two holders got the same lock"
+    finally:
+        os.close(first)
+        os.close(second)
+
+
+def _fsync(folder: str) -> str | None:
+    for path, flags in ((_file(folder, "sync"), os.O_RDWR), (folder, os.O_RDONLY)):
+        descriptor = os.open(path, flags)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+    return None
+
+
+def _no_follow(folder: str) -> str | None:
+    link = os.path.join(folder, "symlink")
+    os.symlink(_file(folder, "symlink-target"), link)
+    try:
+        os.close(os.open(link, os.O_RDONLY | os.O_NOFOLLOW))
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.EMLINK):
+            return None
+        raise
+    return "a symbolic link was followed"
+
+
+def _rename(folder: str) -> str | None:
+    source, target = _file(folder, "new"), _file(folder, "old")
+    os.rename(source, target)
+    return None if not os.path.exists(source) and os.path.exists(target) else "nothing was renamed"
+
+
+def _append(folder: str) -> str | None:
+    path = _file(folder, "append")
+    one, other = (os.open(path, os.O_WRONLY | os.O_APPEND) for _ in range(2))
+    try:
+        os.write(one, b"a\n")
+        os.write(other, b"b\n")
+    finally:
+        os.close(one)
+        os.close(other)
+    with open(path, "rb") as file:
+        return None if file.read() == b"a\nb\n" else "one append overwrote the other"
+
+
+def _file(folder: str, name: str) -> str:
+    path = os.path.join(folder, name)
+    os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+    return path
+
+
+_ELSEWHERE = "move the checkout to a local file system"
+_PROBES: tuple[tuple[str, Callable[[str], str | None], str, str], ...] = (
+    ("hard links", _link, "two writers could take the same evidence id", _ELSEWHERE),
+    ("locks (flock)", _flock, "two commands could write at once; Flow refuses to", _ELSEWHERE),
+    ("fsync", _fsync, "a power cut could lose what was said to be recorded", _ELSEWHERE),
+    ("O_NOFOLLOW", _no_follow, "a link could lead a write out of the checkout", _ELSEWHERE),
+    ("rename", _rename, "a reader could see half of a goal", _ELSEWHERE),
+    ("O_APPEND", _append, "two events could overwrite each other", _ELSEWHERE),
+)
+
+
+AT_WORK = 600
+"""Seconds after which nobody is writing a report any more; no lock of a goal is held there."""
+
+
+def leftovers(checkout: Checkout) -> list[str]:
+    """Temporary files and folders of ended processes: below the top level, or absolute."""
+    top = checkout.top
+    found = [name for name in _names(top) if name.startswith(files.TEMP_PREFIX)]
+    found += files.leftovers(top, (".flow", ".claude", _journal_dir(checkout)))
+    found += [
+        rel
+        for rel in files.leftovers(top, _reports(checkout))
+        if _old(os.path.join(top, rel), AT_WORK)
+    ]
+    return [*found, *_leftover_folders(top), *_state_leftovers(checkout)]
+
+
+def remove_leftovers(checkout: Checkout) -> list[str]:
+    """Remove temporary files under every lock that a process at work would hold.
+
+    Raises :class:`LockTimeout` where one is at work.
+    """
+    top = checkout.top
+    with ExitStack() as held:
+        for rel in _lock_files(checkout):
+            held.enter_context(locks.exclusive(top, rel, timeout=LOCK_SECONDS, quick=True))
+        for run_id in chain_check.run_ids(top):
+            with suppress(FlowError):  # what stops it is named elsewhere
+                evidence_store.settle(top, run_id)
+        removed = []
+        for rel in leftovers(checkout):  # again: some may have been another process's
+            path = os.path.join(top, rel)
+            if os.path.isdir(path) and not os.path.islink(path):
+                work_folder.remove(path)
+            elif not os.path.isabs(rel):
+                files.remove(top, rel)
+            else:
+                with suppress(OSError):
+                    os.unlink(path)
+            removed.append(f"removed {rel}")
+        return removed
+
+
+def _lock_files(checkout: Checkout) -> list[str]:
+    """In the order in which Flow's commands take them: evaluation, goal, run, journal."""
+    goals = checkout.records.goal_ids()
+    runs = [
+        name
+        for name in _folders(os.path.join(checkout.top, layout.RUNS))
+        if not name.startswith(".")
+    ]
+    try:
+        journals = files.names(checkout.top, _journal_dir(checkout), suffix=".md", limit=1000)
+    except FlowError:
+        journals = []
+    return [
+        *(layout.evaluation_lock(goal) for goal in goals),
+        *(layout.goal_lock(goal) for goal in goals),
+        *(layout.run_lock(run) for run in runs),
+        *(layout.journal_lock(name) for name in journals),
+    ]
+
+
+def _reports(checkout: Checkout) -> tuple[str, ...]:
+    """The folders of debates' reports and of scorecards, but those that are looked into anyhow."""
+    usual = [layout.REPORTS_DIR, layout.PLUGIN_SCORES]
+    with suppress(FlowError):  # named elsewhere
+        settings = checkout.settings.settings
+        usual += [settings.reports_dir.strip("/"), settings.scores_dir.strip("/")]
+    known = [".flow", ".claude", _journal_dir(checkout).strip("/")]
+    top = os.path.realpath(checkout.top)
+    found: list[str] = []
+    for one in sorted(dict.fromkeys(usual)):
+        inside = any(f"{one}/".startswith(f"{other}/") for other in (*known, *found))
+        if not inside and os.path.realpath(os.path.join(top, one)) == os.path.join(top, one):
+            found.append(one)
+    return tuple(found)
+
+
+def _journal_dir(checkout: Checkout) -> str:
+    try:
+        return checkout.settings.settings.journal_dir
+    except FlowError:
+        return layout.JOURNAL_DIR
+
+
+def _names(path: str) -> list[str]:
+    try:
+        return sorted(os.listdir(path))
+    except OSError:
+        return []
+
+
+def _state_leftovers(checkout: Checkout) -> list[str]:
+    """Below caches and notes of the state folder, which know no locks: a name says whose it was.
+
+    Another checkout's process may be at work there. A number can be another process's by now, so
+    what is old counts as left over in any case; what a cache loses is made again.
+    """
+    found = []
+    try:
+        state = checkout.state_dir
+    except FlowError:
+        return []
+    kinds = ("cache", pinned_heads.KIND, written_files.FOLDER, *goal_notes.KINDS)
+    parents = [os.path.join(state, kind) for kind in kinds]
+    folders = [os.path.join(parent, name) for parent in parents for name in _folders(parent)]
+    folders += [where for where, _, _ in os.walk(os.path.join(state, checkouts.FOLDER))]
+    for folder in folders:
+        for name in _names(folder):
+            path = os.path.join(folder, name)
+            owner = name.removeprefix(files.TEMP_PREFIX).partition("-")[0]
+            if name.startswith(files.TEMP_PREFIX) and (_old(path) or not _runs(owner)):
+                found.append(path)
+    try:
+        return [*found, *work_folder.unused(state)]
+    except FlowError:
+        return found
+
+
+def _old(path: str, seconds: float = CACHE_SECONDS) -> bool:
+    try:
+        return time.time() - os.lstat(path).st_mtime > seconds
+    except OSError:
+        return False  # gone meanwhile
+
+
+def _runs(number: str) -> bool:
+    try:
+        os.kill(int(number), 0)
+    except PermissionError:
+        return True
+    except (OSError, ValueError, OverflowError):
+        return False
+    return True
+
+
+def _folders(path: str) -> list[str]:
+    try:
+        with os.scandir(path) as entries:
+            return sorted(e.name for e in entries if e.is_dir(follow_symlinks=False))
+    except OSError:
+        return []
+
+
+def _leftover_folders(top: str) -> list[str]:
+    """Folders of probes that were ended in the middle."""
+    return [
+        f".flow/{name}"
+        for name in _folders(os.path.join(top, ".flow"))
+        if name.startswith(files.TEMP_PREFIX)
+    ]

@@ -1,0 +1,184 @@
+"""``flow doctor`` about git: its version, and settings that run programs or hide changes."""
+
+from __future__ import annotations
+
+import os
+import re
+
+from flow.adapters.git import repository as git_repository
+from flow.adapters.worktree import guards as worktree_guards
+from flow.cheap_typing import TYPE_CHECKING
+from flow.core.explain import names
+from flow.errors import GitError
+
+if TYPE_CHECKING:
+    from flow.adapters.git.repository import Repo
+    from flow.adapters.setup.doctor import Report
+
+OLDEST_GIT = (2, 30)
+MANY_FILES = 5000
+"""Tracked files from which on hashing all of them at every look is worth a word."""
+
+_RUNS = "git starts this program, also when an agent or an editor only looks"
+_HIDES = "git shows fewer changes than there are; people and tools are misled"
+_MOVES = "git looks at other files than those of this checkout"
+_LOCAL: tuple[tuple[str, str, str], ...] = (
+    (r"core\.fsmonitor", r"(?!false$|0$).*", f"{_RUNS}, and believes what it says has changed"),
+    (r"core\.hookspath", ".*", "git runs the hooks of that folder instead of its own"),
+    (r"core\.(sshcommand|gitproxy|alternaterefscommand)", ".*", _RUNS),
+    (r"filter\..*\.(clean|smudge|process)", ".*", _RUNS),
+    (r"diff\.external|diff\..*\.(command|textconv)|merge\..*\.driver", ".*", _RUNS),
+    (r"core\.worktree", ".*", _MOVES),
+    (r"core\.(attributesfile|excludesfile)", ".*", _HIDES),
+    (r"core\.(filemode|trustctime)", "false|0|no|off", _HIDES),
+    (r"core\.(ignorestat|sparsecheckout)", "true|1|yes|on", _HIDES),
+    (r"status\.showuntrackedfiles", "no", _HIDES),
+    (r"diff\.ignoresubmodules|submodule\..*\.ignore", "all|dirty|untracked", _HIDES),
+    (r"diff\.relative", "true|1|yes|on", _HIDES),
+)
+"""(key, value, why) of settings of the checkout; regular expressions, without regard to case."""
+
+
+def program(report: Report, repo: Repo | None) -> None:
+    """The git program itself; never one that lies in the checkout."""
+    from flow.adapters.git.run import environment
+    from flow.adapters.process.tool import run_tool
+
+    if repo is not None:
+        git_repository.refusal(repo)  # from here on its folders are no place for a git
+    result = run_tool(
+        ("git", "--version"), cwd=os.path.abspath(os.sep), env=environment(), timeout=10
+    )
+    text = result.stdout.decode("utf-8", "replace").strip()
+    match = re.search(r"(\d+)\.(\d+)", text)
+    if result.status != 0 or match is None:
+        report.found(
+            "git cannot be started",
+            "without git the path boundary is inconclusive, and nothing is ever proposed",
+            "install git",
+        )
+        return
+    report.fact("git", text.removeprefix("git version "))
+    if (int(match[1]), int(match[2])) < OLDEST_GIT:
+        report.found(
+            f"{text} is old",
+            "Flow's boundary is not tested with it",
+            f"install git {OLDEST_GIT[0]}.{OLDEST_GIT[1]} or newer",
+        )
+
+
+def repository(report: Report, repo: Repo) -> None:
+    """The repository's state and settings."""
+    why = "without git the path boundary is inconclusive, and nothing is ever proposed"
+    refusal = git_repository.refusal(repo)
+    if refusal is not None:
+        report.found(refusal, why, "make git work here; git status says what it needs")
+        return
+    try:
+        for problem in worktree_guards.problems(repo):
+            report.found(
+                problem,
+                "until it is over, the path boundary is inconclusive",
+                "finish it or give it up",
+            )
+        if git_repository.is_shallow(repo):
+            report.found(
+                "the history was cut off (a shallow clone)",
+                "a goal's base commit may be missing, and then nothing is proposed",
+                "git fetch --unshallow",
+            )
+        _settings(report, repo)
+        _replaced(report, repo)
+        _index(report, repo)
+        _tracked_runs(report, repo)
+        _stamps(report, repo)
+    except GitError as error:
+        report.failed(error, why)
+
+
+def _settings(report: Report, repo: Repo) -> None:
+    parts = git_repository.user_config(repo, "--list", "--show-scope", "-z").decode(
+        "utf-8", "replace"
+    )
+    words = parts.split("\0")[:-1]
+    ok = "Flow's own calls switch it off; if you do not know it: "
+    for scope, entry in zip(words[::2], words[1::2], strict=False):
+        key, _, value = entry.partition("\n")
+        if key == "safe.directory" and value == "*":
+            report.found(
+                f"git's {scope} settings say safe.directory=*",
+                "git obeys the settings of any repository, whoever owns it",
+                f"git config --{scope} --unset-all safe.directory '\\*', and name those you mean",
+            )
+        if scope not in ("local", "worktree"):
+            continue
+        for wanted_key, wanted_value, why in _LOCAL:
+            if re.fullmatch(wanted_key, key, re.IGNORECASE) and re.fullmatch(
+                wanted_value, value, re.IGNORECASE | re.DOTALL
+            ):
+                report.found(
+                    f"this repository sets {key}={value[:100]}",
+                    why,
+                    f"{ok}git config --{scope} --unset-all {key}",
+                )
+
+
+def _replaced(report: Report, repo: Repo) -> None:
+    found = git_repository.git(
+        repo, "for-each-ref", "--count=20", "--format=%(refname)", "refs/replace/"
+    )
+    refs = found.decode("utf-8", "replace").split()
+    if refs:
+        report.found(
+            f"objects are replaced: {names(refs, 3)}",
+            "git shows other content than what was committed; Flow looks at the real one",
+            "git replace -d, for those you do not know",
+        )
+
+
+def _index(report: Report, repo: Repo) -> None:
+    rows = (
+        git_repository.git(repo, "ls-files", "-v", "-z")
+        .decode("utf-8", "surrogateescape")
+        .split("\0")
+    )
+    for flag, test in (
+        ("assume-unchanged", lambda row: row[:1].islower()),
+        ("skip-worktree", lambda row: row[:1] in "Ss"),
+    ):
+        paths = [row[2:] for row in rows if row and test(row)]
+        if paths:
+            report.found(
+                f"{len(paths)} files are marked {flag}: {names(paths, 3)}",
+                "git status and git diff do not show changes to them; Flow does",
+                f"git update-index --no-{flag} PATH",
+            )
+
+
+def _tracked_runs(report: Report, repo: Repo) -> None:
+    found = git_repository.git(repo, "ls-files", "-z", "--", ".flow/runs").decode(
+        "utf-8", "surrogateescape"
+    )
+    if found:
+        report.found(
+            f"{found.count(chr(0))} files below .flow/runs are tracked by git",
+            "evidence, locks and counters of a run belong to one machine",
+            "git rm -r --cached .flow/runs, then commit",
+        )
+
+
+def _stamps(report: Report, repo: Repo) -> None:
+    """Whether time stamps tell of every write here, and what it costs where they do not."""
+    from flow.adapters.worktree.flush import flush
+
+    if flush(repo.top) is not None:
+        report.fact("time stamps", "tell of every write to a file that was flushed")
+        return
+    report.fact("time stamps", "do not tell of every write here, so every look hashes all files")
+    count = git_repository.git(repo, "ls-files", "-z").count(b"\0")
+    if count > MANY_FILES:
+        report.found(
+            f"time stamps do not tell of every write here, and git tracks {count:,} files",
+            "every evaluation, stop and confirmation hashes all of them",
+            "keep the checkout on a disk (ext4, xfs, btrfs), not in memory (tmpfs)",
+        )

@@ -1,0 +1,41 @@
+"""``flow doctor`` about sandboxes: whether those that goals ask for can be had here."""
+
+from __future__ import annotations
+
+from flow.cheap_typing import TYPE_CHECKING
+from flow.core.explain import names
+from flow.core.lifecycle import TERMINAL
+from flow.core.sandbox import sandbox_of
+from flow.errors import FlowError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from flow.adapters.setup.doctor import Checkout, Report
+
+
+def look(report: Report, checkout: Checkout, environ: Mapping[str, str]) -> None:
+    """Set one up where an open goal asks for it; without such a goal nothing is said."""
+    try:
+        goals, _ = checkout.goals()
+    except FlowError:
+        return  # said elsewhere
+    asking = [
+        goal.id
+        for goal in goals
+        if goal.status not in TERMINAL and sandbox_of(goal.document, (), ()) is not None
+    ]
+    if not asking:
+        return
+    from flow.adapters.sandbox.bubblewrap import why_not
+
+    version, why = why_not(checkout.top, environ.get("PATH"))
+    if why is None:
+        report.fact("sandbox", f"bubblewrap {version}")
+        return
+    report.found(
+        f"no sandbox can be set up: {why}",
+        f"the commands of {names(asking, 3)} are not run without one; they stay inconclusive",
+        "install bubblewrap (0.8.0 or newer) and allow user namespaces, "
+        "or take evaluator.sandbox out of the goal",
+    )

@@ -1,0 +1,226 @@
+"""The Stop hook's entry in a host's own file (``flow init --host``, SPEC sections 5 and 6).
+
+What is written is the plain command, found on the ``PATH``: these files are committed, and a path
+of one machine would break the hook on every other. Everything else in the file stays as it is, an
+entry of the user's own too.
+
+Known of the hosts: Claude Code 2.1.197 reads the file of the folder that it is started in. It runs
+a command that several settings files name once, but runs it beside the same hook of a plugin.
+Codex 0.169.0 reads ``.codex/hooks.json`` of the checkout's top from folders below it too, and runs
+what a person has trusted. Gemini 0.61.0 counts milliseconds, and reads the file of the folder that
+it is started in. Cursor's file and its seconds are known by documentation only.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+
+from flow.adapters.contracts import formats
+from flow.adapters.fs import files
+from flow.adapters.process.tool import find_program
+from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
+from flow.core.explain import visible
+from flow.core.stop_host import event_name
+from flow.errors import FlowError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from flow.adapters.contracts.text import Path
+    from flow.adapters.setup.json import JsonFile
+
+CLAUDE = ".claude/settings.json"
+FILES = {
+    "claude": CLAUDE,
+    "codex": ".codex/hooks.json",
+    "gemini": ".gemini/settings.json",
+    "cursor": ".cursor/hooks.json",
+}
+SECONDS = 330
+"""What a host gives the hook, which ends by itself before (SPEC section 6)."""
+PLUGIN = "flow"
+"""The plugin's name: it is ``flow@`` and the name of a marketplace in Claude Code's settings."""
+
+_OURS = re.compile(r"flow hook stop(?: --host[ =]\w+)?")
+"""A command that ``flow init`` wrote: such an entry is kept up to date."""
+_RUNS_IT = re.compile(
+    r"""(?:^|[\s/"'])flow(?:["'])?\s+hook\s+stop\b|flow-goal-(?:evaluator|stop)\.sh"""
+)
+"""A command that starts the Stop hook, whoever wrote it."""
+
+
+class Hook(NamedTuple):
+    """A host's hook: where it stands, and what is to be known about it."""
+
+    host: str
+    file: str
+    event: str
+    command: str
+    notes: tuple[str, ...]
+
+
+def command(host: str) -> str:
+    """What the host runs at a stop."""
+    return f"flow hook stop --host {host}"
+
+
+def add_hook(target: JsonFile, host: str, top: str, environ: Mapping[str, str]) -> tuple[Hook, str]:
+    """Bring the hook into ``target``, the host's file; returns it, and what was done in words.
+
+    Raises :class:`ContractError` where the file has another kind of value in the hook's place.
+    """
+    event = event_name(host)
+    found = list(_starting_it(target, event))
+    ours = next((path for path, text in found if _OURS.fullmatch(text.strip())), None)
+    plugin = _plugin(top, environ) if host == "claude" else None
+    notes = _notes(target, host, environ, written=not plugin)
+    if plugin and found:
+        did = ""
+        notes.append(
+            f"{target.name} runs the Stop hook, and so does the plugin enabled in {plugin}: it "
+            f"would run twice; take the entry out of hooks.{event}"
+        )
+    elif plugin:
+        did = f"no hook added: the plugin enabled in {plugin} brings it"
+    elif ours is not None:
+        did = _renewed(target, host, ours)
+    elif found:
+        did = f"no hook added: an entry of your own runs it: {_cut(found[0][1])}"
+    else:
+        _add(target, host, event)
+        did = f"added the hook: {event} runs {command(host)}"
+    if len(found) > 1:
+        notes.append(f"{len(found)} entries of hooks.{event} run the Stop hook: keep one")
+    return Hook(host, target.name, event, command(host), tuple(notes)), did
+
+
+def _entry(host: str) -> dict[str, Any]:
+    if host == "cursor":
+        return {"command": command(host), "timeout": SECONDS}
+    if host == "gemini":
+        return {
+            "type": "command",
+            "name": "flow-goal-stop",
+            "command": command(host),
+            "timeout": _limit(host),
+        }
+    return {"type": "command", "command": command(host), "timeout": SECONDS}
+
+
+def _limit(host: str) -> int:
+    """The time limit in the host's unit."""
+    return SECONDS * 1000 if host == "gemini" else SECONDS
+
+
+def _add(target: JsonFile, host: str, event: str) -> None:
+    entry = _entry(host)
+    item = entry if host == "cursor" else {"hooks": [entry]}
+    if target.new and host == "cursor":
+        target.add((), "version", 1)
+    if target.part(("hooks",), dict) is None:
+        target.add((), "hooks", {event: [item]})
+    elif target.part(("hooks", event), list) is None:
+        target.add(("hooks",), event, [item])
+    else:
+        target.append(("hooks", event), [item])
+
+
+def _starting_it(target: JsonFile, event: str) -> Iterator[tuple[Path, str]]:
+    """Where commands stand that start the Stop hook, and the commands."""
+    for place, item in enumerate(target.part(("hooks", event), list) or ()):
+        path: Path = ("hooks", event, place)
+        group = item.get("hooks") if isinstance(item, dict) else None
+        entries = [(path, item)]
+        if isinstance(group, list):
+            entries += [((*path, "hooks", number), entry) for number, entry in enumerate(group)]
+        for where, entry in entries:
+            text = entry.get("command") if isinstance(entry, dict) else None
+            if isinstance(text, str) and _RUNS_IT.search(text):
+                yield where, text
+
+
+def _renewed(target: JsonFile, host: str, path: Path) -> str:
+    """Bring an entry of Flow's own up to date: the host's name, and time enough."""
+    entry = target.value(path)
+    did = []
+    text = entry["command"].strip()
+    if text not in (command(host), command(host).replace("--host ", "--host=")) and not (
+        host == "claude" and text == "flow hook stop"
+    ):
+        target.put((*path, "command"), command(host))
+        did.append(f"its command is {command(host)} now")
+    limit = entry.get("timeout")
+    if isinstance(limit, bool) or not isinstance(limit, (int, float)) or limit < _limit(host):
+        if "timeout" in entry:
+            target.put((*path, "timeout"), _limit(host))
+        else:
+            target.add(path, "timeout", _limit(host))
+        did.append(f"its timeout is {_limit(host)} now")
+    return f"renewed the hook: {', '.join(did)}" if did else ""
+
+
+def _notes(target: JsonFile, host: str, environ: Mapping[str, str], *, written: bool) -> list[str]:
+    notes = []
+    switch = target.value(()).get("hooksConfig") if host == "gemini" else None
+    if isinstance(switch, dict) and switch.get("enabled") is False:
+        notes.append(f"{target.name} has hooksConfig.enabled false: no hook runs")
+    if host == "claude" and target.value(()).get("disableAllHooks") is True:
+        notes.append(f"{target.name} has disableAllHooks true: no hook runs")
+    if host == "claude" and written:
+        notes.append(
+            f"Claude Code reads {target.name} only where it is started at the top of the "
+            "repository; the plugin's hook runs everywhere"
+        )
+    if host == "codex":
+        notes.append(
+            "Codex runs a hook of a repository only where the folder is trusted and a person has "
+            "trusted the hook: see /hooks there, after every change of it again"
+        )
+    if host == "gemini":
+        notes.append(
+            "Gemini CLI runs a hook of a repository only where the folder is trusted, and only "
+            "when it is started at its top"
+        )
+    if written and find_program("flow", environ.get("PATH")) is None:
+        notes.append(
+            f"there is no flow on the PATH, so {host} cannot start the hook: install the package, "
+            f"or add the folder of the flow that you called to the PATH"
+        )
+    return notes
+
+
+def _plugin(top: str, environ: Mapping[str, str]) -> str | None:
+    """The settings file of Claude Code that enables the plugin; None where none does.
+
+    A file that cannot be read says nothing. The checkout's local file wins over the checkout's,
+    and that one over the user's own.
+    """
+    home = environ.get("HOME", "")
+    own = environ.get("CLAUDE_CONFIG_DIR") or (f"{home}/.claude" if home else "")
+    places = [(top, ".claude/settings.local.json"), (top, CLAUDE)]
+    if os.path.isabs(own):
+        # Dotfiles are often symlinks into a folder of their own.
+        folder, name = os.path.split(os.path.realpath(f"{own}/settings.json"))
+        places.append((folder, name))
+    said: dict[str, tuple[str, bool]] = {}
+    for root, name in places:
+        shown = name if root == top else "your own settings.json"
+        for plugin, enabled in _enabled(root, name).items():
+            if isinstance(plugin, str) and plugin.startswith(f"{PLUGIN}@"):
+                said.setdefault(plugin, (shown, enabled is True or isinstance(enabled, list)))
+    return next((shown for shown, enabled in said.values() if enabled), None)
+
+
+def _enabled(root: str, name: str) -> dict[Any, Any]:
+    try:
+        data = files.read_optional(root, name)
+        document = formats.parse_json(data, file=name) if data is not None else {}
+    except FlowError:
+        return {}
+    plugins = document.get("enabledPlugins") if isinstance(document, dict) else None
+    return plugins if isinstance(plugins, dict) else {}
+
+
+def _cut(text: str) -> str:
+    return visible(text if len(text) <= 100 else text[:99] + "…")

@@ -1,0 +1,221 @@
+"""Edits of a JSON file of somebody else's, which leave every other byte of it as it is.
+
+Reading a file and dumping it again would keep its keys and their order, but not its lists on one
+line, its escapes, its numbers' spelling and its line ends. So what is added is put into the text,
+and the result is read again: it must be what the same edit makes of the document.
+"""
+
+from __future__ import annotations
+
+import json
+
+from flow.adapters.contracts import formats
+from flow.adapters.contracts.text import dotted, show
+from flow.adapters.fs import files
+from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
+from flow.errors import ContractError, Fault, RefusedError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flow.adapters.contracts.text import Path
+
+_WHITE = " \t\n\r"
+_DECODER = json.JSONDecoder()
+
+
+class JsonFile:
+    """A JSON file whose top level is an object, absent ones taken for an empty one.
+
+    Reading raises :class:`ContractError` for broken JSON (comments are that too), and what
+    :func:`files.read_optional` raises. Nothing is written here: :meth:`data` is the new content.
+    """
+
+    def __init__(self, top: str, name: str) -> None:
+        data = files.read_optional(top, name)
+        self.name = name
+        self.new = data is None
+        self.text = "{}\n" if data is None else data.decode("utf-8", "replace")
+        self._document = {} if data is None else _parsed(data, name)
+        self._before = self.text
+        self.part((), dict)
+
+    @property
+    def changed(self) -> bool:
+        """Whether there is something to write."""
+        return self.text != self._before
+
+    def part(self, path: Path, kind: type) -> Any:
+        """The object (``dict``) or list at ``path``, None where there is none.
+
+        Raises :class:`ContractError` for a value of another kind, there or on the way.
+        """
+        value: Any = self._document
+        for place, step in enumerate(path):
+            self._require(value, path[:place], dict)
+            if step not in value:
+                return None
+            value = value[step]
+        self._require(value, path, kind)
+        return value
+
+    def value(self, path: Path) -> Any:
+        """The value at ``path``, which is there."""
+        return self._at(path)
+
+    def add(self, path: Path, key: str, value: Any) -> None:
+        """Put a new member at the end of the object at ``path``."""
+        self._at(path)[key] = value
+        self.text = _inserted(self.text, path, [(key, value)])
+
+    def append(self, path: Path, values: Sequence[Any]) -> None:
+        """Put ``values`` at the end of the list at ``path``."""
+        self._at(path).extend(values)
+        self.text = _inserted(self.text, path, [(None, value) for value in values])
+
+    def put(self, path: Path, value: str | int) -> None:
+        """Replace the value at ``path``, which is there."""
+        self._at(path[:-1])[path[-1]] = value
+        start, end = _span(self.text, path)
+        self.text = self.text[:start] + json.dumps(value, ensure_ascii=False) + self.text[end:]
+
+    def data(self) -> bytes:
+        """The new content; :class:`RefusedError` where it is not what it should be."""
+        data = self.text.encode("utf-8")
+        if _parsed(data, self.name) != self._document:
+            raise RefusedError(
+                "it cannot be changed without touching what else is in it",
+                file=self.name,
+                remedy="add it by hand",
+            )
+        return data
+
+    def _at(self, path: Path) -> Any:
+        value: Any = self._document
+        for step in path:
+            value = value[step]
+        return value
+
+    def _require(self, value: object, path: Path, kind: type) -> None:
+        if isinstance(value, kind):
+            return
+        fault = Fault(
+            f"is not {'an object' if kind is dict else 'a list'}",
+            file=self.name,
+            key=dotted(path) or None,
+            value=show(value),
+            remedy="correct it, then run flow init again",
+        )
+        raise ContractError([fault])
+
+
+def _parsed(data: bytes, name: str) -> Any:
+    try:
+        return formats.parse_json(data, file=name)
+    except ContractError as error:
+        if b"//" not in data and b"/*" not in data:
+            raise
+        raise ContractError([_plain_json(fault) for fault in error.faults]) from None
+
+
+def _plain_json(fault: Fault) -> Fault:
+    remedy = f"{fault.remedy}; comments are not JSON, so Flow cannot keep them"
+    return Fault(fault.message, file=fault.file, key=fault.key, value=fault.value, remedy=remedy)
+
+
+class _Part(NamedTuple):
+    """A member or an item: where it begins, and where its value starts and ends."""
+
+    key: str | int
+    begin: int
+    start: int
+    end: int
+
+
+def _parts(text: str, start: int) -> tuple[list[_Part], int]:
+    """What the object or list that opens at ``start`` holds, and where it closes."""
+    found: list[_Part] = []
+    mapping = text[start] == "{"
+    at = _skip(text, start + 1)
+    while text[at] not in "]}":
+        begin, key = at, len(found)
+        if mapping:
+            key, at = _DECODER.raw_decode(text, at)
+            at = _skip(text, _skip(text, at) + 1)
+        end = _DECODER.raw_decode(text, at)[1]
+        found.append(_Part(key, begin, at, end))
+        at = _skip(text, end)
+        if text[at] == ",":
+            at = _skip(text, at + 1)
+    return found, at
+
+
+def _skip(text: str, at: int) -> int:
+    while text[at] in _WHITE:
+        at += 1
+    return at
+
+
+def _span(text: str, path: Path) -> tuple[int, int]:
+    """Where the value at ``path`` starts and ends."""
+    start = _skip(text, 0)
+    end = len(text)
+    for step in path:
+        part = next(part for part in _parts(text, start)[0] if part.key == step)
+        start, end = part.start, part.end
+    return start, end
+
+
+def _inserted(text: str, path: Path, entries: Sequence[tuple[str | None, Any]]) -> str:
+    """``text`` with members or items at the end of what stands at ``path``, in its style."""
+    start, _ = _span(text, path)
+    parts, close = _parts(text, start)
+    if not _is_spread(text, start, parts, close):
+        members = [_member(key, json.dumps(value, ensure_ascii=False)) for key, value in entries]
+        return _joined(text, start, parts, close, ", ", ", ".join(members), "")
+    newline = "\r\n" if "\r\n" in text else "\n"
+    unit = _unit(text)
+    outer = _lead(text, start)
+    line = newline + (_lead(text, parts[-1].begin) if parts else outer + unit)
+    members = [line + _member(key, _spread(value, unit, line)) for key, value in entries]
+    return _joined(text, start, parts, close, ",", ",".join(members), newline + outer)
+
+
+def _is_spread(text: str, start: int, parts: Sequence[_Part], close: int) -> bool:
+    """Whether what opens at ``start`` has, or would have, a line for each of its parts."""
+    if parts:
+        return "\n" in text[start : parts[0].begin]
+    whole = text.strip()
+    return "\n" in whole or len(whole) == close + 1 - start
+
+
+def _joined(
+    text: str, start: int, parts: Sequence[_Part], close: int, comma: str, new: str, end: str
+) -> str:
+    if parts:
+        last = parts[-1].end
+        return text[:last] + comma + new + text[last:]
+    return text[: start + 1] + new + end + text[close:]
+
+
+def _member(key: str | None, value: str) -> str:
+    return value if key is None else f"{json.dumps(key, ensure_ascii=False)}: {value}"
+
+
+def _spread(value: Any, unit: str, line: str) -> str:
+    return json.dumps(value, indent=unit, ensure_ascii=False).replace("\n", line)
+
+
+def _lead(text: str, at: int) -> str:
+    """The white space that the line of ``at`` begins with."""
+    line = text[text.rfind("\n", 0, at) + 1 : at]
+    return line[: len(line) - len(line.lstrip(" \t"))]
+
+
+def _unit(text: str) -> str:
+    """The indentation that the file uses, two spaces where it uses none."""
+    for line in text.split("\n"):
+        white = line[: len(line) - len(line.lstrip(" \t"))]
+        if white and line.strip():
+            return "\t" if white[0] == "\t" else white
+    return "  "

@@ -1,0 +1,159 @@
+"""The transcripts of subagents: where they lie, and one execution with all of its own.
+
+Claude Code writes what an agent does into a file of its own, beside the session's. Which call it
+belongs to stands in the call's result, in a note beside the file, or in its first lines.
+"""
+
+from __future__ import annotations
+
+from flow.adapters.transcripts import files as places
+from flow.cheap_typing import TYPE_CHECKING, Any
+from flow.core.explain import visible
+from flow.core.transcript import SUBAGENT_END, Entry
+from flow.core.transcript_claude import Session, same_skill
+from flow.core.transcript_rows import clean
+from flow.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from flow.core.transcript_claude import Run
+    from flow.core.transcript_rows import Rows
+
+MOST_AGENTS = 40
+"""Subagents whose transcripts are read for one execution."""
+MOST_DEPTH = 3
+"""Subagents of subagents."""
+MOST_CHARACTERS = 16 << 20
+"""Of one execution with its subagents."""
+
+
+def file_of_agent(run: Run, path: str) -> str | None:
+    """The transcript of the agent whose run it is."""
+    if run.call is None:
+        return None
+    return _agent_of_call(path, run.call, run.spawned.get(run.call))
+
+
+def _agent_of_call(path: str, call: str, agent: str | None) -> str | None:
+    """The transcript of the agent that a call started: by its id, else by the note beside it."""
+    if agent is not None:
+        return places.agent_file(path, agent)
+    for found in places.agent_files(path):
+        if places.small_json(note_beside(found)).get("toolUseId") == call:
+            return found
+    return None
+
+
+def forked(run: Run, path: str) -> str | None:
+    """The transcript of the agent that a skill with a context of its own ran in."""
+    if run.kind != "fork" or run.prompt_id is None:
+        return None
+    for found in places.agent_files(path):
+        first = _first_lines(found)
+        if any(line.get("promptId") == run.prompt_id for line in first) and any(
+            same_skill(run.name, str(line.get("attributionSkill", ""))) for line in first
+        ):
+            return found
+    return None
+
+
+def _first_lines(path: str, most: int = 20) -> list[dict[str, Any]]:
+    try:
+        source = places.open_source(path, follow=False)
+    except InputError:
+        return []
+    found = []
+    for line in places.Lines(source):
+        if isinstance(line, dict):
+            found.append(line)
+        if len(found) >= most:
+            break
+    return found
+
+
+def note_beside(path: str) -> str:
+    """Where the note beside a transcript would lie."""
+    return "" if path == places.STDIN else path.removesuffix(".jsonl") + ".meta.json"
+
+
+class Gathering:
+    """The entries of one execution, those of its subagents where they were called."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.entries: list[Entry] = []
+        self.warnings: list[str] = []
+        self.characters = 0
+        self.agents: set[str] = set()
+
+    def rows(self, rows: Rows, spawned: Mapping[str, str | None], depth: int) -> None:
+        """The rows of one file, and after each call of an agent what that did."""
+        for row in rows.all():
+            self._add(row.entry())
+            if row.call is not None and row.call in spawned:
+                found = _agent_of_call(self.path, row.call, spawned[row.call])
+                if found is not None:
+                    self.agent(found, depth + 1, name=row.tool)
+
+    def agent_run(self, run: Run) -> None:
+        """An agent's run: what it was asked, its own transcript, what it came to."""
+        rows = run.rows.all()
+        found = file_of_agent(run, self.path)
+        if found is None:
+            for row in rows:
+                self._add(row.entry())
+            return
+        self.agent(found, 1, apart=False)
+        said = {entry.text for entry in self.entries}
+        for row in rows:
+            if row.kind == "prompt" and row.text not in said:
+                self.entries.insert(0, row.entry())
+            elif row.kind != "prompt" and not any(text in row.text for text in said if text):
+                self._add(row.entry())
+
+    def agent(self, path: str, depth: int, *, apart: bool = True, name: str | None = None) -> None:
+        """The transcript of a subagent; ``apart`` sets it off by notes."""
+        if path in self.agents:
+            return
+        if (
+            depth > MOST_DEPTH
+            or len(self.agents) >= MOST_AGENTS
+            or self.characters > MOST_CHARACTERS
+        ):
+            self._warn("transcripts of some subagents were not read: there are too many")
+            return
+        self.agents.add(path)
+        try:
+            source = places.open_source(path, follow=False)
+        except InputError:
+            self._warn("the transcript of a subagent could not be read")
+            return
+        lines = places.Lines(source)
+        session = Session(None, destroys, whole=True)
+        for line in lines:
+            lines.bad += not session.line(line)
+        for warning in lines.warnings:
+            self._warn(f"a subagent's transcript: {warning}")
+        who = visible(clean(session.agent or name or "agent"))[:120]
+        if apart:
+            self._add(Entry("note", f"what the subagent {who} did:", None, None))
+        self.rows(session.everything, session.spawned, depth)
+        if apart:
+            self._add(Entry("note", f"{SUBAGENT_END} {who} did", None, None))
+
+    def _add(self, entry: Entry) -> None:
+        self.entries.append(entry)
+        self.characters += len(entry.text) + len(entry.result or "")
+
+    def _warn(self, text: str) -> None:
+        if text not in self.warnings:
+            self.warnings.append(text)
+
+
+def destroys(tool: str, given: Mapping[str, Any]) -> bool:
+    """Whether a call destroys something."""
+    from flow.adapters.attribution.shell_syntax import parse
+    from flow.core.destructive import tool_destroys
+
+    return tool_destroys(tool, given, parse)

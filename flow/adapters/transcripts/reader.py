@@ -1,0 +1,333 @@
+"""Finding and reading the transcript of an execution (SPEC section 9.3).
+
+Three forms: a session of Claude Code (JSON lines, with the subagents' files beside it), Markdown,
+and plain text. What cannot be read of a file is named in the transcript's warnings; a transcript
+that is missing, empty, or does not hold the skill is an error.
+"""
+
+from __future__ import annotations
+
+from flow.adapters.transcripts import files as places
+from flow.adapters.transcripts.agents import (
+    Gathering,
+    destroys,
+    file_of_agent,
+    forked,
+    note_beside,
+)
+from flow.cheap_typing import TYPE_CHECKING, NamedTuple
+from flow.core.explain import visible
+from flow.core.transcript import Transcript, ended, plain
+from flow.core.transcript_claude import JUDGES, Session, same_skill
+from flow.core.transcript_rows import clean
+from flow.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from flow.core.transcript_claude import Run
+
+MOST_OF_SESSION = 64
+"""Runs of one session that are looked at together."""
+MOST_SESSIONS = 200
+"""Sessions that are searched for a skill, the newest first."""
+_NEVER = frozenset(map(chr, {*range(32), 127} - {*b"\a\b\t\n\v\f\r\x1b"}))
+SESSION = "CLAUDE_CODE_SESSION_ID"
+"""The session that Flow was called from, if Claude Code called it."""
+
+
+def read(path: str, skill: str | None) -> Transcript:
+    """The transcript in the file at ``path``: of a session the newest run of ``skill`` in it.
+
+    Without ``skill`` the newest run of any. A session that names no skill at all is taken whole,
+    with a warning; so are Markdown and plain text, without one. Raises :class:`InputError` where
+    the file is missing, empty or no transcript, or where other skills ran in it, but not this one.
+    """
+    source = places.open_source(path)
+    if not _is_session(source):
+        return _saved(source)
+    lines = places.Lines(source)
+    session = Session(skill, destroys, whole=True)
+    for line in lines:
+        lines.bad += not session.line(line)
+    if not session.everything.all():
+        raise _unusable(path, "holds nothing that an agent did or was asked")
+    run = None if session.agent else _newest_run(session, path)
+    if run is not None:
+        return _of_run(run, path, lines.warnings)
+    if skill is not None and session.skills and not session.agent:
+        why = f"did not run in this transcript; what ran: {_named(session.skills)}"
+        if any(same_skill(skill, name) for name in session.skills):
+            why = "only began in this transcript; nothing of what it did is there"
+        raise InputError(
+            f"the skill {skill!r:.80} {why}",
+            code="not_found",
+            file=path,
+            key="skill",
+            value=skill,
+            remedy="name one of these, or another transcript",
+        )
+    return _whole(session, lines, path)
+
+
+def newest(
+    skill: str | None,
+    *,
+    cwd: str,
+    home: str | None,
+    environ: Mapping[str, str],
+    session: str | None = None,
+) -> Transcript:
+    """The newest run of ``skill`` (None: of any but the judge) in the sessions of ``cwd``.
+
+    ``session`` is the id, or the transcript's path, of the one session to look in; without it the
+    session that called Flow comes first, then the others, the newest first. Raises
+    :class:`InputError` where there is none.
+    """
+    found = _sessions(cwd, home, environ, session)
+    ran: dict[str, None] = {}
+    for path in found:
+        transcript = _in_session(skill, path, ran)
+        if transcript is not None:
+            return transcript
+    raise _none(skill, cwd, len(found), ran)
+
+
+def _sessions(
+    cwd: str, home: str | None, environ: Mapping[str, str], session: str | None
+) -> list[str]:
+    """The sessions to look in, the one that called Flow first, then the newest."""
+    config = places.config_folder(home, environ)
+    folders = places.project_folders(cwd, config) if config is not None else []
+    if session is not None:
+        path = session if "/" in session else places.session_file(session, folders, config)
+        return [path] if path is not None else []
+    found = places.sessions(folders)[:MOST_SESSIONS]
+    own = places.session_file(environ.get(SESSION, ""), folders, config)
+    return found if own is None else [own, *(path for path in found if path != own)]
+
+
+class EndedRuns(NamedTuple):
+    """The runs of one session that have come to their end, the oldest first.
+
+    ``settled`` is the number of the first run of the session that has not, or of the one to come.
+    """
+
+    path: str
+    runs: tuple[Transcript, ...]
+    settled: int
+
+
+def ended_runs(
+    session: str,
+    known: Callable[[str], int | None],
+    *,
+    cwd: str,
+    home: str | None,
+    environ: Mapping[str, str],
+) -> EndedRuns | None:
+    """The runs of any skill but the judge in ``session`` (an id, or its transcript's path).
+
+    ``known`` tells for the path of a session with which run to begin; None: with the first one that
+    the last prompt of a person led to. At most ``MOST_OF_SESSION`` of them are looked at, the
+    newest. None where there is no such session, or none that can be read.
+    """
+    path = next(iter(_sessions(cwd, home, environ, session)), None)
+    if path is None:
+        return None
+    try:
+        lines = places.Lines(places.open_source(path, follow=False))
+    except InputError:
+        return None
+    rows = Session(None, destroys, most=MOST_OF_SESSION)
+    for line in lines:
+        lines.bad += not rows.line(line)
+    first = known(path)
+    if first is None:
+        first = next((run.number for run in rows.runs if run.turn == rows.turns), rows.begun)
+    done, going_on = [], [rows.begun]
+    for run in rows.runs:
+        if run.number < first or run.local:
+            continue
+        transcript = _of_run(run, path, list(lines.warnings)) if _happened(run, path) else None
+        # After a skill's run came a person, or another skill; an agent may work in the background.
+        over = run.over and run.kind != "agent"
+        if transcript is not None and (over or ended(transcript)):
+            done.append(transcript)
+        elif not run.over:
+            going_on.append(run.number)
+    return EndedRuns(path, tuple(done), min(going_on))
+
+
+def _none(skill: str | None, cwd: str, searched: int, ran: Iterable[str]) -> InputError:
+    what = "no skill or agent" if skill is None else f"no run of {skill!r:.80}"
+    count = "1 session" if searched == 1 else f"{searched} sessions"
+    where = f"in {count} of this folder" if searched else "here: there are no sessions"
+    known = [] if skill is None else [name for name in ran if not same_skill(skill, name)]
+    others = f"; what ran: {_named(known)}" if known else ""
+    return InputError(
+        f"there is {what} to judge {where}{others}",
+        code="not_found",
+        file=cwd,
+        key="skill",
+        value=skill,
+        remedy="run it first, or name its transcript: --file TRANSCRIPT",
+    )
+
+
+def _named(skills: Iterable[str]) -> str:
+    return ", ".join(visible(name)[:60] for name in list(skills)[:12])
+
+
+def _in_session(skill: str | None, path: str, ran: dict[str, None]) -> Transcript | None:
+    """The newest run in one session; None where it has none or cannot be read.
+
+    ``ran`` gathers the skills that it names.
+    """
+    try:
+        source = places.open_source(path, follow=False)
+    except InputError:
+        return None
+    lines = places.Lines(source)
+    session = Session(skill, destroys)
+    for line in lines:
+        lines.bad += not session.line(line)
+    ran.update(dict.fromkeys(session.skills))
+    run = _newest_run(session, path)
+    return _of_run(run, path, lines.warnings) if run is not None else None
+
+
+# --- forms -------------------------------------------------------------------------------------
+
+
+def _is_session(source: places.Source) -> bool:
+    """Whether the file is a session's: by its first line that can be read, else by its name."""
+    import json
+
+    if source.path.endswith(".jsonl"):
+        return True
+    head = source.head
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        head = head[: len(head) // 2 * 2].decode("utf-16", "replace").encode("utf-8", "replace")
+    for line in head.removeprefix(b"\xef\xbb\xbf").splitlines()[:5]:
+        if line.strip():
+            try:
+                found = json.loads(line.decode("utf-8", "replace"))
+            except (ValueError, RecursionError):
+                return line.lstrip().startswith(b'{"') and b'"type":' in line
+            return isinstance(found, dict) and ("type" in found or "role" in found)
+    return False
+
+
+def _saved(source: places.Source) -> Transcript:
+    """A text that somebody saved."""
+    from hashlib import sha256
+
+    from flow.core import transcript_text
+
+    text = places.text_of(source)
+    if _is_binary(text):
+        raise _unusable(source.path, "is no text")
+    markdown = source.path.lower().endswith((".md", ".markdown", ".mdown"))
+    rows = transcript_text.entries(text, markdown=markdown, destroys=destroys)
+    found = tuple(row.entry() for row in rows.all())
+    if not found:
+        raise _unusable(source.path, "holds no text")
+    return Transcript(
+        source.path,
+        "markdown" if markdown else "text",
+        None,
+        sha256(text.encode("utf-8", "replace")).hexdigest()[:32],
+        None,
+        found,
+        _doubts(text),
+    )
+
+
+def _is_binary(text: str) -> bool:
+    """Whether of the beginning more than one in fifty is what no text and no terminal's log holds.
+
+    Of data that is compressed, one in ten is; of a program's file, far more.
+    """
+    start = text[:8192]
+    return sum(char in _NEVER for char in start) * 50 > len(start)
+
+
+def _doubts(text: str) -> tuple[str, ...]:
+    count = text.count("\ufffd")
+    places_are = "1 place is" if count == 1 else f"{count} places are"
+    return (f"{places_are} not in its encoding",) if count else ()
+
+
+def _whole(session: Session, lines: places.Lines, path: str) -> Transcript:
+    gathered = Gathering(path)
+    gathered.rows(session.everything, session.spawned, 0)
+    name = session.agent or places.small_json(note_beside(path)).get("agentType")
+    named = visible(clean(name))[:200] if isinstance(name, str) and session.side else None
+    warnings = lines.warnings
+    if named is None:
+        warnings.append("it names no skill or agent; all of it was taken")
+    execution = lines.digest[:32]
+    return _made(path, named, execution, session.started_at, gathered, warnings)
+
+
+def _of_run(run: Run, path: str, warnings: list[str]) -> Transcript:
+    gathered = Gathering(path)
+    if run.kind == "agent":
+        gathered.agent_run(run)
+    else:
+        gathered.rows(run.rows, run.spawned, 0)
+        apart = forked(run, path)
+        if apart is not None:
+            gathered.agent(apart, 1)
+    if run.rows.waiting and not run.over:
+        warnings.append("it was going on when the transcript was read")
+    return _made(path, visible(run.name), run.key, run.started_at, gathered, warnings)
+
+
+def _made(
+    path: str,
+    skill: str | None,
+    key: str,
+    started_at: str | None,
+    gathered: Gathering,
+    warnings: list[str],
+) -> Transcript:
+    """``key`` tells the execution from others that read alike, its words how far it has got."""
+    said = (*warnings, *gathered.warnings)
+    made = Transcript(path, "claude", skill, key, started_at, tuple(gathered.entries), said)
+    return made._replace(execution=_digest(key, plain(made)))
+
+
+def _digest(*texts: str) -> str:
+    from hashlib import sha256
+
+    return sha256("\0".join(texts).encode("utf-8", "replace")).hexdigest()[:32]
+
+
+def _unusable(path: str, why: str) -> InputError:
+    remedy = "name a transcript that was written: a session's .jsonl, text or Markdown"
+    return InputError(f"the transcript {why}", code="empty", file=path, remedy=remedy)
+
+
+# --- runs and subagents ------------------------------------------------------------------------
+
+
+def _newest_run(session: Session, path: str) -> Run | None:
+    """The newest run in which something happened.
+
+    A run of the judge that is going on is the one that asks; it is taken where it is the only one.
+    """
+    real = [run for run in session.runs if _happened(run, path)]
+    wanted = session.wanted
+    if wanted is not None and any(same_skill(wanted, name) for name in JUDGES):
+        real = [run for run in real if run.over or not run.rows.waiting] or real
+    return real[-1] if real else None
+
+
+def _happened(run: Run, path: str) -> bool:
+    if run.local:
+        return False
+    if run.kind == "agent":
+        return bool(run.rows.spoken) or file_of_agent(run, path) is not None
+    return bool(run.rows.spoken) or forked(run, path) is not None

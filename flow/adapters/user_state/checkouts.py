@@ -1,0 +1,285 @@
+"""What the user's state folder remembers of a checkout (SPEC section 17.10).
+
+These are the goals that Flow left open there, and what the Stop hook did in each session.
+It lies in ``checkouts/<path of the checkout>/:flow/``, so that the hook's script finds out by one
+file test for each folder above, without an interpreter, whether Flow works for a checkout whose own
+``.flow`` may be gone. ``goals.json`` holds the goals; each session has a file of its own.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+
+from flow.adapters.fs import files, lenient_json, locks
+from flow.adapters.fs.state_folder import (
+    check_state_dir,
+    ensure_state_dir,
+    replace_own,
+    storage_error,
+)
+from flow.adapters.git.find import read_regular
+from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
+from flow.core.lost_goals import KnownGoal, SessionNotes
+from flow.core.sha import sha256
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from flow.core.closing import ClosedGoal
+
+FOLDER = "checkouts"
+MARKER = ":flow"
+"""The folder of a checkout's own notes; no checkout's name, so nothing else lies there."""
+GOALS = "goals.json"
+LOCK = "goals.lock"
+LIMIT = 4 << 20
+"""Bytes of one file."""
+MOST_CLOSED = 50
+"""Closings of a checkout that wait to be told; the oldest go first."""
+MOST_SESSIONS = 32
+"""Sessions of a checkout that are remembered; the oldest go first."""
+_SESSION_PREFIX = "session-"
+SESSIONS = ":sessions"
+"""The folder, beside the checkouts, that says in which of them a session was kept working."""
+MOST_POINTERS = 256
+_PLAIN = r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}"
+"""Ids of sessions that are a file's name as they are; the hook's script asks by it."""
+
+
+class Remembered(NamedTuple):
+    """The goals that Flow left open in a checkout, and the git directory it had then."""
+
+    git_dir: str | None
+    goals: Mapping[str, KnownGoal]
+    closed: Mapping[str, ClosedGoal] = {}
+    """Those that were closed, and no stop has told it yet."""
+
+
+class CheckoutNotes:
+    """The notes about the checkout ``top``; ``folder`` is the user's state folder.
+
+    Every method raises :class:`~flow.errors.FlowError` where the folder cannot be used.
+    """
+
+    def __init__(self, folder: str, top: str, git_dir: str | None) -> None:
+        self._folder = folder
+        self._rel = f"{FOLDER}{top.rstrip('/')}/{MARKER}"
+        self._top = top
+        self._git_dir = git_dir
+
+    def read(self) -> Remembered:
+        """What is known of the checkout's goals; nothing where that cannot be read."""
+        document = self._object(GOALS)
+        goals = document.get("goals")
+        git_dir = document.get("git_dir")
+        known = {}
+        for goal_id, row in goals.items() if isinstance(goals, dict) else ():
+            goal = _known(goal_id, row)
+            if goal is not None:
+                known[goal_id] = goal
+        closed = _closed(document["closed"]) if "closed" in document else {}
+        return Remembered(git_dir if isinstance(git_dir, str) else None, known, closed)
+
+    def coming(self, goal_id: str, status: str) -> None:
+        """Flow is about to write ``status``: what it wrote last counts as well until then."""
+        known = self.read().goals.get(goal_id)
+        if known is not None and status not in known.statuses:
+            self._put(known._replace(statuses=(*known.statuses, status)))
+
+    def left(self, goal: KnownGoal) -> None:
+        """Flow left the goal open like this."""
+        known = self.read().goals.get(goal.goal_id)
+        if known is not None and not goal.contract:
+            goal = goal._replace(contract=known.contract)
+        if known != goal:
+            self._put(goal)
+
+    def forget(self, goal_id: str) -> bool:
+        """Know nothing of the goal any more; whether it was known."""
+        if goal_id not in self.read().goals:
+            return False
+        with locks.exclusive(self._folder, f"{self._rel}/{LOCK}", quick=True):
+            before = self.read()
+            self._write(before._replace(goals=_without(before.goals, [goal_id])))
+        return True
+
+    def closed(self, goal: ClosedGoal) -> None:
+        """The goal was closed: it is missed no longer, and the next stop tells it."""
+        self._make()
+        with locks.exclusive(self._folder, f"{self._rel}/{LOCK}", quick=True):
+            before = self.read()
+            rows = [*_without(before.closed, [goal.goal_id]).values(), goal][-MOST_CLOSED:]
+            goals = _without(before.goals, [goal.goal_id])
+            self._write(before._replace(goals=goals, closed={row.goal_id: row for row in rows}))
+
+    def closings_told(self, goal_ids: Collection[str]) -> None:
+        """A stop has told these closings."""
+        with locks.exclusive(self._folder, f"{self._rel}/{LOCK}", quick=True):
+            before = self.read()
+            self._write(before._replace(closed=_without(before.closed, goal_ids)))
+
+    def session(self, session: str) -> SessionNotes | None:
+        """What the hook remembers of a session; None where it never stopped here."""
+        document = self._object(_session_file(session))
+        return _notes(document) if document else None
+
+    def keep_session(self, session: str, notes: SessionNotes) -> None:
+        """Replace what is remembered of a session."""
+        name = _session_file(session)
+        path = os.path.join(self._folder, self._rel)
+        new = not os.path.lexists(os.path.join(path, name))
+        self._replace(name, notes._asdict())
+        if new:
+            _drop_oldest(self._folder, self._rel, _SESSION_PREFIX, MOST_SESSIONS)
+        if notes.continued:
+            self._point(session)
+
+    def _point(self, session: str) -> None:
+        """Remember that the session works here, wherever it goes."""
+        rel, top = f"{FOLDER}/{SESSIONS}", os.fsencode(self._top)
+        if not re.fullmatch(_PLAIN, session) or worked_in(self._folder, session) == self._top:
+            return
+        ensure_state_dir(os.path.join(self._folder, rel))
+        try:
+            replace_own(os.path.join(self._folder, rel, session), top)
+        except OSError as error:
+            raise storage_error("remember a session", rel, error) from error
+        _drop_oldest(self._folder, rel, "", MOST_POINTERS)
+
+    def _put(self, goal: KnownGoal) -> None:
+        self._make()
+        with locks.exclusive(self._folder, f"{self._rel}/{LOCK}", quick=True):
+            before = self.read()
+            self._write(before._replace(goals={**before.goals, goal.goal_id: goal}))
+
+    def _write(self, known: Remembered) -> None:
+        if not known.goals and not known.closed:
+            # The hook's script starts nothing for this checkout any more.
+            files.remove(self._folder, f"{self._rel}/{GOALS}", sync=False)
+            return
+        rows = {goal.goal_id: goal._asdict() for goal in known.goals.values()}
+        document = {"git_dir": self._git_dir or known.git_dir, "goals": rows}
+        if known.closed:
+            document["closed"] = {row.goal_id: row._asdict() for row in known.closed.values()}
+        self._replace(GOALS, document)
+
+    def _replace(self, name: str, document: Mapping[str, Any]) -> None:
+        data = json.dumps(document, separators=(",", ":"), ensure_ascii=True).encode("ascii")
+        target = os.path.join(self._folder, self._rel, name)
+        try:
+            try:
+                replace_own(target, data)
+            except FileNotFoundError:
+                self._make()
+                replace_own(target, data)
+        except OSError as error:
+            raise storage_error("remember a goal", target, error) from error
+
+    def _make(self) -> None:
+        path = self._folder
+        ensure_state_dir(path)
+        if not os.path.isdir(os.path.join(path, self._rel)):
+            for part in self._rel.split("/"):
+                path = os.path.join(path, part)
+                ensure_state_dir(path)
+
+    def _object(self, name: str) -> dict[str, Any]:
+        """A file of the notes; an empty object where there is none that can be read.
+
+        The folder is the user's own, so it is opened in one go: every stop of an agent does that.
+        """
+        if not check_state_dir(self._folder):
+            return {}
+        data = read_regular(os.path.join(self._folder, self._rel, name), limit=LIMIT)
+        try:
+            found = lenient_json.loads(data) if data else None
+        except ValueError:
+            return {}
+        return found if isinstance(found, dict) else {}
+
+
+def worked_in(folder: str, session: str | None) -> str | None:
+    """The checkout in which Flow kept the session working last; None where it did in none."""
+    if session is None or not re.fullmatch(_PLAIN, session):
+        return None
+    data = read_regular(f"{folder}/{FOLDER}/{SESSIONS}/{session}", limit=LIMIT)
+    top = os.fsdecode(data) if data else ""
+    return top if os.path.isabs(top) and "\0" not in top else None
+
+
+def _drop_oldest(folder: str, rel: str, prefix: str, most: int) -> None:
+    path = os.path.join(folder, rel)
+    try:
+        names = [name for name in os.listdir(path) if name.startswith(prefix)]
+        if len(names) > most:
+            names.sort(key=lambda name: os.lstat(os.path.join(path, name)).st_mtime_ns)
+    except OSError:  # the next one that is added drops them
+        return
+    for name in names[:-most]:
+        files.remove(folder, f"{rel}/{name}", sync=False)
+
+
+def nearest(folder: str, below: str) -> str | None:
+    """The nearest folder, from ``below`` upward, that is a checkout which Flow knows."""
+    above = below
+    while True:
+        if os.path.lexists(f"{folder}/{FOLDER}{above.rstrip('/')}/{MARKER}/{GOALS}"):
+            return above
+        parent = os.path.dirname(above)
+        if parent == above:
+            return None
+        above = parent
+
+
+def _session_file(session: str) -> str:
+    return f"{_SESSION_PREFIX}{sha256(os.fsencode(session)).hexdigest()[:32]}.json"
+
+
+def _known(goal_id: str, row: Any) -> KnownGoal | None:
+    if not isinstance(row, dict) or not isinstance(row.get("statuses"), list):
+        return None
+    texts = (row.get("run_id"), row.get("branch"), row.get("contract"))
+    statuses = tuple(status for status in row["statuses"] if isinstance(status, str))
+    if not statuses or not all(isinstance(text, str) for text in texts):
+        return None
+    return KnownGoal(goal_id, row["run_id"], row["branch"], statuses, row["contract"])
+
+
+def _closed(value: Any) -> dict[str, ClosedGoal]:
+    from flow.core.closing import ClosedGoal
+
+    found = {}
+    for goal_id, row in value.items() if isinstance(value, dict) else ():
+        texts = (
+            [row.get(key) for key in ClosedGoal._fields[1:]] if isinstance(row, dict) else [None]
+        )
+        if all(isinstance(text, str) for text in texts):
+            found[goal_id] = ClosedGoal(goal_id, *texts)
+    return found
+
+
+def _without(rows: Mapping[str, Any], goal_ids: Collection[str]) -> dict[str, Any]:
+    return {goal_id: row for goal_id, row in rows.items() if goal_id not in goal_ids}
+
+
+def _notes(document: Mapping[str, Any]) -> SessionNotes:
+    return SessionNotes(
+        judged=_texts(document.get("judged")),
+        continued=_texts(document.get("continued")),
+        told=_mapping(document.get("told"), str),
+        asked=_mapping(document.get("asked"), int),
+        waits=_mapping(document.get("waits"), int),
+        judging=document.get("judging") is True,
+    )
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    found: Sequence[Any] = value if isinstance(value, list) else ()
+    return tuple(text for text in found if isinstance(text, str))
+
+
+def _mapping(value: Any, kind: type) -> dict[str, Any]:
+    found = value if isinstance(value, dict) else {}
+    return {key: each for key, each in found.items() if type(each) is kind}

@@ -1,0 +1,72 @@
+"""Small notes in the user's state folder, about one goal each.
+
+Who works on it, what it waits for, what its commands came to on the base commit. They lie there,
+and not in the run's folder, because a run's folder can arrive with a checkout: a command that is
+asked again, or a session that owns a goal, must be what this user said.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+
+from flow.adapters.fs import files, lenient_json
+from flow.adapters.fs.state_folder import (
+    check_state_dir,
+    ensure_state_dir,
+    replace_own,
+    storage_error,
+)
+from flow.cheap_typing import TYPE_CHECKING, Any, Literal, get_args
+from flow.core import ids
+from flow.core.sha import sha256
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Kind = Literal["sessions", "waits", "baselines", "contracts"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+LIMIT = 1 << 20
+"""Bytes: the largest note."""
+
+
+class Notes:
+    """One kind of notes about one repository's goals. ``folder`` is the user's state folder."""
+
+    def __init__(self, folder: str, repo: str, kind: Kind) -> None:
+        self._folder = folder
+        self._kind = kind
+        self._repo = sha256(os.fsencode(repo)).hexdigest()[:32]
+
+    def read(self, goal_id: str) -> dict[str, Any] | None:
+        """The note; None where there is none, or none that can be read."""
+        if not check_state_dir(self._folder):
+            return None
+        data = files.read_optional(self._folder, self._rel(goal_id), limit=LIMIT)
+        try:
+            found = lenient_json.loads(data) if data else None
+        except ValueError:
+            return None
+        return found if isinstance(found, dict) else None
+
+    def write(self, goal_id: str, note: Mapping[str, Any]) -> None:
+        """Replace the note. Raises :class:`StorageError`, :class:`RefusedError`."""
+        path = self._folder
+        ensure_state_dir(path)
+        for part in (self._kind, self._repo):
+            path = os.path.join(path, part)
+            ensure_state_dir(path)
+        text = json.dumps(note, separators=(",", ":"), ensure_ascii=True)
+        target = os.path.join(self._folder, self._rel(goal_id))
+        try:
+            replace_own(target, text.encode("ascii"))  # a power cut costs a claim, no record
+        except OSError as error:
+            raise storage_error("write a note of the user's", target, error) from error
+
+    def remove(self, goal_id: str) -> None:
+        """Take the note away."""
+        if check_state_dir(self._folder):
+            files.remove(self._folder, self._rel(goal_id), sync=False)
+
+    def _rel(self, goal_id: str) -> str:
+        return f"{self._kind}/{self._repo}/{ids.goal_id(goal_id)}.json"

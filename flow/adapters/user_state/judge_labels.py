@@ -1,0 +1,102 @@
+"""What people and judges both decided: ``judge-labels.jsonl`` in the user's state folder.
+
+One JSON line for each label, never rewritten. A later label about the same thing by the same judge
+takes the place of an earlier one, so that a calibration run twice does not count twice. As with
+trust, a folder or file that somebody else could have written is refused: labels let a judge propose
+``achieved`` (``flow.goals.judge.minKappa``).
+"""
+
+from __future__ import annotations
+
+import json
+
+from flow.adapters.fs import files, lenient_json, locks
+from flow.adapters.fs.state_folder import ensure_state_dir, has_own, real_path, refuse_inside
+from flow.cheap_typing import TYPE_CHECKING, Literal, NamedTuple
+from flow.core.calibration import Label
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+FILE = "judge-labels.jsonl"
+LOCK = "judge-labels.lock"
+LIMIT = 64 << 20
+"""Bytes that are read of it."""
+
+Source = Literal["calibrate", "confirm", "clear"]
+
+
+class LabelLine(NamedTuple):
+    """One line. ``key`` is a digest of what it is about, ``about`` its name for people."""
+
+    at: str
+    judge: str
+    key: str
+    about: str
+    person: bool
+    judged: bool
+    source: Source
+
+
+class LabelBook:
+    """The labels of one state folder; ``top`` and ``common_dir`` are the checkout around, if any.
+
+    ``warnings`` holds what could not be read so far. Every method raises :class:`RefusedError`
+    (``unsafe_state_dir``) for a folder or file that cannot be relied on.
+    """
+
+    def __init__(self, folder: str, top: str | None, common_dir: str | None) -> None:
+        self._dir = real_path(folder)
+        self._top, self._common_dir = top, common_dir
+        self.warnings: tuple[str, ...] = ()
+
+    def add(self, lines: Iterable[LabelLine]) -> None:
+        """Append labels."""
+        refuse_inside(self._dir, self._top, self._common_dir)
+        ensure_state_dir(self._dir)
+        with locks.exclusive(self._dir, LOCK):
+            for line in lines:
+                text = json.dumps(line._asdict(), separators=(",", ":"))
+                files.append_line(self._dir, FILE, text.encode("ascii"), mode=0o600)
+
+    def lines(self) -> tuple[LabelLine, ...]:
+        """Every label that counts, oldest first: of one judge about one thing only the newest."""
+        newest: dict[tuple[str, str], LabelLine] = {}
+        for line in self._read():
+            newest.pop((line.judge, line.key), None)
+            newest[line.judge, line.key] = line
+        return tuple(newest.values())
+
+    def labels(self, judge: str) -> tuple[Label, ...]:
+        """The labels of one judge, by the name that it has in evidence."""
+        return tuple(Label(x.person, x.judged) for x in self.lines() if x.judge == judge)
+
+    def _read(self) -> list[LabelLine]:
+        refuse_inside(self._dir, self._top, self._common_dir)
+        if not has_own(self._dir, FILE, "the judges' labels"):
+            return []
+        lines = []
+        for number, text in enumerate(
+            files.read_bytes(self._dir, FILE, limit=LIMIT).split(b"\n"), 1
+        ):
+            if text.strip():
+                line = _parse(text)
+                if line is None:
+                    self.warnings += (f"{FILE}: line {number} is not whole and was skipped",)
+                else:
+                    lines.append(line)
+        return lines
+
+
+def _parse(text: bytes) -> LabelLine | None:
+    try:
+        document = lenient_json.loads(text)
+    except ValueError:
+        return None
+    if not isinstance(document, dict):
+        return None
+    texts = [document.get(name) for name in ("at", "judge", "key", "about", "source")]
+    said = [document.get(name) for name in ("person", "judged")]
+    if not all(isinstance(t, str) for t in texts) or not all(isinstance(s, bool) for s in said):
+        return None
+    return LabelLine(**{name: document[name] for name in LabelLine._fields})

@@ -1,0 +1,304 @@
+"""Which goals this user lets Flow run commands for (SPEC section 7).
+
+The ledger is ``goal-trust.jsonl`` in the user's state folder: one JSON line for each ``record``
+and ``revoke``, never rewritten; for a repository and goal the newest line decides. A repository
+is known by the real path of git's common directory, so that its linked worktrees are the same
+one; without git, and where the repository does not know the folder (``git_trees``), by that of the
+top level. A folder or ledger that somebody else could have
+written, or that lies in the checkout it speaks of, is refused: it would let a checkout trust
+itself.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+
+from flow.adapters.fs import files, lenient_json, locks
+from flow.adapters.fs.folders import reported
+from flow.adapters.fs.state_folder import (
+    ensure_state_dir,
+    has_own,
+    real_path,
+    refuse_inside,
+    show,
+    state_dir,
+)
+from flow.adapters.git.trees import repo_key
+from flow.cheap_typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from flow.core import ids
+from flow.errors import InputError, RefusedError, StorageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from typing import BinaryIO
+
+    from flow.core.settings import Settings
+    from flow.core.speaker import Speaker
+
+__all__ = ["LEDGER", "TrustEntry", "TrustLedger", "repo_key", "state_dir", "trusted"]
+
+LEDGER = "goal-trust.jsonl"
+LOCK = "goal-trust.lock"
+OPEN_TO_ALL = "flow.goals.executeVerificationCommands"
+
+_LIMIT = 256 << 20
+_BLOCK = 1 << 20
+_LONGEST_LINE = 8 << 20
+"""Bytes; a contract comes from a goal file of at most 1 MiB, and JSON escapes make it longer."""
+_DIGEST = r"[0-9a-f]{64}"
+SPOKEN = ("said_from", "agent", "agent_session")
+"""The keys of a line that say who spoke."""
+
+
+class TrustEntry(NamedTuple):
+    """One line of the ledger. ``contract`` is what was trusted; None in a ``revoke``."""
+
+    at: str
+    action: Literal["record", "revoke"]
+    repo: str
+    goal_id: str
+    digest: str
+    how: str
+    contract: Mapping[str, Any] | None
+    said_from: str | None = None
+    agent: str | None = None
+    agent_session: str | None = None
+    """Who spoke (:mod:`flow.core.speaker`); None in lines of Flow 0.1.0."""
+
+    def to_document(self) -> dict[str, Any]:
+        """As the line holds it."""
+        unknown = [name for name in SPOKEN if getattr(self, name) is None]
+        return {key: value for key, value in self._asdict().items() if key not in unknown}
+
+
+class TrustLedger:
+    """The ledger of one state folder, as one repository sees it.
+
+    Reading never waits for a lock; ``warnings`` holds what could not be read so far. Every method
+    raises :class:`RefusedError` (``unsafe_state_dir``) for a folder or ledger that cannot be
+    relied on.
+    """
+
+    def __init__(self, folder: str, repo: str, top: str, speaker: Speaker | None = None) -> None:
+        self._dir = real_path(folder)
+        self._repo = repo
+        self._top = top
+        self._spoken = speaker.fields() if speaker is not None else {}
+        self.warnings: tuple[str, ...] = ()
+
+    def check(self, goal_id: str, digest: str) -> bool:
+        """Whether the newest line for the goal records exactly this contract's digest."""
+        newest = self.newest(goal_id)
+        return newest is not None and newest.action == "record" and newest.digest == digest
+
+    def newest(self, goal_id: str) -> TrustEntry | None:
+        """The line that decides for the goal; None where there is none."""
+        return next(self._backwards(ids.goal_id(goal_id)), None)
+
+    def history(self, goal_id: str) -> tuple[TrustEntry, ...]:
+        """Every line that records trust in the goal, newest first."""
+        entries = self._backwards(ids.goal_id(goal_id))
+        return tuple(entry for entry in entries if entry.action == "record")
+
+    def recorded_contract(self, goal_id: str) -> Mapping[str, Any] | None:
+        """The contract that was trusted last, even where that was revoked since."""
+        entry = self.recorded(goal_id)
+        return entry.contract if entry is not None else None
+
+    def recorded(self, goal_id: str) -> TrustEntry | None:
+        """The newest line that records trust in the goal, even where that was revoked since."""
+        entries = self._backwards(ids.goal_id(goal_id))
+        return next((entry for entry in entries if entry.action == "record"), None)
+
+    def record(
+        self, goal_id: str, digest: str, contract: Mapping[str, Any], *, now: str, how: str
+    ) -> bool:
+        """Trust this contract from now on. False, and nothing written, where it is trusted already.
+
+        ``how`` says which command did it.
+        """
+        if not re.fullmatch(_DIGEST, digest):
+            raise InputError("not a SHA-256 digest", key="digest", value=digest)
+        goal_id = ids.goal_id(goal_id)
+        self._guard()
+        ensure_state_dir(self._dir)
+        with locks.exclusive(self._dir, LOCK, quick=True):
+            if self.check(goal_id, digest):
+                return False
+            self._append(
+                TrustEntry(
+                    now, "record", self._repo, goal_id, digest, how, contract, **self._spoken
+                )
+            )
+        return True
+
+    def revoke(self, goal_id: str, *, now: str, how: str) -> bool:
+        """End the trust in a goal. False, and nothing written, where there was none."""
+        goal_id = ids.goal_id(goal_id)
+        if not self._usable():
+            return False
+        with locks.exclusive(self._dir, LOCK, quick=True):
+            newest = self.newest(goal_id)
+            if newest is None or newest.action == "revoke":
+                return False
+            digest = newest.digest
+            self._append(
+                TrustEntry(now, "revoke", self._repo, goal_id, digest, how, None, **self._spoken)
+            )
+        return True
+
+    def entries(self, *, everywhere: bool = False) -> tuple[TrustEntry, ...]:
+        """Every line of this repository, oldest first; with ``everywhere`` of all repositories."""
+        if not self._usable():
+            return ()
+        return tuple(self._forwards(everywhere))
+
+    def standing(self, *, everywhere: bool = False) -> tuple[TrustEntry, ...]:
+        """The trust that is in force: for each repository and goal its newest line, if a record."""
+        if not self._usable():
+            return ()
+        newest = {(entry.repo, entry.goal_id): entry for entry in self._forwards(everywhere)}
+        return tuple(entry for entry in newest.values() if entry.action == "record")
+
+    def _append(self, entry: TrustEntry) -> None:
+        line = json.dumps(entry.to_document(), separators=(",", ":"))
+        files.append_line(self._dir, LEDGER, line.encode("ascii"), mode=0o600)
+
+    def _guard(self) -> None:
+        refuse_inside(self._dir, self._top, self._repo)
+
+    def _usable(self) -> bool:
+        """Whether there is a ledger to read, in a folder that can be relied on."""
+        self._guard()
+        return has_own(self._dir, LEDGER, "the trust ledger")
+
+    def _forwards(self, everywhere: bool) -> Iterator[TrustEntry]:
+        """The entries in the order of the file, a line at a time."""
+        fd = files.open_regular(self._dir, LEDGER)
+        if fd is None:
+            return
+        with open(fd, "rb") as file:
+            while line := _line(file):
+                if len(line) > _LONGEST_LINE:
+                    raise _too_long()
+                entry = self._parse(line) if line.strip() else None
+                if entry is not None and (everywhere or entry.repo == self._repo):
+                    yield entry
+
+    def _backwards(self, goal_id: str) -> Iterator[TrustEntry]:
+        """The goal's entries in this repository, newest first, read from the end in blocks.
+
+        A plain search for the goal's name comes before any parsing: a ledger of years stays quick.
+        """
+        if not self._usable():
+            return
+        fd = files.open_regular(self._dir, LEDGER)
+        if fd is None:
+            return
+        try:
+            goal, repo = f'"{goal_id}"'.encode(), json.dumps(self._repo).encode()
+            for chunk in _tail_chunks(fd):
+                end = len(chunk)
+                while (at := chunk.rfind(goal, 0, end)) >= 0:
+                    start = chunk.rfind(b"\n", 0, at) + 1
+                    stop = chunk.find(b"\n", at)
+                    line = chunk[start : len(chunk) if stop < 0 else stop]
+                    entry = self._parse(line) if repo in line else None
+                    if entry and (entry.repo, entry.goal_id) == (self._repo, goal_id):
+                        yield entry
+                    end = start
+        finally:
+            os.close(fd)
+
+    def _parse(self, line: bytes) -> TrustEntry | None:
+        """The line's entry; None for a torn line (with a warning) and for another shape."""
+        try:
+            document = lenient_json.loads(line)
+        except ValueError:
+            warning = f"{LEDGER}: skipped a line that is not whole ({show(line[:40])}...)"
+            if warning not in self.warnings:
+                self.warnings += (warning,)
+            return None
+        if not isinstance(document, dict):
+            return None
+        entry = TrustEntry(*(document.get(name) for name in TrustEntry._fields))  # type: ignore[arg-type]
+        texts = (entry.at, entry.repo, entry.goal_id, entry.digest, entry.how)
+        if entry.action not in ("record", "revoke") or not all(isinstance(t, str) for t in texts):
+            return None
+        if entry.action == "record" and not isinstance(entry.contract, dict):
+            return None
+        told = (document.get(name) for name in SPOKEN)
+        if not all(text is None or isinstance(text, str) for text in told):
+            return entry._replace(said_from=None, agent=None, agent_session=None)
+        return entry
+
+
+def trusted(settings: Settings, ledger: TrustLedger, goal_id: str, digest: str) -> tuple[bool, str]:
+    """Whether the goal's commands may run, and why or why not, for a person to read.
+
+    A ledger that cannot be relied on is no trust; the answer then says what is wrong with it.
+    """
+    if settings.execute_verification_commands:
+        return True, f"{OPEN_TO_ALL} is true in your own settings: every goal's commands may run"
+    try:
+        newest = ledger.newest(goal_id)
+    except (RefusedError, StorageError) as error:
+        return False, f"the trust ledger cannot be used: {error}"
+    if newest is None:
+        return False, (
+            f"nobody here has trusted goal {goal_id}: read its commands, "
+            f"then run: flow trust record {goal_id}"
+        )
+    if newest.action == "revoke":
+        return False, (
+            f"trust in goal {goal_id} was revoked at {show(newest.at)}; "
+            f"to trust it again: flow trust record {goal_id}"
+        )
+    if newest.digest != digest:
+        return False, (
+            f"goal {goal_id} has changed since it was trusted at {show(newest.at)}; "
+            f"to see the difference and trust it: flow trust record {goal_id}; "
+            f"changes on the record: flow goal amend {goal_id} --file F"
+        )
+    return True, f"trusted at {show(newest.at)} ({show(newest.how)})"
+
+
+def _too_long() -> StorageError:
+    return StorageError(
+        f"holds a line of more than {_LONGEST_LINE} bytes, which is no entry",
+        file=LEDGER,
+        remedy="take that line out, or move the ledger away; goals are then trusted anew",
+    )
+
+
+def _line(file: BinaryIO) -> bytes:
+    with reported("read", LEDGER):
+        return file.readline(_LONGEST_LINE + 1)
+
+
+def _tail_chunks(fd: int) -> Iterator[bytes]:
+    """The file's whole lines from the end on, in chunks that each hold lines in file order."""
+    left = os.fstat(fd).st_size
+    if left > _LIMIT:
+        raise StorageError(
+            f"is larger than {_LIMIT} bytes",
+            file=LEDGER,
+            remedy="move the ledger away; goals are then trusted anew (flow trust record)",
+        )
+    carry = b""
+    while left > 0:
+        size = min(_BLOCK, left)
+        left -= size
+        with reported("read", LEDGER):
+            chunk = os.pread(fd, size, left) + carry
+        if left > 0:
+            first = chunk.find(b"\n")
+            if first < 0:  # one line longer than a block
+                if len(chunk) > _LONGEST_LINE:
+                    raise _too_long()
+                carry = chunk
+                continue
+            carry, chunk = chunk[:first], chunk[first + 1 :]
+        yield chunk

@@ -1,0 +1,160 @@
+"""Which journals, reports and scorecards Flow wrote, in the user's state folder (SPEC 17.11).
+
+Anybody can give a file such a name, so content counts: before Flow writes one, a line with what
+it is going to hold is added to a small file about that path. Of a journal the front matter alone
+counts, since the text below is people's. All working trees of a repository share these.
+"""
+
+from __future__ import annotations
+
+import os
+
+from flow.adapters.fs import files, locks
+from flow.adapters.fs.state_folder import (
+    check_state_dir,
+    ensure_state_dir,
+    replace_own,
+    storage_error,
+)
+from flow.cheap_typing import TYPE_CHECKING, NamedTuple
+from flow.core.sha import Algorithm, new, sha256
+from flow.errors import FlowError, RefusedError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+FOLDER = "own"
+LIMIT = 1 << 20
+"""Bytes about one path, some thousand states; then the older half goes."""
+FLOW_BEGAN = "-"
+"""As ``Row.origin``: Flow made the file."""
+NO_FRONT = "0" * 64
+ALGORITHMS: tuple[Algorithm, ...] = ("sha1", "sha256")
+"""What a git repository names content by."""
+
+
+class Row(NamedTuple):
+    """One state of a file that Flow wrote."""
+
+    front: str
+    """The digest of a journal's front matter; ``-`` for other files."""
+    origin: str
+    """:data:`FLOW_BEGAN`, else the digest of the front matter that Flow found and went on with."""
+    blobs: tuple[str, ...] = ()
+    """What git calls the whole content, in both of its digests."""
+
+
+class OwnRecord:
+    """What is on record of one repository's files.
+
+    ``locate`` gives (the user's state folder, what it knows the repository by). Where that raises
+    a :class:`FlowError` nothing is recorded, and nothing known.
+    """
+
+    def __init__(self, locate: Callable[[], tuple[str, str]]) -> None:
+        self._locate = locate
+
+    def rows(self, rel: str) -> tuple[Row, ...]:
+        """The states of a file, oldest first; none where nothing is on record."""
+        try:
+            folder, repo = self._locate()
+            if not check_state_dir(folder):
+                return ()
+            data = files.read_optional(folder, _file(repo, rel), limit=2 * LIMIT)
+        except FlowError:
+            return ()
+        return tuple(_parsed((data or b"").decode("ascii", "replace").splitlines()))
+
+    def file(self, rel: str, data: bytes) -> None:
+        """A report or scorecard is about to hold this."""
+        self._add(rel, Row("-", FLOW_BEGAN, _blob_names(data)))
+
+    def journal(self, rel: str, old: bytes | None, new: bytes) -> None:
+        """A journal is about to hold ``new`` in the place of ``old``.
+
+        Where somebody edited the front matter it stays unknown; known is what it will be once
+        that edit is taken back.
+        """
+        from flow.adapters.journal.store import front_of
+
+        rows = [row for row in self.rows(rel) if row.front != "-"]
+        before = b"" if old is None else front_of(old, rel)
+        after = front_of(new, rel)
+        same = [row for row in rows if row.front == front_digest(before)]
+        by_flow = [row for row in rows if row.origin == FLOW_BEGAN]
+        if old is None:
+            row = Row(front_digest(after), FLOW_BEGAN, _blob_names(new))
+        elif same or not by_flow:
+            origins = [row.origin for row in same] or [front_digest(before)]
+            origin = FLOW_BEGAN if FLOW_BEGAN in origins else origins[-1]
+            row = Row(front_digest(after), origin, _blob_names(new))
+        elif after.startswith(before):
+            row = Row(front_digest(after[len(before) :], by_flow[-1].front), FLOW_BEGAN)
+        else:
+            return
+        self._add(rel, row)
+
+    def _add(self, rel: str, row: Row) -> None:
+        try:
+            folder, repo = self._locate()
+        except FlowError:
+            return  # there is no folder that could be used, so none vouches for anything
+        try:
+            path = folder
+            ensure_state_dir(path)
+            for part in (FOLDER, _key(repo)):
+                path = os.path.join(path, part)
+                ensure_state_dir(path)
+        except RefusedError:
+            return  # a folder that others may write vouches for nothing
+        line = f"{row.front} {row.origin} {' '.join(row.blobs)}".rstrip().encode("ascii")
+        target = _file(repo, rel)
+        with locks.exclusive(folder, f"{FOLDER}/{_key(repo)}/rows.lock", quick=True):
+            lines = (files.read_optional(folder, target, limit=2 * LIMIT) or b"").splitlines()
+            if lines[-1:] == [line]:
+                return
+            if sum(map(len, lines)) < LIMIT:
+                files.append_line(folder, target, line, mode=0o600)
+                return
+            newest = b"".join(b"%b\n" % old for old in (*lines[len(lines) // 2 :], line))
+            try:
+                replace_own(os.path.join(folder, target), newest)
+            except OSError as error:
+                raise storage_error("write what Flow's files hold", target, error) from error
+
+
+def front_digest(front: bytes, before: str = NO_FRONT) -> str:
+    """The digest of front matter, line by line: more lines can be added to a digest."""
+    state = bytes.fromhex(before)
+    for line in front.splitlines(keepends=True):
+        state = sha256(state + line).digest()
+    return state.hex()
+
+
+def _blob_names(data: bytes) -> tuple[str, ...]:
+    head = b"blob %d\0" % len(data)
+    names = []
+    for algorithm in ALGORITHMS:
+        digest = new(algorithm, len(data))
+        digest.update(head)
+        digest.update(data)
+        names.append(digest.hexdigest())
+    return tuple(names)
+
+
+def _parsed(lines: Iterable[str]) -> Iterable[Row]:
+    """What can be read; a torn line is none."""
+    for line in lines:
+        front, _, rest = line.partition(" ")
+        origin, *blobs = rest.split(" ")
+        whole = all(len(text) == 64 or text == "-" for text in (front, origin))
+        if whole and all(len(name) in (40, 64) for name in blobs):
+            yield Row(front, origin, tuple(blobs))
+
+
+def _key(text: str) -> str:
+    return sha256(os.fsencode(text)).hexdigest()[:32]
+
+
+def _file(repo: str, rel: str) -> str:
+    return f"{FOLDER}/{_key(repo)}/{_key(rel)}"

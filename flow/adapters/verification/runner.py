@@ -1,0 +1,305 @@
+"""Running a goal's commands (SPEC section 3, step 2): the order, the callbacks, the results.
+
+The work is done in other processes (``process_warden``, ``process_supervisor``); here one thread
+starts them in the goal's order, waits for what they report and calls back. However the run ends, by
+its own end, an exception in a callback, a signal or a kill, no process of it is left.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+
+from flow.adapters.fs.files import TEMP_PREFIX
+from flow.adapters.process.environment import clean_environment, find_program
+from flow.app.ports import CheckResult, RawOutput
+from flow.cheap_typing import TYPE_CHECKING, Any
+from flow.errors import FlowError, Interrupted, RefusedError, StorageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from flow.adapters.sandbox.bubblewrap import Confinement
+    from flow.adapters.verification.supervisor import Plan
+    from flow.adapters.verification.watchdog import Warden
+    from flow.app.ports import Check
+
+FALLBACK_BASH = "/bin/bash"
+OUTPUT_LIMIT = 10 << 20
+GRACE = 2.0
+TICK = 0.1
+IDLE = 1.0
+"""Seconds between two looks whether the warden is alive."""
+
+
+class CommandRunner:
+    """Runs checks below ``top``; a :class:`flow.app.ports.RunChecks`.
+
+    ``work_dir`` is the folder, relative to ``top``, in which outputs grow; ``ended`` must take a
+    result's ``output`` from there (rename or link it), since what it leaves is removed.
+    ``environ`` is the user's environment. ``output_limit`` is in bytes, ``grace`` (between SIGTERM
+    and SIGKILL) in seconds; ``tick`` is called about every ``tick_seconds`` while something runs,
+    and after each start and end. ``follow`` does without what only Linux has; it is for tests.
+    ``outside`` is where bash is never taken from, where that is not ``top``.
+    """
+
+    def __init__(
+        self,
+        top: str,
+        work_dir: str,
+        *,
+        environ: Mapping[str, str],
+        output_limit: int = OUTPUT_LIMIT,
+        grace: float = GRACE,
+        tick_seconds: float = TICK,
+        follow: bool = False,
+        outside: str | None = None,
+    ) -> None:
+        self._top = os.path.realpath(top)
+        self._outside = outside or self._top
+        self._work_dir = work_dir
+        self._environ = environ
+        self._limit = max(output_limit, 1)
+        self._grace = grace
+        self._tick_seconds = tick_seconds
+        self._follow = follow
+
+    def __call__(
+        self,
+        checks: Sequence[Check],
+        *,
+        jobs: int,
+        started: Callable[[Check], None],
+        ended: Callable[[Check, CheckResult], None],
+        tick: Callable[[], None] | None = None,
+    ) -> None:
+        """Run ``checks``, at most ``jobs`` at once, each ``serial`` one alone.
+
+        All callbacks are called in this thread, in the order of events; an exception from one
+        ends everything that runs and goes through. Raises :class:`StorageError` where an output
+        cannot be recorded, :class:`Interrupted` on SIGINT, SIGTERM or SIGHUP.
+        """
+        if not checks:
+            return
+        env, removed, named = _environment(self._environ)
+        bash = find_program("bash", self._environ.get("PATH"), outside=self._outside)
+        run = _Run(
+            checks,
+            self._plans(checks, bash or FALLBACK_BASH, env),
+            max(jobs, 1),
+            removed,
+            named,
+            self._follow,
+        )
+        run.loop(started, ended, tick, self._tick_seconds)
+
+    def _plans(self, checks: Sequence[Check], bash: str, env: dict[str, str]) -> list[Plan]:
+        from flow.adapters.verification.supervisor import Plan
+
+        ways: Sequence[Confinement | None] = [None] * len(checks)
+        if any(check.sandbox is not None for check in checks):
+            from flow.adapters.sandbox.bubblewrap import confined
+
+            ways = confined(self._top, checks, bash, env, self._environ)
+        return [
+            Plan(
+                top=self._top,
+                work_file=f"{self._work_dir}/{TEMP_PREFIX}{os.urandom(9).hex()}",
+                command=check.command,
+                cwd=check.cwd,
+                timeout=check.timeout_seconds,
+                grace=self._grace,
+                limit=self._limit,
+                bash=bash,
+                env=env if way is None else dict(way.env),
+                confined=way,
+            )
+            for check, way in zip(checks, ways, strict=True)
+        ]
+
+
+def _environment(
+    environ: Mapping[str, str],
+) -> tuple[dict[str, str], tuple[str, ...], tuple[str, ...]]:
+    """What a command gets, the names it does not get, and what the evidence says of the rest."""
+    from flow.adapters.verification.variables import limitation, sorted_out
+    from flow.core.explain import visible
+
+    env, removed = clean_environment(environ)
+    more, named = sorted_out(env)
+    for name in more:
+        del env[name]
+    said = (limitation([visible(name) for name in named]),) if named else ()
+    return env, tuple(sorted((*removed, *map(visible, more)))), said
+
+
+class _Run:
+    """One call of a runner."""
+
+    def __init__(
+        self,
+        checks: Sequence[Check],
+        plans: Sequence[Plan],
+        jobs: int,
+        removed: tuple[str, ...],
+        named: tuple[str, ...],
+        follow: bool,
+    ) -> None:
+        self.checks, self.plans, self.jobs = checks, plans, jobs
+        self.removed, self.named, self.follow = removed, named, follow
+        self.waiting = deque(range(len(checks)))
+        self.running: set[int] = set()
+        self.warden: Warden | None = None
+
+    def loop(
+        self,
+        started: Callable[[Check], None],
+        ended: Callable[[Check, CheckResult], None],
+        tick: Callable[[], None] | None,
+        tick_seconds: float,
+    ) -> None:
+        """Start, wait, hand over, until nothing is left."""
+        from flow.adapters.process.interrupt import Interrupts
+
+        with Interrupts() as interrupts:
+            try:
+                while self.waiting or self.running:
+                    while self.waiting and self._may_start():
+                        interrupts.check()
+                        index = self.waiting.popleft()
+                        self.running.add(index)
+                        started(self.checks[index])
+                        self._start(index, interrupts.fd)
+                    if tick:
+                        tick()
+                    for report in self._reports(tick_seconds if tick else IDLE):
+                        interrupts.check()
+                        index = report["i"]
+                        result = self._result(index, report)
+                        self.running.discard(index)
+                        ended(self.checks[index], result)
+                    interrupts.check()
+            except KeyboardInterrupt:
+                raise Interrupted("interrupted", remedy="evaluate again when ready") from None
+            finally:
+                self._close()
+
+    def _may_start(self) -> bool:
+        if not self.running:
+            return True
+        alone = any(self.checks[i].serial for i in (self.waiting[0], *self.running))
+        return not alone and len(self.running) < self.jobs
+
+    def _start(self, index: int, wake: int) -> None:
+        if self.warden is None:
+            from flow.adapters.verification.watchdog import Warden
+
+            try:
+                self.warden = Warden(self.plans, wake=wake, follow=self.follow)
+            except OSError as error:
+                raise StorageError(
+                    f"cannot start a process: {error.strerror}",
+                    code="no_process",
+                    remedy="too many processes or open files; close some, then run it again",
+                ) from error
+        self.warden.start(index)
+
+    def _reports(self, seconds: float) -> list[dict[str, Any]]:
+        assert self.warden is not None  # noqa: S101  # something runs
+        found = self.warden.reports(seconds)
+        if found is not None:
+            return found
+        self.warden.close()  # somebody killed it; the next command gets a new one
+        self.warden = None
+        return [{"i": index, "kind": "lost", "signal": 9} for index in sorted(self.running)]
+
+    def _result(self, index: int, report: dict[str, Any]) -> CheckResult:
+        result = _result(self.checks[index], self.plans[index], report, self.removed)
+        return result._replace(limitations=(*result.limitations, *self.named))
+
+    def _close(self) -> None:
+        try:
+            if self.warden is not None:
+                self.warden.close()
+        finally:
+            from flow.adapters.process.output import END, discard
+
+            for plan in self.plans:
+                discard(plan.top, plan.work_file)
+                discard(plan.top, plan.work_file + END)
+                if plan.confined is not None and plan.confined.made:
+                    from flow.adapters.sandbox.paths import tidy
+
+                    tidy(plan.top, plan.confined.made)
+
+
+def _result(
+    check: Check, plan: Plan, report: Mapping[str, Any], removed: tuple[str, ...]
+) -> CheckResult:
+    from flow.adapters.process.outcome import Exit, read_exit, signal_name
+
+    kind = report["kind"]
+    if kind == "storage":
+        raise _cannot_record(check, plan, report)
+    if kind == "exit":
+        found = read_exit(report["status"])
+    elif kind == "timeout":
+        why = f"took longer than {check.timeout_seconds:g} s, its time limit"
+        found = Exit("inconclusive", None, "timeout", why)
+    elif kind == "refused":
+        found = Exit("inconclusive", None, "could not run", report["why"])
+    else:
+        name = signal_name(report["signal"])
+        ended = f"was ended by signal {name}" if name else f"failed ({report.get('why', '?')})"
+        why = f"the process that watched it {ended} while it ran, so how it ended is not known"
+        found = Exit("inconclusive", None, f"signal {name or 'KILL'}", why)
+    output = None
+    if "sha" in report:
+        path = os.path.join(plan.top, plan.work_file)
+        output = RawOutput(path, report["sha"], report["size"])
+    output_end = None
+    if report.get("end"):
+        from flow.adapters.process.output import END
+
+        output_end = os.path.join(plan.top, plan.work_file + END)
+    limitations = tuple(_limitations(report))
+    if plan.confined is not None:
+        limitations = (*limitations, *plan.confined.limitations)
+    return CheckResult(
+        outcome=found.outcome,
+        exit_code=found.exit_code,
+        result=found.result,
+        reason=found.reason,
+        duration_seconds=report.get("seconds", 0.0),
+        output=output,
+        output_bytes=report.get("printed", 0),
+        truncated_bytes=report.get("cut", 0),
+        environment_removed=removed,
+        limitations=limitations,
+        masked=tuple(sorted(report.get("masked", {}).items())),
+        sandbox=plan.confined.record if plan.confined is not None else None,
+        output_end=output_end,
+    )
+
+
+def _limitations(report: Mapping[str, Any]) -> Iterator[str]:
+    for key, verb in (("left", "Flow ended"), ("stuck", "Flow could not end")):
+        if key in report:
+            count, *names = report[key]
+            more = ", ..." if count > len(names) else ""
+            what = "a process" if count == 1 else f"{count} processes"
+            yield f"{verb} {what} that the command left running: {', '.join(names)}{more}."
+    if report.get("loose"):
+        from flow.adapters.process.tree import CANNOT_FOLLOW
+
+        yield CANNOT_FOLLOW
+
+
+def _cannot_record(check: Check, plan: Plan, report: Mapping[str, Any]) -> FlowError:
+    kind = RefusedError if report.get("code") == "unsafe_path" else StorageError
+    return kind(
+        f"cannot record the output of {check.criterion_id}: {report['why']}",
+        code=report.get("code"),
+        file=os.path.dirname(plan.work_file),
+        remedy="free some disk space or put the folder right, then evaluate again",
+    )

@@ -1,0 +1,354 @@
+"""One process that looks after one command: its output, its time, and everything it starts.
+
+It is forked, never executed, has the command as its child and lives exactly as long as the
+command's processes do. When Flow ends, however it ends, the ``alive`` pipe reports end of file and
+the supervisor ends the command's whole tree. What it found out goes to Flow as one short line of
+JSON (at most 512 bytes, which every system writes to a pipe in one piece).
+"""
+
+from __future__ import annotations
+
+import _signal as signal  # type: ignore[import-not-found]  # `signal` itself loads `enum`
+import json
+import os
+import select
+import time
+from contextlib import suppress
+
+from flow.adapters.process.child import start
+from flow.adapters.process.ending import RUNNING, Ending
+from flow.adapters.process.environment import is_below
+from flow.adapters.process.output import OutputFile
+from flow.adapters.process.redaction import masked_text, masker
+from flow.adapters.process.tree import start_of
+from flow.cheap_typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn
+from flow.errors import FlowError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from flow.adapters.process.tree import Tree
+    from flow.adapters.sandbox.bubblewrap import Confinement
+
+LEFT_BEHIND = 3
+"""The exit status of a supervisor that has reported, and may have left processes."""
+
+_CHUNK = 1 << 16
+_REASON = 160
+_SYNTAX_OUTPUT = 1 << 16
+_SAID = 1 << 12
+"""Bytes of the first output that may be the sandbox's own."""
+_KINDS = 12
+"""How many kinds of secrets, at most 15 bytes each, one line of a report has room for."""
+
+_PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:,@%+= -")
+_RESERVED = frozenset(
+    (
+        *("if", "then", "elif", "else", "fi", "time", "for", "until", "while", "do", "done"),
+        *("case", "esac", "coproc", "select", "function"),
+    )
+)
+
+
+def cannot_be_malformed(command: str) -> bool:
+    """Whether a command is plain words, the first one not the shell's own."""
+    return _PLAIN.issuperset(command) and _RESERVED.isdisjoint(command.split()[:1])
+
+
+class Plan(NamedTuple):
+    """A command and how to run it. Times are seconds, ``limit`` is bytes."""
+
+    top: str
+    """The real path of the checkout."""
+    work_file: str
+    """Where its output goes, below ``top``."""
+    command: str
+    cwd: str
+    """Below ``top``; ``""`` is ``top`` itself."""
+    timeout: float
+    grace: float
+    limit: int
+    bash: str
+    env: dict[str, str]
+    confined: Confinement | None = None
+    """The sandbox to run it in."""
+
+
+class Refused(Exception):
+    """The command cannot be run, and why."""
+
+
+def supervise(plan: Plan, index: int, tree: Tree, *, alive: int, report: int) -> NoReturn:
+    """Run the command of ``plan``, report as ``index``, exit. For a child that was just forked."""
+    code = 1  # until it has reported, the warden must do so
+    try:
+        found: dict[str, Any]
+        done = 0
+        try:
+            try:
+                output = OutputFile(plan.top, plan.work_file, plan.limit, lambda: masker(plan.env))
+            except (OSError, FlowError) as error:
+                found = _unrecorded(error)
+            else:
+                found = _Supervisor(plan, tree, output, alive, report, index).run()
+        except Exception as error:  # noqa: BLE001  # a defect or no descriptor left: no result
+            found = {"kind": "lost", "signal": 0, "why": f"{type(error).__name__}: {error}"}
+            done = LEFT_BEHIND
+        if "why" in found:  # it may quote the command, or what bash said of it
+            found["why"] = masked_text(found["why"], plan.env)
+        if found["kind"] != "abandoned":
+            send_report(report, index, found)
+        code = done
+    finally:  # whatever happens, none of Flow's code runs on in this process
+        os._exit(code)
+
+
+def _unrecorded(error: OSError | FlowError) -> dict[str, Any]:
+    if isinstance(error, FlowError):
+        return {"kind": "storage", "why": error.fault.message, "code": error.code}
+    return {"kind": "storage", "why": error.strerror or str(error)}
+
+
+def send_report(fd: int, index: int, found: dict[str, Any]) -> None:
+    """Write one line; it fits the smallest PIPE_BUF, so that lines of many writers never mix."""
+    if "why" in found:
+        text = found["why"].replace('"', "'").replace("\\", "/")  # JSON would make two of them
+        found["why"] = "".join(c if 32 <= ord(c) < 127 else "?" for c in text)[:_REASON]
+    with suppress(BrokenPipeError):  # Flow is gone, which the other pipes tell too
+        os.write(fd, json.dumps({"i": index, **found}, separators=(",", ":")).encode() + b"\n")
+
+
+class _Supervisor:
+    """The state of one command's run."""
+
+    def __init__(
+        self, plan: Plan, tree: Tree, output: OutputFile, alive: int, report: int, index: int
+    ) -> None:
+        self.plan, self.tree, self.output = plan, tree, output
+        self.report, self.index = report, index
+        self.alive = alive
+        self.abandoned = False
+        self.disk: OSError | FlowError | None = None
+        self.null = os.open(os.devnull, os.O_RDONLY)
+        self.out = -1
+        self.status = -1
+        self.wake, wake_w = os.pipe()
+        for fd in (self.wake, wake_w):
+            os.set_blocking(fd, False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.set_wakeup_fd(wake_w, warn_on_full_buffer=False)
+        self.poll = select.poll()
+        self.poll.register(alive, select.POLLIN)
+        self.poll.register(self.wake, select.POLLIN)
+
+    def run(self) -> dict[str, Any]:
+        """Run it; what happened, as the report says it."""
+        found: dict[str, Any]
+        began = time.monotonic()
+        try:
+            self._enter()
+            if self.plan.confined is not None and self.plan.confined.refused:
+                raise Refused(self.plan.confined.refused)
+            found = {"kind": self._check_syntax()}
+            if found["kind"] == "exit":
+                began = time.monotonic()
+                found = self._run_command()
+        except Refused as error:
+            found = {"kind": "refused", "why": str(error)}
+        found.setdefault("seconds", time.monotonic() - began)
+        if self.abandoned:
+            return {"kind": "abandoned"}
+        if self.disk is not None:
+            return _unrecorded(self.disk)
+        try:
+            stored = self.output.finish()
+        except (OSError, FlowError) as error:
+            return _unrecorded(error)
+        found.update(sha=stored.sha256, size=stored.size, printed=stored.printed)
+        found.update(cut=stored.left_out, **({"end": True} if stored.end else {}))
+        self._tell_masked(stored.masked)
+        return found
+
+    def _tell_masked(self, counts: Mapping[str, int]) -> None:
+        """Say how many secrets were masked, on lines of their own."""
+        rows = list(counts.items())
+        for at in range(0, len(rows), _KINDS):
+            told = {"kind": "masked", "counts": dict(rows[at : at + _KINDS])}
+            send_report(self.report, self.index, told)
+
+    def _enter(self) -> None:
+        """Go to the command's folder, and make sure where that is."""
+        try:
+            os.chdir(os.path.join(self.plan.top, self.plan.cwd))
+            inside = is_below(os.getcwd(), self.plan.top)
+        except OSError as error:
+            raise Refused(f"cwd {self.plan.cwd!r}: {error.strerror}") from None
+        if not inside:
+            raise Refused(f"cwd {self.plan.cwd!r} leads outside the checkout")
+
+    def _check_syntax(self) -> Literal["exit", "timeout"]:
+        """Let bash read it all first: else what stands before the slip would have run already."""
+        command = self.plan.command
+        if cannot_be_malformed(command):
+            return "exit"
+        said = bytearray()
+
+        def hear(data: bytes) -> None:
+            said.extend(data[: _SYNTAX_OUTPUT - len(said)])
+
+        found = self._attend(hear, "-n")
+        if found["kind"] == "timeout":
+            return "timeout"
+        if found["status"] != 0:
+            self._store(bytes(said))
+            lines = said.decode("utf-8", "replace").splitlines() or [""]
+            raise Refused(f"bash -n refuses it: {lines[0].removeprefix(self.plan.bash + ': ')}")
+        return "exit"
+
+    def _run_command(self) -> dict[str, Any]:
+        if self.abandoned:
+            return {}
+        if self.plan.confined is None:
+            return self._attend(self._store)
+        from flow.adapters.sandbox.bubblewrap import said_no, started
+
+        said = bytearray()
+
+        def take(data: bytes) -> None:
+            said.extend(data[: _SAID - len(said)])
+            self._store(data)
+
+        found = self._attend(take)
+        status = found["status"]
+        if status is not None and os.WIFEXITED(status) and not started(self._told()):
+            raise Refused(said_no(bytes(said)))
+        return found
+
+    def _told(self) -> bytes:
+        """What the sandbox said of the command on its pipe."""
+        try:
+            return os.read(self.status, _CHUNK)
+        except BlockingIOError:
+            return b""
+        finally:
+            os.close(self.status)
+
+    def _start(self, *options: str) -> None:
+        plan = self.plan
+        argv = ["bash", "--noprofile", "--norc", *options, "-o", "pipefail", "-c", plan.command]
+        # Without a subreaper the command itself says who it is, before it can kill this process.
+        before = None if self.tree.complete else self._announce
+        program, status_w = plan.bash, -1
+        if plan.confined is not None and "-n" not in options:
+            from flow.adapters.sandbox.bubblewrap import command
+
+            self.status, status_w = os.pipe()
+            os.set_blocking(self.status, False)
+            os.set_inheritable(status_w, True)
+            argv = command(plan.confined, os.getcwd(), status_w, argv[1:])
+            program = argv[0]
+        self.out, out_w = os.pipe()
+        try:
+            pid = start(program, argv, plan.env, (self.null, out_w, out_w), before=before)
+        except OSError as error:
+            raise Refused(f"cannot start {os.path.basename(program)}: {error.strerror}") from None
+        except ValueError as error:
+            raise Refused(f"cannot start bash: {error}") from None
+        finally:
+            os.close(out_w)
+            if status_w >= 0:
+                os.close(status_w)
+        os.set_blocking(self.out, False)
+        self.poll.register(self.out, select.POLLIN)
+        if before is None:
+            self._announce(pid)
+        self.tree.watch(pid)
+
+    def _announce(self, pid: int | None = None) -> None:
+        """Tell Flow whom to end, should this process be killed."""
+        pid = os.getpid() if pid is None else pid
+        found = {"kind": "started", "pid": pid, "start": start_of(pid)}
+        send_report(self.report, self.index, found)
+
+    def _store(self, data: bytes) -> None:
+        if self.disk is None:
+            try:
+                self.output.write(data)
+            except (OSError, FlowError) as error:
+                self.disk = error
+
+    def _attend(self, take: Callable[[bytes], None], *options: str) -> dict[str, Any]:
+        """Run bash until nothing of its tree is left, ending what must be ended."""
+        own = "bwrap" if self.plan.confined is not None else ""
+        ending = Ending(self.tree, self.plan.grace, own)
+        began = time.monotonic()
+        self._start(*options)
+        deadline = began + self.plan.timeout
+        exited: float | None = None
+        timed_out = False
+        pause = 0.0
+        while True:
+            self._serve(pause, take)
+            nothing_left = self.tree.reap()
+            now = time.monotonic()
+            if exited is None and self.tree.status is not None:
+                exited = now
+            if nothing_left:
+                break
+            if self.disk is not None:
+                ending.force(now)
+            elif self.abandoned:
+                ending.ask(now)
+            elif exited is not None:
+                ending.settle(now)
+            elif now >= deadline:
+                timed_out = True
+                ending.ask(now)
+            wait = ending.pause(now)
+            if wait is None:
+                break
+            pause = min(wait, deadline - now) if ending.stage == RUNNING else wait
+        self._drain(take)
+        return {
+            "kind": "timeout" if timed_out else "exit",
+            "status": None if timed_out else self.tree.status,
+            "seconds": (now if timed_out or exited is None else exited) - began,
+            **ending.report(left_over=not timed_out),
+        }
+
+    def _serve(self, seconds: float, take: Callable[[bytes], None]) -> bool:
+        """Wait for something to happen, at most ``seconds``; True where output came."""
+        moved = False
+        for fd, _ in self.poll.poll(seconds * 1000):
+            if fd == self.out:
+                moved = self._read(take)
+            elif fd == self.alive:
+                self.abandoned = True
+                self.poll.unregister(fd)
+            else:
+                os.read(fd, _CHUNK)  # a child has exited
+        return moved
+
+    def _read(self, take: Callable[[bytes], None]) -> bool:
+        try:
+            data = os.read(self.out, _CHUNK)
+        except BlockingIOError:
+            return False
+        if data:
+            take(data)
+            return True
+        self._close_pipe()
+        return False
+
+    def _drain(self, take: Callable[[bytes], None]) -> None:
+        """Take what is still in the pipe; a pipe holds a MiB at most, so this ends."""
+        for _ in range((1 << 20) // 4096):
+            if self.out < 0 or not self._read(take):
+                break
+        self._close_pipe()
+
+    def _close_pipe(self) -> None:
+        if self.out >= 0:
+            self.poll.unregister(self.out)
+            os.close(self.out)
+            self.out = -1

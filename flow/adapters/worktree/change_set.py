@@ -1,0 +1,178 @@
+"""The change set: the working tree, the index and HEAD against the pinned base (SPEC section 4).
+
+HEAD and the index are compared with the base by git, as trees, with no file of the working tree
+involved; the working tree is walked and hashed by Flow itself (``worktree_walk``). So none of git's
+ways to look away from a file plays a part: index flags, ``fileMode``, ``trustctime``,
+``core.worktree``, filters, ignore rules set later.
+
+A path that a sparse checkout leaves out is absent, and so a deletion, unless it was absent at
+activation already; a path marked intent-to-add counts as staged.
+
+In a warm checkout one snapshot costs one git process, a second one where HEAD is not the base, and
+a third one where untracked names are new.
+"""
+
+from __future__ import annotations
+
+import time
+
+from flow.adapters.git import repository
+from flow.adapters.worktree.guards import guards
+from flow.adapters.worktree.scan import Asked, Ignored, settled_scan
+from flow.cheap_typing import TYPE_CHECKING, NamedTuple
+from flow.core.boundary import (
+    Baseline,
+    Change,
+    Deciding,
+    Snapshot,
+    entry_digest,
+)
+from flow.core.globs import Globs, why_not
+from flow.errors import FlowError, GitError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flow.adapters.git.repository import Repo
+
+
+_NOTHING_MORE = Deciding()
+
+
+def snapshot(
+    repo: Repo,
+    baseline: Baseline,
+    denied: Sequence[str],
+    *,
+    cache_dir: str | None,
+    deciding: Deciding | None = _NOTHING_MORE,
+) -> Snapshot:
+    """The checkout as it is now, against the pinned base.
+
+    What differs from the base, protected files and those of ``deciding`` are hashed anew, whatever
+    their time stamps say. None believes the stamps: for a look that only shows something.
+
+    Raises nothing: what git or the file system could not answer is in ``problems``, and then the
+    change set is not to be relied on. ``cache_dir`` is a folder of the user's own, outside the
+    checkout (None: nothing is remembered).
+    """
+    found: list[str] = []
+    head = branch = None
+    standing: dict[str, str] = {}
+    changes: tuple[Change, ...] = ()
+    locked: dict[str, str] = {}
+    written: dict[bytes, int] = {}
+    submodules: tuple[str, ...] = ()
+    emptied: tuple[Change, ...] = ()
+    behind: dict[str, str] = {}
+    began = time.time_ns()
+    try:
+        repository.usable(repo)
+        head, branch = repository.head_commit(repo), repository.current_branch(repo)
+        standing = guards(repo)
+        base = _pinned(baseline)
+        asked = Asked(
+            Globs([p for p in denied if p in baseline.denied], anchored=False),
+            baseline.denied_ignored,
+            baseline.ignore_rules,
+            cache_dir,
+            repo.top,
+            Globs([p for p in baseline.protected_patterns if why_not(p) is None], anchored=False),
+            deciding,
+        )
+        scan = settled_scan(repo, base, head, asked)
+        changes = tuple(sorted(scan.changes, key=lambda change: change.path))
+        locked, written = scan.locked, scan.written
+        submodules = tuple(sorted(name for walk in scan.walks for name in walk.checked_out()))
+        emptied = tuple(scan.emptied)
+        if any(change.real is not None for change in changes):
+            from flow.adapters.worktree.links import behind_links
+
+            links = [c for c in changes if c.path not in baseline.by_products]
+            behind, faults = behind_links(repo.top, scan.walks, links)
+            found += faults
+        found += scan.problems
+        if (repository.head_commit(repo), repository.current_branch(repo)) != (head, branch):
+            found.append("HEAD moved while the files were read")
+    except FlowError as error:
+        found.append(_base_gone(repo, baseline) or str(error))
+    result = Snapshot(head, branch, changes, standing, tuple(found), locked, written, began)
+    return result._replace(submodules=submodules, emptied=emptied, behind=behind)
+
+
+def _base_gone(repo: Repo, baseline: Baseline) -> str | None:
+    """Whether an error comes from a base that this repository does not hold (any more)."""
+    base = baseline.base_commit
+    try:
+        if base is None or not repository.is_id(base) or repository.refusal(repo) is not None:
+            return None
+        if base in repository.EMPTY_TREES.values() or repository.commit_of(repo, base) is not None:
+            return None
+    except GitError:
+        return None
+    shallow = (
+        "; this is a shallow clone: git fetch --unshallow" if repository.is_shallow(repo) else ""
+    )
+    return f"the pinned base {base[:12]} is not in this repository{shallow}"
+
+
+def _pinned(baseline: Baseline) -> str:
+    if baseline.base_commit is None:
+        raise GitError(
+            "no base is pinned: there was no git repository at activation",
+            code="no_base",
+            key="scope.base_commit",
+            remedy="start a new goal in the repository",
+        )
+    if not repository.is_id(baseline.base_commit):
+        raise GitError(
+            "the pinned base is not a whole object id",
+            key="scope.base_commit",
+            value=baseline.base_commit,
+            remedy="restore the goal file, or start a new goal",
+        )
+    return baseline.base_commit
+
+
+class Collected(NamedTuple):
+    """What there is to pin."""
+
+    changes: list[Change]
+    ignored: dict[str, str]
+    """Ignored files that a denied pattern names."""
+    rules: dict[str, str]
+    """The ignore rules in force."""
+    locked: dict[str, str]
+    """Ignored files that a protected pattern names."""
+    emptied: list[Change]
+    """The submodules that are not checked out."""
+
+
+def collect(
+    repo: Repo,
+    base: str,
+    denied: Sequence[str],
+    *,
+    cache_dir: str | None,
+    protected: Sequence[str] = (),
+) -> Collected:
+    """What to pin now. Raises :class:`GitError` where anything stands in the way."""
+    locked = Globs(protected, anchored=False)
+    asked = Asked(
+        Globs(denied, anchored=False), {}, None, cache_dir, repo.top, locked, _NOTHING_MORE
+    )
+    scan = settled_scan(repo, base, repository.head_commit(repo), asked)
+    if scan.problems:
+        raise GitError(
+            "the state of the files cannot be pinned: " + "; ".join(scan.problems),
+            code="unsettled",
+            file=repo.top,
+            remedy="settle that first, then try again",
+        )
+    changes, ignored = [], {}
+    for change in scan.changes:
+        if isinstance(change, Ignored):
+            ignored[change.path] = entry_digest(change.worktree)
+        else:
+            changes.append(change)
+    return Collected(changes, ignored, scan.rules, scan.locked, scan.emptied)

@@ -1,0 +1,103 @@
+"""What the files of a walk hold: hashed now, or known from an earlier look by their stamps."""
+
+from __future__ import annotations
+
+import errno
+import os
+import time
+
+from flow.adapters.worktree.cache import RACY_NS, Hashed, signature_of
+from flow.adapters.worktree.flush import flush
+from flow.adapters.worktree.hashes import hashed
+from flow.cheap_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from flow.adapters.worktree.cache import Signature, Table
+    from flow.adapters.worktree.flush import Flush
+    from flow.core.boundary import Entry
+    from flow.core.sha import Algorithm
+
+UNFLUSHED = 256 << 10
+"""Bytes (a file counts for 4096 more) that are hashed anew at each look before a flush, which may
+have to wait for the disk, is worth it to remember them.
+"""
+
+_NO_SIGNATURE: Signature = (0, 0, 0, 0, 0)
+"""No file has it: what is known of it is not believed."""
+
+
+class Contents:
+    """The files that were looked at in one walk.
+
+    With ``doubts`` every one is hashed, whatever its stamps say.
+    """
+
+    def __init__(self, top: bytes, table: Table, *, doubts: bool) -> None:
+        self.fresh = 0
+        """Bytes that were hashed and can be remembered, with a fixed amount for each file."""
+        self.newly_clean: dict[bytes, Signature] = {}
+        self.hashes: dict[bytes, Hashed] = {}
+        """What the cache should know about files that are not as in the base."""
+        self._top = top
+        self._table = table
+        self._doubts = doubts
+        self._doubted: dict[bytes, Signature] = {}
+        """What was known of the files that are hashed all the same."""
+        self._unflushed = 0
+        self._flush: Flush | None = None
+        self._flush_tried = False
+        self._algorithm: Algorithm = "sha256" if len(table.base) == 64 else "sha1"
+
+    def doubt(self, paths: Collection[bytes]) -> None:
+        """Make sure that a walk meets these clean files, whatever their stamps say."""
+        clean = self._table.clean
+        self._table.expect(paths)
+        for path in paths:
+            self._doubted[path] = clean[path]
+            clean[path] = _NO_SIGNATURE
+
+    def entry(self, path: bytes, status: os.stat_result) -> Entry:
+        """A regular file or symlink, which looked like ``status``. Raises :class:`OSError`."""
+        signature = signature_of(status)
+        known = self._known(path, signature)
+        if known is not None and not self._doubts:
+            self.hashes[path] = Hashed(signature, known)
+            return known
+        remember = known is None and self._tells_later(status)
+        entry = hashed(self._top + path, status, self._algorithm)
+        if signature_of(os.lstat(self._top + path)) != signature:
+            raise OSError(errno.ESTALE, "it changed while it was looked at")
+        if remember:
+            self.fresh += status.st_size + 4096
+        if remember or entry == known:
+            if entry == self._table.entry(path):
+                self.newly_clean[path] = signature
+            else:
+                self.hashes[path] = Hashed(signature, entry)
+        return entry
+
+    def _known(self, path: bytes, signature: Signature) -> Entry | None:
+        """What a file with these stamps was when it was hashed last; None where nobody knows."""
+        if self._doubted.get(path) == signature:
+            return self._table.entry(path)
+        known = self._table.hashes.get(path)
+        return known.entry if known is not None and known.signature == signature else None
+
+    def _tells_later(self, status: os.stat_result) -> bool:
+        """Whether the stamps of a file that is hashed after this will tell of any later change.
+
+        Flushes where there is enough to be remembered.
+        """
+        if status.st_ctime_ns >= time.time_ns() - RACY_NS:
+            return False
+        self._unflushed += status.st_size + 4096
+        if not self._flush_tried and self._unflushed > UNFLUSHED:
+            self._flush, self._flush_tried = flush(self._top), True
+        flushed = self._flush
+        return (
+            flushed is not None
+            and status.st_dev == flushed.device
+            and status.st_ctime_ns < flushed.began - RACY_NS
+        )

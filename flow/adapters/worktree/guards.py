@@ -1,0 +1,170 @@
+"""What stands around a working tree: git's hooks and exceptions, and operations under way."""
+
+from __future__ import annotations
+
+import os
+
+from flow.adapters.git import repository
+from flow.adapters.git import settings as git_settings
+from flow.cheap_typing import TYPE_CHECKING
+from flow.core.guards import ALL_KINDS, KINDS, SHALLOW
+from flow.core.sha import sha256
+from flow.errors import GitError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flow.adapters.git.repository import Repo
+
+_UNDER_WAY = (
+    ("MERGE_HEAD", "a merge is under way"),
+    ("CHERRY_PICK_HEAD", "a cherry-pick is under way"),
+    ("REVERT_HEAD", "a revert is under way"),
+    ("rebase-merge", "a rebase is under way"),
+    ("rebase-apply", "a rebase or git am is under way"),
+    ("sequencer", "a cherry-pick or revert of several commits is under way"),
+    ("BISECT_LOG", "a bisect is under way"),
+)
+_LOCKS = ("index.lock", "HEAD.lock")
+_LOCK_WAIT = (0.05, 0.1, 0.2)
+"""Seconds to wait for git's own lock: an editor's `git status` holds it for a moment."""
+
+_INFO = ("exclude", "attributes", "grafts", "sparse-checkout")
+_USERS = ("ignore", "attributes")
+"""What git reads of the user's own beside the settings."""
+_MOST = 2000
+"""Files below a folder of hooks that are digested; with more of them nobody can tell."""
+
+
+def guards(repo: Repo) -> dict[str, str]:
+    """name → digest of what changes git's behaviour without being part of the tree.
+
+    Hooks (samples aside) with the scripts beside them, ``core.hooksPath`` with the hooks it leads
+    to, ``info/{exclude,attributes,grafts,sparse-checkout}``, what the user ignores everywhere,
+    where history and objects come from, settings, and replace refs. Names that are absent have no
+    entry.
+    """
+    git_dir, common = repository.usable(repo), repo.common_dir or ""
+    hooks = os.path.join(common, "hooks")
+    found: dict[str, str] = {KINDS: ALL_KINDS, **dict(_hooks(hooks, "hooks"))}
+    found.update(_beside_hooks(hooks))
+    found.update(git_settings.digests(repo))
+    users = os.path.dirname(git_settings.places(repo)["~/.config/git/config"])
+    places = {SHALLOW: os.path.join(common, "shallow")}
+    places["objects/info/alternates"] = os.path.join(common, "objects", "info", "alternates")
+    places.update((f"~/.config/git/{name}", os.path.join(users, name)) for name in _USERS)
+    for name, path in places.items():
+        data = repository.read_regular(path)
+        if data is not None:
+            found[name] = sha256(data).hexdigest()
+    for name in _INFO:
+        for place, prefix in ((common, ""), (git_dir, "worktree ")):
+            if place == git_dir and git_dir == common and prefix:
+                continue
+            data = repository.read_regular(os.path.join(place, "info", name))
+            if data is not None:
+                found[f"{prefix}info/{name}"] = sha256(data).hexdigest()
+    hooks_path = _hooks_path(repo)
+    if hooks_path is not None:
+        found["core.hooksPath"] = hooks_path
+        folder = os.path.join(repo.top, os.path.expanduser(hooks_path))
+        found.update(_hooks(folder, "core.hooksPath"))
+    replaced = _replace_refs(repo)
+    if replaced:
+        found["refs/replace"] = sha256(replaced.encode("utf-8", "replace")).hexdigest()
+    return found
+
+
+def problems(repo: Repo) -> tuple[str, ...]:
+    """Why git's view of this checkout is not a settled one now. Locks are never removed."""
+    git_dir = repository.usable(repo)
+    found = [text for name, text in _UNDER_WAY if os.path.lexists(os.path.join(git_dir, name))]
+    for name in _LOCKS:
+        path = os.path.join(git_dir, name)
+        if os.path.lexists(path) and not _goes_away(path):
+            found.append(f"{path} is there: another git works here, or one was killed")
+    return tuple(found)
+
+
+def _goes_away(path: str) -> bool:
+    import time
+
+    for pause in _LOCK_WAIT:
+        time.sleep(pause)
+        if not os.path.lexists(path):
+            return True
+    return False
+
+
+def _hooks(folder: str, name: str) -> Iterator[tuple[str, str]]:
+    try:
+        names = sorted(os.listdir(folder))
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    except OSError as error:
+        raise GitError(f"the hooks cannot be read: {error.strerror}", file=folder) from error
+    for entry in names:
+        path = os.path.join(folder, entry)
+        if entry.endswith(".sample") or os.path.isdir(path):
+            continue
+        data = repository.read_regular(path)
+        mode = "x" if os.access(path, os.X_OK) else "-"
+        link = os.readlink(path) if os.path.islink(path) else ""
+        text = f"{mode} {link} ".encode("utf-8", "surrogateescape") + (data or b"")
+        yield f"{name}/{entry}", sha256(text).hexdigest()
+
+
+def _beside_hooks(folder: str) -> Iterator[tuple[str, str]]:
+    """The folder as a link, and the files of its folders, which hooks may start."""
+    if os.path.islink(folder):
+        yield "hooks, a link", sha256(os.fsencode(os.readlink(folder))).hexdigest()
+
+    def unreadable(error: OSError) -> None:
+        if not isinstance(error, FileNotFoundError | NotADirectoryError):
+            raise GitError(f"the hooks cannot be read: {error.strerror}", file=folder) from error
+
+    count = 0
+    for place, _, names in os.walk(folder, onerror=unreadable):
+        if place == folder:
+            continue
+        for name in sorted(names):
+            count += 1
+            if count > _MOST:
+                raise GitError(f"more than {_MOST} files lie below it", file=folder)
+            path = os.path.join(place, name)
+            data = repository.read_regular(path) or b""
+            yield f"hooks, beside: {os.path.relpath(path, folder)}", sha256(data).hexdigest()
+
+
+def _hooks_path(repo: Repo) -> str | None:
+    """``core.hooksPath`` as it is in force.
+
+    git is asked only where a configuration file mentions it, or includes another file; names of
+    keys cannot be quoted or continued over lines, so looking for the word is enough.
+    """
+    places = git_settings.places(repo).values()
+    text = b"".join(repository.read_regular(place) or b"" for place in places).lower()
+    if b"hookspath" not in text and b"include" not in text:
+        return None
+    value = repository.user_config(repo, "-z", "--get-all", "core.hooksPath").split(b"\0")
+    return value[-2].decode("utf-8", "backslashreplace") if len(value) > 1 else None
+
+
+def _replace_refs(repo: Repo) -> str:
+    common = repo.common_dir or ""
+    if os.path.isdir(os.path.join(common, "reftable")):
+        shape = "--format=%(refname) %(objectname)"
+        return repository.git(repo, "for-each-ref", shape, "refs/replace/").decode(
+            "utf-8", "replace"
+        )
+    found = {}
+    for line in repository.packed_refs(common).splitlines():
+        value, _, name = line.decode("utf-8", "replace").partition(" ")
+        if name.startswith("refs/replace/"):
+            found[name] = value
+    for place, _, names in os.walk(os.path.join(common, "refs", "replace")):
+        for name in names:
+            path = os.path.join(place, name)
+            value = (repository.read_regular(path) or b"").decode("utf-8", "replace").strip()
+            found[os.path.relpath(path, common)] = value
+    return "\n".join(f"{value} {name}" for name, value in sorted(found.items()))

@@ -1,0 +1,97 @@
+"""The base against HEAD and the index, as git sees them; the working tree is left alone."""
+
+from __future__ import annotations
+
+from flow.adapters.git import repository
+from flow.adapters.worktree.cache import Table
+from flow.cheap_typing import TYPE_CHECKING
+from flow.core.boundary import Entry
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from flow.adapters.git.repository import Repo
+
+_OWN = b".flow/"
+_COUNTED = b".flow/rubrics/"
+_RULES = b".flow/runners.yaml"
+_RAW = ("--raw", "-z", "--no-renames", "--no-abbrev", "--no-ext-diff", "--no-textconv")
+
+
+def listing(repo: Repo, base: str, prefix: bytes) -> Table:
+    """The base's tree as git lists it."""
+    if base in repository.EMPTY_TREES.values():
+        return Table.of_listing(base, ())
+    entries = []
+    for line in repository.git(repo, "ls-tree", "-r", "-z", "--full-tree", base).split(b"\0")[:-1]:
+        meta, _, path = line.partition(b"\t")
+        if _counted(path, prefix):
+            mode, _, digest = meta.decode("ascii").split(" ")
+            entries.append((path, Entry(mode, digest)))
+    return Table.of_listing(base, entries)
+
+
+def against_tree(
+    repo: Repo, base: str, head: str | None, prefix: bytes = b""
+) -> dict[bytes, Entry | None]:
+    """path → its entry in ``head``, for every path where that is not the base's."""
+    other = head or repository.EMPTY_TREES[len(base)]
+    if other == base:
+        return {}
+    output = repository.git(
+        repo, "diff-tree", "-r", *_RAW, "--ignore-submodules=dirty", "--no-relative", base, other
+    )
+    return {path: entry for path, entry, _ in _raw(output) if _counted(path, prefix)}
+
+
+def against_index(
+    repo: Repo, base: str, prefix: bytes
+) -> tuple[dict[bytes, Entry | None], list[bytes]]:
+    """path → its staged entry where that is not the base's; and the unmerged paths.
+
+    ``--cached`` leaves the working tree alone. ``--ignore-submodules=dirty`` outvotes what the
+    checkout configures about submodules, and looks at their staged commits only.
+    """
+    output = repository.git(
+        repo,
+        "diff-index",
+        "--cached",
+        *_RAW,
+        "--ignore-submodules=dirty",
+        "--ita-visible-in-index",
+        "--no-relative",
+        base,
+    )
+    staged: dict[bytes, Entry | None] = {}
+    unmerged = []
+    for path, entry, status in _raw(output):
+        if status == "U":
+            unmerged.append(path)
+        elif _counted(path, prefix):
+            staged[path] = entry
+    return staged, unmerged
+
+
+def changed_between(repo: Repo, old: str, new: str | None) -> dict[str, Entry | None]:
+    """path → its entry in ``new``, for every path that differs between two commits."""
+    return {text_of(path): entry for path, entry in against_tree(repo, old, new).items()}
+
+
+def _raw(output: bytes) -> Iterable[tuple[bytes, Entry | None, str]]:
+    """The (path, new entry, status) of ``--raw -z`` output."""
+    fields = output.split(b"\0")
+    for meta, path in zip(fields[0::2], fields[1::2], strict=False):
+        _, mode, _, digest, status = meta.decode("ascii").split(" ")
+        yield path, None if mode == "000000" else Entry(mode, digest), status
+
+
+def _counted(path: bytes, prefix: bytes) -> bool:
+    """Whether a path is part of a change set: Flow's own are not, people's files below it are."""
+    if prefix or not path.startswith(_OWN):
+        return True
+    return path.startswith(_COUNTED) or path == _RULES
+
+
+def text_of(path: bytes) -> str:
+    """A path as values and files hold it."""
+    return path.decode("utf-8", "surrogateescape")

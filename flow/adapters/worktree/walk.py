@@ -1,0 +1,381 @@
+"""Reading a working tree: every file is looked at, and hashed where its look is not a known one.
+
+Content is hashed as it lies on disk, without git's filters and line-end conversion: those are set
+by the checkout. What differs from its blob for that reason alone did so at activation too, and is
+recorded then as dirty. Symlinks are never followed.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+
+from flow.adapters.git import repository
+from flow.adapters.worktree.contents import Contents
+from flow.adapters.worktree.hashes import special
+from flow.adapters.worktree.ignore import RULES_FILE, ignores_itself, read_rules
+from flow.cheap_typing import TYPE_CHECKING, NamedTuple
+from flow.core.boundary import CLOCK_TICK_NS, FOLDER, Entry
+from flow.errors import GitError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable
+
+    from flow.adapters.worktree.cache import Table
+    from flow.adapters.worktree.ignore import Rules
+    from flow.core.globs import Globs
+
+_MOVING = (errno.ENOENT, errno.ENOTDIR, errno.ESTALE, errno.ELOOP)
+"""Errors that show that somebody changes the tree right now."""
+
+_DEEP = 3
+"""After so many levels of untracked folders, the rest is listed at once: git is asked once a level.
+"""
+
+_OWN = b".flow"
+_OWN_COUNTED = (b".flow/rubrics", b".flow/runners.yaml")
+"""What people write below it."""
+
+
+class Found(NamedTuple):
+    """A name that was met, as ``lstat`` saw it."""
+
+    path: bytes
+    status: os.stat_result
+
+
+class Walk:
+    """One walk over one repository's working tree.
+
+    ``tracked`` are paths of HEAD or the index that the base has not; no ignore rule touches those.
+    ``gitlinks`` are the submodules among all tracked paths. ``prefix`` is the path of this
+    repository below the top level, with a ``/`` at its end (``b""`` at the top). ``deciding``
+    chooses, among paths below the top level that are as in the base by their stamps, those to hash
+    all the same; what differs from the base is hashed anew then, too. None: stamps are believed.
+    """
+
+    def __init__(
+        self,
+        top: str,
+        table: Table,
+        *,
+        tracked: Collection[bytes],
+        gitlinks: Collection[bytes],
+        rules: Rules,
+        collect: bool,
+        denied: Globs,
+        prefix: bytes,
+        deciding: Callable[[Collection[bytes]], set[bytes]] | None,
+    ) -> None:
+        self.entries: dict[bytes, Entry] = {}
+        """What is on disk, for every path whose content is not known to be the base's."""
+        self.missing: set[bytes] = set()
+        """Tracked paths that are not on disk."""
+        self.ignored: dict[bytes, Entry] = {}
+        """Ignored files that a denied pattern names."""
+        self.submodules: dict[bytes, repository.Repo] = {}
+        self.untouched: set[bytes] = set()
+        """Submodules that are not checked out."""
+        self.problems: list[str] = []
+        self.unsettled = False
+        """Whether something changed while it was looked at: looking again may help."""
+        self.written: dict[bytes, int] = {}
+        """When the files that were looked at were last written to, or renamed (ns).
+
+        A folder is in it (with a ``/`` at its end, an untracked one with two) where its stamps show
+        that it was renamed after a name was last made or removed in it.
+        """
+        self.asked: set[bytes] = set()
+        """The untracked names that were met, as the ignore rules are asked for them."""
+        self._top = os.fsencode(top) + b"/"
+        self.contents = Contents(self._top, table, doubts=deciding is not None)
+        self._table = table
+        self._tracked = frozenset(tracked)
+        self._gitlinks = frozenset(gitlinks)
+        self._rules = rules
+        self._collect = collect
+        self._denied = denied
+        self.prefix = prefix
+        self._deciding = deciding
+        self._folders = set(table.folders)
+        for path in self._tracked:
+            folder = path.rpartition(b"/")[0]
+            while folder and folder not in self._folders:
+                self._folders.add(folder)
+                folder = folder.rpartition(b"/")[0]
+        if not prefix:
+            self._folders.discard(_OWN)  # Flow's own folder is not walked, but for people's
+        self._seen: set[bytes] = set()
+        self._met: list[Found] = []
+
+    def run(self) -> None:
+        """Walk. ``table.clean`` is used up: what is left of it was not met."""
+        self._doubt()
+        folders = self._tracked_folders()
+        if self._collect:
+            for path in {*self._table, *self._tracked}:
+                if path.rpartition(b"/")[2] == RULES_FILE:
+                    self._read_rules(path)
+        candidates: list[Found] = []
+        for found in self._met:
+            if self._aside(found.path):
+                continue
+            if found.path in self._tracked or found.path in self._table:
+                self._file(found)
+            else:
+                candidates.append(found)
+        self._untracked(candidates, folders)
+        missing = {*self._table.clean, *self._table.unclean, *self._tracked}
+        self.missing = missing - self._seen - self.contents.newly_clean.keys() - self.untouched
+
+    def checked_out(self) -> list[str]:
+        """The submodules that are checked out, as paths below the top level."""
+        return [self.name(path) for path in self.submodules]
+
+    def holds(self, path: bytes) -> bool:
+        """Whether ``path``, or something below it, is compared: tracked, or not ignored."""
+        if path in self._table or path in self._tracked or path in self._folders:
+            return True
+        below = path + b"/"
+        return path in self.entries or any(name.startswith(below) for name in self.entries)
+
+    def name(self, path: bytes) -> str:
+        """The path below the top level, as text."""
+        return (self.prefix + path).decode("utf-8", "surrogateescape")
+
+    # --- tracked ---
+
+    def _doubt(self) -> None:
+        """Let the deciding files be met, whatever their stamps say."""
+        if self._deciding is None:
+            return
+        clean, prefix = self._table.clean, self.prefix
+        known = {prefix + path for path in clean} if prefix else clean.keys()
+        self.contents.doubt({path[len(prefix) :] for path in self._deciding(known)})
+
+    def _tracked_folders(self) -> list[bytes]:
+        """Look at everything in the folders that hold tracked files; returns the other folders.
+
+        Files that are not as they were known go to ``_met``. This loop runs once for each file of
+        the checkout: it must stay this small.
+        """
+        scandir, top, known = os.scandir, self._top, self._folders
+        pop = self._table.clean.pop
+        met = self._met
+        odd: list[bytes] = []
+        stack = [b""]
+        self._folder(b"", os.stat(self._top))
+        while stack:
+            rel = stack.pop()
+            try:
+                with scandir(top + rel) as entries:
+                    for entry in entries:
+                        path = rel + entry.name
+                        if entry.is_dir(follow_symlinks=False):
+                            if path in known:
+                                stack.append(path + b"/")
+                                self._folder(path + b"/", entry.stat(follow_symlinks=False))
+                            else:
+                                self._odd_folder(path, odd, stack)
+                            continue
+                        st = entry.stat(follow_symlinks=False)
+                        if pop(path, None) != (
+                            st.st_ctime_ns,
+                            st.st_mtime_ns,
+                            st.st_size,
+                            st.st_ino,
+                            st.st_mode,
+                        ):
+                            met.append(Found(path, st))
+            except OSError as error:
+                self._unreadable(rel.rstrip(b"/"), error)
+        return odd
+
+    def _folder(self, path: bytes, status: os.stat_result) -> None:
+        if status.st_ctime_ns - status.st_mtime_ns > CLOCK_TICK_NS:
+            self.written[self.prefix + path or b"./"] = status.st_ctime_ns
+
+    def _odd_folder(self, path: bytes, odd: list[bytes], stack: list[bytes]) -> None:
+        """A folder without tracked files."""
+        if not self.prefix and path in (b".git", _OWN):
+            if path == _OWN:
+                self._own_counted(stack)
+        elif path.rpartition(b"/")[2] == b".git":
+            self._nested(path)
+        elif path in self._gitlinks:
+            self._submodule(path, odd)
+        else:
+            odd.append(path)
+
+    def _own_counted(self, stack: list[bytes]) -> None:
+        for path in _OWN_COUNTED:
+            try:
+                status = os.lstat(self._top + path)
+            except FileNotFoundError:
+                continue
+            if stat.S_ISDIR(status.st_mode):
+                stack.append(path + b"/")
+            else:
+                self._met.append(Found(path, status))
+
+    def _aside(self, path: bytes) -> bool:
+        """``.git`` as a file, and files of rules, which are read where rules are collected."""
+        name = path.rpartition(b"/")[2]
+        if name == b".git":
+            self._nested(path)
+            return True
+        if name == RULES_FILE and self._collect:
+            self._read_rules(path)
+        return False
+
+    def _read_rules(self, path: bytes) -> None:
+        text = read_rules(self._top + path, follow=False)
+        if text is not None:
+            self._rules.texts[path.decode("utf-8", "surrogateescape")] = text
+
+    def _nested(self, path: bytes) -> None:
+        """A ``.git`` that is not the checkout's own: its folder is named, its files are walked."""
+        folder = path[: -len(b"/.git")] if b"/" in path else b""
+        if folder and folder not in self._gitlinks:
+            self.entries[folder] = Entry(FOLDER, self._nested_head(folder))
+
+    def _nested_head(self, folder: bytes) -> str:
+        try:
+            repo = repository.submodule_repo(os.fsdecode(self._top + folder))
+            return (repository.head_commit(repo) if repo is not None else None) or ""
+        except GitError:
+            return ""
+
+    def _submodule(self, path: bytes, odd: list[bytes]) -> None:
+        folder = os.fsdecode(self._top + path)
+        repo = repository.submodule_repo(folder)
+        if repo is not None:
+            self._seen.add(path)
+            self.submodules[path] = repo
+        elif os.path.lexists(os.path.join(folder, ".git")):
+            self.problems.append(f"the submodule {self.name(path)} has a .git that leads nowhere")
+        else:
+            self.untouched.add(path)
+            odd.append(path)
+
+    def _base(self, path: bytes) -> Entry | None:
+        return self._table.entry(path)
+
+    def _file(self, found: Found) -> None:
+        """A tracked path whose look is not known."""
+        self._seen.add(found.path)
+        entry = self._entry(found)
+        if entry is not None and (found.path in self._tracked or entry != self._base(found.path)):
+            self.entries[found.path] = entry
+
+    # --- untracked ---
+
+    def _untracked(self, candidates: list[Found], folders: list[bytes]) -> None:
+        level = 0
+        files = candidates
+        while files or folders:
+            asked = [found.path for found in files]
+            asked += [path + b"/" for path in folders if path not in self.untouched]
+            self.asked.update(asked)
+            ignored = self._rules.ignored(asked)
+            following: list[Found] = []
+            deeper: list[bytes] = []
+            for found in files:
+                if not ignored[found.path]:
+                    self._new_file(found)
+                elif self._denied.first(self.prefix + found.path) is not None:
+                    self._ignored_file(found)
+            for path in folders:
+                if path in self.untouched:
+                    self._list(path, following, deeper)
+                elif ignored[path + b"/"] or ignores_itself(self._top + path):
+                    self._within_ignored(path)
+                elif level < _DEEP:
+                    self._list(path, following, deeper)
+                else:
+                    self._list_all(path, following)
+            files, folders, level = following, deeper, level + 1
+
+    def _list(self, folder: bytes, files: list[Found], folders: list[bytes]) -> None:
+        """What lies in an untracked folder."""
+        try:
+            self._folder(folder + b"//", os.lstat(self._top + folder))
+        except OSError as error:
+            self._unreadable(folder, error)
+        for path, status in self._scan(folder):
+            if path.rpartition(b"/")[2] == b".git":
+                self._nested(path)
+            elif path in self._gitlinks:
+                self._submodule(path, folders)
+            elif stat.S_ISDIR(status.st_mode):
+                folders.append(path)
+            elif not self._aside(path):
+                files.append(Found(path, status))
+
+    def _list_all(self, folder: bytes, files: list[Found]) -> None:
+        """Everything below an untracked folder; ignored folders' content falls out by its path."""
+        folders = [folder]
+        while folders:
+            current = folders.pop()
+            if current != folder and ignores_itself(self._top + current):
+                self._within_ignored(current)
+            else:
+                self._list(current, files, folders)
+
+    def _scan(self, folder: bytes) -> Iterable[tuple[bytes, os.stat_result]]:
+        try:
+            with os.scandir(self._top + folder) as entries:
+                return [
+                    (folder + b"/" + entry.name, entry.stat(follow_symlinks=False))
+                    for entry in entries
+                ]
+        except OSError as error:
+            self._unreadable(folder, error)
+            return []
+
+    def _new_file(self, found: Found) -> None:
+        entry = self._entry(found)
+        if entry is not None:
+            self.entries[found.path] = entry
+
+    def _ignored_file(self, found: Found) -> None:
+        entry = self._entry(found)
+        if entry is not None:
+            self.ignored[found.path] = entry
+
+    def _within_ignored(self, folder: bytes) -> None:
+        """An ignored folder is walked only where a denied pattern's literal part enters it."""
+        folders = [folder]
+        while folders:
+            current = folders.pop()
+            if not self._denied.enters(self.prefix + current):
+                continue
+            for path, status in self._scan(current):
+                if stat.S_ISDIR(status.st_mode):
+                    folders.append(path)
+                elif self._denied.first(self.prefix + path) is not None:
+                    self._ignored_file(Found(path, status))
+
+    # --- content ---
+
+    def _entry(self, found: Found) -> Entry | None:
+        """What a name stands for; None where that could not be found out, which is a problem."""
+        mode = found.status.st_mode
+        if not stat.S_ISREG(mode) and not stat.S_ISLNK(mode):
+            return special(found.status)
+        self.written[self.prefix + found.path] = found.status.st_ctime_ns
+        try:
+            return self.contents.entry(found.path, found.status)
+        except OSError as error:
+            self._unreadable(found.path, error)
+            return None
+
+    def _unreadable(self, path: bytes, error: OSError) -> None:
+        if error.errno in _MOVING:
+            self.unsettled = True
+        why = error.strerror or "unknown error"
+        found = error.filename  # of a folder's entry where that is what failed
+        if isinstance(found, bytes) and found.startswith(self._top) and found != self._top:
+            path = found[len(self._top) :].rstrip(b"/")
+        self.problems.append(f"{self.name(path) or 'the top level'} cannot be read: {why}")
