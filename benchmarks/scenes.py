@@ -355,7 +355,7 @@ def _chained(here: Place, count: int) -> _Chained:
     from flow.adapters.chain import ledger_file as chain
     from flow.adapters.ledger import evidence_store
     from flow.core import layout
-    from flow.core.chain import following
+    from flow.core.chain.entries import following
 
     repository = here.repository(f"chain-{count}", ["true"])
     run_id = "bench-run"

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from flow.app.evaluate import Request
 from flow.cheap_typing import TYPE_CHECKING
-from flow.core.evidence import Evidence
-from flow.core.goal import Goal
-from flow.core.verdict import Verdict
+from flow.core.decision.verdict import Verdict
+from flow.core.evidence.model import Evidence
+from flow.core.goal.model import Goal
 from flow.errors import FlowError
 from flow.wiring import Checkout
 

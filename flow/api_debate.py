@@ -11,14 +11,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from flow.core.debate_result import document
+from flow.core.judging.debate.result import document
 from flow.wiring import debates
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Mapping, Sequence
 
-    from flow.core.debate_result import Held
+    from flow.core.judging.debate.result import Held
     from flow.wiring.debates import Criteria
     from flow.wiring.rubrics import Backend
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
-from flow.core.rubric import CriterionResult, JudgeResult, Rubric, RubricCriterion
+from flow.core.judging.rubric.model import CriterionResult, JudgeResult, Rubric, RubricCriterion
 from flow.errors import NotPassed, NoUsableAnswer
 from flow.wiring import rubrics
 

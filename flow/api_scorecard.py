@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from flow.core.scorecard_card import unsupported
+from flow.core.judging.scorecard.card import unsupported
 from flow.wiring import scorecards as wiring
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from time import monotonic
 
 from flow import ctrl_c
 from flow.cheap_typing import TYPE_CHECKING, Any, NoReturn
-from flow.core.stop_host import (
+from flow.core.stop.hosts import (
     HOSTS,
     Answer,
     StopEvent,
@@ -144,7 +144,7 @@ def pre_tool_use() -> int:
 
 
 def _cannot_look(reason: str) -> str:
-    from flow.core.tool_questions import cannot_look
+    from flow.core.tool_calls.questions import cannot_look
 
     return cannot_look(reason)
 
@@ -310,8 +310,8 @@ def _failed(line: str) -> Answer:
 
 
 def _line(error: FlowError) -> str:
-    from flow.core.explain import visible
-    from flow.core.verdict import clip
+    from flow.core.decision.explain import visible
+    from flow.core.decision.verdict import clip
 
     return clip(visible("; ".join(str(error).split("\n"))), 1000)
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from flow.app.judge_port import AskJudge
-    from flow.core.rubric import JudgeResult
+    from flow.core.judging.rubric.model import JudgeResult
     from flow.wiring.rubrics import RubricLike
 
 FOLDER = "judge_recordings"

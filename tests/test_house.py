@@ -61,7 +61,7 @@ def test_the_owners_in_the_import_rules_are_those_of_the_design() -> None:
     contracts = owners.pop("YAML and JSON Schema have one owner")
     assert all(name.startswith("flow.adapters.contracts.formats") for name in contracts)
     assert owners == {
-        "transitions has one owner": {"flow.core.lifecycle"},
+        "transitions has one owner": {"flow.core.goal.lifecycle"},
         "filelock has one owner": {"flow.adapters.fs.locks"},
         "subprocess has one owner": {"flow.adapters.process.tool"},
         "git has one owner": {"flow.adapters.git.repository"},

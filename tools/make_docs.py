@@ -1,8 +1,8 @@
 """Write the generated parts of the docs: ``python tools/make_docs.py``.
 
-The diagram of ``docs/lifecycle.md`` comes from the table in ``flow/core/lifecycle.py``, the tables
-of ``docs/goal-file.md`` from ``schemas/v1/goal.schema.json``, the reference in ``docs/cli.md`` from
-the commands. A test in ``tests/docs`` keeps them current.
+The diagram of ``docs/lifecycle.md`` comes from the table in ``flow/core/goal/lifecycle.py``, the
+tables of ``docs/goal-file.md`` from ``schemas/v1/goal.schema.json``, the reference in
+``docs/cli.md`` from the commands. A test in ``tests/docs`` keeps them current.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ CARRIED = "Carried, not acted on."
 def generated(name: str) -> str:
     """The text of a generated block."""
     if name == "lifecycle diagram":
-        from flow.core.lifecycle import mermaid
+        from flow.core.goal.lifecycle import mermaid
 
         return f"```mermaid\n{mermaid()}```\n"
     if name == "lifecycle table":
@@ -50,7 +50,7 @@ def _read(page: Path) -> str:
 
 
 def _lifecycle_table() -> str:
-    from flow.core.lifecycle import STATUSES, TABLE, TERMINAL
+    from flow.core.goal.lifecycle import STATUSES, TABLE, TERMINAL
 
     lines = ["| from | to |", "|---|---|"]
     for status in STATUSES:

@@ -10,11 +10,11 @@ from __future__ import annotations
 from flow.app.doors import refuse_closed
 from flow.app.ports import Amendment, Artifact
 from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
-from flow.core import amendment
-from flow.core.amendment import Change
-from flow.core.goal import contract
-from flow.core.trust_diff import difference
-from flow.core.verdict import clip
+from flow.core.decision.verdict import clip
+from flow.core.goal import amendment
+from flow.core.goal.amendment import Change
+from flow.core.goal.model import contract
+from flow.core.goal.trust_diff import difference
 from flow.errors import FlowError, InputError
 
 if TYPE_CHECKING:
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
     from flow.app.doors import Desk
     from flow.app.ports import LoadedGoal
-    from flow.core.amendment_rules import Class
-    from flow.core.boundary import Baseline
-    from flow.core.goal import Goal
+    from flow.core.boundary.rules import Baseline
+    from flow.core.goal.amendment_rules import Class
+    from flow.core.goal.model import Goal
 
 MOST_CHANGES = 200
 """Changes that the journal names one by one."""

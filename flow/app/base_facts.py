@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from flow.cheap_typing import TYPE_CHECKING
-from flow.core import red_first as core
-from flow.core.explain import names
+from flow.core.decision.explain import names
+from flow.core.evidence import red_first as core
 from flow.errors import FlowError, Interrupted
 
 if TYPE_CHECKING:
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from flow.app.evaluate import Request, Tools
     from flow.app.looking import Facts
-    from flow.core.verdict import CriterionResult
+    from flow.core.decision.verdict import CriterionResult
 
 NO_TIME = "no time was left to run its command on the base commit"
 

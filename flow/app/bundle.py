@@ -10,9 +10,10 @@ from __future__ import annotations
 from flow.app.bundle_ledger import faults
 from flow.app.envelopes import signers_of
 from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
-from flow.core import attestation, ids
-from flow.core.attestation import PAYLOAD_TYPE, RECORD, STATEMENT, Item, Kept, Record
-from flow.core.explain import visible
+from flow.core.decision.explain import visible
+from flow.core.evidence import attestation
+from flow.core.evidence.attestation import PAYLOAD_TYPE, RECORD, STATEMENT, Item, Kept, Record
+from flow.core.goal import ids
 from flow.core.layout import EVIDENCE_SUFFIX
 from flow.core.sha import sha256
 from flow.errors import FlowError
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from flow.app.envelopes import Checked, Envelope, Signature
-    from flow.core.evidence import Evidence
-    from flow.core.goal import Goal
+    from flow.core.evidence.model import Evidence
+    from flow.core.goal.model import Goal
 
 MOST_FINDINGS = 100
 MOST_ITEMS = 2_000

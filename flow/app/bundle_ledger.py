@@ -7,19 +7,19 @@ it; and the journal and the commits of the repository know what the chain was.
 from __future__ import annotations
 
 from flow.cheap_typing import TYPE_CHECKING
-from flow.core import chain
-from flow.core.attestation import LEDGER_FILE
-from flow.core.chain_walk import Line, walk
-from flow.core.evidence import APPROVER, EVALUATOR
-from flow.core.explain import visible
+from flow.core.chain import entries as chain_entries
+from flow.core.chain.walk import Line, walk
+from flow.core.decision.explain import visible
+from flow.core.evidence.attestation import LEDGER_FILE
+from flow.core.evidence.model import APPROVER, EVALUATOR
 from flow.errors import FlowError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from typing import Any
 
-    from flow.core.attestation import Item, Record
-    from flow.core.chain import Entry
+    from flow.core.chain.entries import Entry
+    from flow.core.evidence.attestation import Item, Record
 
 BY: Mapping[str, str] = {EVALUATOR: "evaluator", APPROVER: "approver"}
 """Who wrote a sidecar that decides something → what its entry says."""
@@ -37,8 +37,8 @@ def faults(record: Record, json: Callable[[bytes, str], Any]) -> list[str]:
             document = json(line, LEDGER_FILE)
         except FlowError:
             raise ValueError("is no entry") from None
-        entry = chain.read(document, line)
-        if entry.kind == chain.EVIDENCE:
+        entry = chain_entries.read(document, line)
+        if entry.kind == chain_entries.EVIDENCE:
             entries.setdefault(entry.evidence_id, entry)
         return entry
 

@@ -7,14 +7,14 @@ import math
 from flow.app.measure import locked, run_fields
 from flow.app.ports import Check
 from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
-from flow.core import explain
-from flow.core.evidence import EVALUATOR, evidence_document
+from flow.core.decision import explain
+from flow.core.evidence.model import EVALUATOR, evidence_document
 
 if TYPE_CHECKING:
     from flow.app.evaluate import JudgeCase, Tools
     from flow.app.looking import Facts
     from flow.app.ports import CheckResult
-    from flow.core.goal import Criterion
+    from flow.core.goal.model import Criterion
 
 ONLY_FOR_JUDGES = "Collected for a judge; how the command exited decides nothing."
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from flow.app import measure, measured_rows, proofs, proposals
 from flow.app.ports import Artifact, LastEvaluation, Turn
 from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
-from flow.core import explain, layout
-from flow.core.decide import Opinion
-from flow.core.delta import delta
-from flow.core.evidence import EVALUATOR, evidence_document
-from flow.core.verdict import ProposedTransition, Verdict
+from flow.core import layout
+from flow.core.decision import explain
+from flow.core.decision.decide import Opinion
+from flow.core.decision.delta import delta
+from flow.core.decision.verdict import ProposedTransition, Verdict
+from flow.core.evidence.model import EVALUATOR, evidence_document
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,10 +19,10 @@ if TYPE_CHECKING:
     from flow.app.looking import Facts
     from flow.app.ports import LoadedGoal, ProofDisk, Records
     from flow.app.proofs import ProofLook
-    from flow.core.boundary import BoundaryReport, Snapshot
-    from flow.core.decide import Candidate, Decision, Measured, Silence
-    from flow.core.goal import Goal
-    from flow.core.verdict import CriterionResult, Delta
+    from flow.core.boundary.rules import BoundaryReport, Snapshot
+    from flow.core.decision.decide import Candidate, Decision, Measured, Silence
+    from flow.core.decision.verdict import CriterionResult, Delta
+    from flow.core.goal.model import Goal
 
 
 class Findings(NamedTuple):

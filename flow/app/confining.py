@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from flow.app.evaluate import Tools
     from flow.app.ports import Check
-    from flow.core.goal import Goal
+    from flow.core.goal.model import Goal
 
 
 def confined(tools: Tools, goal: Goal) -> Tools:

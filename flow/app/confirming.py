@@ -5,26 +5,26 @@ from __future__ import annotations
 from flow.app import doors, locking, proofs
 from flow.app.looking import deciding, difference, own_files
 from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple, Protocol
-from flow.core import boundary as bounds
-from flow.core.confirming import (
+from flow.core.boundary import rules as bounds
+from flow.core.decision.confirming import (
     ConfirmQuestion,
     ContractStep,
     CriterionProof,
     ProvedBy,
     TrustGround,
 )
-from flow.core.evidence import GENERAL_LIMITATIONS
-from flow.core.goal import contract
-from flow.core.proof import ProofChange
+from flow.core.evidence.model import GENERAL_LIMITATIONS
+from flow.core.evidence.proof import ProofChange
+from flow.core.goal.model import contract
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from flow.app.doors import Desk
     from flow.app.ports import LoadedGoal
-    from flow.core.boundary import Baseline, Snapshot
-    from flow.core.evidence import Evidence
-    from flow.core.goal import Criterion, Goal
+    from flow.core.boundary.rules import Baseline, Snapshot
+    from flow.core.evidence.model import Evidence
+    from flow.core.goal.model import Criterion, Goal
 
 STARTS = ("flow goal create", "flow goal activate")
 """The commands whose trust is in the contract that a goal began with."""
@@ -218,8 +218,8 @@ def _step(
     entry: TrustedContract,
     event: Mapping[str, Any],
 ) -> ContractStep | None:
-    from flow.core.amendment import changes, overall
-    from flow.core.trust_diff import difference
+    from flow.core.goal.amendment import changes, overall
+    from flow.core.goal.trust_diff import difference
 
     lines = difference(old, new)
     if not lines:

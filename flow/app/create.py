@@ -6,9 +6,11 @@ from flow.app.doors import refuse_closed
 from flow.app.looking import refuse_other_branch
 from flow.app.ports import Artifact, Move
 from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
-from flow.core import draft, explain, layout
-from flow.core.judging import apart
-from flow.core.judging.apart import DebateOrder
+from flow.core import layout
+from flow.core.decision import explain
+from flow.core.goal import draft
+from flow.core.judging.goal import delegated
+from flow.core.judging.goal.delegated import DebateOrder
 from flow.errors import ContractError, Fault, StateError
 
 if TYPE_CHECKING:
@@ -16,8 +18,8 @@ if TYPE_CHECKING:
 
     from flow.app.doors import Desk
     from flow.app.ports import LoadedGoal
-    from flow.core.boundary import Baseline
-    from flow.core.goal import Criterion, Goal
+    from flow.core.boundary.rules import Baseline
+    from flow.core.goal.model import Criterion, Goal
 
 Edit = tuple[tuple[str | int, ...], Any]
 
@@ -171,7 +173,7 @@ def lint(goal: Goal, about_commands: Sequence[str]) -> list[str]:
 
 def _bare(criterion: Criterion) -> bool:
     """Whether it is put to a debate that is given nothing to judge."""
-    orders = apart.orders(criterion)
+    orders = delegated.orders(criterion)
     return any(isinstance(order, DebateOrder) and not order.solution for order in orders)
 
 

@@ -11,23 +11,26 @@ from __future__ import annotations
 
 from flow.app.judge_port import Answer, NoAnswer, Question, Usage, name_of
 from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple, Protocol
-from flow.core import debate, debate_points, debate_prompt, debate_report
-from flow.core.debate_prompt import Report
-from flow.core.debate_reply import Others, read_reply
-from flow.core.debate_result import Held, Judge, Silent
-from flow.core.debate_section import Altered, Disagreement, Section
-from flow.core.debate_words import remarks
-from flow.core.numbers import shown
+from flow.core.judging.common.numbers import shown
+from flow.core.judging.debate import model as debate_model
+from flow.core.judging.debate import points as debate_points
+from flow.core.judging.debate import prompt as debate_prompt
+from flow.core.judging.debate import report as debate_report
+from flow.core.judging.debate.prompt import Report
+from flow.core.judging.debate.reply import Others, read_reply
+from flow.core.judging.debate.result import Held, Judge, Silent
+from flow.core.judging.debate.section import Altered, Disagreement, Section
+from flow.core.judging.debate.words import remarks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from flow.app.judge_port import AskJudge
-    from flow.core.debate import Agreement
-    from flow.core.debate_prompt import Matter, Put
-    from flow.core.debate_reply import Reply
-    from flow.core.debate_result import Mode
-    from flow.core.debate_section import About
+    from flow.core.judging.debate.model import Agreement
+    from flow.core.judging.debate.prompt import Matter, Put
+    from flow.core.judging.debate.reply import Reply
+    from flow.core.judging.debate.result import Mode
+    from flow.core.judging.debate.section import About
 
 TRIES = 2
 """How often one question is put; what the backend tries again by itself is not counted."""
@@ -135,11 +138,11 @@ class _Debate:
         histories = [
             [section.position for section in self._sections[n][: round + 1]] for n in self._numbers
         ]
-        return debate.agreement(
+        return debate_model.agreement(
             criteria,
             [positions[-1] for positions in histories],
             debated=round > 0,
-            support=debate.support(criteria, histories),
+            support=debate_model.support(criteria, histories),
         )
 
     def _read(self) -> bool:
@@ -219,7 +222,7 @@ class _Turn:
         order: Order,
         tools: Tools,
         number: int,
-        history: tuple[debate.Position, ...],
+        history: tuple[debate_model.Position, ...],
         reports: list[Report],
     ) -> None:
         """``history``: this judge's own earlier positions; as many as turns it has had."""
@@ -244,7 +247,7 @@ class _Turn:
         except Altered as error:
             self.altered = str(error)
             return
-        score = debate.overall(self._order.matter.criteria, found.position)
+        score = debate_model.overall(self._order.matter.criteria, found.position)
         self._tools.watch.wrote(self.number, what, shown(score))
 
     def _assess(self) -> Section | NoAnswer:
@@ -280,13 +283,13 @@ class _Turn:
             for report in reports
             if report.judge != number
         ]
-        changes = debate.revisions([*history, found.position])
+        changes = debate_model.revisions([*history, found.position])
         flagged = tuple(c.criterion for c in changes if c.round == round and c.conformity)
         return Section(
             round,
             found.position,
             tuple(mark.score for mark in history[-1].marks),
-            disagreements=_disagreements(debate.gaps(history[-1], others), found),
+            disagreements=_disagreements(debate_model.gaps(history[-1], others), found),
             conformity=flagged,
             shares=found.shares,
             unknown_points=found.unknown_points,
@@ -334,7 +337,7 @@ class _Turn:
         return found
 
 
-def _disagreements(found: Sequence[debate.Gap], reply: Reply) -> tuple[Disagreement, ...]:
+def _disagreements(found: Sequence[debate_model.Gap], reply: Reply) -> tuple[Disagreement, ...]:
     """Every gap, with what the judge said about it."""
     said = {(one.judge, one.criterion): one for one in reply.disputes}
     rows = []

@@ -11,12 +11,12 @@ from flow.app.compose import transition_artifact
 from flow.app.looking import deciding, own_files, refuse_other_branch
 from flow.app.ports import Closing, CriterionUpdate, LastEvaluation, Move, Turn
 from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
-from flow.core import boundary as bounds
-from flow.core import explain
-from flow.core.confirming import names_proposal
-from flow.core.guards import differences
-from flow.core.lifecycle import TERMINAL, Lifecycle
-from flow.core.verdict import REASON_LIMIT, ProposedTransition, clip
+from flow.core.boundary import rules as bounds
+from flow.core.boundary.guards import differences
+from flow.core.decision import explain
+from flow.core.decision.confirming import names_proposal
+from flow.core.decision.verdict import REASON_LIMIT, ProposedTransition, clip
+from flow.core.goal.lifecycle import TERMINAL, Lifecycle
 from flow.errors import StaleProposal, StateError
 
 if TYPE_CHECKING:
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
         TakeSnapshot,
         TurnLedger,
     )
-    from flow.core.boundary import Baseline, Snapshot
-    from flow.core.goal import Goal
-    from flow.core.lifecycle import NonTerminal, Terminal
-    from flow.core.speaker import Speaker
-    from flow.core.verdict import Verdict
+    from flow.core.boundary.rules import Baseline, Snapshot
+    from flow.core.decision.verdict import Verdict
+    from flow.core.goal.lifecycle import NonTerminal, Terminal
+    from flow.core.goal.model import Goal
+    from flow.core.tool_calls.speaker import Speaker
 
 RESULT_OF: Mapping[str, str] = {"achieved": "pass", "failed": "fail"}
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from flow.cheap_typing import TYPE_CHECKING, NamedTuple
-from flow.core import attestation
-from flow.core.explain import visible
+from flow.core.decision.explain import visible
+from flow.core.evidence import attestation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -12,8 +12,8 @@ from __future__ import annotations
 from flow.app import compose, looking, measure, measured_rows, proofs, proposals
 from flow.app.ports import Move
 from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
-from flow.core import decide, explain
-from flow.core.lifecycle import EVALUABLE, TERMINAL
+from flow.core.decision import decide, explain
+from flow.core.goal.lifecycle import EVALUABLE, TERMINAL
 from flow.errors import InputError, StateError
 
 if TYPE_CHECKING:
@@ -33,11 +33,11 @@ if TYPE_CHECKING:
         Watch,
     )
     from flow.app.red_first import Bench
-    from flow.core.boundary import Baseline, BoundaryReport
-    from flow.core.decide import Candidate, Measured, Opinion, Silence
-    from flow.core.goal import Goal
-    from flow.core.red_first import BaseRun
-    from flow.core.verdict import Verdict
+    from flow.core.boundary.rules import Baseline, BoundaryReport
+    from flow.core.decision.decide import Candidate, Measured, Opinion, Silence
+    from flow.core.decision.verdict import Verdict
+    from flow.core.evidence.red_first import BaseRun
+    from flow.core.goal.model import Goal
 
 
 class Request(NamedTuple):

@@ -8,9 +8,12 @@ others recorded goes along as theirs; what is stale is counted and left out.
 from __future__ import annotations
 
 from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
-from flow.core import attestation, closing, ids, layout
-from flow.core.attestation import Item, Kept, Record
-from flow.core.evidence import APPROVER, EVALUATOR
+from flow.core import layout
+from flow.core.chain import closing_record
+from flow.core.evidence import attestation
+from flow.core.evidence.attestation import Item, Kept, Record
+from flow.core.evidence.model import APPROVER, EVALUATOR
+from flow.core.goal import ids
 from flow.core.sha import sha256
 from flow.errors import StateError
 
@@ -18,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from flow.app.ports import LoadedGoal, Records
-    from flow.core.evidence import Evidence
-    from flow.core.goal import Criterion, Goal
+    from flow.core.evidence.model import Evidence
+    from flow.core.goal.model import Criterion, Goal
 
 SIZE_LIMIT = 32 << 20
 """Bytes of all files that go along whole."""
@@ -116,7 +119,7 @@ def _closed_at(sources: Sources, loaded: LoadedGoal, run_id: str) -> str | None:
     goal = loaded.goal
     if goal.status not in CLOSED:
         return None
-    at = closing.told_at(sources.events(run_id, goal.id), goal.status)
+    at = closing_record.told_at(sources.events(run_id, goal.id), goal.status)
     if at is None:
         raise StateError(
             f"goal {goal.id} says that it is {goal.status}, and no event of run {run_id} says so",

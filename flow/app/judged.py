@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from flow.cheap_typing import TYPE_CHECKING
-from flow.core.decide import Opinion
-from flow.core.evidence import ONLY_OPINION
-from flow.core.explain import JUDGED
+from flow.core.decision.decide import Opinion
+from flow.core.decision.explain import JUDGED
+from flow.core.evidence.model import ONLY_OPINION
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from flow.app.measure import Measurements
-    from flow.core.decide import JudgedCriterion, Measured, Silence
-    from flow.core.goal import Goal
+    from flow.core.decision.decide import JudgedCriterion, Measured, Silence
+    from flow.core.goal.model import Goal
 
 
 def _reason(one: JudgedCriterion) -> str:

@@ -13,10 +13,10 @@ import math
 from flow.app import judging_bundle, judging_records, judging_rubrics
 from flow.app.judge_port import Answer, NoAnswer, Question, Usage, name_of
 from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
-from flow.core.decide import Opinion, Silence
+from flow.core.decision.decide import Opinion, Silence
 from flow.core.instant import ahead
-from flow.core.judging import apart, ballots, prompt, reply
-from flow.core.judging.bundle import MOST_SOUGHT
+from flow.core.judging.goal import ballots, delegated, prompt, reply
+from flow.core.judging.goal.bundle import MOST_SOUGHT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from flow.app.judging_bundle import Sources
     from flow.app.judging_records import Keep
     from flow.app.measure import Listener
-    from flow.core.goal import Criterion
-    from flow.core.judging.bundle import Bundle, Sought
-    from flow.core.judging.prompt import Prompt
-    from flow.core.rubric import Rubric
+    from flow.core.goal.model import Criterion
+    from flow.core.judging.goal.bundle import Bundle, Sought
+    from flow.core.judging.goal.prompt import Prompt
+    from flow.core.judging.rubric.model import Rubric
 
 MOST_BALLOTS = 25
 """Ballots of one evaluation: a contract may ask for many judges, and each one costs."""
@@ -62,7 +62,7 @@ class JudgeTools(NamedTuple):
     listener: Listener
     rubrics: Mapping[str, Rubric | str] = {}
     """The rubrics that criteria name, by name; one that cannot be used is the reason."""
-    hear: Callable[[JudgeCase, Criterion, apart.Order, float], apart.Heard] | None = None
+    hear: Callable[[JudgeCase, Criterion, delegated.Order, float], delegated.Heard] | None = None
     """Judges one criterion by its scorecard or debate, within so many seconds."""
 
 
@@ -105,7 +105,7 @@ def judge(case: JudgeCase, tools: JudgeTools) -> Opinion | Silence:
     usable = [one.ballot for one in asked if one.ballot is not None]
     counted = ballots.tally(usable, len(asked), session.sought)
     if heard and (counted is not None or not session.sought):
-        counted = apart.together(counted, heard, sought)
+        counted = delegated.together(counted, heard, sought)
     if tools.keep is not None:
         names = [name_of(one) for one in tools.panel]
         kept = judging_records.keep(
@@ -141,7 +141,7 @@ class _Session:
 
     def __init__(self, case: JudgeCase, tools: JudgeTools, bundle: Bundle) -> None:
         self._case, self._tools, self._whole = case, tools, bundle
-        balloted = apart.balloted(case.facts.loaded.goal, bundle.sought)
+        balloted = delegated.balloted(case.facts.loaded.goal, bundle.sought)
         self._bundle = bundle.about(
             tuple(one for one in balloted if not one.fuzzy or bundle.grounded(one.id))
         )
@@ -154,24 +154,24 @@ class _Session:
         self.canaries: dict[str, Canary] = {}
         self.sought = self._bundle.sought
 
-    def hear(self, sought: Sequence[Sought]) -> list[apart.Heard]:
+    def hear(self, sought: Sequence[Sought]) -> list[delegated.Heard]:
         """What becomes of the criteria that are judged apart, each in its way."""
         return [
             self._trusted(self._hear(criterion, order))
-            for criterion in apart.apart(self._case.facts.loaded.goal, sought)
-            for order in apart.orders(criterion)
+            for criterion in delegated.apart(self._case.facts.loaded.goal, sought)
+            for order in delegated.orders(criterion)
         ]
 
-    def _hear(self, criterion: Criterion, order: apart.Order) -> apart.Heard:
+    def _hear(self, criterion: Criterion, order: delegated.Order) -> delegated.Heard:
         hear = self._tools.hear
         if hear is None:
-            return apart.Heard(criterion.id, order.way, None, "nobody can judge it so here")
+            return delegated.Heard(criterion.id, order.way, None, "nobody can judge it so here")
         seconds = self._left()
         if seconds < 1:
-            return apart.Heard(criterion.id, order.way, None, "no time is left to ask")
+            return delegated.Heard(criterion.id, order.way, None, "no time is left to ask")
         return hear(self._case, criterion, order, seconds)
 
-    def _trusted(self, heard: apart.Heard) -> apart.Heard:
+    def _trusted(self, heard: delegated.Heard) -> delegated.Heard:
         """A pass by judges that are not known to agree with people goes to a person.
 
         So does one by a judge that passes the goal without any evidence (its canary).
@@ -287,11 +287,11 @@ class _Session:
         return ballot.lower("needs_human_review", why)
 
 
-def _nothing_to_show(criterion_id: str, bundle: Bundle) -> apart.Heard:
+def _nothing_to_show(criterion_id: str, bundle: Bundle) -> delegated.Heard:
     """No judge could prove it: a pass needs evidence to rest on, so a person is asked."""
     why = [one.why for one in bundle.missing if one.criterion_id == criterion_id]
     reason = f"no judge is asked, since there is nothing to show one ({'; '.join(why)})"
-    return apart.Heard(criterion_id, "person", None, reason)
+    return delegated.Heard(criterion_id, "person", None, reason)
 
 
 def recall(case: JudgeCase, tools: JudgeTools) -> Opinion | None:
@@ -332,7 +332,7 @@ def _why(one: Asked) -> str:
     return f"{one.judge} gave no usable answer ({one.answer.kind}): {why}"
 
 
-def _warnings(asked: Sequence[Asked], heard: Sequence[apart.Heard]) -> tuple[str, ...]:
+def _warnings(asked: Sequence[Asked], heard: Sequence[delegated.Heard]) -> tuple[str, ...]:
     """What people should know of what was given and said, each once."""
     found: dict[str, None] = {}
     for each in heard:

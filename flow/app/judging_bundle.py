@@ -12,16 +12,16 @@ from flow.app import judging_changes
 from flow.app.looking import own_files
 from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 from flow.core import layout
-from flow.core.by_products import subject_tree
-from flow.core.evidence import EVALUATOR
-from flow.core.explain import for_judges
-from flow.core.freshness import differences
-from flow.core.imported import NAMES, without_reports
+from flow.core.boundary.by_products import subject_tree
+from flow.core.decision.explain import for_judges
+from flow.core.evidence.freshness import differences
+from flow.core.evidence.imported import NAMES, without_reports
+from flow.core.evidence.model import EVALUATOR
+from flow.core.evidence.red_first import limitation
 from flow.core.instant import ahead
-from flow.core.judging.bundle import Bundle, Item, Missing, Previous, Sought
-from flow.core.judging.fences import Part
-from flow.core.judging.reply import Verdicts
-from flow.core.red_first import limitation
+from flow.core.judging.goal.bundle import Bundle, Item, Missing, Previous, Sought
+from flow.core.judging.goal.reply import Verdicts
+from flow.core.untrusted.fences import Part
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from flow.app.evaluate import JudgeCase
     from flow.app.looking import Facts
     from flow.app.ports import Records
-    from flow.core.evidence import Evidence, Subject
-    from flow.core.goal import Criterion, Goal
+    from flow.core.evidence.model import Evidence, Subject
+    from flow.core.goal.model import Criterion, Goal
 
 NEVER = frozenset(
     {"git_diff", "llm_judge_report", "verdict", "human_approval", "path_boundary_check"}
@@ -143,7 +143,7 @@ def denied_context(goal: Goal) -> tuple[tuple[str, ...], tuple[str, ...]]:
     Whatever can be a pattern is one. An entry is told as text too, unless it can be nothing but a
     path: it has no blanks, and a slash, a dot or a wildcard.
     """
-    from flow.core.globs import why_not
+    from flow.core.boundary.globs import why_not
 
     entries: list[str] = list(goal.document["evaluator"].get("denied_context") or ())
     patterns = tuple(entry for entry in entries if why_not(entry) is None)

@@ -7,16 +7,16 @@ Each piece stands in the prompt once, however many criteria it is evidence of.
 from __future__ import annotations
 
 from flow.cheap_typing import TYPE_CHECKING, NamedTuple
-from flow.core.judging import apart
-from flow.core.judging.bundle import Item, Missing
-from flow.core.judging.fences import Part
+from flow.core.judging.goal import delegated
+from flow.core.judging.goal.bundle import Item, Missing
+from flow.core.untrusted.fences import Part
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from flow.app.judging_bundle import EvidenceFiles
-    from flow.core.goal import Criterion, Goal
-    from flow.core.judging.bundle import Sought
+    from flow.core.goal.model import Criterion, Goal
+    from flow.core.judging.goal.bundle import Sought
 
 CHANGED = "changed file"
 """Flow's words for such a file."""
@@ -33,7 +33,7 @@ class Shared(NamedTuple):
 
 def without_evidence_named(goal: Goal, asked: Sequence[Sought]) -> tuple[str, ...]:
     """The ids of the criteria that are asked about and name nothing that a ballot could rest on."""
-    sought = {one.id for one in apart.balloted(goal, asked)}
+    sought = {one.id for one in delegated.balloted(goal, asked)}
     return tuple(c.id for c in goal.criteria if c.id in sought and _names_nothing(c))
 
 

@@ -7,11 +7,11 @@ import json
 from flow.app.judge_port import NoAnswer
 from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 from flow.core import layout
-from flow.core.decide import JudgedCriterion, Opinion
-from flow.core.evidence import EVALUATOR, ONLY_GIVEN, ONLY_OPINION, evidence_document
-from flow.core.freshness import differences
-from flow.core.goal import canonical_digest
-from flow.core.judging.fences import SOURCE_LIMIT
+from flow.core.decision.decide import JudgedCriterion, Opinion
+from flow.core.evidence.freshness import differences
+from flow.core.evidence.model import EVALUATOR, ONLY_GIVEN, ONLY_OPINION, evidence_document
+from flow.core.goal.model import canonical_digest
+from flow.core.untrusted.fences import SOURCE_LIMIT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from flow.app.judging import Asked, Canary
     from flow.app.looking import Facts
     from flow.app.ports import RawOutput, Records, TurnLedger
-    from flow.core.evidence import Evidence
-    from flow.core.judging.apart import Heard
-    from flow.core.judging.ballots import Tally
-    from flow.core.judging.bundle import Sought
-    from flow.core.judging.prompt import Given
+    from flow.core.evidence.model import Evidence
+    from flow.core.judging.goal.ballots import Tally
+    from flow.core.judging.goal.bundle import Sought
+    from flow.core.judging.goal.delegated import Heard
+    from flow.core.judging.goal.prompt import Given
 
 
 class Keep(NamedTuple):

@@ -8,24 +8,24 @@ from __future__ import annotations
 
 from flow.app.judge_port import Answer, NoAnswer, Question, Usage
 from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
-from flow.core.decide import JudgedCriterion
-from flow.core.explain import names
-from flow.core.judging.fences import LIMIT, Part
-from flow.core.judging.quotes import QuotableTexts, founded
-from flow.core.numbers import exact
-from flow.core.rubric import Rubric, result, why_not
-from flow.core.rubric_prompt import rubric_question
-from flow.core.rubric_reply import read_reply
+from flow.core.decision.decide import JudgedCriterion
+from flow.core.decision.explain import names
+from flow.core.judging.common.numbers import exact
+from flow.core.judging.common.quotes import QuotableTexts, founded
+from flow.core.judging.rubric.model import Rubric, result, why_not
+from flow.core.judging.rubric.prompt import rubric_question
+from flow.core.judging.rubric.reply import read_reply
+from flow.core.untrusted.fences import LIMIT, Part
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from flow.core.decide import JudgedStatus
-    from flow.core.goal import Goal
-    from flow.core.judging.bundle import Bundle, Sought
-    from flow.core.judging.reply import Ballot
-    from flow.core.rubric import JudgeResult
-    from flow.core.verdict import VerdictName
+    from flow.core.decision.decide import JudgedStatus
+    from flow.core.decision.verdict import VerdictName
+    from flow.core.goal.model import Goal
+    from flow.core.judging.goal.bundle import Bundle, Sought
+    from flow.core.judging.goal.reply import Ballot
+    from flow.core.judging.rubric.model import JudgeResult
 
     Rubrics = Mapping[str, Rubric | str]
     """By name: the rubric, or why it cannot be used."""

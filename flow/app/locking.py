@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from flow.app import looking
 from flow.cheap_typing import TYPE_CHECKING, Any
-from flow.core import explain, lock
+from flow.core.decision import explain
+from flow.core.evidence import protected_files
 from flow.errors import FlowError, StateError
 
 if TYPE_CHECKING:
@@ -13,8 +14,8 @@ if TYPE_CHECKING:
     from flow.app.doors import Desk
     from flow.app.looking import Facts
     from flow.app.ports import LoadedGoal, Records
-    from flow.core.boundary import Baseline, BoundaryReport, Snapshot
-    from flow.core.goal import Goal
+    from flow.core.boundary.rules import Baseline, BoundaryReport, Snapshot
+    from flow.core.goal.model import Goal
 
 PROTECTED = "protected"
 """Stands in for a criterion's id where changed protected files are approved."""
@@ -32,7 +33,7 @@ def report(
     there when the evaluation looked, and what was measured may rest on it.
     """
     goal, difference = facts.loaded.goal, facts.locked
-    new = lock.matching(left, goal.protected_paths)
+    new = protected_files.matching(left, goal.protected_paths)
     late = late_patterns(facts)
     warnings = [
         "protected since activation, so ignored files that they name are not compared: "
@@ -58,7 +59,9 @@ def late_patterns(facts: Facts) -> list[str]:
     return [pattern for pattern in facts.loaded.goal.protected_paths if pattern not in known]
 
 
-def approved(goal: Goal, run_id: str, difference: lock.Difference, records: Records) -> bool:
+def approved(
+    goal: Goal, run_id: str, difference: protected_files.Difference, records: Records
+) -> bool:
     """Whether a person approved exactly this difference. A further change ends it."""
     evidence = records.counted_last(run_id, APPROVED)
     if evidence is None or evidence.goal != goal.id:
@@ -67,7 +70,7 @@ def approved(goal: Goal, run_id: str, difference: lock.Difference, records: Reco
     return bool(held.get("digest") == difference.digest)
 
 
-def to_approve(goal: Goal, snapshot: Snapshot, baseline: Baseline) -> lock.Difference:
+def to_approve(goal: Goal, snapshot: Snapshot, baseline: Baseline) -> protected_files.Difference:
     """The difference that a person approves; :class:`StateError` where there is none."""
     found = looking.difference(goal, snapshot, baseline)
     if found is None:
@@ -81,7 +84,7 @@ def to_approve(goal: Goal, snapshot: Snapshot, baseline: Baseline) -> lock.Diffe
     return found
 
 
-def now(desk: Desk, loaded: LoadedGoal) -> lock.Difference | None:
+def now(desk: Desk, loaded: LoadedGoal) -> protected_files.Difference | None:
     """The protected files that are not as they were, now."""
     goal = loaded.goal
     if not goal.protected_paths or goal.run_id is None:

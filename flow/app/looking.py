@@ -6,10 +6,12 @@ import posixpath
 
 from flow.app import proposals
 from flow.cheap_typing import TYPE_CHECKING, NamedTuple
-from flow.core import boundary as bounds
-from flow.core import explain, guards, layout
-from flow.core.evidence import Subject
-from flow.core.goal import NO_BRANCH
+from flow.core import layout
+from flow.core.boundary import guards
+from flow.core.boundary import rules as bounds
+from flow.core.decision import explain
+from flow.core.evidence.model import Subject
+from flow.core.goal.model import NO_BRANCH
 from flow.errors import StateError
 
 if TYPE_CHECKING:
@@ -18,10 +20,10 @@ if TYPE_CHECKING:
     from flow.app.evaluate import Request, Tools
     from flow.app.measure import Measurements
     from flow.app.ports import LoadedGoal
-    from flow.core.boundary import Baseline, BoundaryReport, OwnFiles, Snapshot
-    from flow.core.goal import Goal
-    from flow.core.lock import Difference
-    from flow.core.red_first import BaseRun
+    from flow.core.boundary.rules import Baseline, BoundaryReport, OwnFiles, Snapshot
+    from flow.core.evidence.protected_files import Difference
+    from flow.core.evidence.red_first import BaseRun
+    from flow.core.goal.model import Goal
 
 
 class Known(NamedTuple):
@@ -120,9 +122,11 @@ def difference(goal: Goal, snapshot: Snapshot, baseline: Baseline) -> Difference
     """The protected files that are not as they were; nothing is asked where none is protected."""
     if not goal.protected_paths:
         return None
-    from flow.core import lock
+    from flow.core.evidence import protected_files
 
-    return lock.difference(snapshot, baseline, goal.protected_paths, own_files(goal, baseline))
+    return protected_files.difference(
+        snapshot, baseline, goal.protected_paths, own_files(goal, baseline)
+    )
 
 
 def _left_by_a_killed_one(
@@ -204,7 +208,7 @@ def deciding(goal: Goal, baseline: Baseline) -> bounds.Deciding:
     patterns = tuple(dict.fromkeys(shown))
     if not baseline.proof_named:
         return bounds.Deciding(patterns)
-    from flow.core.proof import literal_name
+    from flow.core.evidence.proof import literal_name
 
     named = filter(None, map(literal_name, baseline.proof_named))
     return bounds.Deciding(patterns, frozenset(named))
@@ -280,7 +284,7 @@ def _reports(goal: Goal) -> Callable[[str], bool]:
     ]
     if not named:
         return lambda _: False
-    from flow.core.globs import Globs
+    from flow.core.boundary.globs import Globs
 
     globs = Globs([posixpath.normpath(path) for path in named], anchored=True)
     return lambda path: globs.first(path.encode("utf-8", "surrogateescape")) is not None

@@ -7,8 +7,8 @@ import math
 from flow.app import reuse
 from flow.app.ports import Check
 from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple, Protocol
-from flow.core import explain
-from flow.core.evidence import EVALUATOR, ONLY_EXIT, evidence_document
+from flow.core.decision import explain
+from flow.core.evidence.model import EVALUATOR, ONLY_EXIT, evidence_document
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from flow.app.evaluate import Request, Tools
     from flow.app.looking import Facts
     from flow.app.ports import CheckResult
-    from flow.core.evidence import Outcome, Subject
-    from flow.core.goal import Criterion, Goal
+    from flow.core.evidence.model import Outcome, Subject
+    from flow.core.goal.model import Criterion, Goal
 
 
 class Listener(Protocol):
@@ -296,7 +296,7 @@ def _base(facts: Facts, check: Check) -> tuple[str, ...]:
     known = facts.base_runs.get(check.criterion_id)
     if known is None or not known.non_discriminating:
         return ()
-    from flow.core.red_first import limitation
+    from flow.core.evidence.red_first import limitation
 
     return (limitation(facts.loaded.goal.base_commit or ""),)
 

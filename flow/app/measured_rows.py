@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from flow.app.ports import CriterionUpdate
 from flow.cheap_typing import TYPE_CHECKING
-from flow.core import explain
-from flow.core.decide import Measured
-from flow.core.verdict import CriterionResult
+from flow.core.decision import explain
+from flow.core.decision.decide import Measured
+from flow.core.decision.verdict import CriterionResult
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from flow.app.measure import Measurement, Measurements
-    from flow.core.goal import Criterion, Goal
+    from flow.core.goal.model import Criterion, Goal
 
 
 def judgeable(

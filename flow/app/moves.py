@@ -9,10 +9,11 @@ from flow.app.locking import PROTECTED
 from flow.app.looking import deciding, refuse_other_branch, subject_of
 from flow.app.ports import Approval, Artifact, CriterionUpdate, Move
 from flow.cheap_typing import TYPE_CHECKING, Any
-from flow.core import explain, layout
-from flow.core.evidence import APPROVER, ONLY_WORD, evidence_document
-from flow.core.lifecycle import Lifecycle
-from flow.core.pause import PAUSED_STATUS
+from flow.core import layout
+from flow.core.decision import explain
+from flow.core.evidence.model import APPROVER, ONLY_WORD, evidence_document
+from flow.core.goal.lifecycle import Lifecycle
+from flow.core.stop.pause import PAUSED_STATUS
 from flow.errors import GitError, InputError, StateError
 
 if TYPE_CHECKING:
@@ -20,10 +21,10 @@ if TYPE_CHECKING:
 
     from flow.app.doors import Desk
     from flow.app.ports import LoadedGoal
-    from flow.core.boundary import Baseline
-    from flow.core.goal import Goal
-    from flow.core.lifecycle import NonTerminal
-    from flow.core.pause import Pause
+    from flow.core.boundary.rules import Baseline
+    from flow.core.goal.lifecycle import NonTerminal
+    from flow.core.goal.model import Goal
+    from flow.core.stop.pause import Pause
 
 GUARDS = "guards"
 """Stands in for a criterion's id where hooks and git settings are approved."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 from flow.app import doors
 from flow.app.present import Present
 from flow.cheap_typing import TYPE_CHECKING, Any
-from flow.core import explain, layout
-from flow.core.lifecycle import TERMINAL
+from flow.core import layout
+from flow.core.decision import explain
+from flow.core.goal.lifecycle import TERMINAL
 from flow.errors import FlowError, InputError, StateError
 
 if TYPE_CHECKING:
@@ -14,11 +15,11 @@ if TYPE_CHECKING:
 
     from flow.app.doors import Desk
     from flow.app.ports import LoadedGoal, Records, TakeSnapshot
-    from flow.core.boundary import Baseline, Deciding, Snapshot
-    from flow.core.evidence import Evidence
-    from flow.core.freshness import Freshness
-    from flow.core.goal import Goal
-    from flow.core.red_first import BaseRun
+    from flow.core.boundary.rules import Baseline, Deciding, Snapshot
+    from flow.core.evidence.freshness import Freshness
+    from flow.core.evidence.model import Evidence
+    from flow.core.evidence.red_first import BaseRun
+    from flow.core.goal.model import Goal
 
     Events = Callable[[str, str], tuple[Sequence[Mapping[str, Any]], Sequence[str]]]
 
@@ -159,7 +160,7 @@ def fresh_fields(found: Freshness | None) -> dict[str, Any]:
 
 def with_base(document: dict[str, Any], goal: Goal, runs: Mapping[str, BaseRun]) -> dict[str, Any]:
     """The status with what the commands came to on the base commit (red first)."""
-    from flow.core import red_first
+    from flow.core.evidence import red_first
 
     rows = [
         {**row, "base": runs[row["id"]].shown()} if row["id"] in runs else row

@@ -12,14 +12,14 @@ from flow.cheap_typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from flow.core.boundary import Baseline, Deciding, Snapshot
-    from flow.core.evidence import Evidence, Outcome
-    from flow.core.goal import Goal
-    from flow.core.lifecycle import NonTerminal, Status, Terminal
-    from flow.core.proof import LineCount, ProofFile
+    from flow.core.boundary.rules import Baseline, Deciding, Snapshot
+    from flow.core.decision.verdict import Result
+    from flow.core.evidence.model import Evidence, Outcome
+    from flow.core.evidence.proof import LineCount, ProofFile
+    from flow.core.goal.lifecycle import NonTerminal, Status, Terminal
+    from flow.core.goal.model import Goal
     from flow.core.sandbox import Sandbox
-    from flow.core.turns import RecordedTurn
-    from flow.core.verdict import Result
+    from flow.core.stop.turns import RecordedTurn
 
 
 class Seen(NamedTuple):

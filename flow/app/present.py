@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from flow.app.looking import subject_of
 from flow.cheap_typing import TYPE_CHECKING
-from flow.core.evidence import Subject
-from flow.core.freshness import Freshness, freshness
+from flow.core.evidence.freshness import Freshness, freshness
+from flow.core.evidence.model import Subject
 from flow.errors import FlowError
 
 if TYPE_CHECKING:
     from flow.app.doors import Desk
     from flow.app.ports import LoadedGoal
-    from flow.core.changes import Baseline, Snapshot
-    from flow.core.evidence import Evidence
-    from flow.core.freshness import Why
+    from flow.core.boundary.changes import Baseline, Snapshot
+    from flow.core.evidence.freshness import Why
+    from flow.core.evidence.model import Evidence
 
 
 class Present:
@@ -53,7 +53,7 @@ class Present:
         if self._apart is None:
             self._apart = self.subject
             if self._looked is not None and self.subject.tree is not None:
-                from flow.core.imported import without_reports
+                from flow.core.evidence.imported import without_reports
 
                 snapshot, baseline = self._looked
                 found, _ = self._desk.records.evidence(evidence.run_id)

@@ -9,9 +9,9 @@ if TYPE_CHECKING:
 
     from flow.app.looking import Again, Facts
     from flow.app.ports import ProofDisk
-    from flow.core.boundary import Baseline, Snapshot
-    from flow.core.goal import Goal
-    from flow.core.proof import ProofChange, ProofFile
+    from flow.core.boundary.rules import Baseline, Snapshot
+    from flow.core.evidence.proof import ProofChange, ProofFile
+    from flow.core.goal.model import Goal
 
 
 class ProofLook(NamedTuple):
@@ -28,7 +28,7 @@ def files_now(
     if not baseline.proof_named:
         return ()
     from flow.app.looking import own_files
-    from flow.core import proof
+    from flow.core.evidence import proof
 
     return proof.difference(
         snapshot, baseline, disk.digests(baseline.proof_named), own_files(goal, baseline)
@@ -54,7 +54,7 @@ def after(
 
 def change(look: ProofLook, goal: Goal, baseline: Baseline, disk: ProofDisk) -> ProofChange:
     """All that differs in either look, with its lines, less what no test run reads."""
-    from flow.core import proof
+    from flow.core.evidence import proof
 
     by_path = {file.path: file for file in (*look.before, *look.after)}
     files = tuple(by_path[path] for path in sorted(by_path))
@@ -73,7 +73,7 @@ def unknown(goal: Goal, baseline: Baseline) -> tuple[str, ...]:
         return ()  # without git nothing is known, and the boundary says so
     told = None
     if baseline.proof_since in ("", "base") and any(not c.fuzzy for c in goal.criteria):
-        from flow.core import proof
+        from flow.core.evidence import proof
 
         told = proof.FROM_BASE if baseline.proof_since else proof.UNRECORDED
     return tuple(filter(None, [told, baseline.proof_cut]))
@@ -96,7 +96,7 @@ def told(
     gaps = tuple(text for text in open_gaps if text not in told_gaps)
     if not (look.before or look.after or gaps or previous):
         return None, ()
-    from flow.core import proof
+    from flow.core.evidence import proof
 
     files = {file.path: file for file in (*look.before, *look.after)}
     digest = proof.digest_of(files[path] for path in sorted(files))
@@ -111,9 +111,9 @@ def told(
 def digest(look: ProofLook) -> str:
     """What a proposal is tied to: the proof as the commands left it."""
     if not look.after:  # nearly always, and then nothing is loaded for it
-        from flow.core.goal import canonical_digest
+        from flow.core.goal.model import canonical_digest
 
         return canonical_digest([])
-    from flow.core import proof
+    from flow.core.evidence import proof
 
     return proof.digest_of(look.after)

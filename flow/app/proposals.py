@@ -9,19 +9,19 @@ file, contract or sidecar does.
 from __future__ import annotations
 
 from flow.cheap_typing import TYPE_CHECKING, Any
-from flow.core import explain
-from flow.core.evidence import APPROVER, Subject
-from flow.core.goal import canonical_digest
+from flow.core.decision import explain
+from flow.core.evidence.model import APPROVER, Subject
+from flow.core.goal.lifecycle import TERMINAL
+from flow.core.goal.model import canonical_digest
 from flow.core.instant import ahead
-from flow.core.lifecycle import TERMINAL
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from flow.app.ports import Records
-    from flow.core.evidence import Evidence
-    from flow.core.goal import Goal
-    from flow.core.verdict import CriterionResult, Verdict
+    from flow.core.decision.verdict import CriterionResult, Verdict
+    from flow.core.evidence.model import Evidence
+    from flow.core.goal.model import Goal
 
 
 def proposal_id(

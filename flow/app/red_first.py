@@ -11,9 +11,9 @@ from __future__ import annotations
 from flow.app.measure import run_fields
 from flow.app.ports import Check
 from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
-from flow.core import red_first as core
-from flow.core.evidence import BASELINE, Subject, evidence_document
-from flow.core.red_first import ONLY_BASE, BaseRun
+from flow.core.evidence import red_first as core
+from flow.core.evidence.model import BASELINE, Subject, evidence_document
+from flow.core.evidence.red_first import ONLY_BASE, BaseRun
 from flow.core.sandbox import sandbox_of
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from flow.app.measure import Listener
     from flow.app.ports import CheckResult, RunChecks, TurnLedger
-    from flow.core.goal import Criterion, Goal
+    from flow.core.goal.model import Criterion, Goal
     from flow.core.sandbox import Sandbox
 
 

@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from flow.app.looking import Facts
     from flow.app.measure import Measurement
     from flow.app.ports import Check, Records
-    from flow.core.evidence import Outcome
-    from flow.core.goal import Criterion, Goal
-    from flow.core.repeat import Before
+    from flow.core.evidence.model import Outcome
+    from flow.core.evidence.repeat import Before
+    from flow.core.goal.model import Criterion, Goal
 
     Seen = tuple[Outcome, str, bool, str]
-    """The fields of a :class:`flow.core.repeat.Run`, which most evaluations do without."""
+    """The fields of a :class:`flow.core.evidence.repeat.Run`, which most evaluations do without."""
 
 
 def times(request: Request, goal: Goal) -> int:
@@ -65,7 +65,7 @@ class Repeats:
         needed = self._needed(found)
         late = len(runs) >= self._times and any(outcome != "passed" for outcome, *_ in runs)
         if len(runs) < needed and not late:
-            from flow.core.repeat import ONE_OF_SEVERAL
+            from flow.core.evidence.repeat import ONE_OF_SEVERAL
 
             document["metadata"]["id"] += f"{layout.RUN_MARK}{len(runs)}"
             body["proves"] = []
@@ -87,7 +87,7 @@ class Repeats:
         runs[-1] = (*runs[-1][:3], evidence_id)
 
     def _added_up(self, row: Measurement, body: dict[str, Any]) -> Measurement:
-        from flow.core.repeat import Run, add_up
+        from flow.core.evidence.repeat import Run, add_up
 
         total = add_up([Run(*run) for run in self._runs[row.criterion_id]])
         body["outcome"] = total.outcome
@@ -106,7 +106,7 @@ class Repeats:
             return row
         if row.outcome == before.outcome:
             return row
-        from flow.core.repeat import flipped
+        from flow.core.evidence.repeat import flipped
 
         said = "flaky" if before.flaky else before.outcome
         text = flipped(row.outcome, said, before.evidence_id, len(self._runs[row.criterion_id]))
@@ -136,7 +136,7 @@ def _look_up(facts: Facts, criterion: Criterion, records: Records) -> Before | N
         repeat = evidence.document["evidence"].get("repeat") or {}
         flaky = bool(repeat.get("flaky"))
         if flaky or evidence.outcome in ("passed", "failed"):
-            from flow.core.repeat import Before
+            from flow.core.evidence.repeat import Before
 
             runs = int(repeat.get("runs", 1))
             return Before(evidence.id, evidence.outcome or "", runs, flaky)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import islice
 
 from flow.cheap_typing import TYPE_CHECKING, cast
-from flow.core.evidence import EVALUATOR
+from flow.core.evidence.model import EVALUATOR
 from flow.core.instant import ahead
 
 if TYPE_CHECKING:
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from flow.app.looking import Facts
     from flow.app.measure import Measurement
     from flow.app.ports import Records
-    from flow.core.evidence import Evidence
-    from flow.core.goal import Criterion
+    from flow.core.evidence.model import Evidence
+    from flow.core.goal.model import Criterion
 
 NEWEST = 8
 """Sidecars of a criterion that are looked through for one about the same files."""

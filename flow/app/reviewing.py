@@ -13,15 +13,16 @@ from flow.app.looking import (
     subject_of,
 )
 from flow.cheap_typing import TYPE_CHECKING
-from flow.core import boundary as bounds
-from flow.core import decide, explain, layout
-from flow.core.freshness import differences
+from flow.core import layout
+from flow.core.boundary import rules as bounds
+from flow.core.decision import decide, explain
+from flow.core.evidence.freshness import differences
 from flow.core.instant import ahead
 
 if TYPE_CHECKING:
     from flow.app.doors import Desk
     from flow.app.ports import LoadedGoal
-    from flow.core.goal import Criterion
+    from flow.core.goal.model import Criterion
 
 
 def case(desk: Desk, loaded: LoadedGoal, *, version: str, now: str) -> JudgeCase:

@@ -8,18 +8,18 @@ from __future__ import annotations
 
 from flow.app.judge_port import Answer, NoAnswer, Question, Usage
 from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
-from flow.core import rubric as rubrics
-from flow.core.judging.quotes import QuotableTexts
-from flow.core.rubric_prompt import rubric_question, rubric_text
-from flow.core.rubric_reply import read_reply
+from flow.core.judging.common.quotes import QuotableTexts
+from flow.core.judging.rubric import model as rubrics
+from flow.core.judging.rubric.prompt import rubric_question, rubric_text
+from flow.core.judging.rubric.reply import read_reply
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from flow.app.judge_port import AskJudge
-    from flow.core.judging.fences import Part
-    from flow.core.rubric import Ballot, JudgeResult, Rubric
-    from flow.core.rubric_prompt import RubricQuestion
+    from flow.core.judging.rubric.model import Ballot, JudgeResult, Rubric
+    from flow.core.judging.rubric.prompt import RubricQuestion
+    from flow.core.untrusted.fences import Part
 
 
 class Asked(NamedTuple):

@@ -10,19 +10,19 @@ from __future__ import annotations
 
 from flow.app.judge_port import NoAnswer, Question, Usage
 from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
-from flow.core.goal import canonical_digest
-from flow.core.judging.shapes import first_faults
-from flow.core.scorecard import LEAST_SUPPORT, merged, neutral, supported
-from flow.core.scorecard_history import mean_text
-from flow.core.scorecard_prompt import SentBack, put
-from flow.core.scorecard_reply import Quotes, read_reply, reply_schema
+from flow.core.goal.model import canonical_digest
+from flow.core.judging.common.shapes import first_faults
+from flow.core.judging.scorecard.history import mean_text
+from flow.core.judging.scorecard.model import LEAST_SUPPORT, merged, neutral, supported
+from flow.core.judging.scorecard.prompt import SentBack, put
+from flow.core.judging.scorecard.reply import Quotes, read_reply, reply_schema
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from flow.app.judge_port import AskJudge
-    from flow.core.scorecard import Ballot
-    from flow.core.scorecard_prompt import Matter
+    from flow.core.judging.scorecard.model import Ballot
+    from flow.core.judging.scorecard.prompt import Matter
 
 
 class Tools(NamedTuple):

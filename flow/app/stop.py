@@ -10,18 +10,20 @@ from __future__ import annotations
 
 from flow.app.stop_turn import JudgedGoal, judge
 from flow.cheap_typing import TYPE_CHECKING, NamedTuple
-from flow.core import explain, lost_goals, stop_words
-from flow.core.lost_goals import Loss
-from flow.core.stop_host import SHOWING_HOSTS, Answer
+from flow.core.decision import explain
+from flow.core.stop import lost_goals
+from flow.core.stop import messages as stop_messages
+from flow.core.stop.hosts import SHOWING_HOSTS, Answer
+from flow.core.stop.lost_goals import Loss
 from flow.errors import FlowError, cut_list
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from flow.app.stop_tools import Host, Sight, StopTools
-    from flow.core.goal import Goal
-    from flow.core.lost_goals import SessionNotes
-    from flow.core.stop_host import StopEvent
+    from flow.core.goal.model import Goal
+    from flow.core.stop.hosts import StopEvent
+    from flow.core.stop.lost_goals import SessionNotes
 
 GOALS = "flow goal list --json"
 """What shows every goal, the unreadable ones, too."""
@@ -221,7 +223,7 @@ def _answer(
     told += [INTERRUPTED] if sight.notes.judging else []
     going_on = [part.reason for part in parts if part.action == "continue"]
     if asked:
-        going_on.append(stop_words.put_back(asked, sight.notes, tools.fail_after))
+        going_on.append(stop_messages.put_back(asked, sight.notes, tools.fail_after))
     said = [*cut_list(chosen.said, GOALS), *(text for part in parts for text in part.said)]
     lost = {loss.goal_id for loss in news}
     said += _unreadable([error for key, error in sight.broken.items() if key not in lost])

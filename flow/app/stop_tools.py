@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple, Protocol
-from flow.core.lost_goals import SessionNotes
+from flow.core.stop.lost_goals import SessionNotes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from contextlib import AbstractContextManager
 
     from flow.app.evaluate import Evaluated, Request
-    from flow.core.closing import ClosedGoal
-    from flow.core.goal import Criterion, Goal
-    from flow.core.lost_goals import KnownGoal, Loss
-    from flow.core.pause import Pause
-    from flow.core.stop import Loop, Mode
-    from flow.core.verdict import Verdict
+    from flow.core.chain.closing_record import ClosedGoal
+    from flow.core.decision.verdict import Verdict
+    from flow.core.goal.model import Criterion, Goal
+    from flow.core.stop.lost_goals import KnownGoal, Loss
+    from flow.core.stop.pause import Pause
+    from flow.core.stop.policy import Loop, Mode
     from flow.errors import FlowError
 
 

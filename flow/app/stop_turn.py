@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from flow.app.evaluate import Request
 from flow.cheap_typing import TYPE_CHECKING, Any, Literal, NamedTuple
-from flow.core import explain, stop_words
-from flow.core import stop as core
-from flow.core.lost_goals import Loss
+from flow.core.decision import explain
+from flow.core.stop import messages as stop_messages
+from flow.core.stop import policy as core
+from flow.core.stop.lost_goals import Loss
 from flow.errors import FlowError
 
 if TYPE_CHECKING:
@@ -19,10 +20,10 @@ if TYPE_CHECKING:
     from flow.app.compose import Findings
     from flow.app.evaluate import Evaluated
     from flow.app.stop_tools import Host, Sight, StopTools
-    from flow.core.goal import Goal
-    from flow.core.stop import Limits, Loop, Mode, Row, Step, Why
-    from flow.core.stop_host import StopEvent
-    from flow.core.verdict import Verdict
+    from flow.core.decision.verdict import Verdict
+    from flow.core.goal.model import Goal
+    from flow.core.stop.hosts import StopEvent
+    from flow.core.stop.policy import Limits, Loop, Mode, Row, Step, Why
 
 
 class JudgedGoal(NamedTuple):
@@ -54,7 +55,7 @@ def judge(goal: Goal, event: StopEvent, host: Host, tools: StopTools, sight: Sig
     )
     verdict, found = evaluated
     if found is None:
-        text = stop_words.let_go("untrusted", verdict, asks=True)
+        text = stop_messages.let_go("untrusted", verdict, asks=True)
         loss = _contract_by_hand(goal, sight)
         return JudgedGoal(goal.id, "let_go", text, (text,), verdict.next_step_hint, loss)
     proof_lost = _proof_lost(goal, verdict, found, host, tools)
@@ -84,7 +85,7 @@ def judge(goal: Goal, event: StopEvent, host: Host, tools: StopTools, sight: Sig
 
 def _turn_fields(goal: Goal, evaluated: Evaluated) -> dict[str, Any]:
     """The turn's number; of one that the goal's file does not have also what it came to."""
-    from flow.core import turns
+    from flow.core.stop import turns
 
     verdict, found = evaluated
     fields: dict[str, Any] = {"turn": verdict.turns_evaluated}
@@ -165,10 +166,10 @@ def mode_of(goal: Goal, mode: Mode) -> Mode:
 def _limit(why: Why, evaluated: Evaluated, limits: Limits, tools: StopTools) -> Verdict:
     """What a limit writes: ``failed`` for a stuck loop, a proposal for a spent budget."""
     verdict = evaluated.verdict
-    sentence = stop_words.limit_reached(
+    sentence = stop_messages.limit_reached(
         why, stuck=limits.stuck, budget=limits.budget, cap=limits.cap
     )
-    reason = f"{stop_words.LIMITS[why]}: {sentence}; {verdict.reason}"
+    reason = f"{stop_messages.LIMITS[why]}: {sentence}; {verdict.reason}"
     found = evaluated.found
     if why == "stuck" and found and not core.disproved(found.candidate, found.measured):
         # Nothing was shown to be wrong, so more of the same work is no answer: a person says.
@@ -206,12 +207,12 @@ def _answer(
         text = _continuation(row, step, goal, evaluated, host, tools, proof_lost)
         return JudgedGoal(goal.id, "continue", text, tuple(warnings))
     mode = mode_of(goal, tools.mode)
-    text = stop_words.let_go(row, verdict, asks=mode != "warn" or row in ("proved", "untrusted"))
+    text = stop_messages.let_go(row, verdict, asks=mode != "warn" or row in ("proved", "untrusted"))
     if step.why:
-        sentence = stop_words.limit_reached(
+        sentence = stop_messages.limit_reached(
             step.why, stuck=limits.stuck, budget=limits.budget, cap=limits.cap
         )
-        text = f"goal {goal.id}: let go, {stop_words.LIMITS[step.why]} ({sentence}); {text}"
+        text = f"goal {goal.id}: let go, {stop_messages.LIMITS[step.why]} ({sentence}); {text}"
         if verdict.lifecycle_to == "failed":
             text = f"goal {goal.id} is failed: {verdict.reason}"
     if found is not None and found.measurement.out_of_time:
@@ -232,8 +233,8 @@ def _continuation(
     proof_lost: Sequence[str],
 ) -> str:
     """The agent's next prompt."""
-    from flow.core.continuation import Found, continuation
-    from flow.core.decide import Opinion
+    from flow.core.decision.decide import Opinion
+    from flow.core.stop.continuation import Found, continuation
 
     verdict, findings = evaluated
     tails = {
@@ -270,7 +271,7 @@ def _event(
         "mode": mode,
         "row": row,
         "answer": step.action,
-        "limit": stop_words.LIMITS.get(step.why) if step.why else None,
+        "limit": stop_messages.LIMITS.get(step.why) if step.why else None,
         "verdict": verdict.verdict,
         "passing_sha256": passing,
         "continuations": step.loop.continuations,

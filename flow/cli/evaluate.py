@@ -8,7 +8,7 @@ from flow.app.evaluate import Request
 from flow.app.measure import Quiet
 from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.cli.parsing import Command, goal_argument, listed, seconds, usage_error, whole
-from flow.core import ids
+from flow.core.goal import ids
 from flow.errors import FlowError, InputError
 from flow.wiring import Checkout
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from flow.app.doors import Closed
     from flow.app.measure import Listener
     from flow.cli.output import Output
-    from flow.core.verdict import ProposedTransition, Verdict
+    from flow.core.decision.verdict import ProposedTransition, Verdict
 
 EXIT_CODES = {"achieved": 0, "not_achieved": 1, "blocked": 3, "needs_human_review": 4}
 """Exit status of each verdict (SPEC section 5)."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from flow.cheap_typing import TYPE_CHECKING
 from flow.cli.evidence_verify import HEAD, VERIFY
 from flow.cli.parsing import Command, goal_argument, plain, usage_error
-from flow.core import explain, ids
+from flow.core.decision import explain
+from flow.core.goal import ids
 from flow.errors import InputError
 from flow.wiring import Checkout
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flow.cheap_typing import TYPE_CHECKING, Any
-from flow.core.attestation import RECORD, SUMMARY, TEST_RESULT
+from flow.core.evidence.attestation import RECORD, SUMMARY, TEST_RESULT
 
 if TYPE_CHECKING:
     import argparse
@@ -85,7 +85,7 @@ def _row(statement: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _lines(document: Mapping[str, Any], out: Output) -> list[str]:
-    from flow.core.explain import visible
+    from flow.core.decision.explain import visible
 
     status = f" ({document['status']})" if document["status"] else ""
     lines = [f"goal        {document['goal_id'] or 'unknown'}{status}"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from flow.cheap_typing import TYPE_CHECKING
 from flow.cli.parsing import Command, usage_error, whole
-from flow.core import ids
-from flow.core.draft import Words
+from flow.core.goal import ids
+from flow.core.goal.draft import Words
 from flow.wiring import Checkout
 
 if TYPE_CHECKING:

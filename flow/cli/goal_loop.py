@@ -6,7 +6,7 @@ import os
 
 from flow.cheap_typing import TYPE_CHECKING
 from flow.cli.parsing import Command, goal_argument, seconds
-from flow.core import explain
+from flow.core.decision import explain
 from flow.errors import InputError, PersonNeeded
 from flow.wiring import Checkout
 from flow.wiring.stopping import Stopping

@@ -6,7 +6,7 @@ import os
 
 from flow.cheap_typing import TYPE_CHECKING
 from flow.cli.parsing import Command
-from flow.core.stop_host import HOSTS
+from flow.core.stop.hosts import HOSTS
 
 if TYPE_CHECKING:
     import argparse

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flow.cheap_typing import TYPE_CHECKING
 from flow.cli.parsing import Command, plain, usage_error, whole
-from flow.core import explain
+from flow.core.decision import explain
 from flow.wiring import Checkout
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.cli.parsing import Command, usage_error, whole
-from flow.core import explain
+from flow.core.decision import explain
 from flow.errors import NoUsableAnswer
 
 if TYPE_CHECKING:

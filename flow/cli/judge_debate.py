@@ -69,7 +69,7 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _debate(args: argparse.Namespace, out: Output) -> int:
-    from flow.core.debate_result import document
+    from flow.core.judging.debate.result import document
     from flow.wiring import debates
 
     held = debates.debate(

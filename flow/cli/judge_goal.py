@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from flow.cheap_typing import TYPE_CHECKING, Any
-from flow.core.decide import Opinion
-from flow.core.explain import visible
+from flow.core.decision.decide import Opinion
+from flow.core.decision.explain import visible
 from flow.errors import PersonNeeded
 from flow.wiring import Checkout
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from flow.app.evaluate import JudgeCase
     from flow.cli.output import Output
-    from flow.core.decide import Silence
+    from flow.core.decision.decide import Silence
 
 EXIT_CODES = {"achieved": 0, "not_achieved": 1, "blocked": 3, "needs_human_review": 4}
 """As for ``flow goal evaluate``; 4 also where no usable answer came."""
@@ -39,7 +39,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
 
 
 def _show_prompt(checkout: Checkout, case: JudgeCase, out: Output, untrusted: str | None) -> int:
-    from flow.core.judging import reply
+    from flow.core.judging.goal import reply
     from flow.wiring import judging
 
     bundle, put, apart = judging.shown(checkout, case)

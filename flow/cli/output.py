@@ -8,7 +8,7 @@ import sys
 
 from flow.adapters.process.speaker import is_terminal
 from flow.cheap_typing import TYPE_CHECKING, Any, TextIO
-from flow.core.explain import visible
+from flow.core.decision.explain import visible
 from flow.errors import ALL, PersonNeeded, StorageError, cut_list
 
 if TYPE_CHECKING:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from flow.cheap_typing import TYPE_CHECKING
 from flow.cli.parsing import Command, goal_argument, usage_error
-from flow.core import explain, ids
+from flow.core.decision import explain
+from flow.core.goal import ids
 from flow.errors import FlowError, InputError
 from flow.wiring import Checkout
 
@@ -71,7 +72,7 @@ def _show(args: argparse.Namespace, out: Output) -> int:
 
 def _closed(checkout: Checkout, goal_id: object) -> str:
     """The goal's status where it is a terminal one and can be read; the verdict is shown anyway."""
-    from flow.core.lifecycle import TERMINAL
+    from flow.core.goal.lifecycle import TERMINAL
 
     try:
         status = checkout.load(str(goal_id)).goal.status if goal_id else ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flow.cheap_typing import TYPE_CHECKING, Literal, NamedTuple
-from flow.core.globs import Part, compile_glob
+from flow.core.boundary.globs import Part, compile_glob
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

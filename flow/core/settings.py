@@ -356,7 +356,7 @@ def _read(layer: Layer, faults: list[Fault], warnings: list[str]) -> dict[str, A
                 )
             )
         elif name == DENIED:
-            from flow.core.boundary import check_patterns
+            from flow.core.boundary.rules import check_patterns
 
             faults += check_patterns(value, name, file=layer.file)
             usable[name] = value

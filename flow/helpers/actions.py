@@ -21,7 +21,7 @@ DONE, BAD_INPUT, SEVERAL = 0, 1, 3
 def record_evidence(options: Options, name: str) -> int:
     """``flow-record-evidence.sh``."""
     from flow.adapters.fs import inputs
-    from flow.core import ids
+    from flow.core.goal import ids
     from flow.wiring.recording import Recording
 
     run_id, file = need(options, "--run-id", "--evidence-file")
@@ -60,8 +60,8 @@ def _create_goal(options: Options, name: str) -> int:
 
 def _update_lifecycle(options: Options) -> int:
     from flow.adapters.fs import inputs
-    from flow.core import ids
-    from flow.core.lifecycle import STATUSES
+    from flow.core.goal import ids
+    from flow.core.goal.lifecycle import STATUSES
     from flow.wiring.recording import Recording
 
     goal_id, file = need(options, "--goal-id", "--lifecycle-file")
@@ -100,7 +100,7 @@ def record_verdict(options: Options, name: str) -> int:
     """``flow-record-verdict.sh``."""
     from flow.adapters.contracts.formats import parse_json
     from flow.adapters.fs import inputs
-    from flow.core import ids
+    from flow.core.goal import ids
     from flow.wiring.evaluating import Evaluating
 
     run_id, file = need(options, "--run-id", "--verdict-file")

@@ -100,7 +100,7 @@ def visible(line: str) -> str:
     """One line without control characters."""
     if line.isascii() and line.isprintable():
         return line  # the usual case, without loading anything
-    from flow.core import explain
+    from flow.core.decision import explain
 
     return explain.visible(line)
 

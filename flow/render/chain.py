@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flow.cheap_typing import TYPE_CHECKING, Any
-from flow.core.explain import visible
+from flow.core.decision.explain import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -8,21 +8,21 @@ from __future__ import annotations
 import textwrap
 
 from flow.cheap_typing import TYPE_CHECKING
-from flow.core.confirming import names_proposal
-from flow.core.explain import names, visible
-from flow.core.verdict import clip
+from flow.core.decision.confirming import names_proposal
+from flow.core.decision.explain import names, visible
+from flow.core.decision.verdict import clip
 from flow.errors import cut_list
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from flow.core.confirming import (
+    from flow.core.decision.confirming import (
         ConfirmQuestion,
         ContractStep,
         CriterionProof,
         TrustGround,
     )
-    from flow.core.proof import ProofFile
+    from flow.core.evidence.proof import ProofFile
 
     Paint = Callable[[str, str], str]
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from html import escape
 
 from flow.cheap_typing import TYPE_CHECKING, Any
-from flow.core.explain import visible
+from flow.core.decision.explain import visible
 from flow.errors import PATHS, cut_list
 from flow.render.text import paused
 

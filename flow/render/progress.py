@@ -10,7 +10,7 @@ from __future__ import annotations
 import unicodedata
 
 from flow.cheap_typing import TYPE_CHECKING, NamedTuple
-from flow.core.explain import visible
+from flow.core.decision.explain import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -8,9 +8,9 @@ from __future__ import annotations
 import json
 
 from flow.cheap_typing import TYPE_CHECKING, Any
-from flow.core.explain import names, visible
-from flow.core.freshness import WORDS
-from flow.core.verdict import clip
+from flow.core.decision.explain import names, visible
+from flow.core.decision.verdict import clip
+from flow.core.evidence.freshness import WORDS
 from flow.errors import ALL, FEW, PATHS, cut_list, more_than
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def with_hand(document: Document) -> str:
 
 def paused(document: Document) -> str:
     """Who paused a goal, when and why."""
-    from flow.core.pause import Pause
+    from flow.core.stop.pause import Pause
 
     pause = Pause(**document)
     return f"{show(pause.at)}, {pause.sentence().removeprefix('paused ')}"
@@ -214,7 +214,7 @@ def _list_outcome(goal: Document) -> str:
     """What a goal is for; of a paused one why it rests."""
     if not goal.get("paused"):
         return show(goal["outcome"])[:100]
-    from flow.core.pause import Pause
+    from flow.core.stop.pause import Pause
 
     return clip(Pause(**goal["paused"]).sentence(), 100)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flow.cheap_typing import TYPE_CHECKING, Any
-from flow.core import ids
+from flow.core.goal import ids
 from flow.errors import ContractError
 from flow.wiring.parts import Parts
 
@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
     from flow.app.amend import Basis, Plan, Tools
     from flow.app.ports import LoadedGoal
-    from flow.core.boundary import Baseline
-    from flow.core.goal import Goal
+    from flow.core.boundary.rules import Baseline
+    from flow.core.goal.model import Goal
 
 
 class Amending(Parts):
@@ -114,7 +114,7 @@ class Amending(Parts):
     def _basis(self, loaded: LoadedGoal) -> Basis:
         """The contract that this user trusted last, and what else speaks for asking."""
         from flow.app.amend import Basis
-        from flow.core.goal import contract
+        from flow.core.goal.model import contract
 
         goal_id, ledger = loaded.goal.id, self.trust_ledger
         newest, recorded = ledger.newest(goal_id), ledger.recorded(goal_id)
@@ -135,7 +135,7 @@ class Amending(Parts):
     def _digest_now(self, document: Mapping[str, Any]) -> str:
         """The digest of a contract with the rubrics as they are now."""
         from flow.adapters.ledger.reader import rubrics_named
-        from flow.core.goal import contract_digest, scorecard_rubrics
+        from flow.core.goal.model import contract_digest, scorecard_rubrics
 
         criteria = document["objective"]["acceptance_criteria"]
         names = sorted({c["rubric"] for c in criteria if c.get("rubric")})
@@ -159,7 +159,7 @@ class Amending(Parts):
 
         A goal that began before this was recorded goes on without.
         """
-        from flow.core import proof
+        from flow.core.evidence import proof
 
         if not baseline.proof_since or baseline.base_commit is None:
             return baseline

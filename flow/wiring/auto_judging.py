@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 
 from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
-from flow.core.explain import names
+from flow.core.decision.explain import names
 from flow.errors import FlowError, InputError, LockTimeout, NoUsableAnswer, StateError
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from flow.adapters.transcripts.reader import EndedRuns
     from flow.adapters.user_state.auto_judge import Memory
-    from flow.core.transcript import Transcript
+    from flow.core.transcript.model import Transcript
     from flow.wiring.parts import Parts
 
 MOST_SECONDS = 3600
@@ -236,7 +236,7 @@ def _failure(skill: str, error: FlowError) -> str:
 
 
 def _line(error: FlowError) -> str:
-    from flow.core.explain import visible
-    from flow.core.verdict import clip
+    from flow.core.decision.explain import visible
+    from flow.core.decision.verdict import clip
 
     return clip(visible("; ".join(str(error).split("\n"))), 1000)

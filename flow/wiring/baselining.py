@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from functools import partial
 
 from flow.cheap_typing import TYPE_CHECKING, Any
-from flow.core import ids, layout
+from flow.core import layout
+from flow.core.goal import ids
 from flow.errors import FlowError, PersonNeeded, StateError
 from flow.wiring.parts import version
 
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
     from flow.app.measure import Listener
     from flow.app.ports import RunChecks
     from flow.app.red_first import Bench, Found
-    from flow.core.goal import Criterion, Goal
-    from flow.core.red_first import BaseRun
+    from flow.core.evidence.red_first import BaseRun
+    from flow.core.goal.model import Criterion, Goal
     from flow.core.sandbox import Sandbox
     from flow.wiring.evaluating import Evaluating
 
@@ -157,7 +158,7 @@ def _document(
     goal: Goal, criteria: Sequence[Criterion], found: Found, warnings: Sequence[str]
 ) -> dict[str, Any]:
     from flow.adapters.attribution.command_checks import pipe_warnings
-    from flow.core import red_first
+    from flow.core.evidence import red_first
 
     rows = []
     for criterion in criteria:
@@ -221,7 +222,7 @@ def _remembered(
     parts: Evaluating, commit: str, criterion: Criterion, sandbox: Sandbox | None
 ) -> BaseRun | None:
     from flow.adapters.contracts import cache as contracts_cache
-    from flow.core import red_first
+    from flow.core.evidence import red_first
 
     folder = parts._cache("baselines")
     if folder is None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from flow.cheap_typing import TYPE_CHECKING
-from flow.core.lifecycle import TERMINAL
-from flow.core.lost_goals import is_here
+from flow.core.goal.lifecycle import TERMINAL
+from flow.core.stop.lost_goals import is_here
 from flow.errors import FlowError, PersonNeeded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from flow.core.goal import Goal
+    from flow.core.goal.model import Goal
     from flow.wiring.parts import Parts
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
-from flow.core.calibration import Label, believed, calibrate
+from flow.core.judging.rubric.calibration import Label, believed, calibrate
 from flow.errors import InputError, NoUsableAnswer
 from flow.wiring import rubrics
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from flow.adapters.user_state.judge_labels import LabelBook, LabelLine
-    from flow.core.calibration_cases import Case
+    from flow.core.judging.rubric.calibration_cases import Case
     from flow.wiring.rubrics import Backend, Place
 
 CASES_LIMIT = 16 << 20
@@ -32,7 +32,7 @@ def read_cases(path: str) -> tuple[Case, ...]:
     """The cases in a YAML, JSON or JSON Lines file; :class:`ContractError` with every fault."""
     from flow.adapters.contracts import formats
     from flow.adapters.fs import inputs
-    from flow.core.calibration_cases import cases
+    from flow.core.judging.rubric.calibration_cases import cases
 
     data = inputs.read(path, "--cases", limit=CASES_LIMIT)
     document: Any

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core import layout
-from flow.core.lifecycle import TERMINAL
+from flow.core.goal.lifecycle import TERMINAL
 from flow.errors import FlowError, StorageError
 from flow.wiring.reading import Reading
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from flow.adapters.ledger.gc import Plan
-    from flow.core.goal import Goal
+    from flow.core.goal.model import Goal
 
 BY = "gc"
 

@@ -9,8 +9,8 @@ if TYPE_CHECKING:
 
     from flow.app.confirming import TrustedContract
     from flow.app.ports import LoadedGoal
-    from flow.core.boundary import Snapshot
-    from flow.core.confirming import ConfirmQuestion
+    from flow.core.boundary.rules import Snapshot
+    from flow.core.decision.confirming import ConfirmQuestion
     from flow.wiring.parts import Parts
 
 

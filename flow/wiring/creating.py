@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 
 from flow.cheap_typing import TYPE_CHECKING
-from flow.core import ids, layout
+from flow.core import layout
+from flow.core.goal import ids
 from flow.wiring.parts import Parts
 
 if TYPE_CHECKING:
     from flow.app.create import Created
-    from flow.core.boundary import Baseline
-    from flow.core.draft import Words
-    from flow.core.goal import Goal
+    from flow.core.boundary.rules import Baseline
+    from flow.core.goal.draft import Words
+    from flow.core.goal.model import Goal
 
 
 LOOK_SECONDS = 5.0
@@ -26,8 +27,8 @@ class Creating(Parts):
         """The YAML text of a new goal from the command line's words."""
         from flow.adapters.contracts import formats
         from flow.adapters.fs import clock
-        from flow.core.draft import new_document
-        from flow.core.explain import visible
+        from flow.core.decision.explain import visible
+        from flow.core.goal.draft import new_document
 
         old = self.load(from_goal).goal.document if from_goal is not None else None
         document = new_document(
@@ -107,7 +108,7 @@ class Creating(Parts):
         """
         from flow.adapters.verification.runner import CommandRunner
         from flow.app.ports import Check, CheckResult
-        from flow.core.harmless import harmless
+        from flow.core.attribution.harmless import harmless
 
         looking = [c for c in goal.criteria if harmless(c.verification_command or "")]
         checks = [

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from flow.adapters.debates.solution_files import Solution
     from flow.app.debating import Watcher
     from flow.app.judge_port import AskJudge, NoAnswer
-    from flow.core.debate_criteria import Criterion
-    from flow.core.debate_result import Held, Mode
-    from flow.core.judging.fences import Part
+    from flow.core.judging.debate.criteria import Criterion
+    from flow.core.judging.debate.result import Held, Mode
+    from flow.core.untrusted.fences import Part
     from flow.wiring.rubrics import Backend
 
     Criteria = str | Mapping[str, Any] | Sequence[Any] | None
@@ -80,8 +80,8 @@ def hold(
     from flow.adapters.process.in_threads import at_once
     from flow.adapters.process.redaction import masked_text
     from flow.app import debating
-    from flow.core import debate_prompt
-    from flow.core.debate_section import About
+    from flow.core.judging.debate import prompt as debate_prompt
+    from flow.core.judging.debate.section import About
     from flow.wiring.rubrics import random_nonce
 
     def mask(text: str) -> str:
@@ -146,7 +146,7 @@ class Unwatched:
 def _masked(part: Part, environ: Mapping[str, str]) -> Part:
     """The part without its secrets, so that a judge's quotes are looked up in what it saw."""
     from flow.adapters.process.redaction import known
-    from flow.core.secrets import mask
+    from flow.core.secrets.redact import mask
 
     data = part.text if isinstance(part.text, bytes) else part.text.encode("utf-8", "surrogatepass")
     return part._replace(text=mask(data, known(environ)).data)
@@ -157,7 +157,7 @@ def _digest(matter: Any, agenda: Agenda, judges: Sequence[AskJudge | NoAnswer]) 
     from hashlib import sha256
 
     from flow.app.judge_port import name_of
-    from flow.core import debate_prompt
+    from flow.core.judging.debate import prompt as debate_prompt
 
     words = debate_prompt.assess(matter, 1, "0" * 32)
     parts = [[p.name, p.source, sha256(p.text).hexdigest()] for p in matter.solution]
@@ -288,7 +288,7 @@ def _task(task: object) -> str:
 
 
 def _criteria(criteria: Criteria, kind: str | None) -> tuple[Criterion, ...]:
-    from flow.core import debate_criteria
+    from flow.core.judging.debate import criteria as debate_criteria
 
     if criteria is not None and kind is not None:
         raise InputError(

@@ -6,7 +6,8 @@ import os
 from contextlib import contextmanager
 
 from flow.cheap_typing import TYPE_CHECKING, Any
-from flow.core import ids, layout
+from flow.core import layout
+from flow.core.goal import ids
 from flow.errors import ContractError, FlowError, StaleProposal, StateError
 from flow.wiring.parts import Parts, version
 
@@ -21,13 +22,13 @@ if TYPE_CHECKING:
     from flow.app.measure import Listener
     from flow.app.ports import Check, LoadedGoal, RawOutput, Seen, TurnLedger, Watch
     from flow.app.red_first import Bench
-    from flow.core.boundary import Baseline
-    from flow.core.confirming import ConfirmQuestion
-    from flow.core.decide import Opinion, Silence
-    from flow.core.goal import Goal
-    from flow.core.lifecycle import NonTerminal, Status
-    from flow.core.lock import Difference
-    from flow.core.verdict import Verdict
+    from flow.core.boundary.rules import Baseline
+    from flow.core.decision.confirming import ConfirmQuestion
+    from flow.core.decision.decide import Opinion, Silence
+    from flow.core.decision.verdict import Verdict
+    from flow.core.evidence.protected_files import Difference
+    from flow.core.goal.lifecycle import NonTerminal, Status
+    from flow.core.goal.model import Goal
 
 MEASURING_LIMIT = 16 << 20
 """Bytes: with more untracked paths than that, what a killed evaluation left behind is not told."""
@@ -531,7 +532,7 @@ class Evaluating(Parts):
         """With the named files that came with the base branch as they are now."""
         if not moved.proof_named:
             return moved
-        from flow.core import proof
+        from flow.core.evidence import proof
 
         now = self._snapshot(moved, self._denied(goal), None)
         return proof.pinned(

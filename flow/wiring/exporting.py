@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 
 from flow.cheap_typing import TYPE_CHECKING, NamedTuple
-from flow.core import ids, layout
+from flow.core import layout
+from flow.core.goal import ids
 from flow.errors import InputError, StateError
 from flow.wiring.parts import version
 from flow.wiring.reading import Reading
@@ -16,8 +17,8 @@ if TYPE_CHECKING:
     from flow.app.bundle import Report
     from flow.app.envelopes import Envelope, Signature
     from flow.app.ports import LoadedGoal
-    from flow.core.attestation import Record
-    from flow.core.goal import Goal
+    from flow.core.evidence.attestation import Record
+    from flow.core.goal.model import Goal
 
 
 class Exported(NamedTuple):
@@ -50,7 +51,7 @@ class Exporting(Reading):
         from flow.adapters.ledger.reader import OUTPUT_LIMIT, rubric_digests
         from flow.app import exporting
         from flow.app.envelopes import Envelope
-        from flow.core import attestation
+        from flow.core.evidence import attestation
 
         self.ledger.finish(ids.goal_id(goal_id))
         loaded = self.load(goal_id)
@@ -121,7 +122,7 @@ class Exporting(Reading):
         from flow.adapters.worktree.commit import commit_tree
         from flow.adapters.worktree.guards import guards
         from flow.app.looking import own_files
-        from flow.core.boundary import with_guards, with_submodules
+        from flow.core.boundary.rules import with_guards, with_submodules
 
         baseline = self._baseline(goal, run_id).baseline
         tree = commit_tree(self.repo, baseline, commit, own_files(goal, baseline), self._marked)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flow.cheap_typing import TYPE_CHECKING, NamedTuple
-from flow.core import ids
+from flow.core.goal import ids
 from flow.errors import GitError, InputError
 from flow.wiring.exporting import Exporting
 from flow.wiring.parts import version
@@ -11,10 +11,10 @@ from flow.wiring.parts import version
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from flow.core.evidence import Evidence
-    from flow.core.freshness import Freshness
-    from flow.core.goal import Goal
-    from flow.core.imported import Format, Report
+    from flow.core.evidence.freshness import Freshness
+    from flow.core.evidence.imported import Format, Report
+    from flow.core.evidence.model import Evidence
+    from flow.core.goal.model import Goal
 
 
 class Recorded(NamedTuple):
@@ -49,8 +49,8 @@ class Importing(Exporting):
         """
         from flow.adapters.exchange import import_formats
         from flow.adapters.fs import clock
-        from flow.core.evidence import evidence_document
-        from flow.core.imported import IMPORTER, TYPES, body_of
+        from flow.core.evidence.imported import IMPORTER, TYPES, body_of
+        from flow.core.evidence.model import evidence_document
 
         loaded = self.load(ids.goal_id(goal_id))
         goal = loaded.goal
@@ -134,7 +134,7 @@ class Importing(Exporting):
     def _masked(self, report: Report) -> Report:
         """The report without secrets in what it quotes."""
         from flow.adapters.process.redaction import masked_text
-        from flow.core.explain import visible
+        from flow.core.decision.explain import visible
 
         def clean(text: str | None) -> str | None:
             return None if text is None else visible(masked_text(text, self.environ))

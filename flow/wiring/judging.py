@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from flow.app.judging_records import Keep
     from flow.app.measure import Listener
     from flow.app.ports import RawOutput
-    from flow.core.decide import Opinion, Silence
-    from flow.core.goal import Goal
-    from flow.core.judging.bundle import Bundle
-    from flow.core.judging.prompt import Prompt
-    from flow.core.rubric import Rubric
+    from flow.core.decision.decide import Opinion, Silence
+    from flow.core.goal.model import Goal
+    from flow.core.judging.goal.bundle import Bundle
+    from flow.core.judging.goal.prompt import Prompt
+    from flow.core.judging.rubric.model import Rubric
     from flow.wiring.parts import Parts
 
 
@@ -93,7 +93,8 @@ def shown(parts: Parts, case: JudgeCase) -> Shown:
     """What the first ballot would be given; nobody is asked."""
     from flow.adapters.process.redaction import masked_text
     from flow.app import judging_bundle
-    from flow.core.judging import apart, prompt
+    from flow.core.judging.goal import delegated as apart
+    from flow.core.judging.goal import prompt
 
     goal = case.facts.loaded.goal
     whole = judging_bundle.gather(case, sources(parts, case))
@@ -202,7 +203,7 @@ class _Labels:
         if least is None:
             return True, ""
         from flow.adapters.user_state.judge_labels import LabelBook
-        from flow.core.calibration import believed
+        from flow.core.judging.rubric.calibration import believed
 
         book = LabelBook(self._parts.state_dir, self._parts.top, self._parts.repo.common_dir)
         found = believed(book.labels(judge), least)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from flow.app.judge_port import name_of
 from flow.cheap_typing import TYPE_CHECKING
-from flow.core.judging.apart import DebateOrder, Heard, ScorecardOrder
+from flow.core.judging.goal.delegated import DebateOrder, Heard, ScorecardOrder
 from flow.errors import FlowError
 
 if TYPE_CHECKING:
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from flow.app.evaluate import JudgeCase
     from flow.app.judge_port import AskJudge, NoAnswer
     from flow.app.measure import Listener
-    from flow.core.goal import Criterion
-    from flow.core.judging.apart import Order
+    from flow.core.goal.model import Criterion
+    from flow.core.judging.goal.delegated import Order
     from flow.wiring.parts import Parts
 
 HOOK = "stop-hook"
@@ -96,7 +96,7 @@ def _told(error: FlowError) -> str:
 
 def _tidy(heard: Heard) -> Heard:
     """The words on one line each, with no power left: judges and transcripts wrote parts."""
-    from flow.core.judging.reply import said
+    from flow.core.judging.goal.reply import said
 
     return heard._replace(
         reason=said(heard.reason, REASON),

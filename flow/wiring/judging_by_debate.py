@@ -6,18 +6,18 @@ import os
 
 from flow.app.judge_port import name_of
 from flow.cheap_typing import TYPE_CHECKING, Any
-from flow.core.debate import LEAST_SUPPORT
-from flow.core.judging.apart import DebateOrder, Heard
-from flow.core.numbers import as_written, told_apart
+from flow.core.judging.common.numbers import as_written, told_apart
+from flow.core.judging.debate.model import LEAST_SUPPORT
+from flow.core.judging.goal.delegated import DebateOrder, Heard
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from flow.app.evaluate import JudgeCase
     from flow.app.judge_port import AskJudge, NoAnswer
-    from flow.core.debate_result import Held
-    from flow.core.goal import Criterion
-    from flow.core.judging.fences import Part
+    from flow.core.goal.model import Criterion
+    from flow.core.judging.debate.result import Held
+    from flow.core.untrusted.fences import Part
     from flow.wiring.parts import Parts
 
 
@@ -30,7 +30,8 @@ def hear(
     seconds: float,
 ) -> Heard:
     """What the debate comes to for the criterion; its reports are left behind."""
-    from flow.core import debate_criteria, debate_result
+    from flow.core.judging.debate import criteria as debate_criteria
+    from flow.core.judging.debate import result as debate_result
     from flow.wiring import debates
 
     if order.mode == "debate" and order.judges < 2:
@@ -168,7 +169,7 @@ def _solution(
     from flow.adapters.debates.reports import solution_name
     from flow.adapters.judges import evidence_files
     from flow.app.judging_bundle import denied_context
-    from flow.core.judging.fences import Part
+    from flow.core.untrusted.fences import Part
     from flow.wiring.judging import journals
 
     denied, _ = denied_context(case.facts.loaded.goal)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from flow.cheap_typing import TYPE_CHECKING
-from flow.core.judging.apart import Heard, ScorecardOrder
+from flow.core.judging.goal.delegated import Heard, ScorecardOrder
 from flow.errors import InputError
 
 if TYPE_CHECKING:
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
     from flow.app.evaluate import JudgeCase
     from flow.app.judge_port import AskJudge, NoAnswer
-    from flow.core.goal import Criterion
-    from flow.core.transcript import Transcript
+    from flow.core.goal.model import Criterion
+    from flow.core.transcript.model import Transcript
     from flow.wiring.parts import Parts
     from flow.wiring.scorecards import Card
 
@@ -28,7 +28,7 @@ def hear(
 ) -> Heard:
     """What the card of the execution comes to for the criterion; its card is stored."""
     from flow.app.judge_port import NoAnswer
-    from flow.core.scorecard_card import unsupported
+    from flow.core.judging.scorecard.card import unsupported
     from flow.wiring import scorecards
 
     if isinstance(judge, NoAnswer):
@@ -59,11 +59,11 @@ def hear(
 def _graded(
     criterion: Criterion, order: ScorecardOrder, card: Card, doubted: Sequence[str], judge: str
 ) -> Heard:
-    from flow.core import scorecard
+    from flow.core.judging.scorecard import model as scorecard_model
 
     document = card.document
     grade = str(document["grade"])
-    names = [name for name, _, _ in scorecard.GRADES]
+    names = [name for name, _, _ in scorecard_model.GRADES]
     passed = names.index(grade) <= names.index(order.min_grade)
     weights = {name: str(row["weight"]) for name, row in document["dimensions"].items()}
     said = f"grade {grade} ({document['composite']:.2f}) of {document['skill']}"
@@ -95,7 +95,7 @@ def _graded(
 def _refused(parts: Parts, case: JudgeCase, order: ScorecardOrder) -> str:
     """Why a contract may not ask for this."""
     from flow.adapters.rubrics import scorecard_rubrics
-    from flow.core import ids
+    from flow.core.goal import ids
 
     if order.rubric is not None:
         if not ids.RUBRIC_NAME.fits(order.rubric):
@@ -105,7 +105,7 @@ def _refused(parts: Parts, case: JudgeCase, order: ScorecardOrder) -> str:
     if order.file is None:
         return ""
     from flow.app.judging_bundle import denied_context
-    from flow.core.globs import Globs
+    from flow.core.boundary.globs import Globs
     from flow.wiring.judging import journals
 
     denied, _ = denied_context(case.facts.loaded.goal)
@@ -122,7 +122,7 @@ def _transcript(parts: Parts, order: ScorecardOrder) -> Transcript:
     """The execution; a file is read without following symlinks out of what the contract names."""
     from flow.adapters.fs import files
     from flow.adapters.transcripts import reader
-    from flow.core.scorecard_history import skill_name
+    from flow.core.judging.scorecard.history import skill_name
 
     skill = None if order.skill is None else skill_name(order.skill)
     if order.file is None:

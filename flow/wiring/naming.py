@@ -8,7 +8,7 @@ proposed until a person has trusted it.
 from __future__ import annotations
 
 from flow.cheap_typing import TYPE_CHECKING, Any
-from flow.core.lifecycle import NON_TERMINAL
+from flow.core.goal.lifecycle import NON_TERMINAL
 from flow.errors import FlowError, PersonNeeded
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def _known(parts: Evaluating, loaded: LoadedGoal) -> Mapping[str, Any] | None:
 
 
 def _remember(parts: Evaluating, loaded: LoadedGoal) -> None:
-    from flow.core.goal import contract
+    from flow.core.goal.model import contract
 
     goal = loaded.goal
     note = {

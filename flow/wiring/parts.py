@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from flow.app.doors import Desk
     from flow.app.looking import Known
     from flow.app.ports import LoadedGoal, ProofDisk
-    from flow.core.boundary import Baseline, Change, Deciding, Snapshot
-    from flow.core.goal import Goal
-    from flow.core.pause import Pause
-    from flow.core.proof import LineCount, ProofFile
-    from flow.core.proof_words import Watched
-    from flow.core.red_first import BaseRun
-    from flow.core.speaker import Speaker
+    from flow.core.boundary.rules import Baseline, Change, Deciding, Snapshot
+    from flow.core.evidence.proof import LineCount, ProofFile
+    from flow.core.evidence.proof_words import Watched
+    from flow.core.evidence.red_first import BaseRun
+    from flow.core.goal.model import Goal
+    from flow.core.stop.pause import Pause
+    from flow.core.tool_calls.speaker import Speaker
 
 
 class Parts:
@@ -229,7 +229,7 @@ class Parts:
 
     def paused(self, goal: Goal) -> Pause | None:
         """Who set the goal aside and why; None where it is not paused."""
-        from flow.core.pause import PAUSED_STATUS, changes_status, pause_of
+        from flow.core.stop.pause import PAUSED_STATUS, changes_status, pause_of
 
         if goal.status != PAUSED_STATUS or goal.run_id is None:
             return None
@@ -248,8 +248,8 @@ class Parts:
 
     def left(self, goal: Goal, run_id: str, status: str, contract: str) -> None:
         """Flow has written a goal: the Stop hook misses it until it is closed."""
-        from flow.core.lifecycle import TERMINAL
-        from flow.core.lost_goals import KnownGoal
+        from flow.core.goal.lifecycle import TERMINAL
+        from flow.core.stop.lost_goals import KnownGoal
 
         with suppress(FlowError):
             # What the hook closes it tells itself, and nobody began what was a draft.
@@ -267,8 +267,8 @@ class Parts:
         Raises :class:`FlowError` where that cannot be remembered.
         """
         from flow.adapters.chain import event_log
-        from flow.core.closing import closed_goal
-        from flow.core.pause import changes_status
+        from flow.core.chain.closing_record import closed_goal
+        from flow.core.stop.pause import changes_status
 
         try:
             event = event_log.newest(self.top, run_id, "goal_id", goal_id, changes_status)
@@ -295,7 +295,7 @@ class Parts:
             return {}
         if not isinstance(rows, dict) or not rows:
             return {}
-        from flow.core import red_first
+        from flow.core.evidence import red_first
 
         return red_first.current(goal, rows)
 
@@ -366,7 +366,7 @@ class Parts:
     def _trust(self, goal: Goal, how: str) -> None:
         from flow.adapters.fs import clock
         from flow.adapters.ledger.reader import rubric_digests
-        from flow.core.goal import contract
+        from flow.core.goal.model import contract
 
         self.trust_ledger.record(
             goal.id,
@@ -459,7 +459,7 @@ class Parts:
         """The warning where the goal denies the very journal that its evaluations write."""
         from flow.adapters.fs import clock
         from flow.adapters.journal.store import journal_path
-        from flow.core.boundary import check_patterns, path_rules
+        from flow.core.boundary.rules import check_patterns, path_rules
 
         folder = self.settings.settings.journal_dir
         path = journal_path(goal.journal, goal.issue, clock.today(), folder)
@@ -475,7 +475,7 @@ class Parts:
     def _pin(self, goal: Goal, base: str | None) -> Baseline:
         from flow.adapters.baseline.pinned import pin
         from flow.adapters.rubrics import score_files
-        from flow.core.proof import CUT
+        from flow.core.evidence.proof import CUT
 
         watched = self._proof_named(goal)
         pinned = pin(

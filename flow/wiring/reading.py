@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 
 from flow.cheap_typing import TYPE_CHECKING, Any
-from flow.core import ids, layout
-from flow.core.lifecycle import NON_TERMINAL, TERMINAL
+from flow.core import layout
+from flow.core.goal import ids
+from flow.core.goal.lifecycle import NON_TERMINAL, TERMINAL
 from flow.errors import FlowError, StateError
 from flow.wiring.parts import Parts
 
@@ -16,10 +17,10 @@ if TYPE_CHECKING:
     from flow.app.doors import Desk
     from flow.app.ports import LoadedGoal
     from flow.app.present import Present
-    from flow.core.evidence import Evidence
-    from flow.core.freshness import Freshness
-    from flow.core.goal import Goal
-    from flow.core.lost_goals import KnownGoal
+    from flow.core.evidence.freshness import Freshness
+    from flow.core.evidence.model import Evidence
+    from flow.core.goal.model import Goal
+    from flow.core.stop.lost_goals import KnownGoal
 
 
 OUTPUT_END = 4096
@@ -65,7 +66,7 @@ class Reading(Parts):
         ``branch`` None is the one checked out. Also what is wrong with the goals that cannot be
         read: a caller names them, and never takes them for absent.
         """
-        from flow.core.goal import NO_BRANCH
+        from flow.core.goal.model import NO_BRANCH
 
         wanted = branch if branch is not None else self.branch()
         goals, broken = self.goals()
@@ -141,7 +142,7 @@ class Reading(Parts):
 
     def lost_goals(self) -> list[tuple[str, str]]:
         """Goals that Flow left open and that are not as it left them: (what happened, remedy)."""
-        from flow.core import lost_goals
+        from flow.core.stop import lost_goals
         from flow.wiring import stop_sight
 
         losses = stop_sight.look(self, None, finish=False).losses
@@ -153,15 +154,15 @@ class Reading(Parts):
     def closing_on_record(self, loaded: LoadedGoal, run_id: str) -> bool:
         """Whether this user's state folder knows how the goal got its final status."""
         from flow.adapters.chain import event_log
-        from flow.core import closing
+        from flow.core.chain import closing_record
 
         goal = loaded.goal
-        at = closing.told_at(event_log.read(self.top, run_id, goal.id)[0], goal.status)
+        at = closing_record.told_at(event_log.read(self.top, run_id, goal.id)[0], goal.status)
         return at is not None and self.vouching.closed(run_id, goal, loaded.contract, at)
 
     def newest(self, goal: Goal) -> Goal:
         """The goal as of its newest turn, which its file may not have yet."""
-        from flow.core.turns import with_turn
+        from flow.core.stop.turns import with_turn
 
         if goal.run_id is None:
             return goal
@@ -172,7 +173,7 @@ class Reading(Parts):
 
     def handed_in(self, verdict: Mapping[str, Any], run_id: str) -> bool:
         """Whether somebody recorded this newest verdict of a run, and not Flow after a run."""
-        from flow.core.turns import is_handed_in
+        from flow.core.stop.turns import is_handed_in
 
         newest = self.records.newest_turn(run_id, str(verdict.get("goal_id")))
         return is_handed_in(verdict, newest)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from flow.cheap_typing import TYPE_CHECKING, Any
-from flow.core import ids, layout
+from flow.core import layout
+from flow.core.goal import ids
 from flow.errors import StaleProposal
 from flow.wiring.creating import Creating
 from flow.wiring.evaluating import Evaluating

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from flow.adapters.rubrics.rubric_files import LoadedRubric
     from flow.app.judge_port import AskJudge, NoAnswer
     from flow.app.rubric_judging import Asked
-    from flow.core.judging.fences import Part
-    from flow.core.rubric import JudgeResult, Rubric
-    from flow.core.rubric_prompt import RubricQuestion
+    from flow.core.judging.rubric.model import JudgeResult, Rubric
+    from flow.core.judging.rubric.prompt import RubricQuestion
     from flow.core.settings import JudgeSettings
+    from flow.core.untrusted.fences import Part
 
     RubricLike = Rubric | Mapping[str, Any] | str | os.PathLike[str]
     Backend = str | AskJudge | Callable[[str], Any]
@@ -111,11 +111,11 @@ def question(
 def load(rubric: RubricLike, top: str | None) -> LoadedRubric:
     """The rubric that a caller means: a value, a mapping, a name, or a file."""
     from flow.adapters.rubrics import rubric_files as rubrics_rubric_files
-    from flow.core import rubric_files
-    from flow.core.rubric import Rubric
+    from flow.core.judging.rubric import files as rubric_files
+    from flow.core.judging.rubric.model import Rubric
 
     if isinstance(rubric, Rubric):
-        from flow.core.rubric_rules import warnings
+        from flow.core.judging.rubric.rules import warnings
 
         said = tuple(warnings(rubric.to_document()))
         return rubrics_rubric_files.LoadedRubric(rubric.name, rubric, "value", "", "", said)
@@ -216,7 +216,7 @@ def judge(
     if form is not None:
         answer = form.result(value.get("result"), score=result.score, passed=result.passed)
     if throw_on_fail and not result.passed:
-        from flow.core.rubric import why_not
+        from flow.core.judging.rubric.model import why_not
 
         raise NotPassed(why_not(result), answer)
     return answer
@@ -264,7 +264,7 @@ def shown(
 def listing(top: str | None) -> list[dict[str, Any]]:
     """Every rubric that a name can mean here, the project's first; broken ones with their error."""
     from flow.adapters.rubrics import rubric_files as rubrics_rubric_files
-    from flow.core.rubric_files import READY_MADE
+    from flow.core.judging.rubric.files import READY_MADE
 
     found = []
     own = rubrics_rubric_files.project_names(top) if top is not None else ()

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from flow.adapters.rubrics.scorecard_rubrics import ChosenRubric
     from flow.app.judge_port import AskJudge
     from flow.app.scoring import Tools
-    from flow.core.scorecard_history import Mean
-    from flow.core.scorecard_prompt import Matter
+    from flow.core.judging.scorecard.history import Mean
+    from flow.core.judging.scorecard.prompt import Matter
     from flow.core.settings import JudgeSettings
-    from flow.core.transcript import Transcript
+    from flow.core.transcript.model import Transcript
     from flow.wiring.parts import Parts
     from flow.wiring.rubrics import Backend
 
@@ -80,7 +80,7 @@ def score(
     from flow.adapters.rubrics import score_files
     from flow.app import scoring
     from flow.app.judge_port import NoAnswer
-    from flow.core import scorecard_card
+    from flow.core.judging.scorecard import card as scorecard_card
     from flow.wiring.parts import Parts
     from flow.wiring.rubrics import no_answer
 
@@ -101,7 +101,7 @@ def score(
     if isinstance(scored, NoAnswer):
         raise no_answer(scored) from getattr(tools.ask, "raised", None)
     from flow.adapters.fs import clock
-    from flow.core.scorecard_history import UNKNOWN
+    from flow.core.judging.scorecard.history import UNKNOWN
 
     warnings = (*parts.settings.warnings, *past.warnings)
     notes = (*rubric.notes, *transcript.warnings, *past.warnings, *scored.remarks)
@@ -149,7 +149,7 @@ def history(
 ) -> dict[str, Any]:
     """The stored cards of a skill, oldest first, and the trend; as ``flow judge history`` does."""
     from flow.adapters.rubrics import score_files
-    from flow.core import scorecard_history
+    from flow.core.judging.scorecard import history as scorecard_history
     from flow.wiring.parts import Parts
 
     parts = Parts(cwd, environ)
@@ -178,7 +178,7 @@ def stored(
     Raises :class:`InputError` where there is no such card of the skill.
     """
     from flow.adapters.rubrics import score_files
-    from flow.core.scorecard_history import skill_name
+    from flow.core.judging.scorecard.history import skill_name
     from flow.wiring.parts import Parts
 
     parts = Parts(cwd, environ)
@@ -190,7 +190,7 @@ def stored(
 
 def _named(transcript: Transcript) -> str | None:
     """The skill that the transcript names."""
-    from flow.core.scorecard_history import commanded
+    from flow.core.judging.scorecard.history import commanded
 
     if transcript.skill is not None or transcript.form == "claude":
         return transcript.skill
@@ -198,7 +198,7 @@ def _named(transcript: Transcript) -> str | None:
 
 
 def _skill(name: str | None) -> str | None:
-    from flow.core.scorecard_history import skill_name
+    from flow.core.judging.scorecard.history import skill_name
 
     return None if name is None else skill_name(name)
 
@@ -235,7 +235,7 @@ def _transcript(parts: Parts, wish: Wish, skill: str | None, cwd: str | None) ->
 def _words(transcript: Transcript) -> str:
     """Everything that a quote may come from: of a saved text also its marks and who spoke."""
     from flow.adapters.fs import inputs
-    from flow.core.transcript import plain
+    from flow.core.transcript.model import plain
     from flow.errors import FlowError
 
     words = plain(transcript)
@@ -260,8 +260,8 @@ def _past(parts: Parts, where: str, skill: str | None, transcript: Transcript) -
     An execution that names no skill is compared with none.
     """
     from flow.adapters.rubrics import score_files
-    from flow.core.scorecard import COMPARED
-    from flow.core.scorecard_card import safe
+    from flow.core.judging.scorecard.card import safe
+    from flow.core.judging.scorecard.model import COMPARED
 
     if skill is None:
         return score_files.History((), ())
@@ -274,9 +274,9 @@ def _past(parts: Parts, where: str, skill: str | None, transcript: Transcript) -
 def _matter(
     transcript: Transcript, skill: str | None, rubric: ChosenRubric, past: History
 ) -> Matter:
-    from flow.core import scorecard_history
-    from flow.core import transcript as transcripts
-    from flow.core.scorecard_prompt import Matter
+    from flow.core.judging.scorecard import history as scorecard_history
+    from flow.core.judging.scorecard.prompt import Matter
+    from flow.core.transcript import model as transcripts
 
     mean: Mean | None = scorecard_history.mean(past.cards)
     return Matter(
@@ -335,8 +335,8 @@ def _refuse_again(parts: Parts, where: str, skill: str | None, execution: str) -
 
 def _card_of(parts: Parts, where: str, skill: str | None, execution: str) -> str | None:
     from flow.adapters.rubrics import score_files
-    from flow.core.scorecard_card import safe
-    from flow.core.scorecard_history import UNKNOWN
+    from flow.core.judging.scorecard.card import safe
+    from flow.core.judging.scorecard.history import UNKNOWN
 
     wanted = safe(execution)
     found = score_files.history(parts.top, where, skill or UNKNOWN, latest=_latest())

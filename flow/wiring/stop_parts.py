@@ -7,17 +7,17 @@ from itertools import islice
 
 from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core import layout
-from flow.core.verdict import clip
+from flow.core.decision.verdict import clip
 from flow.errors import FlowError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from flow.app.evaluate import Evaluated
-    from flow.core.goal import Criterion, Goal
-    from flow.core.lost_goals import SessionNotes
-    from flow.core.stop import Loop
-    from flow.core.verdict import Verdict
+    from flow.core.decision.verdict import Verdict
+    from flow.core.goal.model import Criterion, Goal
+    from flow.core.stop.lost_goals import SessionNotes
+    from flow.core.stop.policy import Loop
     from flow.wiring.stopping import Stopping
 
 OUTPUT_END = 8192
@@ -79,7 +79,7 @@ class StopRecord:
     def loop(self, goal_id: str, run_id: str) -> Loop:
         """The counters; fresh ones where there are none."""
         from flow.adapters.ledger import loop_counters
-        from flow.core.stop import Loop
+        from flow.core.stop.policy import Loop
 
         return loop_counters.read(self._top, run_id, goal_id) if run_id else Loop(goal_id)
 

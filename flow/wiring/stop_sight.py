@@ -7,9 +7,10 @@ from contextlib import suppress
 from flow.adapters.user_state.checkouts import Remembered
 from flow.app.stop_tools import Sight
 from flow.cheap_typing import TYPE_CHECKING
-from flow.core import layout, lost_goals
-from flow.core.lifecycle import TERMINAL
-from flow.core.lost_goals import Loss, SessionNotes
+from flow.core import layout
+from flow.core.goal.lifecycle import TERMINAL
+from flow.core.stop import lost_goals
+from flow.core.stop.lost_goals import Loss, SessionNotes
 from flow.errors import FlowError
 
 if TYPE_CHECKING:
@@ -17,10 +18,10 @@ if TYPE_CHECKING:
 
     from flow.adapters.git.repository import Repo
     from flow.app.ports import LoadedGoal
-    from flow.core.closing import ClosedGoal
-    from flow.core.goal import Goal
-    from flow.core.lost_goals import KnownGoal
-    from flow.core.pause import Pause
+    from flow.core.chain.closing_record import ClosedGoal
+    from flow.core.goal.model import Goal
+    from flow.core.stop.lost_goals import KnownGoal
+    from flow.core.stop.pause import Pause
     from flow.wiring.reading import Reading
 
 PENDING_LIMIT = 1000
@@ -108,7 +109,7 @@ def repository(folder: str, environ: Mapping[str, str], session: str | None) -> 
 def left_behind(checkout: Reading, session: str | None) -> list[str]:
     """A word, once, about the goals of another checkout in which the session was kept working."""
     from flow.adapters.user_state import checkouts
-    from flow.core import explain
+    from flow.core.decision import explain
 
     try:
         top = checkouts.worked_in(checkout.state_dir, session)

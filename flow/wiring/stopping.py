@@ -5,7 +5,8 @@ from __future__ import annotations
 from contextlib import contextmanager
 
 from flow.cheap_typing import TYPE_CHECKING, Any
-from flow.core import explain, layout
+from flow.core import layout
+from flow.core.decision import explain
 from flow.errors import FlowError, InputError, StateError
 from flow.wiring.evaluating import Evaluating
 from flow.wiring.reading import Reading
@@ -15,8 +16,8 @@ if TYPE_CHECKING:
 
     from flow.app.evaluate import Evaluated
     from flow.app.stop_tools import Host
-    from flow.core.goal import Goal
-    from flow.core.stop_host import Answer, StopEvent
+    from flow.core.goal.model import Goal
+    from flow.core.stop.hosts import Answer, StopEvent
 
 IDLE_SECONDS = 3600
 """A session that has not stopped for so long owns nothing any more."""
@@ -122,7 +123,7 @@ class Stopping(Reading, Evaluating):
 
     def take_settings_of_open_goals(self) -> tuple[str, ...]:
         """Go by the settings as they were when the branch's goals began; what is not obeyed."""
-        from flow.core import lost_goals
+        from flow.core.stop import lost_goals
 
         try:
             read = self._parts["goals of this stop"] = self.loaded_goals()
@@ -166,7 +167,7 @@ class Stopping(Reading, Evaluating):
 
     def forget(self, goal_id: str) -> None:
         """Miss the goal no longer. Raises :class:`InputError` where it is not missed."""
-        from flow.core import ids
+        from flow.core.goal import ids
 
         known = self.checkout_notes.read().goals.get(ids.goal_id(goal_id))
         if known is None or not self.checkout_notes.forget(goal_id):

@@ -6,15 +6,15 @@ import os
 import re
 
 from flow.cheap_typing import TYPE_CHECKING, Any
-from flow.core.explain import visible
-from flow.core.tool_calls import (
+from flow.core.decision.explain import visible
+from flow.core.tool_calls.questions import more_than_confirm, question, unknown_goal
+from flow.core.tool_calls.rules import (
     ONLY_BESIDE_ACTIVE,
     Act,
     acts_in_folder,
     acts_in_shell,
     acts_on_path,
 )
-from flow.core.tool_questions import more_than_confirm, question, unknown_goal
 from flow.errors import FlowError, StateError
 from flow.wiring.checkout import Checkout
 from flow.wiring.reading import Reading
@@ -61,7 +61,7 @@ _CONFIRM = re.compile(r"\bconfirm\b")
 
 def _before_confirm(folder: str, text: str, acts: tuple[Act, ...]) -> str:
     """The question about a shell text that closes a goal, and first what else it does."""
-    from flow.core.confirm_line import confirm_line
+    from flow.core.tool_calls.confirm_line import confirm_line
 
     line = confirm_line(text, lambda path: _is_own(os.path.join(folder, path)))
     if line.alone:
@@ -133,7 +133,7 @@ def _has_active_goal(folder: str) -> bool:
 
 def _about_confirm(folder: str, words: tuple[str, ...], surely: bool) -> str:
     """What a person has to know before they say yes to ``flow goal confirm``, in Flow's words."""
-    from flow.core.confirm_line import confirm_call
+    from flow.core.tool_calls.confirm_line import confirm_call
 
     try:
         checkout = Checkout(folder)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 
 from flow.cheap_typing import TYPE_CHECKING, Any
-from flow.core import ids, layout
+from flow.core import layout
+from flow.core.goal import ids
 from flow.errors import FlowError, InputError, StaleProposal, StateError
 from flow.wiring.reading import Reading
 
@@ -13,8 +14,8 @@ if TYPE_CHECKING:
     from flow.adapters.chain.check import Checked
     from flow.adapters.chain.pinned_heads import Kept
     from flow.adapters.chain.witnesses import Heads
-    from flow.core.chain import Head
-    from flow.core.chain_walk import Finding, Said
+    from flow.core.chain.entries import Head
+    from flow.core.chain.walk import Finding, Said
     from flow.wiring.parts import Parts
 
 
@@ -78,7 +79,7 @@ class Verifying(Reading):
     def _silent(self, asked: Heads, ref: str) -> list[str]:
         """Why a comparison with what a ref says may not show what it seems to."""
         from flow.adapters.git import repository
-        from flow.core.explain import visible
+        from flow.core.decision.explain import visible
 
         found = []
         if not asked.runs and not asked.commits:
@@ -99,7 +100,7 @@ class Verifying(Reading):
         sought: frozenset[Head],
     ) -> Checked:
         from flow.adapters.chain import check as chain_check
-        from flow.core.chain_walk import Finding
+        from flow.core.chain.walk import Finding
 
         if there:
             return chain_check.check(self.top, run_id, kept, heads, sought)
@@ -114,7 +115,7 @@ class Verifying(Reading):
     ) -> list[Finding]:
         """Heads that commits name and no run here has."""
         from flow.adapters.chain import ledger_file
-        from flow.core.chain_walk import Finding
+        from flow.core.chain.walk import Finding
 
         seen = frozenset[Any]().union(*(row.seen for row in rows))
         checked = {row.run_id for row in rows}

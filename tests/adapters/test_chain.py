@@ -17,8 +17,8 @@ from flow.adapters.chain.pinned_heads import Heads
 from flow.adapters.fs import files, locks
 from flow.adapters.ledger import evidence_store, gc
 from flow.core import layout
-from flow.core.chain import Head, following
-from flow.core.chain_walk import Said
+from flow.core.chain.entries import Head, following
+from flow.core.chain.walk import Said
 from flow.errors import FlowError, StateError
 from tests.support import ledger_scene as scene
 from tests.support.patience import LONG

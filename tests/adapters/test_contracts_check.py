@@ -15,7 +15,7 @@ from rfc3339_validator import validate_rfc3339
 from flow.adapters.contracts import check as contracts_check
 from flow.adapters.contracts import formats, schemas
 from flow.adapters.contracts import rules as contracts_rules
-from flow.core.boundary import check_patterns
+from flow.core.boundary.rules import check_patterns
 from flow.errors import ContractError
 from tests.adapters.contracts_samples import (
     BASELINE,

@@ -11,7 +11,7 @@ import pytest
 from flow.adapters.debates import reports as debates_reports
 from flow.adapters.debates.log import DebateBook
 from flow.adapters.debates.reports import Names, Reports, claim, solution_name
-from flow.core.debate_section import Altered
+from flow.core.judging.debate.section import Altered
 from flow.errors import RefusedError
 
 DAY = "2026-01-31"

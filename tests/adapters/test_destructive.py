@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from flow.adapters.attribution.shell_syntax import parse
-from flow.core.destructive import destroys, tool_destroys
+from flow.core.attribution.destructive import destroys, tool_destroys
 
 YES = (
     "rm -rf build",

@@ -10,7 +10,7 @@ import pytest
 from flow.adapters.baseline import pinned as baseline_pinned
 from flow.adapters.baseline.restored import restore
 from flow.adapters.git import repository
-from flow.core.boundary import Baseline
+from flow.core.boundary.rules import Baseline
 from flow.errors import GitError, InputError, StateError
 from tests.support.gitbox import GitBox
 

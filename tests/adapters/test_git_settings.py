@@ -8,7 +8,7 @@ import pytest
 
 from flow.adapters.git.settings import digests, sections
 from flow.adapters.worktree.guards import guards
-from flow.core.guards import differences
+from flow.core.boundary.guards import differences
 from flow.errors import GitError
 from tests.support.gitbox import GitBox
 

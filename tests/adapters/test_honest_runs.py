@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from flow.adapters.attribution.shell_syntax import parse
-from flow.core.attribution import (
+from flow.core.attribution.attribute import (
     found_reports,
     lines_of,
     read_command,

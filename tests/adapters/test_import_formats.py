@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from flow.adapters.exchange import import_formats
-from flow.core.imported import FORMATS, Format, Report
+from flow.core.evidence.imported import FORMATS, Format, Report
 from flow.errors import ContractError, InputError
 
 SHA = "0123456789abcdef0123456789abcdef01234567"

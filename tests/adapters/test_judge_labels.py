@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from flow.adapters.user_state.judge_labels import FILE, LabelBook, LabelLine
-from flow.core.calibration import Label
+from flow.core.judging.rubric.calibration import Label
 from flow.errors import ContractError, RefusedError
 
 NOW = "2026-11-21T12:00:00Z"

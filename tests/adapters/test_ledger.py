@@ -13,8 +13,8 @@ import pytest
 from flow.adapters.fs import files
 from flow.adapters.ledger import transaction
 from flow.app.ports import CriterionUpdate, RawOutput, Seen
-from flow.core.evidence import APPROVER, EVALUATOR
-from flow.core.lifecycle import STATUSES, TERMINAL, allowed
+from flow.core.evidence.model import APPROVER, EVALUATOR
+from flow.core.goal.lifecycle import STATUSES, TERMINAL, allowed
 from flow.errors import (
     ContractError,
     FlowError,

@@ -9,7 +9,7 @@ import pytest
 
 from flow.adapters.baseline import pinned
 from flow.adapters.ledger.reader import baseline_document, baseline_from_document
-from flow.core import lock
+from flow.core.evidence import protected_files
 from tests.support.gitbox import GitBox
 
 if TYPE_CHECKING:
@@ -331,4 +331,4 @@ def test_nothing_is_said_where_git_cannot_answer(box: GitBox) -> None:
     assert box.baseline is not None
     found = box.snapshot()
     assert found.problems
-    assert lock.difference(found, box.baseline, box.protected, lambda _: False) is None
+    assert protected_files.difference(found, box.baseline, box.protected, lambda _: False) is None

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from flow.adapters.attribution.shell_syntax import parse
-from flow.core.masking import exits
+from flow.core.masked_exit.rules import exits
 from tests.adapters.masking_commands import HONEST, MASKED
 
 

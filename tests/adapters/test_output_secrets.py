@@ -21,7 +21,7 @@ from flow.adapters.process.output import OutputFile, gap
 from flow.adapters.process.redaction import masker
 from flow.adapters.verification.runner import CommandRunner
 from flow.app.ports import Check, CheckResult
-from flow.core.secrets import BLOCK, Masker, mark
+from flow.core.secrets.redact import BLOCK, Masker, mark
 from flow.errors import ContractError
 from tests.support import secret_samples as samples
 from tests.support.patience import LONG

@@ -11,7 +11,7 @@ import pytest
 from flow.adapters.chain import event_log
 from flow.adapters.fs import files
 from flow.adapters.ledger import reader as ledger_reader
-from flow.core.evidence import APPROVER, EVALUATOR
+from flow.core.evidence.model import APPROVER, EVALUATOR
 from flow.errors import ContractError, InputError, RefusedError
 from tests.support import ledger_scene as scene
 from tests.support.ledger_scene import GOAL, GOAL_FILE, RUN, SIDECAR

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from flow.adapters.rubrics import rubric_files
-from flow.core.rubric_files import READY_MADE
+from flow.core.judging.rubric.files import READY_MADE
 from flow.errors import ContractError, InputError, RefusedError
 
 SEED = {

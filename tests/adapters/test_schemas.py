@@ -14,7 +14,10 @@ from flow.adapters.contracts import check as contracts_check
 from flow.adapters.contracts import faults as contracts_faults
 from flow.adapters.contracts import schemas
 from flow.cheap_typing import get_args
-from flow.core import evidence, goal, ids, lifecycle, verdict
+from flow.core.decision import verdict
+from flow.core.evidence import model as evidence_model
+from flow.core.goal import ids, lifecycle
+from flow.core.goal import model as goal_model
 from flow.errors import InputError, StorageError
 
 if TYPE_CHECKING:
@@ -120,7 +123,7 @@ def test_every_reference_leads_somewhere(name: str) -> None:
         ("terminal", get_args(lifecycle.Terminal)),
         ("result", get_args(verdict.Result)),
         ("verdictName", get_args(verdict.VerdictName)),
-        ("outcome", get_args(evidence.Outcome)),
+        ("outcome", get_args(evidence_model.Outcome)),
     ],
 )
 def test_the_enums_are_those_of_the_code(definition: str, values: tuple[str, ...]) -> None:
@@ -166,4 +169,4 @@ def test_the_limits_of_the_verdict_are_those_of_the_code() -> None:
 
 def test_the_result_fields_are_in_the_schema() -> None:
     known = schemas.load("goal")["$defs"]["criterion"]["properties"]
-    assert set(goal.RESULT_FIELDS) <= set(known)
+    assert set(goal_model.RESULT_FIELDS) <= set(known)

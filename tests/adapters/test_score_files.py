@@ -13,7 +13,7 @@ import pytest
 
 from flow.adapters.rubrics import score_files
 from flow.adapters.user_state.settings import load
-from flow.core.scorecard import NAMES
+from flow.core.judging.scorecard.model import NAMES
 from flow.errors import RefusedError, StorageError
 from tests.support import ROOT
 from tests.support.patience import LONG

@@ -9,8 +9,8 @@ import pytest
 
 from flow.adapters.rubrics import scorecard_rubrics
 from flow.adapters.rubrics.scorecard_rubrics import READY_MADE, choose
-from flow.core.judging.fences import Part, fence
-from flow.core.scorecard import NAMES
+from flow.core.judging.scorecard.model import NAMES
+from flow.core.untrusted.fences import Part, fence
 from flow.errors import ContractError, InputError, RefusedError, StorageError
 from tests.support import ROOT
 

@@ -9,8 +9,8 @@ from itertools import product
 import pytest
 
 from flow.adapters.attribution.shell_syntax import parse
-from flow.core.masking import Exits, exits
-from flow.core.shell import LAST, Node, commands
+from flow.core.masked_exit.rules import Exits, exits
+from flow.core.masked_exit.shell import LAST, Node, commands
 from tests.support.patience import LONG
 
 SEED = 7

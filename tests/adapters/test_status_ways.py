@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from flow.adapters.attribution.shell_syntax import parse
-from flow.core.attribution import read_command
+from flow.core.attribution.attribute import read_command
 from tests.adapters.status_ways import KEPT, LOST, NOT_RUN, STRICTER
 from tests.support.patience import LONG
 

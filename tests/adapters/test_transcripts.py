@@ -13,7 +13,7 @@ import pytest
 from flow.adapters.transcripts import agents as transcripts_agents
 from flow.adapters.transcripts import files as transcripts_files
 from flow.adapters.transcripts import reader
-from flow.core.transcript import Transcript, ended, lay_out, plain
+from flow.core.transcript.model import Transcript, ended, lay_out, plain
 from flow.errors import InputError
 from tests.support.sessions import SessionFile, folder
 
@@ -643,7 +643,8 @@ def test_what_matters_in_the_middle_of_a_long_run_is_kept(session: SessionFile) 
 
 
 def test_many_open_calls_are_bounded(session: SessionFile, monkeypatch: pytest.MonkeyPatch) -> None:
-    from flow.core import transcript_claude, transcript_rows
+    from flow.core.transcript import claude as transcript_claude
+    from flow.core.transcript import rows as transcript_rows
 
     monkeypatch.setattr(transcript_rows, "MOST_OPEN", 3)
     monkeypatch.setattr(transcript_claude, "MOST_CALLS", 3)

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from flow.adapters.ledger import verdicts
-from flow.core.verdict import Verdict
+from flow.core.decision.verdict import Verdict
 from flow.errors import ContractError, InputError, RefusedError
 
 NOW = "2026-03-01T10:15:00Z"

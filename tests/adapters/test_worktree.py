@@ -17,7 +17,7 @@ from flow.adapters.worktree import links as worktree_links
 from flow.adapters.worktree import walk as worktree_walk
 from flow.adapters.worktree.cache import Table
 from flow.adapters.worktree.flush import flush
-from flow.core.boundary import (
+from flow.core.boundary.rules import (
     OwnFiles,
     cache_root,
     find_by_products,

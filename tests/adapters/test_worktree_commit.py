@@ -11,7 +11,7 @@ from flow.adapters.baseline.pinned import pin
 from flow.adapters.git.repository import find_repo
 from flow.adapters.worktree.change_set import snapshot
 from flow.adapters.worktree.commit import commit_tree
-from flow.core.boundary import Baseline, OwnFiles, subject_tree
+from flow.core.boundary.rules import Baseline, OwnFiles, subject_tree
 from tests.support import GitRepo
 
 pytestmark = pytest.mark.needs_tool("git")

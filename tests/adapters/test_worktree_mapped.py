@@ -15,7 +15,7 @@ from flow.adapters.worktree import contents as worktree_contents
 from flow.adapters.worktree import flush as worktree_flush
 from flow.adapters.worktree.cache import Table
 from flow.adapters.worktree.change_set import snapshot
-from flow.core.boundary import Deciding
+from flow.core.boundary.rules import Deciding
 from tests.support.gitbox import GitBox
 
 MEMORY = Path("/dev/shm")

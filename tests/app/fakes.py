@@ -29,11 +29,11 @@ from flow.app.ports import (
     Seen,
     Turn,
 )
-from flow.core.boundary import Baseline, Change, Deciding, Entry, Snapshot
-from flow.core.evidence import Evidence, evidence_from_document
-from flow.core.goal import Goal, goal_from_document
-from flow.core.lifecycle import TERMINAL, check_move
-from flow.core.turns import RecordedTurn
+from flow.core.boundary.rules import Baseline, Change, Deciding, Entry, Snapshot
+from flow.core.evidence.model import Evidence, evidence_from_document
+from flow.core.goal.lifecycle import TERMINAL, check_move
+from flow.core.goal.model import Goal, goal_from_document
+from flow.core.stop.turns import RecordedTurn
 from flow.errors import InputError, RefusedError, StaleProposal, StateError
 
 NOW = "2026-11-21T12:00:00Z"

@@ -11,9 +11,9 @@ from flow.app.judge_port import Answer, NoAnswer, Question, Usage
 from flow.app.judging_bundle import EvidenceFiles, Raw, Sources
 from flow.app.judging_records import Keep
 from flow.app.ports import RawOutput
-from flow.core.decide import Opinion, Silence
-from flow.core.evidence import Evidence
-from flow.core.verdict import Verdict
+from flow.core.decision.decide import Opinion, Silence
+from flow.core.decision.verdict import Verdict
+from flow.core.evidence.model import Evidence
 
 from .fakes import NOW, Reading, World
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from flow.app import overview
-from flow.core.goal import Goal, goal_from_document
+from flow.core.goal.model import Goal, goal_from_document
 from tests.app.fakes import criterion, goal_document
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from flow.app.evaluate import Request, evaluate
 from flow.app.measure import Quiet
 from flow.app.ports import CheckResult
-from flow.core.decide import Silence
+from flow.core.decision.decide import Silence
 from tests.app.fakes import World, criterion, goal_document
 
 

@@ -11,8 +11,8 @@ from flow.app.collecting import ONLY_FOR_JUDGES, Collected, collect, spoiled
 from flow.app.evaluate import JudgeCase, Limits, Request, Tools, evaluate
 from flow.app.measure import Quiet
 from flow.app.ports import Check, CheckResult, RawOutput
-from flow.core.decide import Silence
-from flow.core.evidence import EVALUATOR
+from flow.core.decision.decide import Silence
+from flow.core.evidence.model import EVALUATOR
 from tests.app.fakes import NOW, World, criterion, goal_document, sidecar
 
 

@@ -9,8 +9,8 @@ import pytest
 from flow.app import compose, proposals
 from flow.app.evaluate import JudgeCase, Limits, Request, evaluate
 from flow.app.ports import Artifact, CriterionUpdate, LastEvaluation, Turn
-from flow.core.decide import Opinion, Silence
-from flow.core.verdict import CriterionResult, Verdict
+from flow.core.decision.decide import Opinion, Silence
+from flow.core.decision.verdict import CriterionResult, Verdict
 from flow.errors import InputError, StateError
 
 from .fakes import NOW, World, changed, criterion, goal_document, sidecar

@@ -9,8 +9,8 @@ import pytest
 from flow.app import create
 from flow.app.create import Outside, Rebase
 from flow.app.ports import Artifact, Move
-from flow.core.boundary import Baseline
-from flow.core.lifecycle import TERMINAL
+from flow.core.boundary.rules import Baseline
+from flow.core.goal.lifecycle import TERMINAL
 from flow.errors import ContractError, StateError
 
 from .fakes import BASE, NOW, Shop, World, criterion, goal_document

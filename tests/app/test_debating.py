@@ -10,12 +10,12 @@ import pytest
 
 from flow.app.debating import Files, Order, Tools, Written, hold
 from flow.app.judge_port import Answer, NoAnswer, Question, Usage
-from flow.core import debate_criteria
-from flow.core.debate import Agreement
-from flow.core.debate_prompt import Matter
-from flow.core.debate_result import Held, Mode, document
-from flow.core.debate_section import About, Altered
-from flow.core.judging.fences import Part
+from flow.core.judging.debate import criteria as debate_criteria
+from flow.core.judging.debate.model import Agreement
+from flow.core.judging.debate.prompt import Matter
+from flow.core.judging.debate.result import Held, Mode, document
+from flow.core.judging.debate.section import About, Altered
+from flow.core.untrusted.fences import Part
 from tests.support.debate_judge import reply
 
 SOLUTION = "first line of it\nsecond line of it\nthird line of it\nfourth line of it\n"

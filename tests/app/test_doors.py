@@ -10,9 +10,9 @@ from flow.app import doors
 from flow.app.evaluate import Request, evaluate
 from flow.app.ports import Closing, Move
 from flow.app.proposals import proposal_id
-from flow.core.evidence import Subject
-from flow.core.lifecycle import TERMINAL
-from flow.core.verdict import CriterionResult
+from flow.core.decision.verdict import CriterionResult
+from flow.core.evidence.model import Subject
+from flow.core.goal.lifecycle import TERMINAL
 from flow.errors import InputError, StaleProposal, StateError
 
 from .fakes import World, changed, criterion, goal_document, sidecar

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flow.app.evaluate import Request, evaluate
-from flow.core.decide import Opinion, Silence
-from flow.core.lifecycle import TERMINAL
-from flow.core.verdict import Verdict
+from flow.core.decision.decide import Opinion, Silence
+from flow.core.decision.verdict import Verdict
+from flow.core.goal.lifecycle import TERMINAL
 from flow.errors import InputError, StateError
 
 from .fakes import World, changed, criterion, goal_document

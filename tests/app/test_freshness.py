@@ -9,8 +9,8 @@ import pytest
 from flow.app import doors, overview, reviewing
 from flow.app.evaluate import Request, examine
 from flow.app.present import Present
-from flow.core.evidence import Subject, evidence_from_document
-from flow.core.freshness import WORDS, freshness
+from flow.core.evidence.freshness import WORDS, freshness
+from flow.core.evidence.model import Subject, evidence_from_document
 from flow.core.instant import SKEW, ahead, seconds
 from flow.errors import GitError, StaleProposal
 
@@ -19,7 +19,7 @@ from .fakes import NOW, World, changed, criterion, goal_document, sidecar
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from flow.core.evidence import Evidence
+    from flow.core.evidence.model import Evidence
 
 LATER = "2026-11-21T12:05:00Z"
 EARLIER = "2026-11-21T11:00:00Z"

@@ -10,9 +10,9 @@ import pytest
 from flow.app.evaluate import Request, evaluate
 from flow.app.judging import MOST_BALLOTS
 from flow.app.ports import CheckResult, RawOutput
-from flow.core.decide import JudgedCriterion, Opinion, Silence
-from flow.core.evidence import EVALUATOR, ONLY_OPINION, evidence_from_document
-from flow.core.judging.bundle import MOST_SOUGHT
+from flow.core.decision.decide import JudgedCriterion, Opinion, Silence
+from flow.core.evidence.model import EVALUATOR, ONLY_OPINION, evidence_from_document
+from flow.core.judging.goal.bundle import MOST_SOUGHT
 
 from .fakes import World, changed, criterion, goal_document, sidecar
 from .judge_fakes import Court, FakeJudge, reply, row, silent

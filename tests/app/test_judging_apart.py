@@ -10,10 +10,10 @@ from flow.adapters.contracts import formats
 from flow.app import judging, moves
 from flow.app.evaluate import JudgeCase, Request, evaluate
 from flow.app.judging_bundle import Raw
-from flow.core.decide import Opinion, Silence
-from flow.core.goal import Criterion
-from flow.core.judging.apart import Heard, Order
-from flow.core.rubric import Rubric, RubricCriterion
+from flow.core.decision.decide import Opinion, Silence
+from flow.core.goal.model import Criterion
+from flow.core.judging.goal.delegated import Heard, Order
+from flow.core.judging.rubric.model import Rubric, RubricCriterion
 
 from .fakes import World, changed, criterion, goal_document, sidecar
 from .judge_fakes import Court, FakeJudge, reply, row, silent

@@ -9,12 +9,12 @@ import pytest
 
 from flow.app.evaluate import JudgeCase, Request, evaluate
 from flow.app.judging_bundle import EvidenceFiles, Raw, Sources, denied_context, gather, sought
-from flow.core.decide import Silence
-from flow.core.evidence import EVALUATOR
-from flow.core.goal import goal_from_document
-from flow.core.judging.bundle import Bundle, Item, Missing, Previous, Sought
-from flow.core.judging.fences import Part
-from flow.core.red_first import BaseRun, limitation
+from flow.core.decision.decide import Silence
+from flow.core.evidence.model import EVALUATOR
+from flow.core.evidence.red_first import BaseRun, limitation
+from flow.core.goal.model import goal_from_document
+from flow.core.judging.goal.bundle import Bundle, Item, Missing, Previous, Sought
+from flow.core.untrusted.fences import Part
 from tests.app.fakes import BASE, World, criterion, goal_document, sidecar
 from tests.app.judge_fakes import Court
 

@@ -14,10 +14,10 @@ from flow.app.evaluate import JudgeCase
 from flow.app.judge_port import Answer, NoAnswer, Question, Usage
 from flow.app.judging_records import ONLY_GIVEN
 from flow.app.ports import RawOutput
-from flow.core.decide import Opinion, Silence
-from flow.core.evidence import EVALUATOR, ONLY_OPINION, evidence_from_document
-from flow.core.goal import canonical_digest
-from flow.core.rubric import Rubric, RubricCriterion
+from flow.core.decision.decide import Opinion, Silence
+from flow.core.evidence.model import EVALUATOR, ONLY_OPINION, evidence_from_document
+from flow.core.goal.model import canonical_digest
+from flow.core.judging.rubric.model import Rubric, RubricCriterion
 from tests.app.fakes import NOW, World, criterion, goal_document, sidecar
 from tests.app.judge_fakes import Court, FakeJudge, reply, row, silent
 from tests.support.rubric_replies import reply as marks

@@ -8,12 +8,12 @@ import pytest
 
 from flow.app.judge_port import Answer, NoAnswer, Question, Usage
 from flow.app.judging_rubrics import Refined, refine, together, unusable
-from flow.core.decide import JudgedCriterion
-from flow.core.goal import goal_from_document
-from flow.core.judging.bundle import Bundle, Item, Sought
-from flow.core.judging.fences import Part
-from flow.core.judging.reply import Ballot
-from flow.core.rubric import Rubric, RubricCriterion
+from flow.core.decision.decide import JudgedCriterion
+from flow.core.goal.model import goal_from_document
+from flow.core.judging.goal.bundle import Bundle, Item, Sought
+from flow.core.judging.goal.reply import Ballot
+from flow.core.judging.rubric.model import Rubric, RubricCriterion
+from flow.core.untrusted.fences import Part
 from tests.support.rubric_replies import Scripted, reply
 
 from .fakes import criterion, goal_document

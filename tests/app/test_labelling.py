@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from flow.app.labelling import opinions
-from flow.core.evidence import evidence_from_document
+from flow.core.evidence.model import evidence_from_document
 
 from .fakes import NOW
 

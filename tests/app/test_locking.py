@@ -6,7 +6,7 @@ import pytest
 
 from flow.app import judging_bundle, locking, looking, overview, reviewing
 from flow.app.moves import approve
-from flow.core.changes import Change, Entry
+from flow.core.boundary.changes import Change, Entry
 from flow.errors import GitError, StateError
 from tests.app.fakes import NOW, World, changed, criterion, goal_document
 from tests.app.test_looking import look, run

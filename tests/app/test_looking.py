@@ -9,9 +9,9 @@ import pytest
 from flow.app import looking
 from flow.app.evaluate import Limits, Request, evaluate
 from flow.app.moves import approve
-from flow.core.boundary import Baseline, Change, Entry
-from flow.core.evidence import Subject
-from flow.core.verdict import Verdict
+from flow.core.boundary.rules import Baseline, Change, Entry
+from flow.core.decision.verdict import Verdict
+from flow.core.evidence.model import Subject
 from flow.errors import StateError
 
 from .fakes import BASE, NOW, World, changed, criterion, goal_document

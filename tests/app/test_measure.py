@@ -10,10 +10,10 @@ import pytest
 from flow.app import measure, measured_rows
 from flow.app.evaluate import JudgeCase, Limits, Request, evaluate
 from flow.app.ports import Check, CheckResult, CriterionUpdate, RawOutput
-from flow.core.decide import Measured
-from flow.core.evidence import ONLY_EXIT
-from flow.core.explain import FUZZY
-from flow.core.verdict import CriterionResult, Verdict
+from flow.core.decision.decide import Measured
+from flow.core.decision.explain import FUZZY
+from flow.core.decision.verdict import CriterionResult, Verdict
+from flow.core.evidence.model import ONLY_EXIT
 
 from .fakes import NOW, World, changed, criterion, goal_document, sidecar
 
@@ -280,7 +280,7 @@ def test_the_output_goes_with_its_sidecar() -> None:
     def judge(case: JudgeCase) -> Any:
         rows = case.measurement.rows
         seen.extend((row.criterion_id, row.evidence_id, row.output_sha256) for row in rows)
-        from flow.core.decide import Silence
+        from flow.core.decision.decide import Silence
 
         return Silence("none")
 

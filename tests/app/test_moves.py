@@ -9,8 +9,8 @@ import pytest
 from flow.app import moves
 from flow.app.evaluate import Request, evaluate
 from flow.app.ports import Approval, Artifact, CriterionUpdate, LoadedGoal, Move
-from flow.core.boundary import Baseline
-from flow.core.lifecycle import STATUSES, TERMINAL
+from flow.core.boundary.rules import Baseline
+from flow.core.goal.lifecycle import STATUSES, TERMINAL
 from flow.errors import GitError, InputError, StateError
 
 from .fakes import NOW, World, changed, criterion, goal_document, sidecar

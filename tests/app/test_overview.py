@@ -8,9 +8,9 @@ import pytest
 
 from flow.app import overview
 from flow.app.evaluate import Request, evaluate
-from flow.core.freshness import Freshness
-from flow.core.goal import Goal, goal_from_document
-from flow.core.lifecycle import STATUSES, TERMINAL
+from flow.core.evidence.freshness import Freshness
+from flow.core.goal.lifecycle import STATUSES, TERMINAL
+from flow.core.goal.model import Goal, goal_from_document
 from flow.errors import InputError, StateError
 
 from .fakes import BASE, NOW, Reading, World, changed, criterion, goal_document
@@ -18,7 +18,7 @@ from .fakes import BASE, NOW, Reading, World, changed, criterion, goal_document
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from flow.core.evidence import Evidence
+    from flow.core.evidence.model import Evidence
 
 
 def goal(id: str, status: str, branch: str = "main", created: str = NOW) -> Goal:

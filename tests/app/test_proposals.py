@@ -9,10 +9,10 @@ import pytest
 from flow.app import proposals
 from flow.app.evaluate import Request, evaluate
 from flow.app.moves import approve
-from flow.core.evidence import Evidence, Subject, evidence_document, evidence_from_document
-from flow.core.goal import canonical_digest
-from flow.core.guards import as_approved
-from flow.core.verdict import CriterionResult, ProposedTransition, Verdict
+from flow.core.boundary.guards import as_approved
+from flow.core.decision.verdict import CriterionResult, ProposedTransition, Verdict
+from flow.core.evidence.model import Evidence, Subject, evidence_document, evidence_from_document
+from flow.core.goal.model import canonical_digest
 
 from .fakes import NOW, World, criterion, goal_document, sidecar
 

@@ -8,7 +8,7 @@ import pytest
 
 from flow.app.evaluate import Request, examine
 from flow.app.reuse import fits
-from flow.core.verdict import Verdict
+from flow.core.decision.verdict import Verdict
 from flow.errors import StateError
 from tests.app.fakes import World, changed, criterion, goal_document
 
@@ -97,7 +97,7 @@ CHANGES: dict[str, Any] = {
 
 @pytest.mark.parametrize("what", [None, *CHANGES])
 def test_what_fits(what: str | None) -> None:
-    from flow.core.evidence import evidence_from_document
+    from flow.core.evidence.model import evidence_from_document
 
     here = world()
     verdict, found = examine(FIRST, here.tools())

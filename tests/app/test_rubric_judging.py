@@ -8,8 +8,8 @@ import pytest
 
 from flow.app.judge_port import NoAnswer
 from flow.app.rubric_judging import Asked, Judged, judge
-from flow.core.judging.fences import Part
-from flow.core.rubric import Rubric, RubricCriterion
+from flow.core.judging.rubric.model import Rubric, RubricCriterion
+from flow.core.untrusted.fences import Part
 from tests.support.rubric_replies import Scripted, reply
 
 RUBRIC = Rubric("R", [RubricCriterion("a", "first"), RubricCriterion("b", "second")])

@@ -9,12 +9,12 @@ import pytest
 
 from flow.app.judge_port import Answer, NoAnswer, Question
 from flow.app.scoring import Scored, Tools, score, usage_document
-from flow.core.goal import canonical_digest
-from flow.core.judging.fences import Part
-from flow.core.scorecard import NAMES, NO_PRIOR
-from flow.core.scorecard_history import Mean
-from flow.core.scorecard_prompt import Matter
-from flow.core.transcript import Laid
+from flow.core.goal.model import canonical_digest
+from flow.core.judging.scorecard.history import Mean
+from flow.core.judging.scorecard.model import NAMES, NO_PRIOR
+from flow.core.judging.scorecard.prompt import Matter
+from flow.core.transcript.model import Laid
+from flow.core.untrusted.fences import Part
 from tests.app.judge_fakes import FakeJudge, silent
 from tests.support.score_replies import reply
 

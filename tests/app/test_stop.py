@@ -10,9 +10,9 @@ import pytest
 from flow.app.evaluate import Request, examine
 from flow.app.stop import stop
 from flow.app.stop_tools import Host, Sight, StopTools
-from flow.core.lost_goals import KnownGoal, Loss, SessionNotes
-from flow.core.stop import Loop
-from flow.core.stop_host import StopEvent
+from flow.core.stop.hosts import StopEvent
+from flow.core.stop.lost_goals import KnownGoal, Loss, SessionNotes
+from flow.core.stop.policy import Loop
 from flow.errors import InputError, StorageError
 from tests.app.fakes import World, changed, criterion, goal_document
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from flow.app.evaluate import Evaluated
-    from flow.core.goal import Goal
-    from flow.core.stop_host import Answer
-    from flow.core.verdict import Verdict
+    from flow.core.decision.verdict import Verdict
+    from flow.core.goal.model import Goal
+    from flow.core.stop.hosts import Answer
 
 EVENT = StopEvent("claude", session="s", prompt="p")
 HOST = Host("/flow:goal evaluate", 5000, len, 8)
@@ -558,7 +558,7 @@ def test_off_stays_off_for_a_managed_goal() -> None:
 
 
 def test_a_judges_words_are_in_the_prompt_only_where_it_decided() -> None:
-    from flow.core.decide import Opinion
+    from flow.core.decision.decide import Opinion
 
     judged = World(goal_document(criterion("AC1", None), kind="hybrid"))
     judged.judge = lambda *_: Opinion("not_achieved", 0.9, "it is\x1b rude", "be kind")

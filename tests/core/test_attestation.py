@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from flow.core import attestation
-from flow.core.attestation import Item, Record
-from flow.core.evidence import APPROVER, EVALUATOR, evidence_document, evidence_from_document
-from flow.core.goal import goal_from_document
+from flow.core.evidence import attestation
+from flow.core.evidence.attestation import Item, Record
+from flow.core.evidence.model import APPROVER, EVALUATOR, evidence_document, evidence_from_document
+from flow.core.goal.model import goal_from_document
 
 DIGEST = "d" * 64
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from flow.core import attribution
-from flow.core.attribution import (
+from flow.core.attribution import attribute
+from flow.core.attribution.attribute import (
     Attribution,
     Reading,
     found_reports,
@@ -18,8 +18,8 @@ from flow.core.attribution import (
     reported_failure,
     vacuous,
 )
-from flow.core.attribution_summary import Summary
-from flow.core.shell import Node
+from flow.core.attribution.summary import Summary
+from flow.core.masked_exit.shell import Node
 
 FOLDER = Path(__file__).parent / "runners"
 SINGLE = {"pytest": "pytest", "jest": "jest", "vitest": "vitest", "mocha": "mocha"}
@@ -227,7 +227,7 @@ LANGUAGES = [
     ("text", "ran", "skipped", "failed"), LANGUAGES, ids=[row[0][:40] for row in LANGUAGES]
 )
 def test_reports_of_further_languages(text: str, ran: int, skipped: int, failed: int) -> None:
-    found = attribution.summaries(["before", *text.split("\n"), "after"])
+    found = attribute.summaries(["before", *text.split("\n"), "after"])
     assert [(entry.ran, entry.skipped, entry.failed) for entry in found] == [(ran, skipped, failed)]
 
 
@@ -253,7 +253,7 @@ def test_a_runner_that_reports_once_is_believed_from_its_end_alone(runner: str) 
     state = {"pytest": "skipped", "jest": "skip", "vitest": "skip", "mocha": "skip"}[runner]
     noise = b"x" * 200 + b"\n"
     output = noise * 4000 + read(runner, state)[1]
-    assert len(output) > attribution.WINDOW
+    assert len(output) > attribute.WINDOW
     assert vacuous(Reading(single=runner), lines_of(output), whole=False) is not None
     assert vacuous(Reading(), lines_of(output), whole=False) is None
 
@@ -299,7 +299,7 @@ def test_a_later_run_that_skips_everything_does_not_undo_the_first() -> None:
     ],
 )
 def test_a_line_that_only_looks_like_a_summary_is_none(line: str) -> None:
-    assert attribution.summaries(["", line, "OK"]) == []
+    assert attribute.summaries(["", line, "OK"]) == []
 
 
 @pytest.mark.parametrize(
@@ -324,7 +324,7 @@ def test_a_line_rewritten_in_place_shows_its_last_state() -> None:
 
 def test_huge_and_broken_output_is_bounded() -> None:
     for output in (b"\xff" * (1 << 20), b"\x1b[" * (1 << 19), b"{" * (1 << 20), b"=" * (1 << 20)):
-        assert attribution.summaries(lines_of(output)) == []
+        assert attribute.summaries(lines_of(output)) == []
 
 
 def test_a_reason_is_one_clean_line_whatever_was_printed() -> None:

@@ -8,9 +8,9 @@ import re
 import pytest
 
 from flow.adapters.attribution.shell_syntax import parse
-from flow.core import runner_names
-from flow.core.attribution import read_command
-from flow.core.attribution_absent import _LOUD, ABSENCES, shows_nothing
+from flow.core.attribution.absent import _LOUD, ABSENCES, shows_nothing
+from flow.core.attribution.attribute import read_command
+from flow.core.masked_exit import runner_names
 
 RAN_ONE = "-" * 70 + "\nRan 1 test in 0.000s\n\nFAILED (errors=1)\n"
 NOTHING = {

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from flow.core.attribution import Reading, vacuous
-from flow.core.attribution_rules import Rule, applies, fits, read_rules
+from flow.core.attribution.attribute import Reading, vacuous
+from flow.core.attribution.rules import Rule, applies, fits, read_rules
 
 GOOD = {
     "name": "nextest",

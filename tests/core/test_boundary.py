@@ -11,8 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from flow.core import boundary as b
-from flow.core.globs import Globs, compile_glob, why_not
+from flow.core.boundary import rules as b
+from flow.core.boundary.globs import Globs, compile_glob, why_not
 from tests.support.pace import exceeds
 
 A = b.Entry("100644", "a" * 40)

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from flow.core import boundary as b
-from flow.core import by_products as made
+from flow.core.boundary import by_products as made
+from flow.core.boundary import rules as b
+from flow.core.evidence.protected_files import difference
 from flow.core.layout import TEMP_PREFIX
-from flow.core.lock import difference
 
 A = b.Entry("100644", "a" * 40)
 B = b.Entry("100644", "b" * 40)

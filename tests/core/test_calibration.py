@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from flow.core.calibration import Label, believed, calibrate, wilson
+from flow.core.judging.rubric.calibration import Label, believed, calibrate, wilson
 
 
 def labels(a: int, b: int, c: int, d: int) -> list[Label]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from flow.core.calibration_cases import MOST_CASES, Case, cases
+from flow.core.judging.rubric.calibration_cases import MOST_CASES, Case, cases
 from flow.errors import ContractError
 
 FILE = "cases.yaml"

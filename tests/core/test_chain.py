@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from flow.core import chain
-from flow.core.chain_walk import Line, Said, walk
+from flow.core.chain import entries as chain_entries
+from flow.core.chain.walk import Line, Said, walk
 
 RUN = "r1"
 FIELDS = {
@@ -25,19 +25,19 @@ def parse(line):
         document = json.loads(line)
     except ValueError:
         raise ValueError("is no entry") from None
-    return chain.read(document, line)
+    return chain_entries.read(document, line)
 
 
 def entries(count, run_id=RUN, **changed):
     made = []
     for number in range(1, count + 1):
         fields = {**FIELDS, "evidence_id": f"e-{number}", **changed}
-        made.append(chain.following(made[-1].head if made else None, run_id, fields))
+        made.append(chain_entries.following(made[-1].head if made else None, run_id, fields))
     return made
 
 
 def lines_of(made):
-    return [chain.line(entry) for entry in made]
+    return [chain_entries.line(entry) for entry in made]
 
 
 def look(lines, *said, ended=True, sought=frozenset()):
@@ -52,18 +52,21 @@ def kinds(found):
 
 def test_an_entry_is_what_the_format_says():
     (entry,) = entries(1)
-    document = json.loads(chain.line(entry))
-    assert chain.line(entry) == json.dumps(document, sort_keys=True, separators=(",", ":")).encode()
+    document = json.loads(chain_entries.line(entry))
+    assert (
+        chain_entries.line(entry)
+        == json.dumps(document, sort_keys=True, separators=(",", ":")).encode()
+    )
     assert entry.seq == 1
-    assert entry.prev == chain.genesis(RUN) != chain.genesis("r2")
-    assert chain.genesis(RUN) != chain.events_genesis(RUN)
+    assert entry.prev == chain_entries.genesis(RUN) != chain_entries.genesis("r2")
+    assert chain_entries.genesis(RUN) != chain_entries.events_genesis(RUN)
     assert str(entry.head) == f"1:{entry.hash}"
-    assert parse(chain.line(entry)) == entry
+    assert parse(chain_entries.line(entry)) == entry
 
 
 @pytest.mark.parametrize("text", ["1:" + "a" * 64, "9999999999999999:" + "0" * 64])
 def test_a_head_is_read_back(text):
-    assert str(chain.head_of(text)) == text
+    assert str(chain_entries.head_of(text)) == text
 
 
 @pytest.mark.parametrize(
@@ -73,15 +76,15 @@ def test_a_head_is_read_back(text):
      "1:" + "a" * 64 + "\n", "1" * 17 + ":" + "a" * 64],
 )  # fmt: skip
 def test_what_is_no_head(text):
-    assert chain.head_of(text) is None
+    assert chain_entries.head_of(text) is None
 
 
 def broken(change):
-    document = json.loads(chain.line(entries(1)[0]))
+    document = json.loads(chain_entries.line(entries(1)[0]))
     change(document)
     bare = {key: value for key, value in document.items() if key != "hash"}
-    document["hash"] = chain.seal(bare) if document.get("hash") != 1 else 1
-    return chain.canonical(document)
+    document["hash"] = chain_entries.seal(bare) if document.get("hash") != 1 else 1
+    return chain_entries.canonical(document)
 
 
 @pytest.mark.parametrize(
@@ -110,7 +113,7 @@ def test_an_entry_of_another_shape_is_none(change):
 
 
 def test_another_spelling_of_the_same_entry_is_altered():
-    line = chain.line(entries(1)[0])
+    line = chain_entries.line(entries(1)[0])
     for other in (line + b" ", line.replace(b":", b": ", 1), json.dumps(json.loads(line)).encode()):
         with pytest.raises(ValueError, match="as Flow writes it"):
             parse(other)
@@ -174,7 +177,9 @@ def test_an_id_twice_is_named():
 def test_a_replaced_entry_is_named():
     """Somebody writes an entry anew, with a hash that fits: the next one does not follow it."""
     made = entries(4)
-    forged = chain.following(made[0].head, RUN, {**FIELDS, "evidence_id": "e-2", "by": "caller"})
+    forged = chain_entries.following(
+        made[0].head, RUN, {**FIELDS, "evidence_id": "e-2", "by": "caller"}
+    )
     found = look(lines_of([made[0], forged, *made[2:]]))
     assert kinds(found) == [("restored", 3)]
 
@@ -204,10 +209,10 @@ def test_half_a_line_and_a_lost_newline():
 def test_dropped_outputs():
     one = entries(1, output_sha256="b" * 64)[0]
     gone = {**FIELDS, "kind": "dropped", "evidence_id": "e-1", "output_sha256": "b" * 64}
-    dropped = chain.following(one.head, RUN, gone)
+    dropped = chain_entries.following(one.head, RUN, gone)
     found = look(lines_of([one, dropped]))
     assert (found.findings, found.dropped) == ((), {"e-1"})
-    other = chain.following(one.head, RUN, {**gone, "output_sha256": "c" * 64})
+    other = chain_entries.following(one.head, RUN, {**gone, "output_sha256": "c" * 64})
     found = look(lines_of([one, other]))
     assert kinds(found) == [("altered", 2)]
     assert found.dropped == frozenset()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from flow.core.confirm_line import ConfirmCall, confirm_call, confirm_line
+from flow.core.tool_calls.confirm_line import ConfirmCall, confirm_call, confirm_line
 
 C = "flow goal confirm g --proposal abcdef123456"
 

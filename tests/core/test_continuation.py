@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from flow.core.boundary import Violation
-from flow.core.continuation import Found, continuation
-from flow.core.decide import JudgedCriterion, Opinion
-from flow.core.goal import goal_from_document
-from flow.core.stop import Ending, Loop, Step
-from flow.core.verdict import CriterionResult, Verdict
+from flow.core.boundary.rules import Violation
+from flow.core.decision.decide import JudgedCriterion, Opinion
+from flow.core.decision.verdict import CriterionResult, Verdict
+from flow.core.goal.model import goal_from_document
+from flow.core.stop.continuation import Found, continuation
+from flow.core.stop.policy import Ending, Loop, Step
 from tests.app.fakes import criterion, goal_document
 
 GOAL = goal_from_document(

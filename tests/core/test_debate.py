@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from flow.core import debate, debate_criteria
-from flow.core.debate import RECOMMENDATIONS, Mark, Position, Recommendation
-from flow.core.debate_criteria import Criterion
+from flow.core.judging.debate import criteria as debate_criteria
+from flow.core.judging.debate import model as debate_model
+from flow.core.judging.debate.criteria import Criterion
+from flow.core.judging.debate.model import RECOMMENDATIONS, Mark, Position, Recommendation
 from flow.errors import InputError
 
 TWO = debate_criteria.parse("a:1,b:1")
@@ -136,20 +137,23 @@ def test_a_third_is_shown_in_tenths() -> None:
 
 def test_totals_are_exact_on_the_numbers_as_written() -> None:
     criteria = debate_criteria.parse("a:0.1,b:0.2,c:0.7")
-    assert debate.overall(criteria, position(1, 4.1, 4.2, 4.3)) == Fraction("4.26")
+    assert debate_model.overall(criteria, position(1, 4.1, 4.2, 4.3)) == Fraction("4.26")
 
 
 def test_means_and_medians() -> None:
     positions = [position(1, 3, 5), position(2, 4, 4.5), position(3, 4, 2)]
-    assert debate.means(TWO, positions).criteria == {"a": Fraction(11, 3), "b": Fraction(23, 6)}
-    assert debate.means(TWO, positions).overall == Fraction(15, 4)
-    assert debate.medians(TWO, positions).criteria == {"a": 4, "b": Fraction(9, 2)}
-    assert debate.medians(TWO, positions).overall == Fraction(17, 4)
-    assert debate.medians(TWO, positions[:2]).criteria == {
+    assert debate_model.means(TWO, positions).criteria == {
+        "a": Fraction(11, 3),
+        "b": Fraction(23, 6),
+    }
+    assert debate_model.means(TWO, positions).overall == Fraction(15, 4)
+    assert debate_model.medians(TWO, positions).criteria == {"a": 4, "b": Fraction(9, 2)}
+    assert debate_model.medians(TWO, positions).overall == Fraction(17, 4)
+    assert debate_model.medians(TWO, positions[:2]).criteria == {
         "a": Fraction(7, 2),
         "b": Fraction(19, 4),
     }
-    assert debate.medians(TWO, positions[:1]).overall == 4
+    assert debate_model.medians(TWO, positions[:1]).overall == 4
 
 
 MEDIANS = [
@@ -166,7 +170,7 @@ def test_the_median_recommendation_of_two_in_the_middle_the_worse(said: str, med
     words = {"p": "pass", "n": "needs_revision", "f": "fail"}
     for order in set(itertools.permutations(said)):
         given = [position(n, 3, 3, recommendation=words[c]) for n, c in enumerate(order)]  # type: ignore[arg-type]
-        assert debate.recommended(given) == median
+        assert debate_model.recommended(given) == median
     assert set(words.values()) == set(RECOMMENDATIONS)
 
 
@@ -183,8 +187,8 @@ def test_the_median_recommendation_of_two_in_the_middle_the_worse(said: str, med
     ],
 )
 def test_numbers_for_people(number: Any, text: str, mean: str) -> None:
-    assert debate.shown(number) == text
-    assert debate.total(Fraction(str(number))) == mean
+    assert debate_model.shown(number) == text
+    assert debate_model.total(Fraction(str(number))) == mean
 
 
 # --- consensus ----------------------------------------------------------------------------------
@@ -203,7 +207,7 @@ def test_overall_scores_within_a_half(
     one = debate_criteria.parse("a:1")
     given = [position(n, s, accepts=a) for n, s, a in zip((1, 2), (4, other), accepts, strict=True)]
     for order in (given, given[::-1]):
-        found = debate.agreement(one, order, debated=debated)
+        found = debate_model.agreement(one, order, debated=debated)
         assert found.reached == (near and (not debated or all(accepts)))
         assert (found.overall <= Fraction(1, 2)) == near
         assert found.apart == ()
@@ -225,7 +229,7 @@ def test_every_criterion_within_one(
         position(1, 4, 2, accepts=accepts[0]),
         position(2, 4, high, accepts=accepts[1]),
     ]
-    found = debate.agreement(criteria, given, debated=debated)
+    found = debate_model.agreement(criteria, given, debated=debated)
     assert found.reached == (near and (not debated or all(accepts)))
     assert found.apart == (() if near else ("b",))
     assert found.refusing == (tuple(n for n in (1, 2) if not accepts[n - 1]) if debated else ())
@@ -261,21 +265,21 @@ def test_half_of_the_weight_has_to_rest_on_true_quotes(
 ) -> None:
     parsed = debate_criteria.parse(criteria)
     positions = [quoting(n, *row) for n, row in enumerate(counts, 1)]
-    support = debate.support(parsed, [[one] for one in positions])
+    support = debate_model.support(parsed, [[one] for one in positions])
     assert support == share
-    found = debate.agreement(parsed, positions, debated=debated, support=support)
+    found = debate_model.agreement(parsed, positions, debated=debated, support=support)
     assert (found.supported, found.reached) == (share >= Fraction(1, 2),) * 2
 
 
 def test_a_quote_supports_a_score_until_the_score_changes() -> None:
     one = debate_criteria.parse("a:1")
     quoted, bare = quoting(1, 1), quoting(1, 0)
-    assert debate.support(one, [[quoted, bare]]) == 1
-    assert debate.support(one, [[quoted, bare, quoting(1, 0, score=3)]]) == 0
-    assert debate.support(one, [[quoting(1, 1, score=3), bare]]) == 0
-    assert debate.support(one, [[quoted, quoting(1, 0, score=3), bare]]) == 0
-    assert debate.support(one, [[bare, quoted]]) == 1
-    assert debate.support(one, []) == 0
+    assert debate_model.support(one, [[quoted, bare]]) == 1
+    assert debate_model.support(one, [[quoted, bare, quoting(1, 0, score=3)]]) == 0
+    assert debate_model.support(one, [[quoting(1, 1, score=3), bare]]) == 0
+    assert debate_model.support(one, [[quoted, quoting(1, 0, score=3), bare]]) == 0
+    assert debate_model.support(one, [[bare, quoted]]) == 1
+    assert debate_model.support(one, []) == 0
 
 
 @pytest.mark.parametrize(("true", "invented", "founded"), [(1, 1, 1), (1, 2, 0), (2, 3, 0)])
@@ -283,20 +287,20 @@ def test_a_score_with_mostly_invented_quotes_rests_on_nothing(
     true: int, invented: int, founded: int
 ) -> None:
     one = debate_criteria.parse("a:1")
-    assert debate.support(one, [[quoting(1, true, invented=invented)]]) == founded
+    assert debate_model.support(one, [[quoting(1, true, invented=invented)]]) == founded
 
 
 def test_any_two_of_many_judges_count() -> None:
     near = [position(n, 3 + n / 4, 4) for n in range(3)]
-    assert debate.agreement(TWO, near, debated=False).reached
+    assert debate_model.agreement(TWO, near, debated=False).reached
     far = [*near, position(4, 4.1, 3.9)]
-    assert debate.agreement(TWO, far, debated=False).criteria["a"] == Fraction("1.1")
-    assert not debate.agreement(TWO, far, debated=False).reached
+    assert debate_model.agreement(TWO, far, debated=False).criteria["a"] == Fraction("1.1")
+    assert not debate_model.agreement(TWO, far, debated=False).reached
 
 
 def test_gaps_are_those_of_more_than_a_point() -> None:
     own, others = position(1, 3, 3), [position(2, 4, 4.1), position(3, 1.9, 2)]
-    found = debate.gaps(own, others)
+    found = debate_model.gaps(own, others)
     assert [(g.judge, g.criterion, g.mine, g.theirs) for g in found] == [
         (3, "a", 3, 1.9),
         (2, "b", 3, 4.1),
@@ -327,10 +331,10 @@ def test_a_revision_without_a_new_quote_is_conformity(
     turns: list[tuple[float, tuple[str, ...]]], flags: list[bool]
 ) -> None:
     history = [position(1, score, quotes=quotes) for score, quotes in turns]
-    assert [one.conformity for one in debate.revisions(history)] == flags
+    assert [one.conformity for one in debate_model.revisions(history)] == flags
 
 
 def test_a_revision_says_what_changed() -> None:
-    (found,) = debate.revisions([position(2, 3, 5), position(2, 3, 5), position(2, 3, 4)])
+    (found,) = debate_model.revisions([position(2, 3, 5), position(2, 3, 5), position(2, 3, 4)])
     assert (found.judge, found.round, found.criterion) == (2, 2, "b")
     assert (found.before, found.after, found.reason) == (5, 4, "because")

@@ -7,16 +7,17 @@ from typing import Any
 
 import pytest
 
-from flow.core import debate, debate_criteria
-from flow.core.debate import Mark, Position, revisions
-from flow.core.debate_result import Held, Judge, Mode, Silent, document
-from flow.core.debate_section import About, Section
-from flow.core.goal import Criterion
-from flow.core.judging.apart import DebateOrder, Heard, orders, together
-from flow.core.judging.ballots import Tally
-from flow.core.judging.bundle import Sought
-from flow.core.scorecard import NAMES, Ballot, merged, recommendations
-from flow.core.scorecard import Mark as Score
+from flow.core.goal.model import Criterion
+from flow.core.judging.debate import criteria as debate_criteria
+from flow.core.judging.debate import model as debate_model
+from flow.core.judging.debate.model import Mark, Position, revisions
+from flow.core.judging.debate.result import Held, Judge, Mode, Silent, document
+from flow.core.judging.debate.section import About, Section
+from flow.core.judging.goal.ballots import Tally
+from flow.core.judging.goal.bundle import Sought
+from flow.core.judging.goal.delegated import DebateOrder, Heard, orders, together
+from flow.core.judging.scorecard.model import NAMES, Ballot, merged, recommendations
+from flow.core.judging.scorecard.model import Mark as Score
 from flow.errors import InputError
 
 CRITERIA = debate_criteria.parse("a:3,b:1")
@@ -33,7 +34,7 @@ def held(*positions: Position, mode: Mode = "debate", **more: Any) -> Held:
         Judge(one.judge, f"j{one.judge}", f"r.{one.judge}.md", (Section(0, one, (4, 4)),))
         for one in positions
     )
-    found = debate.agreement(CRITERIA, positions, debated=False)
+    found = debate_model.agreement(CRITERIA, positions, debated=False)
     return Held(ABOUT, mode, judges, 0, (found,), **more)
 
 
@@ -70,7 +71,7 @@ def test_every_revision_is_told_whole() -> None:
     sections = (Section(0, first, (3, 4)), Section(1, second, (3, 4)))
     one = Judge(1, "j", "r.1.md", sections)
     positions = [first, second]
-    counts = tuple(debate.agreement(CRITERIA, [p], debated=p is second) for p in positions)
+    counts = tuple(debate_model.agreement(CRITERIA, [p], debated=p is second) for p in positions)
     found = document(Held(ABOUT, "debate", (one,), 1, counts))
     assert found["debate_summary"]["revisions"] == [
         {
@@ -213,7 +214,7 @@ def ending(judge: int, first: float, last: float, *quotes: str, accepts: bool = 
 def finished(*judges: Judge, mode: Mode = "debate", **more: Any) -> Held:
     rounds = range(1 if mode == "vote" else 2)
     counts = tuple(
-        debate.agreement(
+        debate_model.agreement(
             CRITERIA, [one.sections[n].position for one in judges if one.sections], debated=n > 0
         )
         for n in rounds

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from flow.core import debate_points
-from flow.core.debate import Mark, Position
-from flow.core.debate_points import KINDS, Kind, Named, Point, Stand
+from flow.core.judging.debate import points as debate_points
+from flow.core.judging.debate.model import Mark, Position
+from flow.core.judging.debate.points import KINDS, Kind, Named, Point, Stand
 
 
 def position(judge: int, strengths: str = "", weaknesses: str = "") -> Position:

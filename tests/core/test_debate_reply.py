@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 
-from flow.core import debate_criteria, debate_prompt
-from flow.core.debate_points import Point
-from flow.core.debate_prompt import Matter, Report, reply_schema
-from flow.core.debate_reply import Answered, Dispute, Others, Reply, read_reply, said
-from flow.core.judging.fences import Part
-from flow.core.judging.quotes import QuotableTexts
+from flow.core.judging.common.quotes import QuotableTexts
+from flow.core.judging.debate import criteria as debate_criteria
+from flow.core.judging.debate import prompt as debate_prompt
+from flow.core.judging.debate.points import Point
+from flow.core.judging.debate.prompt import Matter, Report, reply_schema
+from flow.core.judging.debate.reply import Answered, Dispute, Others, Reply, read_reply, said
+from flow.core.untrusted.fences import Part
 from flow.errors import InputError
 
 NONCE = "0123456789abcdef"

@@ -8,12 +8,12 @@ from collections.abc import Callable
 
 import pytest
 
-from flow.core import debate_criteria
-from flow.core.debate import Mark, Position
-from flow.core.debate_points import Point
-from flow.core.debate_reply import Answered
-from flow.core.debate_report import inert, quoted, read, render
-from flow.core.debate_section import About, Altered, Disagreement, Section
+from flow.core.judging.debate import criteria as debate_criteria
+from flow.core.judging.debate.model import Mark, Position
+from flow.core.judging.debate.points import Point
+from flow.core.judging.debate.reply import Answered
+from flow.core.judging.debate.report import inert, quoted, read, render
+from flow.core.judging.debate.section import About, Altered, Disagreement, Section
 
 CRITERIA = debate_criteria.parse("security:60,docs:40")
 ABOUT = About("0" * 32, "A REST API for users", ("src/api/users.ts",), CRITERIA)
@@ -227,7 +227,7 @@ HOSTILE = [
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_no_word_of_a_judge_becomes_structure(text: str) -> None:
-    from flow.core.debate_reply import said
+    from flow.core.judging.debate.reply import said
 
     safe = said(text, 2000)  # as every text of a reply is before it comes here
     given = (Mark("security", 3, safe, (safe,), (safe,)), Mark("docs", 3, safe))

@@ -6,9 +6,9 @@ from fractions import Fraction
 
 import pytest
 
-from flow.core import debate
-from flow.core.debate_words import claims, contradicted, speaks
-from flow.core.numbers import apart
+from flow.core.judging.common.numbers import apart
+from flow.core.judging.debate import model as debate_model
+from flow.core.judging.debate.words import claims, contradicted, speaks
 
 WORDS = [
     ("I give this 2/5 since it is weak.", ("2",)),
@@ -86,15 +86,15 @@ def test_words_of_honest_judges(text: str) -> None:
 @pytest.mark.parametrize(
     ("gap", "limit", "text"),
     [
-        ("0.5", debate.OVERALL_LIMIT, "0.5"),
-        ("0.496", debate.OVERALL_LIMIT, "0.5"),
-        ("0.504", debate.OVERALL_LIMIT, "0.504"),
-        ("0.50004", debate.OVERALL_LIMIT, "a trace more than 0.5"),
-        ("0.51", debate.OVERALL_LIMIT, "0.51"),
-        ("1", debate.CRITERION_LIMIT, "1"),
-        ("1.004", debate.CRITERION_LIMIT, "1.004"),
-        ("1.000001", debate.CRITERION_LIMIT, "a trace more than 1"),
-        ("2", debate.CRITERION_LIMIT, "2"),
+        ("0.5", debate_model.OVERALL_LIMIT, "0.5"),
+        ("0.496", debate_model.OVERALL_LIMIT, "0.5"),
+        ("0.504", debate_model.OVERALL_LIMIT, "0.504"),
+        ("0.50004", debate_model.OVERALL_LIMIT, "a trace more than 0.5"),
+        ("0.51", debate_model.OVERALL_LIMIT, "0.51"),
+        ("1", debate_model.CRITERION_LIMIT, "1"),
+        ("1.004", debate_model.CRITERION_LIMIT, "1.004"),
+        ("1.000001", debate_model.CRITERION_LIMIT, "a trace more than 1"),
+        ("2", debate_model.CRITERION_LIMIT, "2"),
     ],
 )
 def test_a_gap_never_looks_as_if_it_were_within_the_limit(

@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from flow.core.decide import (
+from flow.core.decision.decide import (
     CONFIDENCE_BAR,
     Measured,
     Opinion,

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from flow.core.decide import CONFIDENCE_BAR, Decision, Measured, Opinion, Silence, decide
+from flow.core.decision.decide import CONFIDENCE_BAR, Decision, Measured, Opinion, Silence, decide
 
 PERSON = ("needs_human_review", "waiting_for_user", None, "needs_human_review")
 CASES: list[tuple[dict[str, Any], Decision]] = [

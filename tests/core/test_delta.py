@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from flow.core.delta import delta
+from flow.core.decision.delta import delta
 
 A, B, C = "AC1", "AC2", "AC3"
 

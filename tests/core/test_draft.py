@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from flow.core.draft import (
+from flow.core.goal.draft import (
     Words,
     new_document,
     parse_criterion,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flow.core.evidence import Evidence, Subject, evidence_document, evidence_from_document
+from flow.core.evidence.model import Evidence, Subject, evidence_document, evidence_from_document
 
 
 def test_a_document_and_what_is_read_from_it() -> None:

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from flow.core.boundary import BoundaryReport, Violation
-from flow.core.decide import Decision, Opinion, Silence
-from flow.core.explain import FUZZY, for_judges, hint, names, reason, visible
-from flow.core.judging.fences import Part, fence
-from flow.core.verdict import CriterionResult
+from flow.core.boundary.rules import BoundaryReport, Violation
+from flow.core.decision.decide import Decision, Opinion, Silence
+from flow.core.decision.explain import FUZZY, for_judges, hint, names, reason, visible
+from flow.core.decision.verdict import CriterionResult
+from flow.core.untrusted.fences import Part, fence
 
 # --- characters -----------------------------------------------------------------------------------
 

@@ -7,8 +7,8 @@ import random
 
 import pytest
 
-from flow.core.glob_cover import covers
-from flow.core.globs import GlobError, compile_glob, why_not
+from flow.core.boundary.glob_cover import covers
+from flow.core.boundary.globs import GlobError, compile_glob, why_not
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from itertools import product
 
 import pytest
 
-from flow.core.globs import Glob, GlobError, Globs, compile_glob, why_not
+from flow.core.boundary.globs import Glob, GlobError, Globs, compile_glob, why_not
 
 WALKED = [
     # pattern, path, is a folder, anchored, at any depth

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from flow.core import goal as goals
-from flow.core.goal import Criterion, Goal, canonical_digest, contract, goal_from_document
+from flow.core.goal import model as goals
+from flow.core.goal.model import Criterion, Goal, canonical_digest, contract, goal_from_document
 
 FULL: dict[str, Any] = {
     "apiVersion": "flow.synapti.ai/v1",

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from flow.core.boundary import Baseline, with_guards
-from flow.core.guards import (
+from flow.core.boundary.guards import (
     ALL_KINDS,
     KINDS,
     SHALLOW,
@@ -14,6 +13,7 @@ from flow.core.guards import (
     guards_changed,
     unapproved,
 )
+from flow.core.boundary.rules import Baseline, with_guards
 
 NOW = {KINDS: ALL_KINDS}
 NEW_KINDS = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from flow.core.harmless import harmless
+from flow.core.attribution.harmless import harmless
 
 LOOK = [
     "true", ":", "test -e README.md", "[ -f a ]", "[[ -f a ]]", "! grep -q please src/a.txt",

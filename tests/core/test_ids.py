@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from flow.core import ids
+from flow.core.goal import ids
 from flow.errors import InputError
 
 CHECKS: dict[str, Callable[[object], str]] = {

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from flow.core.boundary import Baseline, Change, Entry, Snapshot, subject_tree
-from flow.core.evidence import EVALUATOR, Subject, evidence_document, evidence_from_document
-from flow.core.freshness import Freshness, freshness
-from flow.core.imported import Report, body_of, without_reports
+from flow.core.boundary.rules import Baseline, Change, Entry, Snapshot, subject_tree
+from flow.core.evidence.freshness import Freshness, freshness
+from flow.core.evidence.imported import Report, body_of, without_reports
+from flow.core.evidence.model import EVALUATOR, Subject, evidence_document, evidence_from_document
 
 BASE = Baseline("b" * 40, {}, {}, {}, {}, {})
 FILE, REPORT = Entry("100644", "f" * 40), Entry("100644", "e" * 40)

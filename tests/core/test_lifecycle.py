@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from flow.core import lifecycle
-from flow.core.lifecycle import STATUSES, TABLE, TERMINAL, Lifecycle
+from flow.core.goal import lifecycle
+from flow.core.goal.lifecycle import STATUSES, TABLE, TERMINAL, Lifecycle
 from flow.errors import StateError
 
 # Written out again on purpose: the code's table is not its own witness.

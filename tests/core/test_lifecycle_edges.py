@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from flow.core import lifecycle
-from flow.core.lifecycle import Lifecycle
+from flow.core.goal import lifecycle
+from flow.core.goal.lifecycle import Lifecycle
 from flow.errors import StateError
 
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from flow.core import boundary as b
-from flow.core import lock
-from flow.core.changes import ABSENT
+from flow.core.boundary import rules as b
+from flow.core.boundary.changes import ABSENT
+from flow.core.evidence import protected_files
 
 A = b.Entry("100644", "a" * 40)
 B = b.Entry("100644", "b" * 40)
@@ -26,7 +26,7 @@ def snap(*changes: b.Change, locked: dict[str, str] | None = None) -> b.Snapshot
 def found(
     *changes: b.Change, locked: dict[str, str] | None = None, **baseline: Any
 ) -> dict[str, tuple[str, str, str]]:
-    difference = lock.difference(
+    difference = protected_files.difference(
         snap(*changes, locked=locked), EMPTY._replace(**baseline), ["tests/**"], OWN
     )
     files = difference.files if difference else ()
@@ -110,10 +110,10 @@ def test_what_never_counts() -> None:
     assert set(found(staged)) == {staged.path}
     journal = b.Change(".decisions/issue-1.md", None, None, None, A)
     patterns = [".decisions/**"]
-    assert lock.difference(snap(journal), EMPTY, patterns, OWN) is None
-    assert lock.difference(snap(change(worktree=B)), EMPTY, [], OWN) is None
+    assert protected_files.difference(snap(journal), EMPTY, patterns, OWN) is None
+    assert protected_files.difference(snap(change(worktree=B)), EMPTY, [], OWN) is None
     broken = snap(change(worktree=B))._replace(problems=("a merge is under way",))
-    assert lock.difference(broken, EMPTY, ["tests/**"], OWN) is None
+    assert protected_files.difference(broken, EMPTY, ["tests/**"], OWN) is None
 
 
 def test_a_by_product_that_is_not_ignored_counts() -> None:
@@ -122,8 +122,8 @@ def test_a_by_product_that_is_not_ignored_counts() -> None:
         "tests/conftest.py": ("added", ABSENT, a)
     }
     paths = ["tests/conftest.py", "tests/.coverage", "src/x"]
-    assert lock.matching(paths, ["tests/**"]) == ("tests/conftest.py",)
-    assert lock.matching(paths, []) == ()
+    assert protected_files.matching(paths, ["tests/**"]) == ("tests/conftest.py",)
+    assert protected_files.matching(paths, []) == ()
 
 
 @pytest.mark.parametrize(
@@ -150,8 +150,8 @@ def test_a_pattern_nothing_was_recorded_for(
 
 def test_the_digest_is_of_the_whole_difference() -> None:
     changes = [b.Change(f"tests/{n:03}", A, A, A, B) for n in range(150)]
-    one = lock.difference(snap(*changes), EMPTY, ["tests/**"], OWN)
-    two = lock.difference(
+    one = protected_files.difference(snap(*changes), EMPTY, ["tests/**"], OWN)
+    two = protected_files.difference(
         snap(*changes[:-1], changes[-1]._replace(worktree=C)), EMPTY, ["tests/**"], OWN
     )
     assert one is not None
@@ -159,32 +159,32 @@ def test_the_digest_is_of_the_whole_difference() -> None:
     assert one.paths == two.paths == tuple(sorted(one.paths))
     assert one.digest != two.digest
     document = one.to_document()
-    assert (document["count"], len(document["files"])) == (150, lock.LISTED)
+    assert (document["count"], len(document["files"])) == (150, protected_files.LISTED)
     assert document["files"] == two.to_document()["files"]
     assert one.sentence(2) == "tests/000 (modified), tests/001 (modified) and 148 more"
-    assert lock.Difference(one.files[:2]).sentence(2).endswith("tests/001 (modified)")
+    assert protected_files.Difference(one.files[:2]).sentence(2).endswith("tests/001 (modified)")
 
 
 def test_what_a_baseline_records() -> None:
     changes = [change(D, C, B), b.Change("src/x", A, A, A, B)]
     ignored = {"tests/i": a, "tests/.coverage": a}
-    assert lock.deviations(changes, ignored, ["tests/**"]) == {
+    assert protected_files.deviations(changes, ignored, ["tests/**"]) == {
         "tests/x": RECORDED,
         "tests/i": f"{a} absent absent absent",
     }
-    assert lock.deviations(changes, {}, []) == {}
+    assert protected_files.deviations(changes, {}, []) == {}
 
 
 def test_patterns_that_come_and_go() -> None:
     baseline = EMPTY._replace(protected={"tests/x": RECORDED, "lib/x": RECORDED})
     baseline = baseline._replace(protected_patterns=("tests/**", "lib/**"))
     now = {"tests/x": "later", "tests/y": "later", "src/x": "later"}
-    made = lock.relocked(baseline, ["tests/**", "src/**"], ["tests/**", "lib/**"], now)
+    made = protected_files.relocked(baseline, ["tests/**", "src/**"], ["tests/**", "lib/**"], now)
     assert made.protected == {"tests/x": RECORDED, "src/x": "later"}
     assert made.protected_patterns == ("tests/**", "src/**")
     # One that was protected and never recorded stays so.
     older = baseline._replace(protected={}, protected_patterns=())
-    made = lock.relocked(older, ["tests/**", "src/**"], ["tests/**"], now)
+    made = protected_files.relocked(older, ["tests/**", "src/**"], ["tests/**"], now)
     assert (made.protected, made.protected_patterns) == ({"src/x": "later"}, ("src/**",))
 
 

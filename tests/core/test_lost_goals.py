@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 
 from flow.cheap_typing import get_args
-from flow.core import lost_goals, stop_words
-from flow.core.goal import goal_from_document
-from flow.core.lifecycle import NON_TERMINAL, TERMINAL
-from flow.core.lost_goals import KnownGoal, Loss, LossKind, SessionNotes
+from flow.core.goal.lifecycle import NON_TERMINAL, TERMINAL
+from flow.core.goal.model import goal_from_document
+from flow.core.stop import lost_goals
+from flow.core.stop import messages as stop_messages
+from flow.core.stop.lost_goals import KnownGoal, Loss, LossKind, SessionNotes
 from tests.app.fakes import criterion, goal_document
 
 KNOWN = KnownGoal("issue-4", "run-1", "main", ("active",), "c")
@@ -110,7 +111,7 @@ def test_every_kind_has_words_that_a_terminal_takes(kind: Any) -> None:
     assert text.startswith("goal issue-4: ")
     assert text.isprintable()
     assert "{" not in text.replace("now{0}", "")
-    asked = stop_words.put_back([loss], SessionNotes(), 3)
+    asked = stop_messages.put_back([loss], SessionNotes(), 3)
     assert "\x1b" not in asked
     assert "1 of 3" in asked
 

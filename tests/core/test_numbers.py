@@ -10,7 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flow.adapters.judges.reply import Unusable, read_document
-from flow.core.numbers import MOST_CHARACTERS, WrittenNumber, at_most, exact, read, within
+from flow.core.judging.common.numbers import (
+    MOST_CHARACTERS,
+    WrittenNumber,
+    at_most,
+    exact,
+    read,
+    within,
+)
 
 NEARLY = "0.5" + "9" * 30
 

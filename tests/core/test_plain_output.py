@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from flow.core.plain_output import plain_lines
+from flow.core.text.plain_output import plain_lines
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from flow.adapters.attribution.proof_files import _words
-from flow.core.proof import Patterns, literal_name
-from flow.core.proof_words import MOST_PATTERNS, literal, watched
+from flow.core.evidence.proof import Patterns, literal_name
+from flow.core.evidence.proof_words import MOST_PATTERNS, literal, watched
 
 TREE = {
     "Makefile", "run.sh", "ci/test.sh", "tests/test_x.py", "tests/sub/test_y.py", "src/app.py",

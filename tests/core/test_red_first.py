@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from flow.core import red_first
-from flow.core.goal import Goal, goal_from_document
-from flow.core.red_first import BaseRun
+from flow.core.evidence import red_first
+from flow.core.evidence.red_first import BaseRun
+from flow.core.goal.model import Goal, goal_from_document
 from tests.app.fakes import BASE, criterion, goal_document
 
 AT = "2026-11-21T12:00:00Z"

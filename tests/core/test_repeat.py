@@ -6,7 +6,7 @@ from itertools import product
 
 import pytest
 
-from flow.core.repeat import Run, add_up, counts, flipped
+from flow.core.evidence.repeat import Run, add_up, counts, flipped
 
 OUTCOMES = ("passed", "failed", "inconclusive")
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from flow.core.numbers import WrittenNumber
-from flow.core.rubric import Ballot, Mark, Rubric, RubricCriterion, result, why_not
-from flow.core.rubric_files import rubric as from_document
-from flow.core.rubric_rules import problems, warnings
+from flow.core.judging.common.numbers import WrittenNumber
+from flow.core.judging.rubric.files import rubric as from_document
+from flow.core.judging.rubric.model import Ballot, Mark, Rubric, RubricCriterion, result, why_not
+from flow.core.judging.rubric.rules import problems, warnings
 from flow.errors import ContractError
 
 

@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
-from flow.core.judging.fences import Part
-from flow.core.rubric import Rubric, RubricCriterion
-from flow.core.rubric_prompt import (
+from flow.core.judging.rubric.model import Rubric, RubricCriterion
+from flow.core.judging.rubric.prompt import (
     RubricQuestion,
     reply_schema,
     rotated,
     rubric_question,
     rubric_text,
 )
+from flow.core.untrusted.fences import Part
 from flow.errors import InputError
 
 NONCE = "0123456789abcdef" * 2

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from flow.core.judging.fences import Part
-from flow.core.judging.quotes import QuotableTexts
-from flow.core.rubric import Ballot, Rubric, RubricCriterion
-from flow.core.rubric_prompt import INSTRUCTIONS_LIMIT, reply_schema, rubric_question
-from flow.core.rubric_reply import read_reply
+from flow.core.judging.common.quotes import QuotableTexts
+from flow.core.judging.rubric.model import Ballot, Rubric, RubricCriterion
+from flow.core.judging.rubric.prompt import INSTRUCTIONS_LIMIT, reply_schema, rubric_question
+from flow.core.judging.rubric.reply import read_reply
+from flow.core.untrusted.fences import Part
 from flow.errors import InputError
 
 NONCE = "0123456789abcdef"

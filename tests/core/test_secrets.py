@@ -18,10 +18,10 @@ import pytest
 from hypothesis import given, settings, target
 from hypothesis import strategies as st
 
-from flow.core import secrets
-from flow.core.secret_shapes import BEHIND, REACH, shapes
-from flow.core.secret_values import LEAST, secret_name, values, variants
-from flow.core.secrets import Masker, mark, mask
+from flow.core.secrets import redact as secrets_redact
+from flow.core.secrets.redact import Masker, mark, mask
+from flow.core.secrets.shapes import BEHIND, REACH, shapes
+from flow.core.secrets.values import LEAST, secret_name, values, variants
 from tests.support import secret_samples as samples
 from tests.support.pace import exceeds
 
@@ -46,7 +46,7 @@ def streamed(data: bytes, cuts: Sequence[int], known: Sequence[bytes] = ()) -> t
 @pytest.fixture
 def eager(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every chunk is looked at by itself, and nothing is collected first."""
-    monkeypatch.setattr(secrets, "BLOCK", 1)
+    monkeypatch.setattr(secrets_redact, "BLOCK", 1)
 
 
 def test_the_corpus_is_as_large_as_the_issue_asks() -> None:
@@ -223,12 +223,15 @@ def test_a_known_value_is_masked_however_it_is_written(name: str, way: str) -> N
     value = KNOWN[name]
     text = encodings(value)[way].encode()
     found = mask(b"here: " + text + b" :there", [value.encode()])
-    assert found.counts[secrets.KNOWN] >= 1
+    assert found.counts[secrets_redact.KNOWN] >= 1
     assert traces(value, found.data) == ""
     assert found.data.startswith(b"here: ")
     assert found.data.endswith(b" :there")
     if not way.startswith("base64"):
-        assert found == (b"here: " + mark(secrets.KNOWN) + b" :there", {secrets.KNOWN: 1})
+        assert found == (
+            b"here: " + mark(secrets_redact.KNOWN) + b" :there",
+            {secrets_redact.KNOWN: 1},
+        )
 
 
 @pytest.mark.parametrize("order", ["utf-16-le", "utf-16-be"])
@@ -237,7 +240,7 @@ def test_a_known_value_is_masked_in_utf_16(name: str, order: str) -> None:
     value = KNOWN[name]
     data = f"here: {value} :there".encode(order)
     found = mask(data, [value.encode()])
-    assert found.counts == {secrets.KNOWN: 1}
+    assert found.counts == {secrets_redact.KNOWN: 1}
     assert value.encode(order).strip(b"\0") not in found.data
     assert found.data.startswith("here: ".encode(order).rstrip(b"\0"))
     assert found.data.endswith(" :there".encode(order).lstrip(b"\0"))
@@ -274,7 +277,7 @@ def test_a_long_value_is_one_secret(size: int) -> None:
     for text in (value, base64.b64encode(b"ab" + value), value.hex().encode()):
         data = b"<" + text + b">" + b" " * 5000
         found = mask(data, [value])
-        assert found.counts == {secrets.KNOWN: 1}
+        assert found.counts == {secrets_redact.KNOWN: 1}
         assert len(found.data) < 5040
         assert streamed(data, range(1000, len(data), 1000), [value]) == found
 
@@ -282,17 +285,17 @@ def test_a_long_value_is_one_secret(size: int) -> None:
 def test_secrets_that_overlap_are_masked_to_the_last_byte() -> None:
     one, two = b"abcdefgh-ijklmnop", b"ijklmnop-qrstuvwx"
     found = mask(b"<abcdefgh-ijklmnop-qrstuvwx>", [one, two])
-    assert found == (b"<" + mark(secrets.KNOWN) + b">", {secrets.KNOWN: 1})
+    assert found == (b"<" + mark(secrets_redact.KNOWN) + b">", {secrets_redact.KNOWN: 1})
 
 
 def test_a_value_that_begins_another_hides_the_longer_one_too() -> None:
     found = mask(b"<abcdefgh-ijklmnop>", [b"abcdefgh", b"abcdefgh-ijklmnop"])
-    assert found.data == b"<" + mark(secrets.KNOWN) + b">"
+    assert found.data == b"<" + mark(secrets_redact.KNOWN) + b">"
 
 
 def test_short_values_are_not_looked_for() -> None:
     assert mask(b"a cat sat", [b"cat", b""]).counts == {}
-    assert mask(b"x" * LEAST, [b"x" * LEAST]).counts == {secrets.KNOWN: 1}
+    assert mask(b"x" * LEAST, [b"x" * LEAST]).counts == {secrets_redact.KNOWN: 1}
 
 
 @pytest.mark.usefixtures("eager")
@@ -374,12 +377,12 @@ def test_chunks_never_change_the_result(data: st.DataObject, parts: list[str], b
     whole = mask(raw, known)
     cuts = sorted(data.draw(st.lists(st.integers(0, len(raw)), max_size=12)))
     target(float(sum(whole.counts.values())))
-    before = secrets.BLOCK
-    secrets.BLOCK = block
+    before = secrets_redact.BLOCK
+    secrets_redact.BLOCK = block
     try:
         assert streamed(raw, cuts, known) == whole
     finally:
-        secrets.BLOCK = before
+        secrets_redact.BLOCK = before
 
 
 def test_no_pattern_looks_further_than_is_held_back() -> None:
@@ -387,9 +390,9 @@ def test_no_pattern_looks_further_than_is_held_back() -> None:
         parsed = _parser.parse(pattern)
         assert parsed.getwidth()[1] + _ahead(parsed) <= REACH, pattern[:80]
         assert _back(parsed) <= BEHIND, pattern[:80]
-    for step in (secrets.run_step(shape) for shape in shapes() if shape.run):
+    for step in (secrets_redact.run_step(shape) for shape in shapes() if shape.run):
         parsed = _parser.parse(step)
-        assert parsed.getwidth()[1] + _ahead(parsed) <= secrets.RUN_AHEAD, step
+        assert parsed.getwidth()[1] + _ahead(parsed) <= secrets_redact.RUN_AHEAD, step
 
 
 def every_pattern() -> list[bytes]:
@@ -397,7 +400,7 @@ def every_pattern() -> list[bytes]:
     odd = ["\\" * 40 + "x", "😀" * 600, "\n" * 600, "'" * 500, '&"<' * 300]
     table = shapes()
     found = [shape.pattern for shape in table]
-    found += [secrets.run_step(shape) for shape in table if shape.run]
+    found += [secrets_redact.run_step(shape) for shape in table if shape.run]
     found += [shape.until for shape in table if shape.until]
     found += [v.pattern for v in variants([t.encode() for t in (*KNOWN.values(), *odd)])]
     return found
@@ -605,15 +608,15 @@ def test_hundreds_of_values_cost_little_more_than_none() -> None:
     masker = Masker(known)
     text = b"tests/core/test_x.py::test_one PASSED\n" * 3000
     assert masker.feed(text) + masker.finish() == text
-    assert not any(finder.kind == secrets.KNOWN for finder in masker._index.used.values())
+    assert not any(finder.kind == secrets_redact.KNOWN for finder in masker._index.used.values())
     dump = b"\n".join(b"NAME=" + value for value in known)
     found = mask(dump, known)
-    assert found.data == b"\n".join([b"NAME=" + mark(secrets.KNOWN)] * 500)
-    assert found.counts == {secrets.KNOWN: 500}
+    assert found.data == b"\n".join([b"NAME=" + mark(secrets_redact.KNOWN)] * 500)
+    assert found.counts == {secrets_redact.KNOWN: 500}
 
 
 def test_any_bytes_are_taken() -> None:
     data = random.Random(1).randbytes(200_000)
     assert mask(data, [b"\xff\xfe" * 3 + b"ab", b"\0\1\2\3\4\5\6\7"]).counts == {}
     hidden = b"\xff\xfe" * 3 + b"ab"
-    assert mask(b"\0" + hidden + b"\0", [hidden]).data == b"\0" + mark(secrets.KNOWN) + b"\0"
+    assert mask(b"\0" + hidden + b"\0", [hidden]).data == b"\0" + mark(secrets_redact.KNOWN) + b"\0"

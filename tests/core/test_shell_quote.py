@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flow.core.explain import visible
-from flow.core.shell_quote import as_flow_runs, shell_word
+from flow.core.decision.explain import visible
+from flow.core.text.shell_quote import as_flow_runs, shell_word
 
 if TYPE_CHECKING:
     from pathlib import Path

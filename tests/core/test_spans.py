@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flow.core.spans import bounded, holds, merged, without
+from flow.core.chain.intervals import bounded, holds, merged, without
 
 SPAN = st.tuples(st.integers(1, 40), st.integers(1, 40))
 

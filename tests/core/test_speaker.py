@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from flow.core.speaker import AGENT_VARIABLES, SESSION_VARIABLES, Speaker, speaker
+from flow.core.tool_calls.speaker import AGENT_VARIABLES, SESSION_VARIABLES, Speaker, speaker
 
 REQUIRED = {"CLAUDECODE", "GEMINI_CLI", "CURSOR_AGENT", "CODEX_SANDBOX", "OPENCODE"}
 

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flow.cheap_typing import get_args
-from flow.core import stop
-from flow.core.decide import Decision, Measured, Opinion, Silence
-from flow.core.stop import Limits, Loop, Recent
+from flow.core.decision.decide import Decision, Measured, Opinion, Silence
+from flow.core.stop import policy as stop_policy
+from flow.core.stop.policy import Limits, Loop, Recent
 
 MODES = ("off", "warn", "block", "evaluator-loop")
 ROWS = (
@@ -40,13 +40,15 @@ T = "t" * 64
 
 def step(
     loop: Loop, mode: Any = "evaluator-loop", limits: Limits = FREE, at: float = 1000.0, **more: Any
-) -> stop.Step:
-    return stop.step(more.pop("row", "failed"), mode, loop, limits, tree=more.pop("tree", T), at=at)
+) -> stop_policy.Step:
+    return stop_policy.step(
+        more.pop("row", "failed"), mode, loop, limits, tree=more.pop("tree", T), at=at
+    )
 
 
 def test_the_lists_above_are_whole() -> None:
-    assert get_args(stop.Mode) == MODES
-    assert get_args(stop.Row) == ROWS
+    assert get_args(stop_policy.Mode) == MODES
+    assert get_args(stop_policy.Row) == ROWS
 
 
 @pytest.mark.parametrize(("row", "mode"), list(itertools.product(ROWS, MODES)))
@@ -85,7 +87,7 @@ OPINION = Opinion("not_achieved", 0.9)
 def test_the_row_of_an_evaluation(
     candidate: Any, decided: Any, opinion: Any, expected: str
 ) -> None:
-    assert stop.row(candidate, decided, opinion) == expected
+    assert stop_policy.row(candidate, decided, opinion) == expected
 
 
 @pytest.mark.parametrize(
@@ -95,7 +97,7 @@ def test_the_row_of_an_evaluation(
 def test_a_lost_proof_is_a_row_of_its_own_where_nothing_failed(
     candidate: Any, expected: str
 ) -> None:
-    assert stop.row(candidate, decision("not_achieved"), None, ("AC1",)) == expected
+    assert stop_policy.row(candidate, decision("not_achieved"), None, ("AC1",)) == expected
 
 
 @pytest.mark.parametrize(
@@ -110,7 +112,7 @@ def test_a_lost_proof_is_a_row_of_its_own_where_nothing_failed(
     ],
 )
 def test_what_can_be_a_lost_proof(outcome: str, reason: str, expected: bool) -> None:
-    assert stop.may_have_lost_its_proof(outcome, reason) == expected
+    assert stop_policy.may_have_lost_its_proof(outcome, reason) == expected
 
 
 @pytest.mark.parametrize(
@@ -118,7 +120,7 @@ def test_what_can_be_a_lost_proof(outcome: str, reason: str, expected: bool) -> 
     [("signal TERM", True), ("signal RTMIN+2", True), ("exit 0", False), (None, False)],
 )
 def test_a_signal_shows_nothing(result: str | None, expected: bool) -> None:
-    assert stop.ended_by_signal(result) == expected
+    assert stop_policy.ended_by_signal(result) == expected
 
 
 @pytest.mark.parametrize(("stuck", "why"), [(0, ""), (2, ""), (3, "stuck"), (4, "stuck")])
@@ -267,10 +269,12 @@ MINE = Loop("g", session="s", prompt="p", continuing=True, continuations=2, stuc
 def test_what_answers_a_continuation(
     session: Any, prompt: Any, continued: bool, answers: bool
 ) -> None:
-    assert stop.answers(MINE, session, prompt, continued) is answers
+    assert stop_policy.answers(MINE, session, prompt, continued) is answers
     idle = MINE._replace(continuing=False)
-    assert stop.answers(idle, session, prompt, continued) is False
-    after = stop.counted(MINE, session=session, prompt=prompt, continued=continued, passing=None)
+    assert stop_policy.answers(idle, session, prompt, continued) is False
+    after = stop_policy.counted(
+        MINE, session=session, prompt=prompt, continued=continued, passing=None
+    )
     assert after.continuations == (2 if answers else 0)
     assert after.continuing is False
 
@@ -279,7 +283,7 @@ def test_the_stuck_counter() -> None:
     """Four equal stops make three equal turns; an undecided stop counts for nothing."""
     loop, seen = Loop("g"), []
     for passing in ("a", "a", None, "a", "a", "b", "b"):
-        loop = stop.counted(loop, session="s", prompt="p", continued=True, passing=passing)
+        loop = stop_policy.counted(loop, session="s", prompt="p", continued=True, passing=passing)
         seen.append(loop.stuck_turns)
         loop = loop._replace(continuing=True)
     assert seen == [0, 1, 1, 2, 3, 0, 1]
@@ -287,7 +291,7 @@ def test_the_stuck_counter() -> None:
 
 def test_a_prompt_of_the_users_starts_the_stuck_counter_afresh() -> None:
     loop = MINE._replace(passing_sha256="a", stuck_turns=2)
-    after = stop.counted(loop, session="s", prompt="new", continued=False, passing="a")
+    after = stop_policy.counted(loop, session="s", prompt="new", continued=False, passing="a")
     assert (after.stuck_turns, after.continuations, after.prompt) == (0, 0, "new")
 
 
@@ -295,10 +299,10 @@ def test_the_passing_set() -> None:
     one = Measured("AC1", True, False, "passed")
     two = Measured("AC2", True, False, "passed")
     failed = two._replace(outcome="failed")
-    assert stop.passing_set([one, two]) == stop.passing_set([two, one])
-    assert stop.passing_set([one, failed]) == stop.passing_set([one])
-    assert stop.passing_set([one, two]) != stop.passing_set([one])
-    assert stop.passing_set([]) == stop.passing_set([failed])
+    assert stop_policy.passing_set([one, two]) == stop_policy.passing_set([two, one])
+    assert stop_policy.passing_set([one, failed]) == stop_policy.passing_set([one])
+    assert stop_policy.passing_set([one, two]) != stop_policy.passing_set([one])
+    assert stop_policy.passing_set([]) == stop_policy.passing_set([failed])
 
 
 LOOPS = st.builds(
@@ -320,8 +324,8 @@ LOOPS = st.builds(
 
 @given(LOOPS)
 def test_the_counters_are_read_back_as_they_were_written(loop: Loop) -> None:
-    assert stop.loop_from_document(loop.to_document(), "g") == loop
-    assert stop.loop_from_document(loop.to_document(), "other") is None
+    assert stop_policy.loop_from_document(loop.to_document(), "g") == loop
+    assert stop_policy.loop_from_document(loop.to_document(), "other") is None
 
 
 JSON = st.recursive(
@@ -335,10 +339,10 @@ JSON = st.recursive(
 
 @given(LOOPS, st.sampled_from(sorted(Loop._fields)), JSON)
 def test_counters_that_were_spoilt_are_none_or_counters(loop: Loop, key: str, value: Any) -> None:
-    found = stop.loop_from_document({**loop.to_document(), key: value}, "g")
+    found = stop_policy.loop_from_document({**loop.to_document(), key: value}, "g")
     if found is not None:
-        after = stop.counted(found, session="s", prompt="p", continued=True, passing="x")
-        stop.step("failed", "evaluator-loop", after, FREE, tree=T, at=1.0)
+        after = stop_policy.counted(found, session="s", prompt="p", continued=True, passing="x")
+        stop_policy.step("failed", "evaluator-loop", after, FREE, tree=T, at=1.0)
 
 
 WHOLE = Loop(
@@ -368,7 +372,7 @@ def test_what_loop_json_holds() -> None:
         "recent": [{"at": 1.5, "tree": "t"}, {"at": 2, "tree": None}],
         "evidence": {"AC1": "x"},
     }
-    assert stop.loop_from_document({"goal_id": "g"}, "g") == Loop("g")
+    assert stop_policy.loop_from_document({"goal_id": "g"}, "g") == Loop("g")
 
 
 @pytest.mark.parametrize(
@@ -395,12 +399,12 @@ def test_what_loop_json_holds() -> None:
     ],
 )
 def test_one_spoilt_field_spoils_the_counters(key: str, value: Any) -> None:
-    assert stop.loop_from_document({**WHOLE.to_document(), key: value}, "g") is None
+    assert stop_policy.loop_from_document({**WHOLE.to_document(), key: value}, "g") is None
 
 
 def test_only_the_newest_continuations_are_kept() -> None:
     many = [{"at": n, "tree": None} for n in range(9)]
-    found = stop.loop_from_document({**WHOLE.to_document(), "recent": many}, "g")
+    found = stop_policy.loop_from_document({**WHOLE.to_document(), "recent": many}, "g")
     assert found is not None
     assert [r.at for r in found.recent] == [6, 7, 8]
     loop = Loop("g", recent=tuple(Recent(float(n), "u") for n in range(3)))
@@ -430,9 +434,9 @@ def test_letting_go_leaves_the_counters_and_no_turn(loop: Loop, mode: str) -> No
 
 
 def test_a_known_prompt_decides_only_against_another_known_one() -> None:
-    assert stop.answers(MINE._replace(prompt=None), "s", "p", True) is True
-    assert stop.answers(MINE._replace(prompt=None), "s", "p", False) is False
-    after = stop.counted(MINE, session="s", prompt="new", continued=True, passing=None)
+    assert stop_policy.answers(MINE._replace(prompt=None), "s", "p", True) is True
+    assert stop_policy.answers(MINE._replace(prompt=None), "s", "p", False) is False
+    after = stop_policy.counted(MINE, session="s", prompt="new", continued=True, passing=None)
     assert (after.in_row, after.stuck_turns, after.passing_sha256) == (0, 0, None)
 
 
@@ -440,4 +444,4 @@ def test_the_passing_set_is_a_digest_of_the_ids_a_line_each() -> None:
     import hashlib
 
     measured = [Measured(f"AC{n}", True, False, "passed") for n in (2, 1)]
-    assert stop.passing_set(measured) == hashlib.sha256(b"AC1\nAC2").hexdigest()
+    assert stop_policy.passing_set(measured) == hashlib.sha256(b"AC1\nAC2").hexdigest()

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flow.core import stop_host
-from flow.core.stop_host import HOSTS, Answer, StopEvent, read_event, to_document
+from flow.core.stop import hosts as stop_hosts
+from flow.core.stop.hosts import HOSTS, Answer, StopEvent, read_event, to_document
 from tests.support import ROOT
 
 COMMON = {
@@ -249,9 +249,9 @@ def test_background_tasks_of_claude_code(
 def test_many_background_tasks_are_counted() -> None:
     tasks = [task(description="x" * 5000) for _ in range(1000)]
     event, _ = read_event("claude", given_input("claude", background_tasks=tasks))
-    assert len(event.background) == stop_host.MOST_TASKS + 1
+    assert len(event.background) == stop_hosts.MOST_TASKS + 1
     assert event.background[-1] == "980 more"
-    assert max(map(len, event.background)) == stop_host.NAME_LIMIT
+    assert max(map(len, event.background)) == stop_hosts.NAME_LIMIT
 
 
 @pytest.mark.parametrize("host", ["codex", "gemini", "cursor"])
@@ -328,7 +328,7 @@ def test_no_input_breaks_the_reader(host: str, document: object) -> None:
     assert event.cwd is None or (event.cwd.startswith("/") and "\x00" not in event.cwd)
     assert type(event.continued) is bool
     assert all(name and name.isprintable() for name in event.background)
-    assert len(event.background) <= stop_host.MOST_TASKS + 1
+    assert len(event.background) <= stop_hosts.MOST_TASKS + 1
     for line in (*warnings, event.skip):
         assert len(line) < 500
         assert line.isprintable()
@@ -412,8 +412,8 @@ def test_answers_in_the_words_of_the_host(host: str, name: str, document: dict[s
     ],
 )
 def test_a_reason_is_measured_as_the_host_does(host: str, text: str, size: int) -> None:
-    assert stop_host.reason_size(host, text) == size
-    assert stop_host.reason_limit(host) == 10_000
+    assert stop_hosts.reason_size(host, text) == size
+    assert stop_hosts.reason_limit(host) == 10_000
 
 
 @pytest.mark.parametrize(
@@ -437,7 +437,7 @@ def test_a_reason_is_measured_as_the_host_does(host: str, text: str, size: int) 
     ],
 )
 def test_the_cap_of_the_host(host: str, said: str | None, cap: int | None) -> None:
-    assert stop_host.block_cap(host, said) == cap
+    assert stop_hosts.block_cap(host, said) == cap
 
 
 @pytest.mark.parametrize(
@@ -445,13 +445,13 @@ def test_the_cap_of_the_host(host: str, said: str | None, cap: int | None) -> No
     [("claude", "Stop"), ("codex", "Stop"), ("gemini", "AfterAgent"), ("cursor", "stop")],
 )
 def test_the_event_of_the_host(host: str, name: str) -> None:
-    assert stop_host.event_name(host) == name
+    assert stop_hosts.event_name(host) == name
 
 
 def test_it_is_cheap_to_import() -> None:
     script = (
         "import sys; sys.path.insert(0, sys.argv[1]); import typing\n"
-        "before = set(sys.modules); import flow.core.stop_host\n"
+        "before = set(sys.modules); import flow.core.stop.hosts\n"
         "print(*sorted(set(sys.modules) - before))"
     )
     done = subprocess.run(
@@ -465,5 +465,5 @@ def test_it_is_cheap_to_import() -> None:
         "flow",
         "flow.cheap_typing",
         "flow.core",
-        "flow.core.stop_host",
+        "flow.core.stop.hosts",
     }

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from flow.core import stop
-from flow.core.stop import Limits, Loop, Recent
-from flow.core.stop_host import HOSTS, Answer, to_document
+from flow.core.stop import policy as stop_policy
+from flow.core.stop.hosts import HOSTS, Answer, to_document
+from flow.core.stop.policy import Limits, Loop, Recent
 
 MODES = ("off", "warn", "block", "evaluator-loop")
 ROWS = {
@@ -50,7 +50,7 @@ TREE = "t"
 def test_every_combination(mode: Any, row: Any, spent: bool, fast: bool, host: str) -> None:
     recent = tuple(Recent(1000.0 - n, TREE) for n in (2, 1, 0)) if fast else ()
     loop = Loop("g", continuations=20 if spent else 1, recent=recent)
-    step = stop.step(row, mode, loop, Limits(3, 20, None), tree=TREE, at=1001.0)
+    step = stop_policy.step(row, mode, loop, Limits(3, 20, None), tree=TREE, at=1001.0)
 
     goes_on = mode in ROWS[row] and not fast and not (spent and mode == "evaluator-loop")
     why = ""

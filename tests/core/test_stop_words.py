@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from flow.core import stop_words
-from flow.core.verdict import Verdict
+from flow.core.decision.verdict import Verdict
+from flow.core.stop import messages as stop_messages
 
 
 def verdict(**more: Any) -> Verdict:
@@ -45,8 +45,8 @@ def verdict(**more: Any) -> Verdict:
     ],
 )
 def test_what_is_let_go(found: Any, text: str) -> None:
-    assert stop_words.let_go(found, verdict(), asks=True) == text
-    warned = stop_words.let_go(found, verdict(), asks=False)
+    assert stop_messages.let_go(found, verdict(), asks=True) == text
+    warned = stop_messages.let_go(found, verdict(), asks=False)
     assert warned == (
         text
         if found in ("proved", "untrusted")
@@ -64,5 +64,5 @@ def test_what_is_let_go(found: Any, text: str) -> None:
     ],
 )
 def test_the_limits_have_a_word_and_a_sentence(why: Any, word: str, text: str) -> None:
-    assert stop_words.LIMITS[why] == word
-    assert stop_words.limit_reached(why, stuck=3, budget=20, cap=8) == text
+    assert stop_messages.LIMITS[why] == word
+    assert stop_messages.limit_reached(why, stuck=3, budget=20, cap=8) == text

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flow.core.tool_calls import Act, acts_in_folder, acts_in_shell, acts_on_path
-from flow.core.tool_questions import QUESTIONS, question
+from flow.core.tool_calls.questions import QUESTIONS, question
+from flow.core.tool_calls.rules import Act, acts_in_folder, acts_in_shell, acts_on_path
 
 ASKED = {
     "flow goal confirm g --proposal abcdef12": "confirm",

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flow.core.judging.fences import LIMIT, fence
-from flow.core.transcript import Entry, Laid, Transcript, ended, lay_out, plain
-from flow.core.transcript_layout import CAPS
+from flow.core.transcript.layout import CAPS
+from flow.core.transcript.model import Entry, Laid, Transcript, ended, lay_out, plain
+from flow.core.untrusted.fences import LIMIT, fence
 
 
 def made(*entries: Entry) -> Transcript:

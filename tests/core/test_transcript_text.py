@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from flow.core.transcript_text import entries
+from flow.core.transcript.text import entries
 
 Found = list[tuple[str, str, str | None]]
 

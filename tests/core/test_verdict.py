@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from flow.cheap_typing import get_args
-from flow.core.lifecycle import NON_TERMINAL, TERMINAL
-from flow.core.verdict import (
+from flow.core.decision.verdict import (
     HINT_LIMIT,
     REASON_LIMIT,
     Act,
@@ -21,6 +20,7 @@ from flow.core.verdict import (
     clip,
     next_act,
 )
+from flow.core.goal.lifecycle import NON_TERMINAL, TERMINAL
 
 PROPOSED = ProposedTransition("achieved", "why", 3, "p")
 VERDICT = Verdict(

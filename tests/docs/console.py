@@ -19,7 +19,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from flow.core.speaker import AGENT_VARIABLES
+from flow.core.tool_calls.speaker import AGENT_VARIABLES
 from tests.support import ROOT
 
 if TYPE_CHECKING:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from flow.core import debate_criteria, debate_prompt
+from flow.core.judging.debate import criteria as debate_criteria
+from flow.core.judging.debate import prompt as debate_prompt
 from tests.support import ROOT
 
 PAGE = Path(ROOT, "docs", "debates.md")

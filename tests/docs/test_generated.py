@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from flow.core.lifecycle import TABLE, mermaid
+from flow.core.goal.lifecycle import TABLE, mermaid
 from tests.support import ROOT
 from tools import make_docs
 

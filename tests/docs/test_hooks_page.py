@@ -7,7 +7,7 @@ import os
 import re
 from typing import TYPE_CHECKING, Any
 
-from flow.core import stop as core
+from flow.core.stop import policy as core
 from tests.entry import scene
 from tests.entry.hooks import settings, stop, verdict
 from tests.support import ROOT, GitRepo

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from flow.adapters.rubrics import rubric_files
-from flow.core.rubric_files import READY_MADE
-from flow.core.rubric_rules import CRITERION_KEYS, KEYS
+from flow.core.judging.rubric.files import READY_MADE
+from flow.core.judging.rubric.rules import CRITERION_KEYS, KEYS
 from tests.support import ROOT
 
 PAGE = Path(ROOT, "docs", "rubrics.md")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from flow.adapters.contracts import schemas
 from flow.adapters.rubrics.scorecard_rubrics import READY_MADE
-from flow.core.scorecard import DIMENSIONS, GRADES
+from flow.core.judging.scorecard.model import DIMENSIONS, GRADES
 from tests.support import ROOT
 
 PAGE = Path(ROOT, "docs", "scorecards.md")

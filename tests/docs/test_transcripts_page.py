@@ -7,7 +7,7 @@ from pathlib import Path
 
 from flow.adapters.attribution.shell_syntax import parse
 from flow.adapters.rubrics.scorecard_rubrics import READY_MADE
-from flow.core.destructive import destroys
+from flow.core.attribution.destructive import destroys
 from flow.wiring.auto_judging import MOST_SECONDS
 from tests.support import ROOT
 

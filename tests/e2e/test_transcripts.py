@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from flow.adapters.transcripts import reader
-from flow.core.transcript import Transcript, ended
+from flow.core.transcript.model import Transcript, ended
 from flow.errors import InputError
 from tests.e2e.agent import Agent, bash, says, uses
 from tests.e2e.session import Session

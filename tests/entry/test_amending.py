@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from flow.adapters.ledger import transaction
-from flow.core.boundary import Baseline
+from flow.core.boundary.rules import Baseline
 from flow.errors import InputError, StateError, StorageError
 from flow.wiring import Checkout
 from flow.wiring.amending import Amending

@@ -81,7 +81,7 @@ def test_what_real_runs_leave_is_named_and_does_not_count(work: GitRepo) -> None
 
 def test_what_an_older_record_took_for_a_by_product_counts_now(work: GitRepo) -> None:
     """Runs that were begun before may have one on record."""
-    from flow.core import boundary as b
+    from flow.core.boundary import rules as b
 
     entry = b.Entry("100644", "1" * 40)
     for path in ("conftest.py", ".claude/settings.flow.json"):

@@ -401,7 +401,7 @@ KINDS = [("code", "Correctness"), ("design", "Completeness"), ("documentation", 
 def test_the_ready_made_criteria(
     kind: str, first: str, place: GitRepo, judges: DebateJudges
 ) -> None:
-    from flow.core.debate_criteria import ready_made
+    from flow.core.judging.debate.criteria import ready_made
 
     scores = {criterion.name: 4 for criterion in ready_made(kind)}
     judges.says({"assess": reply(scores, FIRST)})

@@ -13,7 +13,7 @@ import pytest
 from flow.adapters.contracts.check import accepts
 from flow.adapters.rubrics import score_files
 from flow.adapters.transcripts import files as transcripts_files
-from flow.core.scorecard import NAMES, NO_PRIOR
+from flow.core.judging.scorecard.model import NAMES, NO_PRIOR
 from flow.errors import InputError, StorageError
 from tests.entry import scene
 from tests.render.test_scorecard import columns

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from flow.adapters.contracts.formats import read_goal
-from flow.core.chain import Head, following
-from flow.core.goal import canonical_digest
+from flow.core.chain.entries import Head, following
+from flow.core.goal.model import canonical_digest
 from tests.entry import hooks, scene
 from tests.entry.scene import flow
 from tests.entry.test_hook_judge import asked, says

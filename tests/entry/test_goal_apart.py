@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from flow.core.scorecard import GRADES, NAMES
+from flow.core.judging.scorecard.model import GRADES, NAMES
 from tests.entry import scene
 from tests.entry.hooks import event, run_script, settings
 from tests.support import GitRepo, Ran

@@ -155,7 +155,7 @@ def test_the_helpers_door_looks_too(work: GitRepo) -> None:
 
 def test_a_proposal_that_says_nothing_of_guards_is_none(work: GitRepo) -> None:
     """As Flow 0.1.0 wrote it, with the id that it computed."""
-    from flow.core.goal import canonical_digest
+    from flow.core.goal.model import canonical_digest
 
     scene.create(work)
     scene.propose(work)

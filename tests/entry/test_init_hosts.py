@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from flow.adapters.setup import init as setup_init
-from flow.core.stop_host import HOSTS
+from flow.core.stop.hosts import HOSTS
 from tests.entry import scene
 from tests.support.here import flow_here
 

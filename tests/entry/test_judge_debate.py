@@ -20,8 +20,8 @@ from flow import NoUsableAnswer, adebate, debate
 from flow.adapters.judges.asking import Judge
 from flow.adapters.judges.budget import Budget
 from flow.app.judge_port import Answer, NoAnswer, Question, Usage
-from flow.core.debate_result import document
-from flow.core.judging.fences import Part
+from flow.core.judging.debate.result import document
+from flow.core.untrusted.fences import Part
 from flow.errors import InputError, RefusedError
 from flow.wiring import debates
 from tests.adapters.judges.scene import KEY, NO_PROXIES, Sleeper
@@ -233,7 +233,7 @@ class Same:
 
 
 def agenda(text: str = SOLUTION, **more: Any) -> debates.Agenda:
-    from flow.core import debate_criteria
+    from flow.core.judging.debate import criteria as debate_criteria
 
     part = Part("solution", text, "src/area.py")
     return debates.Agenda("areas", (part,), "area-src", debate_criteria.parse(WORD), **more)

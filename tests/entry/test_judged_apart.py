@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from flow.app.judge_port import Answer, NoAnswer, Question, Usage
-from flow.core.judging.apart import DebateOrder, Heard, ScorecardOrder
-from flow.core.scorecard import DIMENSIONS, GRADES
+from flow.core.judging.goal.delegated import DebateOrder, Heard, ScorecardOrder
+from flow.core.judging.scorecard.model import DIMENSIONS, GRADES
 from flow.wiring import judging_apart
 from flow.wiring import judging_by_debate as by_debate
 from flow.wiring import judging_by_scorecard as by_scorecard
@@ -372,7 +372,7 @@ def test_several_files_and_what_is_left_out(place: GitRepo) -> None:
 
 
 def by_debate_criteria() -> list[dict[str, str]]:
-    from flow.core.debate_criteria import ready_made
+    from flow.core.judging.debate.criteria import ready_made
 
     return [{"name": one.name} for one in ready_made("code")]
 

@@ -328,8 +328,8 @@ def test_what_is_not_protected_costs_nothing(repo: GitRepo, protected: bool) -> 
     words = [sys.executable, "-c", f"import sys; sys.path.insert(0, {ROOT!r}){IMPORTED}"]
     loaded = set(run(words, cwd=repo.path).stderr.split())
     assert "flow.app.evaluate" in loaded
-    assert ({"flow.core.lock", "flow.app.locking"} <= loaded) is protected
-    assert not loaded & {"flow.core.amendment", "flow.core.trust_diff", "flow.app.amend"}
+    assert ({"flow.core.evidence.protected_files", "flow.app.locking"} <= loaded) is protected
+    assert not loaded & {"flow.core.goal.amendment", "flow.core.goal.trust_diff", "flow.app.amend"}
 
 
 def test_hostile_names_are_escaped(work: GitRepo) -> None:

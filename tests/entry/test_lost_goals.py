@@ -509,7 +509,7 @@ def test_notes_that_are_broken_are_no_notes(work: GitRepo, home: Path, capfd: Ca
 
 def test_old_sessions_are_forgotten(tmp_path: Path) -> None:
     from flow.adapters.user_state import checkouts
-    from flow.core.lost_goals import SessionNotes
+    from flow.core.stop.lost_goals import SessionNotes
 
     notes = CheckoutNotes(str(tmp_path / "state"), "/x", None)
     for number in range(checkouts.MOST_SESSIONS + 5):

@@ -61,7 +61,7 @@ def test_wheel_holds_the_package_the_schemas_and_the_example(wheel: Path) -> Non
     scored = {name for name in names if name.startswith("flow/_data/scorecard_rubrics/")}
     assert scored == {f"flow/_data/scorecard_rubrics/rubric-{name}.md" for name in SCORED}
     assert {f"flow/_data/schemas/v1/{name}.schema.json" for name in SCHEMAS} <= names
-    assert {"flow/py.typed", "flow/__main__.py", "flow/core/lifecycle.py"} <= names
+    assert {"flow/py.typed", "flow/__main__.py", "flow/core/goal/lifecycle.py"} <= names
     example = {name for name in names if name.startswith("flow/_data/example/")}
     tracked = [
         os.path.relpath(os.path.join(folder, name), f"{ROOT}/.flow-example")

@@ -159,7 +159,7 @@ def test_the_evaluators_skill_points_at_the_one_mechanism() -> None:
         "flow goal evaluate --no-input ID",
         "flow goal status",
     }
-    from flow.core.lifecycle import STATUSES
+    from flow.core.goal.lifecycle import STATUSES
 
     named = {word for word in re.findall(r"`([a-z_]+)`", text) if word in STATUSES}
     assert {"active", "blocked", "waiting_for_user", "achieved", "failed"} <= named
@@ -175,7 +175,7 @@ def test_an_evaluation_that_is_allowed_cannot_confirm(tmp_path: Path) -> None:
 
 
 def test_the_agent_for_an_opinion_has_no_tools_and_is_told_what_every_judge_is_told() -> None:
-    from flow.core.judging.prompt import SYSTEM
+    from flow.core.judging.goal.prompt import SYSTEM
 
     rel = "agents/goal-evaluator-judge.md"
     assert front(rel)["tools"] == "[]"

@@ -17,7 +17,7 @@ import flow
 from flow import NoUsableAnswer, Scorecard, ScoredDimension, ascorecard, scorecard, scorecards
 from flow.adapters.rubrics import score_files
 from flow.adapters.transcripts import reader
-from flow.core.scorecard import NAMES
+from flow.core.judging.scorecard.model import NAMES
 from flow.errors import FlowError, InputError, StateError
 from flow.wiring import scorecards as wiring
 from tests.adapters.judges.scene import KEY, NO_PROXIES

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
-from flow.core.secrets import mark
+from flow.core.secrets.redact import mark
 from tests.entry import scene
 from tests.support import GitRepo, run_helper
 from tests.support import secret_samples as samples

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from flow.cli.main import run
-from flow.core.explain import visible
+from flow.core.decision.explain import visible
 from tests.adapters.test_worktree import CANARIES, CASES, Case
 from tests.support.gitbox import GitBox
 

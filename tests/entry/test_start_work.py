@@ -54,7 +54,12 @@ def test_a_stop_after_a_turn_was_written_loads_only_what_it_needs(repo: GitRepo)
     assert "flow.app.stop_turn" in modules
     rare = {"yaml", "flow.adapters.contracts.strict_yaml", "flow.adapters.contracts.edit"}
     rare |= {"fnmatch", "signal", "filelock", "transitions", "git", "jsonschema", "subprocess"}
-    rare |= {"flow.core.proof", "flow.core.lock", "flow.adapters.process.speaker", "flow.app.doors"}
+    rare |= {
+        "flow.core.evidence.proof",
+        "flow.core.evidence.protected_files",
+        "flow.adapters.process.speaker",
+        "flow.app.doors",
+    }
     assert not rare & modules
 
 

@@ -178,8 +178,8 @@ def test_a_proposal_ends_when_what_it_rests_on_moves(work: GitRepo, name: str) -
 def test_a_proposal_made_up_of_failing_evidence_is_none(work: GitRepo) -> None:
     """Its id is right for what it says; the sidecar it names says something else."""
     from flow.app.proposals import proposal_id
-    from flow.core.evidence import Subject
-    from flow.core.verdict import CriterionResult
+    from flow.core.decision.verdict import CriterionResult
+    from flow.core.evidence.model import Subject
 
     created(work)
     assert flow(work, "goal", "evaluate", "greet").status == 1

@@ -16,7 +16,7 @@ from flow.adapters.fs import files, locks
 from flow.adapters.worktree import cache as worktree_cache
 from flow.adapters.worktree.cache import _forget_oldest
 from flow.core import layout
-from flow.core.boundary import OwnFiles
+from flow.core.boundary.rules import OwnFiles
 from tests.faults.commands import EVIDENCE
 from tests.faults.scenes import (
     CALL_TIMEOUT,

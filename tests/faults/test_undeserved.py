@@ -45,8 +45,8 @@ def test_without_its_mend_each_kind_is_found(place, mend):
 
 def test_an_edit_that_no_longer_fits_says_so():
     for edit in (
-        mends.Edit("flow.core.globs:without_end_blanks", "no such text", ""),
-        mends.Edit("flow.core.globs:no_such_function", "", ""),
+        mends.Edit("flow.core.boundary.globs:without_end_blanks", "no such text", ""),
+        mends.Edit("flow.core.boundary.globs:no_such_function", "", ""),
     ):
         with pytest.raises(mends.Stale), mends._edited(edit):
             pass

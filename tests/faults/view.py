@@ -12,7 +12,7 @@ from flow.adapters.fs import files
 from flow.adapters.journal import store as journal_store
 from flow.adapters.ledger.reader import FileRecords
 from flow.core import layout
-from flow.core.lifecycle import allowed
+from flow.core.goal.lifecycle import allowed
 from flow.errors import FlowError
 from tests.faults.scenes import GOAL, JOURNAL, RUN
 

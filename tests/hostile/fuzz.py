@@ -132,7 +132,7 @@ def _trust(data: bytes) -> None:
 
 def _globs(data: bytes) -> None:
     """The first line is a pattern, the others are paths."""
-    from flow.core import globs
+    from flow.core.boundary import globs
 
     pattern, *paths = data[:4096].split(b"\n")
     text = pattern.decode("utf-8", "surrogateescape")

@@ -20,16 +20,17 @@ from hypothesis import strategies as st
 
 from flow.adapters.judges.reply import Unusable, read_reply
 from flow.app.judging_rubrics import _applied
-from flow.core import rubric_reply, scorecard_reply
-from flow.core.decide import Opinion, Silence, decide
-from flow.core.judging import ballots
-from flow.core.judging import reply as goal_reply
-from flow.core.judging.bundle import Bundle, Item, Sought
-from flow.core.judging.fences import Part
-from flow.core.judging.prompt import make
-from flow.core.judging.quotes import QuotableTexts
-from flow.core.rubric import Rubric, RubricCriterion, result
-from flow.core.scorecard import NAMES
+from flow.core.decision.decide import Opinion, Silence, decide
+from flow.core.judging.common.quotes import QuotableTexts
+from flow.core.judging.goal import ballots
+from flow.core.judging.goal import reply as goal_reply
+from flow.core.judging.goal.bundle import Bundle, Item, Sought
+from flow.core.judging.goal.prompt import make
+from flow.core.judging.rubric import reply as rubric_reply
+from flow.core.judging.rubric.model import Rubric, RubricCriterion, result
+from flow.core.judging.scorecard import reply as scorecard_reply
+from flow.core.judging.scorecard.model import NAMES
+from flow.core.untrusted.fences import Part
 
 # --- what the judge is given ---------------------------------------------------------------------
 

@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 from flow.adapters.contracts.shapes import self_contained
 from flow.adapters.judges.subjects import parts
 from flow.adapters.rubrics import rubric_files
-from flow.core.calibration import Label, believed, calibrate
-from flow.core.calibration_cases import cases
-from flow.core.judging.fences import Part
-from flow.core.judging.quotes import LEAST_QUOTE, QuotableTexts, normalized
-from flow.core.rubric import Ballot, Mark, Rubric, RubricCriterion, result
-from flow.core.rubric_files import rubric as from_document
-from flow.core.rubric_prompt import rubric_question
-from flow.core.rubric_reply import read_reply
+from flow.core.judging.common.quotes import LEAST_QUOTE, QuotableTexts, normalized
+from flow.core.judging.rubric.calibration import Label, believed, calibrate
+from flow.core.judging.rubric.calibration_cases import cases
+from flow.core.judging.rubric.files import rubric as from_document
+from flow.core.judging.rubric.model import Ballot, Mark, Rubric, RubricCriterion, result
+from flow.core.judging.rubric.prompt import rubric_question
+from flow.core.judging.rubric.reply import read_reply
+from flow.core.untrusted.fences import Part
 from flow.errors import FlowError
 
 RUBRIC = Rubric("R", [RubricCriterion("a", "d"), RubricCriterion("b", "d", 2, 0.5)])

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from flow.app.scoring import Scored, Tools, score
-from flow.core.scorecard_prompt import Matter
-from flow.core.transcript import Entry, Transcript, lay_out, plain
+from flow.core.judging.scorecard.prompt import Matter
+from flow.core.transcript.model import Entry, Transcript, lay_out, plain
 from tests.app.judge_fakes import FakeJudge
 from tests.entry import scene
 from tests.hostile import test_injection

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from fractions import Fraction
 
-from flow.core.debate import Agreement
+from flow.core.judging.debate.model import Agreement
 from flow.render.debate import Progress
 
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from flow.core.confirming import ContractStep, CriterionProof
-from flow.core.explain import names
-from flow.core.proof import LineCount, ProofChange, ProofFile
+from flow.core.decision.confirming import ContractStep, CriterionProof
+from flow.core.decision.explain import names
+from flow.core.evidence.proof import LineCount, ProofChange, ProofFile
 from flow.errors import ALL, FEW, PATHS
 from flow.render import baseline, judgement, page, text, verdict
 from flow.render.confirming import HOOK_LINES, LEFT_BEHIND, MOST_ROWS, at_terminal, for_hook

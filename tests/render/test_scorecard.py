@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flow.core.scorecard import NAMES
+from flow.core.judging.scorecard.model import NAMES
 from flow.render import scorecard
 from flow.render.columns import clean, encodable, fit, width, wrap
 from flow.render.scorecard import below, box, whole

@@ -12,8 +12,15 @@ from pathlib import Path
 from flow.adapters.baseline import pinned
 from flow.adapters.git import repository as git
 from flow.adapters.worktree.change_set import snapshot
-from flow.core import lock
-from flow.core.boundary import Baseline, BoundaryReport, OwnFiles, Snapshot, judge, subject_tree
+from flow.core.boundary.rules import (
+    Baseline,
+    BoundaryReport,
+    OwnFiles,
+    Snapshot,
+    judge,
+    subject_tree,
+)
+from flow.core.evidence import protected_files
 
 FILES = {
     "src/app.py": "print('app')\n",
@@ -155,7 +162,7 @@ class GitBox:
         """The protected files that are not as they were, with what happened to each."""
         assert self.baseline is not None
         own = OwnFiles(".decisions")
-        found = lock.difference(self.snapshot(), self.baseline, self.protected, own)
+        found = protected_files.difference(self.snapshot(), self.baseline, self.protected, own)
         return {file.path: file.kind for file in found.files} if found else {}
 
     def report(self, now: Snapshot | None = None) -> BoundaryReport:

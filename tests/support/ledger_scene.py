@@ -19,8 +19,8 @@ from flow.app.ports import (
     RawOutput,
     Turn,
 )
-from flow.core.boundary import Baseline
-from flow.core.evidence import EVALUATOR, evidence_document
+from flow.core.boundary.rules import Baseline
+from flow.core.evidence.model import EVALUATOR, evidence_document
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from flow.core.scorecard import NAMES
+from flow.core.judging.scorecard.model import NAMES
 
 
 def reply(

@@ -13,14 +13,14 @@ from flow.adapters.attribution import declared_reports
 from flow.adapters.attribution.declared_reports import stamp
 from flow.adapters.fs import files
 from flow.cheap_typing import TYPE_CHECKING, Any
-from flow.core.attribution_reading import (
+from flow.core.attribution.reading import (
     LONGEST_WHY,
     RULE_FILE,
     WINDOW,
     Attribution,
     Reading,
 )
-from flow.core.explain import visible
+from flow.core.decision.explain import visible
 from flow.errors import ContractError, FlowError
 
 if TYPE_CHECKING:
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
     from flow.adapters.attribution.declared_reports import Stamp
     from flow.app.ports import Check, CheckResult, RunChecks
-    from flow.core.attribution_rules import Rule
-    from flow.core.attribution_summary import Summary
+    from flow.core.attribution.rules import Rule
+    from flow.core.attribution.summary import Summary
 
 REVISION = 9
 """To be raised when a command's classing changes without a change of Flow's version."""
@@ -67,7 +67,7 @@ class Attributor:
         """The reports that a command may write, as they are before it runs."""
         if not self.rules() and ".xml" not in check.command and ".json" not in check.command:
             return {}
-        from flow.core.attribution_rules import applies
+        from flow.core.attribution.rules import applies
 
         reading = self.reading(check.command)
         named = list(reading.files)
@@ -105,7 +105,7 @@ class Attributor:
         asked = before or check.report or reading.runners or self.rules()
         if not data and not asked:
             return None  # nobody says anything
-        from flow.core.attribution import (
+        from flow.core.attribution.attribute import (
             found_reports,
             lines_of,
             not_reported,
@@ -136,8 +136,8 @@ class Attributor:
     ) -> str:
         """Why a run on the base commit that failed shows no test that failed; empty: it does."""
         from flow.adapters.attribution.programs import missing
-        from flow.core.attribution import lines_of
-        from flow.core.attribution_absent import shows_nothing
+        from flow.core.attribution.absent import shows_nothing
+        from flow.core.attribution.attribute import lines_of
 
         reading = self.reading(check.command)
         data = self._output_end(result)
@@ -182,14 +182,14 @@ class Attributor:
 
         def read() -> dict[str, Any]:
             from flow.adapters.attribution.shell_syntax import parse
-            from flow.core.attribution import read_command
+            from flow.core.attribution.attribute import read_command
 
             return read_command(command, parse).to_document()
 
         return Reading.from_document(self._cached(key, "command", read))
 
     def _parsed(self, data: bytes) -> tuple[Rule, ...]:
-        from flow.core.attribution_rules import read_rules
+        from flow.core.attribution.rules import read_rules
 
         def read() -> dict[str, Any]:
             from flow.adapters.contracts import formats

@@ -11,16 +11,16 @@ import os
 from flow.adapters.contracts.text import dotted
 from flow.adapters.process.tool import find_program, run_tool
 from flow.cheap_typing import TYPE_CHECKING, Any
-from flow.core.explain import visible
-from flow.core.runner_names import report_of, runner_of
+from flow.core.decision.explain import visible
+from flow.core.masked_exit.runner_names import report_of, runner_of
 from flow.errors import Fault
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from flow.adapters.attribution.attribute import Attributor
-    from flow.core.goal import Goal
-    from flow.core.pipes import PipePart
+    from flow.core.attribution.pipes import PipePart
+    from flow.core.goal.model import Goal
 
 COMMANDS = ("verification_command", "evidence_command")
 LONGEST = 400
@@ -92,7 +92,7 @@ def _asks(words: Sequence[str]) -> str:
 
 def pipe_warnings(goal: Goal) -> list[str]:
     """A warning for each pipe of a goal's commands that cannot pass, with a form that can."""
-    from flow.core.pipes import cannot_pass
+    from flow.core.attribution.pipes import cannot_pass
 
     found = []
     for criterion in goal.criteria:
@@ -137,7 +137,7 @@ def _bare(pipeline: Any) -> Iterator[Any]:
 
 def _parts(pipeline: Any) -> Iterator[PipePart]:
     from flow.adapters.attribution.shell_syntax import parse
-    from flow.core.pipes import PipePart
+    from flow.core.attribution.pipes import PipePart
 
     children = [child for child in pipeline.children if child.type != "comment"]
     whole = pipeline.text

@@ -17,7 +17,7 @@ from flow.errors import FlowError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from flow.core.attribution_summary import Summary
+    from flow.core.attribution.summary import Summary
 
     Stamp = tuple[int, int, int, int]
 
@@ -52,7 +52,7 @@ def listed(top: str, cwd: str, pattern: str) -> dict[str, Stamp]:
 
 def _named(top: str, pattern: str) -> Iterator[str]:
     """The files below ``top`` that a pattern covers; links are not followed."""
-    from flow.core.globs import Globs
+    from flow.core.boundary.globs import Globs
 
     wanted = Globs([pattern], anchored=True)
     parts = pattern.split("/")

@@ -7,12 +7,12 @@ import re
 
 from flow.adapters.process.tool import find_program
 from flow.cheap_typing import TYPE_CHECKING
-from flow.core.explain import visible
+from flow.core.decision.explain import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from flow.core.goal import Goal
+    from flow.core.goal.model import Goal
 
 _PLAIN_WORD = re.compile(
     r"\s*((?:[A-Za-z_][A-Za-z0-9_]*=[^\s'\"$`\\;&|<>()]*\s+)*)([\w./+-]+)(?=\s|$|;|&|\|)"

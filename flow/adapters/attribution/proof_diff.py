@@ -6,15 +6,15 @@ from difflib import unified_diff
 
 from flow.adapters.attribution.proof_files import LINES_LIMIT, blobs, content_now
 from flow.cheap_typing import TYPE_CHECKING
-from flow.core.changes import ABSENT, entry_digest
-from flow.core.explain import visible
-from flow.core.proof import ProofFile
+from flow.core.boundary.changes import ABSENT, entry_digest
+from flow.core.decision.explain import visible
+from flow.core.evidence.proof import ProofFile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from flow.adapters.git.repository import Repo
-    from flow.core.changes import Change
+    from flow.core.boundary.changes import Change
 
 MOST_FILES = 1000
 MOST_LINES = 200_000

@@ -9,20 +9,20 @@ import stat
 from flow.adapters.fs import files
 from flow.adapters.worktree.hashes import hashed
 from flow.cheap_typing import TYPE_CHECKING, Any, Literal
-from flow.core import lock, proof
-from flow.core.by_products import cache_root
-from flow.core.changes import ABSENT, Entry, entry_digest
-from flow.core.globs import compile_glob
-from flow.core.proof import LineCount, ProofFile, literal_name
+from flow.core.boundary.by_products import cache_root
+from flow.core.boundary.changes import ABSENT, Entry, entry_digest
+from flow.core.boundary.globs import compile_glob
+from flow.core.evidence import proof, protected_files
+from flow.core.evidence.proof import LineCount, ProofFile, literal_name
 from flow.errors import FlowError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from flow.adapters.git.repository import Repo
-    from flow.core.changes import Baseline, Change
-    from flow.core.goal import Goal
-    from flow.core.proof_words import Watched
+    from flow.core.boundary.changes import Baseline, Change
+    from flow.core.evidence.proof_words import Watched
+    from flow.core.goal.model import Goal
 
 MOST_FILES = 2000
 """Files that are hashed by name; what is more is left out."""
@@ -41,8 +41,8 @@ _PRODUCT = 4_000_000
 
 def named(goal: Goal, top: str, environ: Mapping[str, str]) -> Watched:
     """The patterns for a goal's commands, as the checkout is now."""
-    from flow.core.globs import why_not
-    from flow.core.proof_words import watched
+    from flow.core.boundary.globs import why_not
+    from flow.core.evidence.proof_words import watched
 
     commands = [
         (text, criterion.cwd or "")
@@ -88,7 +88,7 @@ def recorded(
     repo: Repo, baseline: Baseline, patterns: Sequence[str], changes: Sequence[Change]
 ) -> Baseline:
     """The baseline of a goal that begins now, with what its commands rest on."""
-    states = lock.deviating(changes, {}, proof.Patterns(patterns))
+    states = protected_files.deviating(changes, {}, proof.Patterns(patterns))
     return proof.pinned(
         baseline._replace(proof_states=states),
         patterns,
@@ -116,7 +116,7 @@ def count_lines(repo: Repo, changed: Sequence[ProofFile]) -> dict[str, LineCount
 def _compared(file: ProofFile, old: bytes | None, new: bytes | None) -> LineCount | None:
     if old is None or new is None or b"\0" in old[:8000] or b"\0" in new[:8000]:
         return None
-    from flow.core.proof_tables import HARMLESS_KEYS
+    from flow.core.evidence.proof_tables import HARMLESS_KEYS
 
     added, removed = _counted(old.splitlines(), new.splitlines())
     name = file.path.rpartition("/")[2]
@@ -197,7 +197,7 @@ class _Checkout:
 def _words(text: str) -> Iterator[tuple[str | None, ...]]:
     """The words of every simple command; of a text that is no plain shell, those between blanks."""
     from flow.adapters.attribution.shell_syntax import parse
-    from flow.core.shell import commands
+    from flow.core.masked_exit.shell import commands
 
     node = parse(text)
     if node is None:

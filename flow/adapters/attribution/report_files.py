@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flow.cheap_typing import Any
-from flow.core.attribution_summary import Summary
+from flow.core.attribution.summary import Summary
 
 LIMIT = 16 << 20
 """Bytes; a larger report is not read."""

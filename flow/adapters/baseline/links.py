@@ -12,8 +12,8 @@ import stat
 
 from flow.adapters.worktree.ignore import Rules
 from flow.cheap_typing import TYPE_CHECKING, NamedTuple
-from flow.core.changes import ABSENT
-from flow.core.explain import names, visible
+from flow.core.boundary.changes import ABSENT
+from flow.core.decision.explain import names, visible
 from flow.core.sha import sha256
 from flow.errors import GitError, InputError, StorageError
 

@@ -13,7 +13,7 @@ from flow.adapters.worktree.trees import changed_between
 from flow.app.create import Outside
 from flow.cheap_typing import TYPE_CHECKING
 from flow.core import layout
-from flow.core.boundary import (
+from flow.core.boundary.rules import (
     Baseline,
     Change,
     dirty_digest,
@@ -88,19 +88,19 @@ def pin(
     )
     if proof is not None:
         from flow.adapters.attribution.proof_files import recorded
-        from flow.core import lock
+        from flow.core.evidence import protected_files
 
-        changes = lock.counted((*now.changes, *now.emptied))
+        changes = protected_files.counted((*now.changes, *now.emptied))
         pinned = recorded(repo, pinned, proof, tuple(changes))
     return pinned
 
 
 def _deviations(now: Collected, protected: Sequence[str]) -> dict[str, str]:
     """What the verifier lock records of the protected files, Flow's own included, as they are."""
-    from flow.core import lock
+    from flow.core.evidence import protected_files
 
-    changes = lock.counted((*now.changes, *now.emptied))
-    return lock.deviations(changes, now.locked, protected)
+    changes = protected_files.counted((*now.changes, *now.emptied))
+    return protected_files.deviations(changes, now.locked, protected)
 
 
 def relock(
@@ -116,14 +116,14 @@ def relock(
 
     Raises :class:`GitError` where git cannot answer.
     """
-    from flow.core import lock
+    from flow.core.evidence import protected_files
 
     added = [pattern for pattern in protected if pattern not in before]
     found: dict[str, str] = {}
     if added and baseline.base_commit is not None:
         now = collect(repo, baseline.base_commit, denied, cache_dir=cache_dir, protected=added)
         found = _deviations(now, added)
-    return lock.relocked(baseline, protected, before, found)
+    return protected_files.relocked(baseline, protected, before, found)
 
 
 def _named(repo: Repo, ref: str, head: str) -> str | None:

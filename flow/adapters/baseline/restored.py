@@ -14,7 +14,7 @@ from flow.adapters.worktree.guards import guards
 from flow.adapters.worktree.ignore import RULES_FILE
 from flow.cheap_typing import TYPE_CHECKING
 from flow.core import layout
-from flow.core.boundary import Baseline, dirty_digest
+from flow.core.boundary.rules import Baseline, dirty_digest
 from flow.errors import GitError
 
 if TYPE_CHECKING:

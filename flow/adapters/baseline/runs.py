@@ -14,8 +14,8 @@ from flow.adapters.git import repository
 from flow.adapters.verification.runner import CommandRunner
 from flow.cheap_typing import TYPE_CHECKING
 from flow.core import layout
-from flow.core.attribution_reading import RULE_FILE
-from flow.core.explain import names
+from flow.core.attribution.reading import RULE_FILE
+from flow.core.decision.explain import names
 from flow.errors import ContractError, GitError
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ import os
 
 from flow.adapters.git import repository
 from flow.cheap_typing import TYPE_CHECKING
-from flow.core.explain import names, visible
+from flow.core.decision.explain import names, visible
 from flow.errors import GitError, StorageError
 
 if TYPE_CHECKING:

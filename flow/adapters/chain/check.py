@@ -17,17 +17,18 @@ from flow.adapters.fs import files, locks
 from flow.adapters.fs.folders import open_folder, reported, split
 from flow.adapters.ledger.reader import BASELINE_LIMIT
 from flow.cheap_typing import TYPE_CHECKING, NamedTuple
-from flow.core import ids, layout
-from flow.core.chain import head_of
-from flow.core.chain_walk import Finding, Said, walk
+from flow.core import layout
+from flow.core.chain.entries import head_of
+from flow.core.chain.walk import Finding, Said, walk
+from flow.core.goal import ids
 from flow.errors import FlowError, LockTimeout, StorageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from flow.adapters.chain.pinned_heads import Kept
-    from flow.core.chain import Head
-    from flow.core.chain_walk import Ledger
+    from flow.core.chain.entries import Head
+    from flow.core.chain.walk import Ledger
 
 OWN = "your own state folder"
 """Who knows a head that is kept there."""

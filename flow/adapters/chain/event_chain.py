@@ -7,14 +7,14 @@ from flow.adapters.chain.lines import lines
 from flow.adapters.fs import lenient_json
 from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 from flow.core import layout
-from flow.core.chain import events_genesis, is_digest, seal
+from flow.core.chain.entries import events_genesis, is_digest, seal
 from flow.core.sha import sha256
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from flow.core.chain import Head
-    from flow.core.chain_walk import Kind, Line
+    from flow.core.chain.entries import Head
+    from flow.core.chain.walk import Kind, Line
 
     Say = Callable[[Kind, str, str], None]
 

@@ -1,11 +1,11 @@
 """The event lines of a run (SPEC section 1, ``events.jsonl``).
 
 One JSON object a line: ``at``, ``seq``, ``type``, ``goal_id``, the type's own fields, and last
-``prev`` and ``hash``, which chain the lines as those of the ledger are (:mod:`flow.core.chain`).
-A line is appended with one write under the run's lock. ``seq`` counts on from the last whole line,
-read backwards from the end, so that the cost does not grow with the file; the order of events is
-that of ``seq``, never of a clock. A line that a crash tore is reported and skipped; the next append
-starts a new one (CASES A9).
+``prev`` and ``hash``, which chain the lines as those of the ledger are
+(:mod:`flow.core.chain.entries`). A line is appended with one write under the run's lock. ``seq``
+counts on from the last whole line, read backwards from the end, so that the cost does not grow
+with the file; the order of events is that of ``seq``, never of a clock. A line that a crash tore
+is reported and skipped; the next append starts a new one (CASES A9).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from flow.adapters.fs import files, lenient_json, locks
 from flow.adapters.fs.folders import reported
 from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core import layout
-from flow.core.chain import events_genesis, is_digest, seal
+from flow.core.chain.entries import events_genesis, is_digest, seal
 from flow.core.sha import sha256
 from flow.errors import ContractError, Fault
 

@@ -9,13 +9,13 @@ from flow.adapters.fs.folders import open_folder, reported, scanned, split
 from flow.adapters.ledger.reader import OUTPUT_LIMIT
 from flow.cheap_typing import TYPE_CHECKING
 from flow.core import layout
-from flow.core.chain_walk import Finding
+from flow.core.chain.walk import Finding
 from flow.errors import FlowError, StorageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from flow.core.chain_walk import Kind, Ledger, Stored
+    from flow.core.chain.walk import Kind, Ledger, Stored
 
 FINDINGS_LIMIT = 200
 """Findings of one run that are named; the others are counted."""

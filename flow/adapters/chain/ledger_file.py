@@ -14,11 +14,12 @@ from functools import lru_cache
 from flow.adapters.chain import event_log, session_writes
 from flow.adapters.fs import files, lenient_json
 from flow.cheap_typing import TYPE_CHECKING
-from flow.core import chain, layout
+from flow.core import layout
+from flow.core.chain import entries as chain_entries
 from flow.core.sha import sha256
 
 if TYPE_CHECKING:
-    from flow.core.chain import Entry
+    from flow.core.chain.entries import Entry
 
 _known: dict[tuple[str, str], tuple[int, Entry]] = {}
 """(top level, run) → size of the ledger after this process's last append, and that entry."""
@@ -33,7 +34,7 @@ def parse(line: bytes) -> Entry:
         document = lenient_json.loads(line)
     except ValueError:
         raise ValueError("is no entry") from None
-    return chain.read(document, line)
+    return chain_entries.read(document, line)
 
 
 def token(sidecar_sha256: str) -> str:
@@ -63,9 +64,11 @@ def head(root: str, run_id: str) -> str | None:
     return str(entry.head) if entry is not None else None
 
 
-def find(root: str, run_id: str, evidence_id: str, kind: str = chain.EVIDENCE) -> Entry | None:
+def find(
+    root: str, run_id: str, evidence_id: str, kind: str = chain_entries.EVIDENCE
+) -> Entry | None:
     """The entry of this kind of a sidecar; None where it has none. Searched from the end."""
-    needle = chain.canonical({"evidence_id": evidence_id})[1:-1]
+    needle = chain_entries.canonical({"evidence_id": evidence_id})[1:-1]
     for line in event_log.backwards(root, layout.ledger_file(run_id), needle):
         entry = _entry(line)
         if entry and (entry.kind, entry.evidence_id) == (kind, evidence_id):
@@ -75,7 +78,7 @@ def find(root: str, run_id: str, evidence_id: str, kind: str = chain.EVIDENCE) -
 
 def at(root: str, run_id: str, seq: int) -> Entry | None:
     """The newest entry with this number; None where there is none. Searched from the end."""
-    needle = chain.canonical({"seq": seq})[1:-1]
+    needle = chain_entries.canonical({"seq": seq})[1:-1]
     for line in event_log.backwards(root, layout.ledger_file(run_id), needle):
         entry = _entry(line)
         if entry is not None and entry.seq == seq:
@@ -110,7 +113,7 @@ def append(root: str, run_id: str, *entries: Entry) -> None:
     """Append entries that follow the newest one, and sync them."""
     rel = layout.ledger_file(run_id)
     size = _mend(root, rel)
-    text = b"".join(chain.line(entry) + b"\n" for entry in entries)
+    text = b"".join(chain_entries.line(entry) + b"\n" for entry in entries)
     _known.pop((root, run_id), None)
     files.append_lines(root, rel, text)
     _known[root, run_id] = size + len(text), entries[-1]
@@ -120,7 +123,7 @@ def append(root: str, run_id: str, *entries: Entry) -> None:
 def take_back(root: str, run_id: str, entry: Entry) -> None:
     """Cut off the entry that was just appended, if it is there and the last one."""
     rel = layout.ledger_file(run_id)
-    line = chain.line(entry) + b"\n"
+    line = chain_entries.line(entry) + b"\n"
     _known.pop((root, run_id), None)
     session_writes.undone(root, run_id, entry)
     if files.read_end(root, rel, limit=len(line)) == line:

@@ -28,17 +28,18 @@ from flow.adapters.fs.state_folder import (
     storage_error,
 )
 from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
-from flow.core import ids, layout
-from flow.core.chain import Head, head_of, is_digest
+from flow.core import layout
+from flow.core.chain.entries import Head, head_of, is_digest
+from flow.core.chain.intervals import bounded, holds, merged, without
+from flow.core.goal import ids
 from flow.core.sha import sha256
-from flow.core.spans import bounded, holds, merged, without
 from flow.errors import FlowError, StorageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from flow.core.chain import Entry
-    from flow.core.spans import Spans
+    from flow.core.chain.entries import Entry
+    from flow.core.chain.intervals import Spans
 
 KIND = "chains"
 LIMIT = 64 << 10

@@ -16,7 +16,7 @@ from flow.core.sha import sha256
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from flow.core.chain import Entry
+    from flow.core.chain.entries import Entry
 
 
 class _Run:

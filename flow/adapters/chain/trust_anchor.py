@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from flow.adapters.chain import ledger_file, session_writes
 from flow.cheap_typing import TYPE_CHECKING
-from flow.core.chain import EVIDENCE
+from flow.core.chain.entries import EVIDENCE
 from flow.errors import FlowError
 
 BEFORE = "nothing that was recorded before counts"
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from flow.adapters.chain.pinned_heads import Heads, Kept
-    from flow.core.chain import Entry, Head
-    from flow.core.goal import Goal
+    from flow.core.chain.entries import Entry, Head
+    from flow.core.goal.model import Goal
 
 
 class Vouching:
@@ -84,11 +84,11 @@ class Vouching:
         Also one that was killed on its way: what it had decided a later command has carried out.
         """
         from flow.adapters.chain.pinned_heads import COMING
-        from flow.core import closing
+        from flow.core.chain import closing_record
         from flow.core.sha import sha256
 
-        digest = sha256(closing.statement(goal, contract, at)).hexdigest()
-        name = f"{closing.FOLDER}{goal.id}"
+        digest = sha256(closing_record.statement(goal, contract, at)).hexdigest()
+        name = f"{closing_record.FOLDER}{goal.id}"
         return self.file(run_id, name, digest) or self.file(run_id, name + COMING, digest)
 
     def _kept(self, run_id: str) -> Kept | None:

@@ -67,7 +67,7 @@ def search(pattern: str) -> Callable[[str], object]:
         elif pattern == r"^[^\u0000]*$":
             _regexes[pattern] = lambda text: "\0" not in text
         elif pattern[0] + pattern[-1] == "^$" and not {"|", "$"} & {*pattern[1:-1]}:
-            # The patterns of flow.core.ids are among these: so each is compiled only once.
+            # The patterns of flow.core.goal.ids are among these: so each is compiled only once.
             _regexes[pattern] = re.compile(pattern[1:-1]).fullmatch
         else:
             _regexes[pattern] = re.compile(pattern.replace("$", r"\Z")).search

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from flow.adapters.contracts.rules import Problem
     from flow.adapters.contracts.text import Path
-    from flow.core.evidence import Evidence
-    from flow.core.goal import Goal
+    from flow.core.evidence.model import Evidence
+    from flow.core.goal.model import Goal
 
 WHAT = {"goal": "goal file", "evidence": "evidence file", "verdict": "verdict"}
 """What a message calls a file of this kind."""
@@ -77,7 +77,7 @@ def read_goal(
     (mode 0700) for parsed goals; one that others could write to is not used. Raises
     :class:`ContractError`.
     """
-    from flow.core.goal import goal_from_document
+    from flow.core.goal.model import goal_from_document
 
     document, warnings = _cached("goal", data, file, expect_id, cache_dir)
     return goal_from_document(document), warnings
@@ -90,7 +90,7 @@ def read_evidence(
 
     Raises :class:`ContractError`.
     """
-    from flow.core.evidence import evidence_from_document
+    from flow.core.evidence.model import evidence_from_document
 
     document, warnings = _cached("evidence", data, file, expect_id, cache_dir)
     return evidence_from_document(document), warnings

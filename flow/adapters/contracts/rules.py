@@ -145,7 +145,7 @@ def _patterns(path: Path, value: object) -> Iterator[Problem]:
         isinstance(item, str) and re.fullmatch(_CLEAR, item) for item in value
     ):
         return
-    from flow.core.boundary import check_patterns
+    from flow.core.boundary.rules import check_patterns
 
     for place, item in enumerate(value):
         if isinstance(item, str) and item.strip():  # a blank one is the schema's to name

@@ -110,7 +110,7 @@ def _loads(text: str, file: str, what: str, spoiled: list[bool]) -> Any:
             return number
         if number - number != 0:
             return wrong(digits, "is too large for a number")
-        from flow.core import numbers
+        from flow.core.judging.common import numbers
 
         written = numbers.read(digits)
         return wrong(digits, "is no number of a sensible size") if written is None else written

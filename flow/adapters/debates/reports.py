@@ -15,8 +15,8 @@ from flow.adapters.debates.log import Spent
 from flow.adapters.fs import files
 from flow.app.debating import Written
 from flow.cheap_typing import TYPE_CHECKING, NamedTuple
-from flow.core.debate_section import Altered
-from flow.core.explain import visible
+from flow.core.decision.explain import visible
+from flow.core.judging.debate.section import Altered
 from flow.errors import ContractError, RefusedError
 
 if TYPE_CHECKING:

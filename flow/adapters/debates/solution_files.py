@@ -10,8 +10,8 @@ from __future__ import annotations
 import os
 
 from flow.cheap_typing import TYPE_CHECKING, NamedTuple
-from flow.core.explain import visible
-from flow.core.judging.fences import Part
+from flow.core.decision.explain import visible
+from flow.core.untrusted.fences import Part
 from flow.errors import InputError
 
 if TYPE_CHECKING:

@@ -9,14 +9,21 @@ from __future__ import annotations
 from flow.adapters.attribution.report_files import LIMIT
 from flow.adapters.exchange.import_status import read_ci, read_sarif
 from flow.cheap_typing import TYPE_CHECKING, Any
-from flow.core.imported import LONGEST_NAME, MOST_FAILING, NAMES, NoReport, Report, commit_in
+from flow.core.evidence.imported import (
+    LONGEST_NAME,
+    MOST_FAILING,
+    NAMES,
+    NoReport,
+    Report,
+    commit_in,
+)
 from flow.errors import ContractError, Fault, InputError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from flow.core.evidence import Outcome
-    from flow.core.imported import Format
+    from flow.core.evidence.imported import Format
+    from flow.core.evidence.model import Outcome
 
 __all__ = ["LIMIT", "detect", "read"]
 

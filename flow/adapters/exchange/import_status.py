@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from flow.cheap_typing import TYPE_CHECKING, Any
-from flow.core.imported import LONGEST_NAME, MOST_FAILING, NoReport, Report, commit_in
+from flow.core.evidence.imported import LONGEST_NAME, MOST_FAILING, NoReport, Report, commit_in
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from flow.core.evidence import Outcome
+    from flow.core.evidence.model import Outcome
 
 _SAYS = ("conclusion", "status", "result", "state")
 _LEVELS = ("error", "warning", "note", "none")

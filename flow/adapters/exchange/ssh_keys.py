@@ -12,7 +12,7 @@ import os
 from flow.adapters.process.tool import clean_environment, run_tool
 from flow.app.envelopes import Checked, Signature
 from flow.cheap_typing import TYPE_CHECKING
-from flow.core.explain import visible
+from flow.core.decision.explain import visible
 from flow.core.sha import sha256
 from flow.errors import InputError, OutsideError
 

@@ -42,7 +42,7 @@ from flow.errors import ContractError, Fault, RefusedError, StorageError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from flow.core.secrets import Masker
+    from flow.core.secrets.redact import Masker
 
 TEMP_PREFIX = layout.TEMP_PREFIX
 FILE_MODE = 0o644

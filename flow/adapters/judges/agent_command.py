@@ -11,7 +11,7 @@ import os
 from flow.adapters.judges.reply import words
 from flow.adapters.process.with_input import talk
 from flow.cheap_typing import TYPE_CHECKING
-from flow.core.explain import visible
+from flow.core.decision.explain import visible
 from flow.errors import InputError, OutsideError
 
 if TYPE_CHECKING:

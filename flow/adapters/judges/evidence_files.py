@@ -13,8 +13,8 @@ import stat
 from flow.adapters.fs import files, folders
 from flow.app.judging_bundle import EvidenceFiles, Raw
 from flow.cheap_typing import TYPE_CHECKING
-from flow.core.by_products import cache_root
-from flow.core.globs import Globs
+from flow.core.boundary.by_products import cache_root
+from flow.core.boundary.globs import Globs
 from flow.errors import FlowError
 
 if TYPE_CHECKING:

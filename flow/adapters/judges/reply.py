@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from flow.adapters.contracts.strict_json import read_json
 from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
-from flow.core.explain import visible
+from flow.core.decision.explain import visible
 from flow.errors import ContractError
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def words(text: str | bytes, secrets: tuple[str, ...] = (), *, last: int | None 
     With ``last`` only so many characters of its end. Half a key is one that nobody masks any more,
     so keys go before anything is cut.
     """
-    from flow.core.secrets import mask
+    from flow.core.secrets.redact import mask
 
     if isinstance(text, bytes):
         text = text.decode("utf-8", "backslashreplace")

@@ -8,7 +8,7 @@ import os
 
 from flow.adapters.fs import inputs
 from flow.cheap_typing import Any
-from flow.core.judging.fences import Part
+from flow.core.untrusted.fences import Part
 from flow.errors import InputError
 
 LIMIT = 8 << 20

@@ -5,13 +5,13 @@ from __future__ import annotations
 from flow.adapters.ledger.reader import BASELINE_LIMIT, baseline_document
 from flow.cheap_typing import TYPE_CHECKING
 from flow.core import layout
-from flow.core.lifecycle import STATUSES, TERMINAL
+from flow.core.goal.lifecycle import STATUSES, TERMINAL
 from flow.errors import RefusedError, StaleProposal, StateError
 
 if TYPE_CHECKING:
     from flow.adapters.ledger.reader import FileRecords
     from flow.app.ports import LoadedGoal
-    from flow.core.boundary import Baseline
+    from flow.core.boundary.rules import Baseline
 
 
 def refuse_terminal(goal_id: str, status: str) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from flow.adapters.chain import event_log, session_writes
 from flow.adapters.ledger.reader import DISCOUNTED
 from flow.cheap_typing import TYPE_CHECKING
-from flow.core.explain import names
+from flow.core.decision.explain import names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -18,8 +18,9 @@ from flow.adapters.ledger.evidence_store import (
     settle,
 )
 from flow.cheap_typing import TYPE_CHECKING, Any
-from flow.core import ids, layout
-from flow.core.explain import visible
+from flow.core import layout
+from flow.core.decision.explain import visible
+from flow.core.goal import ids
 from flow.errors import InputError
 
 if TYPE_CHECKING:

@@ -17,9 +17,10 @@ from flow.adapters.chain import event_log, ledger_file
 from flow.adapters.contracts import formats
 from flow.adapters.fs import files, locks
 from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
-from flow.core import ids, layout
-from flow.core.chain import EVIDENCE, following
-from flow.core.evidence import APPROVER, BASELINE, EVALUATOR
+from flow.core import layout
+from flow.core.chain.entries import EVIDENCE, following
+from flow.core.evidence.model import APPROVER, BASELINE, EVALUATOR
+from flow.core.goal import ids
 from flow.core.sha import sha256
 from flow.errors import FlowError, InputError, RefusedError, StateError
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from flow.app.ports import RawOutput
-    from flow.core.chain import Entry
+    from flow.core.chain.entries import Entry
 
 SUFFIX_LIMIT = 100_000
 """How many records may want the same id."""

@@ -16,13 +16,13 @@ from flow.adapters.fs.folders import scanned
 from flow.adapters.ledger import evidence_store
 from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 from flow.core import layout
-from flow.core.chain import DROPPED, EVIDENCE, following
+from flow.core.chain.entries import DROPPED, EVIDENCE, following
 from flow.errors import StateError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from flow.core.chain import Entry
+    from flow.core.chain.entries import Entry
 
 BATCH = 1000
 """Entries that are appended, and outputs that are removed, at once."""

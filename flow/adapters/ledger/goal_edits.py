@@ -5,16 +5,16 @@ from __future__ import annotations
 from flow.adapters.contracts import formats
 from flow.adapters.ledger.reader import parse_goal
 from flow.cheap_typing import TYPE_CHECKING, Any
-from flow.core.goal import RESULT_FIELDS, contract
-from flow.core.lifecycle import STATUSES
+from flow.core.goal.lifecycle import STATUSES
+from flow.core.goal.model import RESULT_FIELDS, contract
 from flow.errors import ContractError, Fault, StateError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from flow.app.ports import CriterionUpdate, LoadedGoal, Seen
-    from flow.core.goal import Goal
-    from flow.core.turns import RecordedTurn
+    from flow.core.goal.model import Goal
+    from flow.core.stop.turns import RecordedTurn
 
     Edit = tuple[tuple[str | int, ...], Any]
 
@@ -116,7 +116,7 @@ def _kept(
 
 def turn_edits(goal: Goal, recorded: RecordedTurn | None) -> list[Edit]:
     """What the goal's newest turn came to, where its file has an older one."""
-    from flow.core.turns import with_turn
+    from flow.core.stop.turns import with_turn
 
     if recorded is None or recorded.turn <= goal.turns_evaluated:
         return []

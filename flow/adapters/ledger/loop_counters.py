@@ -7,7 +7,7 @@ import json
 from flow.adapters.chain import session_writes
 from flow.adapters.fs import files, lenient_json
 from flow.core import layout
-from flow.core.stop import Loop, loop_from_document
+from flow.core.stop.policy import Loop, loop_from_document
 
 
 def read(root: str, run_id: str, goal_id: str) -> Loop:

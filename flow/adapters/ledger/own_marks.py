@@ -5,7 +5,7 @@ from __future__ import annotations
 from flow.adapters.fs import files
 from flow.adapters.user_state.written_files import FLOW_BEGAN, front_digest
 from flow.cheap_typing import TYPE_CHECKING, Literal
-from flow.core.boundary import REGULAR, is_temporary, own_files
+from flow.core.boundary.rules import REGULAR, is_temporary, own_files
 from flow.errors import FlowError
 
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from flow.adapters.git.repository import Repo
     from flow.adapters.user_state.written_files import OwnRecord, Row
-    from flow.core.boundary import Baseline, Change, Entry
+    from flow.core.boundary.rules import Baseline, Change, Entry
 
     Foreign = Literal["", "unrecorded", "altered"]
 

@@ -12,17 +12,18 @@ from flow.adapters.chain.trust_anchor import Vouching
 from flow.adapters.fs import files, lenient_json
 from flow.app.ports import LoadedGoal
 from flow.cheap_typing import TYPE_CHECKING, Any, Literal
-from flow.core import ids, layout
-from flow.core.chain import DROPPED
+from flow.core import layout
+from flow.core.chain.entries import DROPPED
+from flow.core.goal import ids
 from flow.errors import ContractError, Fault, FlowError, InputError, StorageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from flow.core.boundary import Baseline
-    from flow.core.evidence import Evidence
-    from flow.core.goal import Goal
-    from flow.core.turns import RecordedTurn
+    from flow.core.boundary.rules import Baseline
+    from flow.core.evidence.model import Evidence
+    from flow.core.goal.model import Goal
+    from flow.core.stop.turns import RecordedTurn
 
 FILES_LIMIT = 1_000_000
 """Goals, or sidecars of one run, that are listed at most."""
@@ -204,7 +205,7 @@ class FileRecords:
 
     def newest_turn(self, run_id: str, goal_id: str) -> RecordedTurn | None:
         """The goal's newest turn on record; None where the run has none of it."""
-        from flow.core import turns
+        from flow.core.stop import turns
 
         written = False
 
@@ -414,7 +415,7 @@ def baseline_document(baseline: Baseline, goal_id: str, run_id: str) -> dict[str
 
 def baseline_from_document(document: Mapping[str, Any]) -> Baseline | None:
     """A baseline, or None where a field is missing or of another kind than Flow writes."""
-    from flow.core.changes import Baseline  # `boundary` itself loads all that judges one
+    from flow.core.boundary.changes import Baseline  # `boundary` itself loads all that judges one
 
     values: list[Any] = []
     for name in Baseline._fields:

@@ -25,8 +25,9 @@ from flow.adapters.ledger.reader import (
 )
 from flow.app.ports import Artifact, Seen
 from flow.cheap_typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
-from flow.core import ids, layout
-from flow.core.lifecycle import TERMINAL, check_move
+from flow.core import layout
+from flow.core.goal import ids
+from flow.core.goal.lifecycle import TERMINAL, check_move
 from flow.errors import (
     FlowError,
     InputError,
@@ -41,10 +42,10 @@ if TYPE_CHECKING:
     from flow.adapters.journal.store import Announce
     from flow.adapters.ledger.goal_edits import Edit
     from flow.app.ports import Amendment, Approval, Closing, LoadedGoal, Move, RawOutput, Turn
-    from flow.core.boundary import Baseline
-    from flow.core.goal import Goal
-    from flow.core.lifecycle import Status
-    from flow.core.speaker import Speaker
+    from flow.core.boundary.rules import Baseline
+    from flow.core.goal.lifecycle import Status
+    from flow.core.goal.model import Goal
+    from flow.core.tool_calls.speaker import Speaker
 
 
 class _Plan(NamedTuple):
@@ -496,7 +497,7 @@ class FileLedger:
 
         It knows before the change is decided: the command may be killed at once after that.
         """
-        from flow.core import closing
+        from flow.core.chain import closing_record as closing
 
         goal, _ = parse_goal(text.encode("utf-8", "surrogateescape"), loaded.file)
         name = f"{closing.FOLDER}{goal.id}"

@@ -6,7 +6,7 @@ from flow.adapters.process.child import status_of
 from flow.cheap_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from flow.core.evidence import Outcome
+    from flow.core.evidence.model import Outcome
 
 CRASHES = frozenset({"ABRT", "SEGV", "BUS", "FPE", "ILL"})
 """Signals that a program brings on itself: its own failure."""

@@ -11,19 +11,19 @@ from collections.abc import Mapping
 from flow.cheap_typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from flow.core.secrets import Masker
+    from flow.core.secrets.redact import Masker
 
 
 def known(environ: Mapping[str, str]) -> tuple[bytes, ...]:
     """The values of secret-looking variables; a path that is there is none."""
-    from flow.core.secret_values import values
+    from flow.core.secrets.values import values
 
     return values(environ, os.path.exists)
 
 
 def masker(environ: Mapping[str, str]) -> Masker:
     """A stream that masks the shapes of tokens and what ``environ`` knows."""
-    from flow.core.secrets import Masker
+    from flow.core.secrets.redact import Masker
 
     return Masker(known(environ))
 
@@ -32,7 +32,7 @@ def masked_value(value: Any, environ: Mapping[str, str]) -> Any:
     """A JSON value without secrets in its texts."""
     import json
 
-    from flow.core.secrets import mask
+    from flow.core.secrets.redact import mask
 
     secret = known(environ)
     whole = json.dumps(value, ensure_ascii=False, default=dict)
@@ -55,7 +55,7 @@ def masked_text(text: str, environ: Mapping[str, str]) -> str:
 
 
 def _masked(text: str, secret: tuple[bytes, ...]) -> str:
-    from flow.core.secrets import mask
+    from flow.core.secrets.redact import mask
 
     data = mask(text.encode("utf-8", "surrogatepass"), secret).data
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from flow.cheap_typing import TYPE_CHECKING, TextIO
-from flow.core.speaker import Speaker, speaker
+from flow.core.tool_calls.speaker import Speaker, speaker
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -7,13 +7,15 @@ from hashlib import sha256
 
 from flow.adapters.fs import files, inputs
 from flow.cheap_typing import TYPE_CHECKING, NamedTuple
-from flow.core import ids, layout, rubric_files
-from flow.core.explain import visible
-from flow.core.rubric_files import READY_MADE
+from flow.core import layout
+from flow.core.decision.explain import visible
+from flow.core.goal import ids
+from flow.core.judging.rubric import files as rubric_files
+from flow.core.judging.rubric.files import READY_MADE
 from flow.errors import InputError, StorageError
 
 if TYPE_CHECKING:
-    from flow.core.rubric import Rubric
+    from flow.core.judging.rubric.model import Rubric
 
 ENDS = layout.RUBRIC_ENDS
 FILES_LIMIT = 10_000

@@ -12,15 +12,15 @@ import os
 from flow.adapters.fs import files
 from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 from flow.core import layout
-from flow.core import scorecard_history as past
-from flow.core.explain import visible
+from flow.core.decision.explain import visible
+from flow.core.judging.scorecard import history as past
 from flow.core.settings import DEFAULT
 from flow.errors import ContractError, Fault, FlowError, InputError, RefusedError, StorageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from flow.core.scorecard_history import CardFile, PastCard
+    from flow.core.judging.scorecard.history import CardFile, PastCard
     from flow.core.settings import LoadedSettings
 
 CARD_LIMIT = 1 << 18

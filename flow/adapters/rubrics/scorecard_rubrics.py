@@ -15,7 +15,7 @@ import re
 from flow.adapters.fs import files, inputs
 from flow.cheap_typing import TYPE_CHECKING, NamedTuple
 from flow.core import layout
-from flow.core.explain import names, visible
+from flow.core.decision.explain import names, visible
 from flow.errors import ContractError, Fault, InputError, StorageError
 
 if TYPE_CHECKING:

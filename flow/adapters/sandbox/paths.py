@@ -12,7 +12,7 @@ import os
 import stat
 
 from flow.cheap_typing import TYPE_CHECKING, NamedTuple
-from flow.core.globs import Globs, compile_glob
+from flow.core.boundary.globs import Globs, compile_glob
 from flow.core.sandbox import place
 
 if TYPE_CHECKING:

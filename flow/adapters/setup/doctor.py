@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from flow.adapters.ledger.writer import FileLedger
     from flow.adapters.user_state.settings import LoadedSettings
     from flow.adapters.user_state.trust import TrustLedger
-    from flow.core.goal import Goal
+    from flow.core.goal.model import Goal
 
 OLDEST_PYTHON = (3, 11)
 JOURNALS = 1000
@@ -215,10 +215,9 @@ def requirements() -> list[tuple[str, str]]:
     """(package, least version) of what Flow needs, as the wheel or pyproject.toml says."""
     import re
     from importlib import metadata
+    from pathlib import Path
 
-    root = os.path.dirname(__file__)
-    for _ in range(3):
-        root = os.path.dirname(root)
+    root = Path(__file__).resolve().parents[3]
     try:
         wanted = metadata.requires("flow-goal") or []
     except metadata.PackageNotFoundError:
@@ -375,7 +374,7 @@ def _journals(report: Report, checkout: Checkout) -> None:
 def _chains(report: Report, checkout: Checkout) -> None:
     """The ledgers themselves; ``flow evidence verify`` looks at every file they speak of."""
     from flow.adapters.chain import check as chain_check
-    from flow.core.explain import names as named
+    from flow.core.decision.explain import names as named
 
     why = "evidence that was changed or taken away proves nothing"
     try:

@@ -8,7 +8,7 @@ import re
 from flow.adapters.git import repository as git_repository
 from flow.adapters.worktree import guards as worktree_guards
 from flow.cheap_typing import TYPE_CHECKING
-from flow.core.explain import names
+from flow.core.decision.explain import names
 from flow.errors import GitError
 
 if TYPE_CHECKING:

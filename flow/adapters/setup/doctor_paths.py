@@ -11,7 +11,8 @@ import stat
 
 from flow.adapters.fs import files
 from flow.cheap_typing import TYPE_CHECKING
-from flow.core import explain, layout
+from flow.core import layout
+from flow.core.decision import explain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from flow.cheap_typing import TYPE_CHECKING
-from flow.core.explain import names
-from flow.core.lifecycle import TERMINAL
+from flow.core.decision.explain import names
+from flow.core.goal.lifecycle import TERMINAL
 from flow.core.sandbox import sandbox_of
 from flow.errors import FlowError
 

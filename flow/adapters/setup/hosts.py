@@ -20,8 +20,8 @@ from flow.adapters.contracts import formats
 from flow.adapters.fs import files
 from flow.adapters.process.tool import find_program
 from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
-from flow.core.explain import visible
-from flow.core.stop_host import event_name
+from flow.core.decision.explain import visible
+from flow.core.stop.hosts import event_name
 from flow.errors import FlowError
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from flow.adapters.setup.hosts import FILES, add_hook
 from flow.adapters.setup.json import JsonFile
 from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 from flow.core import layout
-from flow.core.goal import NO_BRANCH
+from flow.core.goal.model import NO_BRANCH
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

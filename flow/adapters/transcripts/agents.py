@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from flow.adapters.transcripts import files as places
 from flow.cheap_typing import TYPE_CHECKING, Any
-from flow.core.explain import visible
-from flow.core.transcript import SUBAGENT_END, Entry
-from flow.core.transcript_claude import Session, same_skill
-from flow.core.transcript_rows import clean
+from flow.core.decision.explain import visible
+from flow.core.transcript.claude import Session, same_skill
+from flow.core.transcript.model import SUBAGENT_END, Entry
+from flow.core.transcript.rows import clean
 from flow.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from flow.core.transcript_claude import Run
-    from flow.core.transcript_rows import Rows
+    from flow.core.transcript.claude import Run
+    from flow.core.transcript.rows import Rows
 
 MOST_AGENTS = 40
 """Subagents whose transcripts are read for one execution."""
@@ -154,6 +154,6 @@ class Gathering:
 def destroys(tool: str, given: Mapping[str, Any]) -> bool:
     """Whether a call destroys something."""
     from flow.adapters.attribution.shell_syntax import parse
-    from flow.core.destructive import tool_destroys
+    from flow.core.attribution.destructive import tool_destroys
 
     return tool_destroys(tool, given, parse)

@@ -16,16 +16,16 @@ from flow.adapters.transcripts.agents import (
     note_beside,
 )
 from flow.cheap_typing import TYPE_CHECKING, NamedTuple
-from flow.core.explain import visible
-from flow.core.transcript import Transcript, ended, plain
-from flow.core.transcript_claude import JUDGES, Session, same_skill
-from flow.core.transcript_rows import clean
+from flow.core.decision.explain import visible
+from flow.core.transcript.claude import JUDGES, Session, same_skill
+from flow.core.transcript.model import Transcript, ended, plain
+from flow.core.transcript.rows import clean
 from flow.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from flow.core.transcript_claude import Run
+    from flow.core.transcript.claude import Run
 
 MOST_OF_SESSION = 64
 """Runs of one session that are looked at together."""
@@ -223,7 +223,7 @@ def _saved(source: places.Source) -> Transcript:
     """A text that somebody saved."""
     from hashlib import sha256
 
-    from flow.core import transcript_text
+    from flow.core.transcript import text as transcript_text
 
     text = places.text_of(source)
     if _is_binary(text):

@@ -21,13 +21,13 @@ from flow.adapters.fs.state_folder import (
 )
 from flow.adapters.git.find import read_regular
 from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
-from flow.core.lost_goals import KnownGoal, SessionNotes
 from flow.core.sha import sha256
+from flow.core.stop.lost_goals import KnownGoal, SessionNotes
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from flow.core.closing import ClosedGoal
+    from flow.core.chain.closing_record import ClosedGoal
 
 FOLDER = "checkouts"
 MARKER = ":flow"
@@ -248,7 +248,7 @@ def _known(goal_id: str, row: Any) -> KnownGoal | None:
 
 
 def _closed(value: Any) -> dict[str, ClosedGoal]:
-    from flow.core.closing import ClosedGoal
+    from flow.core.chain.closing_record import ClosedGoal
 
     found = {}
     for goal_id, row in value.items() if isinstance(value, dict) else ():

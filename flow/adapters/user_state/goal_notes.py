@@ -18,7 +18,7 @@ from flow.adapters.fs.state_folder import (
     storage_error,
 )
 from flow.cheap_typing import TYPE_CHECKING, Any, Literal, get_args
-from flow.core import ids
+from flow.core.goal import ids
 from flow.core.sha import sha256
 
 if TYPE_CHECKING:

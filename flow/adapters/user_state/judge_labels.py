@@ -13,7 +13,7 @@ import json
 from flow.adapters.fs import files, lenient_json, locks
 from flow.adapters.fs.state_folder import ensure_state_dir, has_own, real_path, refuse_inside
 from flow.cheap_typing import TYPE_CHECKING, Literal, NamedTuple
-from flow.core.calibration import Label
+from flow.core.judging.rubric.calibration import Label
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -27,7 +27,7 @@ from flow.adapters.fs.state_folder import (
 )
 from flow.adapters.git.trees import repo_key
 from flow.cheap_typing import TYPE_CHECKING, Any, Literal, NamedTuple
-from flow.core import ids
+from flow.core.goal import ids
 from flow.errors import InputError, RefusedError, StorageError
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
     from flow.core.settings import Settings
-    from flow.core.speaker import Speaker
+    from flow.core.tool_calls.speaker import Speaker
 
 __all__ = ["LEDGER", "TrustEntry", "TrustLedger", "repo_key", "state_dir", "trusted"]
 
@@ -65,7 +65,7 @@ class TrustEntry(NamedTuple):
     said_from: str | None = None
     agent: str | None = None
     agent_session: str | None = None
-    """Who spoke (:mod:`flow.core.speaker`); None in lines of Flow 0.1.0."""
+    """Who spoke (:mod:`flow.core.tool_calls.speaker`); None in lines of Flow 0.1.0."""
 
     def to_document(self) -> dict[str, Any]:
         """As the line holds it."""

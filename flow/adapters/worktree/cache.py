@@ -20,7 +20,7 @@ import zlib
 
 from flow.adapters.fs.state_folder import replace_own
 from flow.cheap_typing import TYPE_CHECKING, NamedTuple
-from flow.core.boundary import GITLINK, Entry
+from flow.core.boundary.rules import GITLINK, Entry
 from flow.core.layout import TEMP_PREFIX
 
 if TYPE_CHECKING:

@@ -20,14 +20,14 @@ from flow.adapters.git import repository
 from flow.adapters.worktree.guards import guards
 from flow.adapters.worktree.scan import Asked, Ignored, settled_scan
 from flow.cheap_typing import TYPE_CHECKING, NamedTuple
-from flow.core.boundary import (
+from flow.core.boundary.globs import Globs, why_not
+from flow.core.boundary.rules import (
     Baseline,
     Change,
     Deciding,
     Snapshot,
     entry_digest,
 )
-from flow.core.globs import Globs, why_not
 from flow.errors import FlowError, GitError
 
 if TYPE_CHECKING:

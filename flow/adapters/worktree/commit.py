@@ -5,7 +5,7 @@ from __future__ import annotations
 from flow.adapters.git import repository
 from flow.adapters.worktree.trees import changed_between
 from flow.cheap_typing import TYPE_CHECKING
-from flow.core.boundary import Change, tree_digest
+from flow.core.boundary.rules import Change, tree_digest
 from flow.errors import GitError
 
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from flow.adapters.baseline.pinned import Mark
     from flow.adapters.git.repository import Repo
-    from flow.core.boundary import Baseline
+    from flow.core.boundary.rules import Baseline
 
 
 def commit_tree(

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from flow.adapters.worktree.cache import Signature, Table
     from flow.adapters.worktree.flush import Flush
-    from flow.core.boundary import Entry
+    from flow.core.boundary.rules import Entry
     from flow.core.sha import Algorithm
 
 UNFLUSHED = 256 << 10

@@ -7,7 +7,7 @@ import os
 from flow.adapters.git import repository
 from flow.adapters.git import settings as git_settings
 from flow.cheap_typing import TYPE_CHECKING
-from flow.core.guards import ALL_KINDS, KINDS, SHALLOW
+from flow.core.boundary.guards import ALL_KINDS, KINDS, SHALLOW
 from flow.core.sha import sha256
 from flow.errors import GitError
 

@@ -7,7 +7,7 @@ import os
 import stat
 
 from flow.cheap_typing import TYPE_CHECKING
-from flow.core.boundary import LINK, Entry
+from flow.core.boundary.rules import LINK, Entry
 from flow.core.sha import new
 
 if TYPE_CHECKING:

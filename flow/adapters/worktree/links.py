@@ -12,13 +12,13 @@ import stat
 from flow.adapters.worktree.hashes import hashed, special
 from flow.adapters.worktree.trees import text_of
 from flow.cheap_typing import TYPE_CHECKING, NamedTuple
-from flow.core.boundary import INSTEAD, entry_digest
+from flow.core.boundary.rules import INSTEAD, entry_digest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from flow.adapters.worktree.walk import Walk
-    from flow.core.boundary import Change
+    from flow.core.boundary.rules import Change
 
 MOST_BYTES = 64 << 20
 """Bytes that are hashed; of what comes after them size and time of writing tell."""

@@ -12,8 +12,8 @@ from flow.adapters.worktree.ignore import Rules, outer_rules
 from flow.adapters.worktree.trees import against_index, against_tree, listing, text_of
 from flow.adapters.worktree.walk import Walk
 from flow.cheap_typing import TYPE_CHECKING, NamedTuple
-from flow.core.boundary import GITLINK, LINK, Change, Entry, entry_digest
-from flow.core.globs import Globs, why_not
+from flow.core.boundary.globs import Globs, why_not
+from flow.core.boundary.rules import GITLINK, LINK, Change, Entry, entry_digest
 from flow.core.sha import new
 from flow.errors import GitError
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
     from flow.adapters.git.repository import Repo
-    from flow.core.boundary import Deciding
+    from flow.core.boundary.rules import Deciding
 
 _DEPTH = 8
 """Levels of submodules in submodules."""

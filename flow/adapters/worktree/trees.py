@@ -5,7 +5,7 @@ from __future__ import annotations
 from flow.adapters.git import repository
 from flow.adapters.worktree.cache import Table
 from flow.cheap_typing import TYPE_CHECKING
-from flow.core.boundary import Entry
+from flow.core.boundary.rules import Entry
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -16,7 +16,7 @@ from flow.adapters.worktree.contents import Contents
 from flow.adapters.worktree.hashes import special
 from flow.adapters.worktree.ignore import RULES_FILE, ignores_itself, read_rules
 from flow.cheap_typing import TYPE_CHECKING, NamedTuple
-from flow.core.boundary import CLOCK_TICK_NS, FOLDER, Entry
+from flow.core.boundary.rules import CLOCK_TICK_NS, FOLDER, Entry
 from flow.errors import GitError
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from flow.adapters.worktree.cache import Table
     from flow.adapters.worktree.ignore import Rules
-    from flow.core.globs import Globs
+    from flow.core.boundary.globs import Globs
 
 _MOVING = (errno.ENOENT, errno.ENOTDIR, errno.ESTALE, errno.ELOOP)
 """Errors that show that somebody changes the tree right now."""

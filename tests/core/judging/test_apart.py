@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
-from flow.core.decide import JudgedCriterion
-from flow.core.goal import Criterion, Goal, goal_from_document
-from flow.core.judging.apart import (
+from flow.core.decision.decide import JudgedCriterion
+from flow.core.goal.model import Criterion, Goal, goal_from_document
+from flow.core.judging.goal.ballots import Tally
+from flow.core.judging.goal.bundle import Sought
+from flow.core.judging.goal.delegated import (
     DebateOrder,
     Heard,
     ScorecardOrder,
@@ -17,8 +19,6 @@ from flow.core.judging.apart import (
     orders,
     together,
 )
-from flow.core.judging.ballots import Tally
-from flow.core.judging.bundle import Sought
 
 
 def criterion(**document: Any) -> Criterion:

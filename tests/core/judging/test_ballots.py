@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from flow.core.decide import JudgedCriterion
-from flow.core.judging.ballots import Tally, tally
-from flow.core.judging.bundle import Sought
-from flow.core.judging.reply import Ballot
+from flow.core.decision.decide import JudgedCriterion
+from flow.core.judging.goal.ballots import Tally, tally
+from flow.core.judging.goal.bundle import Sought
+from flow.core.judging.goal.reply import Ballot
 
 ASKED = (Sought("AC2", "x", True), Sought("AC3", "y", True))
 NAMES = {"a": "achieved", "n": "not_achieved", "b": "blocked", "p": "needs_human_review"}

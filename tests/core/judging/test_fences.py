@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flow.core.judging.fences import LABEL, LIMIT, Part, fence
+from flow.core.untrusted.fences import LABEL, LIMIT, Part, fence
 
 NONCE = "0123456789abcdef0123456789abcdef"
 

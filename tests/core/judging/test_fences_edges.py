@@ -6,9 +6,9 @@ from base64 import b64encode
 
 import pytest
 
-from flow.core.judging import fences
-from flow.core.judging.fences import LABEL, LIMIT, SOURCE_LIMIT, Part, blunt, fence
-from flow.core.judging.suspicious import normal
+from flow.core.untrusted import fences
+from flow.core.untrusted.fences import LABEL, LIMIT, SOURCE_LIMIT, Part, blunt, fence
+from flow.core.untrusted.suspicious import normal
 
 NONCE = "0123456789abcdef0123456789abcdef"
 MARK = len("\n[flow: 1000000000 bytes left out here]\n")

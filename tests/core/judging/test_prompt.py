@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flow.core.judging.bundle import (
+from flow.core.judging.goal.bundle import (
     MOST_ITEMS,
     MOST_SOUGHT,
     PROMPT_LIMIT,
@@ -21,8 +21,8 @@ from flow.core.judging.bundle import (
     fair_limit,
     rotated,
 )
-from flow.core.judging.fences import LIMIT, Part
-from flow.core.judging.prompt import make
+from flow.core.judging.goal.prompt import make
+from flow.core.untrusted.fences import LIMIT, Part
 
 NONCE = "feedc0de" * 4
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from flow.core.judging.bundle import (
+from flow.core.judging.goal.bundle import (
     MOST_ITEMS,
     MOST_SOUGHT,
     PROMPT_LIMIT,
@@ -18,8 +18,8 @@ from flow.core.judging.bundle import (
     fair_limit,
     rotated,
 )
-from flow.core.judging.fences import LIMIT, Part
-from flow.core.judging.prompt import Given, Prompt, make
+from flow.core.judging.goal.prompt import Given, Prompt, make
+from flow.core.untrusted.fences import LIMIT, Part
 
 NONCE = "feedc0de" * 4
 MARK = len("\n[flow: 1000000000 bytes left out here]\n")

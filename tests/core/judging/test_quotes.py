@@ -6,11 +6,14 @@ from typing import Any
 
 import pytest
 
-from flow.core import debate_criteria, debate_reply, rubric_reply, scorecard_reply
-from flow.core.judging.fences import Part, fence
-from flow.core.judging.quotes import QuotableTexts, SortedQuotes, sort_quotes
-from flow.core.rubric import Ballot, Rubric, RubricCriterion, result
-from flow.core.scorecard import NAMES
+from flow.core.judging.common.quotes import QuotableTexts, SortedQuotes, sort_quotes
+from flow.core.judging.debate import criteria as debate_criteria
+from flow.core.judging.debate import reply as debate_reply
+from flow.core.judging.rubric import reply as rubric_reply
+from flow.core.judging.rubric.model import Ballot, Rubric, RubricCriterion, result
+from flow.core.judging.scorecard import reply as scorecard_reply
+from flow.core.judging.scorecard.model import NAMES
+from flow.core.untrusted.fences import Part, fence
 from tests.support import debate_judge, rubric_replies, score_replies
 
 TEXT = """\

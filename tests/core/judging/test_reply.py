@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from flow.core.judging.bundle import Bundle, Item, Sought
-from flow.core.judging.fences import Part
-from flow.core.judging.prompt import Prompt, make
-from flow.core.judging.reply import Ballot, Unusable, read, said, schema
+from flow.core.judging.goal.bundle import Bundle, Item, Sought
+from flow.core.judging.goal.prompt import Prompt, make
+from flow.core.judging.goal.reply import Ballot, Unusable, read, said, schema
+from flow.core.untrusted.fences import Part
 
 ASKED = (Sought("AC2", "it reads well", True), Sought("AC3", "it is short", False))
 FOUND = "The guide greets the reader.\nok\nIt says please [twice] and | thanks."

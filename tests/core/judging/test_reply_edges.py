@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from flow.core.judging.bundle import Bundle, Item, Sought
-from flow.core.judging.fences import LABEL, Part
-from flow.core.judging.prompt import Prompt, make
-from flow.core.judging.reply import Ballot, Unusable, read, said, schema
-from flow.core.verdict import HINT_LIMIT
+from flow.core.decision.verdict import HINT_LIMIT
+from flow.core.judging.goal.bundle import Bundle, Item, Sought
+from flow.core.judging.goal.prompt import Prompt, make
+from flow.core.judging.goal.reply import Ballot, Unusable, read, said, schema
+from flow.core.untrusted.fences import LABEL, Part
 
 ONE = (Sought("AC2", "it reads well", True),)
 TWO = (*ONE, Sought("AC3", "it is short", True))

@@ -10,9 +10,9 @@ import pytest
 
 from flow.adapters.contracts import schemas
 from flow.adapters.contracts.check import accepts
-from flow.core.scorecard import NAMES, Ballot, Mark
-from flow.core.scorecard_card import About, document, unsupported
-from flow.core.scorecard_history import Mean
+from flow.core.judging.scorecard.card import About, document, unsupported
+from flow.core.judging.scorecard.history import Mean
+from flow.core.judging.scorecard.model import NAMES, Ballot, Mark
 
 SEED = [
     "skill", "timestamp", "dimensions", "composite", "grade", "criticalIssues", "recommendations",

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from flow.core import scorecard_history as past
-from flow.core.scorecard import NAMES
-from flow.core.scorecard_history import CardFile, PastCard
+from flow.core.judging.scorecard import history as past
+from flow.core.judging.scorecard.history import CardFile, PastCard
+from flow.core.judging.scorecard.model import NAMES
 from flow.errors import InputError
 
 D = Decimal

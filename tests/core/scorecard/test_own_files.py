@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flow.adapters.ledger.reader import baseline_document, baseline_from_document
-from flow.core.boundary import Baseline, OwnFiles, own_files
+from flow.core.boundary.rules import Baseline, OwnFiles, own_files
+from flow.core.judging.scorecard.history import read_name
 from flow.core.layout import PLUGIN_SCORES, TEMP_PREFIX
-from flow.core.scorecard_history import read_name
 
 OWN = OwnFiles(".decisions")
 NAMES = [

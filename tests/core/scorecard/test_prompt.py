@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from flow.core.judging.bundle import PROMPT_LIMIT
-from flow.core.judging.fences import Part
-from flow.core.scorecard import DIMENSIONS, NAMES
-from flow.core.scorecard_history import Mean
-from flow.core.scorecard_prompt import Matter, Put, SentBack, put
-from flow.core.transcript import Laid
+from flow.core.judging.goal.bundle import PROMPT_LIMIT
+from flow.core.judging.scorecard.history import Mean
+from flow.core.judging.scorecard.model import DIMENSIONS, NAMES
+from flow.core.judging.scorecard.prompt import Matter, Put, SentBack, put
+from flow.core.transcript.model import Laid
+from flow.core.untrusted.fences import Part
 from flow.errors import InputError
 
 NONCE = "ab" * 16

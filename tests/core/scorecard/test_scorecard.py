@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flow.core import scorecard as cards
-from flow.core.scorecard import NAMES, Ballot, Mark
+from flow.core.judging.scorecard import model as cards
+from flow.core.judging.scorecard.model import NAMES, Ballot, Mark
 
 D = Decimal
 

@@ -58,11 +58,13 @@ MENDS: Mapping[str, Sequence[Edit]] = {
         Edit("flow.app.doors:what_moved", "moved += _outside", "moved += [] and _outside"),
     ),
     "R4 what the settings denied at the start is forgotten": (
-        Edit("flow.core.changes:Baseline.settings_denied", "if not self.settings", "if True"),
+        Edit(
+            "flow.core.boundary.changes:Baseline.settings_denied", "if not self.settings", "if True"
+        ),
         Edit("flow.wiring.parts:Parts.take_settings_of", "if pins == self._pins:", "if True:"),
     ),
     "R5 a reported failure is not read": (
-        Edit("flow.core.attribution:reported_failure", "if reading.inverted", "if True"),
+        Edit("flow.core.attribution.attribute:reported_failure", "if reading.inverted", "if True"),
     ),
     "R6 a tag before the branch": (
         Edit(
@@ -75,15 +77,19 @@ MENDS: Mapping[str, Sequence[Edit]] = {
         Edit("flow.adapters.git.names:remote_default", "and not _leads_out(repo, ORIGIN_HEAD)", ""),
     ),
     "R9 blanks at the end": (
-        Edit("flow.core.globs:without_end_blanks", 'cut = pattern.rstrip(" ")', "return pattern"),
-        Edit("flow.core.globs:why_not", "if pattern[-1].isspace()", "if False"),
+        Edit(
+            "flow.core.boundary.globs:without_end_blanks",
+            'cut = pattern.rstrip(" ")',
+            "return pattern",
+        ),
+        Edit("flow.core.boundary.globs:why_not", "if pattern[-1].isspace()", "if False"),
     ),
     "R9 src/**/ is src/**": (
-        Edit("flow.core.globs:_needle", "return None  # ``src/**/``", "pass #"),
+        Edit("flow.core.boundary.globs:_needle", "return None  # ``src/**/``", "pass #"),
     ),
     "R12 a journal may be a program": (
         Edit(
-            "flow.core.boundary:OwnFiles.__call__",
+            "flow.core.boundary.rules:OwnFiles.__call__",
             "and all(entry is None or entry.mode == REGULAR for entry in entries)",
             "",
         ),
@@ -108,7 +114,7 @@ MENDS: Mapping[str, Sequence[Edit]] = {
         Edit("flow.wiring.naming:named", 'if known["digest"] == loaded.contract:', "if True:"),
     ),
     "U4 a goal that vanished is not missed": (
-        Edit("flow.core.lost_goals:losses", "found = []", "return []"),
+        Edit("flow.core.stop.lost_goals:losses", "found = []", "return []"),
     ),
     "U4 a made-up session's claim is silent": (
         Edit("flow.app.stop:_owner", "unheard = owner is not None", "unheard = False"),
@@ -117,7 +123,7 @@ MENDS: Mapping[str, Sequence[Edit]] = {
         Edit("flow.app.stop:_choose", "    if mine:", "    if len(mine) == 1:"),
     ),
     "U7 all that commands leave behind is harmless": (
-        Edit("flow.core.leftovers:is_harmless", "path = path.lower()", "return True"),
+        Edit("flow.core.boundary.leftovers:is_harmless", "path = path.lower()", "return True"),
     ),
 }
 """Named by the finding that the mend belongs to, and what Flow does without it."""

@@ -1,0 +1,209 @@
+# ruff: noqa: E501
+"""Whether a failure on the base commit was a test that failed (SPEC section 10, red first).
+
+A runner that finds no test, or cannot start, fails as well; that says nothing about the change.
+What counts is a report of a test that ran. Where a runner prints one whenever a test ran, and did
+not, or where a line says that what was asked for is not there, the failure shows nothing.
+"""
+
+from __future__ import annotations
+
+import re
+
+from flow.cheap_typing import TYPE_CHECKING, NamedTuple
+from flow.core.attribution.attribute import found_reports
+from flow.core.masked_exit.shell import base_name
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flow.core.attribution.reading import Reading
+    from flow.core.attribution.summary import Summary
+
+
+class Absence(NamedTuple):
+    """One line with which a program says that what it was to run is not there."""
+
+    program: str
+    literal: str
+    pattern: str
+    source: str
+
+
+ABSENCES = tuple(
+    Absence(*row)
+    for row in (
+        ("pytest", "not found: ", r"ERROR: (?:file or directory )?not found: .*", "recorded, pytest 8"),
+        ("pytest", "rror: ", r"(?:ERROR: usage: .*|.*pytest: error: .*)", "recorded, pytest 8: options that it does not know"),
+        ("unittest", "NO TESTS RAN", r"NO TESTS RAN(?: \(.*\))?", "unittest, Python 3.12"),
+        ("unittest", "not importable", r"ImportError: Start directory is not importable: .*", "recorded, Python 3.11"),
+        ("python", "can't open file", r".*: can't open file '.*': \[Errno 2\] No such file or directory", "recorded, Python 3.11"),
+        ("python", "No module named", r"\S*python[\d.]*(?:\.exe)?: No module named .*", "recorded, Python 3.11: python -m"),
+        ("jest", "No tests found", r"No tests found, exiting with code 1", "recorded, jest 30"),
+        ("vitest", "No test", r"No test (?:files|suite) found(?:, exiting with code 1| in file .*)", "recorded, vitest 4"),
+        ("mocha", "No test files found", r"Error: No test files found: .*", "recorded, mocha 12"),
+        ("mocha", "No test files found", r"Error: No test files found", "mocha: lib/cli/collect-files"),
+        ("ava", " matching tests", r"✘ Couldn[’']t find any matching tests", "recorded, ava 7"),
+        ("ava", "find any files", r"✘ Couldn[’']t find any files to test", "ava: default reporter"),
+        ("ava", "did not match the filters", r"✘ Based on your configuration, .* did not match the filters:", "recorded, ava 7"),
+        ("node --test", "Could not find", r"Could not find '.*'", "recorded, node 20"),
+        ("node", "Cannot find module", r"Error: Cannot find module '/.*'", "recorded, node 20; a module by its path is what it was started with"),
+        ("playwright", "No tests found", r"Error: No tests found\.?.*", "playwright: test runner"),
+        ("cypress", "no spec files", r"Can't run because no spec files were found\.", "cypress: errors"),
+        ("bun test", "did not match any test files", r"(?:error: )?The following filters did not match any test files.*", "bun: test_command"),
+        ("bun test", "matched 0 tests", r"error: regex .* matched 0 tests\..*", "bun: test_command"),
+        ("bun test", "No tests found", r"No tests found!", "bun: test_command"),
+        ("deno test", "No test modules found", r"error: No test modules found", "deno: cli/tools/test"),
+        ("deno test", "Module not found", r"error: Module not found \"file:.*", "deno: module loader"),
+        ("go test", "directory not found", r"(?:stat .*|# .*|.*): directory not found", "cmd/go: load"),
+        ("go test", "no Go files in", r".*no (?:non-test )?Go files in .*", "cmd/go: load"),
+        ("go test", "matched no packages", r"(?:go: warning: )?\".*\" matched no packages", "cmd/go: search"),
+        ("go test", "no required module", r"no required module provides package .*", "cmd/go: modload"),
+        ("go test", "go.mod file not found", r"go: (?:cannot find main module.*|go\.mod file not found .*)", "cmd/go: modload"),
+        ("cargo test", "no test target named", r"error: no (?:test|bench|example|bin) target (?:named|matches pattern) .*", "recorded, cargo 1.95"),
+        ("cargo test", "did not match any packages", r"error: package ID specification .* did not match any packages", "recorded, cargo 1.95"),
+        ("cargo test", "could not find `Cargo.toml`", r"error: could not find `Cargo\.toml` in .*", "cargo: workspace"),
+        ("nextest", "no tests to run", r"error: no tests to run", "nextest: errors"),
+        ("rspec", "No examples found", r"No examples found\.", "rspec-core: base text formatter"),
+        ("ruby", "No such file or directory -- ", r".*: No such file or directory -- .*\(LoadError\)", "ruby: load_file"),
+        ("phpunit", "not found", r"Test (?:file|directory) \".*\" not found", "phpunit 10: TextUI"),
+        ("phpunit", "Cannot open file", r"Cannot open file \".*\"\.", "phpunit 9: TextUI"),
+        ("phpunit", "No tests", r"No tests (?:executed|found).*", "phpunit: TextUI"),
+        ("pest", "No tests found", r"(?:INFO +)?No tests found\.", "pest: TestSuite"),
+        ("php", "Could not open input file", r"Could not open input file: .*", "php: cli"),
+        ("dotnet test", "MSB1009", r".*error MSB1009: .*", "msbuild: project file does not exist"),
+        ("dotnet test", "ero tests ran", r"(?:Test run summary: )?Zero tests ran.*", "Microsoft.Testing.Platform: exit 8"),
+        ("gradle", "No tests found for given includes", r"(?:> )?No tests found for given includes: .*", "gradle: DefaultTestFilter"),
+        ("gradle", "not found in", r"(?:> )?(?:Task|Cannot locate tasks that match) '.*'.*", "gradle: task selection"),
+        ("maven", "No tests ", r"(?:\[ERROR\] )?.*No tests (?:matching pattern .* )?were executed!.*", "maven-surefire: failIfNoTests"),
+        ("sbt", "No tests were executed", r"(?:\[\w+\] )?No tests were executed\.?", "sbt: Tests"),
+        ("mix test", "did not match any", r".*Paths given to .?mix test.? did not match any directory/file: .*", "mix: tasks.test"),
+        ("mix test", "no test was executed", r".*no test was executed", "mix: tasks.test"),
+        ("swift test", "no tests found", r"error: no tests found.*", "swiftpm: SwiftTestTool"),
+        ("swift test", "No matching test cases", r"(?:warning: )?No matching test cases were run", "swiftpm: SwiftTestTool"),
+        ("ctest", "No tests were found", r"No tests were found!*", "recorded, ctest 3.25"),
+        ("catch2", "No test cases matched", r"No test cases matched '.*'", "catch2: console reporter"),
+        ("bats", " does not exist", r"(?:ERROR|bats): .* does not exist\.?", "bats-core: libexec"),
+        ("prove", "Cannot detect source of", r"Cannot detect source of '.*'!.*", "recorded, TAP::Harness 3.44"),
+        ("perl", "Can't open perl script", r"Can't open perl script \".*\": No such file or directory", "recorded, perl 5.36"),
+        ("behave", "No steps directory", r".*ConfigError: No steps directory in .*", "behave: runner"),
+        ("robot", "contains no tests", r"\[ ERROR \] Suite '.*' contains no tests.*", "robot framework: exit 252"),
+        ("robot", "does not exist", r"\[ ERROR \] .*(?:File or directory to execute does not exist).*", "robot framework: exit 252"),
+        ("busted", "No test files found", r"No test files found matching Lua pattern: .*", "busted: test_file_loader"),
+        ("dart test", "No tests ", r"(?:No tests (?:match|ran).*|.*Does not exist\.)", "dart test: exit 79"),
+        ("ginkgo", "Found no test suites", r"Found no test suites.*", "ginkgo: internal"),
+        ("npm", "issing script", r"(?:npm (?:error|ERR!) )?[Mm]issing script: .*", "recorded, npm 10"),
+        ("yarn", "not found", r"(?:error Command|Usage Error: Couldn't find a script named) \".*\"(?: not found)?\.", "yarn: run"),
+        ("pnpm", "NO_SCRIPT", r".*ERR_PNPM_NO_SCRIPT.*", "pnpm: run"),
+        ("make", "No rule to make target", r"g?make(?:\[\d+\])?: \*\*\* No rule to make target ['`][^']*'\.  Stop\.", "recorded, GNU make 4.3"),
+        ("make", "No targets specified", r"g?make(?:\[\d+\])?: \*\*\* No targets specified and no makefile found\.  Stop\.", "recorded, GNU make 4.3"),
+        ("rake", "know how to build task", r"Don't know how to build task '.*'.*", "rake: task_manager"),
+        ("just", "does not contain recipe", r"error: Justfile does not contain recipe .*", "just: error"),
+        ("nox", "essions not found", r"nox > Sessions not found: .*", "nox: tasks.filter_manifest"),
+        ("composer", "is not defined", r".*(?:Script|Command) \".*\" is not defined.*", "composer: RunScriptCommand"),
+        ("lein test", "Could not locate", r".*FileNotFoundException.*Could not locate .* on classpath\..*", "clojure: RT.load"),
+        ("tox", "not found in configuration", r".*provided environments not found in configuration file.*", "tox 4: env_select"),
+    )
+)  # fmt: skip
+_NOT_FOUND = re.compile(
+    r"(?:\S*(?:ba|da|z|k|a)?sh: (?:line )?(?:\d+: )?(?P<shell>\S+): (?:command )?not found"
+    r"|\S*bash: (?:line \d+: )?(?P<path>\S*/\S*): (?:No such file or directory|Permission denied)"
+    r"|(?:env|nohup|timeout|nice|xargs|setsid|stdbuf): (?:failed to run command )?"
+    r"[‘'](?P<other>.*)[’']: (?:No such file or directory|Permission denied))"
+)
+"""What shells, and programs that start others, print of a program that is not there."""
+_LOUD = frozenset(
+    (
+        "pytest", "unittest", "jest", "vitest", "mocha", "ava", "node --test", "rspec", "phpunit",
+        "pest", "minitest", "test-unit", "bats", "behave", "robot", "busted", "playwright", "karma",
+        "ctest", "tap", "cucumber", "trial", "stestr",
+    )
+)  # fmt: skip
+"""Runners that build nothing first, and report whenever a test ran."""
+_FAILURES = {"pytest": (1, 2)}
+"""Exit statuses that only a test, or a file of tests, that failed comes to; no output is needed."""
+_LOADER = re.compile(r"ERROR: \S+ \(unittest\.loader\._FailedTest.*\)")
+_UNLOADED = re.compile(
+    r"(?:ModuleNotFoundError: No module named '(?P<module>.*)'"
+    r"|AttributeError: .* has no attribute '(?P<name>.*)'"
+    r"|cannot load such file -- (?P<file>.*))"
+)
+
+
+def shows_nothing(
+    reading: Reading,
+    lines: Sequence[str],
+    exit_code: int | None,
+    reports: Sequence[tuple[str, Summary]] = (),
+) -> str:
+    """Why a failure shows no test that failed; empty where it shows one, or no runner is known.
+
+    ``lines`` are the end of the output, ``reports`` are (path, content) of files that it wrote.
+    """
+    found = found_reports(reading, lines, reports)
+    unloaded = _unloaded(reading, lines)
+    if sum(summary.ran for _, summary in found) > unloaded:
+        return ""
+    missing = not_found(lines)
+    if missing:
+        return f"a command was not found: {missing}"
+    for line in map(str.strip, lines):
+        for row in ABSENCES:
+            if row.literal in line and re.fullmatch(row.pattern, line):
+                return f"{row.program} found nothing to run ({line[:120]})"
+    if found:
+        last = found[-1][1]
+        why = "what it was asked for is not there" if unloaded else "no test ran"
+        return f"{last.runner} reports that {why} ({last.said})"
+    kind = reading.runners[0] if reading.single and len(reading.runners) == 1 else ""
+    if kind in _LOUD and exit_code not in _FAILURES.get(kind, ()):
+        return f"no report of {kind} shows a test that failed (exit {exit_code})"
+    return ""
+
+
+def not_found(lines: Sequence[str]) -> str:
+    """The first program that an output says is not there; empty: none."""
+    for line in lines:
+        if "not found" in line or "No such file" in line or "Permission denied" in line:
+            match = _NOT_FOUND.fullmatch(line.strip())
+            if match is not None:
+                return match["shell"] or match["path"] or match["other"]
+    return ""
+
+
+def _unloaded(reading: Reading, lines: Sequence[str]) -> int:
+    """How many failures are tests that a command names and that are not there.
+
+    unittest and RSpec count these as errors of a test. A module that a test imports, and that the
+    command does not name, is another matter: it may be what the change is to bring.
+    """
+    words = {
+        base.replace("/", ".").removesuffix(".py")
+        for command in reading.commands
+        for word in command[1:]
+        for base in (word.removeprefix("./"), base_name(word))
+    }
+    loaders = any(_LOADER.fullmatch(line) for line in lines)
+    count = _unfound_packages(lines)
+    for line in lines:
+        match = _UNLOADED.fullmatch(line.strip())
+        if match is None or (match["file"] is None and not loaders):
+            continue
+        asked = (match["module"] or match["file"] or "").replace("/", ".").removesuffix(".py")
+        if match["name"]:
+            count += any(match["name"] in word.split(".") for word in words)
+        elif match["file"]:
+            count += any(len(word) > 3 and asked.endswith(word) for word in words)
+        else:
+            count += any(word == asked or word.startswith(f"{asked}.") for word in words)
+    return count
+
+
+_NO_PACKAGE = re.compile(r".*(?:: directory not found|no (?:non-test )?Go files in .*)")
+
+
+def _unfound_packages(lines: Sequence[str]) -> int:
+    """How many failures of go are of packages that are not there."""
+    if not any(map(_NO_PACKAGE.fullmatch, lines)):
+        return 0
+    return sum(line == "FAIL" or line.endswith(" [setup failed]") for line in lines)

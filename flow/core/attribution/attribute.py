@@ -1,0 +1,274 @@
+"""Whether an exit 0 can be attributed to tests that ran (SPEC section 10, *attributable*).
+
+``vacuous``: no runner reports a test that ran. ``masked``: the exit status cannot show a failure,
+or a runner reports one in spite of it. Both make a pass inconclusive; nothing here makes anything
+pass, and a command that failed stays failed.
+"""
+
+from __future__ import annotations
+
+from flow.cheap_typing import TYPE_CHECKING
+from flow.core.attribution.reading import WINDOW, Attribution, Reading
+from flow.core.attribution.runners import ONE_REPORT, READERS
+from flow.core.masked_exit.programs import CANNOT_FAIL, FILTERS, mentioned_runner
+from flow.core.masked_exit.rules import exits, nested_commands
+from flow.core.masked_exit.runner_names import report_of, runner_of
+from flow.core.masked_exit.shell import Node, base_name, commands, plain_words
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from flow.core.attribution.rules import Rule
+    from flow.core.attribution.summary import Summary
+
+LONGEST_LINE = 500
+"""Characters; a longer line is no summary."""
+MOST_FILES = 16
+"""Files named by a command that may be reports of its tests."""
+_ASIDE = CANNOT_FAIL | FILTERS | {"cd", "test", "[", "[["}
+
+
+def read_command(text: str, parse: Callable[[str], Node | None]) -> Reading:
+    """Class a command by its text; one that is not understood says nothing."""
+    node = parse(text)
+    if node is None:
+        return _not_understood(text)
+    found = exits(node, parse)
+    programs = [plain_words(command.words) for command in commands(node)][:200]
+    inner = [plain_words(command.words) for command in nested_commands(node, parse)][:200]
+    known = [_known(words) for words in programs]
+    kinds = {report_of(words): None for words in (*programs, *inner)}
+    return Reading(
+        found.masked,
+        _single(node, programs),
+        tuple(words for words in known if words),
+        _files(known),
+        tuple(filter(None, kinds)),
+        found.certain,
+        next(filter(None, map(_listing, programs)), ""),
+        found.second_try,
+        found.inverted,
+        _piped(node),
+        found.guarded,
+    )
+
+
+def _piped(node: Node) -> tuple[str, ...]:
+    """The programs of the commands that stand in pipes, where no function bears such a name."""
+    names: dict[str, None] = {}
+    waiting = [node]
+    while waiting:
+        part = waiting.pop()
+        if part.kind == "function":
+            return ()
+        for member in part.parts if part.kind == "pipe" else ():
+            words = plain_words(member.words) if member.kind == "command" else ()
+            if words and words[0]:
+                names[words[0]] = None
+        waiting.extend(reversed(part.parts))
+    return tuple(names)
+
+
+_LISTS = {"go test": ("-list", "-c"), "cargo test": ("--no-run",)}
+"""Options with which a runner starts no test although it ends as after a run."""
+
+
+def _listing(words: tuple[str | None, ...]) -> str:
+    options = _LISTS.get(report_of(words), ())
+    for word in words:
+        name = (word or "").partition("=")[0].replace("--list", "-list")
+        if name in options:
+            return f"{runner_of(words)} {word}"
+    return ""
+
+
+def _not_understood(text: str) -> Reading:
+    """Nothing is said of it, unless a runner is in it: whose status may be lost then."""
+    words = mentioned_runner(text)
+    if words is None:
+        return Reading()
+    name = runner_of(words)
+    why = f"the shell text is not understood, so that `{name}` may fail unheard: write it plainly"
+    return Reading(why, runners=tuple(filter(None, [report_of(words)])))
+
+
+def _known(words: Sequence[str | None]) -> tuple[str, ...]:
+    found = []
+    for word in words[:100]:
+        if word is None:
+            break
+        found.append(word[:1000])
+    return tuple(found)
+
+
+def _files(programs: Sequence[Sequence[str]]) -> tuple[str, ...]:
+    found: dict[str, None] = {}
+    for words in programs:
+        for word in words:
+            name = word.rpartition("=")[2].rpartition(":")[2]
+            if name.endswith((".xml", ".json")) and "\0" not in name and len(name) < 500:
+                found[name] = None
+    return tuple(found)[:MOST_FILES]
+
+
+def _single(node: Node, programs: Sequence[tuple[str | None, ...]]) -> str:
+    """The runner that a command starts once, with nothing beside it that could start another."""
+    waiting = [node]
+    while waiting:
+        part = waiting.pop()
+        if part.kind in ("for", "while", "until", "function", "unknown"):
+            return ""
+        waiting.extend(part.parts)
+    others = [w for w in programs if not w or w[0] is None or base_name(w[0]) not in _ASIDE]
+    return runner_of(others[0]) if len(others) == 1 else ""
+
+
+def lines_of(data: bytes) -> list[str]:
+    """The lines at the end of an output, without escapes; of a line rewritten in place the last."""
+    text = plain(data[-WINDOW:].decode("utf-8", "replace"))
+    lines = []
+    for line in text.split("\n"):
+        shown = line.rstrip("\r").rpartition("\r")[2].rstrip()
+        lines.append(shown if len(shown) <= LONGEST_LINE else "")
+    return lines
+
+
+def plain(text: str) -> str:
+    """``text`` without terminal escapes, in one pass."""
+    first, *parts = text.split("\x1b")
+    return first + "".join(map(_after_escape, parts))
+
+
+def _after_escape(part: str) -> str:
+    """What follows one escape sequence; ``part`` begins behind its ESC."""
+    if part[:1] == "[":
+        for index in range(1, min(len(part), 64)):
+            if "@" <= part[index] <= "~":
+                return part[index + 1 :]
+        return part[1:]
+    if part[:1] == "]":  # up to BEL; the other end is the next ESC, which begins a part
+        bell = part.find("\x07", 0, 4096)
+        return part[bell + 1 :] if bell >= 0 else ""
+    return part[1:]
+
+
+def summaries(lines: Sequence[str]) -> list[Summary]:
+    """Every runner's reports in an output."""
+    return [summary for reader in READERS for summary in reader(lines)]
+
+
+def found_reports(
+    reading: Reading, lines: Sequence[str], reports: Sequence[tuple[str, Summary]]
+) -> list[tuple[str, Summary]]:
+    """(Where, summary) for every report of a run: of the output, then of ``reports``.
+
+    Of a runner that is all the command starts, and that reports once at the end, only the last
+    report in the output is its own.
+    """
+    found = [("output", summary) for summary in summaries(lines)]
+    name = {"py.test": "pytest"}.get(reading.single, reading.single)
+    if name in ONE_REPORT:
+        own = [entry for entry in found if entry[1].runner == name][-1:]
+        found = own or [entry for entry in found if entry[1].runner in _FORMS_OF_ALL]
+    return [*found, *reports]
+
+
+_FORMS_OF_ALL = ("TAP", "node --test")
+"""Forms that several runners can print in place of their own."""
+
+
+def reported_failure(
+    reading: Reading, reports: Sequence[tuple[str, Summary]]
+) -> Attribution | None:
+    """Why an exit 0 shows no failure although a runner reports one; None where none does."""
+    if reading.inverted:
+        return None
+    if reading.second_try:  # the last try of each runner counts
+        reports = list({(entry[0], entry[1].runner): entry for entry in reports}.values())
+    for source, summary in reports:
+        if summary.failed:
+            where = "" if source == "output" else f" in {source}"
+            tests = "1 test failed" if summary.failed == 1 else f"{summary.failed} tests failed"
+            why = f"{summary.runner} reports{where} that {tests} ({summary.said}), and the exit "
+            why += "status is 0"
+            return Attribution("masked", why, summary.runner, summary.ran, summary.skipped, source)
+    return None
+
+
+def vacuous(
+    reading: Reading,
+    lines: Sequence[str],
+    *,
+    whole: bool,
+    reports: Sequence[tuple[str, Summary]] = (),
+    rules: Sequence[Rule] = (),
+) -> Attribution | None:
+    """Why an exit 0 stands for no test at all; None where tests ran, or no runner is known of.
+
+    ``whole`` says that ``lines`` are all the output: only then do several reports say together that
+    nothing ran, since one that is out of sight may say otherwise. ``reports`` are (path, content)
+    of files that this run has written.
+    """
+    ruled = _by_rules(reading, lines, rules)
+    if ruled is not None:
+        return ruled
+    if reading.lists:
+        why = f"{reading.lists} starts no test"
+        return Attribution("vacuous", why, reading.runners[0], 0, None, "command")
+    found = found_reports(reading, lines, reports)
+    for kind in reading.certain:
+        others = [entry for entry in found if entry[1].runner not in reading.runners]
+        own = [entry for entry in found if entry[1].runner == kind]
+        if len(reading.runners) > 1 and not any(s.ran for _, s in (*own, *others)):
+            return _nothing_ran(own) if own else _unseen(kind)
+    if any(summary.ran for _, summary in found):
+        return None
+    if found and not whole and reading.single not in ONE_REPORT:
+        found = [entry for entry in found if entry[0] != "output"]
+        return _nothing_ran(found) if found else None
+    if found:
+        return _nothing_ran(found)
+    return _unseen(reading.runners[0]) if reading.runners else None
+
+
+def not_reported(
+    pattern: str, found: Sequence[tuple[str, Summary]], why: str
+) -> Attribution | None:
+    """Why the report that a criterion names shows no test; None where it shows one.
+
+    ``why`` says why some of it could not be read.
+    """
+    if why:
+        text = f"the criterion's report {pattern} {why}: no test is shown to have run"
+        return Attribution("vacuous", text, "", None, None, pattern)
+    return None if any(summary.ran for _, summary in found) else _nothing_ran(found)
+
+
+def _nothing_ran(found: Sequence[tuple[str, Summary]]) -> Attribution:
+    source, last = found[-1]
+    skipped = sum(summary.skipped for _, summary in found)
+    said = f" ({last.said})" if last.said else ""
+    where = "" if source == "output" else f" in {source}"
+    reason = "every test was skipped or left out" if skipped else "no test ran"
+    why = f"{last.runner} reports{where} that {reason}{said}"
+    return Attribution("vacuous", why, last.runner, 0, skipped, source)
+
+
+def _unseen(kind: str) -> Attribution:
+    why = (
+        f"no report of {kind} shows a test that ran: let it print its summary, or name the JUnit "
+        "or CTRF file that it writes in the criterion's report"
+    )
+    return Attribution("vacuous", why, kind, 0, None, "output")
+
+
+def _by_rules(reading: Reading, lines: Sequence[str], rules: Sequence[Rule]) -> Attribution | None:
+    from flow.core.attribution.rules import applies, says_nothing_ran
+
+    for rule in rules:
+        if applies(rule, reading.commands):
+            said = says_nothing_ran(rule, lines)
+            if said is not None:
+                why = f"{rule.name} reports that no test ran ({said[:100]})"
+                return Attribution("vacuous", why, rule.name, 0, None, "runners.yaml")
+    return None

@@ -1,0 +1,349 @@
+"""Which tool calls of an agent destroy something, or take back what others may rest on.
+
+A judge of safety must see them whatever else is left out. A command is read as shell (its parser is
+given), so that ``echo "rm -rf /"`` is no alarm and ``bash -c 'rm -rf x'`` is one; only a text that
+the parser does not understand is split into words. The lists name what is common; a judge sees
+the other calls too.
+"""
+
+from __future__ import annotations
+
+import re
+
+from flow.cheap_typing import TYPE_CHECKING, Any
+from flow.core.masked_exit.programs import shell_text
+from flow.core.masked_exit.shell import base_name, commands, plain_words
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from flow.core.masked_exit.shell import Node
+
+    Parse = Callable[[str], Node | None]
+    Words = tuple[str | None, ...]
+
+MOST_NESTED = 4
+"""Shells inside shells that are looked into."""
+MOST_TEXT = 1 << 20
+"""Characters of one text that are looked at."""
+
+_SHELL_KEYS = ("command", "cmd", "script")
+_SHELL_TOOLS = re.compile(r"bash|shell|terminal|powershell|exec|command", re.IGNORECASE)
+_SQL_KEYS = ("sql", "query", "statement")
+_TOOL_VERBS = re.compile(
+    r"(?:^|[_\-.])(?:delete|destroy|drop|remove|purge|wipe|truncate|terminate|uninstall)"
+    r"(?:$|[_\-.]|(?=[A-Z]))|(?:Delete|Destroy|Drop|Purge|Terminate)(?=[A-Z]|$)"
+)
+_SQL = re.compile(
+    r"\bdrop\s+(?:table|database|schema|index|view|role|user|column|owned|tablespace)\b"
+    r"|\btruncate\s+(?:table\s+)?[\w\"`\[.]"
+    r"|\balter\s+table\b[^;]{0,400}\bdrop\b"
+    r"|\bdelete\s+from\s+[^\s;]+\s*(?:;|$|[\"'`)])"
+    r"|\.drop(?:Database|Collection)?\s*\(\s*\)|\.deleteMany\s*\(\s*(?:\{\s*\})?\s*\)",
+    re.IGNORECASE,
+)
+_CODE = re.compile(
+    r"\brmtree\s*\(|\bos\.(?:remove|unlink|rmdir|removedirs)\s*\(|\.unlink\s*\("
+    r"|\bfs\.(?:rm|rmdir|unlink)(?:Sync)?\s*\(|\bFileUtils\.rm|\brimraf\b"
+)
+
+_SQL_PROGRAMS = frozenset(
+    (
+        "psql", "mysql", "mariadb", "sqlite3", "sqlcmd", "sqlplus", "duckdb", "clickhouse-client",
+        "cockroach", "mongo", "mongosh", "bq", "snowsql", "cqlsh", "usql",
+    )
+)  # fmt: skip
+_INTERPRETERS = ("python", "node", "ruby", "perl", "deno", "bun", "php")
+_ALWAYS = frozenset(
+    (
+        "shred", "wipefs", "srm", "dropdb", "dropuser", "mkswap", "userdel", "groupdel", "lvremove",
+        "vgremove", "pvremove", "shutdown", "reboot", "poweroff", "halt", "rimraf", "del", "erase",
+    )
+)  # fmt: skip
+_VERBS: dict[str, tuple[str, ...]] = {
+    "kubectl": ("delete", "drain"),
+    "oc": ("delete",),
+    "helm": ("uninstall", "delete"),
+    "pulumi": ("destroy",),
+    "cdk": ("destroy",),
+    "vagrant": ("destroy",),
+    "serverless": ("remove",),
+    "gsutil": ("rm", "rb"),
+    "gcloud": ("delete",),
+    "az": ("delete", "purge"),
+    "gh": ("delete",),
+    "glab": ("delete",),
+    "npm": ("unpublish",),
+    "cargo": ("yank",),
+    "redis-cli": ("flushall", "flushdb"),
+    "systemctl": ("mask",),
+    "zfs": ("destroy",),
+    "zpool": ("destroy",),
+    "doctl": ("delete",),
+    "flyctl": ("destroy",),
+    "fly": ("destroy",),
+    "etcdctl": ("del",),
+    "consul": ("delete",),
+    "vault": ("delete", "destroy"),
+    "apt": ("purge",),
+    "apt-get": ("purge",),
+}
+"""Programs that destroy with one of these words among their first operands."""
+_DEEP = ("gcloud", "az", "doctl", "redis-cli")
+"""Of these the first four operands count, of others the first two."""
+_TASKS = {
+    "rails": ("db:drop", "db:reset", "db:purge"),
+    "rake": ("db:drop", "db:reset", "db:purge"),
+    "heroku": ("apps:destroy", "pg:reset", "addons:destroy"),
+    "prisma": ("reset",),
+    "artisan": ("migrate:fresh", "migrate:reset", "db:wipe"),
+    "manage.py": ("flush", "reset_db"),
+}
+
+
+def tool_destroys(tool: str, given: Mapping[str, Any], parse: Parse) -> bool:
+    """Whether a call of ``tool`` with this input destroys something, as far as the input tells."""
+    if _SHELL_TOOLS.search(tool):
+        for key in _SHELL_KEYS:
+            value = given.get(key)
+            if isinstance(value, list) and value and all(isinstance(w, str) for w in value):
+                return _words(tuple(value), parse, 0)
+            if isinstance(value, str):
+                return destroys(value, parse)
+    if not tool.startswith("mcp__"):
+        return False
+    if _TOOL_VERBS.search(tool.rpartition("__")[2]):
+        return True
+    texts = (given.get(key) for key in _SQL_KEYS)
+    return any(isinstance(text, str) and _sql(text) for text in texts)
+
+
+def destroys(text: str, parse: Parse, depth: int = 0) -> bool:
+    """Whether a shell text destroys something."""
+    text = text[:MOST_TEXT]
+    node = parse(text)
+    if node is None:
+        return _in_words(text, parse, depth)
+    for command in commands(node):
+        if any(name.startswith(("/dev/sd", "/dev/nvme", "/dev/disk")) for name in command.writes):
+            return True
+        if _words(plain_words(command.words), parse, depth):
+            return True
+    # What a client of a database is given by a pipe or a here document is in the text alone.
+    return ("|" in text or "<<" in text) and _sql(text) and any(map(_sql_client, commands(node)))
+
+
+def _sql_client(command: Node) -> bool:
+    words = plain_words(command.words)
+    return bool(words) and words[0] is not None and base_name(words[0]) in _SQL_PROGRAMS
+
+
+def _in_words(text: str, parse: Parse, depth: int) -> bool:
+    """As :func:`destroys`, for what is not understood as shell: by its words alone."""
+    for piece in re.split(r"[;&|\n(){}`]+", text):
+        words = tuple(word.strip("\"'") for word in piece.split())
+        if words and _words(plain_words(words), parse, depth):
+            return True
+    return False
+
+
+def _words(words: Words, parse: Parse, depth: int) -> bool:
+    """Whether one simple command, its words without quotes, destroys something."""
+    if not words or words[0] is None or depth > MOST_NESTED:
+        return False
+    inner = _inner(words)
+    if isinstance(inner, str):
+        return destroys(inner, parse, depth + 1)
+    if inner:
+        return _words(plain_words(inner), parse, depth + 1)
+    name = base_name(words[0].lstrip("\\"))
+    rest = tuple(word for word in words[1:] if word is not None)
+    own = _OWN.get(name)
+    if own is not None:
+        return own(rest)
+    if name in _ALWAYS or name.startswith("mkfs"):
+        return True
+    if name in _SQL_PROGRAMS:
+        return any(_sql(word) for word in rest)
+    if name.startswith(_INTERPRETERS):
+        if any(_CODE.search(word) for word in rest):
+            return True
+        name, rest = base_name(next((w for w in rest if not w.startswith("-")), "")), rest[1:]
+    plain = tuple(word for word in rest if not word.startswith("-"))
+    verbs = _VERBS.get(name, ())
+    tasks = _TASKS.get(base_name(name), ())
+    return any(word in verbs for word in plain[: 4 if name in _DEEP else 2]) or any(
+        word in tasks for word in plain
+    )
+
+
+def _inner(words: Words) -> str | Words | None:
+    """The command inside a command: a shell's text, or the words of what another program starts."""
+    name = base_name(words[0] or "")
+    if name == "eval":
+        known = [word for word in words[1:] if word is not None]
+        return " ".join(known)
+    text = shell_text(words)
+    if text is not None:
+        return text
+    if name in ("xargs", "parallel", "watch", "doas", "npx", "bunx"):
+        return _after_options(words[1:], ("-n", "-P", "-I", "-L", "-d", "-j", "-u"))
+    if name == "find":
+        for place, word in enumerate(words):
+            if word in ("-exec", "-execdir", "-ok"):
+                return tuple("{}" if word is None else word for word in words[place + 1 :])
+    if name == "ssh":
+        return " ".join(word for word in _after_options(words[1:], _SSH)[1:] if word is not None)
+    if name == "su" and "-c" in words[:-1]:
+        return words[words.index("-c") + 1]
+    if name in ("kubectl", "oc") and "exec" in words and "--" in words[:-1]:
+        return words[words.index("--") + 1 :]
+    if name in ("docker", "podman") and words[1:2] == ("exec",):
+        return _after_options(words[2:], ("-u", "-w", "-e", "--user", "--workdir", "--env"))[1:]
+    return None
+
+
+_SSH = ("-i", "-l", "-p", "-o", "-F", "-J", "-L", "-R", "-D")
+
+
+def _after_options(words: Words, takes: tuple[str, ...]) -> Words:
+    place = 0
+    while place < len(words):
+        word = words[place]
+        if word is None or not word.startswith("-"):
+            break
+        place += 2 if word in takes else 1
+    return words[place:]
+
+
+def _has(words: tuple[str, ...], letters: str, *long: str) -> bool:
+    """Whether one of the options is given; of ``letters``, in a bundle too (``-rf``)."""
+    for word in words:
+        if word == "--":
+            return False
+        if word.startswith("--"):
+            if any(word == name or word.startswith(name + "=") for name in long):
+                return True
+        elif word.startswith("-") and (word in long or set(letters) & set(word[1:])):
+            return True
+    return False
+
+
+def _rm(words: tuple[str, ...]) -> bool:
+    """One named file is an edit; a tree, many, or whatever a pipe or ``find`` names is not."""
+    if _has(words, "rRf", "--recursive", "--force"):
+        return True
+    operands = [word for word in words if not word.startswith("-")]
+    return not operands or any("*" in word or word == "{}" for word in operands)
+
+
+def _find(words: tuple[str, ...]) -> bool:
+    return "-delete" in words
+
+
+def _dd(words: tuple[str, ...]) -> bool:
+    return any(word.startswith("of=/dev/") and word != "of=/dev/null" for word in words)
+
+
+def _truncate(words: tuple[str, ...]) -> bool:
+    return _has(words, "s", "--size")
+
+
+def _rsync(words: tuple[str, ...]) -> bool:
+    return any(word.startswith("--delete") or word == "--remove-source-files" for word in words)
+
+
+def _crontab(words: tuple[str, ...]) -> bool:
+    return "-r" in words
+
+
+def _iptables(words: tuple[str, ...]) -> bool:
+    return _has(words, "FX", "--flush")
+
+
+def _aws(words: tuple[str, ...]) -> bool:
+    plain = [word for word in words if not word.startswith("-")]
+    if plain[:1] == ["s3"]:
+        return plain[1:2] in (["rm"], ["rb"]) or "--delete" in words
+    starts = ("delete-", "terminate-", "deregister-", "purge-", "remove-")
+    return any(word.startswith(starts) for word in plain[1:2])
+
+
+def _docker(words: tuple[str, ...]) -> bool:
+    plain = [word for word in words if not word.startswith("-")]
+    if plain[:1] == ["compose"] or not plain:
+        return _compose(words)
+    if plain[0] == "rm" or plain[:2] in (["container", "rm"], ["volume", "rm"], ["image", "rm"]):
+        return plain[0] != "rm" or _has(words, "fv", "--force", "--volumes")
+    return plain[0] == "rmi" or "prune" in plain[1:2]
+
+
+def _compose(words: tuple[str, ...]) -> bool:
+    plain = [word for word in words if not word.startswith("-")]
+    return ("down" in plain and _has(words, "v", "--volumes", "--rmi")) or (
+        "rm" in plain and _has(words, "fv", "--force")
+    )
+
+
+def _terraform(words: tuple[str, ...]) -> bool:
+    plain = [word for word in words if not word.startswith("-")]
+    if plain[:1] == ["apply"]:
+        return _has(words, "", "-destroy", "--destroy")
+    return plain[:1] in (["destroy"], ["destroy-all"]) or plain[:2] == ["state", "rm"]
+
+
+def _git(words: tuple[str, ...]) -> bool:
+    rest = list(words)
+    while rest and rest[0].startswith("-"):
+        del rest[: 2 if rest[0] in ("-C", "-c", "--git-dir", "--work-tree") else 1]
+    if not rest:
+        return False
+    return _git_verb(rest[0], tuple(rest[1:]), [w for w in rest[1:] if not w.startswith("-")])
+
+
+def _git_verb(verb: str, given: tuple[str, ...], plain: list[str]) -> bool:
+    forced = _has(given, "f", "--force")
+    told = {
+        "push": forced
+        or _has(given, "d", "--force-with-lease", "--delete", "--mirror", "--prune")
+        or any(word.startswith(("+", ":")) for word in plain),
+        "reset": "--hard" in given or "--merge" in given,
+        "clean": forced and not _has(given, "n", "--dry-run"),
+        "checkout": forced or _has(given, "B") or "--" in given or "." in plain,
+        "switch": forced or _has(given, "C", "--discard-changes", "--force-create"),
+        "restore": not _has(given, "S", "--staged") or _has(given, "W", "--worktree"),
+        "branch": _has(given, "D") or (_has(given, "d", "--delete") and forced),
+        "tag": _has(given, "d", "--delete"),
+        "stash": plain[:1] in (["drop"], ["clear"]),
+        "worktree": plain[:1] == ["remove"] and forced,
+        "reflog": plain[:1] in (["expire"], ["delete"]),
+        "update-ref": "-d" in given,
+        "gc": "--prune=now" in given or "--prune=all" in given,
+        "filter-branch": True,
+        "filter-repo": True,
+    }
+    return told.get(verb, False)
+
+
+_OWN: dict[str, Callable[[tuple[str, ...]], bool]] = {
+    "rm": _rm,
+    "find": _find,
+    "dd": _dd,
+    "truncate": _truncate,
+    "rsync": _rsync,
+    "crontab": _crontab,
+    "iptables": _iptables,
+    "ip6tables": _iptables,
+    "aws": _aws,
+    "docker": _docker,
+    "podman": _docker,
+    "docker-compose": _compose,
+    "terraform": _terraform,
+    "tofu": _terraform,
+    "terragrunt": _terraform,
+    "git": _git,
+}
+
+
+def _sql(text: str) -> bool:
+    return _SQL.search(text) is not None

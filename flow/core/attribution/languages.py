@@ -1,0 +1,198 @@
+"""What further test runners say at their end, as data (SPEC section 10, *attributable*).
+
+Each row is one form of one line, from the runner's own documentation or source as of 2026, or from
+a recorded run. Named parts are counts: ``all``, ``passed``, ``failed``, ``errors``, ``skipped``;
+a part that occurs twice has a digit behind its name. The literal of a row is looked for first, so
+that most lines meet no pattern at all.
+"""
+
+# ruff: noqa: E501  (a row a line)
+
+from __future__ import annotations
+
+import re
+
+from flow.cheap_typing import TYPE_CHECKING, NamedTuple
+from flow.core.attribution.summary import Summary
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+
+class Form(NamedTuple):
+    """One form of a report's line."""
+
+    runner: str
+    literal: str
+    pattern: str
+    source: str
+
+
+FORMS = tuple(
+    Form(runner, literal, re.sub(r"(?<!P)<(\w+)>", r"(?P<\1>\\d{1,9})", pattern), source)
+    for runner, literal, pattern, source in (
+        ("rspec", " example", r"<all> examples?, <failed> failures?(?:, <skipped> pending)?(?:, <errors> errors? occurred outside of examples)?(?:, \d+ .*)?", "rspec-core: SummaryNotification#totals_line"),
+        ("phpunit", "OK (", r"OK \(<passed> tests?, \d+ assertions?\)", "phpunit: ResultPrinter/SummaryPrinter"),
+        ("phpunit", "Tests: ", r"Tests: <all>, Assertions: \d+(?:, Errors: <errors>)?(?:, Failures: <failed>)?(?:, (?:Warnings|PHPUnit [A-Za-z ]+|Deprecations|Notices): \d+)*(?:, Skipped: <skipped>)?(?:, Incomplete: <skipped2>)?(?:, Risky: \d+)?\.", "phpunit: SummaryPrinter"),
+        ("phpunit", "No tests executed!", r"No tests executed!", "phpunit: SummaryPrinter"),
+        ("pest", "Tests:", r" *Tests: +(?:<failed> failed, )?(?:\d+ (?:deprecated|warnings?|risky|notices?), )*(?:<skipped> (?:skipped|incomplete|todos?)(?:, )?)*(?:<passed> passed)? ?\(\d+ assertions?\)", "pest: Collision Style::writeRecap"),
+        ("minitest", " runs, ", r"<all> runs, \d+ assertions, <failed> failures, <errors> errors, <skipped> skips", "minitest: SummaryReporter#summary"),
+        ("test-unit", " assertions, ", r"<all> tests, \d+ assertions, <failed> failures, <errors> errors, <skipped> pendings, <skipped2> omissions, \d+ notifications", "test-unit: TestResult#summary"),
+        ("dotnet test", "Total:", r" *(?:Passed|Failed|Skipped)! +- Failed: +<failed>, Passed: +<passed>, Skipped: +<skipped>, Total: +\d+.*", "vstest: console logger"),
+        ("dotnet test", "Test summary:", r" *Test summary: total: <all>, failed: <failed>, succeeded: <passed>, skipped: <skipped>,.*", "SDK 9 terminal logger"),
+        ("dotnet test", "No test ", r".*No test (?:is available in|matches the given testcase filter) .*", "vstest: console"),
+        ("mix test", " failure", r"(?:\d+ doctests?, )?(?:\d+ propert(?:y|ies), )?<all> tests?, <failed> failures?(?:, <skipped> excluded)?(?:, <errors> invalid)?(?:, <skipped2> skipped)?", "ex_unit: CLIFormatter"),
+        ("mix test", " doctest", r"<all> doctests?, <failed> failures?(?:, <skipped> excluded)?(?:, <skipped2> skipped)?", "ex_unit: CLIFormatter"),
+        ("swift test", "Executed ", r"\s*Executed <all> tests?, with (?:<skipped> tests? skipped and )?<failed> failures? \(.*", "XCTest: PrintObserver"),
+        ("swift test", "Test run with ", r"\S+ Test run with <all> tests?(?: in \d+ suites?)? passed after .*", "swift-testing: console recorder"),
+        ("swift test", "Test run with ", r"\S+ Test run with \d+ tests?(?: in \d+ suites?)? failed after .* with <failed> issues?.*", "swift-testing: console recorder"),
+        ("ctest", "% tests passed", r"\d+% tests passed(?:, <failed> tests? failed)? out of <all>", "recorded, ctest 3.25"),
+        ("ctest", "No tests were found", r"No tests were found!*", "recorded, ctest 3.25"),
+        ("deno test", " passed", r"(?:ok|FAILED) \| <passed> passed(?: \(\d+ steps?\))? \| <failed> failed(?: \(\d+ steps?\))?(?: \| <skipped> ignored)?(?: \(\d+ steps?\))?(?: \| \d+ measured)?(?: \| <skipped2> filtered out)? \(.*\)", "deno: cli/tools/test reporters"),
+        ("bats", " tests, ", r"<all> tests?, <failed> failures?(?:, <skipped> skipped)?(?: in .*)?", "bats-core: pretty formatter"),
+        ("prove", "Files=", r"Files=\d+, Tests=<all>, .*", "TAP::Formatter::Base"),
+        ("prove", "Result: FAIL", r"Result: FAIL(?P<failing>)", "TAP::Formatter::Base"),
+        ("prove", "Result: NOTESTS", r"Result: NOTESTS", "TAP::Formatter::Base"),
+        ("tap", "# { total: ", r"# \{ total: <all>(?:, pass: \d+)?(?:, fail: <failed>)?(?:, skip: <skipped>)?(?:, todo: <skipped2>)? \}", "node-tap 18: tap reporter"),
+        ("tap", "Asserts:", r"Asserts: +(?:(?:<passed> passed|<failed> failed|\d+ skip|\d+ todo),? ?)*of \d+", "node-tap 14 to 16: base reporter"),
+        ("karma", "Executed ", r".*Executed <all> of \d+ (?:\(<failed> FAILED\) )?(?:\(skipped <skipped>\) )?(?:SUCCESS )?\(.*secs.*", "karma: base reporter"),
+        ("gradle", " completed, ", r"<all> tests? completed, <failed> failed(?:, <skipped> skipped)?", "gradle: AbstractTestTask"),
+        ("gradle", "There were failing tests.", r"There were failing tests\. .*(?P<failing>)", "gradle: AbstractTestTask, ignoreFailures"),
+        ("maven", "Tests run: ", r"(?:\[\w+\] +)?Tests run: <all>, Failures: <failed>, Errors: <errors>, Skipped: <skipped>(?:, Flakes: \d+)?(?:, Time elapsed:.*)?", "maven-surefire: DefaultReporterFactory"),
+        ("maven", "ests are skipped.", r"\[INFO\] Tests are skipped\.", "maven-surefire: AbstractSurefireMojo"),
+        ("maven", "No tests to run.", r"\[INFO\] No tests to run\.", "maven-surefire: AbstractSurefireMojo"),
+        ("nextest", " run: ", r" *Summary \[.*\] <all>(?:/\d+)? tests? run: \d+ passed(?: \([^)]*\))?(?:, <failed> failed)?(?:, <errors> (?:exec failed|timed out))?, <skipped> skipped", "nextest: reporter displayer"),
+        ("sbt", "Passed: Total ", r"(?:\[info\] )?Passed: Total <all>, Failed <failed>, Errors <errors>, Passed \d+(?:, (?:Ignored|Skipped|Canceled|Pending) \d+)*", "sbt: TestResultLogger"),
+        ("sbt", "Failed: Total ", r"(?:\[error\] )?Failed: Total <all>, Failed <failed>, Errors <errors>, Passed \d+.*", "sbt: TestResultLogger"),
+        ("ginkgo", " Specs in ", r"Ran <all> of \d+ Specs in .*", "ginkgo: default reporter"),
+        ("ginkgo", " Passed | ", r"(?:SUCCESS|FAIL)! -- <passed> Passed \| <failed> Failed \| <skipped> Pending \| <skipped2> Skipped.*", "ginkgo: default reporter"),
+        ("gotestsum", "DONE ", r"DONE (?:\d+ runs, )?<all> tests?(?:, <skipped> skipped)?(?:, <failed> failures?)?(?:, <errors> errors?)? in .*", "gotestsum: summary.go"),
+        ("googletest", "[  PASSED  ] ", r"\[  PASSED  \] <passed> tests?\.", "googletest: PrettyUnitTestResultPrinter"),
+        ("googletest", "[  FAILED  ] ", r"\[  FAILED  \] <failed> tests?, listed below:", "googletest: PrettyUnitTestResultPrinter"),
+        ("catch2", "All tests passed", r"All tests passed \(\d+ assertions? in <passed> test cases?\)", "catch2: console reporter"),
+        ("catch2", "test cases: ", r"test cases: +<all> \|(?: +\d+ passed \|)? +<failed> failed.*", "catch2: console reporter"),
+        ("catch2", "No tests ran", r"No tests ran", "catch2: console reporter"),
+        ("dart test", ": All tests passed!", r"[\d:]+ \+<passed>(?: ~<skipped>)?: All tests passed!", "dart test: expanded reporter"),
+        ("dart test", ": Some tests failed.", r"[\d:]+ \+<passed>(?: ~<skipped>)? -<failed>: Some tests failed\.", "dart test: expanded reporter"),
+        ("dart test", ": All tests skipped.", r"[\d:]+ \+0 ~<skipped>: All tests skipped\.", "dart test: expanded reporter"),
+        ("dart test", "No tests ran.", r"No tests ran\.", "dart test: expanded reporter"),
+        ("zig test", " tests passed.", r"All <passed> tests passed\.", "zig: test_runner"),
+        ("behave", " passed, ", r"<passed> scenarios? passed, <failed> failed(?:, <errors> error)?, <skipped> skipped.*", "behave: summary reporter"),
+        ("cucumber", " scenario", r"<all> scenarios? \((?:<failed> failed)?(?:, )?(?:\d+ (?:undefined|ambiguous|pending|skipped), )*(?:\d+ passed)?\)", "cucumber: summary formatter"),
+        ("robot", " passed, ", r"<all> tests?, <passed> passed, <failed> failed(?:, <skipped> skipped)?", "robot framework: console output"),
+        ("busted", " / ", r"<passed> success(?:es)? / <failed> failures? / <errors> errors? / <skipped> pending : .*", "busted: output handlers"),
+        ("lein test", " failures, ", r"<failed> failures, <errors> errors\.", "clojure.test: report :summary"),
+        ("lein test", " containing ", r"Ran <all> tests containing \d+ assertions\.", "clojure.test: report :summary"),
+        ("tasty", " tests", r"All <passed> tests passed \(.*s\)", "tasty: console reporter"),
+        ("tasty", " out of ", r"<failed> out of <all> tests failed \(.*s\)", "tasty: console reporter"),
+        ("trial", "PASSED (", r"PASSED \((?:skips=<skipped>)?(?:, )?(?:expectedFailures=<skipped2>)?(?:, )?(?:successes=<passed>)?\)", "twisted.trial: reporter"),
+        ("trial", "FAILED (", r"FAILED \((?:skips=\d+, )?(?:expectedFailures=\d+, )?(?:failures=<failed>)?(?:, )?(?:errors=<errors>)?(?:, )?successes=\d+\)", "twisted.trial: reporter"),
+        ("cypress", "All specs passed!", r".*All specs passed! +\S+ +<all> +(?:\d+|-) +(?:-|<failed>) .*", "cypress: run summary"),
+        ("jest", "No tests found related", r"No tests found related to files changed .*", "jest-core: getNoTestsFoundMessage"),
+    )
+)  # fmt: skip
+
+
+class Block(NamedTuple):
+    """A report that stands on several lines, a count on each; ``words`` names what they count."""
+
+    runner: str
+    pattern: str
+    words: Mapping[str, str]
+    source: str
+
+
+BLOCKS = (
+    Block("node --test", r"(?:ℹ|#) (?P<word>tests|pass|fail|cancelled|skipped|todo) (?P<n>\d{1,9})", {"pass": "passed", "fail": "failed", "cancelled": "errors", "skipped": "skipped", "todo": "skipped"}, "recorded, node 20"),
+    Block("dotnet test", r" {2}(?P<word>total|failed|succeeded|skipped): (?P<n>\d{1,9})", {"failed": "failed", "succeeded": "passed", "skipped": "skipped"}, "Microsoft.Testing.Platform: terminal output"),
+    Block("bun test", r" (?P<n>\d{1,9}) (?P<word>pass|fail|skip|todo)", {"pass": "passed", "fail": "failed", "skip": "skipped", "todo": "skipped"}, "bun: test_command"),
+    Block("playwright", r"  (?P<n>\d{1,9}) (?P<word>failed|flaky|skipped|interrupted|did not run|passed)(?: \([\d.]+\w+\))?", {"passed": "passed", "flaky": "passed", "failed": "failed", "interrupted": "errors", "skipped": "skipped", "did not run": "skipped"}, "playwright: base reporter"),
+    Block("ava", r"  (?P<n>\d{1,9}) (?P<word>tests? passed|tests? failed|tests? skipped|tests? todo|known failures?|uncaught exceptions?)", {"tests passed": "passed", "test passed": "passed", "tests failed": "failed", "test failed": "failed", "uncaught exception": "errors", "uncaught exceptions": "errors", "tests skipped": "skipped", "test skipped": "skipped", "tests todo": "skipped", "test todo": "skipped", "known failure": "skipped", "known failures": "skipped"}, "ava: default reporter"),
+    Block("stestr", r" - (?P<word>Passed|Skipped|Expected Fail|Unexpected Success|Failed): (?P<n>\d{1,9})", {"Passed": "passed", "Skipped": "skipped", "Expected Fail": "skipped", "Unexpected Success": "failed", "Failed": "failed"}, "stestr: subunit_trace"),
+    Block("dotnet test", r" {4,6}(?P<word>Passed|Failed|Skipped): (?P<n>\d{1,9})", {"Passed": "passed", "Failed": "failed", "Skipped": "skipped"}, "vstest: console logger, minimal"),
+)  # fmt: skip
+_compiled: dict[str, re.Pattern[str]] = {}
+
+
+def _pattern(text: str) -> re.Pattern[str]:
+    if text not in _compiled:
+        _compiled[text] = re.compile(text, re.ASCII)
+    return _compiled[text]
+
+
+def one_line(lines: Sequence[str]) -> Iterator[Summary]:
+    """The reports that stand on one line each."""
+    for line in lines:
+        for form in FORMS:
+            if form.literal in line:
+                match = _pattern(form.pattern).fullmatch(line)
+                if match is not None:
+                    yield _summary(form.runner, match.groupdict(), line.strip())
+                    break
+
+
+def _summary(runner: str, groups: Mapping[str, str | None], said: str) -> Summary:
+    counts = {"all": 0, "passed": 0, "failed": 0, "errors": 0, "skipped": 0}
+    for name, value in groups.items():
+        if name == "failing":
+            counts["failed"] += 1
+        elif value is not None:
+            counts[name.rstrip("2")] += int(value)
+    failed = counts["failed"] + counts["errors"]
+    left = max(counts["all"] - counts["skipped"] - counts["errors"], 0)
+    ran = counts["passed"] + failed if "passed" in groups else left + counts["errors"]
+    return Summary(runner, max(ran, failed), counts["skipped"], said[:120], failed)
+
+
+def blocks(lines: Sequence[str]) -> Iterator[Summary]:
+    """The reports of several lines; a count that is there already begins the next one."""
+    short = [line for line in lines if len(line) < 60]
+    for form in BLOCKS:
+        counts: dict[str, int] = {}
+        for match in filter(None, map(_pattern(form.pattern).fullmatch, short)):
+            if match["word"] in counts:
+                yield _counted(form, counts)
+                counts = {}
+            counts[match["word"]] = int(match["n"])
+        if counts:
+            yield _counted(form, counts)
+
+
+def _counted(form: Block, counts: Mapping[str, int]) -> Summary:
+    sums = {"passed": 0, "failed": 0, "errors": 0, "skipped": 0}
+    for word, number in counts.items():
+        if word in form.words:
+            sums[form.words[word]] += number
+    failed = sums["failed"] + sums["errors"]
+    said = ", ".join(f"{number} {word}" for word, number in counts.items())
+    return Summary(form.runner, sums["passed"] + failed, sums["skipped"], said[:120], failed)
+
+
+def tap(lines: Sequence[str]) -> Iterator[Summary]:
+    """The Test Anything Protocol: a plan ``1..3`` and as many lines ``ok 1``, ``not ok 2``.
+
+    Runners that add counts of their own (node) are read from those, which come to the same.
+    """
+    planned = [int(line[3:]) for line in lines if line[:3] == "1.." and _is_number(line[3:])]
+    if not planned:
+        return
+    passed = failed = skipped = 0
+    for line in lines:
+        good = line.startswith("ok ")
+        if not good and not line.startswith("not ok "):
+            continue
+        number, _, text = line[3 if good else 7 :].partition(" ")
+        if not _is_number(number):
+            continue
+        directive = text.rpartition("# ")[2][:4].lower() if "# " in text else ""
+        if directive in ("skip", "todo"):
+            skipped += 1
+        else:
+            passed, failed = passed + good, failed + (not good)
+    if passed + failed + skipped == sum(planned):
+        said = f"{passed} ok, {failed} not ok, {skipped} skipped"
+        yield Summary("TAP", passed + failed, skipped, said, failed)
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) < 10

@@ -1,0 +1,132 @@
+"""Pipes that cannot pass: a part of them fails where everything is as it should be (SPEC 17.5).
+
+Commands run with ``pipefail``. So ``prog bad 2>&1 | grep -q msg`` fails where ``prog`` rightly
+does, though the message is there, and so does ``diff a b | grep x``, whose output is a difference.
+By the text alone, and only ever said: what is known to end with 0 there is left alone.
+"""
+
+from __future__ import annotations
+
+import re
+
+from flow.cheap_typing import TYPE_CHECKING, NamedTuple
+from flow.core.evidence.proof_tables import EXAMINERS
+from flow.core.masked_exit.runner_names import runner_of
+from flow.core.masked_exit.shell import base_name, plain_words
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class PipePart(NamedTuple):
+    """One command of a pipe."""
+
+    words: tuple[str | None, ...]
+    text: str
+    after: str
+    """The text of the pipe behind it, from its sign on."""
+    merges: bool
+    """Whether its standard error goes into the pipe."""
+
+
+MATCHERS = frozenset(("grep", "egrep", "fgrep", "zgrep", "rg", "ag", "ack"))
+_DIFFERS = frozenset(("diff", "colordiff", "cmp", "sdiff"))
+"""Programs that print where they fail, and nothing where they do not (diffutils, POSIX)."""
+_ENDLESS = frozenset(("yes",))
+_SOURCES = frozenset(("/dev/urandom", "/dev/random", "/dev/zero"))
+_TAKES_SOME = frozenset(("head",))
+"""Readers that end before their writers do."""
+_KNOWN = EXAMINERS | {
+    "curl", "wget", "docker", "docker-compose", "podman", "kubectl", "helm", "terraform", "make",
+    "gmake", "cmake", "ninja", "npm", "pnpm", "yarn", "pip", "pip3", "ssh", "openssl", "ffmpeg",
+    "nginx", "apachectl", "httpd", "psql", "mysql", "redis-cli", "systemctl", "gcc", "g++", "clang",
+    "clang++", "cc", "c++", "rustc", "javac", "mvn", "mvnw", "gradle", "gradlew", "strace",
+    "valgrind", "ldd", "sqlite3", "ansible", "vault", "aws", "gcloud", "az", "gh", "bash", "sh",
+    "time", "dd", "tar", "zip", "unzip", "hyperfine", "ab", "wrk",
+}  # fmt: skip
+"""Programs of others, whose messages on standard error mostly come with exit 0."""
+_WRITES_FAULTS = EXAMINERS - {"echo", "printf", "cat", "head", "tail", "ls", "find", "git"}
+"""Of these, what print their faults on standard output."""
+_ASKS = frozenset(("--version", "-version", "-V", "version", "--help", "-h", "-help", "help"))
+_GOOD = re.compile(
+    r"\b(?:ok|pass(?:ed|ing)?|success\w*|succeed\w*|done|complet\w*|finish\w*|ready|start(?:ed|ing)"
+    r"|listening|built|compiled|connected|created|saved|wrote|written|updated|installed|up to date"
+    r"|valid|clean|healthy|running|(?:0|no|zero)\W+\w*\W*(?:errors?|fail\w*|warnings?|problems?))\b",
+    re.IGNORECASE,
+)
+"""What programs print where all is well."""
+_BAD = re.compile(
+    r"\b(?:errors?|fail(?:ed|s|ure|ures|ing)?|exception|traceback|fatal|panic\w*|abort\w*"
+    r"|invalid|unknown|unrecogni[sz]ed|cannot|can't|could not|unable|no such|not found|missing"
+    r"|required|refused|denied|illegal|unsupported|unexpected|usage)\b|^[A-Z]+\d+$",
+    re.IGNORECASE,
+)
+"""What they print where something is wrong; the last form is a linter's code."""
+
+
+def cannot_pass(pipe: Sequence[PipePart]) -> str:
+    """Why a pipe of at least two parts cannot pass, with the form that can; empty: it may."""
+    first, last = pipe[0], pipe[-1]
+    words, reader = plain_words(first.words), plain_words(last.words)
+    if not words or words[0] is None or not reader or reader[0] is None:
+        return ""
+    name = base_name(words[0])
+    second = plain_words(pipe[1].words)
+    if _never_ends(name, words) and second and base_name(second[0] or "") in _TAKES_SOME:
+        rest = pipe[1].text + pipe[1].after
+        return (
+            f"`{first.text}` is ended by the pipe where its reader has enough, which pipefail "
+            f"shows as a failure; write: {rest.rstrip()} < <({first.text})"
+        )
+    pattern = _pattern(reader)
+    if pattern is None or not _is_to_fail(name, first, words, pattern):
+        return ""
+    why = f"it passes only where `{first.text}` ends with 0, which pipefail asks for"
+    if runner_of(words):
+        return f"{why}, and looks for a failure; a test that has to fail is `! COMMAND`, alone"
+    merged = first.text if first.merges == ("2>&1" in first.text) else f"{first.text} 2>&1"
+    after = first.after.replace("|&", "|", 1)
+    return f"{why}; where that is to fail, write: {{ {merged}; test $? -ne 0; }} {after}"
+
+
+def _is_to_fail(name: str, first: PipePart, words: tuple[str | None, ...], pattern: str) -> bool:
+    """Whether what is looked for is what the program prints where it fails."""
+    if name in _DIFFERS:
+        return True
+    if _GOOD.search(pattern) or _ASKS & {*words}:
+        return False
+    bad = _BAD.search(pattern) is not None
+    if runner_of(words) or name in _WRITES_FAULTS:
+        return bad
+    return first.merges and (bad or not _of_others(name, words))
+
+
+def _of_others(name: str, words: tuple[str | None, ...]) -> bool:
+    if name in ("cargo", "go"):
+        return "run" not in words
+    if name == "java":
+        return not {"-jar", "-cp", "-classpath"} & {*words}
+    return name in _KNOWN or name.startswith("git-")
+
+
+def _pattern(words: tuple[str | None, ...]) -> str | None:
+    """What a matcher looks for; None for another program, and where it asks for absence."""
+    if base_name(words[0] or "") not in MATCHERS:
+        return None
+    rest = words[1:]
+    for word in rest:
+        if word is not None and re.match(
+            r"-\w*[vLcf]|--(?:invert|count|files-without|file=)", word
+        ):
+            return None
+    for place, word in enumerate(rest[:-1]):
+        if word in ("-e", "--regexp"):
+            return rest[place + 1] or ""
+    given = [word for word in rest if word is None or word[:1] != "-"]
+    return (given[0] or "") if given else None
+
+
+def _never_ends(name: str, words: tuple[str | None, ...]) -> bool:
+    follows = name == "tail" and bool({"-f", "-F", "--follow"} & {*words})
+    reads = name in ("cat", "base64", "od", "xxd", "hexdump") and bool(_SOURCES & {*words})
+    return name in _ENDLESS or follows or reads

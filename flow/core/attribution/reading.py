@@ -1,0 +1,91 @@
+"""What is known of a command and its run, as values (SPEC section 10, *attributable*).
+
+Apart from the tables that tell it, since an answer that is known already needs none of them.
+"""
+
+from __future__ import annotations
+
+from flow.cheap_typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from flow.core.decision.explain import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+RULE_FILE = ".flow/runners.yaml"
+"""A project's own rules for what its runners print."""
+WINDOW = 1 << 18
+"""Bytes of the end of an output that are looked at."""
+LONGEST_WHY = 400
+"""Characters of a reason; it quotes the output."""
+
+
+class Reading(NamedTuple):
+    """What a command's text says of it, without running it."""
+
+    masked: str = ""
+    """Why its exit status can show no failure; empty where it can."""
+    single: str = ""
+    """The runner it starts, where that is all it does; empty otherwise."""
+    commands: tuple[tuple[str, ...], ...] = ()
+    """The words of every program in it, up to the first that the shell computes."""
+    files: tuple[str, ...] = ()
+    """Words that may name a report: they end in ``.xml`` or ``.json``."""
+    runners: tuple[str, ...] = ()
+    """Runners whose report a pass has to show, by the names of their forms."""
+    certain: tuple[str, ...] = ()
+    """Those of them that every exit 0 has started."""
+    lists: str = ""
+    """The option with which a runner lists tests and runs none; empty where there is none."""
+    second_try: bool = False
+    """It starts a runner again where that failed."""
+    inverted: bool = False
+    """It exits 0 only where its tests fail (``! pytest tests/known_broken``)."""
+    piped: tuple[str, ...] = ()
+    """The programs that stand in pipes."""
+    guarded: str = ""
+    """The one runner in it, where it can end with 0 without."""
+
+    def to_document(self) -> dict[str, Any]:
+        """As a cache holds it."""
+        return self._asdict()
+
+    @classmethod
+    def from_document(cls, document: Mapping[str, Any]) -> Reading:
+        """What :meth:`to_document` gave."""
+        return cls(
+            str(document["masked"]),
+            str(document["single"]),
+            tuple(tuple(map(str, words)) for words in document["commands"]),
+            tuple(map(str, document["files"])),
+            tuple(map(str, document["runners"])),
+            tuple(map(str, document["certain"])),
+            str(document["lists"]),
+            bool(document["second_try"]),
+            bool(document["inverted"]),
+            tuple(map(str, document["piped"])),
+            str(document["guarded"]),
+        )
+
+
+class Attribution(NamedTuple):
+    """Why an exit 0 is no pass; the ``attribution`` of a sidecar."""
+
+    kind: Literal["vacuous", "masked"]
+    why: str
+    runner: str = ""
+    tests: int | None = None
+    """How many ran."""
+    skipped: int | None = None
+    source: str = ""
+    """What said so: ``output``, a report's path, or the rule of the project."""
+
+    @property
+    def reason(self) -> str:
+        """As a sidecar and a verdict give it: on one line, whatever the output held."""
+        return f"{self.kind}: {visible(self.why[:LONGEST_WHY])}"
+
+    def to_document(self) -> dict[str, Any]:
+        """As a sidecar holds it."""
+        known = {key: value for key, value in self._asdict().items() if value not in (None, "")}
+        known.pop("why")
+        return known

@@ -1,0 +1,180 @@
+"""A project's own rules for runners that Flow does not know: ``.flow/runners.yaml``.
+
+The file comes with the checkout, so a rule can do one thing only: turn a pass into inconclusive.
+That is why trust (SPEC section 7) does not ask for it: nothing in it runs, sends or opens anything,
+and a hostile one can only hold a goal back, with its name in the reason. A pattern is literal text
+with ``*`` for any characters: no regular expression of a checkout is run (CASES D52).
+"""
+
+from __future__ import annotations
+
+from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
+from flow.core.attribution.reading import RULE_FILE
+from flow.core.masked_exit.shell import base_name
+from flow.errors import Fault
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+FILE = RULE_FILE
+MOST_RULES = 50
+MOST_PATTERNS = 20
+LONGEST = 200
+MOST_STARS = 5
+_KEYS = ("name", "command", "nothing_ran", "tests_ran", "report")
+
+
+class Rule(NamedTuple):
+    """One runner of a project's own."""
+
+    name: str
+    command: tuple[tuple[str, ...], ...]
+    """It is this runner where a program of the command has these words, one after the other."""
+    nothing_ran: tuple[str, ...] = ()
+    """Lines that say that no test ran."""
+    tests_ran: tuple[str, ...] = ()
+    """Lines that say that some did; one of them outweighs all of ``nothing_ran``."""
+    report: tuple[str, ...] = ()
+    """JUnit or CTRF files it writes, relative to the command's folder."""
+
+
+def applies(rule: Rule, commands: Sequence[Sequence[str]]) -> bool:
+    """Whether a command starts the rule's runner."""
+    for words in commands:
+        named = [base_name(words[0]), *words[1:]] if words else []
+        for wanted in rule.command:
+            size = len(wanted)
+            if any(tuple(named[i : i + size]) == wanted for i in range(len(named) - size + 1)):
+                return True
+    return False
+
+
+def says_nothing_ran(rule: Rule, lines: Sequence[str]) -> str | None:
+    """The last line that says that nothing ran, where none says that something did."""
+    said = None
+    for line in lines:
+        text = line.strip()
+        if any(fits(pattern, text) for pattern in rule.tests_ran):
+            return None
+        if any(fits(pattern, text) for pattern in rule.nothing_ran):
+            said = text
+    return said
+
+
+def fits(pattern: str, text: str) -> bool:
+    """Whether ``pattern`` is the whole of ``text``; ``*`` stands for any characters.
+
+    Its parts are looked for from left to right, each once: the time grows with the product of
+    both lengths at most.
+    """
+    first, *middle = pattern.split("*")
+    if not middle:
+        return text == first
+    last = middle.pop()
+    if len(text) < len(first) + len(last):
+        return False
+    if not (text.startswith(first) and text.endswith(last)):
+        return False
+    place, end = len(first), len(text) - len(last)
+    for part in middle:
+        found = text.find(part, place, end)
+        if found < 0:
+            return False
+        place = found + len(part)
+    return True
+
+
+def read_rules(document: Any, file: str = FILE) -> tuple[tuple[Rule, ...], list[Fault]]:
+    """The rules of a document, and every fault of it."""
+    faults: list[Fault] = []
+
+    def fault(message: str, key: str, remedy: str, value: Any = None) -> None:
+        faults.append(Fault(message, file=file, key=key, value=value, remedy=remedy))
+
+    runners = document.get("runners") if isinstance(document, dict) else None
+    if not isinstance(runners, list) or not runners or set(document) != {"runners"}:
+        fault("not a list of runners", "runners", "one key, runners, and below it a list of rules")
+        return (), faults
+    if len(runners) > MOST_RULES:
+        fault(f"more than {MOST_RULES} rules", "runners", "keep the ones the goals need")
+        return (), faults
+    rules = []
+    for index, entry in enumerate(runners):
+        key = f"runners[{index}]"
+        if not isinstance(entry, dict):
+            fault("a rule must be a mapping", key, f"with the keys {', '.join(_KEYS)}")
+            continue
+        for name in entry:
+            if name not in _KEYS:
+                fault(f"{name!r:.60} is not a known key", key, f"one of {', '.join(_KEYS)}", name)
+        rules.append(_rule(entry, key, fault))
+    return tuple(rules), faults
+
+
+def _rule(entry: Mapping[str, Any], key: str, fault: Any) -> Rule:
+    name = entry.get("name")
+    if not _is_text(name) or len(str(name)) > 60:
+        fault(
+            "a rule needs a name of at most 60 plain characters", f"{key}.name", "name the runner"
+        )
+        name = ""
+    command = _texts(entry, "command", key, fault)
+    if not command:
+        fault(
+            "nothing says which commands it is for", f"{key}.command", 'such as ["cargo nextest"]'
+        )
+    found = Rule(
+        str(name),
+        tuple(_words(text) for text in command if text.split()),
+        _patterns(entry, "nothing_ran", key, fault),
+        _patterns(entry, "tests_ran", key, fault),
+        _paths(entry, key, fault),
+    )
+    if not found.nothing_ran and not found.report:
+        fault("it could never say anything", f"{key}.nothing_ran", "give nothing_ran, or report")
+    return found
+
+
+def _words(text: str) -> tuple[str, ...]:
+    """The words of a command, its program by its bare name as in :func:`applies`."""
+    first, *rest = text.split()
+    return (base_name(first), *rest)
+
+
+def _texts(entry: Mapping[str, Any], name: str, key: str, fault: Any) -> tuple[str, ...]:
+    value = entry.get(name, [])
+    if not isinstance(value, list) or len(value) > MOST_PATTERNS:
+        fault(f"not a list of at most {MOST_PATTERNS} texts", f"{key}.{name}", "write a list")
+        return ()
+    found = []
+    for index, text in enumerate(value):
+        if _is_text(text):
+            found.append(text)
+        else:
+            place = f"{key}.{name}[{index}]"
+            fault(f"not a plain text of 1 to {LONGEST} characters", place, "shorten it", text)
+    return tuple(found)
+
+
+def _patterns(entry: Mapping[str, Any], name: str, key: str, fault: Any) -> tuple[str, ...]:
+    found = _texts(entry, name, key, fault)
+    for text in found:
+        if text.count("*") > MOST_STARS or not text.replace("*", "").strip():
+            remedy = f"literal text with at most {MOST_STARS} times *"
+            fault("not a pattern that says something", f"{key}.{name}", remedy, text)
+    return tuple(text.strip() for text in found)
+
+
+def _paths(entry: Mapping[str, Any], key: str, fault: Any) -> tuple[str, ...]:
+    found = _texts(entry, "report", key, fault)
+    for text in found:
+        if text.startswith("/") or ".." in text.split("/") or "*" in text:
+            fault("not a file below the top level", f"{key}.report", "name one file", text)
+    return found
+
+
+def _is_text(value: Any) -> bool:
+    return (
+        isinstance(value, str) and 0 < len(value) <= LONGEST and value.isprintable()
+        and bool(value.strip())
+    )  # fmt: skip

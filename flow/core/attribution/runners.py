@@ -1,0 +1,309 @@
+"""What test runners say at the end of their output: how many tests ran (SPEC section 10).
+
+Each reader takes lines, without escapes, and gives the summaries it finds in them, in order. A
+summary is told by its whole form (a rule above it, the line before it, the time behind it), so that
+what a test itself prints is rarely taken for one. Whoever writes the tests can still forge a
+report as well as a test that proves nothing: no reading of the output can tell.
+"""
+
+from __future__ import annotations
+
+from flow.cheap_typing import TYPE_CHECKING
+from flow.core.attribution.languages import blocks, one_line, tap
+from flow.core.attribution.summary import Summary
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+
+
+_DIGITS = frozenset("0123456789")
+_PYTEST_FAILED = frozenset(("failed", "error", "errors"))
+_PYTEST_RAN = _PYTEST_FAILED | {"passed", "xpassed"}
+_PYTEST_NOT = frozenset(("skipped", "deselected", "xfailed"))
+_PYTEST_MORE = frozenset(("warning", "warnings", "rerun", "reruns"))
+_RULE = "-" * 70
+_MOST_DIGITS = 9
+_GO_NOTHING = ("\t[no test files]", "\t\tcoverage: 0.0% of statements")
+
+
+def _number(word: str) -> int | None:
+    if not word or len(word) > _MOST_DIGITS or not _DIGITS.issuperset(word):
+        return None
+    return int(word)
+
+
+def _counts(text: str) -> dict[str, int] | None:
+    """``2 passed, 1 skipped`` as a mapping; None where it is not such a list."""
+    found: dict[str, int] = {}
+    for part in text.split(","):
+        number, _, name = part.strip().partition(" ")
+        count = _number(number)
+        if count is None or not name or name in found:
+            return None
+        found[name] = count
+    return found
+
+
+def _sum(counts: Mapping[str, int], names: Collection[str]) -> int:
+    return sum(count for name, count in counts.items() if name in names)
+
+
+def _seconds(text: str) -> bool:
+    """Whether ``text`` is a time as pytest writes it: ``0.12s``, ``75.31s (0:01:15)``."""
+    first, _, rest = text.partition(" ")
+    whole, point, part = first.removesuffix("s").partition(".")
+    timed = first.endswith("s") and point and _number(whole) is not None
+    return bool(timed and _number(part) is not None and (not rest or rest[:1] + rest[-1:] == "()"))
+
+
+def pytest(lines: Sequence[str]) -> Iterator[Summary]:
+    """``==== 2 passed, 1 skipped in 0.12s ====``; without the rules with ``-q``."""
+    found = list(_pytest_counts(lines))
+    yield from found or _pytest_progress(lines)
+
+
+_MARKS = frozenset(".,sxXFERpPu")
+
+
+def _of_marks(marks: str) -> Summary:
+    skipped, expected = marks.count("s"), marks.count("x")
+    failed = marks.count("F") + marks.count("E")
+    said = f"{skipped} skipped" + (f", {expected} xfailed" if expected else "")
+    ran = len(marks) - skipped - expected
+    return Summary("pytest", ran, skipped + expected, said, failed)
+
+
+def _pytest_progress(lines: Sequence[str]) -> Iterator[Summary]:
+    """What ``-qq`` leaves: ``s..s  [ 66%]``, or ``[2/3]``; believed where each share fits."""
+    marks = ""
+    shares: list[tuple[int, str]] = []
+    for line in lines:
+        shown, _, share = line.removesuffix("]").rpartition("[")
+        shown, share = shown.rstrip(" "), share.strip(" ")
+        if not line.endswith("]") or not shown or not _MARKS.issuperset(shown):
+            continue
+        marks += shown
+        shares.append((len(marks), share))
+        count, _, total = share.partition("/")
+        if share == "100%" or (count.strip() == total and _number(total) is not None):
+            if all(_fits(done, len(marks), text) for done, text in shares):
+                yield _of_marks(marks)
+            marks, shares = "", []
+
+
+def _fits(done: int, total: int, share: str) -> bool:
+    if share.endswith("%"):
+        return done * 100 // total == _number(share[:-1])
+    count, _, whole = share.partition("/")
+    return (done, total) == (_number(count.strip()), _number(whole))
+
+
+def _pytest_counts(lines: Sequence[str]) -> Iterator[Summary]:
+    """The summaries that have a time."""
+    for line in lines:
+        said, _, time = line.strip("= ").rpartition(" in ")
+        if not said or not _seconds(time):
+            continue
+        if said.startswith("no tests ") or " collected" in said:
+            yield from _pytest_none(said)
+            continue
+        counts = _counts(said)
+        if counts is None or not (
+            counts.keys() & _PYTEST_RAN
+            or counts.keys() <= _PYTEST_NOT | _PYTEST_MORE  # plugins add words of their own
+        ):
+            continue
+        ran = _sum(counts, _PYTEST_RAN)
+        skipped = _sum(counts, _PYTEST_NOT)
+        if ran or skipped:
+            yield Summary("pytest", ran, skipped, said, _sum(counts, _PYTEST_FAILED))
+
+
+def _pytest_none(said: str) -> Iterator[Summary]:
+    """``no tests ran``, and what ``--collect-only`` says: it has looked for tests and run none."""
+    first = said.split(" ", 1)[0].partition("/")[0]
+    listed = said.split(" ")[1:3] in (["tests", "collected"], ["test", "collected"])
+    if said.startswith("no tests") or (_number(first) is not None and listed):
+        yield Summary("pytest", 0, 0, said)
+
+
+def unittest(lines: Sequence[str]) -> Iterator[Summary]:
+    """A rule of hyphens, ``Ran 2 tests in 0.001s``, an empty line, ``OK (skipped=1)``."""
+    for index, line in enumerate(lines):
+        words = line.split(" ")
+        if words[:1] != ["Ran"] or len(words) != 5 or words[2] not in ("test", "tests"):
+            continue
+        count = _number(words[1])
+        if count is None or not index or lines[index - 1] != _RULE or not _seconds(words[4]):
+            continue
+        end = next((text for text in lines[index + 1 : index + 3] if text), "")
+        if not end.startswith(("OK", "FAILED", "NO TESTS RAN")):
+            continue
+        skipped, expected = _ended(end, "skipped"), _ended(end, "expected failures")
+        failed = sum(_ended(end, name) for name in ("failures", "errors", "unexpected successes"))
+        ran = count - expected
+        if skipped >= ran and not _shows_a_run(lines[:index]):
+            ran = 0
+        said = f"{line} {end}".rpartition(" in ")[0] or line
+        yield Summary("unittest", max(ran, failed), skipped + expected, f"{said}, {end}", failed)
+
+
+def _ended(end: str, name: str) -> int:
+    """The count beside a name in ``OK (skipped=1, expected failures=2)``."""
+    for part in end.partition("(")[2].rstrip(")").split(","):
+        shown, _, value = part.strip().partition("=")
+        if shown == name:
+            return _number(value) or 0
+    return 0
+
+
+_DOTS = frozenset(".sxuFE")
+
+
+def _shows_a_run(before: Sequence[str]) -> bool:
+    """Whether the progress above the rule shows a test that passed.
+
+    The numbers alone do not say it: a class that is skipped as a whole counts as skipped and not
+    as run, so that ``Ran 1 test``, ``OK (skipped=1)`` may be one of each.
+    """
+    shown = [line for line in before[-2000:-1] if line]
+    dots = shown[-1] if shown else ""
+    if dots and _DOTS.issuperset(dots):
+        return "." in dots
+    said = [line for line in shown if " ... " in line]
+    return any(line.endswith(" ... ok") for line in said)
+
+
+def jest(lines: Sequence[str]) -> Iterator[Summary]:
+    """``Test Suites: ... total`` and right below ``Tests: ... total``."""
+    for before, line in zip(["", *lines], lines, strict=False):
+        if line == "No tests found, exiting with code 0":
+            yield Summary("jest", 0, 0, line)
+        elif line.startswith("Tests: ") and before.startswith("Test Suites: "):
+            counts = _counts(line.removeprefix("Tests:"))
+            if counts is not None and "total" in counts:
+                ran = counts.get("passed", 0) + counts.get("failed", 0)
+                skipped = counts.get("skipped", 0) + counts.get("todo", 0)
+                said = line.removeprefix("Tests:").strip()
+                suites = _counts(before.removeprefix("Test Suites:")) or {}
+                failed = max(counts.get("failed", 0), suites.get("failed", 0))
+                yield Summary("jest", max(ran, failed), skipped, said, failed)
+
+
+def vitest(lines: Sequence[str]) -> Iterator[Summary]:
+    """``Test Files ... (1)`` and right below ``Tests ... (2)``, the numbers between bars."""
+    for before, line in zip(["", *lines], lines, strict=False):
+        if line == "No test files found, exiting with code 0":
+            yield Summary("vitest", 0, 0, line)
+        elif line.strip().startswith("Tests ") and before.strip().startswith("Test Files "):
+            said = line.strip().removeprefix("Tests").strip()
+            listed, _, total = said.rpartition(" (")
+            counts = _counts(listed.replace(" | ", ", "))
+            if said == "no tests" or (counts is not None and total.endswith(")")):
+                counts = counts or {}
+                left_out = ("skipped", "todo", "expected fail")
+                ran = sum(n for name, n in counts.items() if name not in left_out)
+                skipped = _sum(counts, left_out)
+                listed = before.strip().removeprefix("Test Files").rpartition(" (")[0]
+                files = _counts(listed.replace(" | ", ", ")) or {}
+                failed = max(counts.get("failed", 0), files.get("failed", 0))
+                yield Summary("vitest", max(ran, failed), skipped, said, failed)
+
+
+def mocha(lines: Sequence[str]) -> Iterator[Summary]:
+    """``  2 passing (5ms)`` after an empty line, and below ``  1 pending``, ``  1 failing``."""
+    for index, line in enumerate(lines):
+        words = line.split()
+        if len(words) != 3 or words[1] != "passing" or not line.startswith("  "):
+            continue
+        passing = _number(words[0])
+        if passing is None or words[2][:1] + words[2][-1:] != "()" or (index and lines[index - 1]):
+            continue
+        more = {"passing": passing}
+        for text in lines[index + 1 : index + 3]:
+            number, _, name = text.strip().partition(" ")
+            if name in ("pending", "failing"):
+                more[name] = _number(number) or 0
+        said = ", ".join(f"{count} {name}" for name, count in more.items())
+        failed = more.get("failing", 0)
+        yield Summary("mocha", passing + failed, more.get("pending", 0), said, failed)
+
+
+def cargo(lines: Sequence[str]) -> Iterator[Summary]:
+    """``test result: ok. 2 passed; 0 failed; 1 ignored; 0 measured; ...``, one for each binary."""
+    for line in lines:
+        if not line.startswith("test result: "):
+            continue
+        verdict, _, listed = line.removeprefix("test result: ").partition(". ")
+        counts = _counts(listed.rpartition("; finished in ")[0].replace(";", ",") or listed)
+        if verdict not in ("ok", "FAILED") or counts is None or "ignored" not in counts:
+            continue
+        ran = counts.get("passed", 0) + counts.get("failed", 0) + counts.get("measured", 0)
+        ignored, filtered = counts["ignored"], counts.get("filtered out", 0)
+        said = f"{ran} ran, {ignored} ignored, {filtered} filtered out"
+        failed = counts.get("failed", 0) or int(verdict == "FAILED")
+        yield Summary("cargo test", ran, ignored + filtered, said, failed)
+
+
+def go(lines: Sequence[str]) -> Iterator[Summary]:
+    """One line for each package: ``ok  	NAME	0.01s``, ``?   	NAME	[no test files]``.
+
+    How many tests a package ran is said with ``-v`` only; without it, an ``ok`` counts as one.
+    """
+    started = skipped = ended = 0
+    for line in lines:
+        if line == "FAIL" or line.startswith("FAIL\t"):
+            yield Summary("go test", 1, skipped, line[:100], 1)
+            started = skipped = ended = 0
+        elif line.startswith("=== RUN   "):
+            started += "/" not in line
+        elif line.startswith("--- SKIP: "):
+            skipped += 1
+        elif line.startswith(("--- PASS: ", "--- FAIL: ")):
+            ended += 1
+        elif line.endswith(_GO_NOTHING) and line.startswith(("?   \t", "\t")):
+            yield Summary("go test", 0, 0, "[no test files]")
+        elif line.startswith('go: warning: "') and line.endswith("matched no packages"):
+            yield Summary("go test", 0, 0, "matched no packages")
+        elif line.startswith("ok  \t") and line.count("\t") >= 2:
+            if line.endswith("[no tests to run]") and not ended:
+                yield Summary("go test", 0, 0, "[no tests to run]")
+            elif started and skipped == started and not ended:
+                yield Summary("go test", 0, skipped, f"{skipped} skipped")
+            else:
+                yield Summary("go test", 1, skipped, "ok")
+            started = skipped = ended = 0
+
+
+def go_json(lines: Sequence[str]) -> Iterator[Summary]:
+    """``go test -json``: one event a line; a package ends with one that names no test."""
+    import json
+
+    ran = skipped = failed = 0
+    for line in lines:
+        if not line.startswith("{") or '"Action":"' not in line or '"Package":"' not in line:
+            continue
+        try:
+            event = json.loads(line)
+            action, test = event.get("Action"), event.get("Test")
+        except (ValueError, AttributeError, RecursionError):
+            continue
+        if action not in ("pass", "fail", "skip"):
+            continue
+        if isinstance(test, str):
+            ran += action != "skip" and "/" not in test
+            skipped += action == "skip" and "/" not in test
+            failed += action == "fail" and "/" not in test
+        else:
+            failed = max(failed, int(action == "fail"))
+            said = f"{ran} ran, {skipped} skipped" + (f", {failed} failed" if failed else "")
+            yield Summary("go test", max(ran, failed), skipped, said, failed)
+            ran = skipped = failed = 0
+
+
+READERS: tuple[Callable[[Sequence[str]], Iterator[Summary]], ...] = (
+    pytest, unittest, jest, vitest, mocha, cargo, go, go_json, one_line, blocks, tap,
+)  # fmt: skip
+
+ONE_REPORT = frozenset(("pytest", "py.test", "jest", "vitest", "mocha"))
+"""Runners that report once, at the very end, on everything they did."""

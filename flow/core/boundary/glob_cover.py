@@ -1,0 +1,30 @@
+"""Whether one path pattern covers all that another one does, where that can be told for sure."""
+
+from __future__ import annotations
+
+from flow.core.boundary.globs import compile_glob, without_end_blanks
+
+
+def covers(wider: str, narrower: str, *, anchored: bool) -> bool:
+    """Whether every path that ``narrower`` matches is matched by ``wider`` too.
+
+    False also where it cannot be told. It is told by the names that ``narrower`` starts with: all
+    that it matches lies at that place or below, and a pattern that matches a place matches what is
+    below as well. Both must have passed :func:`flow.core.boundary.globs.why_not`.
+    """
+    if without_end_blanks(wider) == without_end_blanks(narrower):
+        return True
+    outer, inner = compile_glob(wider, anchored=anchored), compile_glob(narrower, anchored=True)
+    if outer.folder_only and outer.needle is None:
+        return False  # it leaves out files that lie directly in what it matches
+    if all(part is None for part in outer.parts):
+        return True
+    names: list[bytes] = []
+    for part in inner.parts:
+        if part is None or part.tail is not None or part.tokens is not None:
+            break
+        names.append(part.head)
+    if not names:
+        return False
+    below = len(names) < len(inner.parts) or inner.folder_only
+    return outer.matches(b"/".join(names), folder=below)

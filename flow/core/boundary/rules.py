@@ -1,0 +1,419 @@
+"""Which changes lie inside a goal's paths (SPEC section 4). Values and pure decisions only.
+
+What is compared is in ``changes``, by-products and digests are in ``by_products``; other modules
+take both from here.
+"""
+
+from __future__ import annotations
+
+from flow.cheap_typing import TYPE_CHECKING, Literal, NamedTuple
+from flow.core.boundary.by_products import (
+    CLOCK_TICK_NS,
+    INSTEAD,
+    cache_root,
+    cache_roots,
+    edited,
+    find_by_products,
+    find_ignored_by_products,
+    is_by_product,
+    moved,
+    rewritten,
+    subject_tree,
+    tree_digest,
+    with_guards,
+    with_submodules,
+)
+from flow.core.boundary.changes import (
+    ABSENT,
+    FOLDER,
+    GITLINK,
+    LINK,
+    REGULAR,
+    SPECIAL_MODES,
+    Baseline,
+    Change,
+    Deciding,
+    Entry,
+    Snapshot,
+    as_at_activation,
+    dirty_digest,
+    entry_digest,
+)
+from flow.core.boundary.globs import Globs, why_not
+from flow.core.boundary.guards import guards_changed
+from flow.core.layout import PLUGIN_SCORES, REPORTS_DIR, TEMP_DIGITS, TEMP_PREFIX
+from flow.errors import Fault
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+__all__ = [
+    "ABSENT",
+    "CLOCK_TICK_NS",
+    "FOLDER",
+    "GITLINK",
+    "INSTEAD",
+    "LINK",
+    "REGULAR",
+    "Baseline",
+    "BoundaryReport",
+    "Change",
+    "Deciding",
+    "Entry",
+    "OwnFiles",
+    "PathRules",
+    "Snapshot",
+    "Violation",
+    "as_at_activation",
+    "cache_root",
+    "check_patterns",
+    "dirty_digest",
+    "edited",
+    "entry_digest",
+    "find_by_products",
+    "find_ignored_by_products",
+    "guards_changed",
+    "is_by_product",
+    "is_temporary",
+    "judge",
+    "moved",
+    "own_files",
+    "path_rules",
+    "rewritten",
+    "subject_tree",
+    "tree_digest",
+    "with_guards",
+    "with_submodules",
+]
+
+
+_PEOPLES = (".flow/rubrics/", ".flow/runners.yaml/")
+
+
+class Violation(NamedTuple):
+    """A changed path that the goal does not allow, and why."""
+
+    path: str
+    why: str
+    committed: bool = False
+    """Whether HEAD has it otherwise than the base: perhaps the base branch brought it."""
+    mend: Literal["remove", "restore", "undo"] = "undo"
+    """What puts it back: it is new; the base has it; or it was already changed at activation."""
+
+
+class BoundaryReport(NamedTuple):
+    """What the change set means for a goal."""
+
+    status: Literal["inside", "outside", "inconclusive"]
+    violations: tuple[Violation, ...]
+    by_products: tuple[str, ...]
+    warnings: tuple[str, ...]
+    problems: tuple[str, ...]
+    guards_changed: tuple[str, ...]
+    protected_changed: tuple[str, ...] = ()
+    """Protected files that are not as at activation, and that nobody has approved so."""
+    rewritten: tuple[str, ...] = ()
+    """Files that were written to while commands ran, and are as they were before."""
+    guards: Mapping[str, str] = {}
+    """Git's hooks and settings as the last look found them."""
+    inside: tuple[str, ...] = ()
+    """The changed files that the goal allows."""
+
+
+class OwnFiles:
+    """Which paths are journals and judges' reports that Flow writes, by folder and Flow's names.
+
+    All three folders are those that were pinned at activation: no setting that a checkout brings
+    may open a path later. Reports count in the default folder too, and scorecards in
+    ``skills/judge/scores``; everything below ``.flow/`` is left out elsewhere.
+
+    What a killed process left of one, or another process is about to rename, is no change either.
+    ``journal`` is the goal's ``scope.journal``; it counts where it lies in the journal folder.
+    What is in the file must be on record as Flow's (``Change.foreign``); without any record this
+    goal's own journal counts, which is ``journal``, else that of ``issue``, else a day's.
+    Flow writes regular files that are no programs, and removes none that was committed; what is
+    ``denied``, or is reached through a symlink, is a change like any other.
+    """
+
+    def __init__(
+        self,
+        journal_dir: str,
+        journal: str | None = None,
+        *,
+        issue: int | None = None,
+        reports_dir: str = REPORTS_DIR,
+        scores_dir: str = PLUGIN_SCORES,
+        denied: Sequence[str] = (),
+        allowed: Sequence[str] = (),
+    ) -> None:
+        self._allowed = Globs([p for p in allowed if why_not(p) is None], anchored=True)
+        self._denied = Globs([p for p in denied if why_not(p) is None], anchored=False)
+        self._folder = journal_dir.strip("/") + "/"
+        self._journal = journal
+        self._issue = issue
+        self._reports = {f"{REPORTS_DIR}/", f"{reports_dir.strip('/')}/"}
+        self._scores = {f"{PLUGIN_SCORES}/", f"{scores_dir.strip('/')}/"}
+
+    def __call__(self, change: Change | str) -> bool:
+        """Whether Flow itself makes such a change, or any of a path."""
+        if isinstance(change, str):
+            return self.named(change)
+        entries = (change.base, change.head, change.index, change.worktree)
+        return (
+            self.named(change.path)
+            and change.real is None
+            and not (change.worktree is None and change.base is not None)
+            and all(entry is None or entry.mode == REGULAR for entry in entries)
+            and self._denied.first(_bytes(change.path)) is None
+            and (not change.foreign or self._unrecorded(change))
+        )
+
+    def _unrecorded(self, change: Change) -> bool:
+        """Whether it is this goal's own journal, of which there is no record, or it is allowed.
+
+        Every evaluation writes it: counted as an ordinary change it would make each one stale.
+        """
+        allowed = self._allowed.first(_bytes(change.path)) is not None
+        if change.foreign != "unrecorded" and not allowed:
+            return False
+        if self._journal is not None and self._journal.startswith(self._folder):
+            return change.path == self._journal
+        if self._issue is not None:
+            return change.path == f"{self._folder}issue-{self._issue}.md"
+        return change.path.startswith(f"{self._folder}session-")
+
+    def named(self, path: str) -> bool:
+        """Whether Flow writes files of this name, as long as it is not denied."""
+        at = path.rfind("/") + 1
+        folder, last = path[:at], path[at:]
+        if folder in self._reports and (is_temporary(last) or _is_report(last)):
+            return True
+        if folder in self._scores and (is_temporary(last) or _is_card(last)):
+            return True
+        if not path.startswith(self._folder):
+            return False
+        name = path[len(self._folder) :]
+        if "/" in name:
+            return False
+        if is_temporary(name):
+            return True
+        if not name.endswith(".md"):
+            return False
+        kind, _, rest = name[:-3].partition("-")
+        if kind == "issue":
+            return rest.isascii() and rest.isdigit()
+        if kind == "session":
+            return _is_day(rest)
+        return path == self._journal
+
+
+def own_files(
+    baseline: Baseline,
+    journal: str | None = None,
+    denied: Sequence[str] = (),
+    *,
+    issue: int | None = None,
+    allowed: Sequence[str] = (),
+) -> OwnFiles:
+    """Flow's own files, as ``baseline`` pinned their folders; ``denied`` is denied by now."""
+    return OwnFiles(
+        baseline.journal_dir,
+        journal,
+        issue=issue,
+        allowed=allowed,
+        reports_dir=baseline.reports_dir,
+        scores_dir=baseline.scores_dir,
+        denied=(*baseline.denied, *denied),
+    )
+
+
+def _uncounted(path: str) -> bool:
+    """Whether it lies in Flow's own folder, less what people write there."""
+    return f"{path}/".startswith(".flow/") and not f"{path}/".startswith(_PEOPLES)
+
+
+def is_temporary(name: str) -> bool:
+    """Whether Flow gives such names to files that it is about to rename."""
+    rest = name.removeprefix(TEMP_PREFIX)
+    return name != rest and len(rest) == TEMP_DIGITS and not rest.strip("0123456789abcdef")
+
+
+def _is_report(name: str) -> bool:
+    """``users-api-2025-01-15.1.md``."""
+    head, _, number = name.removesuffix(".md").rpartition(".")
+    named = name.endswith(".md") and number.isascii() and number.isdigit()
+    return named and len(head) > 11 and head[-11] == "-" and _is_day(head[-10:])
+
+
+def _is_day(text: str) -> bool:
+    day = text.split("-")
+    return [len(part) for part in day] == [4, 2, 2] and all(
+        part.isascii() and part.isdigit() for part in day
+    )
+
+
+def _is_card(name: str) -> bool:
+    """Whether it is the name of a scorecard: ``<skill>-<YYYYMMDD-HHMMSS>[-<number>].json``."""
+    parts = name.removesuffix(".json").split("-")
+    if not name.endswith(".json") or not name.isascii():
+        return False
+    digits = [len(part) if part.isdigit() else 0 for part in parts]
+    again = digits[-3:-1] == [8, 6] and digits[-1] > 0 and len(parts) > 3
+    return again or (digits[-2:] == [8, 6] and len(parts) > 2)
+
+
+def check_patterns(patterns: Iterable[object], key: str, *, file: str | None = None) -> list[Fault]:
+    """One :class:`Fault` for each pattern that is refused; ``key`` is where the list stands."""
+    faults = []
+    for number, pattern in enumerate(patterns):
+        why = why_not(pattern)
+        if why is not None:
+            faults.append(
+                Fault(
+                    f"the pattern {pattern!r:.80} {why}",
+                    file=file,
+                    key=f"{key}[{number}]",
+                    value=pattern,
+                    remedy="use a gitignore glob below the top level, like src/** or *.md",
+                )
+            )
+    return faults
+
+
+def judge(
+    snapshot: Snapshot,
+    baseline: Baseline,
+    *,
+    allowed: Sequence[str],
+    denied: Sequence[str],
+    own_files: Callable[[Change], bool],
+) -> BoundaryReport:
+    """Hold the change set against a goal's paths.
+
+    What the settings denied at activation stays denied. Every pattern must have passed
+    :func:`check_patterns`. Where git could not answer nothing is said about paths: in the middle of
+    a merge they would be somebody else's.
+    """
+    denied = tuple(dict.fromkeys((*denied, *baseline.settings_denied)))
+    rules = path_rules(allowed, denied)
+    roots = cache_roots(baseline.by_products)
+    violations: list[Violation] = []
+    by_products: list[str] = []
+    inside: list[str] = []
+    for change in snapshot.changes:
+        if own_files(change):
+            continue
+        if is_by_product(change, baseline.by_products, roots) and not (
+            cache_root(change.path) is None and rules.denies(change.path)
+        ):
+            by_products.append(change.path)
+            continue
+        if as_at_activation(change, baseline):
+            continue
+        why = rules.why(change)
+        if why is not None:
+            committed = change.head != change.base
+            sentence = f"{_where(change)}; {why}"
+            violations.append(Violation(change.path, sentence, committed, _mend(change, baseline)))
+        elif not change.folder:
+            inside.append(change.path)
+    problems = snapshot.problems
+    return BoundaryReport(
+        status="inconclusive" if problems else "outside" if violations else "inside",
+        violations=() if problems else tuple(violations),
+        by_products=tuple(by_products),
+        warnings=_warnings(by_products, denied, baseline),
+        problems=problems,
+        guards_changed=() if problems else guards_changed(baseline.guards, snapshot.guards),
+        inside=() if problems else tuple(inside),
+    )
+
+
+def path_rules(allowed: Sequence[str], denied: Sequence[str]) -> PathRules:
+    """Compile a goal's patterns."""
+    return PathRules(Globs(allowed, anchored=True), Globs(denied, anchored=False))
+
+
+class PathRules(NamedTuple):
+    """A goal's allowed and denied paths."""
+
+    allowed: Globs
+    denied: Globs
+
+    def why(self, change: Change) -> str | None:
+        """Why the change is not allowed; None where it is."""
+        reason = self.place(change.path, change.folder, allow=True)
+        if reason is not None or change.real is None:
+            return reason
+        if change.real == "":
+            return "a symlink leads out of the repository"
+        if _uncounted(change.real):
+            return "a symlink leads into Flow's own folder"
+        # What a new symlink points at is not changed by it; what is reached through one lies there.
+        itself = change.worktree is not None and change.worktree.mode == LINK
+        reason = self.place(change.real, folder=True, allow=not itself)
+        return None if reason is None else f"it leads to {change.real}, which is {reason}"
+
+    def place(self, path: str, folder: bool = False, *, allow: bool = True) -> str | None:
+        """Why a place is not allowed; ``allow`` False: only whether it is denied."""
+        name = _bytes(path)
+        pattern = self.denied.first(name, folder=folder)
+        if pattern is not None:
+            return f"denied by {pattern!r}"
+        if allow and self.allowed and self.allowed.first(name, folder=folder) is None:
+            return "not in allowed_paths"
+        return None
+
+    def denies(self, path: str) -> bool:
+        """Whether a denied pattern names the file."""
+        return self.denied.first(_bytes(path)) is not None
+
+
+def _mend(change: Change, baseline: Baseline) -> Literal["remove", "restore", "undo"]:
+    if change.path in baseline.dirty or change.folder:
+        return "undo"
+    if change.base is not None:
+        return "restore"
+    return "remove" if change.untracked else "undo"
+
+
+def _where(change: Change) -> str:
+    """Where a change is seen, and what kind it is."""
+    places = [
+        name
+        for name, entry in (("committed", change.head), ("staged", change.index))
+        if entry != change.base
+    ]
+    if change.worktree is None:
+        places.append("deleted")
+    elif change.worktree != change.base:
+        places.append(
+            "untracked" if change.untracked and change.base is None else "changed on disk"
+        )
+    elif places:
+        places.append("put back on disk")
+    if change.worktree is not None and change.worktree.mode in SPECIAL_MODES:
+        places.append(f"a {change.worktree.mode}")
+    return ", ".join(places)
+
+
+def _warnings(
+    by_products: Sequence[str], denied: Sequence[str], baseline: Baseline
+) -> tuple[str, ...]:
+    from flow.core.decision.explain import names
+
+    warnings = []
+    if by_products:
+        shown = names(by_products, 5)
+        warnings.append(f"left by Flow's own commands and not counted: {shown}")
+    late = [pattern for pattern in denied if pattern not in baseline.denied]
+    if late and baseline.base_commit is not None:
+        warnings.append(
+            "denied since activation, so ignored files that they name are not compared: "
+            + names(late)
+        )
+    return tuple(warnings)
+
+
+def _bytes(path: str) -> bytes:
+    return path.encode("utf-8", "surrogateescape")

@@ -1,0 +1,154 @@
+"""What a person must know before a goal is closed (SPEC section 17.3): one value, two forms.
+
+It is gathered anew each time it is asked, and never taken from what an agent says. What could not
+be told is named in ``unknown``, never left out.
+"""
+
+from __future__ import annotations
+
+from flow.cheap_typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from flow.core.decision.explain import visible
+from flow.core.decision.verdict import clip
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from flow.core.evidence.proof import ProofChange
+
+TEXT_LIMIT = 4000
+"""Characters of one text in the document."""
+LISTED = 200
+"""Paths that a list of the document names; it has the count beside it."""
+
+ProvedBy = Literal["command", "judge", "person", "nothing"]
+
+
+class CriterionProof(NamedTuple):
+    """A criterion, and what it came to in the evaluation that proposes."""
+
+    id: str
+    text: str
+    command: str | None
+    must_pass: bool
+    proved: bool
+    by: ProvedBy
+    result: str
+    """``exit 0, 3 of 3``, ``judge, 0.84``, ``approved by R. Viewer, 2026-03-01T10:15:00Z``."""
+    limitations: tuple[str, ...] = ()
+
+
+def names_proposal(given: str, proposal_id: str) -> bool:
+    """Whether ``given`` is the proposal's id, or at least its first twelve digits."""
+    begins = 12 <= len(given) < 64 and proposal_id.startswith(given)
+    return begins or given == proposal_id
+
+
+class ContractStep(NamedTuple):
+    """One change of the contract since the goal began."""
+
+    at: str
+    by: str
+    """Who; empty where that is not on record."""
+    how: str
+    said_from: str
+    """``terminal``, ``pipe`` or ``agent``; empty where that is not on record."""
+    kind: str
+    """``weakening``, ``strengthening`` or ``neutral``; empty where it cannot be told."""
+    lines: tuple[str, ...]
+    """Key, ``  - old``, ``  + new``, as :mod:`flow.core.goal.trust_diff` writes them."""
+    reason: str = ""
+
+
+class TrustGround(NamedTuple):
+    """On whose word the commands ran."""
+
+    trusted: bool
+    why: str
+    at: str = ""
+    how: str = ""
+    said_from: str = ""
+    agent: str = ""
+
+
+class ConfirmQuestion(NamedTuple):
+    """Everything that the question tells."""
+
+    goal_id: str
+    to: str
+    proposal_id: str
+    outcome: str
+    criteria: tuple[CriterionProof, ...]
+    contract: tuple[ContractStep, ...]
+    proof: ProofChange
+    approved: Mapping[str, str]
+    """path → who approved its change, and when."""
+    changed_files: int
+    outside: tuple[str, ...]
+    left_behind: tuple[str, ...]
+    trust: TrustGround
+    unknown: tuple[str, ...]
+    reason: str = ""
+    """Why the evaluation proposes it, with all that it found on the way."""
+    others: tuple[str, ...] = ()
+    """The branch's other goals that are not done."""
+    only_proof: bool = False
+    """Whether no file changed but those that the proof rests on."""
+    moved: tuple[str, ...] = ()
+    """What is no longer as the proposal saw it: then it cannot be confirmed."""
+
+    @property
+    def not_proved(self) -> tuple[CriterionProof, ...]:
+        """The criteria that nothing proved, required or not."""
+        return tuple(row for row in self.criteria if not row.proved)
+
+    def to_document(self) -> dict[str, Any]:
+        """``proposed_transition.confirm`` of a verdict (docs/lifecycle.md)."""
+        proof = self.proof.to_document()
+        for file in proof["files"]:
+            file["approved"] = self.approved.get(file["path"])
+        return {
+            "goal_id": self.goal_id,
+            "to": self.to,
+            "goal_outcome": _cut(self.outcome),
+            "reason": _cut(self.reason),
+            "criteria": [
+                {
+                    "id": row.id,
+                    "text": _cut(row.text),
+                    "command": None if row.command is None else _cut(row.command),
+                    "must_pass": row.must_pass,
+                    "proved": row.proved,
+                    "by": row.by,
+                    "result": visible(row.result),
+                    "limitations": [_cut(text) for text in row.limitations],
+                }
+                for row in self.criteria
+            ],
+            "not_proved": [row.id for row in self.not_proved],
+            "contract": [
+                {**step._asdict(), "lines": [_cut(line) for line in step.lines]}
+                for step in self.contract
+            ],
+            "proof": proof,
+            "files": {
+                "changed": self.changed_files,
+                "only_proof": self.only_proof,
+                "outside": _paths(self.outside),
+            },
+            "left_behind": {
+                "count": len(self.left_behind),
+                "paths": _paths(self.left_behind),
+            },
+            "other_goals": [_cut(visible(text)) for text in self.others[:LISTED]],
+            "trust": self.trust._asdict(),
+            "unknown": list(self.unknown),
+            "moved": list(self.moved),
+        }
+
+
+def _cut(text: str) -> str:
+    return clip(text, TEXT_LIMIT)
+
+
+def _paths(paths: Sequence[str]) -> list[str]:
+    return [visible(path) for path in paths[:LISTED]]

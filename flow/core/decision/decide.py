@@ -1,0 +1,193 @@
+"""From what was measured to what is decided (SPEC section 3, steps 3 to 6).
+
+Two tables: :func:`candidate` says what the commands and the boundary earned, :func:`decide` what
+follows once a judge has, or has not, spoken. A judge can lower a result; no row lets it raise one.
+"""
+
+from __future__ import annotations
+
+from flow.cheap_typing import TYPE_CHECKING, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from flow.core.decision.verdict import BlockerType, Result, VerdictName
+    from flow.core.evidence.model import Outcome
+    from flow.core.goal.lifecycle import NonTerminal, Terminal
+
+Candidate = Literal["pass", "pass+fuzzy", "incomplete", "fail"]
+
+JudgedStatus = Literal["pass", "fail", "incomplete"]
+"""What a judge says of one criterion."""
+
+CONFIDENCE_BAR = 0.6
+"""A judge's ``achieved`` below this goes to a person (SPEC section 3, step 6); inclusive."""
+
+
+class Measured(NamedTuple):
+    """What is known of one criterion after its command ran, or did not."""
+
+    criterion_id: str
+    must_pass: bool
+    fuzzy: bool
+    outcome: Outcome
+    stale: bool = False
+    """The files moved while it ran: shown, never counted."""
+    approved: bool = False
+    """A person's fresh approval proves it (fuzzy criteria only)."""
+    judged: JudgedStatus | None = None
+    """What a judge says of it (fuzzy criteria only); never set before the candidate is known."""
+
+    @property
+    def passing(self) -> bool:
+        """Whether it is proved now."""
+        if self.fuzzy:
+            return self.approved or self.judged == "pass"
+        return self.outcome == "passed" and not self.stale
+
+    @property
+    def failing(self) -> bool:
+        """Whether it is disproved now."""
+        if self.fuzzy:
+            return not self.approved and self.judged == "fail"
+        return self.outcome == "failed" and not self.stale
+
+    @property
+    def decided(self) -> bool:
+        """Whether this evaluation says anything about it."""
+        return self.passing or self.failing
+
+
+class JudgedCriterion(NamedTuple):
+    """What a judge says of one criterion."""
+
+    id: str
+    status: JudgedStatus
+    reason: str = ""
+    """The judge's own words; empty where it gave none."""
+    lowered: str = ""
+    """Why a judge's pass counts as ``incomplete``; empty where its status is what it said."""
+    remark: str = ""
+    """Flow's words: how many judges agree, or how it was judged."""
+
+    def words(self) -> str:
+        """Remark and reason on one line; the judge's own words stand in quotes."""
+        quoted = f'"{self.reason}"' if self.reason else ""
+        return ": ".join(filter(None, (self.remark, quoted)))
+
+
+class Opinion(NamedTuple):
+    """A judge's usable answer, or what several of them came to."""
+
+    verdict: VerdictName
+    confidence: float
+    reason: str = ""
+    next_step_hint: str = ""
+    blocker_type: BlockerType = "none"
+    criteria: tuple[JudgedCriterion, ...] = ()
+    evidence_ref: str | None = None
+    """The ``llm_judge_report`` that holds it."""
+    evidence_id: str | None = None
+    warnings: tuple[str, ...] = ()
+    """What was neutralised, discounted or left out."""
+
+
+class Silence(NamedTuple):
+    """A judge was needed and gave no usable answer: none configured, refused, failed, ...
+
+    ``reason`` says which.
+    """
+
+    reason: str
+    warnings: tuple[str, ...] = ()
+    remedy: Literal["name_judge", "ask", "person"] = "ask"
+    """What helps: to say which judge is meant, another evaluation, or a person's word alone."""
+
+
+class Decision(NamedTuple):
+    """What an evaluation writes (``status``) and what it may only propose (``proposed``)."""
+
+    verdict: VerdictName
+    status: NonTerminal
+    proposed: Terminal | None
+    result: Result
+    confidence: float
+    blocker_type: BlockerType
+
+
+def candidate(measured: Iterable[Measured], *, boundary_known: bool) -> Candidate:
+    """What the commands and the boundary earned, before any judge.
+
+    ``boundary_known`` is False where git could not answer. A criterion that was not run, or whose
+    files moved under it, counts as inconclusive: the tree earned nothing it did not show.
+    """
+    required = [m for m in measured if m.must_pass]
+    if any(m.failing for m in required):
+        return "fail"
+    if not boundary_known or any(not m.fuzzy and not m.passing for m in required):
+        return "incomplete"
+    if any(m.fuzzy and not m.approved for m in required):
+        return "pass+fuzzy"
+    return "pass"
+
+
+def judge_wanted(found: Candidate, evaluator_type: str, trigger: str) -> bool:
+    """Whether step 5 asks a judge."""
+    if found == "pass+fuzzy":
+        return evaluator_type == "hybrid" or (
+            evaluator_type == "flow_verdict_judge" and trigger == "manual"
+        )
+    return found == "pass" and evaluator_type == "flow_verdict_judge" and trigger == "manual"
+
+
+def decide(
+    found: Candidate,
+    *,
+    violation: bool,
+    evaluator_type: str,
+    trigger: str,
+    judge: Opinion | Silence | None = None,
+    review: bool = False,
+) -> Decision:
+    """The table of SPEC section 3, step 6.
+
+    ``judge`` is None where none was asked. ``review`` holds back an achieved verdict for a person
+    (hooks or git settings changed since activation, SPEC section 4).
+    """
+    if violation:
+        return Decision("blocked", "blocked", None, "blocked", 1.0, "scope_violation")
+    if found == "fail":
+        return Decision("not_achieved", "active", None, "fail", 1.0, "none")
+    if found == "incomplete":
+        return Decision("not_achieved", "active", None, "incomplete", 1.0, "none")
+    if judge is None and found == "pass" and evaluator_type != "flow_verdict_judge":
+        return _achieved(1.0, review=review)
+    if isinstance(judge, Opinion) and judge_wanted(found, evaluator_type, trigger):
+        return _with_opinion(judge, review=review)
+    return _person(0.0)
+
+
+def _with_opinion(judge: Opinion, *, review: bool) -> Decision:
+    if judge.verdict == "achieved":
+        if judge.confidence >= CONFIDENCE_BAR:
+            return _achieved(judge.confidence, review=review)
+        return _person(judge.confidence)
+    if judge.verdict == "not_achieved":
+        return Decision("not_achieved", "active", None, "incomplete", judge.confidence, "none")
+    if judge.verdict == "blocked" and judge.blocker_type != "none":
+        return Decision("blocked", "blocked", None, "blocked", judge.confidence, judge.blocker_type)
+    if judge.verdict == "needs_human_review":
+        return _person(judge.confidence, judge.blocker_type)
+    return _person(0.0)  # blocked, but by nothing it can name: no usable answer
+
+
+def _achieved(confidence: float, *, review: bool) -> Decision:
+    if review:
+        return _person(confidence, "missing_approval")
+    return Decision("achieved", "active", "achieved", "pass", confidence, "none")
+
+
+def _person(confidence: float, blocker: BlockerType = "none") -> Decision:
+    return Decision(
+        "needs_human_review", "waiting_for_user", None, "needs_human_review", confidence, blocker
+    )

@@ -1,0 +1,265 @@
+"""The words of a verdict: why, and what to do next. Pure text from values."""
+
+from __future__ import annotations
+
+from flow.cheap_typing import TYPE_CHECKING
+from flow.core.decision.decide import Opinion, Silence
+from flow.core.decision.verdict import HINT_LIMIT, REASON_LIMIT, clip
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flow.core.boundary.rules import BoundaryReport
+    from flow.core.decision.decide import Candidate, Decision
+    from flow.core.decision.verdict import CriterionResult
+
+
+def visible(text: str) -> str:
+    """``text`` on one line, with control, bidirectional and undecodable characters escaped.
+
+    What joins two emoji to one, or shapes the letters of a script that needs it, stays.
+    """
+    if _JOINER in text or _NON_JOINER in text:
+        places = enumerate(text)
+        return "".join(c if _plain(c) or _joins(text, at) else _escape(c) for at, c in places)
+    return "".join(c if _plain(c) else _escape(c) for c in text)
+
+
+_NON_JOINER, _JOINER = "\u200c", "\u200d"
+
+
+def _joins(text: str, at: int) -> bool:
+    if not 0 < at < len(text) - 1 or text[at] not in (_NON_JOINER, _JOINER):
+        return False
+    before, after = ord(text[at - 1]), ord(text[at + 1])
+    if text[at] == _JOINER and _emoji(after):
+        return _emoji(before) or before == 0xFE0F
+    return all(0x620 <= code <= 0x6EF or 0x900 <= code <= 0xDFF for code in (before, after))
+
+
+def _emoji(code: int) -> bool:
+    return 0x1F300 <= code <= 0x1FAFF or 0x2600 <= code <= 0x27BF or 0x2B00 <= code <= 0x2BFF
+
+
+def _plain(char: str) -> bool:
+    code = ord(char)
+    if code < 0xA0:
+        return 0x20 <= code < 0x7F
+    return not (
+        code in (0xAD, 0x61C, 0x180E, 0xFEFF)
+        or 0x200B <= code <= 0x200F
+        or 0x2028 <= code <= 0x202E
+        or 0x2060 <= code <= 0x206F
+        or 0xD800 <= code <= 0xDFFF
+        or 0xFFF9 <= code <= 0xFFFB
+        or 0xE0000 <= code <= 0xE007F
+    )
+
+
+def _escape(char: str) -> str:
+    code = ord(char)
+    if char in "\n\t\r":
+        return {"\n": "\\n", "\t": "\\t", "\r": "\\r"}[char]
+    if 0xDC80 <= code <= 0xDCFF:  # an undecodable byte, as surrogateescape keeps it
+        return f"\\x{code - 0xDC00:02x}"
+    return (
+        f"\\x{code:02x}"
+        if code < 0x100
+        else f"\\u{code:04x}"
+        if code < 0x10000
+        else f"\\U{code:08x}"
+    )
+
+
+def names(items: Sequence[str], most: int = 8, rest: str = "") -> str:
+    """``a, b, c and 4 more``; with ``rest``, a command that shows them, also ``: COMMAND``."""
+    shown = ", ".join(visible(item) for item in items[:most])
+    if len(items) <= most:
+        return shown
+    return f"{shown} and {len(items) - most:,} more" + (f": {rest}" if rest else "")
+
+
+def reason(
+    decision: Decision,
+    found: Candidate,
+    results: Sequence[CriterionResult],
+    required: frozenset[str],
+    boundary: BoundaryReport,
+    judge: Opinion | Silence | None,
+    remarks: Sequence[str] = (),
+) -> str:
+    """Why the verdict is what it is. ``remarks`` go first: what overrides everything else."""
+    needed = [result for result in results if result.criterion_id in required]
+    parts = [
+        *remarks,
+        *_boundary_parts(decision, boundary),
+        *_criterion_parts(needed),
+        *([f"judge: {visible(judge.reason)}"] if judge is not None and judge.reason else []),
+    ]
+    if decision.verdict == "achieved":
+        passed = sum(1 for result in needed if result.outcome == "passed")
+        parts.append(f"{passed} of {len(needed)} required criteria passed by their commands")
+        if passed < len(needed):
+            parts.append(f"{len(needed) - passed} proved by approval or judge")
+    return clip("; ".join(parts) or f"candidate {found}", REASON_LIMIT)
+
+
+def _boundary_parts(decision: Decision, boundary: BoundaryReport) -> list[str]:
+    parts = []
+    if decision.blocker_type == "scope_violation":
+        outside = names([violation.path for violation in boundary.violations])
+        parts.append(f"path_boundary_violation: {outside} outside the goal's paths")
+    if boundary.status == "inconclusive":
+        parts.append(f"the path boundary could not be checked: {names(boundary.problems, 3)}")
+    if boundary.guards_changed and decision.verdict == "needs_human_review":
+        parts.append(f"changed since activation: {names(boundary.guards_changed)}")
+    if boundary.protected_changed and decision.verdict == "needs_human_review":
+        parts.append(
+            f"protected files changed since activation: {names(boundary.protected_changed)}"
+        )
+    return parts
+
+
+def _criterion_parts(needed: Sequence[CriterionResult]) -> list[str]:
+    stale = [result for result in needed if _stale(result)]
+    fuzzy = [result for result in needed if result.reason == FUZZY]
+    idle = [r for r in needed if r.outcome == "not_run" and r.status != "pass" and r not in fuzzy]
+    judged = [result for result in idle if result.reason.startswith(JUDGED)]
+    groups = (
+        ("failed", [r for r in needed if r.outcome == "failed" and r not in stale]),
+        ("inconclusive", [r for r in needed if r.outcome == "inconclusive"]),
+        ("not run", [r for r in idle if r not in judged]),
+        ("not proved", judged),
+    )
+    parts = [f"{label}: {_each(rows)}" for label, rows in groups if rows]
+    if stale:
+        moved = names([r.criterion_id for r in stale])
+        parts.append(f"measured on files that moved meanwhile: {moved}")
+    if fuzzy:
+        parts.append(f"no command can prove: {names([r.criterion_id for r in fuzzy])}")
+    return parts
+
+
+def _each(rows: Sequence[CriterionResult], most: int = 8) -> str:
+    shown = [f"{row.criterion_id} ({_why(row)})" for row in rows[:most]]
+    more = f" and {len(rows) - most} more" if len(rows) > most else ""
+    return visible(", ".join(shown)) + more
+
+
+def _why(row: CriterionResult) -> str:
+    if row.reason:
+        return row.reason
+    return row.outcome if row.exit_code is None else f"exit {row.exit_code}"
+
+
+def _stale(result: CriterionResult) -> bool:
+    return result.outcome in ("passed", "failed") and result.status == "evidence_collected"
+
+
+NO_TIME = "not reached in the time that was left"
+"""The reason of a criterion whose command did not end, or start, in the caller's time."""
+
+FLAKY = "flaky: "
+"""How a reason or a limitation begins that tells of runs which disagree on the same files."""
+
+JUDGED = "judge: "
+"""How the reason of a criterion begins that a judge has judged."""
+
+FUZZY = "no command proves it"
+"""The reason of a fuzzy criterion that nobody has judged or approved."""
+
+
+def hint(
+    decision: Decision,
+    goal_id: str,
+    results: Sequence[CriterionResult],
+    required: frozenset[str],
+    boundary: BoundaryReport,
+    judge: Opinion | Silence | None,
+    evaluator_type: str,
+    *,
+    may_propose: bool = True,
+    trust_first: bool = False,
+) -> str:
+    """What to do next, as a command where there is one.
+
+    A judge's hint is shown as its words, never as an instruction of Flow's. ``may_propose``: this
+    evaluation may make a proposal at all; with ``trust_first`` it may once a person trusts the
+    contract.
+    """
+    needed = [r for r in results if r.criterion_id in required]
+    theirs = judge.next_step_hint if isinstance(judge, Opinion) else ""
+    quoted = f'judge: "{visible(theirs)}"' if theirs else ""
+    if decision.proposed and may_propose:
+        text = f"a person confirms: flow goal confirm {goal_id}"
+    elif decision.proposed and trust_first:
+        text = f"a person reads what changed in the contract, then: flow trust record {goal_id}"
+    elif decision.proposed:
+        text = f"let everything be evaluated: flow goal evaluate {goal_id}"
+    elif decision.blocker_type == "scope_violation":
+        shown = names([v.path for v in boundary.violations], 5)
+        text = f"put back {shown}, or widen the goal's paths"
+        if any(violation.committed for violation in boundary.violations):
+            text += f"; what only the base branch brought: flow goal rebase {goal_id}"
+    elif boundary.status == "inconclusive":
+        text = f"make git answer ({names(boundary.problems, 1)}), then flow goal evaluate {goal_id}"
+    elif decision.verdict == "needs_human_review":
+        line = _persons_line(decision, goal_id, needed, boundary, judge, evaluator_type)
+        text = "; ".join(part for part in (line, quoted) if part)
+    elif quoted:
+        text = quoted
+    else:
+        open_ones = [r for r in needed if r.status != "pass"]
+        shown = names([r.criterion_id for r in open_ones], 5)
+        text = f"{f'work on {shown}, then ' if shown else ''}flow goal evaluate {goal_id}"
+        if open_ones and all(map(_stale, open_ones)):
+            text = f"leave the files alone while the commands run: flow goal evaluate {goal_id}"
+    return clip(text, HINT_LIMIT)
+
+
+def _persons_line(
+    decision: Decision,
+    goal_id: str,
+    needed: Sequence[CriterionResult],
+    boundary: BoundaryReport,
+    judge: Opinion | Silence | None,
+    evaluator_type: str,
+) -> str:
+    """What a person types where the evaluation needs one."""
+    if boundary.guards_changed:
+        return f"look at them, then: flow goal approve {goal_id} guards --by NAME --note TEXT"
+    if boundary.protected_changed and decision.blocker_type == "missing_approval":
+        shown = names(boundary.protected_changed, 5)
+        return f"look at {shown}, then: flow goal approve {goal_id} protected --by NAME --note TEXT"
+    line = approvals(goal_id, needed) or f"a person looks: flow goal status {goal_id}"
+    ask = ""
+    if isinstance(judge, Silence) and judge.remedy != "person":
+        named = " --judge-backend claude" if judge.remedy == "name_judge" else ""
+        ask = f"ask a judge: flow goal evaluate {goal_id}{named}"
+    elif isinstance(judge, Opinion) and evaluator_type == "flow_verdict_judge":
+        ask = f"to ask again: flow goal evaluate {goal_id}"
+    return f"{line}; or {ask}" if ask else line
+
+
+def approvals(goal_id: str, needed: Sequence[CriterionResult]) -> str:
+    """The line by which a person proves the first fuzzy criterion that is open; else empty.
+
+    Where a judge has passed them all and was not sure enough, the first of those.
+    """
+    rows = [r for r in needed if r.reason == FUZZY or r.reason.startswith(JUDGED)]
+    fuzzy = [r.criterion_id for r in rows if r.status != "pass"] or [r.criterion_id for r in rows]
+    if not fuzzy:
+        return ""
+    return f"{names(fuzzy)}: flow goal approve {goal_id} {fuzzy[0]} --by NAME --note TEXT"
+
+
+def for_judges(reason: str, hint: str) -> str:
+    """What a later judge is given of a verdict's ``reason`` and ``hint``.
+
+    Flow's label of a judge's words is replaced: "judge: all criteria pass" reads as if somebody
+    told a judge what to do. Commands that Flow offers to a person are left out.
+    """
+    theirs = hint.find(f'{JUDGED}"')
+    if "flow goal " in hint:
+        hint = hint[theirs:] if theirs >= 0 else ""
+    return "\n".join(text.replace(JUDGED, "opinion: ") for text in (reason, hint) if text)

@@ -1,0 +1,169 @@
+"""The verdict of one evaluation, and what it proposes (SPEC section 3)."""
+
+from __future__ import annotations
+
+from flow.cheap_typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from flow.core.goal.lifecycle import TERMINAL
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from flow.core.goal.lifecycle import Terminal
+
+VerdictName = Literal["achieved", "not_achieved", "blocked", "needs_human_review"]
+Delta = Literal["made_progress", "unchanged", "regressed"]
+BlockerType = Literal[
+    "missing_dep",
+    "missing_approval",
+    "ambiguous_requirement",
+    "external_service",
+    "scope_violation",
+    "none",
+]
+Result = Literal["pass", "incomplete", "fail", "needs_human_review", "blocked"]
+Act = Literal[
+    "work_on", "put_back", "ask_trust", "ask_approve", "ask_confirm", "person_looks", "done"
+]
+"""The next step after a verdict, in one word (:func:`next_act`)."""
+
+REASON_LIMIT = 2048
+HINT_LIMIT = 500
+
+
+class CriterionResult(NamedTuple):
+    """What one criterion came to in this evaluation."""
+
+    criterion_id: str
+    status: str
+    outcome: str
+    exit_code: int | None = None
+    evidence_ref: str | None = None
+    limitations: tuple[str, ...] = ()
+    reason: str = ""
+    base: Mapping[str, Any] | None = None
+    """What its command came to on the base commit, where it ran there (red first)."""
+    text: str = ""
+    """What must hold, as the goal says it."""
+    command: str | None = None
+    """Its verification command; None where the goal has none."""
+
+    def to_document(self) -> dict[str, Any]:
+        """As the verdict holds it; text and command in at most ``REASON_LIMIT`` characters."""
+        document: dict[str, Any] = {
+            "criterion_id": self.criterion_id,
+            "text": clip(self.text, REASON_LIMIT),
+            "command": None if self.command is None else clip(self.command, REASON_LIMIT),
+            "status": self.status,
+            "outcome": self.outcome,
+            "exit_code": self.exit_code,
+            "evidence_ref": self.evidence_ref,
+            "limitations": list(self.limitations),
+            "reason": self.reason,
+        }
+        if self.base is not None:
+            document["base"] = self.base
+        return document
+
+
+class ProposedTransition(NamedTuple):
+    """A terminal status that a person may confirm. Nothing in Flow can write it from here."""
+
+    to: Terminal
+    reason: str
+    turns_evaluated: int
+    proposal_id: str
+    confirm: Mapping[str, Any] | None = None
+    """What a person must know before they say yes (:mod:`flow.core.decision.confirming`)."""
+
+    def to_document(self) -> dict[str, Any]:
+        """As the verdict holds it."""
+        found = dict(self._asdict())
+        if self.confirm is None:
+            del found["confirm"]
+        return found
+
+
+class Verdict(NamedTuple):
+    """One evaluation's answer. ``lifecycle`` is ``{from, to, turns_evaluated}``."""
+
+    goal_id: str
+    run_id: str
+    verdict: VerdictName
+    confidence: float
+    delta: Delta
+    reason: str
+    next_step_hint: str
+    blocker_type: BlockerType
+    criterion_results: tuple[CriterionResult, ...]
+    path_violations: tuple[str, ...]
+    warnings: tuple[str, ...]
+    proposed_transition: ProposedTransition | None
+    lifecycle_from: str
+    lifecycle_to: str
+    turns_evaluated: int
+    ledger_head: str | None = None
+    source: str | None = None
+    recorded_at: str | None = None
+    proof: Mapping[str, Any] | None = None
+    """The files that the commands rest on and that changed since the goal began."""
+    to_approve: tuple[str, ...] = ()
+    """What holds an achieved verdict back until a person approves it: ``guards``, ``protected``."""
+    to_trust: bool = False
+    """Whether nothing is proposed until a person trusts the contract, which was only named."""
+
+    def to_document(self) -> dict[str, Any]:
+        """The verdict as one JSON object (``last-verdict.json``, ``--json``)."""
+        proposed = self.proposed_transition
+        return {
+            "goal_id": self.goal_id,
+            "run_id": self.run_id,
+            "verdict": self.verdict,
+            "do": next_act(self),
+            "confidence": self.confidence,
+            "delta": self.delta,
+            "reason": clip(self.reason, REASON_LIMIT),
+            "next_step_hint": clip(self.next_step_hint, HINT_LIMIT),
+            "blocker_type": self.blocker_type,
+            "criterion_results": [result.to_document() for result in self.criterion_results],
+            "path_violations": list(self.path_violations),
+            "warnings": list(self.warnings),
+            "proposed_transition": proposed.to_document() if proposed else None,
+            "lifecycle": {
+                "from": self.lifecycle_from,
+                "to": self.lifecycle_to,
+                "turns_evaluated": self.turns_evaluated,
+            },
+            "ledger_head": self.ledger_head,
+            "source": self.source,
+            "recorded_at": self.recorded_at,
+            "proof": dict(self.proof) if self.proof is not None else None,
+        }
+
+
+def next_act(verdict: Verdict) -> Act:
+    """What comes next after ``verdict``, as one word: the whole table is in this function.
+
+    A proposal comes first, since a person can settle it at once. ``done`` is a closed goal, or one
+    that is proved while nothing is proposed (``--only``, ``--dry-run``): ``reason`` says why.
+    """
+    if verdict.lifecycle_to in TERMINAL:
+        return "done"
+    if verdict.proposed_transition is not None:
+        return "ask_confirm"
+    if verdict.verdict == "achieved":
+        return "ask_trust" if verdict.to_trust else "done"
+    if verdict.verdict == "not_achieved":
+        return "work_on"
+    if verdict.path_violations:
+        return "put_back"
+    if verdict.blocker_type == "missing_approval" and verdict.verdict == "needs_human_review":
+        if all(row.outcome == "not_executed" for row in verdict.criterion_results):
+            return "ask_trust"
+        if verdict.to_approve:
+            return "ask_approve"
+    return "person_looks"  # no command proves it, or a judge names what stands in the way
+
+
+def clip(text: str, limit: int) -> str:
+    """``text`` in at most ``limit`` characters, the mark ``…`` included."""
+    return text if len(text) <= limit else text[: limit - 1] + "…"

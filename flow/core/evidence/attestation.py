@@ -1,0 +1,329 @@
+"""What an export says: in-toto Statements made from a run's evidence (SPEC section 10, *Export*).
+
+A :class:`Record` holds everything that the Statements are made from, and is itself one of them; so
+whoever checks a bundle makes them again and compares. The types are those of the in-toto
+attestation framework (Statement v1, test-result v0.1) and of SLSA (verification summary v1).
+"""
+
+from __future__ import annotations
+
+import json
+
+from flow.cheap_typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from flow.core.evidence.model import APPROVER, EVALUATOR
+from flow.core.layout import EVIDENCE_SUFFIX, GOAL_SUFFIX
+from flow.core.sha import sha256
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from flow.core.evidence.model import Evidence
+    from flow.core.goal.model import Criterion, Goal
+
+STATEMENT = "https://in-toto.io/Statement/v1"
+TEST_RESULT = "https://in-toto.io/attestation/test-result/v0.1"
+SUMMARY = "https://slsa.dev/verification_summary/v1"
+RECORD = "https://flow.synapti.ai/attestation/evidence-record/v1"
+"""The Statement that carries what the others are made from. Its version is that of the making."""
+PAYLOAD_TYPE = "application/vnd.in-toto+json"
+VERIFIER = "https://flow.synapti.ai/flow"
+LEVEL = "FLOW_GOAL_ACHIEVED"
+"""The one level Flow can vouch for; names that begin with ``SLSA_`` are not its to give."""
+LEDGER_FILE = "ledger.jsonl"
+TREE = "flow-tree-1"
+"""How the digest of a working tree is made (``tree_digest``), and the name of such a subject."""
+
+TestResult = Literal["PASSED", "WARNED", "FAILED"]
+
+
+class Kept(NamedTuple):
+    """A file behind the export. ``content`` is None where only its digest goes along."""
+
+    name: str
+    sha256: str
+    content: bytes | None = None
+
+
+class Item(NamedTuple):
+    """One sidecar. ``criterion`` is the one it decides; None: kept, and decides nothing."""
+
+    file: str
+    evidence: Evidence
+    criterion: str | None
+    commit: str | None = None
+    """The commit whose files are exactly those it was measured on; None where there is none."""
+
+
+class Record(NamedTuple):
+    """Everything that an export's Statements are made from."""
+
+    goal: Goal
+    contract: str
+    run_id: str
+    flow_version: str
+    resource_uri: str
+    closed_at: str | None
+    """When the goal was closed; None while it is open, or was cancelled."""
+    rubrics: Mapping[str, str]
+    left_out: Mapping[str, int]
+    """How much evidence of the goal is not here, by the reason."""
+    items: tuple[Item, ...]
+    files: tuple[Kept, ...]
+
+
+def goal_name(goal_id: str) -> str:
+    """The name of the goal's file in a record."""
+    return f"{goal_id}{GOAL_SUFFIX}"
+
+
+def sidecar_name(evidence_id: str) -> str:
+    """The name of a sidecar in a record."""
+    return f"{evidence_id}{EVIDENCE_SUFFIX}"
+
+
+def payload(statement: Mapping[str, Any]) -> bytes:
+    """A Statement as the bytes that are signed."""
+    text = json.dumps(statement, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return text.encode("ascii")
+
+
+def pae(payload_type: str, body: bytes) -> bytes:
+    """DSSE's pre-authentication encoding: what a signature is over."""
+    kind = payload_type.encode("utf-8")
+    return b"DSSEv1 %d %b %d %b" % (len(kind), kind, len(body), body)
+
+
+def result_of(goal: Goal, item: Item) -> TestResult:
+    """What a sidecar says of its criterion.
+
+    ``inconclusive`` is neither a pass nor a rejection, and so a warning; a failure where the
+    criterion need not pass is one too (SPEC section 3).
+    """
+    criterion = goal.criterion(item.criterion or "")
+    if criterion is None:
+        return "FAILED"
+    evidence = item.evidence
+    if evidence.type == "command_result":
+        said: TestResult = "WARNED"
+        if evidence.outcome == "passed":
+            said = "PASSED"
+        elif evidence.outcome == "failed":
+            said = "FAILED"
+    elif criterion.id in evidence.proves:
+        said = "PASSED"
+    else:
+        said = "FAILED" if _judged(evidence, criterion.id) == "fail" else "WARNED"
+    return "WARNED" if said == "FAILED" and not criterion.must_pass else said
+
+
+def _judged(evidence: Evidence, criterion_id: str) -> str | None:
+    """What a judge's report says of a criterion."""
+    judgement = evidence.document["evidence"].get("judgement") or {}
+    rows = judgement.get("criteria")
+    for row in rows if isinstance(rows, list) else ():
+        if isinstance(row, dict) and row.get("id") == criterion_id:
+            return str(row.get("status"))
+    return None
+
+
+def statements(record: Record) -> list[dict[str, Any]]:
+    """A ``test-result`` for each criterion that is decided, a closed goal's summary, the record.
+
+    :func:`faults` must have found nothing.
+    """
+    results = [_test_result(record, item) for item in record.items if item.criterion is not None]
+    made = list(results)
+    if record.closed_at is not None:
+        made.append(_summary(record, results))
+    return [*made, _record(record)]
+
+
+def faults(record: Record) -> list[str]:
+    """Why the record cannot be what it claims to be; empty where it can."""
+    goal = record.goal
+    found: list[str] = []
+    deciding = [item for item in record.items if item.criterion is not None]
+    for item in deciding:
+        found += [f"{item.evidence.id}: {why}" for why in _item_faults(record, item)]
+    if len({item.evidence.subject.get("tree") for item in deciding}) > 1:
+        found.append("the deciding evidence was measured on different files")
+    if len({item.criterion for item in deciding}) < len(deciding):
+        found.append("two sidecars decide the same criterion")
+    closed = goal.status in ("achieved", "failed")
+    if closed != (record.closed_at is not None):
+        found.append(f"the goal is {goal.status}, and the record says otherwise")
+    if record.closed_at is not None and not deciding:
+        found.append("a closed goal without evidence that counts")
+    if goal.status == "achieved":
+        passed = {i.criterion for i in deciding if result_of(goal, i) == "PASSED"}
+        open_ones = [c.id for c in goal.criteria if c.must_pass and c.id not in passed]
+        if open_ones:
+            found.append(
+                f"the goal is achieved, and no evidence here proves {', '.join(open_ones)}"
+            )
+    return found
+
+
+def _item_faults(record: Record, item: Item) -> list[str]:
+    evidence, goal = item.evidence, record.goal
+    criterion = goal.criterion(item.criterion or "")
+    if criterion is None:
+        return [f"decides {item.criterion}, which the goal does not have"]
+    found = []
+    if evidence.document["metadata"].get("created_by") != _author(evidence.type, criterion):
+        found.append(f"is no {evidence.type} of Flow's own that could decide {criterion.id}")
+    if (evidence.goal, evidence.run_id) != (goal.id, record.run_id):
+        found.append("is of another goal or run")
+    if not _about(evidence, criterion):
+        found.append(f"does not speak for {criterion.id}")
+    if evidence.subject.get("contract") != record.contract:
+        found.append("was measured under another contract")
+    if not isinstance(evidence.subject.get("tree"), str):
+        found.append("does not say on what files it was measured")
+    if item.commit is not None and item.commit != evidence.subject.get("head"):
+        found.append("names another commit than it was measured on")
+    if evidence.document["evidence"].get("criterion_digest") not in (None, criterion.digest):
+        found.append(f"was measured for another wording of {criterion.id}")
+    return found
+
+
+def _author(type: str, criterion: Criterion) -> str | None:
+    """Who must have written a sidecar of this type that decides the criterion."""
+    if not criterion.fuzzy:
+        return EVALUATOR if type == "command_result" else None
+    return {"llm_judge_report": EVALUATOR, "human_approval": APPROVER}.get(type)
+
+
+def _about(evidence: Evidence, criterion: Criterion) -> bool:
+    judged = evidence.type == "llm_judge_report" and _judged(evidence, criterion.id) is not None
+    return criterion.id in evidence.proves or judged
+
+
+def _subject(record: Record, item: Item) -> list[dict[str, Any]]:
+    """What was measured: the commit, where the files were exactly its, and the files' digest."""
+    stamp = item.evidence.subject
+    found: list[dict[str, Any]] = []
+    if item.commit is not None:
+        found.append({"name": record.goal.repo, "digest": {"gitCommit": item.commit}})
+    notes = {"head": stamp.get("head"), "base": record.goal.base_commit}
+    tree = {
+        "name": TREE,
+        "digest": {"sha256": str(stamp["tree"])},
+        "annotations": {key: value for key, value in notes.items() if value},
+    }
+    return [*found, tree]
+
+
+def _test_result(record: Record, item: Item) -> dict[str, Any]:
+    evidence, criterion = item.evidence, str(item.criterion)
+    result = result_of(record.goal, item)
+    body = evidence.document["evidence"]
+    notes = {
+        "goal": record.goal.id,
+        "run": record.run_id,
+        "type": evidence.type,
+        "outcome": evidence.outcome,
+        "result": body.get("result"),
+        "approved_by": body.get("approved_by"),
+        "created_at": evidence.created_at,
+        "limitations": list(evidence.limitations),
+    }
+    configuration: list[dict[str, Any]] = [
+        {
+            "name": "contract",
+            "uri": policy_uri(record),
+            "digest": {"sha256": record.contract},
+        },
+        {
+            "name": item.file,
+            "digest": {"sha256": _digest(record, item.file)},
+            "annotations": {key: value for key, value in notes.items() if value is not None},
+        },
+    ]
+    if evidence.output_ref is not None:
+        output = body.get("output_sha256")
+        configuration.append({"name": evidence.output_ref, "digest": {"sha256": output}})
+    if evidence.command is not None:
+        text = evidence.command.encode("utf-8", "surrogatepass")
+        configuration.append({"name": "command", "digest": {"sha256": sha256(text).hexdigest()}})
+    return {
+        "_type": STATEMENT,
+        "subject": _subject(record, item),
+        "predicateType": TEST_RESULT,
+        "predicate": {
+            "result": result,
+            "configuration": configuration,
+            "passedTests": [criterion] if result == "PASSED" else [],
+            "warnedTests": [criterion] if result == "WARNED" else [],
+            "failedTests": [criterion] if result == "FAILED" else [],
+        },
+    }
+
+
+def policy_uri(record: Record) -> str:
+    """What the goal's contract is called as the policy of a summary."""
+    return f"{record.resource_uri}#contract"
+
+
+def _summary(record: Record, results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    achieved = record.goal.status == "achieved"
+    first = next(item for item in record.items if item.criterion is not None)
+    return {
+        "_type": STATEMENT,
+        "subject": _subject(record, first),
+        "predicateType": SUMMARY,
+        "predicate": {
+            "verifier": {"id": VERIFIER, "version": {"flow": record.flow_version}},
+            "timeVerified": record.closed_at,
+            "resourceUri": record.resource_uri,
+            "policy": {"uri": policy_uri(record), "digest": {"sha256": record.contract}},
+            "inputAttestations": [
+                {
+                    "uri": f"{record.resource_uri}#{item.evidence.id}/{item.criterion}",
+                    "digest": {"sha256": sha256(payload(statement)).hexdigest()},
+                }
+                for item, statement in zip(
+                    (i for i in record.items if i.criterion is not None), results, strict=True
+                )
+            ],
+            "verificationResult": "PASSED" if achieved else "FAILED",
+            "verifiedLevels": [LEVEL] if achieved else ["FAILED"],
+            "slsaVersion": "1.1",
+        },
+    }
+
+
+def _record(record: Record) -> dict[str, Any]:
+    import binascii
+
+    return {
+        "_type": STATEMENT,
+        "subject": [{"name": f.name, "digest": {"sha256": f.sha256}} for f in record.files],
+        "predicateType": RECORD,
+        "predicate": {
+            "goalId": record.goal.id,
+            "runId": record.run_id,
+            "flowVersion": record.flow_version,
+            "resourceUri": record.resource_uri,
+            "contract": record.contract,
+            "rubrics": dict(record.rubrics),
+            "status": record.goal.status,
+            "closedAt": record.closed_at,
+            "leftOut": dict(record.left_out),
+            "evidence": [
+                {"file": i.file, "counted": i.criterion is not None}
+                | ({"criterion": i.criterion} if i.criterion is not None else {})
+                | ({"commit": i.commit} if i.commit is not None else {})
+                for i in record.items
+            ],
+            "files": {
+                f.name: binascii.b2a_base64(f.content, newline=False).decode("ascii")
+                for f in record.files
+                if f.content is not None
+            },
+        },
+    }
+
+
+def _digest(record: Record, name: str) -> str:
+    return next(file.sha256 for file in record.files if file.name == name)

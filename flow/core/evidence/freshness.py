@@ -1,0 +1,105 @@
+"""Whether evidence speaks of the files as they are now (SPEC section 10, Subject; CASES H95).
+
+Fresh is what was measured on this state of the files, this contract and with this version of
+Flow. HEAD alone makes nothing stale: a commit that touches Flow's own files only moves it too. What
+is not fresh is shown, with why, and never counted.
+"""
+
+from __future__ import annotations
+
+from flow.cheap_typing import TYPE_CHECKING, Literal, NamedTuple
+from flow.core.instant import ahead
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from flow.core.evidence.model import Evidence, Subject
+    from flow.core.goal.model import Goal
+
+Why = Literal[
+    "head",
+    "tree",
+    "contract",
+    "flow_version",
+    "future",
+    "moved",
+    "missing",
+    "unvouched",
+    "unstamped",
+    "commit",
+    "unknown",
+]
+
+WORDS: Mapping[Why, str] = {
+    "head": "HEAD moved",
+    "tree": "the files changed",
+    "contract": "the contract changed",
+    "flow_version": "measured by another version of Flow",
+    "future": "dated in the future",
+    "moved": "the files changed while it was measured",
+    "missing": "missing or altered",
+    "unvouched": "not vouched for",
+    "unstamped": "does not say what it was measured on",
+    "commit": "the commit it names is not here",
+    "unknown": "git cannot say what the files are now",
+}
+"""What each word says to a person."""
+
+
+class Freshness(NamedTuple):
+    """``why`` is empty exactly where it is fresh. ``head`` stands beside ``tree`` only."""
+
+    why: tuple[Why, ...] = ()
+
+    @property
+    def fresh(self) -> bool:
+        """Whether it may count."""
+        return not self.why
+
+    @property
+    def text(self) -> str:
+        """Why not, for people."""
+        return ", ".join(WORDS[word] for word in self.why)
+
+
+def freshness(
+    evidence: Evidence,
+    now: Subject,
+    goal: Goal,
+    at: str,
+    *,
+    moved: bool,
+    doubt: Why | None = None,
+) -> Freshness:
+    """How ``evidence`` of ``goal`` stands to the files, contract and version of ``now``.
+
+    ``at`` is the present moment; ``moved``: the record says that the files changed while it was
+    measured. ``doubt`` is why nobody knows that Flow recorded it as it is.
+    """
+    then = evidence.subject
+    why: list[Why] = ["moved"] if moved else [doubt] if doubt is not None else []
+    if not isinstance(then.get("tree"), str):
+        why.append("commit" if evidence.imported is not None else "unstamped")
+    elif now.tree is None:
+        why.append("unknown")
+    else:
+        why += differences(evidence, now, goal)
+    if ahead(evidence.created_at, at):
+        why.append("future")
+    return Freshness(tuple(why))
+
+
+def differences(evidence: Evidence, now: Subject, goal: Goal) -> list[Why]:
+    """What its stamp says otherwise than the present."""
+    then, body = evidence.subject, evidence.document["evidence"]
+    why: list[Why] = []
+    if then.get("tree") != now.tree:
+        why += ["head", "tree"] if then.get("head") != now.head else ["tree"]
+    if evidence.type == "human_approval":  # of a wording; no other part of the contract counts
+        known = {c.digest for c in goal.criteria if c.id in evidence.proves}
+        return [*why, "contract"] if known and body.get("criterion_digest") not in known else why
+    if then.get("contract") != now.contract:
+        why.append("contract")
+    if then.get("flow_version") != now.flow_version:
+        why.append("flow_version")
+    return why

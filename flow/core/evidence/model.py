@@ -1,0 +1,125 @@
+"""Evidence: what was measured, on what, and what it does not show.
+
+SPEC section 1, FlowEvidence.
+"""
+
+from __future__ import annotations
+
+from flow.cheap_typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from flow.core.goal.model import API_VERSION
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Outcome = Literal["passed", "failed", "inconclusive", "not_executed", "not_run"]
+"""What a command's run says about its criterion. Only ``passed`` can ever prove anything."""
+
+EVALUATOR = "flow-evaluator"
+"""``metadata.created_by`` of sidecars that an evaluation wrote."""
+
+APPROVER = "flow-approve"
+"""``metadata.created_by`` of a ``human_approval`` that ``flow goal approve`` wrote."""
+
+BASELINE = "flow-baseline"
+"""``metadata.created_by`` of a command's run on the base commit; it counts in no decision."""
+
+ONLY_EXIT = "Shows only how this command exited on this state of the files, nothing more."
+ONLY_OPINION = "The opinion of a language model, not a measurement: it can be wrong."
+ONLY_GIVEN = "Rests on nothing but what the judge was given, on this state of the files."
+ONLY_WORD = "One person's word, for these files and this wording only."
+GENERAL_LIMITATIONS = frozenset((ONLY_EXIT, ONLY_OPINION, ONLY_GIVEN, ONLY_WORD))
+"""What is true of the evidence of every command, every judge and every person."""
+
+
+class Subject(NamedTuple):
+    """What evidence was measured on (SPEC section 10).
+
+    ``tree`` is a digest of the working tree's, the index's and HEAD's content against the pinned
+    base, without what the boundary leaves out; None where git could not answer. ``contract`` is the
+    contract's digest.
+    """
+
+    head: str | None
+    tree: str | None
+    contract: str
+    flow_version: str
+
+    def to_document(self) -> dict[str, Any]:
+        """As the sidecar holds it."""
+        return {key: value for key, value in self._asdict().items() if value is not None}
+
+
+class Evidence(NamedTuple):
+    """One FlowEvidence record; ``document`` is what the sidecar file holds."""
+
+    id: str
+    goal: str
+    run_id: str
+    type: str
+    created_at: str
+    proves: tuple[str, ...]
+    command: str | None
+    exit_code: int | None
+    outcome: Outcome | None
+    output_ref: str | None
+    limitations: tuple[str, ...]
+    document: Mapping[str, Any]
+
+    @property
+    def subject(self) -> Mapping[str, Any]:
+        """The stamp of what it was measured on; empty where there is none."""
+        found: Mapping[str, Any] = self.document["evidence"].get("subject") or {}
+        return found
+
+    @property
+    def imported(self) -> Mapping[str, Any] | None:
+        """What it says of the report it was made of; None where it is no import."""
+        found = self.document["evidence"].get("imported")
+        return found if isinstance(found, dict) else None
+
+
+def evidence_from_document(document: Mapping[str, Any]) -> Evidence:
+    """Read an evidence document that the schema has accepted."""
+    metadata, body = document["metadata"], document["evidence"]
+    return Evidence(
+        id=metadata["id"],
+        goal=metadata["goal"],
+        run_id=metadata["run_id"],
+        type=body["type"],
+        created_at=metadata["created_at"],
+        proves=tuple(body.get("proves") or ()),
+        command=body.get("command"),
+        exit_code=body.get("exit_code"),
+        outcome=body.get("outcome"),
+        output_ref=body.get("output_ref"),
+        limitations=tuple(body.get("limitations") or ()),
+        document=document,
+    )
+
+
+def evidence_document(
+    *,
+    id: str,
+    goal: str,
+    run_id: str,
+    created_at: str,
+    created_by: str,
+    type: str,
+    body: Mapping[str, Any],
+) -> dict[str, Any]:
+    """A FlowEvidence document; keys of ``body`` whose value is None are left out."""
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "FlowEvidence",
+        "metadata": {
+            "id": id,
+            "goal": goal,
+            "run_id": run_id,
+            "created_at": created_at,
+            "created_by": created_by,
+        },
+        "evidence": {
+            "type": type,
+            **{key: value for key, value in body.items() if value is not None},
+        },
+    }

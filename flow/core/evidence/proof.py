@@ -1,0 +1,242 @@
+"""Which of the files that a goal's commands rest on are not as they were when it began.
+
+What a command names (tests, scripts, a Makefile, programs in ``.venv/bin``) and what its runner
+reads beside it (SPEC section 17.12). The same comparison as the verifier lock makes, with other
+patterns; and where the lock asks for a person, this only tells. Values only.
+"""
+
+from __future__ import annotations
+
+from flow.cheap_typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from flow.core.boundary.by_products import cache_roots, is_by_product
+from flow.core.boundary.changes import ABSENT
+from flow.core.boundary.globs import Globs
+from flow.core.decision.explain import visible
+from flow.core.evidence import protected_files
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from flow.core.boundary.changes import Baseline, Change, Snapshot
+
+LISTED = 200
+"""Files that a document names; all are counted."""
+
+Kind = Literal["new", "gone", "changed"]
+_KINDS: dict[str, Kind] = {"added": "new", "removed": "gone", "modified": "changed"}
+
+UNRECORDED = (
+    "this goal began before Flow recorded what its commands rest on, so changes there are not told"
+)
+FROM_BASE = (
+    "no record of the goal's start is here: what its commands rest on is held against the base "
+    "commit, and files that git ignores are not told"
+)
+CUT = "the commands name more files than are watched"
+
+
+class Patterns:
+    """Patterns that start at the top level; of those without wildcards any number is cheap."""
+
+    def __init__(self, patterns: Iterable[str]) -> None:
+        wild = []
+        self._literal: set[bytes] = set()
+        for pattern in patterns:
+            name = literal_name(pattern)
+            if name is None:
+                wild.append(pattern)
+            else:
+                self._literal.add(name.encode("utf-8", "surrogateescape"))
+        self._wild = Globs(wild, anchored=True)
+
+    def __bool__(self) -> bool:
+        return bool(self._literal or self._wild)
+
+    def first(self, path: bytes, *, folder: bool = False) -> str | None:
+        """What names ``path``, or a folder above it."""
+        at = len(path)
+        while at > 0:
+            if path[:at] in self._literal:
+                return path[:at].decode("utf-8", "surrogateescape")
+            at = path.rfind(b"/", 0, at)
+        return self._wild.first(path, folder=folder)
+
+    def enters(self, folder: bytes) -> bool:
+        """Whether any of them can name something below ``folder``."""
+        below = folder + b"/"
+        return any(name.startswith(below) for name in self._literal) or self._wild.enters(folder)
+
+
+def literal_name(pattern: str) -> str | None:
+    """The path that a pattern without wildcards names; None for any other pattern."""
+    name, at = [], 0
+    while at < len(pattern):
+        char = pattern[at]
+        if char == "\\" and at + 1 < len(pattern):
+            at += 1
+            char = pattern[at]
+        elif char in "*?[":
+            return None
+        name.append(char)
+        at += 1
+    return "".join(name) if name and name[-1] != "/" else None
+
+
+class LineCount(NamedTuple):
+    """How a file's lines differ from those it had, and where in it, as far as that can be told."""
+
+    added: int
+    removed: int
+    keys: tuple[str, ...] = ()
+    """Of a settings file, the keys that differ."""
+    harmless: bool = False
+    """Whether nothing differs that a test run reads."""
+
+
+class ProofFile(NamedTuple):
+    """One file of the proof that is not as it was. The digests are ``mode:hash`` or ``absent``."""
+
+    path: str
+    kind: Kind
+    before: str
+    after: str
+    lines: LineCount | None = None
+    """None where the lines cannot be told: what it held before is not in git, or it is no text."""
+
+    def to_document(self) -> dict[str, Any]:
+        """As verdicts and questions name it."""
+        lines = self.lines
+        return {
+            "path": visible(self.path),
+            "change": self.kind,
+            "added": lines.added if lines is not None else None,
+            "removed": lines.removed if lines is not None else None,
+            "keys": [visible(key) for key in lines.keys] if lines is not None else [],
+        }
+
+
+def digest_of(files: Iterable[ProofFile]) -> str:
+    """SHA-256 (hex) over what changed: whether it is the same that was told or proposed."""
+    from flow.core.goal.model import canonical_digest
+
+    return canonical_digest([[file.path, file.before, file.after] for file in files])
+
+
+class ProofChange(NamedTuple):
+    """All of them that matter, perhaps none."""
+
+    digest: str
+    """Of everything that differs, also of what does not matter."""
+    files: tuple[ProofFile, ...] = ()
+    unknown: tuple[str, ...] = ()
+    """Why there may be more, as sentences."""
+
+    def count(self, kind: Kind) -> int:
+        """How many files are ``kind``."""
+        return sum(1 for file in self.files if file.kind == kind)
+
+    def sentence(self) -> str:
+        """``2 files, +40 -3, 1 new``; empty where nothing changed."""
+        if not self.files:
+            return ""
+        counts = [file.lines for file in self.files if file.lines is not None]
+        parts = [f"{len(self.files)} {'file' if len(self.files) == 1 else 'files'}"]
+        if counts:
+            added, removed = (sum(c.added for c in counts), sum(c.removed for c in counts))
+            parts.append(f"+{added} -{removed}")
+        kinds: tuple[Kind, ...] = ("new", "gone")
+        parts += [f"{self.count(kind)} {kind}" for kind in kinds if self.count(kind)]
+        return ", ".join(parts)
+
+    def to_document(self, listed: int | None = LISTED) -> dict[str, Any]:
+        """As verdicts and questions hold it; ``files`` names the first ``listed``, None: all."""
+        return {
+            "digest": self.digest,
+            "count": len(self.files),
+            "new": self.count("new"),
+            "gone": self.count("gone"),
+            "sentence": self.sentence(),
+            "files": [file.to_document() for file in self.files[:listed]],
+            "unknown": list(self.unknown),
+        }
+
+
+def difference(
+    snapshot: Snapshot,
+    baseline: Baseline,
+    on_disk: Mapping[str, str],
+    own_files: Callable[[Change], bool],
+) -> tuple[ProofFile, ...]:
+    """The files of the proof that are not as they were when the goal began.
+
+    ``on_disk`` has the digests of the files that patterns name literally, hashed now. By-products
+    of Flow's own commands are told apart from these, and left out.
+    """
+    if not baseline.proof_named or snapshot.problems:
+        return ()
+    since = set(baseline.proof_known)
+    early = [p in since or literal_name(p) is not None for p in baseline.proof_named]
+    pairs = list(zip(baseline.proof_named, early, strict=True))
+    known = Patterns(p for p, recorded in pairs if recorded)
+    late = Patterns(p for p, recorded in pairs if not recorded)
+    roots = cache_roots(baseline.by_products)
+    changed = {change.path for change in snapshot.changes}
+    ignored = {path: digest for path, digest in on_disk.items() if path not in changed}
+    looked = snapshot._replace(
+        changes=tuple(
+            c for c in snapshot.changes if not is_by_product(c, baseline.by_products, roots)
+        ),
+        locked=ignored,
+    )
+    states = {
+        path: text
+        for path, text in baseline.proof_states.items()
+        if known.first(_bytes(path)) is not None or late.first(_bytes(path)) is not None
+    }
+    pinned = baseline._replace(
+        protected=states,
+        protected_patterns=baseline.proof_named,
+        by_products={p: d for p, d in baseline.by_products.items() if p in ignored},
+    )
+    found = protected_files.compared(looked, pinned, known, late, own_files)
+    return tuple(
+        ProofFile(file.path, _KINDS[file.kind], file.before, file.after)
+        for file in (found.files if found is not None else ())
+    )
+
+
+def pinned(
+    baseline: Baseline,
+    patterns: Sequence[str],
+    on_disk: Mapping[str, str],
+    changes: Iterable[str],
+    *,
+    at_activation: bool,
+    cut: str = "",
+) -> Baseline:
+    """The baseline with ``patterns`` as those of the contract's commands.
+
+    A file that they name literally and that is in no change set (``changes``: paths) is recorded
+    as it is on disk now, unless it is known already.
+    """
+    there = set(changes)
+    states = dict(baseline.proof_states)
+    for path, digest in on_disk.items():
+        if path not in states and path not in there:
+            states[path] = protected_files.states_of_ignored(digest)
+    for path in filter(None, map(literal_name, patterns)):
+        if path not in states and path in baseline.dirty:  # it was there, and not as in the base
+            worktree, _, index = baseline.dirty[path].partition(" ")
+            states[path] = f"{worktree} {index or ABSENT} {ABSENT} {ABSENT}"
+    known = tuple(patterns) if at_activation else baseline.proof_known
+    return baseline._replace(
+        proof_named=tuple(patterns),
+        proof_known=known,
+        proof_states=states,
+        proof_since="activation" if at_activation else baseline.proof_since,
+        proof_cut=cut,
+    )
+
+
+def _bytes(path: str) -> bytes:
+    return path.encode("utf-8", "surrogateescape")

@@ -1,0 +1,352 @@
+"""Which files a command's words name, and what its runner reads beside them. Pure.
+
+The words come from the shell's grammar; what they are on disk is asked through ``Disk``.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+
+from flow.cheap_typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
+from flow.core.boundary.globs import Globs, why_not
+from flow.core.evidence.proof_tables import (
+    ECOSYSTEMS,
+    EXAMINERS,
+    PROJECT_RUNNERS,
+    SITE,
+    TEST_FOLDERS,
+    TOOL_FOLDERS,
+)
+from flow.core.masked_exit.runner_names import runner_of
+from flow.core.masked_exit.shell import base_name, plain_words
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+MOST_PATTERNS = 3000
+"""Patterns that are watched for one goal; what is more is left out, and that is said."""
+
+_LONGEST = 400
+_SUFFIX = re.compile(r"[^/.][^/]*\.[A-Za-z][A-Za-z0-9]{0,9}$")
+_STRANGE = re.compile(r"[\s\"'`$(){}<>|;&\x00]|://")
+_SHELLS = ("bash", "sh", "dash", "zsh", "ksh", "source", ".")
+_PYTHON = re.compile(r"python[0-9.]*$|pypy[0-9.]*$")
+_DEEPEST = 3
+_SINGLE = Globs(
+    (name for one in ECOSYSTEMS.values() for name in one.tests if not name.endswith("/")),
+    anchored=False,
+)
+
+
+class Disk(Protocol):
+    """What lies below the top level; every path is relative to it."""
+
+    def kind(self, path: str) -> Literal["file", "folder", ""]:
+        """What a path is; empty where nothing is there."""
+
+    def program(self, name: str) -> str | None:
+        """Where a program of this name is found, if that is below the top level."""
+
+    def script(self, folder: str, name: str) -> str | None:
+        """The text of a script that the folder's ``package.json`` has by this name."""
+
+    def inside(self, path: str) -> str | None:
+        """An absolute path as one below the top level; None where it is none."""
+
+    def real(self, path: str) -> str | None:
+        """What a symlink leads to, if that lies below the top level and is another path."""
+
+
+class Watched(NamedTuple):
+    """Patterns (as in a ``.gitignore``) of the files that commands rest on."""
+
+    patterns: tuple[str, ...]
+    cut: bool = False
+    """Whether there were more than :data:`MOST_PATTERNS`."""
+
+
+def watched(
+    commands: Iterable[tuple[str, str]],
+    words_of: Callable[[str], Iterable[tuple[str | None, ...]]],
+    disk: Disk,
+) -> Watched:
+    """The patterns for ``commands``: (text, its folder) each.
+
+    ``words_of`` gives the words of every simple command in a text, in order.
+    """
+    finder = _Finder(words_of, disk)
+    for text, folder in commands:
+        finder.command(text, posixpath.normpath(folder or "."), 0)
+    found = tuple(dict.fromkeys((*finder.patterns, *finder.settings)))
+    return Watched(found[:MOST_PATTERNS], len(found) > MOST_PATTERNS)
+
+
+def literal(path: str) -> str:
+    """The pattern that names exactly ``path`` and what is below it."""
+    return re.sub(r"([*?\[\\])", r"\\\1", path)
+
+
+class _Finder:
+    """Collects the patterns of one goal."""
+
+    def __init__(
+        self, words_of: Callable[[str], Iterable[tuple[str | None, ...]]], disk: Disk
+    ) -> None:
+        self._words_of = words_of
+        self._disk = disk
+        self.patterns: list[str] = []
+        self.settings: list[str] = []
+
+    def command(self, text: str, folder: str, depth: int) -> None:
+        """Everything that a command's text names, read from ``folder``."""
+        here = folder
+        computed = False
+        for words in self._words_of(text):
+            plain = plain_words(words)
+            if not plain:
+                continue
+            computed = computed or _computed(plain)
+            name = base_name(plain[0] or "")
+            if name in ("cd", "pushd") and len(plain) > 1 and plain[1] is not None:
+                here = posixpath.normpath(posixpath.join(here, plain[1]))
+                continue
+            if depth < _DEEPEST:
+                self._inner(name, plain, here, depth)
+            self._simple(plain, name, here)
+        # Lists of loops and texts in texts: of those only what is a test by its name, unless the
+        # shell computes what it runs.
+        others = tuple(
+            word for word in re.split(r"[\s\"'`$(){}<>|;&=]+", text[:65536]) if "/" in word
+        )
+        name = "sh" if computed else "ls"
+        self._simple((name, *others[:200]), name, here)
+
+    def _inner(self, name: str, words: tuple[str | None, ...], folder: str, depth: int) -> None:
+        """The command that another one runs: ``bash -c TEXT``, a script of ``package.json``."""
+        given = [word for word in words[1:] if word is not None]
+        if name in _SHELLS:
+            for option, text in zip(given, given[1:], strict=False):  # noqa: RUF007
+                if option.startswith("-") and option.endswith("c"):
+                    self.command(text, folder, depth + 1)
+        if name == "eval":
+            self.command(" ".join(given), folder, depth + 1)
+        if name in ("npm", "pnpm", "yarn", "bun"):
+            plain = [word for word in given if not word.startswith("-")]
+            called = plain[1:2] if plain[:1] in (["run"], ["run-script"]) else plain[:1]
+            alias = {"t": "test", "tst": "test"}
+            for script in called:
+                body = self._disk.script(folder, alias.get(script, script))
+                if body is not None:
+                    self.command(body, folder, depth + 1)
+
+    def _simple(self, words: tuple[str | None, ...], name: str, folder: str) -> None:
+        tools = self._ecosystems(words, name)
+        runner = bool(runner_of(words))
+        self._program(words[0] or "", folder)
+        files, folders = self._operands(words, name, folder, runner=runner)
+        for path in files:
+            self._file(path)
+        inside = [path for path in folders if path != "."]
+        for path in inside:
+            if runner or posixpath.basename(path) in TEST_FOLDERS:
+                self._tests(path, tools)
+            if posixpath.basename(path) in TEST_FOLDERS or _below_tests(path):
+                self.patterns.append(literal(path))
+        tests = [path for path in files if _test_like(path)]
+        scripts = [path for path in files if not _one_test(path)]
+        own = name in PROJECT_RUNNERS or (bool(scripts) and _runs_scripts(name))
+        own = own or _computed(words)
+        own = own or ("/" in (words[0] or "") and not tools and self._below(words[0], folder))
+        if own and not _PYTHON.match(name):
+            tools = tuple(ECOSYSTEMS)
+        if own or (runner and not tests and not inside):
+            self._tests(folder, tools)
+        self._settings((folder, *map(posixpath.dirname, files), *inside), tools)
+        if "python" in tools:
+            self._site(words[0] or "", folder)
+
+    def _below(self, program: str | None, folder: str) -> bool:
+        """Whether a program with a path lies in the checkout."""
+        path = self._place(folder, program or "")
+        return path is not None and self._disk.kind(path) != "folder"
+
+    def _ecosystems(self, words: tuple[str | None, ...], name: str) -> tuple[str, ...]:
+        names = {name, *(base_name(word) for word in words[:4] if word)}
+        names = {"python" if _PYTHON.match(one) else one for one in names}
+        if {"make", "gmake"} & names:
+            return tuple(ECOSYSTEMS)
+        return tuple(key for key, one in ECOSYSTEMS.items() if names & set(one.programs))
+
+    def _program(self, program: str, folder: str) -> None:
+        """The program itself, where it lies in the checkout."""
+        if "/" in program:
+            path = self._place(folder, program)
+            if path is not None:
+                self._file(path)
+            return
+        path = self._disk.program(program) if program else None
+        if path is not None:
+            self._file(path)
+
+    def _operands(
+        self, words: tuple[str | None, ...], name: str, folder: str, *, runner: bool
+    ) -> tuple[list[str], list[str]]:
+        """(files, folders) that the words after the program name."""
+        files: list[str] = []
+        folders: list[str] = []
+        looks = name in EXAMINERS and not runner
+        previous = ""
+        for word in words[1:]:
+            if word is None:
+                continue
+            dotted = runner and "." in word and re.fullmatch(r"[\w.]+", word) is not None
+            if dotted or (previous == "-m" and _PYTHON.match(name)):
+                files += self._module(word, folder)
+            previous = word
+            for path in self._candidates(word, folder):
+                kind = self._disk.kind(path)
+                if kind == "folder":
+                    folders.append(path)
+                elif looks and not _test_like(path):
+                    continue
+                elif kind == "file" or _named_anew(path, runner=runner):
+                    files.append(path)
+            if not looks:
+                self._tool(word, folder)
+        return files, folders
+
+    def _candidates(self, word: str, folder: str) -> Iterator[str]:
+        """The paths that a word may mean: ``tests/a.py::test_b``, ``--config=x``, ``a.py:12``."""
+        if word.startswith("-"):
+            _, sign, word = word.partition("=")
+            if not sign:
+                return
+        word = word.split("::", 1)[0]
+        word = re.sub(r":\d+$", "", word)
+        if not word or len(word) > _LONGEST or _STRANGE.search(word):
+            return
+        path = self._place(folder, word)
+        if path is not None:
+            yield path
+
+    def _place(self, folder: str, word: str) -> str | None:
+        """``word`` as a path below the top level; None where it leads out or into Flow's own."""
+        inside = self._disk.inside(word) if word.startswith("/") else None
+        return _joined(folder, word) if inside is None else _joined(".", inside)
+
+    def _module(self, word: str, folder: str) -> list[str]:
+        """The files of a dotted name that are there, from the longest start of it on."""
+        parts = word.split(".")
+        if not all(part.isidentifier() for part in parts):
+            return []
+        for count in range(len(parts), 0, -1):
+            for start in ("", "src"):
+                stem = posixpath.normpath(posixpath.join(folder, start, *parts[:count]))
+                for path in (f"{stem}.py", f"{stem}/__main__.py", f"{stem}/__init__.py"):
+                    if self._disk.kind(path) == "file":
+                        return [path]
+        if len(parts) > 1 and parts[-1].startswith("test"):
+            return [posixpath.normpath(posixpath.join(folder, *parts) + ".py")]
+        return []
+
+    def _tool(self, word: str, folder: str) -> None:
+        """A program that a launcher starts, where the project has a copy of its own."""
+        if "/" in word or word.startswith(("-", ".")) or len(word) > 80 or _STRANGE.search(word):
+            return
+        for place in TOOL_FOLDERS:
+            path = posixpath.normpath(posixpath.join(folder, place, word))
+            if self._disk.kind(path) == "file":
+                self._file(path)
+
+    def _file(self, path: str) -> None:
+        plain = not _glob(path) or self._disk.kind(path) == "file"
+        self.patterns.append(literal(path) if plain else path)
+        real = self._disk.real(path)
+        if real is not None:
+            self.patterns.append(literal(real))
+
+    def _tests(self, folder: str, tools: Iterable[str]) -> None:
+        """The test files that a runner finds by itself below ``folder``."""
+        start = "" if folder == "." else f"{literal(folder)}/"
+        for tool in tools:
+            self.patterns += [f"{start}**/{name}" for name in ECOSYSTEMS[tool].tests]
+
+    def _settings(self, folders: Iterable[str], tools: Iterable[str]) -> None:
+        """The runner's settings in ``folders`` and on the way up."""
+        chain: dict[str, None] = {}
+        for start in folders:
+            place = start
+            while place not in ("", "."):
+                chain[place] = None
+                place = posixpath.dirname(place)
+            chain["."] = None
+        for place in chain:
+            prefix = "" if place == "." else f"{literal(place)}/"
+            for tool in tools:
+                self.settings += [prefix + name for name in ECOSYSTEMS[tool].settings]
+
+    def _site(self, program: str, folder: str) -> None:
+        """What Python runs at its start, in an environment that lies in the checkout."""
+        places = [posixpath.join(folder, name) for name in (".venv", "venv", "env")]
+        path = self._place(folder, program) if "/" in program else self._disk.program(program)
+        if path is not None:
+            places.append(posixpath.dirname(posixpath.dirname(path)))
+        for place in dict.fromkeys(map(posixpath.normpath, places)):
+            if place != "." and self._disk.kind(posixpath.join(place, "pyvenv.cfg")) == "file":
+                start = literal(place)
+                self.patterns += [f"{start}/lib/*/site-packages/{name}" for name in SITE]
+                self.patterns.append(f"{start}/pyvenv.cfg")
+
+
+def _joined(folder: str, word: str) -> str | None:
+    """``word`` as a path below the top level; None where it leads out or into Flow's own."""
+    if word.startswith(("/", "~")):
+        return None
+    path = posixpath.normpath(posixpath.join(folder, word))
+    first = path.split("/", 1)[0]
+    if first in ("..", ".git", ".flow") or (_glob(path) and why_not(path) is not None):
+        return None
+    return path
+
+
+def _glob(path: str) -> bool:
+    return any(sign in path for sign in "*?[")
+
+
+def _named_anew(path: str, *, runner: bool) -> bool:
+    """Whether a path that is not there yet was meant as one."""
+    plain = _SUFFIX.search(path) is not None
+    return plain if not _glob(path) else runner or "/" in path
+
+
+def _test_like(path: str) -> bool:
+    name = posixpath.basename(path).lower()
+    return "test" in name or "spec" in name or _below_tests(path)
+
+
+def _one_test(path: str) -> bool:
+    """Whether it is a test by its name, and no script that may run several."""
+    name = path.rpartition("/")[2]
+    return _SINGLE.first(name.encode("utf-8", "surrogateescape")) is not None
+
+
+def _below_tests(path: str) -> bool:
+    return any(part in TEST_FOLDERS for part in path.split("/")[:-1])
+
+
+def _computed(words: tuple[str | None, ...]) -> bool:
+    """Whether the shell computes which program or script is run."""
+    if not words or words[0] is None:
+        return True
+    given = words[1:]
+    if base_name(words[0]) in ("xargs", "parallel"):
+        return any(_runs_scripts(base_name(word)) for word in given if word)
+    return _runs_scripts(base_name(words[0])) and None in given and "-c" not in given
+
+
+def _runs_scripts(name: str) -> bool:
+    """Whether the program runs a file of the project, which may run anything."""
+    return name in _SHELLS or bool(_PYTHON.match(name)) or name in (
+        "node", "deno", "bun", "ruby", "perl", "php", "tsx", "ts-node", "Rscript", "lua",
+    )  # fmt: skip

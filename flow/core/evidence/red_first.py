@@ -1,0 +1,121 @@
+"""Red first (SPEC section 10): what a command came to on the goal's base commit. Values only.
+
+A command that passes there already shows nothing about the change. One that fails there can tell
+the difference. One that could not run there, took too long or was vacuous says neither.
+"""
+
+from __future__ import annotations
+
+from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple, cast
+from flow.core.decision.explain import visible
+from flow.core.goal.model import canonical_digest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from flow.core.evidence.model import Outcome
+    from flow.core.goal.model import Criterion, Goal
+
+NON_DISCRIMINATING = "non_discriminating"
+"""How the limitation begins, and the word for it everywhere."""
+
+ONLY_BASE = "Measured on the base commit, before the change: it proves no criterion."
+
+_REASON = 200
+"""Characters of a reason that are remembered; the sidecar has all of it."""
+
+
+class BaseRun(NamedTuple):
+    """What one criterion's command came to on the base commit."""
+
+    key: str
+    """:func:`key` of what was run, and on what."""
+    outcome: Outcome
+    result: str
+    reason: str
+    at: str
+    evidence_id: str | None = None
+
+    @property
+    def non_discriminating(self) -> bool | None:
+        """Whether the command passed before the change; None where the run says nothing."""
+        return {"passed": True, "failed": False}.get(self.outcome)
+
+    def to_document(self) -> dict[str, Any]:
+        """As it is remembered."""
+        short = self._replace(reason=self.reason[:_REASON])
+        return {name: value for name, value in short._asdict().items() if value}
+
+    def shown(self) -> dict[str, Any]:
+        """As verdict and status show it."""
+        found: dict[str, Any] = {"outcome": self.outcome, "result": self.result}
+        if self.non_discriminating is not None:
+            found[NON_DISCRIMINATING] = self.non_discriminating
+        return found
+
+
+def key(commit: str, criterion: Criterion, linked: Sequence[str] = ()) -> str:
+    """Names a command on a commit: an amended command, folder or base has another one.
+
+    ``linked`` are the folders that the base checkout gets.
+    """
+    told = [commit, criterion.verification_command, criterion.cwd or "", *linked]
+    return canonical_digest(told)[:32]
+
+
+def from_document(document: object) -> BaseRun | None:
+    """A run as it was remembered; None where it is none."""
+    if not isinstance(document, dict):
+        return None
+    texts = [document.get(name, "") for name in BaseRun._fields]
+    if not all(isinstance(text, str) for text in texts):
+        return None
+    found = BaseRun(*texts)
+    if found.outcome not in ("passed", "failed", "inconclusive"):
+        return None
+    return found._replace(
+        outcome=cast("Outcome", found.outcome), evidence_id=found.evidence_id or None
+    )
+
+
+def current(goal: Goal, rows: Mapping[str, Any]) -> dict[str, BaseRun]:
+    """Those of the remembered rows that are about the goal's commands and base as they are now."""
+    found = {}
+    for criterion in goal.criteria:
+        if criterion.fuzzy or goal.base_commit is None or criterion.id not in rows:
+            continue
+        run = from_document(rows[criterion.id])
+        if run is not None and run.key == key(goal.base_commit, criterion, goal.baseline_link):
+            found[criterion.id] = run
+    return found
+
+
+def limitation(commit: str) -> str:
+    """What a pass does not show."""
+    return (
+        f"{NON_DISCRIMINATING}: its command passes on the base commit {commit[:12]} already, "
+        "so a pass says nothing about the change."
+    )
+
+
+def warning(criterion_id: str, run: BaseRun, commit: str) -> str | None:
+    """What a person should know of one command on the base commit; None where it was red."""
+    if run.non_discriminating is None:
+        why = visible(run.reason or run.result)
+        return (
+            f"{criterion_id}: on the base commit {commit[:12]} its command was inconclusive "
+            f"({why}), so whether it can tell the change is not known"
+        )
+    return f"{criterion_id}: {limitation(commit)}" if run.non_discriminating else None
+
+
+def warnings(goal: Goal, runs: Mapping[str, BaseRun]) -> tuple[str, ...]:
+    """:func:`warning` for every command of the goal, in its order."""
+    commit = goal.base_commit or ""
+    said = (warning(c.id, runs[c.id], commit) for c in goal.criteria if c.id in runs)
+    return tuple(text for text in said if text is not None)
+
+
+def green(runs: Iterable[tuple[str, BaseRun]]) -> list[str]:
+    """The criteria whose command passed before the change."""
+    return [criterion_id for criterion_id, run in runs if run.non_discriminating]

@@ -1,0 +1,95 @@
+"""What several runs of one command come to (SPEC section 10, flaky). Values only."""
+
+from __future__ import annotations
+
+from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
+from flow.core.decision.explain import FLAKY
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flow.core.evidence.model import Outcome
+
+ONE_OF_SEVERAL = (
+    "One of several runs of this command; the last one's sidecar says what they came to."
+)
+
+
+class Run(NamedTuple):
+    """One run's part in the sum."""
+
+    outcome: Outcome
+    reason: str
+    blamed: bool = False
+    """It changed what only Flow or a person may change: no other run makes that good."""
+    evidence_id: str = ""
+
+
+class Before(NamedTuple):
+    """What the newest evidence of the same command on the same files said."""
+
+    evidence_id: str
+    outcome: str
+    runs: int
+    flaky: bool
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether a single pass would contradict it."""
+        return self.flaky or self.outcome == "failed"
+
+
+class Sum(NamedTuple):
+    """What the runs came to. ``flaky``: they disagree."""
+
+    outcome: Outcome
+    reason: str
+    flaky: bool
+    runs: tuple[Run, ...]
+
+    def to_document(self, criterion_id: str) -> dict[str, Any]:
+        """As the last run's sidecar holds it."""
+        return {
+            "criterion": criterion_id,
+            "run": len(self.runs),
+            "runs": len(self.runs),
+            **{name: _count(self.runs, name) for name in ("passed", "failed", "inconclusive")},
+            "flaky": self.flaky,
+            "others": [run.evidence_id for run in self.runs[:-1]],
+        }
+
+
+def add_up(runs: Sequence[Run]) -> Sum:
+    """Agreement is the outcome of all; disagreement is ``inconclusive``, with the counts.
+
+    A run that was blamed makes all of it ``failed``.
+    """
+    flaky = len({run.outcome for run in runs}) > 1
+    blamed = next((run for run in runs if run.blamed), None)
+    last = runs[-1]
+    if blamed is not None:
+        outcome, reason = blamed.outcome, blamed.reason
+    elif flaky:
+        outcome, reason = "inconclusive", FLAKY + counts(runs)
+    else:
+        outcome, reason = last.outcome, last.reason
+    return Sum(outcome, reason, flaky, tuple(runs))
+
+
+def counts(runs: Sequence[Run]) -> str:
+    """``passed 2 of 3 runs, failed 1``."""
+    text = f"passed {_count(runs, 'passed')} of {len(runs)} runs"
+    for name in ("failed", "inconclusive"):
+        if number := _count(runs, name):
+            text += f", {name} {number}"
+    return text
+
+
+def flipped(now: Outcome, before: str, evidence_id: str, runs: int) -> str:
+    """The limitation of a result that the same command contradicted on the same files before."""
+    text = f"{FLAKY}on the same files it was {before} before ({evidence_id})"
+    return f"{text}; {runs} runs in a row have passed now." if now == "passed" else f"{text}."
+
+
+def _count(runs: Sequence[Run], outcome: str) -> int:
+    return sum(run.outcome == outcome for run in runs)

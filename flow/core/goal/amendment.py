@@ -1,0 +1,100 @@
+"""How one contract differs from another, and what each difference means (SPEC section 10)."""
+
+from __future__ import annotations
+
+from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
+from flow.core.goal.amendment_rules import CRITERION, FIELDS, SECTIONS, form, held, show
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from flow.core.goal.amendment_rules import Class
+
+CRITERIA = "objective.acceptance_criteria"
+
+
+class Change(NamedTuple):
+    """One difference between two contracts. ``key`` is where it lies, ``what`` says it in words."""
+
+    key: str
+    kind: Class
+    what: str
+
+    def to_document(self) -> dict[str, str]:
+        """As ``--json`` prints it."""
+        return {"key": self.key, "class": self.kind, "what": self.what}
+
+    def __str__(self) -> str:
+        place = f"{self.key}: " if self.key else ""
+        return f"{self.kind}: {place}{self.what}"
+
+
+def changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[Change, ...]:
+    """Every difference between two contracts, with its class."""
+    found: list[Change] = []
+    for name in dict.fromkeys((*old, *new)):
+        before, after = old.get(name), new.get(name)
+        if name in SECTIONS and isinstance(before or {}, dict) and isinstance(after or {}, dict):
+            found += _section(name, before or {}, after or {})
+        else:
+            found += _field(name, name, before, after)
+    return tuple(found)
+
+
+def overall(found: Iterable[Change]) -> Class:
+    """The class of them all: the weakest there is."""
+    kinds = {change.kind for change in found}
+    if "weakening" in kinds:
+        return "weakening"
+    return "strengthening" if "strengthening" in kinds else "neutral"
+
+
+def amended(new: Mapping[str, Any], *olds: Mapping[str, Any]) -> tuple[str, ...]:
+    """The criteria of the contract ``new`` that one of ``olds`` has not, or has otherwise."""
+    known = [{c["id"]: form(c) for c in old["objective"]["acceptance_criteria"]} for old in olds]
+    return tuple(
+        c["id"]
+        for c in new["objective"]["acceptance_criteria"]
+        if any(forms.get(c["id"]) != form(c) for forms in known)
+    )
+
+
+def _section(name: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
+    for key in dict.fromkeys((*old, *new)):
+        path = f"{name}.{key}"
+        if path == CRITERIA:
+            yield from _criteria(old.get(key) or [], new.get(key) or [])
+        else:
+            yield from _field(path, path, old.get(key), new.get(key))
+
+
+def _field(path: str, rule: str, old: Any, new: Any) -> Iterator[Change]:
+    """The differences of one field. A key that is there without a value is as good as absent."""
+    if form(old) == form(new):
+        return
+    for kind, what in FIELDS.get(rule, held)(old, new):
+        yield Change(_shown(path), kind, what)
+
+
+def _shown(path: str) -> str:
+    return ".".join(show(part) for part in path.split("."))
+
+
+def _criteria(old: list[Any], new: list[Any]) -> Iterator[Change]:
+    before, after = ({c["id"]: c for c in criteria} for criteria in (old, new))
+    for name, criterion in before.items():
+        place = f"{CRITERIA}[{name}]"
+        if name not in after:
+            yield Change(place, "weakening", f"dropped: {show(criterion['text'])}")
+            continue
+        for key in dict.fromkeys((*criterion, *after[name])):
+            yield from _field(
+                f"{place}.{key}", f"{CRITERION}.{key}", criterion.get(key), after[name].get(key)
+            )
+    for name, criterion in after.items():
+        if name not in before:
+            what = f"added: {show(criterion['text'])}"
+            yield Change(f"{CRITERIA}[{name}]", "strengthening", what)
+    kept = [name for name in before if name in after]
+    if kept != [name for name in after if name in before]:
+        yield Change(CRITERIA, "neutral", "in another order")

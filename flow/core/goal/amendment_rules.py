@@ -1,0 +1,352 @@
+"""What a change of each contract field means: stronger, neutral or weaker (SPEC section 10).
+
+``FIELDS`` is the whole table; a test holds it against the schema, so that no field is without a
+rule. A change that cannot be told for sure counts as weakening, and so does one of a key that is
+not in the table: somebody has to look at it.
+"""
+
+from __future__ import annotations
+
+import json
+
+from flow.cheap_typing import TYPE_CHECKING, Any, Literal
+from flow.core.goal.model import MAX_ITERATIONS
+from flow.core.goal.trust_diff import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    Said = Iterator[tuple["Class", str]]
+    Rule = Callable[[Any, Any], Said]
+    """(old value, new value), None where there is none → the class of each part, in words."""
+
+Class = Literal["strengthening", "neutral", "weakening"]
+"""What a change does to what has to hold."""
+
+COMPARED = 100
+"""Patterns up to which it is asked what they cover: of more, each pair would take its time."""
+
+CRITERION = "objective.acceptance_criteria[]"
+"""How the table names the keys of a criterion."""
+
+
+def label(_old: Any, _new: Any) -> Said:
+    """What names something, or is carried and not acted on."""
+    yield "neutral", "decides nothing"
+
+
+def held(old: Any, new: Any) -> Said:
+    """What cannot be weighed: wording, commands, models, places."""
+    verb = "added" if old is None else "taken out" if new is None else "changed"
+    yield "weakening", f"{verb}; whether as much is asked cannot be told"
+
+
+def written_out(value: Any) -> Rule:
+    """What cannot be weighed, and is ``value`` where it is absent."""
+
+    def rule(old: Any, new: Any) -> Said:
+        if form(value if old is None else old) == form(value if new is None else new):
+            yield "neutral", "the same, written out"
+        else:
+            yield from held(old, new)
+
+    return rule
+
+
+def more_is_stronger(default: float | None) -> Rule:
+    """A number of which more asks for more. Without a ``default`` its absence has no number."""
+    return _number(default, "strengthening", "weakening")
+
+
+def less_is_stronger(default: float | None) -> Rule:
+    """A number of which less asks for more."""
+    return _number(default, "weakening", "strengthening")
+
+
+def _number(default: float | None, raised: Class, lowered: Class) -> Rule:
+    def rule(old: Any, new: Any) -> Said:
+        before = _value(default if old is None else old)
+        after = _value(default if new is None else new)
+        if before is None or after is None:
+            yield from held(old, new)
+        elif before == after:
+            yield "neutral", "the same number, written out"
+        else:
+            yield (raised, "raised") if after > before else (lowered, "lowered")
+
+    return rule
+
+
+def _value(found: Any) -> float | None:
+    return found if isinstance(found, int | float) and not isinstance(found, bool) else None
+
+
+def flag(default: bool, *, stronger: bool) -> Rule:
+    """A yes or no, of which ``stronger`` asks for more."""
+
+    def rule(old: Any, new: Any) -> Said:
+        before = default if old is None else old
+        after = default if new is None else new
+        if not isinstance(before, bool) or not isinstance(after, bool):
+            yield from held(old, new)
+        elif before == after:
+            yield "neutral", "the same, written out"
+        else:
+            word = "turned on" if after else "turned off"
+            yield ("strengthening" if after is stronger else "weakening"), word
+
+    return rule
+
+
+def steps(*stronger: tuple[str | None, str | None], same: Sequence[str | None] = ()) -> Rule:
+    """A word; ``stronger`` are the steps that ask for more, ``same`` words that mean the same."""
+
+    def rule(old: Any, new: Any) -> Said:
+        if (old, new) in stronger:
+            yield "strengthening", f"{show(old)} became {show(new)}"
+        elif old in same and new in same:
+            yield "neutral", "another word for the same"
+        else:
+            yield "weakening", f"{show(old)} became {show(new)}"
+
+    return rule
+
+
+def rows(added: Class, removed: Class) -> Rule:
+    """A list of texts or rows, by what it means to add one and to take one out."""
+
+    def rule(old: Any, new: Any) -> Said:
+        gone, come = without(old or [], new or []), without(new or [], old or [])
+        for value in gone:
+            yield removed, f"taken out: {show(value)}"
+        for value in come:
+            yield added, f"added: {show(value)}"
+        if not gone and not come:
+            yield "neutral", "in another order"
+
+    return rule
+
+
+def allowed(old: Any, new: Any) -> Said:
+    """``allowed_paths``: none at all means every path."""
+    before, after = old or [], new or []
+    if not before and not after:
+        yield "neutral", "every path is open, as before"
+    elif not before:
+        yield "strengthening", "closes every path but those that it names"
+    elif not after:
+        yield "weakening", "opens every path"
+    else:
+        yield from _patterns(
+            before, after, anchored=True, opens="weakening", closes="strengthening"
+        )
+
+
+def closed(old: Any, new: Any) -> Said:
+    """``denied_paths`` and ``protected_paths``."""
+    yield from _patterns(
+        old or [], new or [], anchored=False, opens="strengthening", closes="weakening"
+    )
+
+
+def _patterns(
+    before: Sequence[str], after: Sequence[str], *, anchored: bool, opens: Class, closes: Class
+) -> Said:
+    """``opens`` is the class of a pattern that covers something new, ``closes`` of one less."""
+    gone, come = without(before, after), without(after, before)
+    for pattern in gone:
+        if _covered(pattern, after, anchored):
+            yield "neutral", f"{show(pattern)} taken out, what it covers is still covered"
+        else:
+            yield closes, f"{show(pattern)} taken out"
+    for pattern in come:
+        if _covered(pattern, before, anchored):
+            yield "neutral", f"{show(pattern)} added, what it covers was covered before"
+        else:
+            yield opens, f"{show(pattern)} added"
+    if not gone and not come:
+        yield "neutral", "in another order"
+
+
+def _covered(pattern: str, others: Sequence[str], anchored: bool) -> bool:
+    from flow.core.boundary.glob_cover import covers
+
+    if len(others) > COMPARED:  # then it is told by the text alone
+        return False
+    return any(covers(other, pattern, anchored=anchored) for other in others)
+
+
+def sandbox(old: Any, new: Any) -> Said:
+    """Turning it on takes from the commands; any other change may give."""
+    if old in (None, False) and new not in (None, False) and not isinstance(new, dict):
+        yield "strengthening", "turned on"
+    elif old in (None, False) and new in (None, False):
+        yield "neutral", "off, as before"
+    else:
+        yield from held(old, new)
+
+
+def grade(old: Any, new: Any) -> Said:
+    """``min_grade`` of a scorecard."""
+    from flow.core.judging.goal.delegated import LOWEST_GRADE
+    from flow.core.judging.scorecard.model import GRADES
+
+    names = [name for name, _, _ in GRADES]
+    before, after = old or LOWEST_GRADE, new or LOWEST_GRADE
+    if before not in names or after not in names:
+        yield from held(old, new)
+    elif before == after:
+        yield "neutral", "the same grade, written out"
+    else:
+        higher = names.index(after) < names.index(before)
+        yield ("strengthening" if higher else "weakening"), f"{before} became {after}"
+
+
+SCORECARD: Mapping[str, Rule] = {
+    "skill": held,
+    "min_grade": grade,
+    "file": held,
+    "rubric": held,
+}
+"""What a change of each key of a criterion's ``scorecard`` means."""
+
+DEBATE: Mapping[str, Rule] = {
+    "solution": held,
+    "task": held,
+    "criteria": held,
+    "kind": written_out("code"),
+    "judges": more_is_stronger(3),
+    "rounds": written_out(3),  # more of them make an agreement likelier, whatever it is
+    "mode": written_out("debate"),  # a vote needs no agreement, a debate can talk judges over
+    "min_score": more_is_stronger(1),  # no overall score is lower
+}
+"""Likewise of ``debate``."""
+
+
+def apart(rules: Mapping[str, Rule], bare: str) -> Rule:
+    """How a criterion is judged apart, key by key; a mere text is the value of ``bare``."""
+
+    def rule(old: Any, new: Any) -> Said:
+        before, after = _keys(old, bare), _keys(new, bare)
+        if before is None and after is None:
+            yield "neutral", "not asked for, as before"
+            return
+        if before is None or after is None:
+            yield from held(before, after)
+            return
+        same = True
+        for key in dict.fromkeys((*before, *after)):
+            ones = before.get(key), after.get(key)
+            if form(ones[0]) != form(ones[1]):
+                same = False
+                for kind, words in rules.get(key, held)(*ones):
+                    yield kind, f"{visible(key)}: {words}"
+        if same:
+            yield "neutral", "the same, written out"
+
+    return rule
+
+
+def _keys(value: Any, bare: str) -> Mapping[str, Any] | None:
+    """A value of ``scorecard`` or ``debate`` as a mapping; None where it asks for nothing."""
+    if value is None or value is False:
+        return None
+    if isinstance(value, dict):
+        return value
+    return {bare: value} if isinstance(value, str) else {}
+
+
+FIELDS: Mapping[str, Rule] = {
+    "apiVersion": held,
+    "kind": held,
+    "metadata.id": held,
+    "metadata.created_at": label,
+    "metadata.created_by": label,
+    "metadata.owner": label,
+    "scope.repo": label,
+    "scope.branch": held,
+    "scope.issue": label,
+    "scope.pr": label,
+    "scope.journal": held,  # a file there is Flow's own, and so outside the boundary
+    "scope.base": held,
+    "scope.base_commit": held,
+    "objective.outcome": held,
+    "objective.source": label,
+    f"{CRITERION}.id": held,
+    f"{CRITERION}.text": held,
+    f"{CRITERION}.verification_command": held,
+    f"{CRITERION}.must_pass": flag(True, stronger=True),
+    f"{CRITERION}.timeout_seconds": less_is_stronger(None),
+    f"{CRITERION}.cwd": held,
+    f"{CRITERION}.report": held,
+    f"{CRITERION}.serial": label,  # when it runs, not what has to hold
+    # Turned off, evidence is never reused; and a pass after a failure is never doubted.
+    f"{CRITERION}.hermetic": written_out(True),
+    f"{CRITERION}.limitations": rows("neutral", "weakening"),
+    f"{CRITERION}.rubric": held,
+    f"{CRITERION}.scorecard": apart(SCORECARD, "skill"),
+    f"{CRITERION}.debate": apart(DEBATE, "kind"),
+    f"{CRITERION}.evidence_command": held,
+    f"{CRITERION}.evidence_paths": held,
+    "specification.non_goals": rows("weakening", "strengthening"),  # what a judge may not ask for
+    "specification.failure_modes": rows("strengthening", "weakening"),
+    "specification.interface_contracts": rows("strengthening", "weakening"),
+    "specification.risk_map": rows("strengthening", "weakening"),
+    "constraints.allowed_paths": allowed,
+    "constraints.denied_paths": closed,
+    "constraints.protected_paths": closed,
+    "constraints.require_all_pass": flag(True, stronger=True),
+    "constraints.tdd_required": flag(False, stronger=True),
+    "constraints.no_calendar_estimates": flag(False, stronger=True),
+    "constraints.no_tier3_without_confirmation": flag(False, stronger=True),
+    "evaluator.type": steps(("hybrid", "deterministic"), ("hybrid", "flow_verdict_judge")),
+    "evaluator.judges": more_is_stronger(None),
+    "evaluator.judge_model": held,
+    "evaluator.jobs": label,
+    "evaluator.repeat": more_is_stronger(1),
+    "evaluator.sandbox": sandbox,
+    "evaluator.baseline_link": held,
+    "evaluator.denied_context": held,  # it hides what speaks against as well
+    "evaluator.command": label,
+    "evaluator.judge_agent": label,
+    "evaluator.evidence_bundle_format": label,
+    "continuation.max_iterations": less_is_stronger(MAX_ITERATIONS),
+    "continuation.mode": steps(
+        ("flow_managed", "evaluator_loop"), ("flow_managed", None), same=(None, "evaluator_loop")
+    ),
+    "continuation.on_incomplete": label,
+    "continuation.on_blocked": label,
+    "continuation.on_complete": label,
+}
+"""Every field of a contract, and what a change of it means."""
+
+SECTIONS: tuple[str, ...] = tuple(
+    dict.fromkeys(key.partition(".")[0] for key in FIELDS if "." in key)
+)
+"""The parts of a contract that are mappings."""
+
+
+def show(value: Any) -> str:
+    """A value on one line, escaped where it could mislead."""
+    if isinstance(value, str):
+        return visible(value)
+    return visible(json.dumps(value, sort_keys=True)) if value is not None else "nothing"
+
+
+def without(values: Sequence[Any], others: Sequence[Any]) -> list[Any]:
+    """``values`` less ``others``, each entry counted."""
+    left: dict[str, int] = {}
+    for value in others:
+        left[form(value)] = left.get(form(value), 0) + 1
+    found = []
+    for value in values:
+        if left.get(form(value), 0):
+            left[form(value)] -= 1
+        else:
+            found.append(value)
+    return found
+
+
+def form(value: Any) -> str:
+    """The value as JSON, by which two are the same (``1``, ``1.0`` and ``true`` are three)."""
+    return json.dumps(value, sort_keys=True)

@@ -1,0 +1,215 @@
+"""New goals as documents: from the command line's words, or from an older goal."""
+
+from __future__ import annotations
+
+from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
+from flow.core.goal.ids import CRITERION_ID
+from flow.core.goal.model import API_VERSION, NO_BRANCH, RESULT_FIELDS
+from flow.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+SHAPE = "write 'AC1: what must hold :: command that proves it'"
+FUZZY_SHAPE = "write 'AC2: what must hold'"
+EVIDENCE_SHAPE = "write 'AC2: docs/**', with the id of a --fuzzy criterion"
+COLLECT_SHAPE = "write 'AC2: command', with the id of a --fuzzy criterion"
+
+
+class Words(NamedTuple):
+    """What ``flow goal create`` was told on its command line."""
+
+    outcome: str | None = None
+    criteria: tuple[str, ...] = ()
+    fuzzy: tuple[str, ...] = ()
+    evidence: tuple[str, ...] = ()
+    """``ID: pattern`` of the files that a fuzzy criterion rests on."""
+    evidence_commands: tuple[str, ...] = ()
+    """``ID: command`` whose output it rests on."""
+    allow: tuple[str, ...] = ()
+    deny: tuple[str, ...] = ()
+    protect: tuple[str, ...] = ()
+    issue: int | None = None
+
+
+def parse_criterion(text: str, *, fuzzy: bool) -> dict[str, Any]:
+    """A criterion from ``ID: text :: command`` (or ``ID: text`` where it is fuzzy)."""
+    key = "--fuzzy" if fuzzy else "--criterion"
+    shape = FUZZY_SHAPE if fuzzy else SHAPE
+    name, colon, rest = text.partition(":")
+    name = name.strip()
+    if not colon or not CRITERION_ID.fits(name):
+        raise InputError(
+            f"{text!r:.100} does not start with a criterion id and a colon",
+            key=key,
+            value=text,
+            remedy=shape,
+        )
+    # "::" may stand in the text as well; the command is what follows the first one set off by
+    # spaces.
+    words, marker, command = rest.partition(" :: ")
+    if fuzzy:
+        words, marker, command = rest, "", ""
+    if not words.strip():
+        raise InputError(f"{name} has no text", key=key, value=text, remedy=shape)
+    if not fuzzy and not command.strip():
+        raise InputError(
+            f"{name} has no command",
+            key=key,
+            value=text,
+            remedy=f"{shape}; for one that no command proves: --fuzzy",
+        )
+    criterion: dict[str, Any] = {"id": name, "text": words.strip()}
+    if marker:
+        criterion["verification_command"] = command.strip()
+    criterion["must_pass"] = True
+    criterion["status"] = "pending"
+    return criterion
+
+
+def new_document(
+    goal_id: str,
+    words: Words,
+    *,
+    repo: str,
+    branch: str | None,
+    now: str,
+    author: str,
+    old: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """A draft goal document from words, on top of ``old`` where there is one (``--from``)."""
+    criteria = [parse_criterion(text, fuzzy=False) for text in words.criteria]
+    criteria += [parse_criterion(text, fuzzy=True) for text in words.fuzzy]
+    _name_evidence(criteria, words)
+    base = _copied(old) if old is not None else {}
+    scope: dict[str, Any] = {**base.get("scope", {}), "repo": repo, "branch": branch or NO_BRANCH}
+    if words.issue is not None:
+        scope["issue"] = words.issue
+    objective: dict[str, Any] = dict(base.get("objective", {}))
+    if words.outcome is not None:
+        objective["outcome"] = words.outcome
+    if criteria:
+        objective["acceptance_criteria"] = criteria
+    if "outcome" not in objective or not objective.get("acceptance_criteria"):
+        raise InputError(
+            "a goal needs an outcome and at least one criterion",
+            key="--outcome, --criterion",
+            remedy=f"--outcome TEXT --criterion '{SHAPE[7:-1]}', or --file F, or --from OLD",
+        )
+    constraints: dict[str, Any] = dict(base.get("constraints", {}))
+    if words.allow:
+        constraints["allowed_paths"] = list(words.allow)
+    if words.deny:
+        constraints["denied_paths"] = list(words.deny)
+    if words.protect:
+        before = constraints.get("protected_paths") or []
+        constraints["protected_paths"] = list(dict.fromkeys((*before, *words.protect)))
+    document: dict[str, Any] = {
+        "apiVersion": API_VERSION,
+        "kind": "FlowGoal",
+        "metadata": {"id": goal_id, "created_at": now, "created_by": author},
+        "scope": scope,
+        "objective": objective,
+    }
+    if "specification" in base:
+        document["specification"] = base["specification"]
+    if constraints:
+        document["constraints"] = constraints
+    evaluator = base.get("evaluator") or {
+        "type": "hybrid"
+        if any("verification_command" not in c for c in criteria)
+        else "deterministic"
+    }
+    document["evaluator"] = evaluator
+    if "continuation" in base:
+        document["continuation"] = base["continuation"]
+    document["lifecycle"] = {"status": "draft", "turns_evaluated": 0}
+    return document
+
+
+def _name_evidence(criteria: Sequence[dict[str, Any]], words: Words) -> None:
+    """Put into fuzzy ``criteria`` what they rest on."""
+    known = {c["id"]: c for c in criteria if "verification_command" not in c}
+    for text in words.evidence:
+        criterion, pattern = _evidence_of(text, known, "--evidence", EVIDENCE_SHAPE)
+        criterion.setdefault("evidence_paths", []).append(pattern)
+    for text in words.evidence_commands:
+        criterion, command = _evidence_of(text, known, "--evidence-command", COLLECT_SHAPE)
+        if "evidence_command" in criterion:
+            raise InputError(
+                f"{criterion['id']} has two evidence commands",
+                key="--evidence-command",
+                value=text,
+                remedy="join them with '&&', or put them into a script",
+            )
+        criterion["evidence_command"] = command
+
+
+def _evidence_of(
+    text: str, known: Mapping[str, dict[str, Any]], key: str, shape: str
+) -> tuple[dict[str, Any], str]:
+    """The criterion that ``text`` names, and what follows the colon."""
+    name, _, rest = text.partition(":")
+    criterion, rest = known.get(name.strip()), rest.strip()
+    if criterion is None or not rest:
+        raise InputError(
+            f"{text!r:.100} names no --fuzzy criterion and what it rests on",
+            key=key,
+            value=text,
+            remedy=shape,
+        )
+    return criterion, rest
+
+
+def _copied(old: Mapping[str, Any]) -> dict[str, Any]:
+    """The old contract without its results, its run and its pinned base."""
+    copy = {key: value for key, value in old.items() if key not in ("metadata", "lifecycle")}
+    copy["scope"] = {
+        key: value for key, value in old["scope"].items() if key not in ("run_id", "base_commit")
+    }
+    objective = dict(old["objective"])
+    objective["acceptance_criteria"] = [
+        {
+            **{key: value for key, value in criterion.items() if key not in RESULT_FIELDS},
+            "status": "pending",
+        }
+        for criterion in objective["acceptance_criteria"]
+    ]
+    objective["source"] = f"goal {old['metadata']['id']}"
+    copy["objective"] = objective
+    return copy
+
+
+def starting_changes(
+    document: Mapping[str, Any], *, status: str, run_id: str | None, base_commit: str | None
+) -> Sequence[tuple[tuple[str | int, ...], Any]]:
+    """The edits that turn a goal text into one that starts as ``status``."""
+    changes: list[tuple[tuple[str | int, ...], Any]] = []
+    if document["lifecycle"]["status"] != status:
+        changes.append((("lifecycle", "status"), status))
+    if run_id is not None and document["scope"].get("run_id") != run_id:
+        changes.append((("scope", "run_id"), run_id))
+    if base_commit is not None and document["scope"].get("base_commit") != base_commit:
+        changes.append((("scope", "base_commit"), base_commit))
+    return changes
+
+
+def starting_faults(document: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """What a goal file that is to be created must not claim already: (key, why)."""
+    faults = []
+    lifecycle = document["lifecycle"]
+    if lifecycle["status"] not in ("draft", "active"):
+        faults.append(("lifecycle.status", "a new goal starts as draft or active"))
+    if lifecycle.get("turns_evaluated"):
+        faults.append(("lifecycle.turns_evaluated", "a new goal has no turns yet"))
+    if lifecycle.get("last_evaluation"):
+        faults.append(("lifecycle.last_evaluation", "a new goal has not been evaluated"))
+    for place, criterion in enumerate(document["objective"]["acceptance_criteria"]):
+        if criterion["status"] != "pending" or criterion.get("evidence_ref"):
+            faults.append(
+                (
+                    f"objective.acceptance_criteria[{place}].status",
+                    "a new goal's criteria are pending and have no evidence",
+                )
+            )
+    return faults

@@ -1,0 +1,239 @@
+"""A goal as Flow reads it (SPEC section 1, FlowGoal)."""
+
+from __future__ import annotations
+
+import json
+
+from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
+from flow.core.sha import sha256
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from flow.core.goal.lifecycle import Status
+
+API_VERSION = "flow.synapti.ai/v1"
+
+NO_BRANCH = "none"
+"""``scope.branch`` of a goal that was made on a detached HEAD: it belongs to every branch."""
+
+MAX_ITERATIONS = 20
+"""The default of ``continuation.max_iterations``."""
+
+RESULT_FIELDS = ("status", "evidence_ref", "last_evaluated_at", "last_result")
+"""The criterion keys an evaluation writes; they are not part of the contract."""
+
+
+class Criterion(NamedTuple):
+    """One acceptance criterion. Without a ``verification_command`` it is fuzzy."""
+
+    id: str
+    text: str
+    status: str = "pending"
+    verification_command: str | None = None
+    must_pass: bool = True
+    timeout_seconds: float | None = None
+    cwd: str | None = None
+    serial: bool = False
+    hermetic: bool = True
+    limitations: tuple[str, ...] = ()
+    evidence_ref: str | None = None
+    last_evaluated_at: str | None = None
+    last_result: str | None = None
+    evidence_command: str | None = None
+    evidence_paths: tuple[str, ...] = ()
+    report: str | None = None
+    document: Mapping[str, Any] = {}
+
+    @property
+    def fuzzy(self) -> bool:
+        """Whether no command can prove it."""
+        return self.verification_command is None
+
+    @property
+    def judged_paths(self) -> tuple[str, ...]:
+        """The patterns of the files that a judge is shown for it."""
+        debate = self.document.get("debate")
+        solution = debate.get("solution") if isinstance(debate, dict) else None
+        more = (solution,) if isinstance(solution, str) else tuple(solution or ())
+        return (*self.evidence_paths, *more)
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 over what the criterion asks, without its results."""
+        return canonical_digest(
+            {key: value for key, value in self.document.items() if key not in RESULT_FIELDS}
+        )
+
+
+class Goal(NamedTuple):
+    """A goal file's content. ``document`` is the parsed file, every key kept."""
+
+    id: str
+    status: Status
+    outcome: str
+    criteria: tuple[Criterion, ...]
+    created_at: str
+    repo: str
+    branch: str
+    run_id: str | None
+    base: str | None
+    base_commit: str | None
+    issue: int | None
+    pr: int | None
+    journal: str | None
+    allowed_paths: tuple[str, ...]
+    denied_paths: tuple[str, ...]
+    protected_paths: tuple[str, ...]
+    require_all_pass: bool
+    evaluator_type: str
+    jobs: int | None
+    turns_evaluated: int
+    last_evaluation: Mapping[str, Any] | None
+    source: str | None
+    rubrics: tuple[str, ...]
+    document: Mapping[str, Any]
+
+    def criterion(self, criterion_id: str) -> Criterion | None:
+        """The criterion with this id, or None."""
+        return next((c for c in self.criteria if c.id == criterion_id), None)
+
+    @property
+    def scorecard_rubrics(self) -> tuple[str, ...]:
+        """The rubrics that the criteria's ``scorecard`` name."""
+        return scorecard_rubrics(criterion.document for criterion in self.criteria)
+
+    @property
+    def max_iterations(self) -> int:
+        """How many continuations the Stop hook may ask for (SPEC section 6, budget)."""
+        return int((self.document.get("continuation") or {}).get("max_iterations", MAX_ITERATIONS))
+
+    @property
+    def repeat(self) -> int:
+        """How often each command runs (``evaluator.repeat``, SPEC section 10, flaky)."""
+        return int(self.document["evaluator"].get("repeat") or 1)
+
+    @property
+    def tdd_required(self) -> bool:
+        """Whether each command runs on the base commit first (SPEC section 10, red first)."""
+        return bool((self.document.get("constraints") or {}).get("tdd_required"))
+
+    @property
+    def baseline_link(self) -> tuple[str, ...]:
+        """The ignored folders that a checkout of the base commit gets (SPEC 17.1)."""
+        named = self.document["evaluator"].get("baseline_link") or ()
+        return tuple(dict.fromkeys(path.rstrip("/") for path in named))
+
+    @property
+    def flow_managed(self) -> bool:
+        """Whether ``continuation.mode`` says that the hook warns at most."""
+        return (self.document.get("continuation") or {}).get("mode") == "flow_managed"
+
+    @property
+    def blocked_by_paths(self) -> bool:
+        """Whether it is blocked by a path violation, which putting files back ends."""
+        reason = (self.last_evaluation or {}).get("reason") or ""
+        return self.status == "blocked" and "path_boundary_violation" in reason
+
+    @property
+    def waits_for_approval(self) -> bool:
+        """Whether it waits for a person who approves changed protected files."""
+        reason = (self.last_evaluation or {}).get("reason") or ""
+        return self.status == "waiting_for_user" and "protected files changed" in reason
+
+    def digest(self, rubric_digests: Mapping[str, str] | None = None) -> str:
+        """The contract's digest: what trust, proposals and evidence refer to.
+
+        ``rubric_digests`` holds the SHA-256 of each project rubric the goal names (SPEC section 7).
+        """
+        return contract_digest(self.document, rubric_digests or {})
+
+
+def scorecard_rubrics(criteria: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
+    """The rubrics of scorecards that ``criteria``, as a contract holds them, name; sorted."""
+    cards = (criterion.get("scorecard") for criterion in criteria)
+    return tuple(sorted({c["rubric"] for c in cards if isinstance(c, dict) and c.get("rubric")}))
+
+
+def canonical_digest(value: object) -> str:
+    """SHA-256 (hex) of ``value`` as JSON with sorted keys and no spaces."""
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return sha256(text.encode("ascii")).hexdigest()
+
+
+def contract(document: Mapping[str, Any]) -> dict[str, Any]:
+    """The document without ``lifecycle``, the criteria's results and ``scope.run_id``."""
+    bare = {key: value for key, value in document.items() if key != "lifecycle"}
+    bare["scope"] = {k: v for k, v in document["scope"].items() if k != "run_id"}
+    objective = dict(document["objective"])
+    objective["acceptance_criteria"] = [
+        {key: value for key, value in criterion.items() if key not in RESULT_FIELDS}
+        for criterion in objective["acceptance_criteria"]
+    ]
+    bare["objective"] = objective
+    return bare
+
+
+def contract_digest(document: Mapping[str, Any], rubric_digests: Mapping[str, str]) -> str:
+    """SHA-256 over the contract and the rubrics it names."""
+    return canonical_digest({"contract": contract(document), "rubrics": dict(rubric_digests)})
+
+
+def goal_from_document(document: Mapping[str, Any]) -> Goal:
+    """Read a goal document that the schema has accepted."""
+    scope = document["scope"]
+    objective = document["objective"]
+    constraints = document.get("constraints") or {}
+    evaluator = document["evaluator"]
+    lifecycle = document["lifecycle"]
+    criteria = tuple(_criterion(c) for c in objective["acceptance_criteria"])
+    return Goal(
+        id=document["metadata"]["id"],
+        status=lifecycle["status"],
+        outcome=objective["outcome"],
+        criteria=criteria,
+        created_at=document["metadata"]["created_at"],
+        repo=scope["repo"],
+        branch=scope["branch"],
+        run_id=scope.get("run_id"),
+        base=scope.get("base"),
+        base_commit=scope.get("base_commit"),
+        issue=scope.get("issue"),
+        pr=scope.get("pr"),
+        journal=scope.get("journal"),
+        allowed_paths=tuple(constraints.get("allowed_paths") or ()),
+        denied_paths=tuple(constraints.get("denied_paths") or ()),
+        protected_paths=tuple(constraints.get("protected_paths") or ()),
+        require_all_pass=constraints.get("require_all_pass", True),
+        evaluator_type=evaluator["type"],
+        jobs=evaluator.get("jobs"),
+        turns_evaluated=lifecycle.get("turns_evaluated") or 0,
+        last_evaluation=lifecycle.get("last_evaluation"),
+        source=objective.get("source"),
+        rubrics=tuple(
+            sorted({c["rubric"] for c in objective["acceptance_criteria"] if c.get("rubric")})
+        ),
+        document=document,
+    )
+
+
+def _criterion(document: Mapping[str, Any]) -> Criterion:
+    return Criterion(
+        id=document["id"],
+        text=document["text"],
+        status=document["status"],
+        verification_command=document.get("verification_command"),
+        must_pass=document.get("must_pass", True),
+        timeout_seconds=document.get("timeout_seconds"),
+        cwd=document.get("cwd"),
+        serial=document.get("serial", False),
+        hermetic=document.get("hermetic", True),
+        limitations=tuple(document.get("limitations") or ()),
+        evidence_ref=document.get("evidence_ref"),
+        last_evaluated_at=document.get("last_evaluated_at"),
+        last_result=document.get("last_result"),
+        evidence_command=document.get("evidence_command"),
+        evidence_paths=tuple(document.get("evidence_paths") or ()),
+        report=document.get("report"),
+        document=document,
+    )

@@ -1,0 +1,1 @@
+"""What all judgements share: quotes, shapes of replies, numbers as they are written."""

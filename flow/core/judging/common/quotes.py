@@ -1,0 +1,114 @@
+"""Whether a judge's quote stands in what it was given: one rule for every kind of question.
+
+White space, and the marks that Flow put there, do not count; nor do quotation marks and dots at a
+quote's ends. A few characters occur anywhere, so a quote shorter than ``LEAST_QUOTE`` has to be a
+whole line; else nobody can say whether it is a true one.
+"""
+
+from __future__ import annotations
+
+import re
+
+from flow.cheap_typing import TYPE_CHECKING, NamedTuple
+from flow.core.decision.explain import visible
+from flow.core.untrusted.fences import LABEL, blunt
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+LEAST_QUOTE = 8
+"""Characters."""
+_MARKS = "'\" "
+_ENDS = "'\"`“”‘’… ."
+"""What a judge adds at the ends of what it quotes."""
+_LONG_LINE = 200
+"""Characters of a line that no short quote can be."""
+_GAP = re.compile(r"(?:^|\n)\0(?=\n|$)")
+"""Where bytes were left out (:attr:`flow.core.untrusted.fences.Fenced.data`)."""
+
+
+class QuotableTexts:
+    """The texts that a quote may come from, as a judge was shown them or as they were before."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self._texts = [normalized(piece) for text in texts for piece in _GAP.split(text)]
+        self._lines = {
+            normalized(line)
+            for text in texts
+            for line in text.split("\n")
+            if len(line) < _LONG_LINE
+        }
+
+    def contain(self, quote: str) -> bool:
+        """Whether ``quote`` is word for word in one of them."""
+        whole = normalized(quote)
+        if not any(char.isalnum() for char in whole):
+            return False
+        return any(self._hold(text) for text in (whole, whole.strip(_MARKS), whole.strip(_ENDS)))
+
+    def _hold(self, wanted: str) -> bool:
+        if wanted in self._lines:
+            return True
+        return is_long_enough(wanted) and any(wanted in text for text in self._texts)
+
+
+class SortedQuotes(NamedTuple):
+    """A judge's quotes as it wrote them: those that occur, those that do not, and the others.
+
+    ``too_short`` may be true ones; nobody can say.
+    """
+
+    true: tuple[str, ...]
+    invented: tuple[str, ...]
+    too_short: tuple[str, ...]
+
+    @property
+    def founded(self) -> bool:
+        """Whether something rests on them: a true one, and not more invented than true ones."""
+        return founded(self.true, self.invented)
+
+
+def sort_quotes(quotes: Iterable[str], occurs: Callable[[str], bool]) -> SortedQuotes:
+    """``quotes`` by whether they occur; blank ones are left out."""
+    true, invented, too_short = list[str](), list[str](), list[str]()
+    for quote in quotes:
+        if occurs(quote):
+            true.append(quote)
+        elif quote.strip():
+            (invented if is_long_enough(quote) else too_short).append(quote)
+    return SortedQuotes(tuple(true), tuple(invented), tuple(too_short))
+
+
+def normalized(text: str) -> str:
+    """``text`` as quotes are compared: on one line, as a fence shows it, without what Flow adds."""
+    lines = (
+        line if line.isprintable() else _shown(line)  # what is printable stays as it is
+        for line in text.replace("\r\n", "\n").replace(LABEL.strip(), "").split("\n")
+    )
+    return " ".join(blunt(" ".join(lines)).split())
+
+
+def _shown(line: str) -> str:
+    pieces = line.split("\t")
+    return " ".join(piece if piece.isprintable() else visible(piece) for piece in pieces)
+
+
+def is_long_enough(quote: str) -> bool:
+    """Whether a quote can be looked up anywhere in a text, not as a whole line only."""
+    return len(normalized(quote).strip(_MARKS)) >= LEAST_QUOTE
+
+
+def distinct(quotes: Iterable[str]) -> set[str]:
+    """The quotes that differ in more than white space."""
+    return {text for quote in quotes if (text := normalized(quote))}
+
+
+def mostly_invented(true: int, invented: int) -> bool:
+    """Whether more quotes were made up than copied: nothing rests on such an answer."""
+    return invented > true
+
+
+def founded(true: Iterable[str], invented: Iterable[str]) -> bool:
+    """Whether something rests on these quotes."""
+    copied = len(distinct(true))
+    return copied > 0 and not mostly_invented(copied, len(distinct(invented)))

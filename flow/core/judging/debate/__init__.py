@@ -1,0 +1,1 @@
+"""A debate of judges: rounds, points, analysis, report, result."""

@@ -1,0 +1,137 @@
+"""What a debate scores, and by which weights (SPEC section 9.4)."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+
+from flow.cheap_typing import TYPE_CHECKING, NamedTuple
+from flow.core.decision.explain import visible
+from flow.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+KINDS = ("code", "design", "documentation")
+MOST_CRITERIA = 50
+DESCRIPTION_LIMIT = 1_000
+"""Characters."""
+_NAME = re.compile(r"\w(?:[\w &+./-]{0,62}[\w+.])?")
+_WEIGHT = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9})?")
+
+
+class Criterion(NamedTuple):
+    """One thing to score from 1 to 5. ``share`` is its weight; those of a set come to 1."""
+
+    name: str
+    share: Fraction
+    description: str = ""
+
+    @property
+    def percent(self) -> str:
+        """The share in per cent, rounded half up to a tenth: ``30``, ``33.3``."""
+        tenths = (self.share * 2000 + 1) // 2
+        return f"{tenths // 10}" if tenths % 10 == 0 else f"{tenths // 10}.{tenths % 10}"
+
+
+_SETS: Mapping[str, tuple[tuple[str, int, str], ...]] = {
+    "code": (
+        ("Correctness", 30, "Does it work? Handles edge cases?"),
+        ("Design Quality", 25, "Clean architecture? Maintainable?"),
+        ("Efficiency", 20, "Performance considerations?"),
+        ("Code Quality", 15, "Readable? Well-documented?"),
+        ("Testing", 10, "Test coverage? Test quality?"),
+    ),
+    "design": (
+        ("Completeness", 30, "All requirements addressed?"),
+        ("Feasibility", 25, "Can it actually be built?"),
+        ("Scalability", 20, "Handles growth?"),
+        ("Simplicity", 15, "Appropriately simple?"),
+        ("Documentation", 10, "Clear and comprehensive?"),
+    ),
+    "documentation": (
+        ("Accuracy", 35, "Technically correct?"),
+        ("Completeness", 30, "Covers all necessary topics?"),
+        ("Clarity", 20, "Easy to understand?"),
+        ("Usability", 15, "Helpful examples? Good structure?"),
+    ),
+}
+
+
+def ready_made(kind: str) -> tuple[Criterion, ...]:
+    """The seed's set for ``code``, ``design`` or ``documentation``."""
+    if kind not in _SETS:
+        raise InputError(
+            f"{visible(str(kind))[:60]!r} is no kind of solution",
+            key="kind",
+            value=kind,
+            remedy=f"one of {', '.join(KINDS)}",
+        )
+    return _shares(_SETS[kind])
+
+
+def parse(text: str) -> tuple[Criterion, ...]:
+    """The criteria in ``correctness:30,design:25``; :class:`InputError` names what is wrong."""
+    rows = []
+    for part in text.split(","):
+        name, colon, weight = part.rpartition(":")
+        if not colon:
+            raise _refused(part, "has no weight")
+        rows.append((name.strip(), weight.strip(), ""))
+    return checked(rows)
+
+
+def checked(rows: Iterable[tuple[object, object, object]]) -> tuple[Criterion, ...]:
+    """Criteria from (name, weight, description); weights are relative to each other."""
+    found: list[tuple[str, Fraction, str]] = []
+    for name, weight, description in rows:
+        if not isinstance(name, str) or not _NAME.fullmatch(name) or visible(name) != name:
+            raise _refused(name, "is no criterion's name: letters, digits, spaces and hyphens")
+        if any(name.casefold() == known.casefold() for known, _, _ in found):
+            raise _refused(name, "is named twice")
+        if not isinstance(description, str) or len(description) > DESCRIPTION_LIMIT:
+            raise _refused(name, f"has a description of more than {DESCRIPTION_LIMIT} characters")
+        found.append((name, _weight(name, weight), description or _known(name)))
+    if not 1 <= len(found) <= MOST_CRITERIA:
+        raise InputError(
+            f"{len(found)} criteria are asked for",
+            key="criteria",
+            remedy=f"give 1 to {MOST_CRITERIA}; three to five say most",
+        )
+    return _shares(found)
+
+
+def _weight(name: str, weight: object) -> Fraction:
+    text = "" if isinstance(weight, bool) else str(weight)
+    if not _WEIGHT.fullmatch(text):
+        shown = visible(text)[:40]
+        raise _refused(name, f"has the weight {shown!r}, which is no plain number above 0")
+    value = Fraction(text)
+    if value <= 0:
+        raise _refused(name, "has the weight 0, and would count for nothing")
+    return value
+
+
+def _known(name: str) -> str:
+    """What the ready-made sets say about a criterion of this name; the first one counts."""
+    plain = re.sub(r"[\s_-]+", " ", name).casefold()
+    for rows in _SETS.values():
+        for known, _, description in rows:
+            if plain in (known.casefold(), known.casefold().removesuffix(" quality")):
+                return description
+    return ""
+
+
+def _shares(rows: Sequence[tuple[str, Fraction | int, str]]) -> tuple[Criterion, ...]:
+    total = sum((Fraction(weight) for _, weight, _ in rows), Fraction(0))
+    return tuple(Criterion(name, Fraction(weight) / total, text) for name, weight, text in rows)
+
+
+def _refused(name: object, why: str) -> InputError:
+    shown = visible(str(name).strip())[:60]
+    return InputError(
+        f"{shown!r} {why}",
+        key="criteria",
+        value=name,
+        remedy='write them as "correctness:30,design:25,tests:10"',
+    )

@@ -1,0 +1,256 @@
+"""The final report of a debate or a vote, as Markdown (SPEC section 9.4).
+
+The headings of the consensus report are the seed's.
+"""
+
+from __future__ import annotations
+
+from flow.cheap_typing import TYPE_CHECKING
+from flow.core.judging.common.numbers import apart, exact, shown
+from flow.core.judging.debate import analysis as debate_analysis
+from flow.core.judging.debate import model as debate_model
+from flow.core.judging.debate.model import CRITERION_LIMIT, LEAST_SUPPORT, OVERALL_LIMIT, total
+from flow.core.judging.debate.points import KINDS
+from flow.core.judging.debate.report import inert, quoted
+from flow.core.judging.debate.result import initial, revisions
+from flow.core.judging.debate.words import speaks
+from flow.core.untrusted.fences import LABEL
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from fractions import Fraction
+
+    from flow.core.judging.debate.model import Agreement
+    from flow.core.judging.debate.result import Held
+
+QUOTES_SHOWN = 2
+"""Of the quotes that a revised score rests on."""
+WORDS: Mapping[str, str] = {
+    "pass": "Pass",
+    "needs_revision": "Needs Revision",
+    "fail": "Fail",
+}
+
+
+def report(held: Held) -> str:
+    """The final report as Markdown."""
+    if held.decided and held.mode == "debate":
+        lines = _consensus(held)
+    elif held.decided:
+        lines = _vote(held)
+    else:
+        lines = _no_consensus(held)
+    return "\n".join([*lines, "", *_reports(held)])
+
+
+def _consensus(held: Held) -> list[str]:
+    scores = debate_model.means(held.about.criteria, held.positions)
+    return [
+        "# Consensus Evaluation Report",
+        "",
+        "## Consensus Scores",
+        "",
+        *_table(held, "Final", scores.criteria),
+        "",
+        f"**Consensus Overall Score**: {total(scores.overall)}/5.0",
+        *_points(held, "Consensus "),
+        "",
+        "## Debate Summary",
+        "",
+        f"- Rounds to consensus: {held.rounds}",
+        *_how(held),
+        "",
+        "## Final Recommendation",
+        "",
+        *_recommendation(held, scores),
+    ]
+
+
+def _vote(held: Held) -> list[str]:
+    scores = debate_model.medians(held.about.criteria, held.positions)
+    last = debate_model.agreement(held.about.criteria, held.positions, debated=False)
+    near = "would be" if last.reached else "would not be"
+    return [
+        "# Vote Evaluation Report",
+        "",
+        "## Median Scores",
+        "",
+        *_table(held, "Median", scores.criteria),
+        "",
+        f"**Median Overall Score**: {total(scores.overall)}/5.0",
+        "",
+        _apart(held, last, near),
+        *_silent(held),
+        *_points(held, ""),
+        "",
+        "## Final Recommendation",
+        "",
+        *_recommendation(held, scores),
+    ]
+
+
+def _apart(held: Held, last: Agreement, near: str) -> str:
+    said = f"{apart(last.overall, OVERALL_LIMIT)} from the lowest to the highest overall score"
+    return f"{len(held.positions)} independent ballots, no debate; {said}: that {near} a consensus."
+
+
+def _no_consensus(held: Held) -> list[str]:
+    lines = ["# No Consensus", "", "**A person has to decide: the judges could not.**", ""]
+    if held.positions:
+        lines += ["## Final Scores", "", *_table(held, "Gap", None), ""]
+    lines += ["## Persistent Disagreements", "", *_why(held)]
+    if debate_analysis.wanted(held):
+        lines += ["", "## Analysis", "", *debate_analysis.lines(held)]
+    if held.agreements:
+        lines += ["", "## Debate Summary", "", f"- Debates held: {held.rounds}", *_how(held)]
+    return lines + _points(held, "")
+
+
+def _why(held: Held) -> Iterator[str]:
+    """Why there is no consensus, or a vote that counts for nothing."""
+    for path, what in held.altered:
+        yield f"- {inert(path)} is not what Flow wrote: {inert(what)}"
+    yield from (line for line in _silent(held) if line)
+    if held.silent or held.altered or not held.agreements:
+        yield "- Without every judge's own report there is no consensus."
+        if not held.altered:
+            yield "- The same command goes on from here, and asks only for what is missing."
+        return
+    if held.mode == "vote":
+        yield from _unsupported(held)
+        return
+    last, positions = held.agreements[-1], held.positions
+    for name in last.apart:
+        said = ", ".join(f"Judge {p.judge} {shown(p.score(name), 4)}" for p in positions)
+        gap = apart(last.criteria[name], CRITERION_LIMIT)
+        yield f'- Criterion "{inert(name)}": {gap} apart ({said})'
+        ends = sorted(positions, key=lambda p: exact(p.score(name)))
+        for position in (ends[0], ends[-1]):
+            mark = next(mark for mark in position.marks if mark.name == name)
+            yield f"  - Judge {position.judge}: {_said(mark.justification)}"
+    if last.overall > OVERALL_LIMIT:
+        gap = apart(last.overall, OVERALL_LIMIT)
+        yield f"- Overall scores: {gap} apart, at most 0.5 is a consensus"
+    for number in last.refusing:
+        yield f"- Judge {number} does not accept the consensus"
+    yield from _unsupported(held)
+
+
+def _unsupported(held: Held) -> Iterator[str]:
+    """Why scores count for nothing, where too few of them rest on the solution."""
+    if held.support < LEAST_SUPPORT:
+        share = f"{int(held.support * 100)}%"  # rounded down: never what would be enough
+        yield (
+            f"- Only {share} of the weight of the scores rests on quotes that occur in the "
+            "solution; at least half is needed"
+        )
+
+
+def _silent(held: Held) -> list[str]:
+    if not held.silent:
+        return []
+    rows = [
+        f"- Judge {one.judge} gave no usable answer ({one.kind}): {inert(one.reason)}"
+        for one in held.silent
+    ]
+    return ["", *rows]
+
+
+def _table(held: Held, last: str, scores: Mapping[str, Fraction] | None) -> list[str]:
+    positions = held.positions
+    heads = ["Criterion", *(f"Judge {position.judge}" for position in positions), last]
+    lines = [_row(heads), _row(["---"] * len(heads))]
+    for criterion in held.about.criteria:
+        values = [position.score(criterion.name) for position in positions]
+        own = [f"{shown(value)}/5" for value in values]
+        gap = max(exact(value) for value in values) - min(exact(value) for value in values)
+        end = apart(gap, CRITERION_LIMIT)
+        if scores is not None:
+            end = f"{total(scores[criterion.name])}/5"
+        lines.append(_row([inert(criterion.name), *own, end]))
+    own = [f"{total(debate_model.overall(held.about.criteria, p))}/5" for p in positions]
+    return [*lines, _row(["Overall", *own, ""])]
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _points(held: Held, of: str) -> list[str]:
+    lines: list[str] = []
+    for kind in KINDS:
+        points = held.points(kind)
+        everybody = [f"- {_said(point.text)}" for point in points if held.of_all(point)]
+        some = [
+            f"- {_said(point.text)} ({_judges(point.judges)})"
+            for point in points
+            if not held.of_all(point)
+        ]
+        lines += ["", f"## {of}{kind.capitalize()}", "", "All judges:", ""]
+        lines += everybody or ["- None."]
+        lines += ["", "Some judges:", "", *(some or ["- None."])]
+    if not held.rounds and len(held.positions) > 1:
+        lines += ["", _UNREAD]
+    return lines
+
+
+_UNREAD = (
+    "(No judge has read another's report: only points in the same words count as those of all.)"
+)
+
+
+def _said(text: str) -> str:
+    """A judge's words, labelled where they seem to instruct whoever reads the report."""
+    line = inert(text)
+    return f"{LABEL}{line}" if speaks(text) else line
+
+
+def _judges(who: Sequence[int]) -> str:
+    return f"Judge{'s' if len(who) > 1 else ''} {', '.join(map(str, who))}"
+
+
+def _how(held: Held) -> Iterator[str]:
+    """How the debate changed the evaluations."""
+    first, revised = initial(held), revisions(held)
+    before, after = held.agreements[0], held.agreements[-1]
+    said = [f'"{inert(name)}" ({apart(gap, CRITERION_LIMIT)} apart)' for name, gap in first]
+    yield f"- Initial disagreements: {', '.join(said) or 'none'}"
+    ends = [apart(one.overall, OVERALL_LIMIT) for one in (before, after)]
+    spread = f"{ends[0]} before, {ends[1]} after"
+    yield f"- Spread of the overall scores: {spread}"
+    if held.rounds:
+        count = f"{len(revised)} revised score{'s' * (len(revised) != 1)}"
+        yield f"- How resolved: {count}" + (":" if revised else "")
+    for one in revised:
+        change = f"from {shown(one.before)} to {shown(one.after)}"
+        yield (
+            f'  - Round {one.round}, Judge {one.judge}, "{inert(one.criterion)}" {change}: '
+            f"{_said(one.reason)}"
+        )
+        if one.new_evidence:
+            quotes = ", ".join(map(quoted, one.new_evidence[:QUOTES_SHOWN]))
+            yield f"    - new evidence: {quotes}"
+        if one.conformity:
+            yield "    - **conformity**: revised without a new quote from the solution"
+
+
+def _recommendation(held: Held, scores: debate_model.Scores) -> list[str]:
+    word = debate_model.recommended(held.positions)
+    said = ", ".join(f"Judge {p.judge} {WORDS[p.recommendation]}" for p in held.positions)
+    why = [f"Overall {total(scores.overall)}/5", *_ends(scores.criteria)]
+    why.append(f"the median of {said}")
+    return [f"**{WORDS[word]}**", "", "; ".join(why) + "."]
+
+
+def _ends(scores: Mapping[str, Fraction]) -> list[str]:
+    """The best and the weakest criterion, where they differ."""
+    low, high = (pick(scores, key=lambda name: scores[name]) for pick in (min, max))
+    if scores[low] == scores[high]:
+        return []
+    best = f"best in {inert(high)} ({total(scores[high])}/5)"
+    return [f"{best}, weakest in {inert(low)} ({total(scores[low])}/5)"]
+
+
+def _reports(held: Held) -> list[str]:
+    paths = [judge.path for judge in held.judges if judge.sections]
+    return ["## Reports", "", *([f"- {inert(path)}" for path in paths] or ["None."])]

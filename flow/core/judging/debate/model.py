@@ -1,0 +1,253 @@
+"""A debate's arithmetic: scores, consensus, medians, conformity (SPEC section 9.4).
+
+Judges score criteria and say what they accept; everything that follows is computed here, exactly,
+on the numbers as they are written. All limits are inclusive.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import pairwise
+from statistics import median
+
+from flow.cheap_typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from flow.core.judging.common.numbers import exact, shown
+from flow.core.judging.common.quotes import LEAST_QUOTE, founded
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from flow.core.judging.debate.criteria import Criterion
+
+LOWEST, HIGHEST = 1, 5
+OVERALL_LIMIT = Fraction(1, 2)
+"""How far apart the judges' overall scores may be."""
+CRITERION_LIMIT = Fraction(1)
+"""How far apart their scores of one criterion may be; more is a disagreement."""
+LEAST_SUPPORT = Fraction(1, 2)
+"""Of the judges' weight, how much has to rest on true quotes."""
+
+Recommendation = Literal["pass", "needs_revision", "fail"]
+RECOMMENDATIONS: tuple[Recommendation, ...] = get_args(Recommendation)
+"""From the best to the worst."""
+
+
+class Mark(NamedTuple):
+    """What one judge says of one criterion.
+
+    ``evidence`` are its quotes that occur in the solution, ``discounted`` those that do not, and
+    ``too_short`` those of which nobody can say, since a few characters occur anywhere.
+    """
+
+    name: str
+    score: float
+    justification: str
+    evidence: tuple[str, ...] = ()
+    discounted: tuple[str, ...] = ()
+    too_short: tuple[str, ...] = ()
+
+
+class Position(NamedTuple):
+    """Where one judge stands: a mark for every criterion, in the criteria's order."""
+
+    judge: int
+    """From 1 on."""
+    marks: tuple[Mark, ...]
+    strengths: tuple[str, ...]
+    weaknesses: tuple[str, ...]
+    recommendation: Recommendation
+    accepts: bool
+    """Whether it accepts what the judges come to together; asked from the first debate on."""
+
+    def score(self, name: str) -> float:
+        """Its score of one criterion, as it wrote it."""
+        return next(mark.score for mark in self.marks if mark.name == name)
+
+
+class Agreement(NamedTuple):
+    """How near to each other the judges are. True where it is a consensus."""
+
+    overall: Fraction
+    """The highest less the lowest overall score."""
+    criteria: Mapping[str, Fraction]
+    refusing: tuple[int, ...]
+    """The judges that do not accept it, where that is asked."""
+    support: Fraction = Fraction(1)
+    """As :func:`support` counts it."""
+
+    @property
+    def apart(self) -> tuple[str, ...]:
+        """The criteria whose scores are too far apart."""
+        return tuple(name for name, gap in self.criteria.items() if gap > CRITERION_LIMIT)
+
+    @property
+    def reached(self) -> bool:
+        """Whether it is a consensus."""
+        near = self.overall <= OVERALL_LIMIT and not self.apart
+        return near and not self.refusing and self.supported
+
+    @property
+    def supported(self) -> bool:
+        """Whether enough of the scores' weight rests on true quotes."""
+        return self.support >= LEAST_SUPPORT
+
+
+def overall(criteria: Sequence[Criterion], position: Position) -> Fraction:
+    """The weighted mean of a judge's scores."""
+    return sum((exact(position.score(c.name)) * c.share for c in criteria), Fraction(0))
+
+
+def support(criteria: Sequence[Criterion], histories: Sequence[Sequence[Position]]) -> Fraction:
+    """The share of the judges' weight that rests on true quotes, from 0 to 1.
+
+    ``histories`` are each judge's positions, the newest last. A score rests on what its judge
+    quoted from the solution since it gave that score.
+    """
+    shares = {criterion.name: criterion.share for criterion in criteria}
+    resting = (shares[n] for positions in histories for n in shares if _founded(n, positions))
+    return sum(resting, Fraction(0)) / max(len(histories), 1)
+
+
+def since_scored(name: str, positions: Sequence[Position]) -> tuple[Mark, ...]:
+    """A judge's marks of a criterion since it gave the score that it has now, the oldest first."""
+    marks = [mark for position in positions for mark in position.marks if mark.name == name]
+    start = len(marks)
+    while start and exact(marks[start - 1].score) == exact(marks[-1].score):
+        start -= 1
+    return tuple(marks[start:])
+
+
+def _founded(name: str, positions: Sequence[Position]) -> bool:
+    marks = since_scored(name, positions)
+    return any(founded(mark.evidence, mark.discounted) for mark in marks)
+
+
+def agreement(
+    criteria: Sequence[Criterion],
+    positions: Sequence[Position],
+    *,
+    debated: bool,
+    support: Fraction = Fraction(1),
+) -> Agreement:
+    """How near these positions are; ``debated``: after a debate, where all have to accept too."""
+    return Agreement(
+        _spread([overall(criteria, p) for p in positions]),
+        {c.name: _spread([exact(p.score(c.name)) for p in positions]) for c in criteria},
+        tuple(p.judge for p in positions if not p.accepts) if debated else (),
+        support,
+    )
+
+
+class Scores(NamedTuple):
+    """What the judges' scores come to together."""
+
+    overall: Fraction
+    criteria: Mapping[str, Fraction]
+
+
+def means(criteria: Sequence[Criterion], positions: Sequence[Position]) -> Scores:
+    """The mean of each criterion's scores, and the weighted mean of those."""
+    found = {
+        c.name: sum((exact(p.score(c.name)) for p in positions), Fraction(0)) / len(positions)
+        for c in criteria
+    }
+    return Scores(sum((found[c.name] * c.share for c in criteria), Fraction(0)), found)
+
+
+def medians(criteria: Sequence[Criterion], positions: Sequence[Position]) -> Scores:
+    """The median of each criterion's scores, and the weighted mean of those.
+
+    For an even number the mean of the two in the middle.
+    """
+    found = {c.name: median([exact(p.score(c.name)) for p in positions]) for c in criteria}
+    return Scores(sum((found[c.name] * c.share for c in criteria), Fraction(0)), found)
+
+
+def recommended(positions: Sequence[Position]) -> Recommendation:
+    """The median recommendation; of two in the middle the worse one."""
+    order = sorted(RECOMMENDATIONS.index(p.recommendation) for p in positions)
+    return RECOMMENDATIONS[order[len(order) // 2]]
+
+
+class Gap(NamedTuple):
+    """Two judges that disagree on a criterion, seen from one of them."""
+
+    judge: int
+    """The other one."""
+    criterion: str
+    mine: float
+    theirs: float
+
+
+def gaps(own: Position, others: Sequence[Position]) -> tuple[Gap, ...]:
+    """Where others' scores lie more than one point from a judge's own."""
+    return tuple(
+        Gap(other.judge, mark.name, mark.score, other.score(mark.name))
+        for mark in own.marks
+        for other in others
+        if abs(exact(mark.score) - exact(other.score(mark.name))) > CRITERION_LIMIT
+    )
+
+
+class Revision(NamedTuple):
+    """A score that a judge changed in a debate."""
+
+    judge: int
+    round: int
+    criterion: str
+    before: float
+    after: float
+    reason: str
+    new_evidence: tuple[str, ...]
+    """Quotes from the solution that this judge had not given for this criterion before."""
+
+    @property
+    def conformity(self) -> bool:
+        """Whether nothing new from the solution stands behind it."""
+        return not self.new_evidence
+
+
+def revisions(history: Sequence[Position]) -> tuple[Revision, ...]:
+    """What one judge changed, from its position before any debate (the first one) on."""
+    found = []
+    for number, (before, after) in enumerate(pairwise(history), 1):
+        for place, (old, new) in enumerate(zip(before.marks, after.marks, strict=True)):
+            if exact(old.score) == exact(new.score):
+                continue
+            known = [q for position in history[:number] for q in position.marks[place].evidence]
+            fresh = tuple(quote for quote in new.evidence if not _is_known(quote, known))
+            found.append(
+                Revision(
+                    after.judge, number, new.name, old.score, new.score, new.justification, fresh
+                )
+            )
+    return tuple(found)
+
+
+def _is_known(quote: str, known: Sequence[str]) -> bool:
+    """Whether it is one of these quotes, a part of one, or one with a few characters more."""
+    plain = _plain(quote)
+    for old in map(_plain, known):
+        if plain in old or (old in plain and len(plain) - len(old) < LEAST_QUOTE):
+            return True
+    return False
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split())
+
+
+def total(number: Fraction) -> str:
+    """A mean for people: as :func:`shown`, with at least one decimal: ``4.0``, ``4.33``."""
+    text = shown(number)
+    return text if "." in text else f"{text}.0"
+
+
+def plain_number(value: object) -> Any:
+    """A score as JSON writes it: 4, not 4.0."""
+    number = float(value)  # type: ignore[arg-type]
+    return int(number) if number.is_integer() else number
+
+
+def _spread(values: Sequence[Fraction]) -> Fraction:
+    return max(values) - min(values)

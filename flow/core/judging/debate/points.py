@@ -1,0 +1,96 @@
+"""Strengths and weaknesses in a debate: their numbers, and which judges share them.
+
+A point's number names its judge, its turn, and its place there: ``2.1.S3`` is the third strength
+that judge 2 names in debate round 1. A judge that holds what another has written gives the number,
+so that equal views in other words are counted together.
+"""
+
+from __future__ import annotations
+
+from flow.cheap_typing import TYPE_CHECKING, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from flow.core.judging.debate.model import Position
+
+Kind = Literal["strengths", "weaknesses"]
+KINDS: tuple[Kind, ...] = ("strengths", "weaknesses")
+_LETTERS: Mapping[Kind, str] = {"strengths": "S", "weaknesses": "W"}
+MOST_SHARED = 100
+
+
+class Point(NamedTuple):
+    """A strength or a weakness, and its number."""
+
+    number: str
+    text: str
+
+    @property
+    def kind(self) -> Kind:
+        """Which of both it is."""
+        letter = self.number.rpartition(".")[2][:1]
+        return "strengths" if letter == _LETTERS["strengths"] else "weaknesses"
+
+
+class Named(NamedTuple):
+    """A point, and the judges that name or share it."""
+
+    text: str
+    judges: tuple[int, ...]
+
+
+class Stand(NamedTuple):
+    """A judge's newest position, and the points of others that it shares."""
+
+    position: Position
+    shares: tuple[Point, ...] = ()
+
+
+def numbered(position: Position, turn: int, kind: Kind) -> tuple[Point, ...]:
+    """The points of one kind that a judge names in a turn (0: its assessment)."""
+    start = f"{position.judge}.{turn}.{_LETTERS[kind]}"
+    return tuple(Point(f"{start}{n}", text) for n, text in enumerate(_texts(position, kind), 1))
+
+
+def all_numbered(positions: Sequence[Position]) -> Iterator[Point]:
+    """Every point of one judge; ``positions`` from its assessment on."""
+    for turn, position in enumerate(positions):
+        for kind in KINDS:
+            yield from numbered(position, turn, kind)
+
+
+def shared(
+    given: Sequence[str], others: Mapping[str, str]
+) -> tuple[tuple[Point, ...], tuple[str, ...]]:
+    """The points of ``others`` (by number) that ``given`` names, and the names that are none."""
+    kept: dict[str, Point] = {}
+    unknown: dict[str, None] = {}
+    for name in given:
+        number = name.strip(" \t\n()[]{}#`'\"").upper()
+        if number in others:
+            kept.setdefault(number, Point(number, others[number]))
+        else:
+            unknown.setdefault(name)
+    return tuple(kept.values())[:MOST_SHARED], tuple(unknown)[:MOST_SHARED]
+
+
+def grouped(stands: Sequence[Stand], kind: Kind) -> list[Named]:
+    """The points that the judges hold now, those of most judges first.
+
+    Equal but for case, spaces and a full stop is equal.
+    """
+    rows: dict[str, tuple[str, list[int]]] = {}
+    for stand in stands:
+        shares = (point.text for point in stand.shares if point.kind == kind)
+        for text in (*_texts(stand.position, kind), *shares):
+            key = " ".join(text.split()).casefold().rstrip(".")
+            _, judges = rows.setdefault(key, (text, []))
+            if stand.position.judge not in judges:
+                judges.append(stand.position.judge)
+    ordered = sorted(rows.values(), key=lambda row: -len(row[1]))
+    return [Named(text, tuple(sorted(judges))) for text, judges in ordered]
+
+
+def _texts(position: Position, kind: Kind) -> tuple[str, ...]:
+    return position.strengths if kind == "strengths" else position.weaknesses

@@ -1,0 +1,211 @@
+"""A judge's report file: Markdown for people and judges, with a structured part for Flow.
+
+A file is a list of sections: the assessment, then one for each debate, each ended by a block of
+JSON. Flow reads only these blocks. The text is made from them, so that a number or a word in it
+that is not theirs shows (SPEC section 9.4; the headings are the seed's).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+
+from flow.cheap_typing import TYPE_CHECKING, Any
+from flow.core.decision.explain import visible
+from flow.core.judging.common.numbers import shown
+from flow.core.judging.debate import section as debate_section
+from flow.core.judging.debate.model import overall, total
+from flow.core.judging.debate.points import KINDS, numbered
+from flow.core.judging.debate.prompt import QUESTIONS
+from flow.core.judging.debate.section import Altered
+
+if TYPE_CHECKING:
+    from flow.core.judging.debate.model import Mark, Position
+    from flow.core.judging.debate.section import About, Section
+
+_BLOCK = re.compile(r"^```json\n(.*?)\n```\n", re.MULTILINE | re.DOTALL)
+_ACTIVE = re.compile(r"([\\`*_\[\]<>|#~])")
+MOST_SECTIONS = 100
+
+
+def render(about: About, section: Section) -> str:
+    """One section as it stands in the file."""
+    lines = _assessment(about, section) if section.round == 0 else _debate(about, section)
+    block = json.dumps(debate_section.document(about, section), indent=1, ensure_ascii=False)
+    return "\n".join([*lines, "", "```json", block, "```", ""])
+
+
+def read(about: About, judge: int, text: str) -> tuple[Section, ...]:
+    """The sections of a report file; :class:`Altered` where it is not as Flow writes it."""
+    found = []
+    for number, match in enumerate(_BLOCK.finditer(text)):
+        if number >= MOST_SECTIONS:
+            raise Altered(f"it has more than {MOST_SECTIONS} structured parts")
+        line = text.count("\n", 0, match.start()) + 1
+        section = _section(about, judge, match[1], f"the structured part at line {line}")
+        if section.round != number:
+            raise Altered(f"the structured part at line {line} is not that of round {number}")
+        found.append(section)
+    if not found:
+        raise Altered("it has no structured part")
+    try:
+        wanted = "".join(render(about, section) for section in found)
+    except (ValueError, TypeError, AttributeError):
+        raise Altered("its structured parts hold something else than what Flow writes") from None
+    _compare(wanted, text)
+    return tuple(found)
+
+
+def inert(text: str) -> str:
+    """Foreign text on one line of Markdown, where it starts and links nothing."""
+    return _ACTIVE.sub(r"\\\1", visible(" ".join(text.split())))
+
+
+def quoted(text: str) -> str:
+    """A quote as a code span, letter for letter."""
+    runs = [len(run) for run in re.findall("`+", text)]
+    marks = "`" * (max(runs, default=0) + 1)
+    edge = " " if text.startswith("`") or text.endswith("`") else ""
+    return f"{marks}{edge}{visible(text)}{edge}{marks}"
+
+
+def _assessment(about: About, section: Section) -> list[str]:
+    position = section.position
+    lines = [
+        f"Done by Judge {position.judge}",
+        "",
+        "# Evaluation Report",
+        "",
+        f"- Task: {inert(about.task)}",
+        *(f"- Solution: {quoted(name)}" for name in about.solution),
+        "",
+        "## Criteria",
+    ]
+    for criterion, mark in zip(about.criteria, position.marks, strict=True):
+        name = inert(criterion.name)
+        lines += [
+            "",
+            f'**Criterion "{name}"** ({criterion.percent}%): {shown(mark.score)}/5',
+            *(f"- Evidence: {quoted(quote)}" for quote in mark.evidence),
+            *(f"- Not in the solution: {quoted(quote)}" for quote in mark.discounted),
+            *(f"- Too short to look up: {quoted(quote)}" for quote in mark.too_short),
+            f"- Justification: {inert(mark.justification)}",
+        ]
+    score = total(overall(about.criteria, position))
+    lines += ["", f"**Overall Weighted Score**: {score}/5.0", *_points(section)]
+    lines += ["", f"**Recommendation**: {position.recommendation}", "", "## Verification", ""]
+    for number, asked in enumerate(section.verification, 1):
+        lines += [f"{number}. {inert(asked.question)}", f"   - {inert(asked.answer)}"]
+    if len(section.verification) < QUESTIONS:
+        given = len(section.verification) or "none"
+        lines.append(f"(asked for {QUESTIONS} questions and answers, the judge gave {given})")
+    changed = [
+        f'- Criterion "{inert(mark.name)}": {shown(before)} in the draft, {shown(mark.score)} now'
+        for before, mark in zip(section.before, position.marks, strict=True)
+        if before != mark.score
+    ]
+    return [*lines, "", "Changed by it:", *(changed or ["- nothing"])]
+
+
+def _debate(about: About, section: Section) -> list[str]:
+    position = section.position
+    lines = ["", f"## Debate Round {section.round}", "", "### Disagreements Identified", ""]
+    for one in section.disagreements:
+        lines += [
+            f'**Disagreement with Judge {one.judge} on Criterion "{inert(one.criterion)}"**',
+            f"- My score: {shown(one.mine)}/5",
+            f"- Their score: {shown(one.theirs)}/5",
+            f"- My defense: {inert(one.defense) or _defense(position, one.criterion)}",
+            f"- My challenge: {inert(one.challenge) or '(none given)'}",
+            "",
+        ]
+    if not section.disagreements:
+        lines += ["None: no score lies more than one point from another judge's.", ""]
+    lines += ["### Revised Assessment", "", "After considering other judges' arguments:"]
+    for before, mark in zip(section.before, position.marks, strict=True):
+        lines += _revised(before, mark, mark.name in section.conformity)
+    score = total(overall(about.criteria, position))
+    lines += ["", f"**New Weighted Score**: {score}/5.0", *_points(section)]
+    shares = [f"- {inert(point.text)} ({point.number})" for point in section.shares]
+    lines += ["", "### Points of Others Shared", "", *(shares or ["None named."])]
+    agrees = ", ".join(f"Judge {number}" for number in section.agrees_with) or "nobody named"
+    lines += ["", f"**Recommendation**: {position.recommendation}"]
+    lines += ["", f"**Agrees with**: {agrees}"]
+    lines += ["", f"**Accepts the consensus**: {'yes' if position.accepts else 'no'}"]
+    lines += ["", "## Evidences", ""]
+    for mark in position.marks:
+        name = inert(mark.name)
+        lines += [f'- Criterion "{name}": {quoted(quote)}' for quote in mark.evidence]
+        lines += [
+            f'- Criterion "{name}", not in the solution: {quoted(quote)}'
+            for quote in mark.discounted
+        ]
+        lines += [
+            f'- Criterion "{name}", too short to look up: {quoted(quote)}'
+            for quote in mark.too_short
+        ]
+    if not any(mark.evidence or mark.discounted or mark.too_short for mark in position.marks):
+        lines.append("None.")
+    return lines
+
+
+def _defense(position: Position, criterion: str) -> str:
+    """What a judge that gave no defense says of the criterion now."""
+    mark = next(mark for mark in position.marks if mark.name == criterion)
+    return ", ".join(map(quoted, mark.evidence)) or inert(mark.justification)
+
+
+def _revised(before: float, mark: Mark, conformity: bool) -> list[str]:
+    name = f'- **Criterion "{inert(mark.name)}"**'
+    why = inert(mark.justification)
+    if before == mark.score:
+        return [f"{name}: Maintained {shown(before)}/5", f"  - Reason maintained: {why}"]
+    lines = [f"{name}: Revised from {shown(before)} to {shown(mark.score)}/5"]
+    lines.append(f"  - Reason for change: {why}")
+    if conformity:
+        lines.append("  - Flagged by Flow: conformity, no new quote from the solution")
+    return lines
+
+
+def _points(section: Section) -> list[str]:
+    lines = []
+    for kind in KINDS:
+        points = numbered(section.position, section.round, kind)
+        rows = [f"- {inert(point.text)} ({point.number})" for point in points]
+        lines += ["", f"### {kind.capitalize()}", "", *(rows or ["None named."])]
+    return lines
+
+
+def _section(about: About, judge: int, text: str, where: str) -> Section:
+    try:
+        document = json.loads(text, parse_constant=_no_number)
+        section = debate_section.from_document(document)
+        if [mark.name for mark in section.position.marks] != [c.name for c in about.criteria]:
+            raise ValueError("other criteria")
+        whole = json.dumps(debate_section.document(about, section), sort_keys=True)
+        same = whole == json.dumps(document, sort_keys=True)
+    except (ValueError, KeyError, TypeError, RecursionError, OverflowError):
+        raise Altered(f"{where} cannot be read") from None
+    if document["debate"] != about.debate:
+        raise Altered(f"{where} belongs to another debate")
+    if section.position.judge != judge:
+        raise Altered(f"{where} is another judge's")
+    if not same:
+        raise Altered(f"{where} contradicts itself")
+    return section
+
+
+def _no_number(name: str) -> Any:
+    raise ValueError(f"{name} is no number")
+
+
+def _compare(wanted: str, text: str) -> None:
+    """Raise :class:`Altered` at the first line that differs."""
+    if wanted == text:
+        return
+    ours, theirs = wanted.split("\n"), text.split("\n")
+    for number, (one, other) in enumerate(zip(ours, theirs, strict=False), 1):
+        if one != other:
+            said, found = visible(one)[:80], visible(other)[:80]
+            raise Altered(f"line {number} says '{found}', its structured part '{said}'")
+    raise Altered(f"it has {len(theirs)} lines, its structured parts {len(ours)}")

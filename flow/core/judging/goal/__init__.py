@@ -1,0 +1,1 @@
+"""Judging a goal's fuzzy criteria: what judges see, their ballots, what these come to."""

@@ -1,0 +1,122 @@
+"""From several ballots to one opinion (SPEC sections 9.1 and 3, step 5). Arithmetic is Flow's.
+
+A verdict needs more than half of the ballots that were asked for: one that gave no answer is no
+vote for anything. A tie, a spread of confidence above the limit, and judges that agree on a verdict
+but not on the criteria behind it go to a person.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from flow.cheap_typing import TYPE_CHECKING, NamedTuple
+from flow.core.decision.decide import JudgedCriterion
+from flow.core.judging.common.numbers import apart, at_most, exact
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flow.core.decision.decide import JudgedStatus
+    from flow.core.decision.verdict import BlockerType, VerdictName
+    from flow.core.judging.goal.bundle import Sought
+    from flow.core.judging.goal.reply import Ballot
+
+SPREAD_LIMIT = Fraction(4, 10)
+"""Confidences of ballots that agree may lie this far apart, inclusive."""
+
+
+class Tally(NamedTuple):
+    """What the ballots came to."""
+
+    verdict: VerdictName
+    confidence: float
+    reason: str
+    next_step_hint: str
+    blocker_type: BlockerType
+    criteria: tuple[JudgedCriterion, ...]
+    asked: int
+    usable: int
+    agreeing: int
+    spread: float
+    """The largest minus the smallest confidence of the ballots that agree."""
+
+
+def tally(ballots: Sequence[Ballot], asked: int, sought: Sequence[Sought]) -> Tally | None:
+    """The opinion of ``ballots``, of which ``asked`` were wanted; None where there are none."""
+    if not ballots:
+        return None
+    counts = {b.verdict: sum(1 for o in ballots if o.verdict == b.verdict) for b in ballots}
+    leading = max(counts, key=lambda name: counts[name])
+    agreeing = [ballot for ballot in ballots if ballot.verdict == leading]
+    confidences = [exact(ballot.confidence) for ballot in agreeing]
+    spread = max(confidences) - min(confidences)
+    criteria = tuple(_criterion(one, ballots, asked) for one in sought)
+    verdict, why = leading, ""
+    if 2 * len(agreeing) <= asked:
+        verdict, why = "needs_human_review", f"no majority: {_shares(counts, asked)}"
+    elif spread > SPREAD_LIMIT:
+        verdict = "needs_human_review"
+        why = f"the confidences lie {apart(spread, SPREAD_LIMIT)} apart, more than 0.4"
+    elif not _backed(verdict, criteria, sought):
+        verdict = "needs_human_review"
+        why = f"a majority says {leading}, but not of the same criteria"
+    # Their mean times their share of what was asked.
+    confidence = sum(confidences, Fraction(0)) / asked
+    speaker = agreeing[0]
+    said = f'{leading}: "{speaker.reason}"' if asked > 1 else f'"{speaker.reason}"'
+    parts = [why, _summary(agreeing, asked) if asked > 1 else "", speaker.lowered, said]
+    return Tally(
+        verdict,
+        at_most(confidence),  # rounded up, it could reach a limit it misses
+        "; ".join(part for part in parts if part),
+        speaker.next_step_hint,
+        speaker.blocker_type,
+        criteria,
+        asked,
+        len(ballots),
+        len(agreeing),
+        float(spread),
+    )
+
+
+def _criterion(one: Sought, ballots: Sequence[Ballot], asked: int) -> JudgedCriterion:
+    """The status that more than half of the asked ballots give; else incomplete."""
+    rows = [ballot.row(one.id) for ballot in ballots]
+    statuses: tuple[JudgedStatus, ...] = ("pass", "fail", "incomplete")
+    counts = {status: sum(1 for row in rows if row.status == status) for status in statuses}
+    for status in statuses:
+        if 2 * counts[status] > asked:
+            row = next(row for row in rows if row.status == status)
+            agreed = f"{counts[status]} of {asked} ballots" if asked > 1 else ""
+            return row._replace(remark=": ".join(filter(None, (agreed, row.remark))))
+    said = ", ".join(f"{count} {status}" for status, count in counts.items() if count)
+    remark = f"no majority of {asked} ballots: {said}"
+    return JudgedCriterion(one.id, "incomplete", remark=remark)
+
+
+def _backed(
+    verdict: VerdictName, criteria: Sequence[JudgedCriterion], sought: Sequence[Sought]
+) -> bool:
+    """Whether the criteria, each by its own majority, say what the verdict says.
+
+    Of ``achieved`` they do: each ballot that says it passes every required criterion.
+    """
+    status = {row.id: row.status for row in criteria}
+    required = [status[one.id] for one in sought if one.must_pass]
+    if verdict in ("not_achieved", "blocked") and required:
+        return any(each != "pass" for each in required)
+    return True
+
+
+def _shares(counts: dict[VerdictName, int], asked: int) -> str:
+    silent = asked - sum(counts.values())
+    said = [f"{count} {verdict}" for verdict, count in counts.items()]
+    return ", ".join([*said, *([f"{silent} without an answer"] if silent else [])])
+
+
+def _summary(agreeing: Sequence[Ballot], asked: int) -> str:
+    low, high = min(b.confidence for b in agreeing), max(b.confidence for b in agreeing)
+    spread = (
+        f"confidences {low:g} throughout" if low == high else f"confidences {low:g} to {high:g}"
+    )
+    return f"{len(agreeing)} of {asked} ballots agree, {spread}"

@@ -1,0 +1,137 @@
+"""What a judge of a goal sees, as values, and how the parts share the room (SPEC section 9.1)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from flow.core.untrusted.fences import LIMIT, Part
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_T = TypeVar("_T")
+
+PROMPT_LIMIT = 200_000
+"""Bytes of a whole prompt (SPEC section 9.1)."""
+MOST_ITEMS = 300
+"""Pieces of evidence in one prompt; the others are counted."""
+MOST_SOUGHT = 100
+"""Criteria in one question: of more no judge could see anything to speak of."""
+
+
+class Sought(NamedTuple):
+    """A criterion that the judge is asked about."""
+
+    id: str
+    text: str
+    must_pass: bool
+    fuzzy: bool = True
+
+
+class Item(NamedTuple):
+    """One piece of evidence of a criterion.
+
+    ``counts`` is False for what others recorded: it is shown as such, and no pass rests on it.
+    """
+
+    criterion_id: str
+    what: str
+    """Flow's own words: ``file``, ``output of its evidence_command``."""
+    part: Part
+    counts: bool = True
+    also: tuple[str, ...] = ()
+    """Other criteria that it is evidence of, too; it stands in the prompt once."""
+
+    def about(self, criterion_id: str) -> bool:
+        """Whether it is evidence of this criterion."""
+        return criterion_id == self.criterion_id or criterion_id in self.also
+
+
+class Missing(NamedTuple):
+    """What is not there for a criterion. ``why`` is Flow's own words."""
+
+    criterion_id: str
+    why: str
+
+
+class Previous(NamedTuple):
+    """The previous verdict. ``said`` is Flow's own words, ``text`` those of whoever gave it."""
+
+    said: str
+    text: str
+
+
+class Bundle(NamedTuple):
+    """Everything a judge is given; nothing else reaches a prompt."""
+
+    goal_id: str
+    turn: int
+    sought: tuple[Sought, ...]
+    contract: tuple[Part, ...]
+    """The goal's outcome, its other criteria, its specification and constraints."""
+    report: str
+    """What commands and boundary came to."""
+    items: tuple[Item, ...]
+    missing: tuple[Missing, ...]
+    previous: Previous | None
+    turns_left: int
+    denied: tuple[str, ...] = ()
+    """Entries of ``denied_context`` that are no path patterns."""
+    left_out: tuple[str, ...] = ()
+    """What was not even read, and why; Flow's own words."""
+
+    def grounded(self, criterion_id: str) -> bool:
+        """Whether there is anything that a pass of this criterion could rest on."""
+        return any(item.counts and item.about(criterion_id) for item in self.items)
+
+    def about(self, sought: tuple[Sought, ...]) -> Bundle:
+        """The same question about these criteria only."""
+        known = {one.id for one in sought}
+        return self._replace(
+            sought=sought, missing=tuple(one for one in self.missing if one.criterion_id in known)
+        )
+
+    def without_evidence(self) -> Bundle:
+        """The same question with nothing to rest a pass on (the null-evidence canary)."""
+        return self._replace(
+            items=(),
+            missing=tuple(Missing(one.id, "no evidence at all") for one in self.sought),
+            report="No command was run, and nothing is known of the files.",
+            previous=None,
+            left_out=(),
+        )
+
+
+def rotated(bundle: Bundle, ballot: int) -> Bundle:
+    """``bundle`` with the criteria, and each one's evidence, in another order for each ballot.
+
+    Judges favour what comes first or last; over the ballots each place is taken in turn.
+    """
+    sought = _turned(bundle.sought, ballot)
+    items = [
+        item
+        for one in sought
+        for item in _turned([i for i in bundle.items if i.criterion_id == one.id], ballot)
+    ]
+    known = {one.id for one in sought}
+    others = _turned([item for item in bundle.items if item.criterion_id not in known], ballot)
+    return bundle._replace(sought=tuple(sought), items=(*items, *others))
+
+
+def _turned(rows: Sequence[_T], by: int) -> list[_T]:
+    first = by % len(rows) if rows else 0
+    return [*rows[first:], *rows[:first]]
+
+
+def fair_limit(sizes: Sequence[int], room: int, most: int = LIMIT) -> int:
+    """The largest limit, at most ``most``, with which parts of these sizes fit into ``room`` bytes.
+
+    Every part gets the same limit, so that a long one buys nothing.
+    """
+    left, waiting = room, sorted(sizes)
+    for number, size in enumerate(waiting):
+        share = left // (len(waiting) - number)
+        if size > share:
+            return max(min(share, most), 0)
+        left -= size
+    return most

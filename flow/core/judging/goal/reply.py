@@ -1,0 +1,305 @@
+"""What a judge may answer about a goal, and what is made of it (SPEC section 9.1).
+
+The reply is as hostile as the evidence: nothing in it is taken for more than an opinion, and what
+is not the asked-for shape, or contradicts itself, is no answer at all.
+"""
+
+from __future__ import annotations
+
+from flow.cheap_typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from flow.core.decision.decide import JudgedCriterion, JudgedStatus
+from flow.core.decision.explain import visible
+from flow.core.decision.verdict import HINT_LIMIT, BlockerType, VerdictName, clip
+from flow.core.judging.common.numbers import within
+from flow.core.judging.common.quotes import QuotableTexts, distinct, is_long_enough, mostly_invented
+from flow.core.judging.common.shapes import are_texts
+from flow.core.untrusted import suspicious
+from flow.core.untrusted.fences import blunt
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from flow.core.judging.goal.bundle import Sought
+    from flow.core.judging.goal.prompt import Given, Prompt
+
+FIELDS = (
+    "criterion_results",
+    "reason",
+    "next_step_hint",
+    "blocker_type",
+    "confidence",
+    "verdict",
+)
+ROW_FIELDS = ("criterion_id", "evidence", "reason", "status")
+MOST_QUOTES = 100
+"""Quotes of one criterion that are looked at."""
+REASON_CAP = 1000
+"""Characters that are kept of a judge's reason."""
+ROW_REASON_CAP = 300
+"""Characters that are kept of its reason for one criterion."""
+
+Unfounded = Literal["missing", "invented", "mostly invented"]
+"""Why a pass does not stand: nothing to rest on, no quote of it, or most quotes made up."""
+
+Statuses: tuple[JudgedStatus, ...] = get_args(JudgedStatus)
+Verdicts: tuple[VerdictName, ...] = get_args(VerdictName)
+Blockers: tuple[BlockerType, ...] = get_args(BlockerType)
+
+
+def schema(sought: Sequence[Sought]) -> dict[str, Any]:
+    """The JSON Schema of the reply, evidence first (SPEC section 9.1)."""
+    text = {"type": "string"}
+    criterion_id: dict[str, Any] = {"type": "string"}
+    if sought:
+        criterion_id["enum"] = [one.id for one in sought]
+    row = {
+        "type": "object",
+        "additionalProperties": False,
+        "required": list(ROW_FIELDS),
+        "properties": {
+            "criterion_id": criterion_id,
+            "evidence": {
+                "type": "array",
+                "description": "Passages copied word for word from this criterion's evidence.",
+                "items": text,
+            },
+            "reason": {"type": "string", "description": "What the passages show and do not show."},
+            "status": {"type": "string", "enum": list(Statuses)},
+        },
+    }
+    return {
+        "type": "object",
+        "additionalProperties": False,
+        "required": list(FIELDS),
+        "properties": {
+            "criterion_results": {"type": "array", "items": row},
+            "reason": text,
+            "next_step_hint": text,
+            "blocker_type": {"type": "string", "enum": list(Blockers)},
+            "confidence": {"type": "number", "description": "From 0 to 1."},
+            "verdict": {"type": "string", "enum": list(Verdicts)},
+        },
+    }
+
+
+class Ballot(NamedTuple):
+    """One usable opinion of one judge. Its texts are made safe to show."""
+
+    judge: str
+    verdict: VerdictName
+    confidence: float
+    reason: str
+    next_step_hint: str
+    blocker_type: BlockerType
+    rows: tuple[JudgedCriterion, ...]
+    remarks: tuple[str, ...] = ()
+    """What was discounted, and why."""
+    lowered: str = ""
+    """Why ``verdict`` is less than the judge said; empty where it is what it said."""
+
+    def lower(self, verdict: VerdictName, why: str) -> Ballot:
+        """Less than it said; its hint goes, since it fits a goal that is achieved."""
+        return self._replace(verdict=verdict, lowered=why, next_step_hint="")
+
+    def row(self, criterion_id: str) -> JudgedCriterion:
+        """The answer about one criterion."""
+        return next(row for row in self.rows if row.id == criterion_id)
+
+
+class Unusable(NamedTuple):
+    """A reply that is no answer, and why."""
+
+    why: str
+
+
+def read(
+    value: Mapping[str, Any], judge: str, sought: Sequence[Sought], prompt: Prompt
+) -> Ballot | Unusable:
+    """``value`` (an object) as a ballot of ``judge``, checked against what it was given."""
+    fault = _shape(value) or _answers(value["criterion_results"], sought) or _agrees(value, sought)
+    if fault is not None:
+        return Unusable(fault)
+    remarks: list[str] = []
+    rows = []
+    unfounded: dict[Unfounded, list[str]] = {name: [] for name in get_args(Unfounded)}
+    answers = {row["criterion_id"]: row for row in value["criterion_results"]}
+    for one in sought:
+        row, why = _checked(answers[one.id], one, prompt, remarks)
+        rows.append(row)
+        if why is not None and one.must_pass:
+            unfounded[why].append(one.id)
+    ballot = Ballot(
+        judge,
+        value["verdict"],
+        value["confidence"],
+        said(value["reason"], REASON_CAP),
+        said(value["next_step_hint"], HINT_LIMIT - 40),
+        value["blocker_type"],
+        tuple(rows),
+        tuple(remarks),
+    )
+    lowered = _why_not_achieved(unfounded) if ballot.verdict == "achieved" else ""
+    return ballot.lower("needs_human_review", lowered) if lowered else ballot
+
+
+_NO_GROUND: dict[Unfounded, str] = {
+    "invented": "it says achieved, but quotes nothing from the evidence of {}",
+    "mostly invented": "it says achieved, but most of what it quotes for {} is in nothing it saw",
+    "missing": "there is no evidence for {} to rest a pass on",
+}
+"""Why ``achieved`` does not count, the gravest first, with the criteria it is said of."""
+
+
+def _why_not_achieved(unfounded: Mapping[Unfounded, Sequence[str]]) -> str:
+    """Why a reply's ``achieved`` does not count; empty where all its passes have a ground."""
+    for kind, why in _NO_GROUND.items():
+        if names := unfounded[kind]:
+            return why.format(", ".join(names[:8]))
+    return ""
+
+
+def said(text: str, limit: int) -> str:
+    """A judge's words on one line, for people and for prompts: capped, and with no power left.
+
+    Control, bidirectional and invisible characters become escapes, double quotes single ones (it
+    is shown between double quotes), and what poses as a fence or a role loses its brackets.
+    """
+    words = " ".join(text[: limit * 8].split())
+    line = visible(words).replace('"', "'").replace("`", "'")
+    return clip(blunt(line) if suspicious.imitates(suspicious.normal(words)) else line, limit)
+
+
+def _shape(value: Mapping[str, Any]) -> str | None:
+    problem = _keys(value, FIELDS, "the reply")
+    if problem:
+        return problem
+    for key in ("reason", "next_step_hint"):
+        if not isinstance(value[key], str):
+            return f"{key} is no text"
+    for key, known in (("blocker_type", Blockers), ("verdict", Verdicts)):
+        if not isinstance(value[key], str) or value[key] not in known:
+            return f"{key} is {_show(value[key])}, none of {', '.join(known)}"
+    confidence = value["confidence"]
+    if isinstance(confidence, bool) or not isinstance(confidence, (int, float)):
+        return f"confidence is {_show(confidence)}, no number"
+    if not within(confidence, 0, 1):
+        return f"confidence is {_show(confidence)}, not from 0 to 1"
+    rows = value["criterion_results"]
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        return "criterion_results is no list of objects"
+    for row in rows:
+        problem = _keys(row, ROW_FIELDS, "a criterion result") or _row_shape(row)
+        if problem:
+            return problem
+    return None
+
+
+def _row_shape(row: Mapping[str, Any]) -> str | None:
+    if not isinstance(row["criterion_id"], str) or not isinstance(row["reason"], str):
+        return "a criterion result has a criterion_id or a reason that is no text"
+    if not isinstance(row["status"], str) or row["status"] not in Statuses:
+        return f"a status is {_show(row['status'])}, none of {', '.join(Statuses)}"
+    quotes = row["evidence"]
+    if not are_texts(quotes):
+        return "the evidence of a criterion result is no list of texts"
+    return None
+
+
+def _keys(value: Mapping[str, Any], wanted: Sequence[str], what: str) -> str | None:
+    missing = [key for key in wanted if key not in value]
+    if missing:
+        return f"{what} has no {', '.join(missing)}"
+    more = [_show(key) for key in value if key not in wanted]
+    return f"{what} has unknown fields: {', '.join(more[:5])}" if more else None
+
+
+def _answers(rows: Sequence[Mapping[str, Any]], sought: Sequence[Sought]) -> str | None:
+    asked = [one.id for one in sought]
+    named = [row["criterion_id"] for row in rows]
+    unknown = [_show(name) for name in named if name not in asked]
+    if unknown:
+        return f"it answers about criteria nobody asked about: {', '.join(unknown[:5])}"
+    twice = sorted({name for name in named if named.count(name) > 1})
+    if twice:
+        return f"it answers twice about {', '.join(twice[:5])}"
+    silent = [one for one in asked if one not in named]
+    return f"it does not answer about {', '.join(silent[:5])}" if silent else None
+
+
+def _agrees(value: Mapping[str, Any], sought: Sequence[Sought]) -> str | None:
+    """Why the verdict contradicts the reply's own criteria; None where it does not."""
+    status = {row["criterion_id"]: row["status"] for row in value["criterion_results"]}
+    open_ones = [one.id for one in sought if one.must_pass and status[one.id] != "pass"]
+    required = any(one.must_pass for one in sought)
+    verdict = value["verdict"]
+    if verdict == "achieved" and open_ones:
+        return f"its verdict is achieved, but {', '.join(open_ones[:5])} does not pass"
+    if verdict == "achieved" and value["blocker_type"] != "none":
+        return f"its verdict is achieved, but it names a blocker: {value['blocker_type']}"
+    if verdict in ("not_achieved", "blocked") and required and not open_ones:
+        return f"its verdict is {verdict}, but every required criterion passes"
+    if verdict == "blocked" and value["blocker_type"] == "none":
+        return "its verdict is blocked, but it names no blocker"
+    return None
+
+
+def _checked(
+    row: Mapping[str, Any], one: Sought, prompt: Prompt, remarks: list[str]
+) -> tuple[JudgedCriterion, Unfounded | None]:
+    """One answer with its quotes looked up; why its pass does not stand, where it does not.
+
+    What a command has proved rests on that: no quote is asked for at a second look.
+    """
+    criterion_id: str = row["criterion_id"]
+    own = [given for given in prompt.given if given.about(criterion_id)]
+    places = _Places(own, prompt)
+    origins = [places.origin(quote) for quote in distinct(row["evidence"][:MOST_QUOTES])]
+    true, elsewhere, invented = (
+        origins.count(origin) for origin in ("own", "elsewhere", "nowhere")
+    )
+    if invented:
+        remarks.append(f"{criterion_id}: {_count(invented)} in nothing it was given: discounted")
+    if elsewhere:
+        remarks.append(f"{criterion_id}: {_count(elsewhere)} not in this criterion's evidence")
+    reason = said(row["reason"], ROW_REASON_CAP)
+    status: JudgedStatus = row["status"]
+    why: Unfounded | None = None
+    lowered = ""
+    ground = any(given.counts for given in own)
+    proved = not one.fuzzy and ground
+    if status == "pass" and not true and not (proved and not invented):
+        why = "invented" if ground else "missing"
+        rests_on = "no quote from its evidence" if ground else "no evidence at all"
+        lowered = f"the pass rests on {rests_on}"
+    elif status == "pass" and mostly_invented(true, invented):
+        why = "mostly invented"
+        lowered = f"{invented} quotes are invented and {true} true"
+    if lowered:
+        remarks.append(f"{criterion_id}: {lowered}, so it is incomplete")
+        status = "incomplete"
+    return JudgedCriterion(criterion_id, status, reason, lowered), why
+
+
+def _count(number: int) -> str:
+    return "one quote is" if number == 1 else f"{number} quotes are"
+
+
+class _Places:
+    """Where a quote may come from."""
+
+    def __init__(self, own: Sequence[Given], prompt: Prompt) -> None:
+        self._counting = QuotableTexts([given.text for given in own if given.counts])
+        others = [given.text for given in prompt.given if not (given in own and given.counts)]
+        self._others = QuotableTexts([*others, prompt.contract])
+
+    def origin(self, quote: str) -> Literal["own", "elsewhere", "nowhere", "too short"]:
+        """``own``: in evidence of this criterion that counts."""
+        if self._counting.contain(quote):
+            return "own"
+        if self._others.contain(quote):
+            return "elsewhere"
+        return "nowhere" if is_long_enough(quote) else "too short"
+
+
+def _show(value: object) -> str:
+    return visible(str(value))[:60]

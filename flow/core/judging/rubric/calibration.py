@@ -1,0 +1,179 @@
+"""How well a judge agrees with people (issue 5, point 7; ``flow.goals.judge.minKappa``).
+
+A label is one thing that a person and a judge both decided. ``pass`` is the positive class:
+sensitivity is the share of what people passed that the judge passed too, specificity the share of
+what people failed that the judge failed too.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+
+from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+LEAST_LABELS = 30
+"""With fewer labels than this nothing is known of a judge."""
+LEAST_OF_EACH = 5
+"""And with fewer than this that people passed, or that they failed, neither: a judge that says the
+same to everything agrees with people who do."""
+Z = 1.959963984540054
+"""The normal quantile of a two-sided 95% interval."""
+
+
+class Label(NamedTuple):
+    """What a person and what a judge said of the same thing: True is a pass."""
+
+    person: bool
+    judge: bool
+
+
+class Share(NamedTuple):
+    """A proportion with its 95% Wilson interval; all None where there is nothing to divide by."""
+
+    hits: int
+    of: int
+    value: float | None
+    low: float | None
+    high: float | None
+
+    def to_document(self) -> dict[str, Any]:
+        """As ``--json`` prints it."""
+        return dict(self._asdict())
+
+
+class Calibration(NamedTuple):
+    """The confusion table and what follows from it.
+
+    ``both_pass`` counts what person and judge passed, ``only_person`` what only the person passed,
+    and so on. ``kappa`` is None where it is not defined (nothing, or only one class on both sides).
+    """
+
+    both_pass: int
+    only_person: int
+    only_judge: int
+    both_fail: int
+    agreement: Share
+    kappa: float | None
+    kappa_low: float | None
+    kappa_high: float | None
+    sensitivity: Share
+    specificity: Share
+
+    @property
+    def labels(self) -> int:
+        """How many labels it rests on."""
+        return self.both_pass + self.only_person + self.only_judge + self.both_fail
+
+    def to_document(self) -> dict[str, Any]:
+        """As ``--json`` prints it."""
+        kappa = {"value": self.kappa, "low": self.kappa_low, "high": self.kappa_high}
+        return {
+            "labels": self.labels,
+            "confusion": {
+                "both_pass": self.both_pass,
+                "only_person": self.only_person,
+                "only_judge": self.only_judge,
+                "both_fail": self.both_fail,
+            },
+            "agreement": self.agreement.to_document(),
+            "kappa": kappa,
+            "sensitivity": self.sensitivity.to_document(),
+            "specificity": self.specificity.to_document(),
+        }
+
+
+class Belief(NamedTuple):
+    """Whether a judge may propose ``achieved``, and why or why not, for a person to read."""
+
+    ok: bool
+    reason: str
+    kappa: float | None
+    labels: int
+
+
+def calibrate(labels: Iterable[Label]) -> Calibration:
+    """The confusion table of ``labels``, and what follows from it."""
+    table = {(person, judge): 0 for person in (True, False) for judge in (True, False)}
+    for label in labels:
+        table[label.person, label.judge] += 1
+    a, b, c, d = table[True, True], table[True, False], table[False, True], table[False, False]
+    kappa, low, high = _kappa(a, b, c, d)
+    return Calibration(
+        both_pass=a,
+        only_person=b,
+        only_judge=c,
+        both_fail=d,
+        agreement=wilson(a + d, a + b + c + d),
+        kappa=kappa,
+        kappa_low=low,
+        kappa_high=high,
+        sensitivity=wilson(a, a + b),
+        specificity=wilson(d, c + d),
+    )
+
+
+def believed(labels: Iterable[Label], min_kappa: float | None) -> Belief:
+    """Whether a judge with these labels may be believed where ``minKappa`` asks for agreement.
+
+    Below it, or with fewer than :data:`LEAST_LABELS` labels or :data:`LEAST_OF_EACH` of either
+    class, it may not. The limit is inclusive. ``min_kappa`` None: nothing is asked for.
+    """
+    found = calibrate(labels)
+    passed = found.both_pass + found.only_person
+    failed = found.labels - passed
+    if min_kappa is None:
+        return Belief(True, "no agreement with people is asked for", found.kappa, found.labels)
+    if found.labels < LEAST_LABELS or min(passed, failed) < LEAST_OF_EACH:
+        reason = (
+            f"it has {found.labels} labels by people ({passed} pass, {failed} fail); at least "
+            f"{LEAST_LABELS} are needed, {LEAST_OF_EACH} of each kind: flow judge calibrate"
+        )
+        return Belief(False, reason, found.kappa, found.labels)
+    kappa = found.kappa if found.kappa is not None else 0.0
+    # Products of whole numbers: the limit is met exactly, whatever a quotient is rounded to.
+    reached = _reaches(found, min_kappa)
+    word = "reaches" if reached else "is below"
+    from flow.core.judging.common.numbers import as_written, told_apart  # which costs at a start
+
+    shown = told_apart(kappa, min_kappa, 2)
+    limit = as_written(min_kappa)
+    reason = f"its kappa of {shown} over {found.labels} labels {word} minKappa {limit}"
+    return Belief(reached, reason, found.kappa, found.labels)
+
+
+def wilson(count: int, of: int) -> Share:
+    """``count`` of ``of`` with the 95% Wilson score interval."""
+    if not of:
+        return Share(count, of, None, None, None)
+    p, z2 = count / of, Z * Z
+    middle = (p + z2 / (2 * of)) / (1 + z2 / of)
+    half = Z / (1 + z2 / of) * sqrt(p * (1 - p) / of + z2 / (4 * of * of))
+    low = 0.0 if count == 0 else max(0.0, middle - half)
+    high = 1.0 if count == of else min(1.0, middle + half)
+    return Share(count, of, p, low, high)
+
+
+def _kappa(a: int, b: int, c: int, d: int) -> tuple[float | None, float | None, float | None]:
+    """Cohen's kappa with a large-sample 95% interval; None where chance explains everything."""
+    n = a + b + c + d
+    by_chance = (a + b) * (a + c) + (c + d) * (b + d)
+    if not n or by_chance == n * n:
+        return None, None, None
+    kappa = (n * (a + d) - by_chance) / (n * n - by_chance)
+    observed, expected = (a + d) / n, by_chance / (n * n)
+    error = sqrt(observed * (1 - observed) / (n * (1 - expected) ** 2))
+    return kappa, max(-1.0, kappa - Z * error), min(1.0, kappa + Z * error)
+
+
+def _reaches(found: Calibration, bar: float) -> bool:
+    from fractions import Fraction
+
+    a, b, c, d = found[:4]
+    n = a + b + c + d
+    by_chance = (a + b) * (a + c) + (c + d) * (b + d)
+    if by_chance == n * n:
+        return False
+    return Fraction(n * (a + d) - by_chance, n * n - by_chance) >= Fraction(str(bar))

@@ -1,0 +1,73 @@
+"""From the document of a rubric file to a rubric (SPEC section 9.2)."""
+
+from __future__ import annotations
+
+from flow.cheap_typing import TYPE_CHECKING, Any
+from flow.core.decision.explain import visible
+from flow.core.judging.rubric import rules
+from flow.core.judging.rubric.model import Rubric, RubricCriterion
+from flow.errors import ContractError, Fault
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+READY_MADE = ("code-quality", "security", "test-coverage", "accessibility", "documentation")
+"""The rubrics that come with Flow, by file name."""
+_CAMEL = {"passingThreshold": "passing_threshold"}
+
+
+def rubric(document: Any, file: str | None = None) -> tuple[Rubric, tuple[str, ...]]:
+    """The rubric of a document, and warnings; camelCase keys are accepted.
+
+    Raises :class:`ContractError` with every fault.
+    """
+    if not isinstance(document, dict):
+        raise ContractError(
+            [Fault("not a rubric: it is no mapping", file=file, remedy="give name and criteria")]
+        )
+    faults: list[Fault] = []
+    plain = _plain(document, rules.KEYS, "", file, faults)
+    if isinstance(plain.get("criteria"), list):
+        plain["criteria"] = [
+            _plain(item, rules.CRITERION_KEYS, f"criteria[{place}].", file, faults)
+            if isinstance(item, dict)
+            else item
+            for place, item in enumerate(plain["criteria"])
+        ]
+    faults += rules.problems(plain, file)
+    if faults:
+        raise ContractError(faults)
+    criteria = tuple(RubricCriterion(**criterion) for criterion in plain["criteria"])
+    made = Rubric(plain["name"], criteria, plain.get("passing_threshold", 0.7))
+    return made, tuple(rules.warnings(plain, file))
+
+
+def _plain(
+    document: Mapping[Any, Any],
+    known: tuple[str, ...],
+    place: str,
+    file: str | None,
+    faults: list[Fault],
+) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in document.items():
+        own = _CAMEL.get(key, key) if isinstance(key, str) else key
+        if own not in known:
+            shown = visible(str(key))[:80]
+            remedy = _near(str(key), known)
+            faults.append(
+                Fault("is not a known key", file=file, key=f"{place}{shown}", remedy=remedy)
+            )
+        elif own in found:
+            message = f"is given twice, as {key} and in its other spelling"
+            faults.append(Fault(message, file=file, key=f"{place}{own}", remedy="keep one of them"))
+        else:
+            found[own] = value
+    return found
+
+
+def _near(key: str, known: tuple[str, ...]) -> str:
+    from difflib import get_close_matches
+
+    close = get_close_matches(key[:80], known, n=1)
+    return f"did you mean {close[0]}?" if close else f"known here: {', '.join(known)}"

@@ -1,0 +1,329 @@
+"""Rubrics, what a judge said about one, and the arithmetic between them (SPEC section 9.2).
+
+The judge gives a score to each criterion and nothing more: the composite, what passed, medians and
+spreads are computed here, exactly, on the numbers as they are written (a score of 0.7 reaches a
+threshold of 0.7). All limits are inclusive.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from statistics import median
+
+from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
+from flow.core.decision.explain import names
+from flow.core.judging.common.numbers import as_written, at_most, exact, told_apart
+from flow.core.judging.common.quotes import LEAST_QUOTE
+from flow.core.judging.rubric.rules import MOST_CRITERIA, problems
+from flow.errors import ContractError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+__all__ = [
+    "MOST_CRITERIA",
+    "Ballot",
+    "CriterionResult",
+    "JudgeResult",
+    "Mark",
+    "Rubric",
+    "RubricCriterion",
+    "missed_thresholds",
+    "result",
+    "spokesman",
+    "why_not",
+]
+
+
+@dataclass(frozen=True)
+class RubricCriterion:
+    """One thing to score. ``weight`` is relative to the others', ``threshold`` a score of its own.
+
+    Checked by the :class:`Rubric` that holds it.
+    """
+
+    name: str
+    description: str
+    weight: float = 1
+    threshold: float | None = None
+
+    def to_document(self) -> dict[str, Any]:
+        """As a rubric file holds it."""
+        own = {} if self.threshold is None else {"threshold": self.threshold}
+        head = {"name": self.name, "description": self.description, "weight": self.weight}
+        return {**head, **own}
+
+
+@dataclass(frozen=True)
+class Rubric:
+    """What a judge scores a subject by.
+
+    Weights are above 0, scores and thresholds from 0 to 1. Raises :class:`ContractError` naming
+    every fault at once.
+    """
+
+    name: str
+    criteria: Sequence[RubricCriterion]
+    passing_threshold: float = 0.7
+
+    def __post_init__(self) -> None:
+        if isinstance(self.criteria, list):
+            object.__setattr__(self, "criteria", tuple(self.criteria))
+        faults = problems(self._bare())
+        if faults:
+            raise ContractError(faults)
+
+    def _bare(self) -> dict[str, Any]:
+        """What the rules look at, whatever types a caller has put in."""
+        criteria: Any = self.criteria
+        if isinstance(criteria, tuple):
+            criteria = [c.to_document() if isinstance(c, RubricCriterion) else c for c in criteria]
+        found = {"name": self.name, "criteria": criteria}
+        return {**found, "passing_threshold": self.passing_threshold}
+
+    def to_document(self) -> dict[str, Any]:
+        """As a rubric file holds it."""
+        return self._bare()
+
+
+@dataclass(frozen=True)
+class CriterionResult:
+    """What one criterion came to.
+
+    ``evidence`` are the judge's quotes that do occur in the subject, ``discounted`` those that do
+    not. ``scores`` holds each ballot's score, in order. ``threshold`` is the criterion's own; None
+    where it has none, and then it cannot fail the rubric by itself.
+    """
+
+    name: str
+    score: float
+    reasoning: str
+    passed: bool
+    evidence: tuple[str, ...] = ()
+    discounted: tuple[str, ...] = ()
+    scores: tuple[float, ...] = ()
+    threshold: float | None = None
+
+    @property
+    def spread(self) -> float:
+        """The highest less the lowest score among the ballots."""
+        return _spread([exact(score) for score in self.scores])
+
+    def to_document(self) -> dict[str, Any]:
+        """As ``--json`` prints it."""
+        own = {} if self.threshold is None else {"threshold": self.threshold}
+        return {
+            "name": self.name,
+            "score": self.score,
+            "passed": self.passed,
+            "reasoning": self.reasoning,
+            "evidence": list(self.evidence),
+            "discounted": list(self.discounted),
+            "scores": list(self.scores),
+            "spread": self.spread,
+            **own,
+        }
+
+
+@dataclass(frozen=True)
+class JudgeResult:
+    """What a judgement came to; true where it passed.
+
+    ``score`` is the weighted mean of the criteria's scores, from 0 to 1. ``samples`` ballots were
+    counted, ``method`` says how they became one, ``spread`` is the highest less the lowest of their
+    composites. ``remarks`` say what a reader should know of this answer: quotes that do not occur,
+    text made harmless, what was left out, ballots without an answer.
+    """
+
+    passed: bool
+    score: float
+    criteria: tuple[CriterionResult, ...]
+    reasoning: str
+    suggestions: tuple[str, ...] = ()
+    rubric: str = ""
+    passing_threshold: float = 0.7
+    samples: int = 1
+    method: str = "one answer"
+    spread: float = 0.0
+    remarks: tuple[str, ...] = ()
+    judge: str = ""
+    cost_usd: float | None = None
+
+    def __bool__(self) -> bool:
+        return self.passed
+
+    def to_document(self) -> dict[str, Any]:
+        """As ``--json`` prints it."""
+        return {
+            "passed": self.passed,
+            "score": self.score,
+            "passing_threshold": self.passing_threshold,
+            "rubric": self.rubric,
+            "criteria": [criterion.to_document() for criterion in self.criteria],
+            "reasoning": self.reasoning,
+            "suggestions": list(self.suggestions),
+            "samples": self.samples,
+            "method": self.method,
+            "spread": self.spread,
+            "remarks": list(self.remarks),
+            "judge": self.judge,
+            "cost_usd": self.cost_usd,
+        }
+
+
+class Mark(NamedTuple):
+    """One criterion in one ballot."""
+
+    score: float
+    reasoning: str
+    evidence: tuple[str, ...] = ()
+    discounted: tuple[str, ...] = ()
+    too_short: tuple[str, ...] = ()
+    """Quotes that nobody can look up: a few characters occur anywhere."""
+
+
+class Ballot(NamedTuple):
+    """One usable reply: a mark for every criterion of the rubric, by name."""
+
+    marks: Mapping[str, Mark]
+    reasoning: str
+    suggestions: tuple[str, ...] = ()
+
+
+def result(rubric: Rubric, ballots: Sequence[Ballot]) -> JudgeResult:
+    """The judgement that one or more ballots come to.
+
+    Several become one by the median of each criterion (the mean of the two in the middle where
+    their number is even); its words are those of the ballot nearest to that median.
+    """
+    if not ballots:
+        raise ValueError("no ballot, no result")
+    medians = {c.name: median([_score(b, c.name) for b in ballots]) for c in rubric.criteria}
+    composite = _composite(rubric, medians)
+    composites = [_ballot_composite(rubric, ballot) for ballot in ballots]
+    spokesman = nearest(composites, composite)
+    bar = exact(rubric.passing_threshold)
+    written: Any = rubric.passing_threshold  # an int, too; and one with all its digits stays
+    below = [
+        c.name
+        for c in rubric.criteria
+        if c.threshold is not None and medians[c.name] < exact(c.threshold)
+    ]
+    return JudgeResult(
+        passed=composite >= bar and not below,
+        score=at_most(composite),
+        criteria=tuple(_criterion(rubric, c, medians[c.name], ballots) for c in rubric.criteria),
+        reasoning=ballots[spokesman].reasoning,
+        suggestions=ballots[spokesman].suggestions,
+        rubric=rubric.name,
+        passing_threshold=written if isinstance(written, float) else float(written),
+        samples=len(ballots),
+        method="one answer" if len(ballots) == 1 else f"median of {len(ballots)} answers",
+        spread=_spread(composites),
+        remarks=tuple(_discounted(rubric, ballots)),
+    )
+
+
+def why_not(result: JudgeResult) -> str:
+    """Why a judgement did not pass, in one sentence.
+
+    Only what failed it is named: the whole, and the criteria that miss a threshold of their own.
+    """
+    score, bar = result.score, result.passing_threshold
+    below = " is below" if exact(score) < exact(bar) else ", passing at"
+    what = f"{result.rubric}: {_short(score, bar)}{below} {as_written(bar)}"
+    missed = missed_thresholds([criterion.to_document() for criterion in result.criteria])
+    whose = "its own threshold" if len(missed) == 1 else "their own thresholds"
+    return f"{what}; below {whose}: {names(missed)}" if missed else what
+
+
+def spokesman(rubric: Rubric, ballots: Sequence[Ballot]) -> int:
+    """The place of the ballot whose words :func:`result` takes."""
+    medians = {c.name: median([_score(b, c.name) for b in ballots]) for c in rubric.criteria}
+    composites = [_ballot_composite(rubric, ballot) for ballot in ballots]
+    return nearest(composites, _composite(rubric, medians))
+
+
+def nearest(values: Sequence[Fraction], to: Fraction) -> int:
+    """The place of the first value that is nearest to ``to``."""
+    return min(range(len(values)), key=lambda place: abs(values[place] - to))
+
+
+def _criterion(
+    rubric: Rubric, criterion: RubricCriterion, median: Fraction, ballots: Sequence[Ballot]
+) -> CriterionResult:
+    marks = [ballot.marks[criterion.name] for ballot in ballots]
+    spoken = marks[nearest([exact(mark.score) for mark in marks], median)]
+    own = criterion.threshold
+    bar = exact(rubric.passing_threshold if own is None else own)
+    return CriterionResult(
+        name=criterion.name,
+        score=at_most(median),
+        reasoning=spoken.reasoning,
+        passed=median >= bar,
+        evidence=spoken.evidence,
+        discounted=spoken.discounted,
+        scores=tuple(float(mark.score) for mark in marks),
+        threshold=own,
+    )
+
+
+def missed_thresholds(criteria: Sequence[Mapping[str, Any]]) -> list[str]:
+    """``security 0.8 (needs 0.9)`` for each criterion (a document) below a threshold of its own."""
+    return [
+        f"{row['name']} {_short(row['score'], row['threshold'])} "
+        f"(needs {as_written(row['threshold'])})"
+        for row in criteria
+        if row.get("threshold") is not None and not row["passed"]
+    ]
+
+
+def _short(score: float, limit: float) -> str:
+    """``score`` beside ``limit``, without zeros at its end."""
+    text = told_apart(score, limit)
+    return text.rstrip("0").rstrip(".") if "." in text and "e" not in text else text
+
+
+def _discounted(rubric: Rubric, ballots: Sequence[Ballot]) -> list[str]:
+    said = []
+    for criterion in rubric.criteria:
+        marks = [ballot.marks[criterion.name] for ballot in ballots]
+        for quotes, one, several in (
+            (
+                [q for mark in marks for q in mark.discounted],
+                "a quote that does not occur in the subject counts",
+                "quotes that do not occur in the subject count",
+            ),
+            (
+                [q for mark in marks for q in mark.too_short],
+                f"a quote of less than {LEAST_QUOTE} characters that is no whole line counts",
+                f"quotes of less than {LEAST_QUOTE} characters that are no whole lines count",
+            ),
+        ):
+            if quotes:
+                what = one if len(quotes) == 1 else f"{len(quotes)} {several}"
+                said.append(f"{criterion.name}: {what} for nothing: '{quotes[0][:80]}'")
+    return said
+
+
+def _score(ballot: Ballot, name: str) -> Fraction:
+    return exact(ballot.marks[name].score)
+
+
+def _ballot_composite(rubric: Rubric, ballot: Ballot) -> Fraction:
+    return _composite(rubric, {c.name: _score(ballot, c.name) for c in rubric.criteria})
+
+
+def _composite(rubric: Rubric, scores: Mapping[str, Fraction]) -> Fraction:
+    """``Σ(score·weight)/Σ weight`` (SPEC section 9.2)."""
+    weights = [exact(c.weight) for c in rubric.criteria]
+    total = sum((scores[c.name] * w for c, w in zip(rubric.criteria, weights, strict=True)), _ZERO)
+    return total / sum(weights, _ZERO)
+
+
+_ZERO = Fraction(0)
+
+
+def _spread(values: Sequence[Fraction]) -> float:
+    return float(max(values) - min(values)) if values else 0.0

@@ -1,0 +1,1 @@
+"""Scoring one execution of a skill: prompt, reply, card, history."""

@@ -1,0 +1,250 @@
+"""Stored cards: their files' names, what is read back of one, means and changes (SPEC section 9.3).
+
+A stored card lies where anybody can write. So nothing of it is taken but numbers and times, and
+the card itself has to say that it is this skill's: two skills may lead to one file name.
+"""
+
+from __future__ import annotations
+
+import re
+from decimal import ROUND_HALF_UP, Decimal
+
+from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
+from flow.core.decision.explain import visible
+from flow.core.judging.scorecard.model import COMPARED, NAMES, composite, grade, stored, tenths
+from flow.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+UNKNOWN = "unknown"
+"""The skill of an execution that does not tell its skill. Such cards are compared with nothing."""
+SKILL_LIMIT = 200
+"""Characters of a skill's name."""
+_FILE_LIMIT = 100
+_COMMAND = re.compile(r"\s*/([A-Za-z][A-Za-z0-9_:.-]{0,99})(?=\s|$)")
+_HOSTS_OWN = (
+    "clear",
+    "compact",
+    "cost",
+    "exit",
+    "help",
+    "login",
+    "logout",
+    "model",
+    "quit",
+    "resume",
+)
+_FILE = re.compile(r"(.+)-(\d{8})-(\d{6})(?:-([1-9]\d{0,5}))?\.json", re.ASCII | re.DOTALL)
+
+
+class CardFile(NamedTuple):
+    """The name of a card's file. ``number`` is 1 for the first of a second."""
+
+    name: str
+    stem: str
+    stamp: str
+    number: int
+
+
+class PastCard(NamedTuple):
+    """What is read back of a stored card."""
+
+    file: str
+    timestamp: str
+    composite: Decimal
+    grade: str
+    scores: Mapping[str, Decimal]
+    execution: str | None
+    remark: str = ""
+    """What is odd about it, though it counts."""
+
+    def to_document(self) -> dict[str, Any]:
+        """As ``flow judge history --json`` prints it."""
+        return {
+            "file": self.file,
+            "timestamp": self.timestamp,
+            "composite": float(self.composite),
+            "grade": self.grade,
+            "scores": {name: float(score) for name, score in self.scores.items()},
+        }
+
+
+def skill_name(text: str) -> str:
+    """A skill's name as cards hold it: one printable line, without the slash of a command.
+
+    Raises :class:`InputError` for an empty name, or one of more than 200 characters.
+    """
+    name = visible(text.strip().removeprefix("/").strip())
+    if not name or len(name) > SKILL_LIMIT:
+        raise InputError(
+            f"{name[:60]!r} is not a skill's name",
+            key="skill",
+            value=name[:60],
+            remedy=f"give the skill or agent that ran, in at most {SKILL_LIMIT} characters",
+        )
+    return name
+
+
+def commanded(prompts: Sequence[str]) -> str | None:
+    """The skill of the last slash command among what was asked; None where there is none.
+
+    For saved texts, which tell their skill in no other way. Commands that the host answers itself
+    are no skills.
+    """
+    for prompt in reversed(prompts):
+        found = _COMMAND.match(prompt)
+        if found is not None and found[1] not in _HOSTS_OWN:
+            return found[1]
+    return None
+
+
+def file_stem(skill: str) -> str:
+    """``skill`` made safe for a file's name: ASCII letters, digits, ``_``, ``.`` and ``-``."""
+    safe = re.sub(r"[^A-Za-z0-9_.-]+", "-", skill)
+    safe = re.sub(r"\.{2,}", ".", re.sub(r"-{2,}", "-", safe))
+    return safe[:_FILE_LIMIT].strip("-.") or "skill"
+
+
+def file_name(skill: str, timestamp: str, number: int = 1) -> str:
+    """``<skill>-<YYYYMMDD-HHMMSS>.json``; ``timestamp`` is ``YYYY-MM-DDTHH:MM:SSZ``."""
+    again = "" if number == 1 else f"-{number}"
+    return f"{file_stem(skill)}-{stamp(timestamp)}{again}.json"
+
+
+def stamp(timestamp: str) -> str:
+    """``YYYYMMDD-HHMMSS`` of a time."""
+    return timestamp.rstrip("Z").replace("-", "").replace(":", "").replace("T", "-")
+
+
+def read_name(name: str) -> CardFile | None:
+    """A card's file by its name; None for any other name."""
+    found = _FILE.fullmatch(name)
+    if found is None:
+        return None
+    stem, day, time, number = found.groups()
+    return CardFile(name, stem, f"{day}-{time}", int(number or 1))
+
+
+def same_skill(one: str, other: str) -> bool:
+    """Whether two names are of one skill: the same, or one lacks the prefix of its plugin."""
+    if (":" in one) == (":" in other):
+        return one == other
+    return one.rpartition(":")[2] == other.rpartition(":")[2]
+
+
+def named_as(file: CardFile, skill: str) -> bool:
+    """Whether the name of the file is that of a card of ``skill``, with its prefix or without."""
+    return file.stem in (file_stem(skill), file_stem(skill.rpartition(":")[2]))
+
+
+def newest_first(names: Sequence[str], skill: str) -> list[CardFile]:
+    """The files whose names say that they may be cards of ``skill`` (:func:`same_skill`)."""
+    end = None if ":" in skill else f"-{file_stem(skill)}"
+    files = [
+        file
+        for name in names
+        if (file := read_name(name)) is not None
+        and (named_as(file, skill) or (end is not None and file.stem.endswith(end)))
+    ]
+    return sorted(files, key=lambda file: (file.stamp, file.number), reverse=True)
+
+
+def read_card(document: Any, file: CardFile, skill: str) -> PastCard | str | None:
+    """A stored card; why it is none; None where it is another skill's.
+
+    ``document`` is any JSON value. What counts is who it says it is about and the seven scores:
+    composite and grade are computed anew from them.
+    """
+    if not isinstance(document, dict) or not isinstance(document.get("skill"), str):
+        return "is not a scorecard (flow schema scorecard)"
+    if not same_skill(document["skill"], skill):
+        return None
+    scores: dict[str, Decimal] = {}
+    rows = document.get("dimensions")
+    for name in NAMES:
+        row = rows.get(name) if isinstance(rows, dict) else None
+        found = tenths(row.get("score")) if isinstance(row, dict) else "is missing"
+        if isinstance(found, str):
+            return f"is not a scorecard: {name}: {found}"
+        scores[name] = found
+    exact = composite(scores)
+    execution = document.get("execution")
+    return PastCard(
+        file.name,
+        _time(document.get("timestamp"), file.stamp),
+        stored(exact),
+        grade(exact),
+        scores,
+        execution if isinstance(execution, str) else None,
+        _remark(document, exact),
+    )
+
+
+def _remark(document: dict[str, Any], exact: Decimal) -> str:
+    said = document.get("composite"), document.get("grade")
+    if said == (float(stored(exact)), grade(exact)):
+        return ""
+    wrote = visible(f"{said[0]} ({said[1]})")[:60]
+    return f"says {wrote}; its scores make {stored(exact)} ({grade(exact)}), which counts"
+
+
+def _time(said: object, stamp: str) -> str:
+    """The card's own time; where it tells none as Flow writes it, its name's."""
+    if isinstance(said, str) and re.fullmatch(r"\d{4}(-\d\d){2}T\d\d(:\d\d){2}Z", said, re.ASCII):
+        return said
+    day, time = stamp.split("-")
+    return f"{day[:4]}-{day[4:6]}-{day[6:]}T{time[:2]}:{time[2:4]}:{time[4:]}Z"
+
+
+class Mean(NamedTuple):
+    """The mean of the newest cards, each at two decimals; ``cards`` says of how many."""
+
+    cards: int
+    composite: Decimal
+    scores: Mapping[str, Decimal]
+
+
+def mean(newest: Sequence[PastCard]) -> Mean | None:
+    """The mean of the last five of ``newest`` (newest first); None where there are none."""
+    cards = newest[:COMPARED]
+    if not cards:
+        return None
+    scores = {name: _mean([card.scores[name] for card in cards]) for name in NAMES}
+    return Mean(len(cards), _mean([card.composite for card in cards]), scores)
+
+
+def _mean(values: Sequence[Decimal]) -> Decimal:
+    return (sum(values, Decimal(0)) / len(values)).quantize(Decimal("0.01"), ROUND_HALF_UP)
+
+
+def mean_text(found: Mean) -> str:
+    """The mean in words: numbers and Flow's own words only, so it needs no fence."""
+    cards = "its last scorecard" if found.cards == 1 else f"its last {found.cards} scorecards"
+    rows = ", ".join(f"{name} {score}" for name, score in found.scores.items())
+    return f"Mean of {cards}: composite {found.composite}; {rows}."
+
+
+def trend(cards: Sequence[PastCard]) -> dict[str, Any]:
+    """What changed over ``cards`` (newest first): from the first of them, and from the one before.
+
+    Differences are None where there is nothing to compare with.
+    """
+    last = cards[0] if cards else None
+    first = cards[-1] if len(cards) > 1 else None
+    before = cards[1] if len(cards) > 1 else None
+
+    def change(of: PastCard | None, name: str | None) -> float | None:
+        if last is None or of is None:
+            return None
+        if name is None:
+            return float(last.composite - of.composite)
+        return float(last.scores[name] - of.scores[name])
+
+    return {
+        "composite": {"since_first": change(first, None), "since_previous": change(before, None)},
+        "dimensions": {
+            name: {"since_first": change(first, name), "since_previous": change(before, name)}
+            for name in NAMES
+        },
+    }

@@ -1,0 +1,4 @@
+"""Which commands of a shell text can fail without the text failing.
+
+Only parsed shell and tables enter.
+"""

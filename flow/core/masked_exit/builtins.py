@@ -1,0 +1,199 @@
+"""The builtins of a shell that runs on states."""
+
+from __future__ import annotations
+
+import re
+
+from flow.cheap_typing import TYPE_CHECKING
+from flow.core.masked_exit.programs import OTHER
+from flow.core.masked_exit.states import (
+    SOME,
+    State,
+    as_heard,
+    inner_text,
+    put,
+    unquoted,
+    with_status,
+)
+from flow.core.masked_exit.values import ANY, JOB, TOLD, UNKNOWN, word_values
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from flow.core.masked_exit.shell import Node
+    from flow.core.masked_exit.states import Run
+
+    States = frozenset[State]
+
+BUILTINS = {
+    "exit": "_exit", "return": "_return", "break": "_break", "continue": "_continue",
+    "set": "_set", "shopt": "_shopt", "trap": "_trap", "eval": "_eval", "source": "_source",
+    ".": "_source", "shift": "_shift", "read": "_read", "mapfile": "_read", "readarray": "_read",
+    "getopts": "_read", "wait": "_wait",
+}  # fmt: skip
+
+
+class Builtins:
+    """What a shell does by itself; ``exits`` and the like hold what has left a construct."""
+
+    def __init__(self, run: Run, depth: int, tested: int = 0) -> None:
+        self.run, self.depth, self.tested = run, depth, tested
+        self.exits: set[State] = set()
+        self.returns: list[set[State]] = []
+        self.loops: list[tuple[set[State], set[State]]] = []  # broken off, and gone on
+        self.retry = False
+
+    def node(self, node: Node, states: States) -> States:
+        """The states behind a construct."""
+        raise NotImplementedError
+
+    def _failing(self, states: Iterable[State]) -> set[State]:
+        """What goes on after a command that counts for ``set -e`` and a trap on ERR."""
+        found: set[State] = set()
+        for state in states:
+            if self.tested or state.status == 0:
+                found.add(state)
+                continue
+            number = dict(state.traps).get("ERR")
+            after = {state}
+            if number is not None and number < 0:
+                self.exits.add(state)
+            elif number is not None:
+                self.tested += 1
+                body = self.node(self.run.bodies[number], frozenset((state,)))
+                self.tested -= 1
+                after = {end._replace(status=state.status) for end in body}
+            self.exits |= {end for end in after if end.errexit}
+            found |= {end for end in after if not end.errexit}
+        return found
+
+    def _given(self, command: Node, state: State) -> set[State]:
+        """The states with the status that ``exit`` or ``return`` is given."""
+        if len(command.words) < 2:
+            return {state}
+        found: set[State] = set()
+        for value in word_values(command.words[1], command.source[1], state.lookup()):
+            if value == ANY or value.startswith(JOB):
+                found.add(state._replace(status=SOME))
+            elif value == TOLD:
+                found |= with_status(as_heard(state), (0, 1))
+            elif re.fullmatch(r"-?[0-9]{1,9}", value):
+                found.add(state._replace(status=int(value) % 256))
+            elif value == "":
+                found.add(state)
+            else:
+                found |= with_status(state, (0, 1) if value == UNKNOWN else (1,))
+        return found
+
+    def _exit(self, command: Node, state: State) -> None:
+        self.exits |= self._given(command, state)
+
+    def _return(self, command: Node, state: State) -> Iterable[State]:
+        if not self.returns:
+            return with_status(state, OTHER)  # an error outside of a function
+        self.returns[-1] |= self._given(command, state)
+        return ()
+
+    def _break(self, command: Node, state: State) -> Iterable[State]:
+        return self._leave(command, state, 0)
+
+    def _continue(self, command: Node, state: State) -> Iterable[State]:
+        return self._leave(command, state, 1)
+
+    def _leave(self, command: Node, state: State, way: int) -> Iterable[State]:
+        if not self.loops:
+            return (state._replace(status=0),)
+        word = command.words[1] if len(command.words) > 1 else "1"
+        levels = int(word) if word is not None and word.isdigit() and len(word) < 4 else 1
+        self.loops[-min(max(levels, 1), len(self.loops))][way].add(state._replace(status=0))
+        return ()
+
+    def _set(self, command: Node, state: State) -> Iterable[State]:
+        words = command.words
+        state = state._replace(status=0)
+        index = 1
+        while index < len(words):
+            word = words[index]
+            if word is None:
+                return (state._replace(errexit=True),)  # in doubt a failure shows
+            if word[:1] not in ("-", "+") or word in ("-", "--"):
+                break
+            names = set(word[1:])
+            if "o" in names and index + 1 < len(words):
+                index += 1
+                names.add(words[index] or "")
+            if names & {"e", "errexit"}:
+                state = state._replace(errexit=word[0] == "-")
+            if "pipefail" in names:
+                state = state._replace(pipefail=word[0] == "-")
+            index += 1
+        return (state,)
+
+    def _shopt(self, command: Node, state: State) -> Iterable[State]:
+        names = frozenset(w for w in command.words[1:] if w is not None and w[:1] != "-")
+        on = "-s" in command.words
+        options = state.options | names if on else state.options - names
+        return (state._replace(options=options, status=0),)
+
+    def _trap(self, command: Node, state: State) -> Iterable[State]:
+        action, *events = (*command.words[1:], None)[:-1] or (None,)
+        traps = state.traps
+        for word in events:
+            name = "EXIT" if word == "0" else (word or "").upper().removeprefix("SIG")
+            text = action if action is not None else unquoted(command.source[1])
+            number = None if action in ("-", "") else self.run.number(text)
+            leaves = number is not None and number >= 0 and _exits(self.run.bodies[number])
+            if name in ("DEBUG", "CHLD", "RETURN") and leaves:
+                name = "EXIT"  # it runs again and again, and so at the end
+            traps = put(traps, name, number)
+            if name not in ("EXIT", "ERR") and number is not None and number >= 0:
+                for variable in _assigned(self.run.bodies[number]):  # it may run at any time
+                    state = state.setting(variable, UNKNOWN)
+        return (state._replace(traps=traps, status=0),)
+
+    def _eval(self, command: Node, state: State) -> Iterable[State]:
+        text = inner_text(command)
+        if text is None and len(command.words) == 2:
+            (value,) = word_values(None, command.source[1], state.lookup())[:1] or (UNKNOWN,)
+            text = None if "\0" in value else value
+        inner = self.run.parse(text) if text is not None else None
+        if inner is None:
+            return self._failing(with_status(state, (0, 1)))
+        return self.node(inner, frozenset((state,)))
+
+    def _source(self, _: Node, state: State) -> Iterable[State]:
+        self.exits.add(state._replace(status=SOME))
+        return self._failing(with_status(state, (0, 1)))
+
+    def _shift(self, command: Node, state: State) -> Iterable[State]:
+        params = state.params[1:] if state.params and len(command.words) == 1 else None
+        return (state._replace(params=params, status=0),)
+
+    def _read(self, command: Node, state: State) -> Iterable[State]:
+        for word in command.words[1:]:
+            if word is not None and word.isidentifier():
+                state = state.setting(word, UNKNOWN)
+        return self._failing(with_status(state, (0, 1)))
+
+    def _wait(self, command: Node, state: State) -> Iterable[State]:
+        """The status of the process waited for; without operands 0, whatever its children did."""
+        operands = list(zip(command.words[1:], command.source[1:], strict=True))
+        if not operands:
+            return (state._replace(status=0),)
+        word, source = operands[-1]
+        values = word_values(word, source, state.lookup())
+        if word is not None and word[:1] in "-%" and state.job:
+            values = [state.job]
+        if all(value.startswith(JOB) for value in values):
+            ended = {state._replace(status=int(value.removeprefix(JOB))) for value in values}
+            return self._failing(ended)
+        return self._failing(with_status(as_heard(state) if state.job else state, (0, 1)))
+
+
+def _assigned(node: Node) -> set[str]:
+    found = {node.words[0] or ""} if node.kind == "assign" else set()
+    return found.union(*map(_assigned, node.parts))
+
+
+def _exits(node: Node) -> bool:
+    return node.words[:1] == ("exit",) or any(map(_exits, node.parts))

@@ -1,0 +1,290 @@
+"""Simple commands of a shell that runs on states: functions, programs, test runners."""
+
+from __future__ import annotations
+
+import re
+
+from flow.cheap_typing import TYPE_CHECKING
+from flow.core.masked_exit.builtins import BUILTINS, Builtins
+from flow.core.masked_exit.programs import (
+    MAKE_FLAGS,
+    MAKES,
+    OTHER,
+    TESTS,
+    ZERO,
+    alone,
+    decides_by_file,
+    fails_with,
+    lenient_flags,
+    reads_only,
+    runs_unheard,
+    shell_options,
+    silenced,
+    without_shell,
+)
+from flow.core.masked_exit.runner_names import runner_of
+from flow.core.masked_exit.shell import LAST, Node, base_name, plain_command
+from flow.core.masked_exit.states import (
+    FAILED,
+    HEARD,
+    MOST_DEPTH,
+    PASSED,
+    SOME,
+    State,
+    TooMuch,
+    as_heard,
+    inner_text,
+    with_status,
+)
+from flow.core.masked_exit.values import ANY, TOLD, UNKNOWN, numbers, tested, word_values
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    States = frozenset[State]
+
+_REPORTS = (".xml", ".json")
+_SETS = re.compile(r"([A-Za-z_]\w*)\s*(\+\+|--|(?:<<|>>|[-+*/%|&^:])?=(?!=))")
+_QUESTIONS = frozenset(
+    (
+        "--version", "-V", "--help", "-h", "--collect-only", "--co", "--fixtures", "--markers",
+        "--list", "--listTests", "--list-tests", "-list", "-N",
+    )
+)  # fmt: skip
+"""With these a runner answers and runs no test: its status is not asked for, its report is."""
+_PLAIN = re.compile(r"[\w./:=-]+(?: +[\w./:=-]+)*")
+_TESTING = tuple((word,) for word in TESTS)
+_CHANGE = re.compile(r"\s*([A-Za-z_]\w*)\s*(?:(\+\+|--)|(<<|>>|[-+*/%|&^])?=(?!=)(.*))")
+
+
+class Commands(Builtins):
+    """What comes of one command."""
+
+    def process(self, node: Node, state: State, *, tested: int = 0) -> set[State]:
+        """The states in which a process of its own can end."""
+        raise NotImplementedError
+
+    def _substituted(self, node: Node, state: State) -> Iterable[State]:
+        """The states behind the substitutions of a node."""
+        raise NotImplementedError
+
+    def _kept(self, value: str, state: State, states: States) -> str:
+        """A value that is not known tells of the failure where it is set after one alone."""
+        if value == UNKNOWN and state.check == FAILED and all(s.check == FAILED for s in states):
+            return TOLD
+        return value
+
+    def _missing(self, node: Node, states: States) -> set[State]:
+        """Where a file to read from is not there, nothing runs."""
+        return {state._replace(status=SOME) for state in states} if node.reads else set()
+
+    def _with_files(self, state: State, node: Node) -> State:
+        if not node.writes or state.check not in (FAILED, PASSED):
+            return state
+        return state._replace(written=state.written | set(node.writes))
+
+    def _command(self, node: Node, states: States) -> Iterable[State]:
+        found: set[State] = set()
+        for state in states:
+            begun: Iterable[State] = (state,)
+            if node.parts:
+                begun = {
+                    after._replace(status=state.status) for after in self._substituted(node, state)
+                }
+            for before in begun:
+                answer = before.check == FAILED != state.check and node.words[:1] in _TESTING
+                asks = answer and any(LAST in source for source in node.source)
+                found |= set(self._simple(node, as_heard(before) if asks else before, states))
+        return {end._replace(pipe=()) for end in found} | self._missing(node, states)
+
+    def _simple(self, node: Node, state: State, states: States) -> Iterable[State]:
+        state = self._expanded(node, state, states)
+        command = plain_command(self._called_with(node, state))
+        if not command.words:
+            return (state._replace(status=0),)
+        words = command.words
+        if words[0] is None:
+            return self._computed(node, command, state)
+        name = base_name(words[0].lstrip("\\"))
+        if name in ("((", "let"):
+            changed = self._changed(command.source[-1], state, states)
+            if changed:
+                return self._failing(changed)
+        functions = dict(state.functions)
+        if name in functions and name == words[0]:
+            return self._call(functions[name], command, state)
+        if name == "kill" and "$$" in command.source:
+            caught = any(event not in ("EXIT", "ERR") for event, _ in state.traps)
+            self.exits |= with_status(state, (0, 1) if caught else (1,))
+            return ()
+        builtin = BUILTINS.get(name)
+        if builtin is not None:
+            return getattr(self, builtin)(command, state) or ()
+        ended = self._program(node, command, state)
+        if node.words[0] == "exec" and len(node.words) > 1:
+            self.exits |= {end._replace(traps=()) for end in ended}
+            return ()
+        return self._failing(ended)
+
+    def _expanded(self, node: Node, state: State, states: States) -> State:
+        """Variables that a word sets while it is expanded: ``$((x=1))``, ``${x:=1}``."""
+        for source in node.source:
+            for name, sign in _SETS.findall(source) if "$((" in source or "${" in source else ():
+                if sign == ":=" and dict(state.values).get(name, ""):
+                    continue  # it has a value, and keeps it
+                state = state.setting(name, self._kept(UNKNOWN, state, states))
+        return state
+
+    def _changed(self, source: str, state: State, states: States) -> set[State]:
+        """``((rc += $?))`` and ``let rc=1``; empty where it is something else."""
+        change = _CHANGE.fullmatch(source.strip("'\""))
+        if change is None:
+            return set()
+        name, step, sign, text = change.groups()
+        text = f"{name} {step[0]} 1" if step else f"{name} {sign} ({text})" if sign else text
+        found: set[State] = set()
+        known = {name: "0", **state.lookup()}
+        for value in numbers(text, known):
+            told = self._kept(value, state, states)
+            shown = known[name] if step else value
+            ends = (0, 1) if shown in (UNKNOWN, TOLD, ANY) else (int(shown == "0"),)
+            found |= with_status(state.setting(name, told), ends)
+        return found
+
+    def _called_with(self, node: Node, state: State) -> Node:
+        """``"$@"`` in a function with the words that it was called with."""
+        if state.params is None:
+            return node
+        words: list[str | None] = []
+        source: list[str] = []
+        for word, text in zip(node.words, node.source, strict=True):
+            given: tuple[str | None, ...] = (word,)
+            if text.strip('"') in ("$@", "$*", "${@}", "${*}"):
+                given = state.params
+            elif word is None and re.fullmatch(r'"?\$\{?\d\}?"?', text):
+                number = int(re.sub(r"\D", "", text))
+                given = state.params[number - 1 : number] if number else (None,)
+            words += given
+            source += [text if one is None else f"'{one}'" for one in given]
+        return node._replace(words=tuple(words), source=tuple(source))
+
+    def _computed(self, node: Node, command: Node, state: State) -> Iterable[State]:
+        """A command whose name is in a variable: ``$ok``, ``$RUNNER -q``."""
+        (value,) = word_values(None, command.source[0], state.lookup())[:1] or (UNKNOWN,)
+        if value == TOLD:
+            return self._failing(with_status(as_heard(state), (0, 1)))
+        if "\0" in value or not _PLAIN.fullmatch(value):
+            return self._failing(with_status(state, (0, 1)))
+        given = tuple(value.split())
+        named = command._replace(
+            words=(*given, *command.words[1:]), source=(*given, *command.source[1:])
+        )
+        return self._failing(self._program(node, named, state))
+
+    def _call(self, number: int, command: Node, state: State) -> Iterable[State]:
+        if len(self.returns) > MOST_DEPTH:
+            raise TooMuch
+        self.returns.append(set())
+        begun = state._replace(params=command.words[1:], status=0)
+        after = self.node(self.run.bodies[number], frozenset((begun,)))
+        ended = after | self.returns.pop()
+        return {end._replace(params=state.params) for end in ended}
+
+    def _program(self, node: Node, command: Node, state: State) -> set[State]:
+        words = command.words
+        if runs_unheard(node.words):
+            return {
+                end._replace(status=status)
+                for end in self._check(words, state)
+                for status in (0, SOME)
+            }
+        flags = self._flags(node, state) if base_name(words[0] or "") in MAKES else ()
+        hidden = words if any(map(lenient_flags, flags)) else silenced(words)
+        text = inner_text(
+            command._replace(words=hidden, source=_shown(hidden)) if hidden else command
+        )
+        if text is not None:
+            ended = self._nested(text, command._replace(words=hidden or words), state)
+        else:
+            ended = self._check(hidden, state) if hidden else set()
+        if hidden is not None:
+            return {end._replace(status=0) for end in ended}
+        if text is not None:
+            return ended
+        if runner_of(words):
+            return {self._with_files(end, node) for end in self._check(words, state)}
+        if words[0] in TESTS:
+            statuses = tested(words, command.source, state.lookup())
+            return (
+                with_status(state, statuses) if statuses else with_status(as_heard(state), (0, 1))
+            )
+        if reads_only(words, set(state.written)):
+            return with_status(state, ZERO)
+        if decides_by_file(words, state.written):
+            state = as_heard(state)
+        return with_status(state, alone(words))
+
+    def _flags(self, node: Node, state: State) -> list[str]:
+        """The values of ``MAKEFLAGS`` and ``GNUMAKEFLAGS`` where the command itself sets them."""
+        known = dict(state.values)
+        for word in (*node.given, *(word or "" for word in node.words)):
+            name, _, value = word.partition("=")
+            if name in MAKE_FLAGS:
+                known[name] = value
+        return [known[name] for name in MAKE_FLAGS if name in known]
+
+    def _check(self, words: tuple[str | None, ...], state: State) -> set[State]:
+        """A runner's own end."""
+        runner = runner_of(words)
+        if not runner or _QUESTIONS & {*words}:
+            return with_status(state, alone(words))
+        self.run.seen[words] = None
+        again = (
+            self.retry
+            and state.check == FAILED
+            and runner == self.run.runner
+            and _same_tests(words, self.run.followed or ())
+        )
+        if words != self.run.followed and not again:
+            return with_status(state, (0, 1))
+        self.run.second_try = self.run.second_try or again
+        files = {word.rpartition("=")[2] for word in words[1:] if word is not None}
+        state = state._replace(written=state.written | {f for f in files if f.endswith(_REPORTS)})
+        good = state.check if state.check in (FAILED, HEARD) and not again else PASSED
+        bad = state.check if state.check == HEARD else FAILED
+        found = {state._replace(status=0, check=good)}
+        failed = fails_with(words, runner)
+        return found | {state._replace(status=code, check=bad) for code in failed}
+
+    def _nested(self, text: str, command: Node, state: State) -> set[State]:
+        words = command.words
+        inner = self.run.parse(text)
+        if inner is None:
+            return with_status(state, (0, 1))
+        options, _ = shell_options(words)
+        begun = State(
+            check=state.check,
+            pipefail="pipefail" in options,
+            errexit="e" in options or "errexit" in options,
+            values=state.values if text not in words else (),  # put in by the shell outside
+            written=state.written,
+        )
+        ended = self.process(inner, begun)
+        if not without_shell(words)[1]:  # something around it may fail by itself
+            ended |= with_status(begun, OTHER)
+        return {
+            state._replace(status=end.status, check=end.check, written=end.written) for end in ended
+        }
+
+
+_AGAIN = frozenset(("--lf", "--last-failed", "--ff", "--failed-first", "-v", "-vv", "-q", "-x"))
+
+
+def _same_tests(words: tuple[str | None, ...], before: tuple[str | None, ...]) -> bool:
+    """Whether a second try asks for the tests that failed: no others, and no fewer."""
+    operands = {word for word in before if word is None or word[:1] != "-"}
+    return {*words} - {*before} <= _AGAIN and operands <= {*words}
+
+
+def _shown(words: tuple[str | None, ...]) -> tuple[str, ...]:
+    return tuple("`" if word is None else word for word in words)

@@ -1,0 +1,391 @@
+"""What is known of programs by their words: which cannot fail, which keep failures to themselves.
+
+Short lists, on purpose: a program that is not in them may end either way.
+"""
+
+from __future__ import annotations
+
+import re
+
+from flow.core.masked_exit.runner_names import runner_of
+from flow.core.masked_exit.shell import LAST, Node, base_name, plain_words
+
+Statuses = frozenset[int]
+"""How something can end: with 0, with something else (1), with either."""
+ZERO: Statuses = frozenset((0,))
+OTHER: Statuses = frozenset((1,))
+EITHER: Statuses = frozenset((0, 1))
+NONE: Statuses = frozenset()
+
+CANNOT_FAIL = frozenset(
+    (
+        ":", "true", "echo", "printf", "sleep", "export", "unset", "shopt", "set", "umask",
+        "trap", "times", "disown", "jobs", "hash", "clear",
+    )
+)  # fmt: skip
+"""What ends with 0 whenever it is written without a mistake."""
+FILTERS = frozenset(
+    (
+        "cat", "tee", "head", "tail", "sort", "uniq", "wc", "tr", "nl", "column", "fold", "tac",
+        "less", "more", "ts",
+    )
+)  # fmt: skip
+"""What ends with 0 when it reads from a pipe."""
+READERS = frozenset(["cat", "head", "tail", "wc", "nl", "tac", "sort", "less", "more"])
+"""What ends with 0 when it reads files that the command itself has just written."""
+_LOOKS = CANNOT_FAIL | READERS | {
+    "cd", "chmod", "chown", "cp", "date", "df", "dirs", "du", "file", "gzip", "kill", "ln", "ls",
+    "mkdir", "mv", "pkill", "popd", "ps", "pwd", "rm", "sed", "stat", "touch", "uname",
+}  # fmt: skip
+"""What shows, moves or removes something; nobody asks whether that failed."""
+_EXIT_ZERO = frozenset(("bandit", "flake8", "pylint", "ruff"))
+MAKES = ("make", "gmake")
+_MAKE_LONG = (
+    "ignore-errors", "just-print", "dry-run", "recon", "touch", "question", "version", "help",
+    "old-file", "assume-old", "eval",
+)  # fmt: skip
+"""Long options of GNU make with which no recipe runs, or its failure does not count, or which hold
+make's own text (recorded, GNU make 4.3); any of its beginnings is taken for it."""
+_MAKE_SHORT = frozenset("intqvhoE")
+_MAKE_VALUES = "CIOWfjl"
+_MAKE_SETS = re.compile(r"([.\w]+)\s*[+?!:]*=(.*)", re.DOTALL)
+MAKE_FLAGS = ("MAKEFLAGS", "GNUMAKEFLAGS")
+"""Variables that hold options of make, in its words as in the environment."""
+
+
+def silenced(words: tuple[str | None, ...]) -> tuple[str | None, ...] | None:
+    """The command whose failure a program's own options keep from its exit status; None if none.
+
+    ``find -exec ... ;`` ends with 0 whatever its commands came to, ``ruff --exit-zero`` whatever it
+    found, ``make -i`` and ``make -n`` whatever the recipes would come to.
+    """
+    name = base_name(words[0]) if words and words[0] is not None else ""
+    if name == "find":
+        return _of_find(words)
+    if name in MAKES:
+        return words if any(map(_lenient, words[1:])) else None
+    if name in ("mvn", "mvnw"):
+        return words if any(word in _MAVEN for word in words) else None
+    if name == "script":
+        return _of_script(words)
+    code = _code(name, words)
+    if code is not None:
+        return _of_code(code)
+    off = name in _EXIT_ZERO and "--exit-zero" in words
+    off = off or (name == "hadolint" and "--no-fail" in words)
+    if name == "golangci-lint":
+        pairs = zip(words, (*words[1:], None), strict=True)
+        off = "--issues-exit-code=0" in words or ("--issues-exit-code", "0") in pairs
+    return words if off else None
+
+
+def _of_find(words: tuple[str | None, ...]) -> tuple[str | None, ...] | None:
+    """The first command that ``find`` runs file by file; with ``+`` their failures do show."""
+    starts = [n for n, word in enumerate(words) if word in ("-exec", "-execdir")]
+    found = None
+    for start in starts:
+        rest = words[start + 1 :]
+        end = next((n for n, word in enumerate(rest) if word in (";", "+")), None)
+        if end is None or rest[end] == "+":
+            return None
+        if found is None and rest[0] is not None and base_name(rest[0]) not in _LOOKS:
+            found = rest[:end]
+    return found
+
+
+_CODE = {
+    "perl": ("-e", "-E"), "ruby": ("-e",), "node": ("-e", "--eval"), "php": ("-r",),
+    "awk": (), "gawk": (), "mawk": (),
+}  # fmt: skip
+"""Interpreters and the options before their code; without any it is the first operand."""
+_STARTS = re.compile(
+    r"system|popen|spawn|subprocess|exec|\brun\b|call|`|pytest\.main|open3", re.IGNORECASE
+)
+_HANDS_ON = re.compile(
+    r"exit|check\s*=\s*True|check_call|check_output|raise|\bdie\b|assert|execSync|execFileSync"
+    r"|returncode|status"
+)
+
+
+def _code(name: str, words: tuple[str | None, ...]) -> str | None:
+    """The code in ``python -c CODE`` and the like."""
+    options = ("-c",) if name.startswith("python") else _CODE.get(name)
+    if options is None:
+        return None
+    rest = words[1:]
+    if not options:
+        return next((word for word in rest if word is None or word[:1] != "-"), None)
+    starts = [n for n, word in enumerate(rest[:-1]) if word in options]
+    return rest[starts[0] + 1] if starts else None
+
+
+def _of_code(code: str) -> tuple[str | None, ...] | None:
+    """The runner that a piece of code starts without a word of handing its status on."""
+    if not _STARTS.search(code) or _HANDS_ON.search(code):
+        return None
+    return mentioned_runner(code)
+
+
+def mentioned_runner(text: str) -> tuple[str | None, ...] | None:
+    """The first runner that words of any text would start."""
+    words = re.split(r"[^\w./=:-]+", text[:4000])
+    for index in range(len(words)):
+        for end in (index + 1, index + 2, index + 3):
+            if words[index] and runner_of(tuple(words[index:end])):
+                return tuple(words[index:end])
+    return None
+
+
+def _of_script(words: tuple[str | None, ...]) -> tuple[str | None, ...] | None:
+    """``script -c COMMAND`` without ``-e``, which would hand its status on."""
+    options = [word for word in words[1:] if word is not None and word.startswith("-")]
+    short = "".join(word[1:] for word in options if not word.startswith("--"))
+    runs = "c" in short or any(word.startswith("--command") for word in options)
+    return words if runs and "e" not in short and "--return" not in options else None
+
+
+_MAVEN = ("-fn", "--fail-never", "-Dmaven.test.failure.ignore", "-Dmaven.test.failure.ignore=true")
+
+
+def _lenient(word: str | None) -> bool:
+    """Whether a word of ``make`` makes it go on after failures, or run nothing at all."""
+    if word is None:
+        return False
+    setting = _MAKE_SETS.fullmatch(word)
+    if setting is not None and word[0] != "-":
+        return _lenient_setting(setting[1], setting[2].strip())
+    if word.startswith("--"):
+        name = word[2:].partition("=")[0]
+        return bool(name) and any(option.startswith(name) for option in _MAKE_LONG)
+    if not word.startswith("-"):
+        return False
+    for letter in word[1:]:
+        if letter in _MAKE_VALUES:
+            return False
+        if letter in _MAKE_SHORT:
+            return True
+    return False
+
+
+def _lenient_setting(name: str, value: str) -> bool:
+    """Whether a variable given to make does (``make SHELL=/bin/true test``)."""
+    if name in MAKE_FLAGS:
+        return lenient_flags(value)
+    if name == ".SHELLFLAGS":  # with -n a shell runs nothing
+        return any(word[:1] == "-" and "n" in word for word in value.split())
+    return name == "SHELL" and base_name(value) not in SHELLS
+
+
+def lenient_flags(value: str) -> bool:
+    """Whether a value of ``MAKEFLAGS`` does; its first word needs no hyphen."""
+    if "\0" in value:  # the shell computes it (-j$(nproc))
+        return False
+    words = value.split()
+    if words and "=" not in words[0] and not words[0].startswith("-"):
+        words[0] = f"-{words[0]}"
+    return any(map(_lenient, words))
+
+
+def fails_with(words: tuple[str | None, ...], runner: str) -> tuple[int, ...]:
+    """The statuses with which a runner says that a test failed; -1: some that is not 0.
+
+    pytest: 1 for failed tests, 2 where they could not be collected (its documentation, 2026).
+    """
+    name = base_name(words[0] or "")
+    direct = name in ("pytest", "py.test") or name.startswith("python")
+    return (1, 2) if direct and runner in ("pytest", "py.test") else (-1,)
+
+
+_DETACHED = {
+    "setsid": ("-f", "--fork"), "ssh": ("-f",), "tmux": ("-d",), "screen": ("-dm", "-dmS"),
+    "start-stop-daemon": ("-b", "--background"), "docker": ("-d", "--detach"),
+    "podman": ("-d", "--detach"), "docker-compose": ("-d", "--detach"), "at": (), "batch": (),
+    "daemonize": (), "systemd-run": (), "nq": (),
+}  # fmt: skip
+"""Programs that do not wait for what they start, with the options that say so."""
+_WAITS = ("--wait", "--pty", "-t", "--scope")
+
+
+def runs_unheard(words: tuple[str | None, ...]) -> bool:
+    """Whether a program goes on without what it starts, whose status nobody hears."""
+    options = _DETACHED.get(base_name(words[0] or "")) if words else None
+    if options is None:
+        return False
+    return not {*words} & {*_WAITS} if not options else bool({*words[1:]} & {*options})
+
+
+def decides_by_file(words: tuple[str | None, ...], written: frozenset[str]) -> bool:
+    """Whether a program reads what a runner wrote, and may decide by that."""
+    if not written or words[0] is None or base_name(words[0]) in _LOOKS:
+        return False
+    return any(word is not None and word.rpartition("=")[2] in written for word in words[1:])
+
+
+def constant_test(words: tuple[str | None, ...]) -> Statuses:
+    """How ``test``, ``[``, ``[[`` or ``((`` ends, where no file and no variable decides."""
+    kind, *operands = words
+    given = [word for word in operands if word is not None]
+    if len(given) != len(operands) or not given or (kind == "[[" and _pattern(given[-1])):
+        return EITHER
+    if kind in ("((", "let"):
+        plain = len(given) == 1 and given[0].isascii() and given[0].isdigit()
+        return (ZERO if given[0].strip("0") else OTHER) if plain else EITHER
+    if given[0] == "!" and len(given) > 1:
+        return frozenset(1 - status for status in constant_test((kind, *given[1:])))
+    if len(given) == 1:
+        return ZERO if given[0] else OTHER
+    if len(given) == 2 and given[0] in ("-n", "-z"):
+        return ZERO if bool(given[1]) == (given[0] == "-n") else OTHER
+    return _compared(*given) if len(given) == 3 else EITHER
+
+
+def _pattern(word: str) -> bool:
+    return any(sign in word for sign in "*?[")
+
+
+_ORDERS = {
+    "-eq": (0,), "-ne": (-1, 1), "-lt": (-1,), "-le": (-1, 0), "-gt": (1,), "-ge": (0, 1),
+}  # fmt: skip
+_ALWAYS = ((LAST, "-ge", "0"), (LAST, "-lt", "256"), (LAST, "-le", "255"))
+
+
+def _compared(left: str, sign: str, right: str) -> Statuses:
+    if (left, sign, right) in _ALWAYS:
+        return ZERO
+    if LAST in (left, right):
+        return EITHER
+    if sign in ("=", "==", "!="):
+        return ZERO if (left == right) == (sign != "!=") else OTHER
+    numbers = [int(word) for word in (left, right) if word.isascii() and word.isdigit()]
+    if sign not in _ORDERS or len(numbers) < 2:
+        return EITHER
+    order = (numbers[0] > numbers[1]) - (numbers[0] < numbers[1])
+    return ZERO if order in _ORDERS[sign] else OTHER
+
+
+TESTS = ("test", "[", "[[", "((", "let")
+
+
+def alone(words: tuple[str | None, ...]) -> Statuses:
+    """How a program ends, as far as its words tell."""
+    if not words or words[0] is None:
+        return EITHER
+    name = base_name(words[0].lstrip("\\"))
+    if name in TESTS:
+        return constant_test((name, *words[1:]))
+    if silenced(words) is not None:
+        return ZERO
+    if name in CANNOT_FAIL:
+        return ZERO
+    if name == "false":
+        return OTHER
+    if name == "wait":  # without operands it is 0, whatever its children came to
+        return ZERO if len(words) == 1 else EITHER
+    if name == "rm" and any(w is not None and w.startswith("-") and "f" in w for w in words[1:]):
+        return ZERO
+    return EITHER
+
+
+def eval_text(words: tuple[str | None, ...]) -> str | None:
+    """What ``eval`` reads; None where the shell computes it."""
+    given = [word for word in words[1:] if word is not None and word != LAST]
+    return " ".join(given) if given and len(given) == len(words) - 1 else None
+
+
+SHELLS = ("bash", "sh", "dash", "zsh", "ksh", "ash", "fish")
+
+
+def shell_text(words: tuple[str | None, ...]) -> str | None:
+    """The script in ``bash -c SCRIPT``, and in ``docker run IMAGE sh -c SCRIPT``; else None."""
+    return without_shell(words)[0]
+
+
+_OPTION_RUNS = {
+    "su": ("-c", "--command"), "script": ("-c", "--command"), "flock": ("-c", "--command"),
+    "nix-shell": ("--run", "--command"), "npx": ("-c", "--call"),
+}  # fmt: skip
+"""Options whose value is a shell's text."""
+_JOINED = {"ssh": 1, "parallel": 0, "concurrently": 0, "watch": 0}
+"""Programs that hand their words to a shell, and how many operands come before."""
+
+
+def without_shell(words: tuple[str | None, ...]) -> tuple[str | None, bool]:
+    """The text that a shell in ``words`` runs, and whether that shell is all there is."""
+    own = _unwrapped(words)
+    if own and own[0] is not None and base_name(own[0]) in SHELLS:
+        _, index = shell_options(own)
+        text = own[index] if index is not None and index < len(own) else None
+        return text, own is words
+    name = base_name(words[0] or "") if words else ""
+    for index, word in enumerate(words[1:-1], 1):
+        short = name == "script" and word is not None and word[:1] == "-" and word.endswith("c")
+        if short or word in _OPTION_RUNS.get(name, ()):
+            return words[index + 1], False
+    if name in _JOINED:
+        own = words[: words.index(":::")] if ":::" in words else words
+        plain = [word for word in own[1:] if word is None or word[:1] != "-"][_JOINED[name] :]
+        if len(plain) == 1 and plain[0] is not None and " " in plain[0]:
+            return plain[0], False
+    return None, False
+
+
+def _unwrapped(words: tuple[str | None, ...]) -> tuple[str | None, ...]:
+    """From the shell on that stands with ``-c`` in the words of another program, if one does."""
+    for index in range(len(words) - 1):
+        word, after = words[index : index + 2]
+        if index == 0 and word is not None and base_name(word) in SHELLS:
+            return words
+        if word is None or after is None or base_name(word) not in SHELLS:
+            continue
+        if after.startswith("-") and "c" in after:
+            return words[index:]
+    return words
+
+
+def shell_options(words: tuple[str | None, ...]) -> tuple[set[str], int | None]:
+    """The options of a shell (``e``, ``pipefail``), and where its script stands."""
+    words = _unwrapped(words)
+    options: set[str] = set()
+    script = False
+    index = 1
+    while index < len(words):
+        word = words[index]
+        if word is None or not word.startswith(("-", "+")) or word in ("-", "--"):
+            break
+        if word in ("-o", "+o", "-O", "+O") or (word.endswith("o") and not word.startswith("--")):
+            if word.startswith("-") and index + 1 < len(words):
+                options.add(words[index + 1] or "")
+            index += 1
+        if word.startswith("-") and not word.startswith("--"):
+            options.update(word[1:])
+            script = script or "c" in word
+        index += 1
+    return options, index if script else None
+
+
+def is_filter(node: Node) -> bool:
+    """Whether a part of a pipe passes on what it reads, and cannot fail at that."""
+    words = plain_words(node.words)
+    if node.kind != "command" or node.reads or not words or words[0] is None:
+        return False
+    name = base_name(words[0])
+    if name == "tee":
+        return True
+    if name == "sed":
+        scripts = [w for w in words[1:] if w is None or not w.startswith("-")]
+        return len(scripts) == 1 and scripts[0] is not None and not set("qQ") & set(scripts[0])
+    if name not in FILTERS:
+        return False
+    return name == "tr" or all(_no_file(word) for word in words[1:])
+
+
+def _no_file(word: str | None) -> bool:
+    return word is not None and (word.startswith(("-", "+")) or word.isdigit())
+
+
+def reads_only(words: tuple[str | None, ...], written: set[str]) -> bool:
+    """Whether it shows files that the command itself wrote, and so finds them."""
+    if words[0] is None or base_name(words[0]) not in READERS:
+        return False
+    files = [word for word in words[1:] if not _no_file(word)]
+    return bool(files) and all(word in written for word in files)

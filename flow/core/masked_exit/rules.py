@@ -1,0 +1,124 @@
+"""Whether a command's exit status can show a failure at all (SPEC section 10, *attributable*).
+
+Its shell text, as parsed, is run on states in place of processes
+(:mod:`flow.core.masked_exit.simulation`): each program ends either way, and of one test runner at
+a time it is kept whether it has failed. A command is **masked** where
+
+* some way through it ends with 0 although the runner has failed (``pytest; ls``), or
+* it cannot end with anything but 0 although something in it can fail (``make || true``).
+
+What comes after a runner is not asked whether it is harmless: the runner's status must reach the
+end. A command with nothing in it that can fail (``true``, ``echo done``) is empty, not masked.
+"""
+
+from __future__ import annotations
+
+from flow.cheap_typing import TYPE_CHECKING, NamedTuple
+from flow.core.masked_exit.programs import alone, shell_text, silenced
+from flow.core.masked_exit.runner_names import report_of, runner_of
+from flow.core.masked_exit.shell import Node, commands, plain_command, plain_words
+from flow.core.masked_exit.simulation import process
+from flow.core.masked_exit.states import FAILED, PASSED, Run, State, TooMuch, inner_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Parse = Callable[[str], Node | None]
+
+MOST_NESTED = 4
+"""Shells inside shells (``bash -c "bash -c ..."``) that are looked into."""
+MOST_CHECKS = 12
+"""Different runners that are followed one by one."""
+
+
+class Exits(NamedTuple):
+    """What can be said of a command's exit status."""
+
+    masked: str = ""
+    """Why it can show no failure; empty where it can."""
+    certain: tuple[str, ...] = ()
+    """Forms of report of the runners that every exit 0 has started."""
+    second_try: bool = False
+    """A runner is started again where it failed, and the last try counts."""
+    guarded: str = ""
+    """The one runner in it, where it can end with 0 without."""
+    inverted: bool = False
+    """It is 0 only where a runner fails: ``! pytest tests/known_broken``."""
+
+
+def exits(node: Node, parse: Parse) -> Exits:
+    """What the exit status of ``node``, run with ``pipefail``, can show.
+
+    ``parse`` reads the text of a shell inside (``bash -c '...'``, ``eval``, ``trap``).
+    """
+    everything = [_heard(command) for command in (*commands(node), *nested_commands(node, parse))]
+    checks = [_name(command.words) for command in everything if runner_of(command.words)]
+    lost = next(iter(checks), "") or next((_name(c.words) for c in everything if _fails(c)), "")
+    try:
+        run = Run(parse)
+        ended = process(run, node, State(pipefail=True))
+        if lost and all(state.status == 0 for state in ended):
+            return Exits(f"the command's exit status is 0 even where {lost} fails")
+        return _followed(node, parse, list(run.seen)[:MOST_CHECKS])
+    except (TooMuch, RecursionError):
+        if not checks:
+            return Exits()
+        return Exits(f"nothing tells whether the status of {checks[0]} reaches the end: too much")
+
+
+def _followed(node: Node, parse: Parse, checks: list[tuple[str | None, ...]]) -> Exits:
+    """Each runner followed on its own."""
+    certain: dict[str, None] = {}
+    second_try = False
+    guarded = ""
+    inverted = [part.kind for part in node.parts] == ["not"]
+    for words in checks:
+        run = Run(parse, words)
+        ended = process(run, node, State(pipefail=True))
+        passes = {state.check for state in ended if state.status == 0}
+        name = _name(words)
+        if FAILED in passes and PASSED in passes:
+            return Exits(f"the exit status can be 0 although {name} fails: it does not reach it")
+        if FAILED in passes and not inverted:
+            return Exits(f"the exit status is 0 where {name} fails, and not where it passes")
+        second_try = second_try or run.second_try
+        if "" not in passes:
+            certain[report_of(words)] = None
+        elif report_of(words):
+            guarded = guarded or name.strip("`")
+    certain.pop("", None)
+    return Exits("", tuple(certain), second_try, guarded if len(checks) == 1 else "", inverted)
+
+
+def nested_commands(node: Node, parse: Parse, depth: int = 0) -> list[Node]:
+    """The commands inside ``bash -c``, ``eval`` and the like."""
+    found: list[Node] = []
+    if depth < MOST_NESTED:
+        for command in commands(node):
+            text = inner_text(plain_command(command))
+            inner = parse(text) if text is not None else None
+            if inner is not None:
+                found += [*commands(inner), *nested_commands(inner, parse, depth + 1)]
+    return found
+
+
+def _heard(command: Node) -> Node:
+    """The command whose status counts: what ``find -exec`` runs in the place of ``find``."""
+    return command._replace(words=silenced(plain_words(command.words)) or command.words)
+
+
+def _name(words: tuple[str | None, ...]) -> str:
+    """The first words of a command, as a reason names it (``python -m pytest -q``)."""
+    shown = [word if word is not None else "..." for word in words[:4]]
+    return f"`{' '.join(shown)[:60]}`"
+
+
+_LEAVE = ("exit", "return", "break", "continue", "eval", "source", ".", "wait", "exec")
+
+
+def _fails(command: Node) -> bool:
+    """Whether it is one whose failure would matter."""
+    words = plain_words(command.words)
+    if not words or words[0] in _LEAVE or shell_text(words) is not None:
+        return False
+    return silenced(words) is not None or 1 in alone(words) or command.reads

@@ -1,0 +1,131 @@
+"""What is known of a shell at one place of one way through a command."""
+
+from __future__ import annotations
+
+import re
+
+from flow.cheap_typing import TYPE_CHECKING, NamedTuple
+from flow.core.masked_exit.programs import eval_text, without_shell
+from flow.core.masked_exit.runner_names import runner_of
+from flow.core.masked_exit.values import ANY, UNKNOWN
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from flow.core.masked_exit.shell import Node
+
+MOST_DEPTH = 12
+FAILED, PASSED, HEARD = "failed", "passed", "heard"
+"""What is known of the followed runner; ``HEARD``: it failed, and something asks about that."""
+SOME = -1
+"""A status that is not 0; which one is not known."""
+
+
+class TooMuch(Exception):
+    """More states or steps than are looked at."""
+
+
+class State(NamedTuple):
+    """One way to have come to a place."""
+
+    status: int = 0
+    check: str = ""
+    """Empty until the followed runner has ended."""
+    pipefail: bool = False
+    errexit: bool = False
+    options: frozenset[str] = frozenset()
+    """Of ``shopt``."""
+    values: tuple[tuple[str, str], ...] = ()
+    functions: tuple[tuple[str, int], ...] = ()
+    traps: tuple[tuple[str, int], ...] = ()
+    """The event and its body, as numbers of :attr:`Run.bodies`; -1: not understood."""
+    params: tuple[str | None, ...] | None = None
+    """``"$@"`` of a function; None where nobody knows."""
+    job: str = ""
+    """The value of ``$!``."""
+    pipe: tuple[int, ...] = ()
+    """The statuses of the parts of the pipeline that has just ended."""
+    written: frozenset[str] = frozenset()
+    """Files that the followed runner's output went to, or its report."""
+
+    def lookup(self) -> dict[str, str]:
+        """What a word can refer to."""
+        known = dict(self.values)
+        known["?"] = ANY if self.status == SOME else str(self.status)
+        known["!"] = self.job or UNKNOWN
+        for number, status in enumerate(self.pipe or (self.status,)):
+            known[f"PIPESTATUS[{number}]"] = ANY if status == SOME else str(status)
+        for number, word in enumerate(self.params or (), 1):
+            known[str(number)] = UNKNOWN if word is None else word
+        return known
+
+    def setting(self, name: str, value: str) -> State:
+        """The same with a variable."""
+        kept = [pair for pair in self.values if pair[0] != name]
+        return self._replace(values=tuple(sorted([*kept, (name, value)])))
+
+
+Numbered = tuple[tuple[str, int], ...]
+
+
+def put(pairs: Numbered, name: str, number: int | None) -> Numbered:
+    """The pairs with that of a name replaced, or taken out where ``number`` is None."""
+    kept = [pair for pair in pairs if pair[0] != name]
+    return tuple(sorted([*kept, (name, number)] if number is not None else kept))
+
+
+def with_status(state: State, statuses: Iterable[int]) -> set[State]:
+    """A state with each of some statuses, of which 1 stands for any but 0."""
+    return {state._replace(status=SOME if status else 0) for status in statuses}
+
+
+def inner_text(command: Node) -> str | None:
+    """The shell text that a command without prefixes runs; words that the shell computes stay."""
+    words = tuple(
+        word if word is not None else unquoted(source)
+        for word, source in zip(command.words, command.source, strict=True)
+    )
+    if words[:1] == ("eval",):
+        return eval_text(words)
+    inner, _ = without_shell(words)
+    return inner
+
+
+def unquoted(source: str) -> str | None:
+    """A text in double quotes as the shell inside sees it, but for what is put in for ``$``."""
+    if source[:1] != '"' or source[-1:] != '"' or len(source) < 4 or " " not in source:
+        return None
+    return re.sub(r'\\(["$`\\])', r"\1", source[1:-1])
+
+
+def as_heard(state: State) -> State:
+    """The failure went into something that decides: it is not lost."""
+    return state._replace(check=HEARD) if state.check == FAILED else state
+
+
+class Run:
+    """What all shells of one command share; ``followed`` is the runner whose failure is kept."""
+
+    def __init__(
+        self,
+        parse: Callable[[str], Node | None],
+        followed: tuple[str | None, ...] | None = None,
+    ) -> None:
+        self.parse, self.followed = parse, followed
+        self.runner = runner_of(followed) if followed else ""
+        self.seen: dict[tuple[str | None, ...], None] = {}
+        self.bodies: list[Node] = []
+        self.steps = 0
+        self.second_try = False
+
+    def number(self, text: str | None) -> int:
+        """The number of a body's text."""
+        node = self.parse(text) if text is not None else None
+        if node is None:
+            return -1
+        return self.body(node)
+
+    def body(self, node: Node) -> int:
+        """The number of a body."""
+        self.bodies.append(node)
+        return len(self.bodies) - 1

@@ -1,0 +1,207 @@
+"""What words of a shell come to where statuses and plain values decide it.
+
+A value is a text, or one of: :data:`ANY`, some number from 1 to 255; :data:`UNKNOWN`; and
+:data:`TOLD`, which is not known but was set because a check had failed.
+"""
+
+from __future__ import annotations
+
+import re
+from fnmatch import fnmatchcase
+from itertools import product
+
+from flow.cheap_typing import TYPE_CHECKING
+from flow.core.masked_exit.programs import constant_test
+from flow.core.masked_exit.shell import LAST
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from flow.core.masked_exit.programs import Statuses
+
+ANY, UNKNOWN, TOLD = "\0any", "\0unknown", "\0told"
+JOB = "\0job "
+"""Begins the value of ``$!``; the status of that process follows."""
+_SAMPLES = ("1", "2", "101")
+"""Stand for :data:`ANY` in a comparison."""
+_MOST = 256
+"""Combinations of values that are looked at."""
+_REFERENCE = re.compile(r"\$(\?|!|\w+|\{\w+\}|\{PIPESTATUS\[\d\]\})")
+_ARITHMETIC = re.compile(r"\$\(\((.{1,200}?)\)\)")
+_NAME = re.compile(r"[A-Za-z_]\w*")
+
+if TYPE_CHECKING:
+    Lookup = Mapping[str, str]
+
+
+def word_values(word: str | None, source: str, known: Lookup) -> list[str]:
+    """The values that a word can have; ``known`` has those of variables, of ``?`` and ``!``."""
+    if word is not None and word != LAST:
+        return [word]
+    text = source[1:-1] if source[:1] == '"' == source[-1:] and len(source) > 1 else source
+    return _texts(text, known)
+
+
+def _texts(text: str, known: Lookup) -> list[str]:
+    whole = _REFERENCE.fullmatch(text)
+    if whole is not None:
+        return [known.get(whole[1].strip("{}"), UNKNOWN)]
+    arithmetic = _ARITHMETIC.fullmatch(text)
+    if arithmetic is not None:
+        return numbers(arithmetic[1], known)
+    rest = _REFERENCE.sub("", text)
+    names = [match.strip("{}") for match in _REFERENCE.findall(text)]
+    if "$" in rest or "`" in rest or any(known.get(name, UNKNOWN) in _VAGUE for name in names):
+        return [_vague(text, known)]
+    found = []
+    for values in _combinations([known[name] for name in names]):
+        given = iter(values)
+        found.append(_REFERENCE.sub(lambda _, given=given: next(given), text))  # type: ignore[misc]
+    return found
+
+
+_VAGUE = (UNKNOWN, TOLD)
+
+
+def _vague(text: str, known: Lookup) -> str:
+    told = any(known.get(name) == TOLD for name in _NAME.findall(text))
+    return TOLD if told else UNKNOWN
+
+
+def _combinations(values: Iterable[str]) -> list[tuple[str, ...]]:
+    spread = [_SAMPLES if value == ANY else (value,) for value in values]
+    count = 1
+    for each in spread:
+        count *= len(each)
+    return list(product(*spread)) if count <= _MOST else []
+
+
+def numbers(text: str, known: Lookup) -> list[str]:
+    """The values of an arithmetic expression."""
+    names: list[str] = sorted({*_NAME.findall(text), *(["?"] if LAST in text else [])})
+    given = [known.get(name, UNKNOWN) for name in names]
+    if any(value in _VAGUE for value in given):
+        return [_vague(text, known)]
+    plain = text.replace(LAST, " status_ ").replace("$", "").replace("{", "").replace("}", "")
+    found = set()
+    for values in _combinations(given):
+        fixed = dict(zip(names, values, strict=True))
+        fixed["status_"] = fixed.get("?", "0")
+        result = _evaluated(plain, fixed)
+        if result is None:
+            return [_vague(text, known)]
+        found.add(str(result))
+    return sorted(found)
+
+
+_TOKEN = re.compile(r"\s*(\d+|[A-Za-z_]\w*|&&|\|\||[=!<>]=|<<|>>|[-+*/%<>!~&|^()?:])")
+_LEVELS = (
+    ("||",), ("&&",), ("|",), ("^",), ("&",), ("==", "!="), ("<", "<=", ">", ">="),
+    ("<<", ">>"), ("+", "-"), ("*", "/", "%"),
+)  # fmt: skip
+_SIGNS: Mapping[str, Callable[[int, int], int]] = {
+    "||": lambda a, b: int(bool(a or b)), "&&": lambda a, b: int(bool(a and b)),
+    "|": lambda a, b: a | b, "^": lambda a, b: a ^ b, "&": lambda a, b: a & b,
+    "==": lambda a, b: int(a == b), "!=": lambda a, b: int(a != b),
+    "<": lambda a, b: int(a < b), "<=": lambda a, b: int(a <= b),
+    ">": lambda a, b: int(a > b), ">=": lambda a, b: int(a >= b),
+    "<<": lambda a, b: a << min(b, 64) if b >= 0 else 0, ">>": lambda a, b: a >> max(b, 0),
+    "+": lambda a, b: a + b, "-": lambda a, b: a - b, "*": lambda a, b: a * b,
+    "/": lambda a, b: int(a / b), "%": lambda a, b: a - b * int(a / b),
+}  # fmt: skip
+
+
+class _NoNumber(Exception):
+    """It is no expression that is understood. Never leaves this module."""
+
+
+def _evaluated(text: str, names: Mapping[str, str]) -> int | None:
+    tokens, place = [], 0
+    while place < len(text.rstrip()):
+        match = _TOKEN.match(text, place)
+        if match is None:
+            return None
+        tokens.append(match[1])
+        place = match.end()
+    tokens.reverse()
+    try:
+        result = _choice(tokens, names)
+    except (_NoNumber, IndexError, ZeroDivisionError, ValueError, OverflowError, RecursionError):
+        return None
+    return result if not tokens and abs(result) < 1 << 62 else None
+
+
+def _choice(tokens: list[str], names: Mapping[str, str]) -> int:
+    """``a ? b : c``, and what binds tighter; ``tokens`` are read from their end."""
+    asked = _level(0, tokens, names)
+    if not tokens or tokens[-1] != "?":
+        return asked
+    tokens.pop()
+    yes = _choice(tokens, names)
+    if tokens.pop() != ":":
+        raise _NoNumber
+    no = _choice(tokens, names)
+    return yes if asked else no
+
+
+def _level(level: int, tokens: list[str], names: Mapping[str, str]) -> int:
+    if level == len(_LEVELS):
+        return _unary(tokens, names)
+    left = _level(level + 1, tokens, names)
+    while tokens and tokens[-1] in _LEVELS[level]:
+        sign = tokens.pop()
+        left = _SIGNS[sign](left, _level(level + 1, tokens, names))
+    return left
+
+
+def _unary(tokens: list[str], names: Mapping[str, str]) -> int:
+    part = tokens.pop()
+    if part == "!":
+        return int(not _unary(tokens, names))
+    if part in "-+~":
+        value = _unary(tokens, names)
+        return {"-": -value, "+": value, "~": ~value}[part]
+    if part == "(":
+        value = _choice(tokens, names)
+        if tokens.pop() != ")":
+            raise _NoNumber
+        return value
+    text = part if part.isdigit() else names.get(part, "")
+    if not text.lstrip("-").isdigit() or (text[0] == "0" and len(text) > 1) or len(text) > 12:
+        raise _NoNumber
+    return int(text)
+
+
+def tested(words: tuple[str | None, ...], sources: tuple[str, ...], known: Lookup) -> Statuses:
+    """How ``test``, ``[``, ``[[``, ``((`` or ``let`` can end; empty where a check was told."""
+    kind = words[0] or ""
+    if kind in ("((", "let"):
+        values = numbers(sources[-1].strip("'\""), known)
+        if TOLD in values:
+            return frozenset()
+        if UNKNOWN in values:
+            return frozenset((0, 1))
+        return frozenset(int(value == "0") for value in values)
+    spread = [word_values(*pair, known) for pair in zip(words[1:], sources[1:], strict=True)]
+    found: set[int] = set()
+    if any(TOLD in values for values in spread):
+        return frozenset()
+    if any(UNKNOWN in values for values in spread):
+        return frozenset((0, 1))
+    for combination in product(*spread):
+        for plain in _combinations(combination):
+            found |= constant_test((kind, *plain))
+    return frozenset(found or (0, 1))
+
+
+def fitting(values: Iterable[str], patterns: str) -> tuple[bool, bool]:
+    """Whether a branch of a ``case`` can be taken, and whether it can be passed by."""
+    taken = passed = False
+    for value in values:
+        for text in (value,) if value != ANY else _SAMPLES:
+            if value in _VAGUE or any(sign in patterns for sign in "$`"):
+                return True, patterns != "*"
+            plain = [one.strip().strip("'\"") for one in patterns.split("|")]
+            fits = any(fnmatchcase(text, one) for one in plain)
+            taken, passed = taken or fits, passed or not fits
+    return taken, passed

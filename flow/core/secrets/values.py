@@ -1,0 +1,332 @@
+"""Secrets that are known: the values of secret-looking variables, and how they appear in output.
+
+One pattern finds a value as it is, URL-encoded, and with the backslashes that JSON, ``repr`` and
+shells put into it; three find it inside base64, wherever it begins there; one in base 16; others in
+UTF-16, and where each of its characters is escaped. None is compiled before four of its bytes stand
+in the text (SPEC section 10, Secrets).
+"""
+
+from __future__ import annotations
+
+import binascii
+import re
+
+from flow.cheap_typing import TYPE_CHECKING, NamedTuple
+from flow.core.secrets.chance import random
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+LEAST = 6
+"""A shorter value is not looked for: it would be found in ordinary words."""
+
+_WORD = 8
+"""A value shorter than this has to be more than letters, or more than digits."""
+
+_PIECE = 3500
+"""A longer value is looked for in pieces that reach no further than so many bytes."""
+
+_SIZES = (12, 8, 6, 4)
+
+_TELLING = (
+    *("TOKEN", "TOKENS", "SECRET", "SECRETS", "PASSWORD", "PASSWORDS", "PASSWD", "PASSPHRASE"),
+    *("PASSCODE", "CREDENTIAL", "CREDENTIALS", "APIKEY", "APIKEYS", "ACCESSKEY", "PRIVATEKEY"),
+    *("SECRETKEY", "SSHPASS", "AUTHKEY", "WEBHOOK"),
+)
+"""Ends of words in a name that say it holds a secret (``PGPASSWORD``)."""
+
+_WORDS = frozenset({"PASS", "DBPASS", "PW", "PWD", "PASSWRD", "CREDS"})
+_KEYS = frozenset(
+    {"API", "ACCESS", "ACCOUNT", "AUTH", "ENCRYPTION", "SIGNING", "MASTER", "SHARED", "PRIVATE"}
+)
+_DOUBTFUL = frozenset(
+    {"KEY", "KEYS", "AUTH", "PAT", "COOKIE", "COOKIES", "DSN", "PRIVATE", "JWT", "SESSION"}
+    | {"AUTHORIZATION", "BEARER", "SK"}
+)
+"""Words that make a secret of a value only where it looks random."""
+
+_ORDINARY_NAMES = frozenset(
+    {"PWD", "OLDPWD", "INIT_CWD", "SSH_AUTH_SOCK", "SSH_AGENT_PID", "GPG_TTY", "GPG_AGENT_INFO"}
+    | {"SSH_ASKPASS", "SSH_ASKPASS_REQUIRE", "GIT_ASKPASS", "SUDO_ASKPASS", "XAUTHORITY"}
+)
+_ORDINARY_ENDS = frozenset(
+    {"FILE", "FILENAME", "PATH", "DIR", "DIRECTORY", "SOCK", "SOCKET", "TTL", "EXPIRY", "EXPIRES"}
+    | {"EXPIRATION", "LENGTH", "LIMIT", "COUNT", "TYPE", "NAME", "ALGORITHM", "ALG", "REGION"}
+    | {"ENDPOINT", "HOST", "PORT", "PROVIDER", "METHOD", "VERSION", "ENABLED", "ISSUER", "MODE"}
+)
+_ORDINARY_STARTS = frozenset({"MAX", "NUM"})
+_COMMON = frozenset(
+    b"password passw0rd password1 password123 changeme changeit postgres postgresql root mysql "
+    b"mariadb localhost 127.0.0.1 admin administrator default development production testing "
+    b"staging disabled enabled required optional undefined anonymous example secret disable "
+    b"12345678 123456789 1234567890 00000000 username redacted keychain keyring osxkeychain "
+    b"libsecret manager-core wincred security database internal external unlimited "
+    b"sha256 sha-256 sha384 sha512 sha-512 base32 base64 utf-16 argon2 pbkdf2 scrypt ed25519 "
+    b"x86_64 hs256 rs256 es256 aes128 aes256 md5sum python3 http/1 http/2".split()
+)
+
+
+def values(environ: Mapping[str, str], exists: Callable[[str], bool]) -> tuple[bytes, ...]:
+    """The secrets in an environment, each once; ``exists`` says whether a path is there.
+
+    Values of variables whose name says so, and the passwords of URLs whatever the name; of at
+    least 8 bytes (6, where letters and others are mixed), and not what everybody has (``true``,
+    ``localhost``, a path). The lines of a value that has several are secrets too where they look
+    random.
+    """
+    found: dict[bytes, None] = {}
+    for name, text in environ.items():
+        if len(text) < LEAST:
+            continue
+        if "://" in text and "@" in text:
+            password = _url_password(text.encode("utf-8", "surrogateescape"))
+            if _worth(password):
+                found[password] = None
+        sure = secret_name(name)
+        value = text.strip().encode("utf-8", "surrogateescape") if sure is not False else b""
+        if not _worth(value) or _path(text.strip(), exists) or not (sure or random(value)):
+            continue
+        found[value] = None
+        if b"\n" in value:
+            lines = (line.strip() for line in value.splitlines())
+            found.update((line, None) for line in lines if random(line))
+    return tuple(found)
+
+
+def secret_name(name: str) -> bool | None:
+    """Whether a variable of this name holds a secret; None where its value must tell."""
+    if name.upper() in _ORDINARY_NAMES:
+        return False
+    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|[.-]", "_", name).upper().strip("_").split("_")
+    if words[-1] in _ORDINARY_ENDS or words[0] in _ORDINARY_STARTS or "PUBLIC" in words:
+        return False
+    for before, word in zip(("", *words), words, strict=False):
+        bare = word.rstrip("0123456789")
+        if bare.endswith(_TELLING) or bare in _WORDS:
+            return True
+        if bare in ("KEY", "KEYS") and before in _KEYS:
+            return True
+    return None if _DOUBTFUL.intersection(words) else False
+
+
+_LETTERS = b"abcdefghijklmnopqrstuvwxyz"
+
+
+def _url_password(text: bytes) -> bytes:
+    found = re.match(rb"[A-Za-z][A-Za-z0-9+.-]*://[^\s/@:]*:([^\s/@]+)@", text)
+    return found[1] if found else b""
+
+
+def _worth(value: bytes) -> bool:
+    if len(value) < LEAST or value.lower() in _COMMON:
+        return False
+    if len(value) < _WORD and (value.isalpha() or not any(c in value.lower() for c in _LETTERS)):
+        return False
+    return len(set(value)) > 2  # ******** and its like
+
+
+def _path(text: str, exists: Callable[[str], bool]) -> bool:
+    if not text.startswith(("/", "~/", "./", "../")) or "\n" in text:
+        return False
+    return any(exists(part) for part in (text, text.partition(":")[0]))
+
+
+class Variant(NamedTuple):
+    """One way in which a value may stand in a text: a pattern, and bytes to look for first.
+
+    One of ``probes`` is part of every match; without any it must always be looked for. Each has
+    four bytes at least.
+    """
+
+    pattern: bytes
+    probes: tuple[bytes, ...]
+
+
+def variants(known: Iterable[bytes]) -> Iterator[Variant]:
+    """All ways to look for values; the longest value first."""
+    distinct = {value for value in known if len(value) >= LEAST}
+    for value in sorted(distinct, key=lambda v: (-len(v), v)):
+        yield from _pieces(_plain(value))
+        for before in range(3):
+            yield from _pieces(_base64(value, before), _NEW_LINE)
+        digits = [_hex_digit(c) for c in binascii.b2a_hex(value)]
+        yield from _pieces(digits, _NEW_LINE, cases=True)
+        yield from _escaped(value)
+
+
+class _Atom(NamedTuple):
+    """A pattern for one character, and the byte it is where it can be only one.
+
+    ``reach`` is how many bytes it takes at most, a line end before it included.
+    """
+
+    pattern: bytes
+    sure: bytes = b""
+    reach: int = 14
+
+
+_NEW_LINE = rb"(?>\\{0,3}+\r?+\n|)"
+_NAMED = {"&": b"&amp;", "<": b"&lt;", ">": b"&gt;", '"': b"&quot;"}
+_WHITE = {
+    10: rb"(?>\r?+\n|\\{1,4}+(?>r\\{1,4}+|)n|\\{1,2}+u000[aA]|%0[aA])",
+    13: rb"(?>\r|\\{1,4}+r(?!\\{1,4}n)|\\{1,2}+u000[dD]|%0[dD]|)",
+    9: rb"(?>\t|\\{1,4}+t|\\{1,2}+u0009|%09)",
+    32: rb"(?>\\?+ |\+|%20)",
+    39: rb"(?>'\\''|'\"'\"'|\\{0,4}+'|\\{1,2}+u0027|%27|&#39;|&apos;)",
+}
+
+
+def _plain(value: bytes) -> list[_Atom]:
+    """The value as it is, and as URLs, JSON, shells and programs write it."""
+    try:
+        text = value.decode("utf-8")
+    except UnicodeDecodeError:
+        return [_byte(c) for c in value]
+    atoms: list[_Atom] = []
+    slashes = 0
+    for at, char in enumerate(text):
+        if char == "\\":
+            slashes += 1
+            if slashes < _PIECE // 16:
+                continue
+        if slashes:
+            atoms.append(_backslashes(slashes))
+            slashes = 0
+        if char != "\\":
+            atoms.append(_char(char, text[at + 1 : at + 5]))
+    if slashes:
+        atoms.append(_backslashes(slashes))
+    return atoms
+
+
+def _backslashes(count: int) -> _Atom:
+    """A run of them, each perhaps written as two or four."""
+    low, high = b"%d" % count, b"%d" % (4 * count)
+    return _Atom(rb"(?>(?:%%5[cC]){%b}|\\{%b,%b}+)" % (low, low, high), reach=4 * count)
+
+
+def _escaped(value: bytes) -> Iterator[Variant]:
+    r"""The value in UTF-16, in either order, and with all of it as ``\uXXXX`` or as ``%XX``."""
+    try:
+        text = value.decode("utf-8")
+    except UnicodeDecodeError:
+        return
+    units = text.encode("utf-16-be")
+    pairs = [(units[at], units[at + 1]) for at in range(0, len(units), 2)]
+    for order in ("be",) if text.isascii() else ("be", "le"):
+        wide = b"".join(bytes(p if order == "be" else p[::-1]) for p in pairs)
+        if text.isascii():  # what is around a character is the same zero in either order
+            wide = wide[1:]
+        atoms = [
+            _Atom(re.escape(wide[at : at + 1]), wide[at : at + 1], 1) for at in range(len(wide))
+        ]
+        yield from _pieces(atoms)
+    written = [b"%02x%02x" % pair for pair in pairs]
+    yield from _digits(written, rb"\\{1,4}+u", b"u", 9)
+    yield from _digits([b"%02x" % code for code in value], b"%", b"%", 3)
+
+
+def _digits(written: Sequence[bytes], before: bytes, sign: bytes, reach: int) -> Iterator[Variant]:
+    """Characters that are each written as a sign and digits in base 16, of either case."""
+    ways = [b"|".join(dict.fromkeys((each, each.upper()))) for each in written]
+    # Atomic, so that no end that is missing makes it try every digit both ways again.
+    atoms = [_Atom(b"%b(?>%b)" % (before, way), b"", reach) for way in ways]
+    at = 0
+    for piece in _pieces(atoms):
+        size = piece.pattern.count(before + b"(?>")
+        first = written[at : at + (1 if reach > 3 else 2)]
+        probes = [b""]
+        for each in first:
+            probes = [p + sign + way for p in probes for way in {each, each.upper()}]
+        yield Variant(piece.pattern, tuple(probes))
+        at += size
+
+
+def _byte(code: int) -> _Atom:
+    if chr(code).isascii() and chr(code).isalnum():
+        return _Atom(bytes([code]), bytes([code]))
+    raw = re.escape(bytes([code]))
+    return _Atom(b"(?>%b|%b)" % (_percent(bytes([code])), raw))
+
+
+def _char(char: str, after: str) -> _Atom:
+    data = char.encode("utf-8")
+    code = ord(char)
+    if char.isascii() and char.isalnum():
+        return _Atom(data, data)
+    if code in _WHITE:
+        return _Atom(_WHITE[code])
+    raw = rb"\\{0,4}+" + re.escape(data) if char.isascii() else re.escape(data)
+    ways = [_percent(data), *([_NAMED[char]] if char in _NAMED else ())]
+    if (char == "%" and after[:2] == "25") or (char == "&" and after == "amp;"):
+        # It begins its own escape, and the value goes on like that: what is escaped has it twice.
+        ways[-1] += b"(?=%b)" % ways[-1][1:]
+    units = char.encode("utf-16-be")
+    ways.append(
+        b"".join(
+            rb"\\{1,2}+u" + _any_case(binascii.b2a_hex(units[at : at + 2]))
+            for at in range(0, len(units), 2)
+        )
+    )
+    ways.append(raw)
+    return _Atom(b"(?>%b)" % b"|".join(ways))
+
+
+def _percent(data: bytes) -> bytes:
+    return b"".join(b"%" + _any_case(binascii.b2a_hex(bytes([c]))) for c in data)
+
+
+def _any_case(digits: bytes) -> bytes:
+    return b"".join(b"[%c%c]" % (c, c - 32) if c >= 97 else bytes([c]) for c in digits)
+
+
+def _base64(value: bytes, before: int) -> list[_Atom]:
+    """What the base64 of any text is sure to hold where ``before`` bytes (mod 3) precede."""
+    whole = binascii.b2a_base64(b"\0" * before + value, newline=False)
+    start, end = -(-before * 8 // 6), (before + len(value)) * 8 // 6
+    other = {ord("+"): rb"(?>[+-]|%2[bB])", ord("/"): rb"(?>\\?+/|_|%2[fF])"}
+    return [
+        _Atom(other.get(c, bytes([c])), b"" if c in other else bytes([c]), 9)
+        for c in whole[start:end]
+    ]
+
+
+def _hex_digit(code: int) -> _Atom:
+    return _Atom(_any_case(bytes([code])), bytes([code]), 8)
+
+
+def _pieces(
+    atoms: Sequence[_Atom], joint: bytes = b"", *, cases: bool = False
+) -> Iterator[Variant]:
+    """Variants that reach no further than they may; ``joint`` may stand between two atoms.
+
+    An encoder that breaks lines may break one inside a probe, never inside two of them.
+    """
+    at = 0
+    while at < len(atoms):
+        end, reach = at, 0
+        while end < len(atoms) and reach + atoms[end].reach <= _PIECE:
+            reach += atoms[end].reach
+            end += 1
+        if 0 < len(atoms) - end < LEAST:  # too short to be told from ordinary text
+            end -= LEAST
+        piece = atoms[at:end]
+        probes = _probes(piece, 2 if joint else 1)
+        both = (*probes, *(p.upper() for p in probes)) if cases else probes
+        yield Variant(joint.join(a.pattern for a in piece), both)
+        at = end
+
+
+def _probes(atoms: Sequence[_Atom], wanted: int) -> tuple[bytes, ...]:
+    """The first runs of sure bytes that don't overlap, long ones if there are; else nothing."""
+    for size in _SIZES:
+        found: list[bytes] = []
+        run = b""
+        for atom in atoms[:48] if wanted > 1 else atoms:  # less than a line of any common width
+            run = run + atom.sure if atom.sure else b""
+            if len(run) == size:
+                found.append(run)
+                run = b""
+                if len(found) == wanted:
+                    return tuple(found)
+    return ()

@@ -1,0 +1,60 @@
+"""A goal that somebody has set aside: who, when, and why. Values only."""
+
+from __future__ import annotations
+
+from flow.cheap_typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from flow.core.decision.explain import visible
+from flow.core.decision.verdict import clip
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+REASON_LIMIT = 500
+"""Characters of a reason that are shown."""
+PAUSED_STATUS: Literal["waiting_for_user"] = "waiting_for_user"
+"""The status of a paused goal, and of others that wait for a person."""
+
+
+class Pause(NamedTuple):
+    """The move that paused a goal, as its event tells it."""
+
+    reason: str
+    by: str
+    said_from: str | None
+    at: str
+
+    @property
+    def who(self) -> str:
+        """The agent, where it was said in an agent's shell."""
+        return "the agent" if self.said_from == "agent" else visible(self.by) or "a person"
+
+    def sentence(self) -> str:
+        """``paused by the agent: "the reason"``."""
+        return f'paused by {self.who}: "{clip(visible(self.reason), REASON_LIMIT)}"'
+
+    def to_document(self) -> dict[str, Any]:
+        """As ``status --json`` has it."""
+        return self._asdict()
+
+
+def changes_status(event: Mapping[str, Any]) -> bool:
+    """Whether an event says what status the goal has had since."""
+    return isinstance(event.get("to"), str)
+
+
+def pause_of(event: Mapping[str, Any] | None) -> Pause | None:
+    """The pause that ``event``, a goal's newest change of status, tells; None for another move.
+
+    A proposal that waits for a person, and a status written by a helper, are none.
+    """
+    if (
+        event is None
+        or (event.get("type"), event.get("to")) != ("transition", PAUSED_STATUS)
+        or "proposal_id" in event
+        or "how" in event
+    ):
+        return None
+    texts = [event.get(key) for key in ("reason", "by", "at")]
+    reason, by, at = (text if isinstance(text, str) else "" for text in texts)
+    said_from = event.get("said_from")
+    return Pause(reason, by, said_from if isinstance(said_from, str) else None, at)

@@ -1,0 +1,133 @@
+"""The newest turn of a goal, as its events tell it.
+
+An evaluation at a stop that comes to what the goal's file says already leaves the file alone, so
+that a tracked file does not change with every turn. Its ``stop`` event has its number and results;
+whoever shows a goal shows those, and the next write to the file carries them.
+"""
+
+from __future__ import annotations
+
+from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from flow.core.decision.verdict import CriterionResult
+    from flow.core.goal.model import Criterion, Goal
+
+MOST_TURNS = 10_000_000
+"""A larger number is none that Flow wrote."""
+
+
+class CriterionTurn(NamedTuple):
+    """What a turn says of a criterion that it measured."""
+
+    evidence_ref: str
+    last_result: str | None
+
+
+class RecordedTurn(NamedTuple):
+    """A turn as its event tells it; ``result`` is None where the goal's file has it, too."""
+
+    turn: int
+    verdict: str | None = None
+    at: str = ""
+    result: str | None = None
+    reason: str = ""
+    criteria: Mapping[str, CriterionTurn] = {}
+
+    @property
+    def last_evaluation(self) -> dict[str, str] | None:
+        """``lifecycle.last_evaluation``, where the file has an older one."""
+        if self.result is None:
+            return None
+        return {"result": self.result, "reason": self.reason, "at": self.at}
+
+
+OWN_SOURCES = ("command", "evaluator-loop")
+"""``source`` of the verdicts that Flow records itself."""
+
+
+def is_handed_in(document: Mapping[str, Any], newest: RecordedTurn | None) -> bool:
+    """Whether a recorded verdict is not that of the newest turn on record: somebody handed it in.
+
+    One that ran nothing, for want of trust, has no turn; it is taken by its ``source``.
+    """
+    if document.get("source") not in OWN_SOURCES:
+        return True
+    rows = document.get("criterion_results")
+    rows = rows if isinstance(rows, list) else []
+    if rows and all(isinstance(r, dict) and r.get("outcome") == "not_executed" for r in rows):
+        return False
+    lifecycle = document.get("lifecycle")
+    turn = lifecycle.get("turns_evaluated") if isinstance(lifecycle, dict) else None
+    return newest is None or (turn, document.get("verdict")) != (newest.turn, newest.verdict)
+
+
+def event_fields(
+    goal: Goal,
+    result: str,
+    reason: str,
+    rows: Sequence[CriterionResult],
+    last_results: Mapping[str, str | None],
+) -> dict[str, Any]:
+    """What a ``stop`` event tells of a turn that is not written to the goal's file.
+
+    ``rows`` are the verdict's; ``last_results`` the commands' results by criterion. Criteria that
+    the file tells the same of are left out.
+    """
+    criteria = {}
+    for row in rows:
+        known, last = goal.criterion(row.criterion_id), last_results.get(row.criterion_id)
+        if known is None or row.evidence_ref is None or last is None:
+            continue
+        if (known.evidence_ref, known.last_result) != (row.evidence_ref, last):
+            criteria[row.criterion_id] = {"evidence_ref": row.evidence_ref, "last_result": last}
+    return {"result": result, "reason": reason, "results": criteria}
+
+
+def has_turn(event: Mapping[str, Any]) -> bool:
+    """Whether an event tells the number of an evaluation."""
+    turn = event.get("turn")
+    told = event.get("type") in ("stop", "evaluated")
+    return told and type(turn) is int and 0 < turn <= MOST_TURNS
+
+
+def recorded_turn(event: Mapping[str, Any], *, written_since: bool) -> RecordedTurn:
+    """The turn of an event that :func:`has_turn`; only its number where the file is newer."""
+    number: int = event["turn"]
+    result, reason, at = (event.get(key) for key in ("result", "reason", "at"))
+    verdict = _text(event.get("verdict"))
+    if written_since or not isinstance(result, str):
+        return RecordedTurn(number, verdict)
+    rows = event.get("results")
+    criteria = {
+        str(name): CriterionTurn(row["evidence_ref"], _text(row.get("last_result")))
+        for name, row in (rows.items() if isinstance(rows, dict) else ())
+        if isinstance(row, dict) and isinstance(row.get("evidence_ref"), str)
+    }
+    return RecordedTurn(number, verdict, _text(at) or "", result, _text(reason) or "", criteria)
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def with_turn(goal: Goal, recorded: RecordedTurn | None) -> Goal:
+    """The goal as of its newest turn. Its status and its document stay the file's."""
+    if recorded is None or recorded.turn <= goal.turns_evaluated:
+        return goal
+    return goal._replace(
+        turns_evaluated=recorded.turn,
+        last_evaluation=recorded.last_evaluation or goal.last_evaluation,
+        criteria=tuple(_criterion(criterion, recorded) for criterion in goal.criteria),
+    )
+
+
+def _criterion(criterion: Criterion, recorded: RecordedTurn) -> Criterion:
+    row = recorded.criteria.get(criterion.id)
+    if row is None:
+        return criterion
+    return criterion._replace(
+        evidence_ref=row.evidence_ref, last_result=row.last_result, last_evaluated_at=recorded.at
+    )

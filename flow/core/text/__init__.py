@@ -1,0 +1,1 @@
+"""Text for people: made visible, cut to fit, quoted for a shell."""

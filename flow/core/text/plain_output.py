@@ -1,0 +1,32 @@
+"""What a command printed, as plain lines: what a terminal would show, without colours and cursor.
+
+Whoever shows the lines still makes them visible (:func:`flow.core.decision.explain.visible`): what
+is no escape sequence stays.
+"""
+
+from __future__ import annotations
+
+_CONTROL_SEQUENCE = r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"
+_STRING = r"(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)"
+"""Titles, links and their like: up to BEL or ST. One without an end is left as it is."""
+_OTHER = r"\x1b[ -/]+[0-~]|\x1b[0-OQ-WYZ\\`-~]"
+
+
+def plain_lines(text: str) -> list[str]:
+    """The lines of ``text`` as they would stand on a screen, without trailing blank ones."""
+    if "\x1b" in text or not text.isascii():
+        import re
+
+        text = re.sub(f"{_STRING}|{_CONTROL_SEQUENCE}|{_OTHER}", "", text)
+    lines = [_on_screen(line) for line in text.split("\n")]
+    while lines and not lines[-1].strip():
+        lines.pop()
+    return lines
+
+
+def _on_screen(line: str) -> str:
+    """A line after its carriage returns: of what was written over, the last text stays."""
+    if "\r" not in line:
+        return line
+    parts = [part for part in line.split("\r") if part.strip()]
+    return parts[-1] if parts else ""

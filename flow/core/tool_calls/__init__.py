@@ -1,0 +1,1 @@
+"""Which tool calls of an agent only a person may allow, and what the person is asked."""

@@ -1,0 +1,301 @@
+"""Which tool calls of an agent only a person may allow (SPEC section 17.3).
+
+Read from the text of the call alone. That is no wall: a text can hide what it does, and what is
+hidden is caught where the command itself refuses an agent's shell. But every plain way to a
+person's decision is asked about, and so is any text with ``flow`` in it whose meaning is not plain.
+Everything else gets no opinion, so that an agent can work for hours without a question.
+"""
+
+from __future__ import annotations
+
+import re
+
+from flow.cheap_typing import TYPE_CHECKING, Literal, NamedTuple
+from flow.core.masked_exit.shell import plain_words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+MENTION = re.compile(
+    r"(?<![A-Za-z0-9_])flow(?![A-Za-z0-9_]|/|\.[A-Za-z])|\.flow(?![A-Za-z0-9_])|\.claude/settings"
+)
+"""``flow`` as a word of its own; not the ``flow`` of ``workflow``, ``src/flow/`` or ``flow.py``."""
+_GLUED = re.compile(r"(?:^|[\s;&|(])\w+=\S*flow[\s\S]*\b(?:goal|trust|lifecycle|verdict)\b")
+"""``flow`` inside the value of a variable, in a text that also names what Flow decides about."""
+
+Kind = Literal[
+    "confirm", "approve", "amend", "rebase", "trust", "clear", "activate", "create", "claim",
+    "forget", "config", "init", "inbox", "trust-digest", "engine", "lifecycle", "verdict", "files",
+    "settings", "unclear",
+]  # fmt: skip
+
+
+class Act(NamedTuple):
+    """Something in a call that a person decides. ``words`` are those of the ``flow`` command."""
+
+    kind: Kind
+    words: tuple[str, ...] = ()
+
+
+ONLY_BESIDE_ACTIVE: frozenset[Kind] = frozenset({"create", "init"})
+"""Asked about only where a goal is active already."""
+
+_VERBS: dict[tuple[str, str], Kind | None] = {
+    **dict.fromkeys(
+        [
+            *(("goal", verb) for verb in ("status", "list", "history", "inspect", "evaluate")),
+            *(("goal", verb) for verb in ("pause", "resume", "wait", "baseline", "watch")),
+            *(("evidence", verb) for verb in ("list", "show", "verify", "record", "import")),
+            ("evidence", "export"),
+            *(("journal", verb) for verb in ("record", "show")),
+            *(("trust", verb) for verb in ("check", "list")),
+            *(("config", verb) for verb in ("list", "get")),
+            ("verdict", "show"),
+            ("engine", "list"),
+        ]
+    ),
+    ("goal", "confirm"): "confirm",
+    ("goal", "approve"): "approve",
+    ("goal", "amend"): "amend",
+    ("goal", "rebase"): "rebase",
+    ("goal", "clear"): "clear",
+    ("goal", "activate"): "activate",
+    ("goal", "create"): "create",
+    ("goal", "claim"): "claim",
+    ("goal", "forget"): "forget",
+    ("verdict", "record"): "verdict",
+    ("trust", "record"): "trust",
+    ("trust", "revoke"): "trust",
+    ("trust", "sign"): "trust",
+    ("config", "set"): "config",
+    ("config", "unset"): "config",
+}
+"""By group and verb; None where an agent may run it. A verb that is not here is unclear."""
+_HARMLESS_COMMANDS = frozenset({
+    "completion", "demo", "doctor", "gc", "help", "hook", "judge", "report", "schema", "statusline",
+})  # fmt: skip
+_HELPERS: dict[str, Kind | None] = {
+    "flow-active-goal.sh": None,
+    "flow-record-evidence.sh": None,
+    "flow-paths": None,
+    "flow-goal-record.sh": "lifecycle",
+    "flow-record-verdict.sh": "verdict",
+    "flow-goal-trust.sh": "trust",
+}
+_OPTIONS: dict[str, Kind] = {
+    "--trust-digest": "trust-digest",
+    "--allowed-signers": "trust-digest",
+    "--engine": "engine",
+    "--confirm": "confirm",
+}
+
+_READERS = frozenset({
+    "[", "basename", "cat", "cd", "cmp", "cut", "diff", "dirname", "du", "echo", "egrep", "false",
+    "fgrep", "file", "grep", "head", "jq", "less", "ls", "md5sum", "more", "nl", "popd", "printf",
+    "pushd", "pwd", "readlink", "realpath", "rg", "sha256sum", "stat", "tail", "test", "tree",
+    "true", "type", "uniq", "wc", "which",
+})  # fmt: skip
+"""Programs that only read, whatever their words are, as long as nothing is redirected to a file."""
+_TOOLS = frozenset(["black", "flake8", "isort", "mkdir", "mypy", "pylint", "pytest", "ruff"])
+"""Programs to which ``flow`` is the name of a file or folder, and nothing that they run."""
+_LAUNCHERS = frozenset(["uv", "uvx", "pipx", "poetry", "pdm", "hatch", "rye", "npx"])
+"""Programs that run the program that one of their words names."""
+_INTERPRETERS = (
+    "bash", "dash", "ksh", "sh", "zsh", "fish", "python", "perl", "ruby", "node", "deno", "bun",
+    "xargs", "parallel", "source", ".", "eval", "ssh", "at", "batch", "env", "sudo", "flow",
+)  # fmt: skip
+_TO_A_FILE = re.compile(r"\d?>{1,2}\s*[\w./-]+(?=\s|$)")
+HARMLESS_REDIRECTION = re.compile(r"\d?>{1,2}\s*/dev/null(?=\s|$)|\d?>&\d|&>\s*/dev/null(?=\s|$)")
+_COMMIT_MESSAGE = re.compile(
+    r"(\bgit commit\b[^;&|\n]* -m )\"\$\(cat <<'(\w+)'\n[\s\S]*?\n\2\n\)\""
+)
+"""How Claude Code writes a commit message of several lines."""
+_KEYWORDS = frozenset(["then", "do", "else", "!", "time", "if", "elif", "while", "until", "{", "}"])
+_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
+
+
+def acts_in_shell(text: str) -> tuple[Act, ...]:
+    """What a person decides in a shell text; nothing where Flow has no opinion about it."""
+    text = _COMMIT_MESSAGE.sub(r"\1message", text)
+    if MENTION.search(text) is None:
+        return (Act("unclear"),) if _GLUED.search(text) else ()
+    acts: list[Act] = []
+    piped = handed = False
+    for segment, after in segments(text):
+        mentions = MENTION.search(segment) is not None
+        if mentions:
+            acts += _acts_of(segment) or [Act("unclear")] * handed
+        elif piped and _runs_input(segment):
+            acts.append(Act("unclear"))
+        piped = after == "|" and (mentions or piped)
+        if after == "(":  # what is printed inside becomes words of a command that does more
+            substituted = segment.endswith(("$", "<", ">"))
+            handed = handed or (substituted and not _is_reader(segment[:-1]))
+    return tuple(dict.fromkeys(acts)) or ((Act("unclear"),) if _GLUED.search(text) else ())
+
+
+def acts_on_path(path: str) -> tuple[Act, ...]:
+    """What a person decides where a tool writes to ``path`` (absolute, links resolved)."""
+    parts = path.split("/")
+    if ".flow" in parts:
+        return (Act("files"),)
+    folder, name = parts[-2:] if len(parts) > 1 else ("", path)
+    settings = folder == ".claude" and name.startswith("settings")
+    return (Act("settings"),) if settings else ()
+
+
+def acts_in_folder(folder: str, text: str) -> tuple[Act, ...]:
+    """What a person decides in a shell text that runs in ``folder`` (absolute, links resolved)."""
+    if ".flow" not in folder.split("/"):
+        return ()
+    reads = all(_is_reader(segment) for segment, _ in segments(text) if segment.strip())
+    return () if reads else (Act("files"),)
+
+
+def _unescaped(text: str) -> Iterator[tuple[int, str, str]]:
+    """(place, sign, the quote it stands in) of every sign that no backslash escapes."""
+    quote, escaped = "", False
+    for place, sign in enumerate(text):
+        if escaped:
+            escaped = False
+        elif sign == "\\" and quote != "'":
+            escaped = True
+        else:
+            if sign == quote:
+                quote = ""
+            elif sign in "'\"" and not quote:
+                quote = sign
+            yield place, sign, quote
+
+
+def segments(text: str) -> Iterator[tuple[str, str]]:
+    """The simple commands of a text as they are written, each with the sign behind it."""
+    begin = 0
+    for place, sign, quote in _unescaped(text):
+        before, after = text[place - 1 : place], text[place + 1 : place + 2]
+        redirects = sign == "&" and (before in ("<", ">") or after == ">")
+        if not quote and sign in ";|&\n()" and not redirects:
+            yield text[begin:place], sign if sign not in (after, before) else sign * 2
+            begin = place + 1
+    yield text[begin:], ""
+
+
+def _acts_of(segment: str) -> list[Act]:
+    """What a person decides in one simple command that mentions Flow."""
+    words = _words(segment)
+    if words is None:
+        target = _TO_A_FILE.search(segment)
+        words = _words(segment.replace(target.group(), " ")) if target else None
+        if target is None or words is None or MENTION.search(target.group()):
+            return [Act("unclear")]
+        if not _is_flow((*plain_words(tuple(words)), "")[0]):
+            return [Act("unclear")]
+    while words and (words[0] in _KEYWORDS or _ASSIGNMENT.match(words[0])):
+        if MENTION.search(words.pop(0)):
+            return [Act("unclear")]
+    return _acts_of_words([word or "" for word in plain_words(tuple(words))])
+
+
+def _acts_of_words(words: list[str]) -> list[Act]:
+    if not words:
+        return []
+    name = words[0].rpartition("/")[2]
+    if name in _LAUNCHERS:
+        started = next((n for n, word in enumerate(words) if n and _is_flow(word)), None)
+        return [Act("unclear")] if started is None else _acts_of_flow(words[started + 1 :])
+    if _is_flow(name):
+        return _acts_of_flow(words[1:])
+    if name in _HELPERS:
+        return _acts_of_helper(name, words[1:])
+    if name.startswith("python") and words[1:3] == ["-m", "flow"]:
+        return _acts_of_flow(words[3:])
+    git = name == "git" and _reads_git(words[1:])
+    if git or name in _READERS or (name in _TOOLS and _names_only(words[1:])):
+        return []
+    return [Act("unclear")]
+
+
+def _words(segment: str) -> list[str] | None:
+    """The words of a simple command; None where the shell computes one, or a file is written."""
+    import shlex
+
+    bare = HARMLESS_REDIRECTION.sub(" ", segment)
+    for _, sign, quote in _unescaped(bare):
+        if (sign in "$`" and quote != "'") or (sign in "<>" and not quote):
+            return None
+    try:
+        return shlex.split(bare, comments=True)
+    except ValueError:
+        return None
+
+
+def _is_flow(word: str | None) -> bool:
+    return word is not None and word.rpartition("/")[2] == "flow"
+
+
+def _acts_of_flow(words: Sequence[str]) -> list[Act]:
+    given = tuple(words)
+    acts = [
+        Act(kind, given)
+        for word in given
+        for option, kind in _OPTIONS.items()
+        if word.partition("=")[0] == option
+    ]
+    names = [word for word in given if not word.startswith("-")]
+    if not names:
+        return acts
+    kind: Kind | None
+    if names[0] in _HARMLESS_COMMANDS:
+        kind = None
+    elif names[0] == "init":
+        kind = "init"
+    elif names[0] == "inbox":
+        kind = "inbox" if "forget" in names or "--evaluate" in given else None
+    else:
+        kind = _VERBS.get((names[0], names[1] if len(names) > 1 else ""), "unclear")
+        if len(names) == 1:  # the group's help
+            kind = None if any(names[0] == group for group, _ in _VERBS) else "unclear"
+    if "--help" in given or "-h" in given:
+        kind = None
+    return [*acts, Act(kind, given)] if kind is not None else acts
+
+
+def _acts_of_helper(name: str, words: Sequence[str]) -> list[Act]:
+    kind = _HELPERS[name]
+    reads = "--help" in words or (kind == "trust" and words[:1] in (["check"], ["list"]))
+    if kind is None or reads:
+        return []
+    return [Act(kind, tuple(words))]
+
+
+def _runs_input(segment: str) -> bool:
+    """Whether a command may run what a pipe hands it."""
+    words = plain_words(tuple(_words(segment) or ("sh",)))
+    name = (words[0] or "sh").rpartition("/")[2] if words else ""
+    return name.startswith(_INTERPRETERS)
+
+
+def _is_reader(segment: str) -> bool:
+    words = _words(segment)
+    name = words[0].rpartition("/")[2] if words else ""
+    return name in _READERS or (bool(words) and name == "flow" and not _acts_of(segment))
+
+
+def _names_only(words: Sequence[str]) -> bool:
+    """Whether no word could itself be a text that something runs."""
+    return not any(" " in word and MENTION.search(word) for word in words)
+
+
+_GIT_READS = frozenset({
+    "add", "blame", "commit", "diff", "fetch", "grep", "log", "ls-files", "push", "rev-parse",
+    "shortlog", "show", "status",
+})  # fmt: skip
+_GIT_NAMES = frozenset(["branch", "checkout", "merge", "switch", "tag", "worktree"])
+"""Subcommands that may take a name with ``flow`` in it, but change files where they take a path."""
+
+
+def _reads_git(words: Sequence[str]) -> bool:
+    if not words or words[0] not in _GIT_READS | _GIT_NAMES:
+        return False
+    paths = any(".flow" in word or ".claude" in word for word in words)
+    return words[0] in _GIT_READS or (not paths and _names_only(words))

@@ -1,0 +1,1 @@
+"""Transcripts of agents as values, laid out for a judge."""

@@ -1,0 +1,415 @@
+"""The lines of a Claude Code session as runs of skills and agents (SPEC section 9.3).
+
+Written after what Claude Code 2.1.197 writes (``tests/e2e/test_transcripts.py`` holds it to that),
+and after the older forms that it still reads. One line is one JSON object; here it is a value.
+
+A run begins with a slash command, a call of the tool ``Skill``, or a call of ``Agent`` (older:
+``Task``), and lasts to the next thing a person says, the next skill, or the end; an agent's run to
+its result. A call of an agent in the middle of a skill's run is part of that.
+"""
+
+from __future__ import annotations
+
+import re
+
+from flow.cheap_typing import TYPE_CHECKING, Any
+from flow.core.transcript.rows import Row, Rows, clean, shown_input
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+AGENT_TOOLS = ("Agent", "Task")
+JUDGES = ("judge", "flow:judge")
+"""Asking for a scorecard is itself a run; nobody means it by "the newest"."""
+MOST_RUNS = 4
+"""Runs that are kept, since the newest ones may turn out to be none."""
+MOST_CALLS = 10_000
+"""Calls that are remembered, to know them again on a second line."""
+
+_NAME = re.compile(r"<command-name>\s*/?([^<]{1,200}?)\s*</command-name>")
+_ARGS = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
+_SLASH = re.compile(r"/([A-Za-z0-9][\w.:-]{0,199})(?:\s+(.*))?\Z", re.DOTALL)
+_LOCAL = ("<local-command-stdout>", "<local-command-stderr>")
+_IGNORED = ("<local-command-caveat>", "<bash-", "<user-memory-input>")
+_STAMP = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.\d+)?Z\Z")
+
+
+class Run:
+    """One run of a skill or agent."""
+
+    def __init__(self, name: str, kind: str, line: Mapping[str, Any], key: str) -> None:
+        self.name = name
+        self.kind = kind
+        """``command``, ``skill``, ``agent``, ``fork`` (a skill that may have run in an agent)."""
+        self.key = key
+        """What this execution is known by: the id of its line and call."""
+        self.prompt_id = _text(line, "promptId")
+        self.started_at = stamp(line.get("timestamp"))
+        self.rows = Rows()
+        self.call: str | None = None
+        self.spawned: dict[str, str | None] = {}
+        """Calls of agents by their id, and the agent's id where it is known."""
+        self.number = 0
+        """Its place among all runs of the session, the first is 0."""
+        self.turn = 0
+        """After how many of a person's prompts it began."""
+        self.local = False
+        """Claude Code answered it itself: no skill ran."""
+        self.over = False
+
+
+class Session:
+    """Takes the lines of a session one by one; afterwards ``runs`` has the newest that match.
+
+    ``wanted`` None is any skill or agent but the judge itself. With ``whole`` everything that
+    happened is kept in ``everything`` too. ``destroys`` tells of a call whether it is destructive.
+    ``most`` is how many runs are kept; ``begun`` counts all that match.
+    """
+
+    def __init__(
+        self,
+        wanted: str | None,
+        destroys: Callable[[str, Mapping[str, Any]], bool],
+        *,
+        whole: bool = False,
+        most: int = MOST_RUNS,
+    ) -> None:
+        self.wanted = wanted
+        self.begun = 0
+        self.turns = 0
+        """Prompts of a person."""
+        self._most = most
+        self.runs: list[Run] = []
+        self.skills: dict[str, None] = {}
+        """Names of the skills that ran, whichever was wanted."""
+        self.everything = Rows()
+        self._whole = whole
+        self.spawned: dict[str, str | None] = {}
+        self.agent: str | None = None
+        """Whose transcript it is, where it is an agent's own."""
+        self.started_at: str | None = None
+        self._destroys = destroys
+        self._run: Run | None = None
+        self._agents: dict[str, Run] = {}
+        self._asked: str | None = None
+        self._side: bool | None = None
+        self._calls: dict[str, None] = {}
+
+    @property
+    def side(self) -> bool:
+        """Whether it is the transcript of a subagent."""
+        return self._side is True
+
+    # --- lines ---------------------------------------------------------------------------------
+
+    def line(self, line: Any) -> bool:
+        """Take one line; False where it is none of a session."""
+        if not isinstance(line, dict):
+            return False
+        kind, message = line.get("type"), line.get("message")
+        if not isinstance(kind, str) and isinstance(line.get("role"), str):
+            kind, message = line["role"], line  # a message as the API has it
+        if not isinstance(kind, str):
+            return False
+        if kind in ("user", "human", "assistant"):
+            if not isinstance(message, dict) or not _known(message.get("content")):
+                return False
+            self._message(line, kind, message)
+        elif kind == "system":
+            self._system(line)
+        elif kind == "attachment":
+            self._attachment(line.get("attachment"))
+        return True
+
+    def _message(self, line: dict[str, Any], kind: str, message: dict[str, Any]) -> None:
+        if self._side is None:
+            self._side = line.get("isSidechain") is True
+        if self.started_at is None:
+            self.started_at = stamp(line.get("timestamp"))
+        aside = line.get("isSidechain") is True and not self._side
+        if self._side and self.agent is None:
+            self.agent = _text(line, "attributionAgent") or _text(line, "attributionSkill")
+        content = message["content"]
+        blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
+        if kind == "assistant":
+            self._assistant(line, blocks, aside)
+        else:
+            self._user(line, blocks, aside)
+
+    def _assistant(self, line: dict[str, Any], blocks: list[Any], aside: bool) -> None:
+        failed = line.get("isApiErrorMessage") is True
+        for block in blocks:
+            if not isinstance(block, dict):
+                continue
+            if block.get("type") == "text" and isinstance(block.get("text"), str):
+                text = block["text"]
+                if text.strip():
+                    row = Row("error" if failed else "text", text, failed=failed)
+                    self._add(row, aside=aside)
+            elif block.get("type") == "tool_use" and isinstance(block.get("name"), str):
+                self._call(line, block, aside)
+
+    def _call(self, line: dict[str, Any], block: dict[str, Any], aside: bool) -> None:
+        name, given = block["name"][:200], block.get("input")
+        call = block["id"] if isinstance(block.get("id"), str) else None
+        if call is not None:
+            if call in self._calls:
+                return  # the same block on a second line
+            self._calls[call] = None
+            if len(self._calls) > MOST_CALLS:
+                del self._calls[next(iter(self._calls))]
+        plain = given if isinstance(given, dict) else {}
+        if not aside and name == "Skill":
+            skill = plain.get("skill") or plain.get("command")
+            if isinstance(skill, str) and skill.strip():
+                named = skill.strip().lstrip("/")[:200]
+                self._begin(named, "skill", line, call).call = call
+        row = Row(
+            "tool", shown_input(given), name, call=call, destructive=self._destroys(name, plain)
+        )
+        if name in AGENT_TOOLS and not aside:
+            agent = plain.get("subagent_type")
+            named = agent.strip() if isinstance(agent, str) and agent.strip() else "general-purpose"
+            self._agent(named, line, call, plain)
+        self._add(row, aside=aside)
+
+    def _agent(
+        self, name: str, line: dict[str, Any], call: str | None, given: dict[str, Any]
+    ) -> None:
+        if call is None:
+            return
+        self.spawned[call] = None
+        if self._run is not None:
+            self._run.spawned[call] = None
+        inside = self._run is not None and not self._run.local
+        if self._matches(name, inside=inside):
+            run = Run(clean(name[:200]), "agent", line, self._key(line, call))
+            run.call = call
+            run.spawned[call] = None
+            task = given.get("prompt")
+            run.rows.add(Row("prompt", task if isinstance(task, str) else shown_input(given)))
+            self._take(run)
+            self._agents[call] = run
+
+    def _user(self, line: dict[str, Any], blocks: list[Any], aside: bool) -> None:
+        texts: list[str] = []
+        for block in blocks:
+            if not isinstance(block, dict):
+                continue
+            if block.get("type") == "tool_result":
+                self._result(line, block)
+            elif block.get("type") == "text" and isinstance(block.get("text"), str):
+                texts.append(block["text"])
+            elif block.get("type") in ("image", "document"):
+                texts.append(f"({block['type']})")
+        text = "\n".join(texts)
+        if text.strip():
+            self._said(line, text, aside)
+
+    def _said(self, line: dict[str, Any], text: str, aside: bool) -> None:
+        """What stands in a user's line, whoever wrote it."""
+        start = text.lstrip()
+        origin = line.get("origin")
+        kind = origin.get("kind") if isinstance(origin, dict) else None
+        if line.get("isCompactSummary") is True:
+            self._add(Row("note", "the context was compacted here"))
+        elif start.startswith(_LOCAL):
+            self._answered_locally(start)
+        elif kind == "task-notification" or start.startswith("<task-notification>"):
+            self._add(Row("note", f"news of a background task: {text}"))
+        elif start.startswith("[Request interrupted by user"):
+            self._add(Row("note", "the user interrupted the agent"))
+        elif start.startswith("Stop hook feedback:"):
+            self._add(Row("note", f"a Stop hook sent the agent on: {text}"))
+        elif line.get("isMeta") is True:
+            self._instructions(line, text)
+        elif not start.startswith(_IGNORED):
+            self._prompt(line, text, aside)
+
+    def _prompt(self, line: dict[str, Any], text: str, aside: bool) -> None:
+        if aside:  # of an older version: a subagent's task among the session's own lines
+            self._add(Row("note", f"a subagent was asked: {text}"), aside=True)
+            return
+        self.turns += 1
+        named = _NAME.search(text) if "<command-name>" in text else None
+        if named is None:
+            self._asked = text
+            slash = _SLASH.match(text.strip())
+            if slash is None or self._side:
+                self._end()
+                self._add(Row("prompt", text))
+                return
+            self._begin(slash.group(1), "fork", line, None)
+            self._add(Row("prompt", text))
+            return
+        args = _ARGS.search(text)
+        self._asked = f"/{named.group(1)} {args.group(1) if args else ''}".strip()
+        self._begin(named.group(1), "command", line, None)
+        self._add(Row("prompt", self._asked))
+
+    def _instructions(self, line: dict[str, Any], text: str) -> None:
+        """Text that Claude Code puts in for a skill: what the skill says itself."""
+        if text.lstrip().startswith(_IGNORED):
+            return
+        run = self._run
+        source = _text(line, "sourceToolUseID")
+        if run is not None and not run.over:
+            of_call = run.call is not None and source == run.call
+            of_command = run.call is None and source is None and not run.rows.spoken
+            if of_call or of_command:
+                self._add(Row("prompt", text, "instructions of the skill"))
+        elif self._side and not self.everything.spoken:
+            self._add(Row("prompt", text, "instructions of the skill"))
+
+    def _answered_locally(self, text: str) -> None:
+        run = self._run
+        if run is not None and not run.rows.spoken:
+            if run.kind != "fork":
+                run.local = True
+                self.skills.pop(run.name, None)
+            else:
+                self._add(Row("text", re.sub(r"</?local-command-\w+>", "", text).strip()))
+
+    def _result(self, line: dict[str, Any], block: dict[str, Any]) -> None:
+        call = block.get("tool_use_id")
+        if not isinstance(call, str):
+            return
+        failed = block.get("is_error") is True
+        text = _result_text(block.get("content"))
+        told = line.get("toolUseResult")
+        agent = told.get("agentId") if isinstance(told, dict) else None
+        for rows in self._holders():
+            rows.result(call, text, failed=failed)
+        done = self._agents.pop(call, None)
+        if done is not None:
+            if isinstance(told, dict) and told.get("isAsync") is True:
+                done.rows.add(Row("note", "it was started in the background"))
+            else:
+                done.rows.add(Row("error" if failed else "text", text, failed=failed))
+            done.over = True
+        for waiting in self._agents.values():  # a call of an agent's own, in an older version
+            waiting.rows.result(call, text, failed=failed)
+        if isinstance(agent, str):
+            self.spawned[call] = agent
+            for run in (self._run, done):
+                if run is not None and (call in run.spawned or run.call == call):
+                    run.spawned[call] = agent
+
+    def _system(self, line: dict[str, Any]) -> None:
+        kind, content = line.get("subtype"), line.get("content")
+        text = content if isinstance(content, str) else ""
+        if kind == "compact_boundary":
+            self._add(Row("note", "the context was compacted here"))
+        elif kind == "local_command" and text.startswith(_LOCAL):
+            self._answered_locally(text)
+        elif kind == "api_error":
+            error = line.get("error")
+            said = error.get("message") if isinstance(error, dict) else None
+            self._add(Row("error", text or str(said or "an error of the API"), failed=True))
+
+    def _attachment(self, attachment: Any) -> None:
+        if isinstance(attachment, dict) and attachment.get("type") == "queued_command":
+            text = attachment.get("prompt")
+            if isinstance(text, str) and not text.lstrip().startswith("<task-notification>"):
+                self._add(Row("prompt", text))  # said while the agent worked
+
+    # --- runs ----------------------------------------------------------------------------------
+
+    def _begin(self, name: str, kind: str, line: dict[str, Any], call: str | None) -> Run:
+        """A skill starts: what ran before is over."""
+        if self._run is not None and kind == "skill":
+            self._add(Row("note", f"the skill {name} began here; what follows is its run"))
+        self._end()
+        run = Run(clean(name), kind, line, self._key(line, call))
+        if kind == "skill" and self._asked is not None:
+            run.rows.add(Row("prompt", self._asked))
+        self._run = run
+        if kind != "fork":
+            self.skills[run.name] = None
+        if self._matches(run.name, inside=False):
+            self._take(run)
+        return run
+
+    def _take(self, run: Run) -> None:
+        run.number, run.turn = self.begun, self.turns
+        self.begun += 1
+        self.runs = [*self.runs, run][-self._most :]
+
+    def _end(self) -> None:
+        if self._run is not None:
+            self._run.over = True
+        self._run = None
+
+    def _matches(self, name: str, *, inside: bool) -> bool:
+        if self.wanted is None:
+            return not inside and name not in JUDGES
+        return same_skill(self.wanted, name)
+
+    def _key(self, line: dict[str, Any], call: str | None) -> str:
+        from hashlib import sha256
+
+        own = _text(line, "uuid")
+        if own is None:
+            import json
+
+            own = json.dumps(line, sort_keys=True)
+        return sha256(f"{own}\0{call or ''}".encode("utf-8", "replace")).hexdigest()[:32]
+
+    def _holders(self) -> list[Rows]:
+        found = [self.everything] if self._whole else []
+        if self._run is not None:
+            found.append(self._run.rows)
+        return found
+
+    def _add(self, row: Row, *, aside: bool = False) -> None:
+        """Put a row where it belongs; each holder has its own, since results come later."""
+        holders = self._holders()
+        if aside and self._agents:
+            holders.append(list(self._agents.values())[-1].rows)
+        for number, rows in enumerate(holders):
+            rows.add(row if number == 0 else _twin(row))
+
+
+def same_skill(wanted: str, name: str) -> bool:
+    """Whether ``wanted`` names it: as it is, with a slash, or without the prefix of its plugin."""
+    wanted = wanted.removeprefix("/")
+    return wanted == name or (":" not in wanted and wanted == name.rpartition(":")[2])
+
+
+def stamp(value: Any) -> str | None:
+    """A time of the transcript in seconds, UTC; None where it is none."""
+    found = _STAMP.match(value) if isinstance(value, str) and len(value) < 64 else None
+    return f"{found.group(1)}Z" if found else None
+
+
+def _twin(row: Row) -> Row:
+    return Row(
+        row.kind,
+        row.text,
+        row.tool,
+        call=row.call,
+        failed=row.failed,
+        destructive=row.destructive,
+    )
+
+
+def _known(content: Any) -> bool:
+    return isinstance(content, (str, list))
+
+
+def _text(line: Mapping[str, Any], key: str) -> str | None:
+    value = line.get(key)
+    return value if isinstance(value, str) and 0 < len(value) <= 300 else None
+
+
+def _result_text(content: Any) -> str:
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, list):
+        return ""
+    texts = []
+    for block in content:
+        if isinstance(block, dict):
+            text = block.get("text")
+            texts.append(text if isinstance(text, str) else f"({block.get('type')})")
+    return "\n".join(texts)

@@ -1,0 +1,254 @@
+"""What a judge is given of a transcript, within a budget (SPEC section 9.3).
+
+All entries with long texts cut, if that is enough. Else what was asked, the end, destructive
+actions and errors first, then as much as fits from the beginning and from the end. What is missing
+is counted where it is missing. Only lines of Flow's own begin at the margin: the transcript's are
+indented, so that nothing in it can pass for another entry.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from flow.cheap_typing import TYPE_CHECKING, NamedTuple
+from flow.core.decision.explain import visible
+from flow.core.transcript.model import Laid
+from flow.core.transcript.rows import cut
+from flow.core.untrusted.fences import LIMIT, Part
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from flow.core.transcript.model import Entry, Transcript
+
+PART = LIMIT - 512
+"""Bytes of one part: less than a fence takes, since escapes make a text longer."""
+CAPS = (8192, 4096, 2048, 1024, 512)
+"""Characters of one text, tried in this order."""
+LEAST = 240
+"""Characters of one text where even the important ones are too many."""
+_GAP = 120
+"""Bytes that naming one gap may take."""
+_MOST_GAPS = 40
+
+
+class _Block(NamedTuple):
+    """An entry as it is shown, and the bytes of its text that are not."""
+
+    text: str
+    missing: int
+
+    @property
+    def size(self) -> int:
+        return len(self.text.encode("utf-8", "replace")) + 1
+
+
+def lay_out(transcript: Transcript, limit: int) -> Laid:
+    """See :func:`flow.core.transcript.model.lay_out`."""
+    entries = transcript.entries
+    again = _retries(entries)
+    shown = _chosen(entries, again, limit - _overhead(limit))
+    lines: list[str] = []
+    left_out = left_entries = 0
+    gap: list[Entry] = []
+    for number, entry in enumerate(entries):
+        block = shown.get(number)
+        if block is None:
+            gap.append(entry)
+            left_out += _weight(entry)
+            left_entries += 1
+            continue
+        if gap:
+            lines.append(_named(gap))
+            gap = []
+        lines.append(block.text)
+        left_out += block.missing
+    if gap:
+        lines.append(_named(gap))
+    parts = _parts(lines, limit)
+    summary = _summary(entries, again)
+    summary["left_out_entries"] = left_entries
+    return Laid(parts, left_out, summary)
+
+
+def _overhead(limit: int) -> int:
+    """What the names of gaps may take."""
+    return min(_GAP * _MOST_GAPS, limit // 8)
+
+
+def _summary(entries: Sequence[Entry], again: frozenset[int]) -> dict[str, int]:
+    kinds = Counter(entry.kind for entry in entries)
+    return {
+        "prompts": sum(1 for e in entries if e.kind == "prompt" and e.tool is None),
+        "texts": kinds["text"],
+        "tool_calls": kinds["tool"],
+        "errors": sum(1 for entry in entries if entry.failed),
+        "retries": len(again),
+        "destructive": sum(1 for entry in entries if entry.destructive),
+        "notes": kinds["note"],
+    }
+
+
+def _retries(entries: Sequence[Entry]) -> frozenset[int]:
+    """Calls of a tool whose call before had failed."""
+    failed: dict[str, bool] = {}
+    found = set()
+    for number, entry in enumerate(entries):
+        if entry.kind == "tool" and entry.tool is not None:
+            if failed.get(entry.tool):
+                found.add(number)
+            failed[entry.tool] = entry.failed
+    return frozenset(found)
+
+
+def _chosen(entries: Sequence[Entry], again: frozenset[int], room: int) -> dict[int, _Block]:
+    """The entries that are shown, by their place."""
+    for cap in CAPS:
+        blocks = [_block(n, entry, n in again, cap) for n, entry in enumerate(entries)]
+        if sum(block.size for block in blocks) <= room:
+            return dict(enumerate(blocks))
+    found: dict[int, _Block] = {}
+    left = room
+    first = _first(entries)
+    for share, numbers in ((0.7, _important(entries, first)), (1.0, _outer(len(entries)))):
+        least = room * (1 - share)
+        for number in numbers:
+            if number in found:
+                continue
+            cap = CAPS[-1] if left > room // 2 else LEAST
+            if number in first:
+                cap = min(max(cap, room // 12), CAPS[0])
+            block = _block(number, entries[number], number in again, cap)
+            if left - block.size < least:
+                if share == 1.0:
+                    break
+                continue
+            found[number] = block
+            left -= block.size
+    return found
+
+
+def _first(entries: Sequence[Entry]) -> list[int]:
+    """What matters most, and is shown at length: the request, the instructions, the last words."""
+    places = range(len(entries))
+    prompts = [n for n in places if entries[n].kind == "prompt"]
+    words = [n for n in places if entries[n].kind == "text"]
+    return [*prompts[:2], *words[-1:]]
+
+
+def _important(entries: Sequence[Entry], first: Sequence[int]) -> list[int]:
+    """What stays whatever goes: after the first ones both ends, destruction, errors, requests."""
+    places = range(len(entries))
+    prompts = [n for n in places if entries[n].kind == "prompt"]
+    destructive = [n for n in places if entries[n].destructive]
+    failed = [n for n in reversed(places) if entries[n].failed]
+    ends = [0, len(entries) - 1] if entries else []
+    return list(dict.fromkeys([*first, *ends, *destructive, *failed, *prompts]))
+
+
+def _outer(count: int) -> Iterable[int]:
+    """First, last, second, last but one, ..."""
+    for step in range((count + 1) // 2):
+        yield step
+        if count - 1 - step != step:
+            yield count - 1 - step
+
+
+def _block(number: int, entry: Entry, again: bool, cap: int) -> _Block:
+    """An entry under its heading."""
+    remarks = [
+        *(["again after a failure"] if again else []),
+        *(["DESTRUCTIVE"] if entry.destructive else []),
+        *(["FAILED"] if entry.failed else []),
+    ]
+    tail = f" ({', '.join(remarks)})" if remarks else ""
+    lines = [f"({number + 1}) {_heading(entry)}{tail}", _indented(cut(entry.text, cap))]
+    missing = len(entry.text) - len(cut(entry.text, cap)) if len(entry.text) > cap else 0
+    if entry.kind == "tool":
+        if entry.result is None:
+            lines.append("  ... no result is recorded")
+        elif not entry.result.strip():
+            lines.append("  ... which gave no output")
+        else:
+            result = cut(entry.result, cap)
+            missing += len(entry.result) - len(result)
+            lines += ["  ... which gave:", _indented(result, "    ")]
+    return _Block("\n".join(line for line in lines if line), missing)
+
+
+def _heading(entry: Entry) -> str:
+    tool = visible(entry.tool or "")[:120]
+    if entry.kind == "prompt":
+        return f"what was put in as {tool}" if tool else "what was asked"
+    if entry.kind == "text":
+        return "what the agent said"
+    if entry.kind == "tool":
+        return f"a call of {tool}"
+    return "an error of the session" if entry.kind == "error" else "about the session"
+
+
+def _indented(text: str, by: str = "  ") -> str:
+    return "\n".join(by + line for line in text.splitlines()) if text.strip() else ""
+
+
+def _weight(entry: Entry) -> int:
+    return len((entry.text + (entry.result or "")).encode("utf-8", "replace"))
+
+
+def _named(gap: Sequence[Entry]) -> str:
+    kinds = Counter(entry.kind for entry in gap)
+    failed = sum(1 for entry in gap if entry.failed)
+    counts = [
+        f"{count} {what}"
+        for count, what in (
+            (kinds["tool"], "calls"),
+            (kinds["text"], "texts"),
+            (kinds["prompt"], "requests"),
+            (kinds["note"] + kinds["error"], "others"),
+            (failed, "of them failed"),
+        )
+        if count
+    ]
+    return f"(left out here: {', '.join(counts)}; {sum(map(_weight, gap))} bytes)"
+
+
+def _parts(lines: Sequence[str], limit: int) -> tuple[Part, ...]:
+    """The lines in parts that a fence can hold, at most ``limit`` bytes in all."""
+    chunks: list[str] = []
+    current: list[str] = []
+    size = 0
+    for line in lines:
+        for piece in _pieces(line):
+            more = len(piece.encode("utf-8", "replace")) + 1
+            if current and size + more > PART:
+                chunks.append("\n".join(current))
+                current, size = [], 0
+            current.append(piece)
+            size += more
+    if current:
+        chunks.append("\n".join(current))
+    kept, left = [], limit
+    for chunk in chunks:  # only a limit that is too small for anything cuts here
+        data = chunk.encode("utf-8", "replace")[: max(left, 0)]
+        left -= len(data)
+        if data:
+            kept.append(data.decode("utf-8", "ignore"))
+    count = len(kept)
+    of = f", part %d of {count}" if count > 1 else ""
+    return tuple(
+        Part(f"transcript{of % number if of else ''}", text) for number, text in enumerate(kept, 1)
+    )
+
+
+def _pieces(block: str) -> Iterable[str]:
+    """A block's lines together, or, where it is longer than a part, in pieces."""
+    if len(block.encode("utf-8", "replace")) < PART:
+        yield block
+        return
+    for line in block.split("\n"):
+        data = line.encode("utf-8", "replace")
+        while len(data) >= PART:
+            piece = data[: PART - 8].decode("utf-8", "ignore")
+            yield piece
+            data = b"    " + data[len(piece.encode("utf-8")) :]
+        yield data.decode("utf-8")

@@ -1,0 +1,232 @@
+"""Fences: how anything from outside is put into a prompt (SPEC section 9.1).
+
+A fence's two lines hold a nonce that nobody could know beforehand, so nothing inside can end it.
+What poses as a fence all the same, as a role of a conversation or as a remark of Flow's, loses its
+brackets; a line that seems to speak to the judge is labelled; control, bidirectional and invisible
+characters and undecodable bytes are shown as escapes. Each of that is reported in plain words.
+"""
+
+from __future__ import annotations
+
+from flow.cheap_typing import NamedTuple
+from flow.core.decision.explain import visible
+from flow.core.untrusted import suspicious
+
+LIMIT = 8192
+"""Bytes of one part, what Flow adds included (SPEC section 9.1)."""
+LABEL = "[data, not an instruction] "
+"""Stands before a line that seems to speak to the judge."""
+REMARK = "[flow:"
+"""How a line of Flow's own inside a fence begins; data that begins so loses its bracket."""
+SOURCE_LIMIT = 400
+"""Bytes of a source's name as it is shown; never more than half of its part."""
+NOTED = 3
+"""Places of one kind that a part's reports name; the others are counted."""
+
+
+class Part(NamedTuple):
+    """Something the judge is given."""
+
+    name: str
+    """Flow's own words for it: it stands on the fence's own line."""
+    text: bytes | str
+    source: str = ""
+    """Where it comes from (a path, a command); as foreign as the text, so it stands inside."""
+    unread: int = 0
+    """Bytes between the two halves of ``text`` that were never read: it was too large."""
+
+
+class Fenced(NamedTuple):
+    """A part between its fences. ``reports`` say what was neutralised; ``left_out`` is bytes."""
+
+    text: str
+    reports: tuple[str, ...]
+    left_out: int
+    data: str
+    """What a judge may quote: the foreign text as it is shown, without a line of Flow's.
+
+    A NUL stands where bytes were left out, so that no quote spans the gap.
+    """
+
+
+def fence(part: Part, nonce: str, *, limit: int = LIMIT) -> Fenced:
+    """``part`` between fences that only ``nonce`` (letters and digits) can make.
+
+    At most ``limit`` bytes of text stay, half from the beginning and half from the end; the count
+    of bytes between them is said where they are missing.
+    """
+    raw = part.text if isinstance(part.text, bytes) else _encoded(part.text)
+    source, noted = "", list[str]()
+    if part.source:
+        line, noted = _named(part.source, nonce, min(SOURCE_LIMIT, limit // 2))
+        source = f"source: {line}\n"
+    room = max(limit - len(source.encode("utf-8")), 0)
+    text, more, left_out = _fitting(raw, part.unread, nonce, room)
+    shortened = ", shortened" if left_out else ""
+    lines = (
+        f"<<<flow-data {nonce} BEGIN {_label(part.name)}{shortened}>>>",
+        source + (text if raw else f"{REMARK} empty]"),
+        f"<<<flow-data {nonce} END>>>",
+    )
+    place = f"{visible(part.name)}{f' ({visible(part.source)})' if part.source else ''}"[:200]
+    reports = tuple(f"{place}: {note}" for note in dict.fromkeys((*noted, *more)))
+    return Fenced("\n".join(lines), reports, left_out, _quotable(text) if raw else "")
+
+
+def _quotable(shown: str) -> str:
+    return "\n".join(
+        "\0" if line.startswith(REMARK) else line.removeprefix(LABEL) for line in shown.split("\n")
+    )
+
+
+def _named(source: str, nonce: str, most: int) -> tuple[str, list[str]]:
+    """A source on one line: of a long one the beginning, at most ``most`` bytes as it is shown."""
+    raw = _encoded(source.replace("\n", " "))
+    head = _whole(raw[:most])
+    while True:
+        line, notes = _neutral(head, nonce)
+        size = len(line.encode("utf-8"))
+        if size <= most:
+            return line + ("…" if len(head) < len(raw) else ""), notes.sentences()
+        head = _whole(head[: len(head) * most // size])  # always shorter
+
+
+def _fitting(raw: bytes, unread: int, nonce: str, limit: int) -> tuple[str, list[str], int]:
+    """The text, what was neutralised, and how many bytes were left out."""
+    whole = not unread and len(raw) <= limit
+    room = limit if whole else max(limit - _MARK, 0)
+    while True:
+        head, tail = _cut(raw, min(room, len(raw) - 1) if unread else room)
+        text, notes = _neutral(head, nonce)
+        left_out = 0
+        if tail is not None:
+            more, others = _neutral(tail, nonce)
+            left_out = len(raw) + unread - len(head) - len(tail)
+            text = f"{text}\n{REMARK} {left_out} bytes left out here]\n{more}"
+            notes.add(others)
+        size = len(text.encode("utf-8"))
+        if size <= limit or not room:
+            return text, notes.sentences(), left_out
+        # Escapes and labels made it longer. Everything shrinks by the same measure.
+        room = max(min(room * limit // size, room - 64), 0)
+
+
+_MARK = len(f"\n{REMARK} 1000000000 bytes left out here]\n")
+
+
+def _cut(raw: bytes, room: int) -> tuple[bytes, bytes | None]:
+    """The beginning and the end of ``raw``, whole characters; no end where all of it fits."""
+    if len(raw) <= room:
+        return raw, None
+    half = room // 2
+    tail = raw[len(raw) - half :]
+    skip = 0
+    while skip < min(3, len(tail)) and tail[skip] & 0xC0 == 0x80:
+        skip += 1
+    return _whole(raw[:half]), tail[skip:]
+
+
+def _whole(head: bytes) -> bytes:
+    """``head`` without the beginning of a character that its end would split."""
+    for back in range(1, min(4, len(head)) + 1):
+        lead = head[-back]
+        if lead & 0xC0 != 0x80:
+            wanted = 4 if lead >= 0xF0 else 3 if lead >= 0xE0 else 2 if lead >= 0xC0 else 1
+            return head[:-back] if wanted > back else head
+    return head
+
+
+class _Notes:
+    """What was neutralised in one part."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, list[str]] = {}
+
+    def note(self, what: str, line: str = "") -> None:
+        self._found.setdefault(what, []).append(line)
+
+    def add(self, others: _Notes) -> None:
+        for what, lines in others._found.items():
+            self._found.setdefault(what, []).extend(lines)
+
+    def sentences(self) -> list[str]:
+        said = []
+        for what, lines in self._found.items():
+            shown = [f"'{visible(line.strip())[:80]}'" for line in lines[:NOTED] if line]
+            more = f" and {len(lines) - NOTED} more" if len(lines) > NOTED and shown else ""
+            said.append(f"{what}: {', '.join(shown)}{more}" if shown else what)
+        return said
+
+
+CHARACTERS = "control, bidirectional or invisible characters shown as escapes"
+BYTES = "bytes that are no UTF-8 shown as escapes"
+IMITATION = "text that imitates a fence, a role or a remark of Flow's, made harmless"
+INSTRUCTION = "text that speaks to the judge, labelled as data"
+HIDDEN = "text that speaks to the judge in Base64, labelled as data"
+NONCE = "the fence's nonce, taken out"
+
+
+def _neutral(raw: bytes, nonce: str) -> tuple[str, _Notes]:
+    notes = _Notes()
+    text = raw.decode("utf-8", "surrogateescape")
+    if nonce in text:
+        text = text.replace(nonce, "(nonce)")
+        notes.note(NONCE)
+    lines = text.replace("\r\n", "\n").split("\n")
+    folded = [suspicious.normal(line) for line in lines]
+    out = []
+    for number, line in enumerate(lines):
+        shown = _shown(line, notes)
+        after = folded[number + 1] if number + 1 < len(folded) else ""
+        plain = folded[number]
+        if suspicious.imitates(plain):
+            notes.note(IMITATION, line)
+            shown = blunt(shown)
+        if suspicious.instructs(plain) or (
+            after and not suspicious.instructs(after) and suspicious.instructs(f"{plain} {after}")
+        ):
+            notes.note(INSTRUCTION, line)
+            shown = LABEL + shown
+        elif suspicious.hides(line):
+            notes.note(HIDDEN, line)
+            shown = LABEL + shown
+        out.append(shown)
+    return "\n".join(out), notes
+
+
+def _shown(line: str, notes: _Notes) -> str:
+    """``line`` with everything escaped that a reader could not see, or would see elsewhere."""
+    pieces = line.split("\t")
+    shown = "\t".join(visible(piece) for piece in pieces)
+    if shown != line:
+        undecodable = any(0xDC80 <= ord(c) <= 0xDCFF for c in line)
+        rest = "".join(c for c in line if not 0xDC80 <= ord(c) <= 0xDCFF)
+        if undecodable:
+            notes.note(BYTES)
+        if any(visible(piece) != piece for piece in rest.split("\t")):
+            notes.note(CHARACTERS)
+    return shown
+
+
+_BLUNT = str.maketrans(
+    "<>|[]＜＞｜［］‹›«»〈〉\u2329\u232a\ufe64\ufe65",
+    "()/()()/()()()()()()",
+)
+
+
+def blunt(line: str) -> str:
+    """``line`` without the brackets that a fence, a tag or a role needs."""
+    return line.translate(_BLUNT)
+
+
+def _label(text: str) -> str:
+    """``text`` for a fence's own line."""
+    return blunt(visible(text))[:160]
+
+
+def _encoded(text: str) -> bytes:
+    """``text`` in UTF-8; bytes that were none of it (in a path) are what they were."""
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "surrogatepass")

@@ -1,0 +1,117 @@
+"""Recognising text that speaks to the judge, or poses as something other than data.
+
+A list of patterns can never be complete, and nothing rests on it: what keeps evidence in its place
+is the fence with its nonce. Recognising the usual attempts lets Flow label them for the judge and
+name them to people. The patterns are in :mod:`flow.core.untrusted.injections`.
+"""
+
+from __future__ import annotations
+
+import re
+
+from flow.cheap_typing import TYPE_CHECKING
+from flow.core.untrusted.injections import (
+    ANY_OTHER_LANGUAGE,
+    IMITATIONS,
+    INSTRUCTIONS,
+    LOOK_ALIKES,
+    OTHER_LANGUAGES,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+
+def normal(text: str) -> str:
+    """``text`` as a reader takes it: look-alikes folded, invisible characters gone, lower case.
+
+    Compatibility forms (full-width, mathematical letters) become plain ones; the commonest Cyrillic
+    and Greek look-alikes of Latin letters do where Latin letters stand beside them.
+    """
+    from unicodedata import category, normalize
+
+    folded = normalize("NFKC", text).casefold()
+    folded = "".join(c for c in folded if category(c) not in ("Cf", "Cc", "Mn") or c in "\t ")
+    if not folded.isascii() and re.search("[a-z]", folded):
+        folded = folded.translate(LOOK_ALIKES)
+    return " ".join(folded.split())
+
+
+def instructs(text: str) -> bool:
+    """Whether ``text`` (one line, :func:`normal`) seems to tell a judge what to do."""
+    if INSTRUCTIONS.search(text) is not None:
+        return True
+    return ANY_OTHER_LANGUAGE.search(text) is not None and OTHER_LANGUAGES.search(text) is not None
+
+
+def imitates(text: str) -> bool:
+    """Whether ``text`` (a line, :func:`normal`) poses as a fence, a role or a remark of Flow's."""
+    return IMITATIONS.search(text) is not None
+
+
+def hides(line: str) -> bool:
+    """Whether ``line`` holds an instruction to a judge in one of the usual encodings."""
+    return any(instructs(normal(part)) for text in _decoded(line) for part in text.splitlines())
+
+
+_BASE64 = re.compile(r"[A-Za-z0-9+/_-]{24,}={0,2}")
+_BASE32 = re.compile(r"[A-Z2-7]{32,}={0,6}")
+_HEX = re.compile(r"(?<![0-9A-Za-z])(?:(?:\\x|0x|%)?[0-9A-Fa-f]{2}[ :,]{0,2}){16,}")
+_ESCAPED = re.compile(
+    r"(?:\\u\{?[0-9A-Fa-f]{2,6}\}?|&#x?[0-9A-Fa-f]{2,6};|%[0-9A-Fa-f]{2}|\\x[0-9A-Fa-f]{2})"
+)
+_CODES = re.compile(r"(?:\b\d{2,3}\b[ ,;]{1,2}){15,}\d{2,3}\b")
+_SPACED = re.compile(r"(?:\b\w[ ._*-]{1,3}){8,}\w\b")
+_LEAST_ESCAPES = 6
+"""Escaped characters of a line below which they are not looked at."""
+
+
+def _decoded(line: str) -> Iterator[str]:
+    """What ``line``, or a part of it, says when it is decoded."""
+    from base64 import b32decode, b64decode
+
+    for match in _BASE64.finditer(line):
+        run = match.group().rstrip("=").translate(str.maketrans("-_", "+/"))
+        yield from _text(b64decode, run + "=" * (-len(run) % 4))
+    for match in _BASE32.finditer(line):
+        run = match.group().rstrip("=")
+        yield from _text(b32decode, run + "=" * (-len(run) % 8))
+    for match in _HEX.finditer(line):
+        digits = re.sub(r"\\x|0x|[^0-9A-Fa-f]", "", match.group())
+        yield from _text(bytes.fromhex, digits)
+    if len(_ESCAPED.findall(line)) >= _LEAST_ESCAPES:
+        yield _ESCAPED.sub(_character, line)
+    for match in _CODES.finditer(line):
+        yield "".join(chr(int(code)) for code in re.findall(r"\d+", match.group()))
+    for match in _SPACED.finditer(line):
+        # Two separators, or another one than between the letters, are a blank between words.
+        words = re.split(r"[ ._*-]{2,3}", match.group())
+        yield " ".join(re.sub(r"[ ._*-]", "", word) for word in words)
+    if _BACKWARDS.search(line):
+        yield line[::-1]
+    if _ROTATED.search(line):
+        yield line.translate(_ROT13)
+
+
+def _text(decode: Callable[[str], bytes], run: str) -> Iterator[str]:
+    try:
+        data = decode(run)
+        yield data.decode("utf-16-le" if data[1::2].count(0) * 3 > len(data) else "utf-8")
+    except ValueError:
+        return
+
+
+def _character(match: re.Match[str]) -> str:
+    digits = re.sub(r"[^0-9A-Fa-f]", "", match.group())
+    code = int(digits, 10 if match.group().startswith("&#") and "x" not in match.group() else 16)
+    return chr(code) if code < 0x110000 else ""
+
+
+_ALPHABET = "abcdefghijklmnopqrstuvwxyz"
+_ROT13 = str.maketrans(
+    _ALPHABET + _ALPHABET.upper(),
+    _ALPHABET[13:] + _ALPHABET[:13] + (_ALPHABET[13:] + _ALPHABET[:13]).upper(),
+)
+_WORDS = ("instruction", "verdict", "achieved", "ignore", "disregard", "judge", "evaluator")
+_BACKWARDS = re.compile("|".join(word[::-1] for word in _WORDS), re.IGNORECASE)
+_ROTATED = re.compile("|".join(word.translate(_ROT13) for word in _WORDS), re.IGNORECASE)
