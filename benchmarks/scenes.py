@@ -493,7 +493,7 @@ def boundary(here: Place, scale: Scale) -> Iterator[Figure]:
     here.flow(repository, "goal", "evaluate", "bench", "--no-input")
 
     def stamp() -> float:
-        from flow.app.present import Present
+        from flow.app.evaluation.current_files import Present
 
         start = time.perf_counter()
         found = Present(checkout._desk(), goal).subject

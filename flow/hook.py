@@ -207,7 +207,7 @@ def _answer(host: str, head: bytes, started: float) -> Answer:
 
 
 def _decide(host: str, event: StopEvent, started: float) -> Answer:
-    from flow.app.stop_tools import Host
+    from flow.app.stop.tools import Host
     from flow.errors import InputError
     from flow.wiring.stopping import Stopping
 

@@ -26,7 +26,7 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from flow.app.judge_port import AskJudge
+    from flow.app.judging.port import AskJudge
     from flow.core.judging.rubric.model import JudgeResult
     from flow.wiring.rubrics import RubricLike
 

@@ -76,7 +76,7 @@ def hold_still(now: int) -> None:
     from flow.adapters.git import settings as git_settings
     from flow.adapters.judges import retry
     from flow.adapters.ledger import transaction
-    from flow.app import measure
+    from flow.app.evaluation import measure
 
     keys = iter(range(1, 1000))
     moment, digests, fields = clock_time(now), git_settings.digests, measure.run_fields

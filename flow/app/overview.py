@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from flow.app import doors
-from flow.app.present import Present
+from flow.app.evaluation.current_files import Present
+from flow.app.transitions import closing as transitions_closing
 from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core import layout
 from flow.core.decision import explain
@@ -13,8 +13,8 @@ from flow.errors import FlowError, InputError, StateError
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from flow.app.doors import Desk
     from flow.app.ports import LoadedGoal, Records, TakeSnapshot
+    from flow.app.transitions.closing import Desk
     from flow.core.boundary.rules import Baseline, Deciding, Snapshot
     from flow.core.evidence.freshness import Freshness
     from flow.core.evidence.model import Evidence
@@ -73,16 +73,20 @@ def status(
     goal = loaded.goal
     newest = newest or goal
     desk = desk._replace(snapshot=_once(desk.snapshot))
-    proposal = doors.live_proposal(desk.records, goal) if goal.status not in TERMINAL else None
+    proposal = (
+        transitions_closing.live_proposal(desk.records, goal)
+        if goal.status not in TERMINAL
+        else None
+    )
     protected = None
     if goal.protected_paths and goal.status not in TERMINAL:
-        from flow.app import locking
+        from flow.app.evaluation import protected_files
 
-        protected = locking.status(desk, loaded)
+        protected = protected_files.status(desk, loaded)
     shown = None
     if proposal is not None:
         try:
-            moved = doors.what_moved(desk, loaded, proposal)
+            moved = transitions_closing.what_moved(desk, loaded, proposal)
         except FlowError as error:
             moved = [str(error)]
         shown = {

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 
-from flow.app.evaluate import Request
-from flow.app.measure import Quiet
+from flow.app.evaluation.evaluate import Request
+from flow.app.evaluation.measure import Quiet
 from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.cli.parsing import Command, goal_argument, listed, seconds, usage_error, whole
 from flow.core.goal import ids
@@ -15,8 +15,8 @@ from flow.wiring import Checkout
 if TYPE_CHECKING:
     import argparse
 
-    from flow.app.doors import Closed
-    from flow.app.measure import Listener
+    from flow.app.evaluation.measure import Listener
+    from flow.app.transitions.closing import Closed
     from flow.cli.output import Output
     from flow.core.decision.verdict import ProposedTransition, Verdict
 

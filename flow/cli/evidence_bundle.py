@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Mapping
 
-    from flow.app.bundle import Report
+    from flow.app.exchange.bundle import Report
     from flow.cli.output import Output
 
 _KINDS = {TEST_RESULT: "test-result", SUMMARY: "summary", RECORD: "record"}

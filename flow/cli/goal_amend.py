@@ -11,7 +11,7 @@ from flow.wiring.amending import Amending
 if TYPE_CHECKING:
     import argparse
 
-    from flow.app.amend import Plan
+    from flow.app.transitions.amend import Plan
     from flow.cli.output import Output
 
 _EPILOG = """\

@@ -77,8 +77,8 @@ def _clear(args: argparse.Namespace, out: Output) -> int:
 
 
 def _approve(args: argparse.Namespace, out: Output) -> int:
-    from flow.app.locking import PROTECTED
-    from flow.app.moves import GUARDS
+    from flow.app.evaluation.protected_files import PROTECTED
+    from flow.app.transitions.moves import GUARDS
 
     checkout = Checkout()
     goal = checkout.load(args.ID).goal

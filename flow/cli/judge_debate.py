@@ -9,7 +9,7 @@ from flow.errors import PersonNeeded
 if TYPE_CHECKING:
     import argparse
 
-    from flow.app.debating import Watcher
+    from flow.app.judging.debate import Watcher
     from flow.cli.output import Output
 
 NO_CONSENSUS = PersonNeeded.exit_code

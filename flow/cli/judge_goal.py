@@ -11,7 +11,7 @@ from flow.wiring import Checkout
 if TYPE_CHECKING:
     import argparse
 
-    from flow.app.evaluate import JudgeCase
+    from flow.app.evaluation.evaluate import JudgeCase
     from flow.cli.output import Output
     from flow.core.decision.decide import Silence
 

@@ -20,7 +20,7 @@ REASON = 200
 
 
 class Progress:
-    """Writes to ``stream``; a :class:`flow.app.debating.Watcher`. Each line is one write."""
+    """Writes to ``stream``; a :class:`flow.app.judging.debate.Watcher`. Each line is one write."""
 
     def __init__(self, stream: TextIO, now: Callable[[], float]) -> None:
         """``now`` is monotonic seconds."""

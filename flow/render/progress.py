@@ -1,7 +1,7 @@
 """Progress while commands run: a live block at a terminal, plain lines anywhere else.
 
-Implements :class:`flow.app.measure.Listener`. Rendering is a function of what is known and the
-time, so that it can be tested without either a terminal or a clock; only :class:`Live` and
+Implements :class:`flow.app.evaluation.measure.Listener`. Rendering is a function of what is known
+and the time, so that it can be tested without either a terminal or a clock; only :class:`Live` and
 :class:`Lines` write.
 """
 
@@ -15,7 +15,7 @@ from flow.core.decision.explain import visible
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from flow.app.measure import Listener
+    from flow.app.evaluation.measure import Listener
     from flow.app.ports import Check, CheckResult
     from flow.cheap_typing import TextIO
 

@@ -10,8 +10,8 @@ from flow.wiring.parts import Parts
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from flow.app.amend import Basis, Plan, Tools
     from flow.app.ports import LoadedGoal
+    from flow.app.transitions.amend import Basis, Plan, Tools
     from flow.core.boundary.rules import Baseline
     from flow.core.goal.model import Goal
 
@@ -33,7 +33,7 @@ class Amending(Parts):
         return plan
 
     def _plan(self, goal_id: str, text: str, name: str) -> Plan:
-        from flow.app import amend
+        from flow.app.transitions import amend
 
         return amend.plan(self._desk(), self._amend_tools(), ids.goal_id(goal_id), text, name)
 
@@ -47,7 +47,7 @@ class Amending(Parts):
         how: str = "flow goal amend",
     ) -> None:
         """Write an amendment that was agreed to; ``asked`` says how, ``who`` by whom."""
-        from flow.app import amend
+        from flow.app.transitions import amend
 
         name, by_from = self.by(who)
         amend.carry_out(
@@ -75,7 +75,7 @@ class Amending(Parts):
     ) -> None:
         """Put on the record what was changed since the contract ``before``, and trust nothing."""
         from flow.adapters.ledger.reader import read_goal
-        from flow.app import amend
+        from flow.app.transitions import amend
 
         data, loaded = read_goal(self.top, goal_id)
         tools = self._amend_tools()._replace(
@@ -98,7 +98,7 @@ class Amending(Parts):
     def _amend_tools(self) -> Tools:
         from flow.adapters.ledger import goal_edits
         from flow.adapters.ledger.reader import parse_goal, rubric_digests
-        from flow.app.amend import Tools
+        from flow.app.transitions.amend import Tools
 
         return Tools(
             read=lambda text, name: parse_goal(text.encode("utf-8", "surrogateescape"), name),
@@ -113,7 +113,7 @@ class Amending(Parts):
 
     def _basis(self, loaded: LoadedGoal) -> Basis:
         """The contract that this user trusted last, and what else speaks for asking."""
-        from flow.app.amend import Basis
+        from flow.app.transitions.amend import Basis
         from flow.core.goal.model import contract
 
         goal_id, ledger = loaded.goal.id, self.trust_ledger
@@ -181,7 +181,7 @@ class Amending(Parts):
         from flow.adapters.attribution.attribute import Attributor
         from flow.adapters.attribution.command_checks import command_warnings
         from flow.adapters.attribution.programs import missing_programs
-        from flow.app.create import lint
+        from flow.app.transitions.create import lint
 
         missing = missing_programs(goal, self.environ, self.top)
         missing += self._journal_denied(goal)

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from flow.adapters.baseline.links import Links
-    from flow.app.measure import Listener
+    from flow.app.evaluation.measure import Listener
+    from flow.app.evaluation.red_first import Bench, Found
     from flow.app.ports import RunChecks
-    from flow.app.red_first import Bench, Found
     from flow.core.evidence.red_first import BaseRun
     from flow.core.goal.model import Criterion, Goal
     from flow.core.sandbox import Sandbox
@@ -41,7 +41,7 @@ def bench(parts: Evaluating, listener: Listener) -> Bench:
     """What running commands on the base commit works with."""
     from flow.adapters.chain import event_log
     from flow.adapters.fs import clock
-    from flow.app.red_first import Bench
+    from flow.app.evaluation.red_first import Bench
 
     def note(run_id: str, goal_id: str, event: Mapping[str, Any]) -> None:
         fields = dict(event)
@@ -113,9 +113,9 @@ def baseline(
     or closed goal, :class:`GitError` where the base commit is not here.
     """
     from flow.adapters.fs import locks
-    from flow.app import red_first
-    from flow.app.doors import refuse_closed
-    from flow.app.evaluate import chosen
+    from flow.app.evaluation import red_first
+    from flow.app.evaluation.evaluate import chosen
+    from flow.app.transitions.closing import refuse_closed
 
     parts.ledger.finish(ids.goal_id(goal_id))
     loaded = parts.load(goal_id)

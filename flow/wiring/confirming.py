@@ -7,8 +7,8 @@ from flow.cheap_typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from flow.app.confirming import TrustedContract
     from flow.app.ports import LoadedGoal
+    from flow.app.transitions.confirming import TrustedContract
     from flow.core.boundary.rules import Snapshot
     from flow.core.decision.confirming import ConfirmQuestion
     from flow.wiring.parts import Parts
@@ -17,12 +17,13 @@ if TYPE_CHECKING:
 def question(parts: Parts, goal_id: str, look: Snapshot | None = None) -> ConfirmQuestion | None:
     """What a person must know before the live proposal is confirmed; None where none is live.
 
-    ``look`` is as for :func:`flow.app.confirming.question`.
+    ``look`` is as for :func:`flow.app.transitions.confirming.question`.
     """
-    from flow.app import confirming, doors
+    from flow.app.transitions import closing as transitions_closing
+    from flow.app.transitions import confirming
 
     loaded = parts.load(goal_id)
-    proposal = doors.live_proposal(parts.records, loaded.goal)
+    proposal = transitions_closing.live_proposal(parts.records, loaded.goal)
     if proposal is None:
         return None
     return confirming.question(parts._desk(), loaded, proposal, _Sources(parts), look)
@@ -30,7 +31,7 @@ def question(parts: Parts, goal_id: str, look: Snapshot | None = None) -> Confir
 
 def proof_now(parts: Parts, goal_id: str) -> dict[str, Any] | None:
     """The files that the commands rest on and that changed, to be shown; None without a run."""
-    from flow.app import proofs
+    from flow.app.evaluation import proofs
 
     goal = parts.load(goal_id).goal
     if goal.run_id is None or goal.base_commit is None:
@@ -65,7 +66,7 @@ class _Sources:
         return self._parts.trusted(loaded)
 
     def history(self, goal_id: str) -> Sequence[TrustedContract]:
-        from flow.app.confirming import TrustedContract
+        from flow.app.transitions.confirming import TrustedContract
         from flow.errors import FlowError
 
         try:

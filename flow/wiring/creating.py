@@ -10,7 +10,7 @@ from flow.core.goal import ids
 from flow.wiring.parts import Parts
 
 if TYPE_CHECKING:
-    from flow.app.create import Created
+    from flow.app.transitions.create import Created
     from flow.core.boundary.rules import Baseline
     from flow.core.goal.draft import Words
     from flow.core.goal.model import Goal
@@ -62,7 +62,7 @@ class Creating(Parts):
         from flow.adapters.baseline.pinned import commits_outside
         from flow.adapters.contracts import formats
         from flow.adapters.fs import clock
-        from flow.app import create
+        from flow.app.transitions import create
         from flow.wiring.beside import refuse_beside_active
 
         def parse(found: str, file: str) -> create.Parsed:

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from flow.adapters.debates.log import Spent
     from flow.adapters.debates.solution_files import Solution
-    from flow.app.debating import Watcher
-    from flow.app.judge_port import AskJudge, NoAnswer
+    from flow.app.judging.debate import Watcher
+    from flow.app.judging.port import AskJudge, NoAnswer
     from flow.core.judging.debate.criteria import Criterion
     from flow.core.judging.debate.result import Held, Mode
     from flow.core.untrusted.fences import Part
@@ -79,7 +79,7 @@ def hold(
     from flow.adapters.fs import clock
     from flow.adapters.process.in_threads import at_once
     from flow.adapters.process.redaction import masked_text
-    from flow.app import debating
+    from flow.app.judging import debate as judging_debate
     from flow.core.judging.debate import prompt as debate_prompt
     from flow.core.judging.debate.section import About
     from flow.wiring.rubrics import random_nonce
@@ -95,14 +95,16 @@ def hold(
     about = About(
         digest, task, tuple(part.source or part.name for part in solution), matter.criteria
     )
-    order = debating.Order(matter, about, tuple(judges), agenda.rounds, agenda.mode, hall.seconds)
+    order = judging_debate.Order(
+        matter, about, tuple(judges), agenda.rounds, agenda.mode, hall.seconds
+    )
     warnings: list[str] = []
     book = DebateBook(hall.state_dir, hall.top, hall.checkout, hall.common_dir)
     names = Names(hall.top, hall.reports_dir.strip("/"), agenda.name, clock.today())
     with claim(names, digest, len(judges), book, warnings.append, hall.announce) as reports:
         spent = book.spent(reports.stem)
         _charge(judges, spent)
-        tools = debating.Tools(
+        tools = judging_debate.Tools(
             reports,
             nonce or random_nonce,
             at_once,
@@ -110,7 +112,7 @@ def hold(
             watch or Unwatched(),
             lambda judge, cost: book.paid(reports.stem, judge, cost),
         )
-        held = debating.hold(order, tools)
+        held = judging_debate.hold(order, tools)
         if held.ended:
             book.end(reports.stem)
     return held._replace(
@@ -156,7 +158,7 @@ def _digest(matter: Any, agenda: Agenda, judges: Sequence[AskJudge | NoAnswer]) 
     """What makes two debates the same: everything that a judge is asked, and who is asked."""
     from hashlib import sha256
 
-    from flow.app.judge_port import name_of
+    from flow.app.judging.port import name_of
     from flow.core.judging.debate import prompt as debate_prompt
 
     words = debate_prompt.assess(matter, 1, "0" * 32)
@@ -324,7 +326,7 @@ def _seats(
     """What answers for each judge; all share one budget (``maxCostUsd``)."""
     from flow.adapters.judges.budget import Budget
     from flow.adapters.judges.choose import choose as by_settings
-    from flow.app.judge_port import NoAnswer
+    from flow.app.judging.port import NoAnswer
     from flow.wiring import rubrics
 
     where = rubrics.place(start, environ)

@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from flow.adapters.attribution.attribute import Attributor
-    from flow.app.create import Rebase
-    from flow.app.doors import Closed
-    from flow.app.evaluate import Evaluated, JudgeCase, Request
-    from flow.app.looking import Known
-    from flow.app.measure import Listener
+    from flow.app.evaluation.evaluate import Evaluated, JudgeCase, Request
+    from flow.app.evaluation.measure import Listener
+    from flow.app.evaluation.observing import Known
+    from flow.app.evaluation.red_first import Bench
     from flow.app.ports import Check, LoadedGoal, RawOutput, Seen, TurnLedger, Watch
-    from flow.app.red_first import Bench
+    from flow.app.transitions.closing import Closed
+    from flow.app.transitions.create import Rebase
     from flow.core.boundary.rules import Baseline
     from flow.core.decision.confirming import ConfirmQuestion
     from flow.core.decision.decide import Opinion, Silence
@@ -132,8 +132,8 @@ class Evaluating(Parts):
         ``seconds_left`` bounds the whole: another evaluation is waited for no longer than that.
         """
         from flow.adapters.fs import clock
-        from flow.app.evaluate import Limits, Tools, examine
-        from flow.app.measure import Quiet
+        from flow.app.evaluation.evaluate import Limits, Tools, examine
+        from flow.app.evaluation.measure import Quiet
 
         ids.goal_id(request.goal_id)
         if trust_digest is not None:
@@ -405,7 +405,7 @@ class Evaluating(Parts):
 
         It is also a label of the judges that the proposal rests on.
         """
-        from flow.app import doors
+        from flow.app.transitions import closing as transitions_closing
         from flow.wiring import labelling
         from flow.wiring.verifying import refuse_broken
 
@@ -413,7 +413,7 @@ class Evaluating(Parts):
         self.ledger.finish(goal_id)
         refuse_broken(self, goal_id)
         try:
-            closed = doors.confirm(self._desk(), goal_id, proposal_id, reason, how)
+            closed = transitions_closing.confirm(self._desk(), goal_id, proposal_id, reason, how)
         except StaleProposal as error:
             self._explain(error, goal_id)
             raise
@@ -433,18 +433,18 @@ class Evaluating(Parts):
 
     def clear(self, goal_id: str, reason: str, how: str) -> Closed:
         """Cancel a goal; of judges whose proposal still holds, that is a label too."""
-        from flow.app import doors
+        from flow.app.transitions import closing as transitions_closing
         from flow.wiring import labelling
 
         judges = labelling.behind(self, ids.goal_id(goal_id), holds=True)
-        closed = doors.clear(self._desk(), goal_id, reason, how)
+        closed = transitions_closing.clear(self._desk(), goal_id, reason, how)
         labelling.keep(self, judges, person=False, source="clear")
         return closed
 
     def activate(self, goal_id: str) -> LoadedGoal:
         """``draft → active``: pins the base, records trust."""
         from flow.adapters.fs import clock
-        from flow.app import moves
+        from flow.app.transitions import moves
         from flow.wiring.beside import refuse_beside_active
 
         refuse_beside_active(self, ids.goal_id(goal_id), f"flow goal activate {goal_id}")
@@ -461,7 +461,7 @@ class Evaluating(Parts):
 
         ``reason`` may be empty.
         """
-        from flow.app import moves
+        from flow.app.transitions import moves
 
         agent = self.speaker is not None and self.speaker.said_from == "agent"
         default = f"paused by {'the agent' if agent else 'a person'}, who gave no reason"
@@ -473,7 +473,7 @@ class Evaluating(Parts):
         return self._shift(goal_id, "active", reason)
 
     def _shift(self, goal_id: str, to: NonTerminal, reason: str) -> LoadedGoal:
-        from flow.app import moves
+        from flow.app.transitions import moves
 
         return moves.shift(self._desk(), ids.goal_id(goal_id), to, reason)
 
@@ -483,7 +483,7 @@ class Evaluating(Parts):
         Without a name ``by`` it is the one of :meth:`by`.
         """
         from flow.adapters.fs import clock
-        from flow.app import moves
+        from flow.app.transitions import moves
 
         run_id = self.load(ids.goal_id(goal_id)).goal.run_id
         if run_id is not None and self._elsewhere(run_id):
@@ -507,14 +507,14 @@ class Evaluating(Parts):
 
     def protected_changes(self, goal_id: str) -> Difference | None:
         """The protected files that are not as they were at activation."""
-        from flow.app import locking
+        from flow.app.evaluation import protected_files
 
-        return locking.now(self._desk(), self.load(ids.goal_id(goal_id)))
+        return protected_files.now(self._desk(), self.load(ids.goal_id(goal_id)))
 
     def plan_rebase(self, goal_id: str) -> Rebase:
         """What moving the pinned base would do; writes nothing."""
         from flow.adapters.baseline import pinned
-        from flow.app import create
+        from flow.app.transitions import create
 
         def rebased(goal: Goal, old: Baseline) -> tuple[Baseline, Sequence[str]]:
             moved, theirs = pinned.rebase(
@@ -546,14 +546,14 @@ class Evaluating(Parts):
 
     def do_rebase(self, plan: Rebase) -> None:
         """Write an accepted plan."""
-        from flow.app import create
+        from flow.app.transitions import create
 
         create.do_rebase(self._desk(), plan, self._trust)
 
     def review(self, goal_id: str, judge_backend: str | None = None) -> JudgeCase:
         """A goal as a judge would find it now; nothing is run."""
         from flow.adapters.fs import clock
-        from flow.app import reviewing
+        from flow.app.judging import reviewing
 
         loaded = self.load(ids.goal_id(goal_id))
         found = reviewing.case(self._desk(), loaded, version=version(), now=clock.now())

@@ -14,8 +14,8 @@ from flow.wiring.reading import Reading
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from flow.app.bundle import Report
-    from flow.app.envelopes import Envelope, Signature
+    from flow.app.exchange.bundle import Report
+    from flow.app.exchange.envelopes import Envelope, Signature
     from flow.app.ports import LoadedGoal
     from flow.core.evidence.attestation import Record
     from flow.core.goal.model import Goal
@@ -49,13 +49,13 @@ class Exporting(Reading):
         from flow.adapters.chain import event_log
         from flow.adapters.fs import files
         from flow.adapters.ledger.reader import OUTPUT_LIMIT, rubric_digests
-        from flow.app import exporting
-        from flow.app.envelopes import Envelope
+        from flow.app.exchange import export as exchange_export
+        from flow.app.exchange.envelopes import Envelope
         from flow.core.evidence import attestation
 
         self.ledger.finish(ids.goal_id(goal_id))
         loaded = self.load(goal_id)
-        sources = exporting.Sources(
+        sources = exchange_export.Sources(
             records=self.records,
             tree_now=self.tree_now,
             tree_of=self.tree_of,
@@ -67,7 +67,7 @@ class Exporting(Reading):
         )
         run = self.run_of(goal_id) if run_id is None else ids.run_id(run_id)
         try:
-            record = exporting.gather(
+            record = exchange_export.gather(
                 sources, loaded, run, with_outputs=with_outputs, resource_uri=resource_uri
             )
         except StateError:
@@ -86,7 +86,7 @@ class Exporting(Reading):
     def _refuse_broken(self, record: Record) -> None:
         """Raise :class:`StateError` where whoever checks the bundle would find a broken chain."""
         from flow.adapters.exchange import dsse
-        from flow.app import bundle_ledger
+        from flow.app.exchange import bundle_ledger
 
         wrong = bundle_ledger.faults(record, dsse.strict_json)
         if wrong:
@@ -107,7 +107,7 @@ class Exporting(Reading):
 
     def tree_now(self, loaded: LoadedGoal, run_id: str) -> str | None:
         """The digest of the files as they are; None where git cannot say."""
-        from flow.app.looking import deciding, subject_of
+        from flow.app.evaluation.observing import deciding, subject_of
 
         goal = loaded.goal
         baseline = self._baseline(goal, run_id).baseline
@@ -121,7 +121,7 @@ class Exporting(Reading):
         """
         from flow.adapters.worktree.commit import commit_tree
         from flow.adapters.worktree.guards import guards
-        from flow.app.looking import own_files
+        from flow.app.evaluation.observing import own_files
         from flow.core.boundary.rules import with_guards, with_submodules
 
         baseline = self._baseline(goal, run_id).baseline
@@ -166,8 +166,8 @@ def check_bundle(path: str, allowed: str | None, keys: Sequence[str]) -> Report:
     from flow.adapters.contracts import formats
     from flow.adapters.exchange import dsse, ssh_keys
     from flow.adapters.fs import inputs
-    from flow.app import bundle
-    from flow.app.envelopes import Checked
+    from flow.app.exchange import bundle
+    from flow.app.exchange.envelopes import Checked
 
     data = inputs.read(path, "--bundle", limit=dsse.LIMIT)
     if allowed is not None:

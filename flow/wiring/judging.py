@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from flow.app import judging
+from flow.app.judging import goal as judging_goal
 from flow.cheap_typing import TYPE_CHECKING, NamedTuple
 from flow.core import layout
 
 if TYPE_CHECKING:
-    from flow.app.evaluate import JudgeCase
-    from flow.app.judge_port import AskJudge, NoAnswer
-    from flow.app.judging_bundle import Sources
-    from flow.app.judging_records import Keep
-    from flow.app.measure import Listener
+    from flow.app.evaluation.evaluate import JudgeCase
+    from flow.app.evaluation.measure import Listener
+    from flow.app.judging.bundle import Sources
+    from flow.app.judging.port import AskJudge, NoAnswer
+    from flow.app.judging.records import Keep
     from flow.app.ports import RawOutput
     from flow.core.decision.decide import Opinion, Silence
     from flow.core.goal.model import Goal
@@ -30,33 +30,33 @@ def ask(
     samples: int | None = None,
 ) -> Opinion | Silence:
     """Ask the judges that caller, goal and settings name; ``record`` keeps what they say."""
-    return judging.judge(case, _tools(parts, case, listener, record=record, samples=samples))
+    return judging_goal.judge(case, _tools(parts, case, listener, record=record, samples=samples))
 
 
 def recall(parts: Parts, case: JudgeCase) -> Opinion | None:
     """What these judges said of the same files before; nobody is asked."""
-    from flow.app.measure import Quiet
+    from flow.app.evaluation.measure import Quiet
 
-    return judging.recall(case, _tools(parts, case, Quiet(), record=False, samples=None))
+    return judging_goal.recall(case, _tools(parts, case, Quiet(), record=False, samples=None))
 
 
 def _tools(
     parts: Parts, case: JudgeCase, listener: Listener, *, record: bool, samples: int | None
-) -> judging.JudgeTools:
+) -> judging_goal.JudgeTools:
     from functools import partial
 
     from flow.wiring.judging_apart import hear
 
     settings = parts.settings.settings.judge
     judges = panel(parts, case.facts.loaded.goal, case.request.judge_backend, samples)
-    return judging.JudgeTools(
+    return judging_goal.JudgeTools(
         panel=judges,
         sources=sources(parts, case),
         keep=_keep(parts) if record else None,
         nonce=_nonce,
         monotonic=_monotonic,
         trusted=_Labels(parts).trusted,
-        limits=judging.JudgeLimits(settings.timeout_seconds, settings.canary),
+        limits=judging_goal.JudgeLimits(settings.timeout_seconds, settings.canary),
         listener=listener,
         rubrics=rubrics(parts, case.facts.loaded.goal),
         hear=partial(hear, parts, judges, listener, record),
@@ -92,7 +92,7 @@ class Shown(NamedTuple):
 def shown(parts: Parts, case: JudgeCase) -> Shown:
     """What the first ballot would be given; nobody is asked."""
     from flow.adapters.process.redaction import masked_text
-    from flow.app import judging_bundle
+    from flow.app.judging import bundle as judging_bundle
     from flow.core.judging.goal import delegated as apart
     from flow.core.judging.goal import prompt
 
@@ -156,7 +156,7 @@ def sources(parts: Parts, case: JudgeCase) -> Sources:
 
     from flow.adapters.fs import clock
     from flow.adapters.judges import evidence_files
-    from flow.app.judging_bundle import Raw, Sources
+    from flow.app.judging.bundle import Raw, Sources
 
     def output(evidence: object) -> Raw:
         name = getattr(evidence, "output_ref", None)
@@ -212,7 +212,7 @@ class _Labels:
 
 def _keep(parts: Parts) -> Keep:
     from flow.adapters.fs import clock
-    from flow.app.judging_records import Keep
+    from flow.app.judging.records import Keep
 
     def stash(data: bytes) -> RawOutput:
         import os

@@ -6,7 +6,7 @@ opinion of an earlier ``flow goal evaluate`` on the same files counts, if one is
 
 from __future__ import annotations
 
-from flow.app.judge_port import name_of
+from flow.app.judging.port import name_of
 from flow.cheap_typing import TYPE_CHECKING
 from flow.core.judging.goal.delegated import DebateOrder, Heard, ScorecardOrder
 from flow.errors import FlowError
@@ -14,9 +14,9 @@ from flow.errors import FlowError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from flow.app.evaluate import JudgeCase
-    from flow.app.judge_port import AskJudge, NoAnswer
-    from flow.app.measure import Listener
+    from flow.app.evaluation.evaluate import JudgeCase
+    from flow.app.evaluation.measure import Listener
+    from flow.app.judging.port import AskJudge, NoAnswer
     from flow.core.goal.model import Criterion
     from flow.core.judging.goal.delegated import Order
     from flow.wiring.parts import Parts

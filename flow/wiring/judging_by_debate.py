@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from flow.app.judge_port import name_of
+from flow.app.judging.port import name_of
 from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core.judging.common.numbers import as_written, told_apart
 from flow.core.judging.debate.model import LEAST_SUPPORT
@@ -13,8 +13,8 @@ from flow.core.judging.goal.delegated import DebateOrder, Heard
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from flow.app.evaluate import JudgeCase
-    from flow.app.judge_port import AskJudge, NoAnswer
+    from flow.app.evaluation.evaluate import JudgeCase
+    from flow.app.judging.port import AskJudge, NoAnswer
     from flow.core.goal.model import Criterion
     from flow.core.judging.debate.result import Held
     from flow.core.untrusted.fences import Part
@@ -168,7 +168,7 @@ def _solution(
     """The files of the solution as parts, what reports on them are called, and what is left out."""
     from flow.adapters.debates.reports import solution_name
     from flow.adapters.judges import evidence_files
-    from flow.app.judging_bundle import denied_context
+    from flow.app.judging.bundle import denied_context
     from flow.core.untrusted.fences import Part
     from flow.wiring.judging import journals
 

@@ -11,8 +11,8 @@ from flow.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from flow.app.evaluate import JudgeCase
-    from flow.app.judge_port import AskJudge, NoAnswer
+    from flow.app.evaluation.evaluate import JudgeCase
+    from flow.app.judging.port import AskJudge, NoAnswer
     from flow.core.goal.model import Criterion
     from flow.core.transcript.model import Transcript
     from flow.wiring.parts import Parts
@@ -27,7 +27,7 @@ def hear(
     order: ScorecardOrder,
 ) -> Heard:
     """What the card of the execution comes to for the criterion; its card is stored."""
-    from flow.app.judge_port import NoAnswer
+    from flow.app.judging.port import NoAnswer
     from flow.core.judging.scorecard.card import unsupported
     from flow.wiring import scorecards
 
@@ -104,7 +104,7 @@ def _refused(parts: Parts, case: JudgeCase, order: ScorecardOrder) -> str:
             return f"{order.rubric} is neither the project's rubric nor one of Flow's"
     if order.file is None:
         return ""
-    from flow.app.judging_bundle import denied_context
+    from flow.app.judging.bundle import denied_context
     from flow.core.boundary.globs import Globs
     from flow.wiring.judging import journals
 

@@ -25,14 +25,15 @@ def behind(parts: Parts, goal_id: str, *, holds: bool = False) -> Behind | None:
 
     With ``holds``, also None where something that the proposal rests on has moved since.
     """
-    from flow.app import doors, labelling
+    from flow.app.judging import labelling
+    from flow.app.transitions import closing as transitions_closing
 
     try:
         loaded = parts.load(goal_id)
-        proposal = doors.live_proposal(parts.records, loaded.goal)
+        proposal = transitions_closing.live_proposal(parts.records, loaded.goal)
         if proposal is None or "judge" not in proposal:
             return None
-        if holds and doors.what_moved(parts._desk(), loaded, proposal):
+        if holds and transitions_closing.what_moved(parts._desk(), loaded, proposal):
             return None
         said = labelling.opinions(parts.records, proposal)
     except FlowError:  # whatever it is, the door says it better

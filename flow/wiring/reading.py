@@ -14,9 +14,9 @@ from flow.wiring.parts import Parts
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from flow.app.doors import Desk
+    from flow.app.evaluation.current_files import Present
     from flow.app.ports import LoadedGoal
-    from flow.app.present import Present
+    from flow.app.transitions.closing import Desk
     from flow.core.evidence.freshness import Freshness
     from flow.core.evidence.model import Evidence
     from flow.core.goal.model import Goal
@@ -228,7 +228,7 @@ class Reading(Parts):
 
         One of a goal that cannot be read is left out.
         """
-        from flow.app.present import Present
+        from flow.app.evaluation.current_files import Present
 
         desk, known = self._desk(), dict[str, Present | None]()
         discounted: dict[str, frozenset[str]] = {}
@@ -247,7 +247,7 @@ class Reading(Parts):
         return stands
 
     def _present(self, desk: Desk, goal_id: str) -> Present | None:
-        from flow.app.present import Present
+        from flow.app.evaluation.current_files import Present
 
         try:
             return Present(desk, self.load(goal_id))

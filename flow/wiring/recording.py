@@ -86,12 +86,16 @@ class Recording(Creating, Evaluating):
 
     def _refuse_stale(self, goal_id: str) -> None:
         """Raise :class:`StaleProposal` unless the live proposal still holds."""
-        from flow.app import doors
+        from flow.app.transitions import closing as transitions_closing
 
         desk = self._desk()
         loaded = self.load(goal_id)
-        proposal = doors.live_proposal(self.records, loaded.goal)
-        moved = doors.what_moved(desk, loaded, proposal) if proposal else ["there is none"]
+        proposal = transitions_closing.live_proposal(self.records, loaded.goal)
+        moved = (
+            transitions_closing.what_moved(desk, loaded, proposal)
+            if proposal
+            else ["there is none"]
+        )
         if moved:
             raise StaleProposal(
                 f"no live proposal for goal {goal_id}: {'; '.join(moved)}",

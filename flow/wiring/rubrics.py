@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
 
     from flow.adapters.rubrics.rubric_files import LoadedRubric
-    from flow.app.judge_port import AskJudge, NoAnswer
-    from flow.app.rubric_judging import Asked
+    from flow.app.judging.port import AskJudge, NoAnswer
+    from flow.app.judging.rubric import Asked
     from flow.core.judging.rubric.model import JudgeResult, Rubric
     from flow.core.judging.rubric.prompt import RubricQuestion
     from flow.core.settings import JudgeSettings
@@ -88,7 +88,7 @@ def question(
     samples: int,
 ) -> Asked:
     """What to ask, checked."""
-    from flow.app.rubric_judging import Asked
+    from flow.app.judging.rubric import Asked
 
     if type(samples) is not int or not 1 <= samples <= MOST_SAMPLES:
         raise InputError(
@@ -142,7 +142,7 @@ def choose(
     """The judge to ask; :class:`NoUsableAnswer` where none is configured or it cannot be used."""
     if backend is None or isinstance(backend, str):
         from flow.adapters.judges.choose import choose as by_settings
-        from flow.app.judge_port import NoAnswer
+        from flow.app.judging.port import NoAnswer
 
         found: AskJudge | NoAnswer = by_settings(backend, where.settings, where.environ, work=None)
         if isinstance(found, NoAnswer):
@@ -171,8 +171,8 @@ def carry_out(
     """
     from dataclasses import replace
 
-    from flow.app.judge_port import NoAnswer
-    from flow.app.rubric_judging import judge
+    from flow.app.judging.port import NoAnswer
+    from flow.app.judging.rubric import judge
 
     seconds = ordered.settings.timeout_seconds
     judged = judge(ordered.asked, ordered.ask, nonce or random_nonce, seconds=seconds)
@@ -255,7 +255,7 @@ def shown(
 ) -> RubricQuestion:
     """What a judge would be given; nobody is asked."""
     from flow.adapters.judges.subjects import parts
-    from flow.app.rubric_judging import question as prompt
+    from flow.app.judging.rubric import question as prompt
 
     asked = question(load(rubric, where.top).rubric, parts(subject), instructions, None, 1)
     return prompt(asked, random_nonce)

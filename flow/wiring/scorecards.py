@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
     from flow.adapters.rubrics.score_files import History
     from flow.adapters.rubrics.scorecard_rubrics import ChosenRubric
-    from flow.app.judge_port import AskJudge
-    from flow.app.scoring import Tools
+    from flow.app.judging.port import AskJudge
+    from flow.app.judging.scorecard import Tools
     from flow.core.judging.scorecard.history import Mean
     from flow.core.judging.scorecard.prompt import Matter
     from flow.core.settings import JudgeSettings
@@ -78,8 +78,8 @@ def score(
     nothing is stored.
     """
     from flow.adapters.rubrics import score_files
-    from flow.app import scoring
-    from flow.app.judge_port import NoAnswer
+    from flow.app.judging import scorecard
+    from flow.app.judging.port import NoAnswer
     from flow.core.judging.scorecard import card as scorecard_card
     from flow.wiring.parts import Parts
     from flow.wiring.rubrics import no_answer
@@ -97,7 +97,7 @@ def score(
     past = _past(parts, where, skill, transcript)
     matter = _matter(transcript, skill, rubric, past)
     tools = _tools(parts, _judge(parts, wish, loop), judge, told)
-    scored = scoring.score(matter, _words(transcript), samples, tools)
+    scored = scorecard.score(matter, _words(transcript), samples, tools)
     if isinstance(scored, NoAnswer):
         raise no_answer(scored) from getattr(tools.ask, "raised", None)
     from flow.adapters.fs import clock
@@ -115,7 +115,7 @@ def score(
         transcript_path=tools.mask(transcript.path),
         execution=transcript.execution,
         started_at=transcript.started_at,
-        judge=scoring.usage_document(tools.ask.name, scored),
+        judge=scorecard.usage_document(tools.ask.name, scored),
         mean=matter.mean,
         left_out=scored.left_out,
         notes=[tools.mask(note) for note in notes],
@@ -300,7 +300,7 @@ def _tools(parts: Parts, ask: AskJudge, judge: JudgeSettings, told: Callable[[st
     from secrets import token_hex
 
     from flow.adapters.process.redaction import masked_text
-    from flow.app.scoring import Tools
+    from flow.app.judging.scorecard import Tools
 
     return Tools(
         ask=ask,

@@ -1,4 +1,4 @@
-"""The parts of :class:`~flow.app.stop_tools.StopTools` over a real checkout."""
+"""The parts of :class:`~flow.app.stop.tools.StopTools` over a real checkout."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from flow.errors import FlowError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from flow.app.evaluate import Evaluated
+    from flow.app.evaluation.evaluate import Evaluated
     from flow.core.decision.verdict import Verdict
     from flow.core.goal.model import Criterion, Goal
     from flow.core.stop.lost_goals import SessionNotes
@@ -30,7 +30,7 @@ LOOK_BACK = 100
 
 
 class StopSessions:
-    """Whose a goal is, and what the hook did in a session (:class:`~flow.app.stop_tools.Sessions`).
+    """Whose a goal is, and what the hook did in a session (:class:`~flow.app.stop.tools.Sessions`).
 
     What cannot be written is not remembered: a stop is answered all the same.
     """
@@ -65,7 +65,7 @@ class StopSessions:
 
 
 class StopRecord:
-    """The counters and events of a goal's run (:class:`~flow.app.stop_tools.LoopRecord`)."""
+    """The counters and events of a goal's run (:class:`~flow.app.stop.tools.LoopRecord`)."""
 
     def __init__(self, checkout: Stopping) -> None:
         self._checkout = checkout
@@ -131,7 +131,7 @@ class StopRecord:
 
 
 class StopMoves:
-    """What a stop may change of a goal (:class:`~flow.app.stop_tools.GoalMoves`)."""
+    """What a stop may change of a goal (:class:`~flow.app.stop.tools.GoalMoves`)."""
 
     def __init__(self, checkout: Stopping) -> None:
         self._checkout = checkout
@@ -151,10 +151,10 @@ class StopMoves:
     def propose(self, evaluated: Evaluated, reason: str, waits: bool) -> Verdict:
         """Propose ``failed``; with ``waits`` the goal waits for the user meanwhile."""
         from flow.adapters.fs import clock
-        from flow.app import doors
+        from flow.app.transitions import closing as transitions_closing
 
         ledger, records = self._checkout.ledger, self._checkout.records
-        return doors.propose_failed(
+        return transitions_closing.propose_failed(
             ledger, records, evaluated, reason, waits=waits, now=clock.now()
         )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 from flow.adapters.user_state.checkouts import Remembered
-from flow.app.stop_tools import Sight
+from flow.app.stop.tools import Sight
 from flow.cheap_typing import TYPE_CHECKING
 from flow.core import layout
 from flow.core.goal.lifecycle import TERMINAL

@@ -1,4 +1,4 @@
-"""The Stop hook's tools (SPEC section 6): what :func:`flow.app.stop.stop` works with."""
+"""The Stop hook's tools (SPEC section 6): what :func:`flow.app.stop.handle.stop` works with."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from flow.wiring.reading import Reading
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from flow.app.evaluate import Evaluated
-    from flow.app.stop_tools import Host
+    from flow.app.evaluation.evaluate import Evaluated
+    from flow.app.stop.tools import Host
     from flow.core.goal.model import Goal
     from flow.core.stop.hosts import Answer, StopEvent
 
@@ -86,8 +86,8 @@ class Stopping(Reading, Evaluating):
         import time
 
         from flow.adapters.fs import locks
-        from flow.app.stop import stop
-        from flow.app.stop_tools import StopTools
+        from flow.app.stop.handle import stop
+        from flow.app.stop.tools import StopTools
         from flow.wiring import stop_parts, stop_sight
 
         settings = self.settings.settings
@@ -154,7 +154,7 @@ class Stopping(Reading, Evaluating):
 
         Raises :class:`StateError` for a closed goal.
         """
-        from flow.app.doors import refuse_closed
+        from flow.app.transitions.closing import refuse_closed
 
         goal = self.load(goal_id).goal
         refuse_closed(goal, "claiming it")
@@ -199,9 +199,11 @@ class Stopping(Reading, Evaluating):
     def give_up(self, evaluated: Evaluated, reason: str) -> None:
         """Close a goal whose loop is stuck as ``failed``."""
         from flow.adapters.fs import clock
-        from flow.app import doors
+        from flow.app.transitions import closing as transitions_closing
 
-        doors.give_up(self._desk(), evaluated, reason, "Stop hook, evaluator-loop", clock.now())
+        transitions_closing.give_up(
+            self._desk(), evaluated, reason, "Stop hook, evaluator-loop", clock.now()
+        )
 
     # --- waiting for something outside ---------------------------------------------------------
 

@@ -12,7 +12,7 @@ import pytest
 
 from flow.adapters.judges.function import FunctionJudge
 from flow.adapters.judges.subjects import parts
-from flow.app.judge_port import Answer, NoAnswer, Question
+from flow.app.judging.port import Answer, NoAnswer, Question
 from flow.core.decision.verdict import ProposedTransition
 from flow.errors import InputError
 

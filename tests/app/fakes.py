@@ -11,11 +11,9 @@ import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
-from flow.app.create import Outside, Parsed, Workshop
-from flow.app.doors import Desk
-from flow.app.evaluate import Limits, Tools
-from flow.app.looking import Known
-from flow.app.measure import Listener, Quiet
+from flow.app.evaluation.evaluate import Limits, Tools
+from flow.app.evaluation.measure import Listener, Quiet
+from flow.app.evaluation.observing import Known
 from flow.app.ports import (
     Approval,
     Artifact,
@@ -29,6 +27,8 @@ from flow.app.ports import (
     Seen,
     Turn,
 )
+from flow.app.transitions.closing import Desk
+from flow.app.transitions.create import Outside, Parsed, Workshop
 from flow.core.boundary.rules import Baseline, Change, Deciding, Entry, Snapshot
 from flow.core.evidence.model import Evidence, evidence_from_document
 from flow.core.goal.lifecycle import TERMINAL, check_move

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from flow.app import judging
-from flow.app.evaluate import JudgeCase, Request, evaluate
-from flow.app.judge_port import Answer, NoAnswer, Question, Usage
-from flow.app.judging_bundle import EvidenceFiles, Raw, Sources
-from flow.app.judging_records import Keep
+from flow.app.evaluation.evaluate import JudgeCase, Request, evaluate
+from flow.app.judging import goal as judging_goal
+from flow.app.judging.bundle import EvidenceFiles, Raw, Sources
+from flow.app.judging.port import Answer, NoAnswer, Question, Usage
+from flow.app.judging.records import Keep
 from flow.app.ports import RawOutput
 from flow.core.decision.decide import Opinion, Silence
 from flow.core.decision.verdict import Verdict
@@ -96,8 +96,8 @@ class Court:
         self.nonces = 0
         world.judge = self.ask
 
-    def tools(self) -> judging.JudgeTools:
-        return judging.JudgeTools(
+    def tools(self) -> judging_goal.JudgeTools:
+        return judging_goal.JudgeTools(
             panel=self.panel,
             sources=Sources(
                 records=Records(self.world),  # type: ignore[arg-type]
@@ -111,17 +111,17 @@ class Court:
             nonce=self.nonce,
             monotonic=lambda: self.time,
             trusted=lambda name: (name not in self.distrusted, self.distrusted.get(name, "")),
-            limits=judging.JudgeLimits(self.seconds, self.canary),
+            limits=judging_goal.JudgeLimits(self.seconds, self.canary),
             listener=self,  # type: ignore[arg-type]
         )
 
     def ask(self, case: JudgeCase) -> Opinion | Silence:
-        found = judging.judge(case, self.tools())
+        found = judging_goal.judge(case, self.tools())
         self.opinions.append(found)
         return found
 
     def recall(self, case: JudgeCase) -> Opinion | None:
-        return judging.recall(case, self.tools())
+        return judging_goal.recall(case, self.tools())
 
     def evaluate(self, **request: Any) -> Verdict:
         return evaluate(Request("issue-4", **request), self.world.tools())

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from flow.app.evaluate import Request, evaluate
-from flow.app.measure import Quiet
+from flow.app.evaluation.evaluate import Request, evaluate
+from flow.app.evaluation.measure import Quiet
 from flow.app.ports import CheckResult
 from flow.core.decision.decide import Silence
 from tests.app.fakes import World, criterion, goal_document

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from flow.app import compose, proposals
-from flow.app.evaluate import JudgeCase, Limits, Request, evaluate
+from flow.app.evaluation import compose, proposals
+from flow.app.evaluation.evaluate import JudgeCase, Limits, Request, evaluate
 from flow.app.ports import Artifact, CriterionUpdate, LastEvaluation, Turn
 from flow.core.decision.decide import Opinion, Silence
 from flow.core.decision.verdict import CriterionResult, Verdict
@@ -245,7 +245,7 @@ def test_a_dry_run_counts_no_turn_and_moves_nothing(status: str) -> None:
 
 
 def test_a_dry_run_of_an_approved_goal_says_why_nothing_is_proposed() -> None:
-    from flow.app.moves import approve
+    from flow.app.transitions.moves import approve
 
     world = World(goal_document(criterion("AC1", None)))
     approve(world.desk(), "issue-4", "AC1", "sam", "ok", NOW, "0")

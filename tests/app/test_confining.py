@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from flow.app.confining import confined
-from flow.app.evaluate import Request, evaluate
+from flow.app.evaluation.confining import confined
+from flow.app.evaluation.evaluate import Request, evaluate
 from flow.app.ports import Check
 from flow.core.sandbox import Place, Sandbox, place
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from flow.app import create
-from flow.app.create import Outside, Rebase
 from flow.app.ports import Artifact, Move
+from flow.app.transitions import create
+from flow.app.transitions.create import Outside, Rebase
 from flow.core.boundary.rules import Baseline
 from flow.core.goal.lifecycle import TERMINAL
 from flow.errors import ContractError, StateError

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from flow.app.debating import Files, Order, Tools, Written, hold
-from flow.app.judge_port import Answer, NoAnswer, Question, Usage
+from flow.app.judging.debate import Files, Order, Tools, Written, hold
+from flow.app.judging.port import Answer, NoAnswer, Question, Usage
 from flow.core.judging.debate import criteria as debate_criteria
 from flow.core.judging.debate.model import Agreement
 from flow.core.judging.debate.prompt import Matter

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from flow.app import doors
-from flow.app.evaluate import Request, evaluate
+from flow.app.evaluation.evaluate import Request, evaluate
+from flow.app.evaluation.proposals import proposal_id
 from flow.app.ports import Closing, Move
-from flow.app.proposals import proposal_id
+from flow.app.transitions import closing as transitions_closing
 from flow.core.decision.verdict import CriterionResult
 from flow.core.evidence.model import Subject
 from flow.core.goal.lifecycle import TERMINAL
@@ -28,9 +28,13 @@ def proposed(*criteria: dict[str, Any], **document: Any) -> World:
     return world
 
 
-def confirm(world: World, proposal: str | None = None, reason: str | None = None) -> doors.Closed:
+def confirm(
+    world: World, proposal: str | None = None, reason: str | None = None
+) -> transitions_closing.Closed:
     live = str((world.live or {}).get("proposal_id"))
-    return doors.confirm(world.desk(), "issue-4", proposal or live, reason, "flow goal confirm")
+    return transitions_closing.confirm(
+        world.desk(), "issue-4", proposal or live, reason, "flow goal confirm"
+    )
 
 
 # --- confirm --------------------------------------------------------------------------------------
@@ -41,7 +45,7 @@ def test_confirming_writes_the_proposed_status_and_says_whose_word_it_was() -> N
     live = dict(world.live or {})
     closed = confirm(world)
     assert world.document["lifecycle"]["status"] == "achieved"
-    assert closed == doors.Closed(
+    assert closed == transitions_closing.Closed(
         "issue-4", "run-1", "achieved", live["reason"], live["proposal_id"]
     )
     assert closed.to_document() == {
@@ -101,7 +105,7 @@ def test_what_was_begun_is_finished_before_anything_is_read() -> None:
 def test_another_proposal_than_the_live_one_is_refused(asked: str) -> None:
     world = proposed()
     with pytest.raises(StaleProposal) as caught:
-        doors.confirm(world.desk(), "issue-4", asked, None, "door")
+        transitions_closing.confirm(world.desk(), "issue-4", asked, None, "door")
     fault = caught.value.to_dict()
     assert (fault["code"], fault["key"]) == ("stale_proposal", "--proposal")
     assert fault["value"] == asked
@@ -129,7 +133,7 @@ def test_a_proposal_works_once() -> None:
 def test_a_proposal_of_another_goal_in_the_same_run_is_none_of_this_one() -> None:
     world = proposed()
     world.live = {**(world.live or {}), "goal_id": "issue-5"}
-    assert doors.live_proposal(world, world.goal("issue-4").goal) is None  # type: ignore[arg-type]
+    assert transitions_closing.live_proposal(world, world.goal("issue-4").goal) is None  # type: ignore[arg-type]
     with pytest.raises(StaleProposal):
         confirm(world)
 
@@ -137,7 +141,7 @@ def test_a_proposal_of_another_goal_in_the_same_run_is_none_of_this_one() -> Non
 def test_a_goal_without_a_run_has_no_proposal() -> None:
     world = proposed()
     del world.document["scope"]["run_id"]
-    assert doors.live_proposal(world, world.goal("issue-4").goal) is None  # type: ignore[arg-type]
+    assert transitions_closing.live_proposal(world, world.goal("issue-4").goal) is None  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("status", ["waiting_for_user", "waiting_for_ci", "blocked"])
@@ -218,7 +222,7 @@ def test_what_moved_is_named_and_nothing_is_written(spoil, words) -> None:  # ty
     world = proposed()
     proposal = world.live or {}
     spoil(world)
-    assert doors.what_moved(world.desk(), world.goal("issue-4"), proposal) == [words]
+    assert transitions_closing.what_moved(world.desk(), world.goal("issue-4"), proposal) == [words]
     with pytest.raises(StaleProposal) as caught:
         confirm(world)
     assert words in str(caught.value)
@@ -232,7 +236,7 @@ def test_everything_that_moved_is_named_at_once() -> None:
     proposal = world.live or {}
     for spoil in (edit_contract, edit_file, alter_evidence):
         spoil(world)
-    assert len(doors.what_moved(world.desk(), world.goal("issue-4"), proposal)) == 4
+    assert len(transitions_closing.what_moved(world.desk(), world.goal("issue-4"), proposal)) == 4
 
 
 @pytest.mark.parametrize(
@@ -242,7 +246,7 @@ def test_everything_that_moved_is_named_at_once() -> None:
 def test_only_flows_own_journals_leave_a_proposal_live(path: str, live: bool) -> None:
     world = proposed()
     world.changes = (changed(path),)
-    moved = doors.what_moved(world.desk(), world.goal("issue-4"), world.live or {})
+    moved = transitions_closing.what_moved(world.desk(), world.goal("issue-4"), world.live or {})
     assert (moved == []) is live
 
 
@@ -259,7 +263,7 @@ def test_denied_files_of_goal_and_settings_are_compared_too() -> None:
     world = proposed(denied_paths=["*.pem"])
     world.denied_seen.clear()
     live = (world.live or {})["proposal_id"]
-    doors.confirm(world.desk(("*.env",)), "issue-4", live, None, "door")
+    transitions_closing.confirm(world.desk(("*.env",)), "issue-4", live, None, "door")
     assert world.denied_seen == [("*.pem", "*.env")]
 
 
@@ -271,8 +275,8 @@ def test_denied_files_of_goal_and_settings_are_compared_too() -> None:
 )
 def test_clearing_cancels_whatever_is_open(status: str) -> None:
     world = World(goal_document(status=status))
-    closed = doors.clear(world.desk(), "issue-4", "not wanted", "flow goal clear")
-    assert closed == doors.Closed("issue-4", "run-1", "cancelled", "not wanted", None)
+    closed = transitions_closing.clear(world.desk(), "issue-4", "not wanted", "flow goal clear")
+    assert closed == transitions_closing.Closed("issue-4", "run-1", "cancelled", "not wanted", None)
     assert world.document["lifecycle"]["status"] == "cancelled"
     assert world.log == ["finish", "close cancelled"]
     (closing,) = world.closings
@@ -303,25 +307,25 @@ def test_clearing_cancels_whatever_is_open(status: str) -> None:
 def test_a_closed_goal_cannot_be_cleared(status: str) -> None:
     world = World(goal_document(status=status))
     with pytest.raises(StateError, match=f"issue-4 is {status}"):
-        doors.clear(world.desk(), "issue-4", "x", "door")
+        transitions_closing.clear(world.desk(), "issue-4", "x", "door")
     assert world.closings == []
 
 
 def test_clearing_withdraws_a_live_proposal() -> None:
     world = proposed()
-    doors.clear(world.desk(), "issue-4", "x", "door")
+    transitions_closing.clear(world.desk(), "issue-4", "x", "door")
     assert world.live is None
 
 
 def test_a_goal_without_a_run_can_be_cleared() -> None:
     world = World(goal_document())
     del world.document["scope"]["run_id"]
-    assert doors.clear(world.desk(), "issue-4", "x", "door").run_id == ""
+    assert transitions_closing.clear(world.desk(), "issue-4", "x", "door").run_id == ""
 
 
 def test_a_goal_that_is_not_there() -> None:
     with pytest.raises(InputError):
-        doors.clear(World(goal_document()).desk(), "issue-9", "x", "door")
+        transitions_closing.clear(World(goal_document()).desk(), "issue-9", "x", "door")
 
 
 @pytest.mark.parametrize(
@@ -333,7 +337,7 @@ def test_a_cancelled_goal_keeps_the_result_of_its_last_evaluation(
     world = World(goal_document())
     if last:
         world.document["lifecycle"]["last_evaluation"] = {"result": last, "reason": "", "at": "x"}
-    doors.clear(world.desk(), "issue-4", "x", "door")
+    transitions_closing.clear(world.desk(), "issue-4", "x", "door")
     assert world.journal[0].fields["result"] == result
 
 
@@ -378,8 +382,8 @@ def test_what_a_closed_goal_refuses(status: str) -> None:
     goal = World(goal_document(status=status)).goal("issue-4").goal
     if status in ("achieved", "failed", "cancelled"):
         with pytest.raises(StateError, match=f"{status}; mending is not possible") as caught:
-            doors.refuse_closed(goal, "mending")
+            transitions_closing.refuse_closed(goal, "mending")
         assert caught.value.to_dict()["key"] == "lifecycle.status"
         assert caught.value.to_dict()["value"] == status
     else:
-        doors.refuse_closed(goal, "mending")
+        transitions_closing.refuse_closed(goal, "mending")

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from flow.app import doors, overview, reviewing
-from flow.app.evaluate import Request, examine
-from flow.app.present import Present
+from flow.app import overview
+from flow.app.evaluation.current_files import Present
+from flow.app.evaluation.evaluate import Request, examine
+from flow.app.judging import reviewing
+from flow.app.transitions import closing as transitions_closing
 from flow.core.evidence.freshness import WORDS, freshness
 from flow.core.evidence.model import Subject, evidence_from_document
 from flow.core.instant import SKEW, ahead, seconds
@@ -151,7 +153,7 @@ def test_a_proposal_that_rests_on_it_is_refused(change: dict[str, Any], words: s
     world.evidence[REF] = altered(world.evidence[REF], **change)
     proposal = str((world.live or {})["proposal_id"])
     with pytest.raises(StaleProposal) as caught:
-        doors.confirm(world.desk(), "issue-4", proposal, None, "a test")
+        transitions_closing.confirm(world.desk(), "issue-4", proposal, None, "a test")
     assert words in str(caught.value)
     said = overview.status(world.desk(), world.goal("issue-4"), (True, ""), pending=False)
     assert said["proposal"]["moved"] == [words]

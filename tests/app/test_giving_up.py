@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from flow.app import doors, proposals
-from flow.app.evaluate import Request, examine
+from flow.app.evaluation import proposals
+from flow.app.evaluation.evaluate import Request, examine
+from flow.app.transitions import closing as transitions_closing
 from flow.errors import StateError
 from tests.app.fakes import NOW, World, changed, criterion, goal_document
 
 if TYPE_CHECKING:
-    from flow.app.evaluate import Evaluated
+    from flow.app.evaluation.evaluate import Evaluated
 
 REASON = "stuck_no_progress: nothing moved"
 STOP = Request("issue-4", trigger="stop-hook", reuse={}, quiet=True)
@@ -26,8 +27,8 @@ def failing() -> tuple[World, Evaluated]:
 
 def test_giving_up_writes_failed_and_says_who_how_and_why() -> None:
     world, evaluated = failing()
-    closed = doors.give_up(world.desk(), evaluated, REASON, "Stop hook", NOW)
-    assert closed == doors.Closed("issue-4", "run-1", "failed", REASON, None)
+    closed = transitions_closing.give_up(world.desk(), evaluated, REASON, "Stop hook", NOW)
+    assert closed == transitions_closing.Closed("issue-4", "run-1", "failed", REASON, None)
     [closing] = world.closings
     assert (closing.to, closing.reason, closing.proposal_id) == ("failed", REASON, None)
     last = closing.last_evaluation
@@ -45,7 +46,7 @@ def test_giving_up_writes_failed_and_says_who_how_and_why() -> None:
 
 def test_a_long_reason_is_cut_in_the_goal() -> None:
     world, evaluated = failing()
-    doors.give_up(world.desk(), evaluated, "r" * 5000, "Stop hook", NOW)
+    transitions_closing.give_up(world.desk(), evaluated, "r" * 5000, "Stop hook", NOW)
     assert world.closings[0].last_evaluation is not None
     assert len(world.closings[0].last_evaluation.reason) == 2048
 
@@ -53,7 +54,7 @@ def test_a_long_reason_is_cut_in_the_goal() -> None:
 def test_a_blocked_goal_is_resumed_first() -> None:
     world, evaluated = failing()
     world.document["lifecycle"]["status"] = "blocked"
-    doors.give_up(world.desk(), evaluated, REASON, "Stop hook", NOW)
+    transitions_closing.give_up(world.desk(), evaluated, REASON, "Stop hook", NOW)
     assert world.log[-2:] == ["move active", "close failed"]
 
 
@@ -61,7 +62,7 @@ def test_a_contract_that_was_changed_meanwhile_is_not_given_up() -> None:
     world, evaluated = failing()
     world.document["objective"]["outcome"] = "another"
     with pytest.raises(StateError, match="was changed while it was evaluated") as caught:
-        doors.give_up(world.desk(), evaluated, REASON, "Stop hook", NOW)
+        transitions_closing.give_up(world.desk(), evaluated, REASON, "Stop hook", NOW)
     assert caught.value.code == "moved"
     assert world.closings == []
 
@@ -69,7 +70,7 @@ def test_a_contract_that_was_changed_meanwhile_is_not_given_up() -> None:
 @pytest.mark.parametrize(("waits", "status"), [(True, "waiting_for_user"), (False, "active")])
 def test_failed_can_be_proposed(waits: bool, status: str) -> None:
     world, evaluated = failing()
-    said = doors.propose_failed(
+    said = transitions_closing.propose_failed(
         world,  # type: ignore[arg-type]
         world,  # type: ignore[arg-type]
         evaluated,
@@ -104,10 +105,14 @@ def test_failed_can_be_proposed(waits: bool, status: str) -> None:
 def test_what_was_proposed_a_person_can_confirm() -> None:
     world, evaluated = failing()
     ledger: Any = world
-    said = doors.propose_failed(ledger, ledger, evaluated, REASON, waits=True, now=NOW)
+    said = transitions_closing.propose_failed(
+        ledger, ledger, evaluated, REASON, waits=True, now=NOW
+    )
     assert said.proposed_transition is not None
     proposal_id = said.proposed_transition.proposal_id
-    closed = doors.confirm(world.desk(), "issue-4", proposal_id, None, "flow goal confirm")
+    closed = transitions_closing.confirm(
+        world.desk(), "issue-4", proposal_id, None, "flow goal confirm"
+    )
     assert closed.status == "failed"
     assert world.log[-2:] == ["move active", "close failed"]
 
@@ -119,7 +124,9 @@ def test_where_git_could_not_answer_nothing_is_proposed() -> None:
     evaluated = examine(STOP, world.tools())
     turns = len(world.turns)
     ledger: Any = world
-    said = doors.propose_failed(ledger, ledger, evaluated, REASON, waits=True, now=NOW)
+    said = transitions_closing.propose_failed(
+        ledger, ledger, evaluated, REASON, waits=True, now=NOW
+    )
     assert (said.reason, said.proposed_transition) == (REASON, None)
     assert len(world.turns) == turns
 
@@ -128,7 +135,7 @@ def test_an_evaluation_that_looked_at_nothing_proposes_nothing() -> None:
     world, evaluated = failing()
     ledger: Any = world
     blind = evaluated._replace(found=None)
-    said = doors.propose_failed(ledger, ledger, blind, REASON, waits=True, now=NOW)
+    said = transitions_closing.propose_failed(ledger, ledger, blind, REASON, waits=True, now=NOW)
     assert said == evaluated.verdict
 
 
@@ -142,7 +149,7 @@ def test_confirming_names_the_evidence_that_the_proposal_counted() -> None:
     refs = [row.evidence_ref for row in second.criterion_results]
     assert refs != [row.evidence_ref for row in first.criterion_results]
     proposal_id = second.proposed_transition.proposal_id
-    doors.confirm(world.desk(), "issue-4", proposal_id, None, "flow goal confirm")
+    transitions_closing.confirm(world.desk(), "issue-4", proposal_id, None, "flow goal confirm")
     [closing] = world.closings
     assert [(c.id, c.status, c.evidence_ref) for c in closing.criteria] == [
         ("AC1", "pass", refs[0]),
@@ -155,5 +162,5 @@ def test_confirming_at_once_changes_no_reference() -> None:
     verdict = examine(STOP, world.tools()).verdict
     assert verdict.proposed_transition is not None
     proposal_id = verdict.proposed_transition.proposal_id
-    doors.confirm(world.desk(), "issue-4", proposal_id, None, "flow goal confirm")
+    transitions_closing.confirm(world.desk(), "issue-4", proposal_id, None, "flow goal confirm")
     assert world.closings[0].criteria == ()

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from flow.app.evaluate import Request, evaluate
-from flow.app.judging import MOST_BALLOTS
+from flow.app.evaluation.evaluate import Request, evaluate
+from flow.app.judging.goal import MOST_BALLOTS
 from flow.app.ports import CheckResult, RawOutput
 from flow.core.decision.decide import JudgedCriterion, Opinion, Silence
 from flow.core.evidence.model import EVALUATOR, ONLY_OPINION, evidence_from_document
@@ -93,7 +93,7 @@ def test_the_proposal_rests_on_the_judges_sidecar() -> None:
     assert made.world.live is not None
     assert made.world.live["judge"] == path
     assert path in made.world.live["evidence"]
-    from flow.app import proposals
+    from flow.app.evaluation import proposals
 
     assert verdict.proposed_transition is not None
     assert made.world.live["proposal_id"] == verdict.proposed_transition.proposal_id
@@ -468,7 +468,7 @@ def test_what_was_left_out_is_said_to_judge_and_people() -> None:
 def test_an_approved_criterion_is_not_asked_about() -> None:
     made = court()
     made.world.document["objective"]["acceptance_criteria"].append(criterion("AC3", None))
-    from flow.app import moves
+    from flow.app.transitions import moves
 
     moves.approve(made.world.desk(), "issue-4", "AC3", "sam", "seen", "2026-11-21T11:00:00Z", "0")
     verdict = made.evaluate()
@@ -532,7 +532,7 @@ def test_an_evidence_command_does_not_run_where_no_judge_is_asked(why: str) -> N
     elif why == "dry run":
         request["dry_run"] = True
     else:
-        from flow.app import moves
+        from flow.app.transitions import moves
 
         at = "2026-11-21T11:00:00Z"
         moves.approve(made.world.desk(), "issue-4", "AC2", "sam", "seen", at, "0")
@@ -550,7 +550,7 @@ def test_an_evidence_command_that_touches_flows_files_spoils_the_judging() -> No
 
 
 def test_an_approved_criterions_evidence_command_does_not_run_for_the_others() -> None:
-    from flow.app import moves
+    from flow.app.transitions import moves
 
     made = court(evidence_command="./show")
     made.world.document["objective"]["acceptance_criteria"].append(
@@ -645,7 +645,7 @@ def test_every_ballot_is_kept_and_the_opinion_names_them() -> None:
 
 
 def test_a_lost_ballot_spoils_the_proposal() -> None:
-    from flow.app import proposals
+    from flow.app.evaluation import proposals
 
     made = court()
     made.panel = (FakeJudge("one", PASS), FakeJudge("two", PASS))

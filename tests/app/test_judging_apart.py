@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from flow.adapters.contracts import formats
-from flow.app import judging, moves
-from flow.app.evaluate import JudgeCase, Request, evaluate
-from flow.app.judging_bundle import Raw
+from flow.app.evaluation.evaluate import JudgeCase, Request, evaluate
+from flow.app.judging import goal as judging_goal
+from flow.app.judging.bundle import Raw
+from flow.app.transitions import moves
 from flow.core.decision.decide import Opinion, Silence
 from flow.core.goal.model import Criterion
 from flow.core.judging.goal.delegated import Heard, Order
@@ -31,7 +32,7 @@ class Hall(Court):
         self.heard: list[tuple[str, str, float]] = []
         self.rubrics: dict[str, Rubric | str] = {}
 
-    def tools(self) -> judging.JudgeTools:
+    def tools(self) -> judging_goal.JudgeTools:
         return super().tools()._replace(hear=self.hear, rubrics=self.rubrics)
 
     def hear(self, _: JudgeCase, about: Criterion, order: Order, seconds: float) -> Heard:
@@ -280,7 +281,7 @@ def test_it_is_heard_within_the_time_that_is_left(left: float, verdict: str) -> 
     made = hall(fuzzy(**CARD), says={"AC2": heard("pass")})
 
     def hurried(case: JudgeCase) -> Opinion | Silence:
-        return judging.judge(case._replace(seconds=left), made.tools())
+        return judging_goal.judge(case._replace(seconds=left), made.tools())
 
     made.world.judge = hurried
     assert made.evaluate().verdict == verdict

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from flow.app.evaluate import JudgeCase, Request, evaluate
-from flow.app.judging_bundle import EvidenceFiles, Raw, Sources, denied_context, gather, sought
+from flow.app.evaluation.evaluate import JudgeCase, Request, evaluate
+from flow.app.judging.bundle import EvidenceFiles, Raw, Sources, denied_context, gather, sought
 from flow.core.decision.decide import Silence
 from flow.core.evidence.model import EVALUATOR
 from flow.core.evidence.red_first import BaseRun, limitation
@@ -382,7 +382,7 @@ def test_the_contract_is_given_without_what_is_asked_about() -> None:
         fuzzy("AC3"),
     )
     made.world.document["specification"] = {"summary": "caf\u00e9"}
-    from flow.app import moves
+    from flow.app.transitions import moves
 
     at = "2026-11-21T11:00:00Z"
     moves.approve(made.world.desk(), "issue-4", "AC3", "sam", "seen", at, "0")

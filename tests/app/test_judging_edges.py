@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from flow.app import judging
-from flow.app.evaluate import JudgeCase
-from flow.app.judge_port import Answer, NoAnswer, Question, Usage
-from flow.app.judging_records import ONLY_GIVEN
+from flow.app.evaluation.evaluate import JudgeCase
+from flow.app.judging import goal as judging_goal
+from flow.app.judging.port import Answer, NoAnswer, Question, Usage
+from flow.app.judging.records import ONLY_GIVEN
 from flow.app.ports import RawOutput
 from flow.core.decision.decide import Opinion, Silence
 from flow.core.evidence.model import EVALUATOR, ONLY_OPINION, evidence_from_document
@@ -54,7 +54,7 @@ class Bench(Court):
         self.rubrics: dict[str, Rubric | str] = {}
         self.cases: list[JudgeCase] = []
 
-    def tools(self) -> judging.JudgeTools:
+    def tools(self) -> judging_goal.JudgeTools:
         return super().tools()._replace(rubrics=self.rubrics)
 
     def ask(self, case: JudgeCase) -> Opinion | Silence:
@@ -246,7 +246,7 @@ def test_where_nothing_is_recorded_the_opinion_has_no_sidecar() -> None:
     made = Bench()
     made.evaluate()
     tools = made.tools()._replace(keep=None)
-    found = judging.judge(made.cases[0], tools)
+    found = judging_goal.judge(made.cases[0], tools)
     assert isinstance(found, Opinion)
     assert (found.verdict, found[6:8]) == ("achieved", (None, None))
 
@@ -285,7 +285,7 @@ def test_a_second_is_the_least_that_is_worth_asking(
     made.evaluate()
     made.panel = (FakeJudge("late", PASS),)
     made.seconds, made.time, made.progress = limit, 5_000.0, []
-    found = judging.judge(made.cases[0]._replace(seconds=left), made.tools())
+    found = judging_goal.judge(made.cases[0]._replace(seconds=left), made.tools())
     assert made.panel[0].seconds == ([] if seconds is None else [seconds])
     told = [] if seconds is None else [("late", "ballot 1 of 1", seconds)]
     assert made.progress == told
@@ -297,7 +297,7 @@ def test_a_second_is_the_least_that_is_worth_asking(
 
 
 def test_there_is_no_canary_unless_the_settings_ask_for_one() -> None:
-    assert judging.JudgeLimits(5.0).canary is False
+    assert judging_goal.JudgeLimits(5.0).canary is False
 
 
 def test_a_canary_and_what_it_cost_are_on_record() -> None:
@@ -396,7 +396,7 @@ def test_a_rubric_without_an_answer_is_a_ballot_without_one() -> None:
     made = Bench(FakeJudge("one", late), rubric="house")
     made.rubrics = {"house": HOUSE}
     made.evaluate()
-    found = judging.judge(made.cases[0]._replace(seconds=60.0), made.tools())
+    found = judging_goal.judge(made.cases[0]._replace(seconds=60.0), made.tools())
     assert isinstance(found, Silence)
     why = "AC2: the rubric house got no usable answer: no time is left to ask"
     assert found.reason == f"one gave no usable answer (timeout): {why}"

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from flow.app.judge_port import Answer, NoAnswer, Question, Usage
-from flow.app.judging_rubrics import Refined, refine, together, unusable
+from flow.app.judging.port import Answer, NoAnswer, Question, Usage
+from flow.app.judging.rubric_criteria import Refined, refine, together, unusable
 from flow.core.decision.decide import JudgedCriterion
 from flow.core.goal.model import goal_from_document
 from flow.core.judging.goal.bundle import Bundle, Item, Sought

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from flow.app.labelling import opinions
+from flow.app.judging.labelling import opinions
 from flow.core.evidence.model import evidence_from_document
 
 from .fakes import NOW

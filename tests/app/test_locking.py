@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from flow.app import judging_bundle, locking, looking, overview, reviewing
-from flow.app.moves import approve
+from flow.app import overview
+from flow.app.evaluation import observing, protected_files
+from flow.app.judging import bundle as judging_bundle
+from flow.app.judging import reviewing
+from flow.app.transitions.moves import approve
 from flow.core.boundary.changes import Change, Entry
 from flow.errors import GitError, StateError
 from tests.app.fakes import NOW, World, changed, criterion, goal_document
@@ -95,8 +98,8 @@ def test_what_commands_write_and_could_steer_them_is_a_change(world: World) -> N
 def test_patterns_nothing_was_recorded_for_are_named(world: World) -> None:
     world.base = world.base._replace(protected_patterns=())
     facts = look(world)
-    assert locking.late_patterns(facts) == ["src/tests/**"]
-    report = looking.boundary(facts, looking.Again(), world.tools())
+    assert protected_files.late_patterns(facts) == ["src/tests/**"]
+    report = observing.boundary(facts, observing.Again(), world.tools())
     assert "ignored files that they name are not compared: src/tests/**" in report.warnings[0]
 
 
@@ -117,7 +120,7 @@ def test_the_status_says_what_changed_and_what_to_do(world: World) -> None:
         raise GitError("git cannot answer")
 
     desk = world.desk()._replace(snapshot=broken)  # type: ignore[arg-type]
-    assert locking.status(desk, loaded) is None
+    assert protected_files.status(desk, loaded) is None
 
 
 def test_a_judge_is_told_whether_a_person_approved_it(world: World) -> None:
@@ -134,5 +137,5 @@ def test_without_protected_paths_nothing_is_asked() -> None:
     world = World(goal_document(criterion("AC1")))
     world.changes = (changed(TEST),)
     assert look(world).locked is None
-    assert locking.now(world.desk(), world.goal("issue-4")) is None
+    assert protected_files.now(world.desk(), world.goal("issue-4")) is None
     assert run(world).verdict == "achieved"

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from flow.app import looking
-from flow.app.evaluate import Limits, Request, evaluate
-from flow.app.moves import approve
+from flow.app.evaluation import observing
+from flow.app.evaluation.evaluate import Limits, Request, evaluate
+from flow.app.transitions.moves import approve
 from flow.core.boundary.rules import Baseline, Change, Entry
 from flow.core.decision.verdict import Verdict
 from flow.core.evidence.model import Subject
@@ -23,8 +23,8 @@ def run(world: World, **request: Any) -> Verdict:
     return evaluate(Request("issue-4", **request), world.tools())
 
 
-def look(world: World, **request: Any) -> looking.Facts:
-    return looking.look(world.goal("issue-4"), Request("issue-4", **request), world.tools())
+def look(world: World, **request: Any) -> observing.Facts:
+    return observing.look(world.goal("issue-4"), Request("issue-4", **request), world.tools())
 
 
 # --- before ---------------------------------------------------------------------------------------
@@ -35,14 +35,14 @@ def test_the_facts_before_any_command() -> None:
     world.changes = (changed("src/a"),)
     facts = look(world)
     snapshot = world.snapshot(world.base, ())
-    assert facts == looking.Facts(
+    assert facts == observing.Facts(
         world.goal("issue-4"),
         "run-1",
         5,
         world.base,
         True,
         snapshot,
-        looking.subject_of(world.goal("issue-4"), snapshot, world.base, "0"),
+        observing.subject_of(world.goal("issue-4"), snapshot, world.base, "0"),
         True,
     )
     assert world.kept == []
@@ -110,10 +110,10 @@ def test_another_branch(goals: str, now: str | None, refused: bool) -> None:
     world.document["scope"]["branch"] = goals
     goal = world.goal("issue-4").goal
     if not refused:
-        looking.refuse_other_branch(goal, now)
+        observing.refuse_other_branch(goal, now)
         return
     with pytest.raises(StateError) as caught:
-        looking.refuse_other_branch(goal, now)
+        observing.refuse_other_branch(goal, now)
     error = caught.value.to_dict()
     assert (error["code"], error["key"], error["value"]) == ("wrong_branch", "scope.branch", goals)
     assert "\x1b" not in str(caught.value)
@@ -125,7 +125,7 @@ def test_another_branch(goals: str, now: str | None, refused: bool) -> None:
 def test_the_subject_is_head_tree_contract_and_version() -> None:
     world = World(goal_document())
     loaded, snapshot = world.goal("issue-4"), world.snapshot(world.base, ())
-    subject = looking.subject_of(loaded, snapshot, world.base, "1.2")
+    subject = observing.subject_of(loaded, snapshot, world.base, "1.2")
     assert subject == Subject("h" * 40, subject.tree, loaded.contract, "1.2")
     assert len(subject.tree or "") == 64
 
@@ -134,7 +134,7 @@ def test_where_git_cannot_answer_there_is_no_tree() -> None:
     world = World(goal_document())
     world.problems = ("a merge is under way",)
     snapshot = world.snapshot(world.base, ())
-    assert looking.subject_of(world.goal("issue-4"), snapshot, world.base, "0").tree is None
+    assert observing.subject_of(world.goal("issue-4"), snapshot, world.base, "0").tree is None
 
 
 @pytest.mark.parametrize(
@@ -336,14 +336,14 @@ def test_a_lost_baseline_is_one_more_changed_guard() -> None:
     world.base = Baseline(BASE, {}, {}, {}, {}, {})
     world.guards = {"hooks/x": "d"}
     reason = run(world).reason
-    assert f"changed since activation: hooks/x, {looking.LOST}" in reason
+    assert f"changed since activation: hooks/x, {observing.LOST}" in reason
 
 
 def test_protected_files_that_changed_are_reported() -> None:
     world = World(goal_document(protected_paths=["src/tests/**"]))
     world.changes = (changed("src/tests/a"), changed("src/b"))
     facts = look(world)
-    assert looking.boundary(facts, looking.Again(), world.tools()).protected_changed == (
+    assert observing.boundary(facts, observing.Again(), world.tools()).protected_changed == (
         "src/tests/a",
     )
 
@@ -364,8 +364,8 @@ def test_old_and_new_by_products_are_both_warned_about() -> None:
 def test_approved_guards_are_none_that_changed() -> None:
     world = World(goal_document())
     world.guards = {"hooks/x": "d"}
-    assert looking.boundary(look(world), looking.Again(), world.tools()).guards_changed == (
+    assert observing.boundary(look(world), observing.Again(), world.tools()).guards_changed == (
         "hooks/x",
     )
     approve(world.desk(), "issue-4", "guards", "sam", "ok", NOW, "0")
-    assert looking.boundary(look(world), looking.Again(), world.tools()).guards_changed == ()
+    assert observing.boundary(look(world), observing.Again(), world.tools()).guards_changed == ()

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from flow.app import measure, measured_rows
-from flow.app.evaluate import JudgeCase, Limits, Request, evaluate
+from flow.app.evaluation import measure, measured_rows
+from flow.app.evaluation.evaluate import JudgeCase, Limits, Request, evaluate
 from flow.app.ports import Check, CheckResult, CriterionUpdate, RawOutput
 from flow.core.decision.decide import Measured
 from flow.core.decision.explain import FUZZY

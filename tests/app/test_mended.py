@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from flow.app import doors
-from flow.app.evaluate import Request, evaluate
+from flow.app.evaluation.evaluate import Request, evaluate
+from flow.app.transitions import closing as transitions_closing
 from flow.errors import StaleProposal
 
 from .fakes import World, goal_document
@@ -20,8 +20,8 @@ def proposed() -> World:
     return world
 
 
-def confirm(world: World, proposal: str) -> doors.Closed:
-    return doors.confirm(world.desk(), "issue-4", proposal, None, "flow goal confirm")
+def confirm(world: World, proposal: str) -> transitions_closing.Closed:
+    return transitions_closing.confirm(world.desk(), "issue-4", proposal, None, "flow goal confirm")
 
 
 MALFORMED: list[dict[str, Any]] = [

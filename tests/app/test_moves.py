@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from flow.app import moves
-from flow.app.evaluate import Request, evaluate
+from flow.app.evaluation.evaluate import Request, evaluate
 from flow.app.ports import Approval, Artifact, CriterionUpdate, LoadedGoal, Move
+from flow.app.transitions import moves
 from flow.core.boundary.rules import Baseline
 from flow.core.goal.lifecycle import STATUSES, TERMINAL
 from flow.errors import GitError, InputError, StateError

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from flow.app import proposals
-from flow.app.evaluate import Request, evaluate
-from flow.app.moves import approve
+from flow.app.evaluation import proposals
+from flow.app.evaluation.evaluate import Request, evaluate
+from flow.app.transitions.moves import approve
 from flow.core.boundary.guards import as_approved
 from flow.core.decision.verdict import CriterionResult, ProposedTransition, Verdict
 from flow.core.evidence.model import Evidence, Subject, evidence_document, evidence_from_document
@@ -442,7 +442,7 @@ def approved(**change: Any) -> tuple[World, Subject]:
 
 
 def world_tree(world: World) -> str | None:
-    from flow.app.looking import subject_of
+    from flow.app.evaluation.observing import subject_of
 
     return subject_of(world.goal("issue-4"), world.snapshot(world.base, ()), world.base, "0").tree
 
@@ -564,7 +564,7 @@ def test_an_approval_of_another_goals_guards_is_none() -> None:
 
 
 def test_a_whole_walk_with_an_approval_can_be_confirmed() -> None:
-    from flow.app.doors import confirm
+    from flow.app.transitions.closing import confirm
 
     world, _ = approved()
     said = evaluate(Request("issue-4"), world.tools())

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from flow.app.judge_port import NoAnswer
-from flow.app.rubric_judging import Asked, Judged, judge
+from flow.app.judging.port import NoAnswer
+from flow.app.judging.rubric import Asked, Judged, judge
 from flow.core.judging.rubric.model import Rubric, RubricCriterion
 from flow.core.untrusted.fences import Part
 from tests.support.rubric_replies import Scripted, reply

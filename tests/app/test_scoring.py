@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from flow.app.judge_port import Answer, NoAnswer, Question
-from flow.app.scoring import Scored, Tools, score, usage_document
+from flow.app.judging.port import Answer, NoAnswer, Question
+from flow.app.judging.scorecard import Scored, Tools, score, usage_document
 from flow.core.goal.model import canonical_digest
 from flow.core.judging.scorecard.history import Mean
 from flow.core.judging.scorecard.model import NAMES, NO_PRIOR

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from flow.app.evaluate import Request, examine
-from flow.app.stop import stop
-from flow.app.stop_tools import Host, Sight, StopTools
+from flow.app.evaluation.evaluate import Request, examine
+from flow.app.stop.handle import stop
+from flow.app.stop.tools import Host, Sight, StopTools
 from flow.core.stop.hosts import StopEvent
 from flow.core.stop.lost_goals import KnownGoal, Loss, SessionNotes
 from flow.core.stop.policy import Loop
@@ -19,7 +19,7 @@ from tests.app.fakes import World, changed, criterion, goal_document
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from flow.app.evaluate import Evaluated
+    from flow.app.evaluation.evaluate import Evaluated
     from flow.core.decision.verdict import Verdict
     from flow.core.goal.model import Goal
     from flow.core.stop.hosts import Answer

@@ -118,8 +118,8 @@ def test_it_offers_nothing_that_typing_does_not() -> None:
 
 def test_no_module_of_the_hook_imports_typing() -> None:
     code = (
-        "import sys; sys.path.insert(0, sys.argv[1]); import flow.hook, flow.app.stop;"
-        "import flow.wiring.checkout, flow.app.evaluate;"
+        "import sys; sys.path.insert(0, sys.argv[1]); import flow.hook, flow.app.stop.handle;"
+        "import flow.wiring.checkout, flow.app.evaluation.evaluate;"
         "import flow.adapters.ledger.reader, flow.adapters.worktree.change_set;"
         "print('typing' in sys.modules)"
     )

@@ -16,7 +16,7 @@ from tests.entry import scene
 from tests.entry.test_amend import STRONGER, TEXT, WEAKER
 
 if TYPE_CHECKING:
-    from flow.app.amend import Plan
+    from flow.app.transitions.amend import Plan
     from tests.support import GitRepo
 
 
@@ -52,7 +52,7 @@ def pause(repo: GitRepo) -> None:
 
 
 def evaluate(repo: GitRepo) -> None:
-    from flow.app.evaluate import Request
+    from flow.app.evaluation.evaluate import Request
 
     here(repo).evaluate(Request("greet"))
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from flow.app.bundle import Report
+from flow.app.exchange.bundle import Report
 from flow.core.chain.entries import canonical, following
 from flow.errors import ContractError, InputError
 from flow.wiring.exporting import check_bundle

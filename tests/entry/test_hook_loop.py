@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from flow import hook
-from flow.app import measure
+from flow.app.evaluation import measure
 from flow.wiring import stopping
 from tests.entry import scene
 from tests.entry.hooks import event, events, loop, settings, stop, verdict

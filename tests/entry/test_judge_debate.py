@@ -19,7 +19,7 @@ import flow
 from flow import NoUsableAnswer, adebate, debate
 from flow.adapters.judges.asking import Judge
 from flow.adapters.judges.budget import Budget
-from flow.app.judge_port import Answer, NoAnswer, Question, Usage
+from flow.app.judging.port import Answer, NoAnswer, Question, Usage
 from flow.core.judging.debate.result import document
 from flow.core.untrusted.fences import Part
 from flow.errors import InputError, RefusedError

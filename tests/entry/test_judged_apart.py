@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from flow.app.judge_port import Answer, NoAnswer, Question, Usage
+from flow.app.judging.port import Answer, NoAnswer, Question, Usage
 from flow.core.judging.goal.delegated import DebateOrder, Heard, ScorecardOrder
 from flow.core.judging.scorecard.model import DIMENSIONS, GRADES
 from flow.wiring import judging_apart

@@ -327,9 +327,15 @@ def test_what_is_not_protected_costs_nothing(repo: GitRepo, protected: bool) -> 
     start(repo, TEXT if protected else TEXT.replace('  protected_paths: ["tests/**"]\n', ""))
     words = [sys.executable, "-c", f"import sys; sys.path.insert(0, {ROOT!r}){IMPORTED}"]
     loaded = set(run(words, cwd=repo.path).stderr.split())
-    assert "flow.app.evaluate" in loaded
-    assert ({"flow.core.evidence.protected_files", "flow.app.locking"} <= loaded) is protected
-    assert not loaded & {"flow.core.goal.amendment", "flow.core.goal.trust_diff", "flow.app.amend"}
+    assert "flow.app.evaluation.evaluate" in loaded
+    assert (
+        {"flow.core.evidence.protected_files", "flow.app.evaluation.protected_files"} <= loaded
+    ) is protected
+    assert not loaded & {
+        "flow.core.goal.amendment",
+        "flow.core.goal.trust_diff",
+        "flow.app.transitions.amend",
+    }
 
 
 def test_hostile_names_are_escaped(work: GitRepo) -> None:

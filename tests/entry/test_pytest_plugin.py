@@ -14,7 +14,7 @@ import flow.adapters.judges.choose
 import flow.adapters.judges.replay
 import flow.adapters.rubrics.rubric_files
 import flow.api_judge
-import flow.app.rubric_judging
+import flow.app.judging.rubric
 import flow.render.judgement  # noqa: F401 - loaded before pytester looks, or it unloads them each time
 from tests.support import ROOT
 from tests.support.goal_judge import GoalJudge

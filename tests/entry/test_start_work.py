@@ -51,14 +51,14 @@ def test_a_stop_after_a_turn_was_written_loads_only_what_it_needs(repo: GitRepo)
     scene.meet(repo)
     assert scene.flow(repo, "goal", "evaluate", "greet").status == 0
     modules = loaded_by_a_stop(repo)
-    assert "flow.app.stop_turn" in modules
+    assert "flow.app.stop.turn" in modules
     rare = {"yaml", "flow.adapters.contracts.strict_yaml", "flow.adapters.contracts.edit"}
     rare |= {"fnmatch", "signal", "filelock", "transitions", "git", "jsonschema", "subprocess"}
     rare |= {
         "flow.core.evidence.proof",
         "flow.core.evidence.protected_files",
         "flow.adapters.process.speaker",
-        "flow.app.doors",
+        "flow.app.transitions.closing",
     }
     assert not rare & modules
 

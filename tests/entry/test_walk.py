@@ -177,7 +177,7 @@ def test_a_proposal_ends_when_what_it_rests_on_moves(work: GitRepo, name: str) -
 
 def test_a_proposal_made_up_of_failing_evidence_is_none(work: GitRepo) -> None:
     """Its id is right for what it says; the sidecar it names says something else."""
-    from flow.app.proposals import proposal_id
+    from flow.app.evaluation.proposals import proposal_id
     from flow.core.decision.verdict import CriterionResult
     from flow.core.evidence.model import Subject
 

@@ -81,7 +81,7 @@ def _own_json(data: bytes) -> None:
     """What is read back of Flow's own: events, baseline, proposal, intent."""
     from flow.adapters.fs import lenient_json
     from flow.adapters.ledger import reader
-    from flow.app import proposals
+    from flow.app.evaluation import proposals
     from flow.render import text
 
     try:

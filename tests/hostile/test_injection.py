@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from flow.app.judge_port import Question
+from flow.app.judging.port import Question
 from flow.core.untrusted.fences import Part, fence
 from tests.app.fakes import World, criterion, goal_document
 from tests.app.judge_fakes import Court, FakeJudge, reply, row

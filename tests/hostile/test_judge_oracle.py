@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
 from flow.adapters.judges.reply import Unusable, read_reply
-from flow.app.judging_rubrics import _applied
+from flow.app.judging.rubric_criteria import _applied
 from flow.core.decision.decide import Opinion, Silence, decide
 from flow.core.judging.common.quotes import QuotableTexts
 from flow.core.judging.goal import ballots

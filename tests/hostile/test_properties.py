@@ -116,7 +116,7 @@ def _baseline(scene: Scene, data: bytes) -> None:
 
 
 def _proposal(scene: Scene, data: bytes) -> None:
-    from flow.app import proposals
+    from flow.app.evaluation import proposals
 
     scene.write_top(f"{RUN_DIR}/proposal.json", data)
     found = reader.FileRecords(scene.top).proposal(RUN)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from flow.app.scoring import Scored, Tools, score
+from flow.app.judging.scorecard import Scored, Tools, score
 from flow.core.judging.scorecard.prompt import Matter
 from flow.core.transcript.model import Entry, Transcript, lay_out, plain
 from tests.app.judge_fakes import FakeJudge
@@ -23,7 +23,7 @@ from tests.support.score_replies import reply
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from flow.app.judge_port import Question
+    from flow.app.judging.port import Question
     from tests.support import GitRepo
 
 QUOTE = "the parser was committed"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from flow.app.judge_port import Answer, NoAnswer, Question, Usage
+from flow.app.judging.port import Answer, NoAnswer, Question, Usage
 
 
 def reply(scores: Mapping[str, Any], *quotes: str, **more: Any) -> dict[str, Any]:
@@ -27,7 +27,7 @@ def reply(scores: Mapping[str, Any], *quotes: str, **more: Any) -> dict[str, Any
 
 
 class Scripted:
-    """An :class:`~flow.app.judge_port.AskJudge` with its answers, the last one again and again.
+    """An :class:`~flow.app.judging.port.AskJudge` with its answers, the last one again and again.
 
     A mapping is a reply, a :class:`NoAnswer` itself, a text the reason of one.
     """

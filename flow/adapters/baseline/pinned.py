@@ -10,7 +10,7 @@ from flow.adapters.worktree.change_set import collect
 from flow.adapters.worktree.guards import guards
 from flow.adapters.worktree.ignore import RULES_FILE, read_rules
 from flow.adapters.worktree.trees import changed_between
-from flow.app.create import Outside
+from flow.app.transitions.create import Outside
 from flow.cheap_typing import TYPE_CHECKING
 from flow.core import layout
 from flow.core.boundary.rules import (

@@ -13,7 +13,7 @@ from hashlib import sha256
 
 from flow.adapters.debates.log import Spent
 from flow.adapters.fs import files
-from flow.app.debating import Written
+from flow.app.judging.debate import Written
 from flow.cheap_typing import TYPE_CHECKING, NamedTuple
 from flow.core.decision.explain import visible
 from flow.core.judging.debate.section import Altered
@@ -53,7 +53,7 @@ def _safe(text: str) -> str:
 
 
 class Reports:
-    """The files of one debate, an :class:`flow.app.debating.Files`. For several threads."""
+    """The files of one debate, an :class:`flow.app.judging.debate.Files`. For several threads."""
 
     def __init__(
         self,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import binascii
 import json
 
-from flow.app.envelopes import Envelope, Signature
+from flow.app.exchange.envelopes import Envelope, Signature
 from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.errors import ContractError, Fault
 

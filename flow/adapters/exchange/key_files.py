@@ -6,7 +6,7 @@ Only the extra ``sign`` installs it. Key ids are that library's, so that its DSS
 from __future__ import annotations
 
 from flow.adapters.fs import inputs
-from flow.app.envelopes import Checked, Signature
+from flow.app.exchange.envelopes import Checked, Signature
 from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.errors import InputError
 

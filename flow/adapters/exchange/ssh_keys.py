@@ -10,7 +10,7 @@ import binascii
 import os
 
 from flow.adapters.process.tool import clean_environment, run_tool
-from flow.app.envelopes import Checked, Signature
+from flow.app.exchange.envelopes import Checked, Signature
 from flow.cheap_typing import TYPE_CHECKING
 from flow.core.decision.explain import visible
 from flow.core.sha import sha256

@@ -8,7 +8,7 @@ from __future__ import annotations
 from flow.adapters.judges.asking import none
 from flow.adapters.judges.reply import Unusable, closed, fitting
 from flow.adapters.judges.service import Body, Refused, Worker, judged_by_status, tokens, usage_of
-from flow.app.judge_port import Answer, Usage
+from flow.app.judging.port import Answer, Usage
 from flow.cheap_typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from flow.adapters.judges.asking import Call
     from flow.adapters.judges.retry import Again
-    from flow.app.judge_port import NoAnswer, NoAnswerKind, Question
+    from flow.app.judging.port import NoAnswer, NoAnswerKind, Question
 
 KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
 _ALSO = ("ANTHROPIC_BASE_URL", "ANTHROPIC_CUSTOM_HEADERS")

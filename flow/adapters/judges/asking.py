@@ -6,7 +6,7 @@ import os
 
 from flow.adapters.judges.reply import words
 from flow.adapters.judges.retry import Again, Patience, persist
-from flow.app.judge_port import Answer, NoAnswer, Usage
+from flow.app.judging.port import Answer, NoAnswer, Usage
 from flow.cheap_typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from flow.adapters.judges.budget import Budget
     from flow.adapters.judges.retry import Clock
-    from flow.app.judge_port import NoAnswerKind, Question
+    from flow.app.judging.port import NoAnswerKind, Question
 
 GUARD = "CLAUDE_HOOK_GOAL_JUDGE_MODE"
 """Set for every judge: a Stop hook of Flow's inside it lets go (SPEC section 6)."""
@@ -57,7 +57,7 @@ class Backend(Protocol):
 
 
 class Judge:
-    """A :class:`flow.app.judge_port.AskJudge`. May be called from several threads at once."""
+    """A :class:`flow.app.judging.port.AskJudge`. May be called from several threads at once."""
 
     def __init__(
         self,

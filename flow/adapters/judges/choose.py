@@ -6,7 +6,7 @@ from flow.adapters.judges.asking import Judge
 from flow.adapters.judges.budget import Budget
 from flow.adapters.judges.reply import words
 from flow.adapters.judges.retry import Patience, real_clock
-from flow.app.judge_port import NoAnswer, Usage
+from flow.app.judging.port import NoAnswer, Usage
 from flow.cheap_typing import TYPE_CHECKING, get_args
 from flow.core.setting_keys import Backend as Name
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from flow.adapters.judges.asking import Backend
     from flow.adapters.judges.retry import Clock
-    from flow.app.judge_port import AskJudge
+    from flow.app.judging.port import AskJudge
     from flow.core.settings import JudgeSettings
 
 BACKENDS: tuple[str, ...] = get_args(Name)

@@ -14,7 +14,7 @@ from flow.adapters.judges.reply import Unusable, closed, fitting, read_document,
 from flow.adapters.judges.retry import Again
 from flow.adapters.judges.service import dollars, judged_by_status, tokens, usage_of
 from flow.adapters.process.with_input import talk
-from flow.app.judge_port import Answer, Usage
+from flow.app.judging.port import Answer, Usage
 from flow.cheap_typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from flow.adapters.judges.asking import Call
     from flow.adapters.process.with_input import Talk
-    from flow.app.judge_port import NoAnswer
+    from flow.app.judging.port import NoAnswer
 
 _LIMIT = 2 << 20
 """Bytes of the CLI's report, which holds the reply twice."""

@@ -21,7 +21,7 @@ from flow.adapters.judges.reply import LIMIT, Unusable, closed, read_document, r
 from flow.adapters.judges.retry import Again
 from flow.adapters.judges.service import usage_of
 from flow.adapters.process.with_input import talk
-from flow.app.judge_port import Answer
+from flow.app.judging.port import Answer
 from flow.cheap_typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from flow.adapters.judges.asking import Call
     from flow.adapters.process.with_input import Talk
-    from flow.app.judge_port import NoAnswer, Usage
+    from flow.app.judging.port import NoAnswer, Usage
 
 TRY_AGAIN = 75
 _KEYS = ("_API_KEY", "_AUTH_TOKEN", "_BASE_URL")

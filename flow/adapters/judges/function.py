@@ -6,7 +6,7 @@ import inspect
 import time
 from collections.abc import Mapping
 
-from flow.app.judge_port import Answer, NoAnswer, Question, Usage
+from flow.app.judging.port import Answer, NoAnswer, Question, Usage
 from flow.cheap_typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class FunctionJudge:
-    """``function(prompt) -> mapping`` behind :class:`~flow.app.judge_port.AskJudge`.
+    """``function(prompt) -> mapping`` behind :class:`~flow.app.judging.port.AskJudge`.
 
     ``function`` may be a coroutine function; it then runs on ``loop``, or on a loop of its own. The
     time limit holds for coroutines only: a plain function cannot be stopped from outside. What it

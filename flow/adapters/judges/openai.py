@@ -12,7 +12,7 @@ import json
 from flow.adapters.judges.asking import none
 from flow.adapters.judges.reply import Unusable, closed, read_reply, words
 from flow.adapters.judges.service import Body, Refused, Worker, judged_by_status, usage_of
-from flow.app.judge_port import Answer
+from flow.app.judging.port import Answer
 from flow.cheap_typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from flow.adapters.judges.asking import Call
     from flow.adapters.judges.retry import Again
-    from flow.app.judge_port import NoAnswer, Question
+    from flow.app.judging.port import NoAnswer, Question
 
 KEY = "OPENAI_API_KEY"
 _ALSO = ("OPENAI_BASE_URL", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID")

@@ -15,14 +15,14 @@ from flow.adapters.contracts.strict_json import read_json
 from flow.adapters.fs import files
 from flow.adapters.judges.reply import Unusable, fitting, words
 from flow.adapters.judges.service import dollars, tokens
-from flow.app.judge_port import Answer, NoAnswer, Usage
+from flow.app.judging.port import Answer, NoAnswer, Usage
 from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.errors import FlowError, InputError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from flow.app.judge_port import AskJudge, Question
+    from flow.app.judging.port import AskJudge, Question
 
 FORMAT = "flow-judge-replies/1"
 _LIMIT = 32 << 20

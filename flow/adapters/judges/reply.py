@@ -14,7 +14,7 @@ from flow.errors import ContractError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from flow.app.judge_port import NoAnswerKind
+    from flow.app.judging.port import NoAnswerKind
 
 LIMIT = 1 << 20
 """Bytes of a reply."""

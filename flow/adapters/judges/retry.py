@@ -6,13 +6,13 @@ connection that broke. A time-out is not, since the time is gone, nor is a reply
 
 from __future__ import annotations
 
-from flow.app.judge_port import Answer, NoAnswer, Usage
+from flow.app.judging.port import Answer, NoAnswer, Usage
 from flow.cheap_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from flow.app.judge_port import Question
+    from flow.app.judging.port import Question
 
 
 class Again(NamedTuple):

@@ -10,14 +10,14 @@ from flow.adapters.judges.asking import environment, none, secrets
 from flow.adapters.judges.reply import Unusable, read_document, words
 from flow.adapters.judges.retry import Again, retry_after
 from flow.adapters.process.with_input import talk
-from flow.app.judge_port import Usage
+from flow.app.judging.port import Usage
 from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from flow.adapters.judges.asking import Backend, Call
-    from flow.app.judge_port import NoAnswer, NoAnswerKind
+    from flow.app.judging.port import NoAnswer, NoAnswerKind
 
 _WORKER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "worker.py")
 _LIMIT = 4 << 20

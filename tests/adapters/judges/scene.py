@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flow.adapters.judges.choose import choose
 from flow.adapters.judges.retry import Clock, Patience
-from flow.app.judge_port import NoAnswer, Question
+from flow.app.judging.port import NoAnswer, Question
 from flow.core.settings import JudgeSettings
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from flow.adapters.judges.budget import Budget
-    from flow.app.judge_port import AskJudge
+    from flow.app.judging.port import AskJudge
 
 KEY = "sk-made-up-0123456789"
 SECONDS = 300.0

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from flow.app.judge_port import Answer, NoAnswer
+from flow.app.judging.port import Answer, NoAnswer
 from flow.core.settings import JudgeSettings
 from tests.adapters.judges.scene import ANSWER, KEY, QUESTION, SECONDS, judge
 from tests.support.messages_api import MessagesApi, Reply, raw, structured, tool

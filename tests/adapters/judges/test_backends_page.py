@@ -12,7 +12,7 @@ import pytest
 from flow.adapters.judges import anthropic, openai, retry
 from flow.adapters.judges.choose import BACKENDS
 from flow.adapters.judges.command import TRY_AGAIN
-from flow.app.judge_port import NoAnswerKind
+from flow.app.judging.port import NoAnswerKind
 from flow.core.settings import JudgeSettings, Layer, merge
 from tests.support import ROOT
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from flow.adapters.judges.choose import BACKENDS, choose
-from flow.app.judge_port import Answer, NoAnswer
+from flow.app.judging.port import Answer, NoAnswer
 from flow.core.settings import JudgeSettings
 from tests.adapters.judges.scene import QUESTION, SECONDS
 from tests.support.start import ROOT

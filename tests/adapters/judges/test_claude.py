@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from flow.adapters.judges.budget import Budget
-from flow.app.judge_port import Answer, NoAnswer, Question
+from flow.app.judging.port import Answer, NoAnswer, Question
 from flow.core.settings import JudgeSettings
 from tests.adapters.judges.scene import ANSWER, KEY, QUESTION, SCHEMA, SECONDS, judge
 from tests.support.messages_api import STRUCTURED, MessagesApi, Reply, structured, tool

@@ -10,7 +10,7 @@ import pytest
 
 from flow.adapters.judges.budget import Budget
 from flow.adapters.judges.reply import LIMIT
-from flow.app.judge_port import Answer, NoAnswer
+from flow.app.judging.port import Answer, NoAnswer
 from flow.core.settings import JudgeSettings
 from tests.adapters.judges.scene import ANSWER, KEY, QUESTION, SCHEMA, SECONDS, judge
 from tests.support.patience import long_enough

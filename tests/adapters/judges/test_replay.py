@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from flow.adapters.judges.replay import Recorder, Replayer, digest
-from flow.app.judge_port import Answer, NoAnswer, Question, Usage
+from flow.app.judging.port import Answer, NoAnswer, Question, Usage
 from flow.errors import FlowError
 from tests.adapters.judges.scene import ANSWER, QUESTION, SCHEMA
 

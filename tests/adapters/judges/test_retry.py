@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from flow.adapters.judges.retry import Again, Patience, persist, retry_after
-from flow.app.judge_port import Answer, NoAnswer, Usage
+from flow.app.judging.port import Answer, NoAnswer, Usage
 from tests.adapters.judges.scene import QUESTION, Sleeper
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from flow.app.judge_port import NoAnswerKind, Question
+    from flow.app.judging.port import NoAnswerKind, Question
 
 TOLD = Usage("b", "m", 10, 2, 0.25)
 DONE = Answer({"yes": 1}, TOLD)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 
 from flow.adapters.judges.budget import Budget
-from flow.app.judge_port import Answer, NoAnswer
+from flow.app.judging.port import Answer, NoAnswer
 from flow.core.settings import JudgeSettings
 from tests.adapters.judges.scene import (
     ANSWER,

@@ -7,7 +7,7 @@ import pytest
 from flow.adapters.judges.openai import OpenAI
 from flow.adapters.judges.retry import Again
 from flow.adapters.judges.service import judged_by_status
-from flow.app.judge_port import Usage
+from flow.app.judging.port import Usage
 
 BACKEND = OpenAI("m-1", None, {})
 QUOTA = '{"error": {"message": "no", "code": "insufficient_quota"}}'

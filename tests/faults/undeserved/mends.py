@@ -39,10 +39,14 @@ MENDS: Mapping[str, Sequence[Edit]] = {
         Edit("flow.adapters.worktree.scan:Asked.chosen", "if self.deciding is None", "if True"),
     ),
     "R2 guards are looked at before the commands only": (
-        Edit("flow.app.looking:_with_guards", "*again.guards)", ")"),
+        Edit("flow.app.evaluation.observing:_with_guards", "*again.guards)", ")"),
     ),
     "R2 a proposal does not hold the guards": (
-        Edit("flow.app.doors:what_moved", 'differences(proposal["guards"], now.guards)', "()"),
+        Edit(
+            "flow.app.transitions.closing:what_moved",
+            'differences(proposal["guards"], now.guards)',
+            "()",
+        ),
     ),
     "R3 what was cut is not read": (
         Edit(
@@ -52,10 +56,14 @@ MENDS: Mapping[str, Sequence[Edit]] = {
         ),
     ),
     "R23 confirm asks nobody for trust": (
-        Edit("flow.app.doors:what_moved", "if not trusted:", "if False:"),
+        Edit("flow.app.transitions.closing:what_moved", "if not trusted:", "if False:"),
     ),
     "R23 confirm knows what was denied": (
-        Edit("flow.app.doors:what_moved", "moved += _outside", "moved += [] and _outside"),
+        Edit(
+            "flow.app.transitions.closing:what_moved",
+            "moved += _outside",
+            "moved += [] and _outside",
+        ),
     ),
     "R4 what the settings denied at the start is forgotten": (
         Edit(
@@ -98,17 +106,21 @@ MENDS: Mapping[str, Sequence[Edit]] = {
         Edit("flow.adapters.ledger.own_marks:_Look.foreign", "change = self._change", 'return ""'),
     ),
     "U1 amendments are not told": (
-        Edit("flow.app.confirming:contract_steps", "since.reverse()", "return (), ()"),
+        Edit("flow.app.transitions.confirming:contract_steps", "since.reverse()", "return (), ()"),
     ),
     "U1 changes of the proof are not told": (
         Edit(
-            "flow.app.confirming:_proof",
+            "flow.app.transitions.confirming:_proof",
             "if desk.proof is None:\n",
             'if True:\n        return ProofChange("", (), ())\n',
         ),
     ),
     "U1 by-products are not told": (
-        Edit("flow.app.confirming:question", "left_behind=report.by_products", "left_behind=()"),
+        Edit(
+            "flow.app.transitions.confirming:question",
+            "left_behind=report.by_products",
+            "left_behind=()",
+        ),
     ),
     "U3 a named contract is proposed like a trusted one": (
         Edit("flow.wiring.naming:named", 'if known["digest"] == loaded.contract:', "if True:"),
@@ -117,10 +129,10 @@ MENDS: Mapping[str, Sequence[Edit]] = {
         Edit("flow.core.stop.lost_goals:losses", "found = []", "return []"),
     ),
     "U4 a made-up session's claim is silent": (
-        Edit("flow.app.stop:_owner", "unheard = owner is not None", "unheard = False"),
+        Edit("flow.app.stop.handle:_owner", "unheard = owner is not None", "unheard = False"),
     ),
     "U5 two goals of a session are none": (
-        Edit("flow.app.stop:_choose", "    if mine:", "    if len(mine) == 1:"),
+        Edit("flow.app.stop.handle:_choose", "    if mine:", "    if len(mine) == 1:"),
     ),
     "U7 all that commands leave behind is harmless": (
         Edit("flow.core.boundary.leftovers:is_harmless", "path = path.lower()", "return True"),

@@ -1,0 +1,1 @@
+"""Evaluating a goal, as one list of steps, and the steps."""

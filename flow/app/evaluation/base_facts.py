@@ -1,0 +1,77 @@
+"""What an evaluation takes from the base commit and tells of it (SPEC section 10, red first)."""
+
+from __future__ import annotations
+
+from flow.cheap_typing import TYPE_CHECKING
+from flow.core.decision.explain import names
+from flow.core.evidence import red_first as core
+from flow.errors import FlowError, Interrupted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from flow.app.evaluation.evaluate import Request, Tools
+    from flow.app.evaluation.observing import Facts
+    from flow.core.decision.verdict import CriterionResult
+
+NO_TIME = "no time was left to run its command on the base commit"
+
+
+def known(facts: Facts, request: Request, only: frozenset[str] | None, tools: Tools) -> Facts:
+    """The facts with what is known of the base; runs what is missing where the contract asks."""
+    goal = facts.loaded.goal
+    rows = tools.base_runs(goal)
+    facts = facts._replace(base_runs=rows)
+    if not goal.tdd_required or request.dry_run or tools.bench is None:
+        return facts
+    from flow.app.evaluation.measure import wanted
+
+    missing = tuple(c for c in wanted(goal, only) if c.id not in rows)
+    if not missing:
+        return facts
+    if not goal.base_commit:
+        return facts._replace(base_problem="the goal has no pinned base commit")
+    from flow.app.evaluation.red_first import Order, measure
+
+    order = Order(
+        goal,
+        facts.loaded.contract,
+        facts.run_id,
+        missing,
+        request.jobs or goal.jobs or tools.limits.jobs,
+        request.timeout_seconds or tools.limits.timeout_seconds,
+        seconds_left=_share(tools.seconds_left),
+    )
+    try:
+        found = measure(order, tools.bench())
+    except Interrupted:
+        raise
+    except FlowError as error:  # it decides nothing, so the evaluation goes on
+        return facts._replace(base_runs=tools.base_runs(goal), base_problem=error.fault.message)
+    late = f"{names(found.out_of_time)}: {NO_TIME}" if found.out_of_time else ""
+    return facts._replace(base_runs=found.rows, base_problem=late, base_ran=bool(found.ran))
+
+
+def _share(seconds_left: Callable[[], float] | None) -> Callable[[], float] | None:
+    """Half of the time that somebody still waits: a judge may have to be asked, too."""
+    if seconds_left is None:
+        return None
+    reserved = seconds_left() / 2
+    return lambda: seconds_left() - reserved
+
+
+def told(
+    facts: Facts, results: tuple[CriterionResult, ...]
+) -> tuple[tuple[CriterionResult, ...], tuple[str, ...]]:
+    """The verdict's rows with what the base says of them, and what the verdict warns of."""
+    goal, runs = facts.loaded.goal, facts.base_runs
+    limit = core.limitation(goal.base_commit or "")
+    rows = []
+    for row in results:
+        run = runs.get(row.criterion_id)
+        more = (limit,) if run is not None and run.non_discriminating else ()
+        limitations = tuple(dict.fromkeys((*row.limitations, *more)))
+        base = run.shown() if run is not None else None
+        rows.append(row._replace(base=base, limitations=limitations))
+    problem = (f"red first: {facts.base_problem}",) if facts.base_problem else ()
+    return tuple(rows), (*core.warnings(goal, runs), *problem)

@@ -1,0 +1,114 @@
+"""Running ``evidence_command``s: their output goes to the judge, and decides nothing (SPEC 1)."""
+
+from __future__ import annotations
+
+import math
+
+from flow.app.evaluation.measure import locked, run_fields
+from flow.app.ports import Check
+from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
+from flow.core.decision import explain
+from flow.core.evidence.model import EVALUATOR, evidence_document
+
+if TYPE_CHECKING:
+    from flow.app.evaluation.evaluate import JudgeCase, Tools
+    from flow.app.evaluation.observing import Facts
+    from flow.app.ports import CheckResult
+    from flow.core.goal.model import Criterion
+
+ONLY_FOR_JUDGES = "Collected for a judge; how the command exited decides nothing."
+
+
+class Collected(NamedTuple):
+    """What running evidence commands came to, besides the sidecars they left."""
+
+    ran: bool
+    made: tuple[str, ...] = ()
+    """The ids of the sidecars."""
+    blamed: tuple[str, ...] = ()
+    """What changed meanwhile that only Flow or a person may change."""
+
+    @property
+    def goal_touched(self) -> bool:
+        """Whether the goal file was changed."""
+        return any(change.startswith("goal ") for change in self.blamed)
+
+
+def collect(case: JudgeCase, tools: Tools) -> Collected:
+    """Run the evidence commands of what is open; each one's output is recorded when it ends."""
+    facts, request = case.facts, case.request
+    approved = {m.criterion_id for m in case.measured if m.approved}
+    asked = {
+        c.id: c
+        for c in facts.loaded.goal.criteria
+        if c.fuzzy and c.evidence_command and c.id not in approved
+    }
+    if not asked:
+        return Collected(ran=False)
+    left = tools.seconds_left() if tools.seconds_left is not None else math.inf
+    checks = [
+        Check(
+            criterion_id=c.id,
+            command=c.evidence_command or "",
+            cwd=c.cwd or "",
+            timeout_seconds=min(
+                c.timeout_seconds or request.timeout_seconds or tools.limits.timeout_seconds,
+                max(left, 1.0),
+            ),
+            serial=c.serial,
+        )
+        for c in asked.values()
+    ]
+    watch = tools.watch(facts.loaded.goal.id, facts.run_id)
+    blamed: dict[str, None] = {}
+    made: list[str] = []
+
+    def ended(check: Check, result: CheckResult) -> None:
+        blamed.update(dict.fromkeys(watch.changed()))
+        document = _document(facts, asked[check.criterion_id], result, tools.now())
+        made.append(tools.ledger.record_evidence(document, result.output, suffix=True)[0])
+        watch.settle()
+        tools.listener.ended(check, result)
+
+    watch.settle()
+    tools.listener.planned(checks)
+    try:
+        tools.run_checks(
+            checks,
+            jobs=request.jobs or facts.loaded.goal.jobs or tools.limits.jobs,
+            started=tools.listener.started,
+            ended=ended,
+            tick=tools.listener.ticked,
+        )
+    finally:
+        tools.listener.finished()
+    return Collected(ran=True, made=tuple(made), blamed=tuple(blamed))
+
+
+def spoiled(collected: Collected) -> str:
+    """Why no judge is asked after evidence commands that changed what they must not."""
+    return f"an evidence command changed {explain.names(collected.blamed, 3)}"
+
+
+def _document(facts: Facts, criterion: Criterion, result: CheckResult, at: str) -> dict[str, Any]:
+    goal = facts.loaded.goal
+    limitations = (*criterion.limitations, *result.limitations, ONLY_FOR_JUDGES)
+    return evidence_document(
+        id=f"evidence-{criterion.id.lower()}-collected-{facts.turn}",
+        goal=goal.id,
+        run_id=facts.run_id,
+        created_at=at,
+        created_by=EVALUATOR,
+        type="command_result",
+        body={
+            "command": criterion.evidence_command,
+            "exit_code": result.exit_code,
+            "result": result.result,
+            "reason": result.reason if result.reason not in ("", result.result) else None,
+            "proves": [],
+            "about": [criterion.id],
+            "limitations": list(dict.fromkeys(limitations)),
+            **run_fields(facts.subject, criterion, result),
+            "protected_changes": locked(facts)[0],
+        },
+    )

@@ -1,0 +1,294 @@
+"""From what was measured and decided to a verdict and a turn (SPEC section 3, steps 6 to 8)."""
+
+from __future__ import annotations
+
+from flow.app.evaluation import measure, measured_rows, proofs, proposals
+from flow.app.ports import Artifact, LastEvaluation, Turn
+from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
+from flow.core import layout
+from flow.core.decision import explain
+from flow.core.decision.decide import Opinion
+from flow.core.decision.delta import delta
+from flow.core.decision.verdict import ProposedTransition, Verdict
+from flow.core.evidence.model import EVALUATOR, evidence_document
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from flow.app.evaluation.evaluate import Request
+    from flow.app.evaluation.observing import Facts
+    from flow.app.evaluation.proofs import ProofLook
+    from flow.app.ports import LoadedGoal, ProofDisk, Records
+    from flow.core.boundary.rules import BoundaryReport, Snapshot
+    from flow.core.decision.decide import Candidate, Decision, Measured, Silence
+    from flow.core.decision.verdict import CriterionResult, Delta
+    from flow.core.goal.model import Goal
+
+
+class Findings(NamedTuple):
+    """All that an evaluation has found out when it is time to say so."""
+
+    facts: Facts
+    measurement: measure.Measurements
+    measured: tuple[Measured, ...]
+    stale: tuple[str, ...]
+    """Paths that moved while the commands ran."""
+    report: BoundaryReport
+    candidate: Candidate
+    opinion: Opinion | Silence | None
+    decision: Decision
+    proof: ProofLook | None = None
+    """The files that the commands rest on and that changed."""
+    last_look: Snapshot | None = None
+    """The files as the evaluation left them; None where it looked from another base."""
+    written: bool = False
+    """Whether the goal's file has it; else whoever asked for a quiet turn puts it on record."""
+
+
+def verdict(
+    found: Findings, request: Request, records: Records, disk: ProofDisk | None = None
+) -> Verdict:
+    """The verdict, with what it proposes."""
+    facts, decision, report = found.facts, found.decision, found.report
+    goal = facts.loaded.goal
+    results = measured_rows.results(goal, found.measurement, found.measured, found.stale)
+    results, base_warnings = _with_base(facts, results)
+    required = frozenset(c.id for c in goal.criteria if c.must_pass)
+    free = facts.proposable and not request.no_proposal
+    may_propose = not request.only and not request.dry_run and free
+    remarks = []
+    if found.stale:
+        remarks.append(f"changed while the commands ran: {explain.names(found.stale, 5)}")
+    if report.rewritten:
+        names = explain.names(report.rewritten, 5)
+        remarks.append(f"written to while the commands ran, now as before: {names}")
+    if decision.proposed and not may_propose:
+        remarks.append("nothing is proposed: " + _why_not(request))
+    reason = explain.reason(
+        decision, found.candidate, results, required, report, found.opinion, remarks
+    )
+    proof, proof_warnings = _proof(found, records, disk)
+    proposed = None
+    if decision.proposed and may_propose:
+        proposed = ProposedTransition(
+            decision.proposed,
+            reason,
+            facts.turn,
+            proposals.proposal_id(
+                facts.subject,
+                decision.verdict,
+                decision.proposed,
+                results,
+                report.guards,
+                judge_ref(found),
+            ),
+        )
+    return Verdict(
+        goal_id=goal.id,
+        run_id=facts.run_id,
+        verdict=decision.verdict,
+        confidence=decision.confidence,
+        delta=_delta(facts, found.measured, records),
+        reason=reason,
+        next_step_hint=explain.hint(
+            decision,
+            goal.id,
+            results,
+            required,
+            report,
+            found.opinion,
+            goal.evaluator_type,
+            may_propose=may_propose,
+            trust_first=bool(request.no_proposal),
+        ),
+        blocker_type=decision.blocker_type,
+        criterion_results=results,
+        path_violations=tuple(explain.visible(v.path) for v in report.violations),
+        warnings=(
+            *facts.loaded.warnings,
+            *report.warnings,
+            *proof_warnings,
+            *measured_rows.optional_failures(found.measured),
+            *measured_rows.contradictions(results),
+            *base_warnings,
+            *(found.opinion.warnings if found.opinion is not None else ()),
+        ),
+        proposed_transition=proposed,
+        lifecycle_from=goal.status,
+        lifecycle_to=decision.status,
+        turns_evaluated=facts.turn,
+        proof=proof,
+        to_approve=_to_approve(decision, report),
+        to_trust=bool(request.no_proposal),
+    )
+
+
+def _to_approve(decision: Decision, report: BoundaryReport) -> tuple[str, ...]:
+    """What ``flow goal approve`` is to name before the verdict can be achieved."""
+    if decision.blocker_type != "missing_approval":
+        return ()
+    guards = ("guards",) if report.guards_changed else ()
+    return (*guards, "protected") if report.protected_changed else guards
+
+
+def _proof(
+    found: Findings, records: Records, disk: ProofDisk | None
+) -> tuple[Mapping[str, Any] | None, tuple[str, ...]]:
+    """What the verdict says of the files that the commands rest on, and its warning."""
+    facts = found.facts
+    if found.proof is None or disk is None:
+        return None, ()
+    goal = facts.loaded.goal
+    previous = (records.previous_verdict(facts.run_id, facts.goal_so_far) or {}).get("proof")
+    known = previous if isinstance(previous, dict) else None
+    locked = facts.locked.paths if facts.locked is not None else ()
+    return proofs.told(found.proof, goal, facts.baseline, known, disk, aside=locked)
+
+
+def _with_base(
+    facts: Facts, results: tuple[CriterionResult, ...]
+) -> tuple[tuple[CriterionResult, ...], tuple[str, ...]]:
+    """The rows with what the base commit says of them, and what to warn of."""
+    if not facts.base_runs and not facts.base_problem:
+        return results, ()
+    from flow.app.evaluation import base_facts
+
+    return base_facts.told(facts, results)
+
+
+def judge_ref(found: Findings) -> str | None:
+    """The sidecar of the judge's opinion that the verdict rests on."""
+    return found.opinion.evidence_ref if isinstance(found.opinion, Opinion) else None
+
+
+def _why_not(request: Request) -> str:
+    if request.dry_run:
+        return "--dry-run"
+    if request.only:
+        return "--only leaves criteria out"
+    if request.no_proposal:
+        return request.no_proposal
+    return f"the range from {explain.visible(request.base or '')} does not contain the pinned base"
+
+
+def _delta(facts: Facts, measured: tuple[Measured, ...], records: Records) -> Delta:
+    """Against the previous turn's verdict; against the goal's statuses where that is unusable."""
+    goal = facts.loaded.goal
+    previous = records.previous_verdict(facts.run_id, facts.goal_so_far)
+    before = {c.id for c in goal.criteria if c.status == "pass"}
+    rows = previous.get("criterion_results") if previous is not None else None
+    if isinstance(rows, list) and all(isinstance(row, dict) for row in rows):
+        before = {str(row.get("criterion_id")) for row in rows if row.get("status") == "pass"}
+        before &= {c.id for c in goal.criteria}
+    decided = {m.criterion_id: m.passing for m in measured if m.decided}
+    # An amended criterion starts anew; only where one looks so, the events are asked.
+    anew = {c.id for c in goal.criteria if c.status == "pending" and not c.evidence_ref}
+    anew &= before | decided.keys()
+    if anew and goal.run_id is not None and goal.turns_evaluated:
+        anew &= records.amended(goal.run_id, goal.turns_evaluated)
+    return delta(before=before, decided=decided, amended=anew, first=goal.turns_evaluated == 0)
+
+
+def turn(found: Findings, said: Verdict, proposal: Mapping[str, Any] | None, at: str) -> Turn:
+    """Everything the evaluation writes to its goal."""
+    facts, decision = found.facts, found.decision
+    goal = facts.loaded.goal
+    failures = [m.criterion_id for m in found.measured if m.must_pass and not m.passing]
+    return Turn(
+        status=decision.status,
+        turns_evaluated=facts.turn,
+        last_evaluation=LastEvaluation(decision.result, said.reason, at),
+        criteria=measured_rows.updates(goal, found.measurement, said.criterion_results, at),
+        artifact=Artifact(
+            "goal-evaluation",
+            {
+                "goal_id": goal.id,
+                "result": decision.result,
+                "from": goal.status,
+                "to": decision.status,
+                "reason": said.reason,
+                "evidence_bundle": layout.run_dir(facts.run_id),
+                "failures": failures or "none",
+            },
+        ),
+        event={
+            "type": "evaluated",
+            "turn": facts.turn,
+            "from": goal.status,
+            "to": decision.status,
+            "verdict": decision.verdict,
+            "candidate": found.candidate,
+            "delta": said.delta,
+            "reason": said.reason,
+            "passing": [m.criterion_id for m in found.measured if m.passing],
+            "subject": facts.subject.to_document(),
+            "proposal_id": proposal["proposal_id"] if proposal else None,
+        },
+        proposal=proposal,
+        scope={} if goal.run_id == facts.run_id else {"run_id": facts.run_id},
+    )
+
+
+def violations(found: Findings, at: str) -> dict[str, Any]:
+    """The ``path_boundary_check`` sidecar: every file named, nothing proved."""
+    facts = found.facts
+    goal = facts.loaded.goal
+    return evidence_document(
+        id=f"evidence-boundary-eval-{facts.turn}",
+        goal=goal.id,
+        run_id=facts.run_id,
+        created_at=at,
+        created_by=EVALUATOR,
+        type="path_boundary_check",
+        body={
+            "proves": [],
+            "violations": [
+                {"path": explain.visible(v.path), "why": explain.visible(v.why)}
+                for v in found.report.violations
+            ],
+            "limitations": ["Says which paths changed, not whether the changes are right."],
+            "subject": facts.subject.to_document(),
+        },
+    )
+
+
+def untrusted(loaded: LoadedGoal, run_id: str | None, why: str) -> Verdict:
+    """Nothing is run and nothing is written (SPEC section 3, step 1)."""
+    goal = loaded.goal
+    return Verdict(
+        goal_id=goal.id,
+        run_id=run_id or goal.run_id or "",
+        verdict="needs_human_review",
+        confidence=0.0,
+        delta="unchanged",
+        reason=f"the goal's commands are not trusted here: {why}",
+        next_step_hint=f"read the contract, then: flow trust record {goal.id}",
+        blocker_type="missing_approval",
+        criterion_results=measured_rows.unexecuted(goal),
+        path_violations=(),
+        warnings=loaded.warnings,
+        proposed_transition=None,
+        lifecycle_from=goal.status,
+        lifecycle_to=goal.status,
+        turns_evaluated=goal.turns_evaluated,
+    )
+
+
+def transition_artifact(
+    goal: Goal, run_id: str, to: str, reason: str, result: str | None = None
+) -> Artifact:
+    """The ``goal-evaluation`` artifact of a change of status outside an evaluation."""
+    last = (goal.last_evaluation or {}).get("result")
+    failures = [c.id for c in goal.criteria if c.must_pass and c.status != "pass"]
+    return Artifact(
+        "goal-evaluation",
+        {
+            "goal_id": goal.id,
+            "result": result or last or "incomplete",
+            "from": goal.status,
+            "to": to,
+            "reason": reason,
+            "evidence_bundle": layout.run_dir(run_id),
+            "failures": failures or "none",
+        },
+    )

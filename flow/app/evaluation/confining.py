@@ -1,0 +1,27 @@
+"""Commands of a goal that asks for a sandbox are run in one (``evaluator.sandbox``)."""
+
+from __future__ import annotations
+
+from flow.app.evaluation import observing
+from flow.cheap_typing import TYPE_CHECKING, Any
+from flow.core.sandbox import sandbox_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flow.app.evaluation.evaluate import Tools
+    from flow.app.ports import Check
+    from flow.core.goal.model import Goal
+
+
+def confined(tools: Tools, goal: Goal) -> Tools:
+    """``tools`` that run every command of ``goal``, whatever it is for, in the goal's sandbox."""
+    sandbox = sandbox_of(goal.document, goal.allowed_paths, observing.denied(goal, tools))
+    if sandbox is None:
+        return tools
+    run = tools.run_checks
+
+    def run_checks(checks: Sequence[Check], **how: Any) -> None:
+        run([check._replace(sandbox=sandbox) for check in checks], **how)
+
+    return tools._replace(run_checks=run_checks)

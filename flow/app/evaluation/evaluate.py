@@ -1,0 +1,423 @@
+"""Evaluating a goal (SPEC section 3), as one list of steps.
+
+*load → trust → subject and change set → resume → run → boundary → judge → decide → write → return.*
+
+An evaluation holds a :class:`~flow.app.ports.TurnLedger` and nothing more, so there is no way from
+here to a terminal status: what it may write (``Turn.status``) and what it may only propose
+(``ProposedTransition.to``) are two types.
+"""
+
+from __future__ import annotations
+
+from flow.app.evaluation import compose, measure, measured_rows, observing, proofs, proposals
+from flow.app.ports import Move
+from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
+from flow.core.decision import decide, explain
+from flow.core.goal.lifecycle import EVALUABLE, TERMINAL
+from flow.errors import InputError, StateError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping, Sequence
+
+    from flow.app.evaluation.collecting import Collected
+    from flow.app.evaluation.measure import Listener, Measurements
+    from flow.app.evaluation.observing import Again, Facts, Known
+    from flow.app.evaluation.red_first import Bench
+    from flow.app.ports import (
+        LoadedGoal,
+        ProofDisk,
+        Records,
+        RunChecks,
+        TakeSnapshot,
+        Trigger,
+        TurnLedger,
+        Watch,
+    )
+    from flow.core.boundary.rules import Baseline, BoundaryReport
+    from flow.core.decision.decide import Candidate, Measured, Opinion, Silence
+    from flow.core.decision.verdict import Verdict
+    from flow.core.evidence.red_first import BaseRun
+    from flow.core.goal.model import Goal
+
+
+class Request(NamedTuple):
+    """What a caller asks for. ``timeout_seconds`` and ``jobs`` override goal and settings."""
+
+    goal_id: str
+    trigger: Trigger = "manual"
+    run_id: str | None = None
+    base: str | None = None
+    only: tuple[str, ...] = ()
+    jobs: int | None = None
+    timeout_seconds: float | None = None
+    repeat: int | None = None
+    """How often each command runs, over the goal's ``evaluator.repeat``."""
+    no_judge: bool = False
+    dry_run: bool = False
+    reuse: Mapping[str, str] | None = None
+    """Criterion id to a sidecar's path, newest first to be tried: evidence of the evaluator's own
+    that still fits the working tree stands for a run. None runs everything."""
+    quiet: bool = False
+    """An unchanged result is not written to the goal (SPEC section 3, step 7, the hook)."""
+    judge_backend: str | None = None
+    """``BACKEND[:MODEL]``: ask this judge instead of what settings and goal name."""
+    recall: bool = False
+    """Whether a judge's opinion of the same files that is on record will do."""
+    no_proposal: str = ""
+    """Why nothing may be proposed, whatever is found; empty where it may."""
+
+
+class Evaluated(NamedTuple):
+    """An evaluation's verdict, and what it rests on (None where nothing was looked at)."""
+
+    verdict: Verdict
+    found: compose.Findings | None
+
+
+class Limits(NamedTuple):
+    """What the settings say about evaluating."""
+
+    jobs: int
+    timeout_seconds: float
+    denied_paths: tuple[str, ...]
+
+
+class JudgeCase(NamedTuple):
+    """What is handed over when a judge is to be asked: values only."""
+
+    facts: Facts
+    measurement: Measurements
+    measured: tuple[Measured, ...]
+    report: BoundaryReport
+    candidate: Candidate
+    request: Request
+    seconds: float | None = None
+    """What is left for all of it; None: only each call's own limit counts."""
+
+
+class Tools(NamedTuple):
+    """Everything an evaluation touches outside of values."""
+
+    records: Records
+    ledger: TurnLedger
+    trusted: Callable[[LoadedGoal], tuple[bool, str]]
+    """Whether the contract may run here, and why or why not."""
+    baseline: Callable[[Goal, str], Known]
+    """The baseline of (goal, run id); what can be known of it where none was recorded."""
+    snapshot: TakeSnapshot
+    widen: Callable[[Baseline, str], tuple[Baseline, bool]]
+    """The baseline moved to another base, and whether its range contains the pinned one."""
+    run_checks: RunChecks
+    watch: Callable[[str, str], Watch]
+    """Watches (goal id, run id) for changes that Flow did not make."""
+    keep_baseline: Callable[[str, str, Baseline], None]
+    """Writes the baseline of (goal id, run id)."""
+    unfinished: Callable[[str], Collection[str] | None]
+    """The untracked paths at the start of an evaluation of this run that was killed, or None."""
+    began: Callable[[str, Sequence[str]], None]
+    """Remembers the untracked paths at the start of an evaluation of a run."""
+    ended: Callable[[str], None]
+    """Forgets them."""
+    now: Callable[[], str]
+    limits: Limits
+    version: str
+    listener: Listener
+    seconds_left: Callable[[], float] | None = None
+    """Seconds until the caller must have its answer; None: no such limit."""
+    judge: Callable[[JudgeCase], Opinion | Silence] | None = None
+    """Asks the judges; None where none is configured."""
+    base_runs: Callable[[Goal], Mapping[str, BaseRun]] = lambda _goal: {}
+    """What is on record about the goal's commands on its base commit (red first)."""
+    bench: Callable[[], Bench] | None = None
+    """What running them there needs; None where that cannot be."""
+    elsewhere: Callable[[str], bool] = lambda _run: False
+    """Whether a run was recorded in another checkout, and not in this one."""
+    recall: Callable[[JudgeCase], Opinion | None] | None = None
+    """What the judges said of the same files before, for a caller that wants no new opinion."""
+    proof: ProofDisk | None = None
+    """The files that the goal's commands rest on; None where nobody looks at them."""
+
+
+def evaluate(request: Request, tools: Tools) -> Verdict:
+    """Evaluate one goal; returns the verdict and never writes ``last-verdict.json``.
+
+    Raises :class:`InputError` for an unknown criterion, :class:`StateError` for a draft, closed or
+    meanwhile changed goal and for another branch, :class:`OutsideError` where disk, git or a lock
+    fails.
+    """
+    return examine(request, tools).verdict
+
+
+def examine(request: Request, tools: Tools) -> Evaluated:
+    """:func:`evaluate`, for a caller that wants to know what the verdict rests on."""
+    if not request.dry_run:
+        tools.ledger.finish(request.goal_id)
+    loaded = tools.records.goal(request.goal_id)
+    _refuse_unless_evaluable(loaded.goal)
+    only = chosen(loaded.goal, request.only)
+    trusted, why = tools.trusted(loaded)
+    if not trusted:
+        return Evaluated(compose.untrusted(loaded, request.run_id, why), None)
+
+    facts = observing.look(loaded, request, tools)
+    if loaded.goal.status != "active" and not request.dry_run and not request.quiet:
+        facts = facts._replace(loaded=_resume(facts, tools.ledger, tools.records))
+    if loaded.goal.document["evaluator"].get("sandbox"):
+        from flow.app.evaluation.confining import confined
+
+        tools = confined(tools, loaded.goal)
+    if tools.seconds_left is None:
+        facts = _red_first(facts, request, only, tools)
+    rests_on = proofs.before(facts, tools.proof)
+    measurement = measure.run(facts, request, only, tools)
+    if tools.seconds_left is not None:  # somebody waits: first what decides
+        facts = _red_first(facts, request, only, tools)
+    measurement = measurement._replace(ran=measurement.ran or facts.base_ran)
+    again = observing.look_again(facts, measurement, request, tools)
+    rests_on = proofs.after(rests_on, facts, again, tools.proof)
+    stale = again.moved
+    report = observing.boundary(facts, again, tools)
+    unsettled = stale or _under_other_guards(facts, again, report)
+    if unsettled:
+        measure.discount(facts, measure.made(measurement), unsettled, tools)
+    approvals = proposals.fresh_approvals(
+        facts.loaded.goal, facts.subject, tools.records, tools.now()
+    )
+    measured = measured_rows.judgeable(facts.loaded.goal, measurement, approvals, stale=bool(stale))
+    candidate = decide.candidate(measured, boundary_known=report.status != "inconclusive")
+    case = JudgeCase(facts, measurement, measured, report, candidate, request)
+    case, opinion, second = _consult(case, again, approvals, tools)
+    measurement, measured, report, candidate = case[1:5]
+    stale = second.moved or stale
+    decision = decide.decide(
+        candidate,
+        violation=report.status == "outside",
+        evaluator_type=loaded.goal.evaluator_type,
+        trigger=request.trigger,
+        judge=opinion,
+        review=bool(report.guards_changed or report.protected_changed),
+    )
+    found = compose.Findings(
+        facts, measurement, measured, stale, report, candidate, opinion, decision, rests_on
+    )
+    if request.base is None:
+        found = found._replace(last_look=second.after or again.after or facts.before)
+    verdict = compose.verdict(found, request, tools.records, tools.proof)
+    if request.dry_run or (request.quiet and _unchanged(verdict, found)):
+        if verdict.proposed_transition is not None:
+            verdict = _repropose(verdict, found, tools)
+        turn = facts.turn - 1 if request.dry_run else facts.turn
+        verdict = verdict._replace(lifecycle_to=loaded.goal.status, turns_evaluated=turn)
+    else:
+        verdict = _write(verdict, found, tools)
+        found = found._replace(written=True)
+    if not request.dry_run:
+        tools.ended(facts.run_id)
+    head = tools.records.ledger_head(facts.run_id)
+    return Evaluated(verdict._replace(ledger_head=head), found)
+
+
+def _under_other_guards(facts: Facts, again: Again, report: BoundaryReport) -> tuple[str, ...]:
+    """The hooks and git settings that moved while commands ran, where nobody approved them.
+
+    A person is asked, and what was measured meanwhile is never counted again: putting them back
+    must not be a way around the question.
+    """
+    return observing.guards_moved(facts, again) if report.guards_changed else ()
+
+
+def _red_first(facts: Facts, request: Request, only: frozenset[str] | None, tools: Tools) -> Facts:
+    """The facts with what is known of the commands on the base commit (SPEC section 10)."""
+    if not facts.loaded.goal.tdd_required and not tools.base_runs(facts.loaded.goal):
+        return facts
+    from flow.app.evaluation import base_facts
+
+    return base_facts.known(facts, request, only, tools)
+
+
+def _refuse_unless_evaluable(goal: Goal) -> None:
+    if goal.status in EVALUABLE:
+        return
+    if goal.status in TERMINAL:
+        remedy = f"a closed goal stays closed; start anew: flow goal create NEW --from {goal.id}"
+    else:
+        remedy = f"activate it first: flow goal activate {goal.id}"
+    raise StateError(
+        f"goal {goal.id} is {goal.status} and cannot be evaluated",
+        key="lifecycle.status",
+        value=goal.status,
+        remedy=remedy,
+    )
+
+
+def chosen(goal: Goal, wanted: Sequence[str]) -> frozenset[str] | None:
+    """The criteria that ``--only`` names; None for all. :class:`InputError` for an unknown one."""
+    if not wanted:
+        return None
+    known = [c.id for c in goal.criteria]
+    for criterion_id in wanted:
+        if criterion_id not in known:
+            raise InputError(
+                f"goal {goal.id} has no criterion {criterion_id!r:.60}",
+                key="--only",
+                value=criterion_id,
+                remedy=f"it has {explain.names(known)}",
+            )
+    return frozenset(wanted)
+
+
+def _resume(facts: Facts, ledger: TurnLedger, records: Records) -> LoadedGoal:
+    """A waiting or blocked goal becomes ``active`` first, on the record."""
+    goal = facts.loaded.goal
+    reason = "resumed for evaluation"
+    ledger.move(
+        goal.id,
+        facts.run_id,
+        facts.loaded.seen,
+        Move(
+            to="active",
+            reason=reason,
+            artifact=compose.transition_artifact(goal, facts.run_id, "active", reason),
+            event={"type": "transition", "from": goal.status, "to": "active", "reason": reason},
+            scope={} if goal.run_id == facts.run_id else {"run_id": facts.run_id},
+        ),
+    )
+    return records.goal(goal.id)
+
+
+def _consult(
+    case: JudgeCase, first: Again, approvals: frozenset[str], tools: Tools
+) -> tuple[JudgeCase, Opinion | Silence | None, Again]:
+    """Step 5: the case with what a judge said of it, the opinion, and the look after asking."""
+    opinion, collected = _ask(case, tools)
+    if collected is None and not isinstance(opinion, decide.Opinion):
+        return case, opinion, observing.Again()
+    from flow.app.evaluation.judged_rows import judged_rows
+
+    facts, goal = case.facts, case.facts.loaded.goal
+    if collected is None:  # it was on record
+        measurement, measured = judged_rows(goal, case.measurement, case.measured, opinion)
+        return case._replace(measurement=measurement, measured=measured), opinion, observing.Again()
+    # Evidence commands may have left something behind, and asking takes time.
+    measurement = case.measurement._replace(
+        ran=True, goal_touched=case.measurement.goal_touched or collected.goal_touched
+    )
+    second = observing.look_again(facts, measurement, case.request, tools)
+    moved = second.moved
+    made = (*measure.made(measurement), *collected.made)
+    if second.left or second.rewritten != first.rewritten or second.guards != first.guards:
+        both = second._replace(
+            left=(*first.left, *second.left), guards=(*first.guards, *second.guards)
+        )
+        case = case._replace(report=observing.boundary(facts, both, tools))
+        unsettled = _under_other_guards(facts, second, case.report)
+        if unsettled:
+            measure.discount(facts, made, unsettled, tools)
+    if moved:  # the opinion is about files that are no more
+        said = [opinion.evidence_id] if isinstance(opinion, decide.Opinion) else []
+        measure.discount(facts, (*made, *filter(None, said)), moved, tools)
+        measured = measured_rows.judgeable(goal, measurement, approvals, stale=True)
+        case = case._replace(measurement=measurement, measured=measured, candidate="incomplete")
+        return case, None, second
+    measurement, measured = judged_rows(goal, measurement, case.measured, opinion)
+    return case._replace(measurement=measurement, measured=measured), opinion, second
+
+
+def _ask(case: JudgeCase, tools: Tools) -> tuple[Opinion | Silence | None, Collected | None]:
+    """Run what collects evidence for a judge, then ask, where one is to be asked."""
+    goal, request = case.facts.loaded.goal, case.request
+    if case.report.status == "outside" or case.candidate in ("fail", "incomplete"):
+        return None, None
+    if not decide.judge_wanted(case.candidate, goal.evaluator_type, request.trigger):
+        if goal.evaluator_type == "flow_verdict_judge":
+            why = "asked only when a person starts the evaluation (trigger manual)"
+            return decide.Silence(why), None
+        return None, None
+    if request.no_judge:
+        if request.trigger == "stop-hook":
+            return decide.Silence("not asked at a stop, but with evaluator-loop"), None
+        return decide.Silence("not asked (--no-judge)"), None
+    if tools.judge is None:
+        return decide.Silence("none configured", remedy="name_judge"), None
+    if request.dry_run:
+        return decide.Silence("not asked (--dry-run)"), None
+    open_ones = [c.id for c in goal.criteria if c.fuzzy and c.must_pass]
+    if request.only and open_ones and not any(name in request.only for name in open_ones):
+        return decide.Silence("not asked (--only leaves its criteria out)"), None
+    known = tools.recall(case) if request.recall and tools.recall is not None else None
+    if known is not None:
+        return known, None
+    from flow.app.evaluation import collecting
+
+    collected = collecting.collect(case, tools)
+    if collected.blamed:
+        return decide.Silence(collecting.spoiled(collected)), collected
+    seconds = tools.seconds_left() if tools.seconds_left is not None else None
+    return tools.judge(case._replace(seconds=seconds)), collected
+
+
+def _unchanged(verdict: Verdict, found: compose.Findings) -> bool:
+    """Whether the goal says already what this evaluation came to."""
+    goal, decision = found.facts.loaded.goal, found.decision
+    last = goal.last_evaluation or {}
+    if goal.run_id != found.facts.run_id or found.measurement.goal_touched:
+        return False
+    if (goal.status, last.get("result")) != (decision.status, decision.result):
+        return False
+    if [c.status for c in goal.criteria] != [r.status for r in verdict.criterion_results]:
+        return False
+    return not found.report.violations or last.get("reason") == verdict.reason
+
+
+def _propose(
+    verdict: Verdict, found: compose.Findings, tools: Tools
+) -> tuple[Verdict, dict[str, Any], bool]:
+    """The verdict with its proposal, that as it is stored, and whether it is live already."""
+    facts = found.facts
+    live = tools.records.proposal(facts.run_id)
+    proposal = proposals.document(
+        verdict,
+        facts.subject,
+        tools.now(),
+        live,
+        tools.records.counted,
+        found.report.guards,
+        compose.judge_ref(found),
+        found.proof and proofs.digest(found.proof),
+    )
+    proposed = verdict.proposed_transition
+    if proposed is not None:
+        proposed = proposed._replace(proposal_id=proposal["proposal_id"])
+    return verdict._replace(proposed_transition=proposed), proposal, proposal == live
+
+
+def _repropose(verdict: Verdict, found: compose.Findings, tools: Tools) -> Verdict:
+    """The goal says already what this evaluation came to: only the proposal follows the files."""
+    verdict, proposal, live = _propose(verdict, found, tools)
+    if not live:
+        facts = found.facts
+        tools.ledger.repropose(verdict.goal_id, facts.run_id, facts.loaded.seen, proposal)
+    return verdict
+
+
+def _write(verdict: Verdict, found: compose.Findings, tools: Tools) -> Verdict:
+    """Step 7: the boundary's sidecar, then all that belongs together at once."""
+    facts, at = found.facts, tools.now()
+    goal = facts.loaded.goal
+    if goal.status != "active":  # a quiet evaluation resumes only what it changes
+        turns = _resume(facts, tools.ledger, tools.records).goal.turns_evaluated
+        goal = goal._replace(status="active", turns_evaluated=turns)
+        facts = facts._replace(loaded=facts.loaded._replace(goal=goal))
+        found = found._replace(facts=facts)
+    if found.report.violations:
+        tools.ledger.record_evidence(compose.violations(found, at), suffix=True)
+    proposal = None
+    if verdict.proposed_transition is not None:
+        verdict, proposal, _ = _propose(verdict, found, tools)
+    seen = facts.loaded.seen
+    if found.measurement.goal_touched:
+        # A command changed the goal file: that is this turn's failure, and goes on the record.
+        seen = seen._replace(contract=None)
+    turn = compose.turn(found, verdict, proposal, at)
+    status = tools.ledger.write_turn(goal.id, facts.run_id, seen, turn)
+    return verdict._replace(lifecycle_to=status)

@@ -1,0 +1,343 @@
+"""What an evaluation knows of the files, before its commands run and after (SPEC section 4)."""
+
+from __future__ import annotations
+
+import posixpath
+
+from flow.app.evaluation import proposals
+from flow.cheap_typing import TYPE_CHECKING, NamedTuple
+from flow.core import layout
+from flow.core.boundary import guards
+from flow.core.boundary import rules as bounds
+from flow.core.decision import explain
+from flow.core.evidence.model import Subject
+from flow.core.goal.model import NO_BRANCH
+from flow.errors import StateError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from flow.app.evaluation.evaluate import Request, Tools
+    from flow.app.evaluation.measure import Measurements
+    from flow.app.ports import LoadedGoal
+    from flow.core.boundary.rules import Baseline, BoundaryReport, OwnFiles, Snapshot
+    from flow.core.evidence.protected_files import Difference
+    from flow.core.evidence.red_first import BaseRun
+    from flow.core.goal.model import Goal
+
+
+class Known(NamedTuple):
+    """A baseline, and whether it was recorded here.
+
+    One that had to be restored from the pinned commit cannot tell what was done to hooks and
+    ignored files since.
+    """
+
+    baseline: Baseline
+    recorded: bool
+
+
+class Facts(NamedTuple):
+    """What is known before any command runs."""
+
+    loaded: LoadedGoal
+    run_id: str
+    turn: int
+    baseline: Baseline
+    recorded: bool
+    before: Snapshot
+    subject: Subject
+    proposable: bool
+    """Whether the range that is looked at contains the pinned one (``--base``)."""
+    base_runs: Mapping[str, BaseRun] = {}
+    """What the commands came to on the base commit (SPEC section 10, red first)."""
+    base_problem: str = ""
+    """Why something of that is not known which the contract asks for."""
+    base_ran: bool = False
+    """Whether commands ran there in this evaluation."""
+    locked: Difference | None = None
+    """The protected files that are not as they were at activation (SPEC section 10)."""
+    edited: tuple[str, ...] = ()
+    """By-products that somebody wrote to: older evidence is about other content."""
+
+    @property
+    def goal_so_far(self) -> Goal:
+        """The goal with the number of the turn before this one, whose verdict is the previous."""
+        return self.loaded.goal._replace(turns_evaluated=self.turn - 1)
+
+
+def _turn(goal: Goal, run_id: str, tools: Tools) -> int:
+    """The number of this evaluation: turns that left the goal's file alone count, too."""
+    recorded = tools.records.newest_turn(run_id, goal.id)
+    return max(goal.turns_evaluated, recorded.turn if recorded is not None else 0) + 1
+
+
+LOST = "baseline.json, which is missing or was altered"
+"""Named among the changed guards where no record of the goal's start is there."""
+
+
+def look(loaded: LoadedGoal, request: Request, tools: Tools) -> Facts:
+    """Take the subject and the change set now, before any command runs."""
+    goal = loaded.goal
+    run_id = request.run_id or _run_of(goal, tools)
+    baseline, recorded = tools.baseline(goal, run_id)
+    if recorded and run_id != goal.run_id and not request.dry_run:
+        tools.keep_baseline(goal.id, run_id, baseline)  # the new run starts where the old one did
+    proposable = True
+    if request.base is not None:
+        baseline, proposable = tools.widen(baseline, request.base)
+    before = tools.snapshot(baseline, denied(goal, tools), deciding(goal, baseline))
+    refuse_other_branch(goal, before.branch)
+    if not request.dry_run and request.base is None and not before.problems:
+        baseline = _left_by_a_killed_one(goal, run_id, baseline, before, tools)
+    subject = subject_of(loaded, before, baseline, tools.version)
+    locked = difference(goal, before, baseline)
+    return Facts(
+        loaded,
+        run_id,
+        _turn(goal, run_id, tools),
+        baseline,
+        recorded,
+        before,
+        subject,
+        proposable,
+        locked=locked,
+        edited=bounds.edited(before, baseline),
+    )
+
+
+def _run_of(goal: Goal, tools: Tools) -> str:
+    """The goal's own run, unless that is another checkout's: two chains in one run contradict.
+
+    Journals travel with git and runs do not, so in a fresh clone a head is known that no chain here
+    can ever lead to.
+    """
+    if goal.run_id is not None and not tools.elsewhere(goal.run_id):
+        return goal.run_id
+    fresh = layout.run_id_for(goal.id, tools.now())
+    return fresh if fresh != goal.run_id else f"{fresh}-2"
+
+
+def difference(goal: Goal, snapshot: Snapshot, baseline: Baseline) -> Difference | None:
+    """The protected files that are not as they were; nothing is asked where none is protected."""
+    if not goal.protected_paths:
+        return None
+    from flow.core.evidence import protected_files
+
+    return protected_files.difference(
+        snapshot, baseline, goal.protected_paths, own_files(goal, baseline)
+    )
+
+
+def _left_by_a_killed_one(
+    goal: Goal, run_id: str, baseline: Baseline, before: Snapshot, tools: Tools
+) -> Baseline:
+    """Caches that an evaluation left which did not live to record them are by-products too.
+
+    Only well-known names that were not there when it began: what else appeared since may be the
+    agent's.
+    """
+    untracked = tools.unfinished(run_id)
+    if untracked is None:
+        return baseline
+    found = {
+        change.path: bounds.entry_digest(change.worktree)
+        for change in before.changes
+        if change.untracked and change.path not in untracked and bounds.cache_root(change.path)
+    }
+    if not found:
+        return baseline
+    baseline = baseline._replace(by_products={**baseline.by_products, **found})
+    tools.keep_baseline(goal.id, run_id, baseline)
+    return baseline
+
+
+def refuse_other_branch(goal: Goal, branch: str | None) -> None:
+    """Raise :class:`StateError` where another branch than the goal's is checked out."""
+    if branch is not None and goal.branch not in (branch, NO_BRANCH):
+        raise StateError(
+            f"goal {goal.id} belongs to branch {explain.visible(goal.branch)}, "
+            f"and {explain.visible(branch)} is checked out",
+            code="wrong_branch",
+            key="scope.branch",
+            value=goal.branch,
+            remedy=f"git switch {explain.visible(goal.branch)}; where that branch was renamed: "
+            f"flow goal amend {goal.id} --file F, with the new scope.branch",
+        )
+
+
+def subject_of(
+    loaded: LoadedGoal,
+    snapshot: Snapshot,
+    baseline: Baseline,
+    version: str,
+    *,
+    as_recorded: bool = False,
+) -> Subject:
+    """The stamp for evidence measured on ``snapshot``; for ``as_recorded`` see ``subject_tree``."""
+    tree = None
+    if not snapshot.problems:
+        own = own_files(loaded.goal, baseline)
+        tree = bounds.subject_tree(snapshot, baseline, own, as_recorded=as_recorded)
+    return Subject(snapshot.head, tree, loaded.contract, version)
+
+
+def own_files(goal: Goal, baseline: Baseline) -> OwnFiles:
+    """Which changed paths are files that Flow wrote itself in this checkout."""
+    return bounds.own_files(
+        baseline,
+        goal.journal,
+        goal.denied_paths,
+        issue=goal.issue,
+        allowed=goal.allowed_paths,
+    )
+
+
+def denied(goal: Goal, tools: Tools) -> tuple[str, ...]:
+    """Denied patterns of goal and settings together."""
+    return (*goal.denied_paths, *tools.limits.denied_paths)
+
+
+def deciding(goal: Goal, baseline: Baseline) -> bounds.Deciding:
+    """The files that a decision about ``goal`` rests on, beside changed and protected ones.
+
+    Those that a judge is shown, and those that the commands name. Every look that decides hashes
+    them anew.
+    """
+    shown = [p for criterion in goal.criteria for p in criterion.judged_paths]
+    patterns = tuple(dict.fromkeys(shown))
+    if not baseline.proof_named:
+        return bounds.Deciding(patterns)
+    from flow.core.evidence.proof import literal_name
+
+    named = filter(None, map(literal_name, baseline.proof_named))
+    return bounds.Deciding(patterns, frozenset(named))
+
+
+class Again(NamedTuple):
+    """What the look after the commands found."""
+
+    left: tuple[str, ...] = ()
+    """By-products that they left behind."""
+    moved: tuple[str, ...] = ()
+    """What makes this evaluation stale."""
+    rewritten: tuple[str, ...] = ()
+    """Files that were written to and are as they were.
+
+    A command that makes a file anew and compares it does that, too: whoever confirms is told.
+    """
+    after: Snapshot | None = None
+    """The files after the commands; None where nothing ran."""
+    baseline: Baseline | None = None
+    """The baseline with what they left behind."""
+    guards: tuple[Mapping[str, str], ...] = ()
+    """Git's hooks and settings as each look after commands found them."""
+
+
+def look_again(facts: Facts, measurement: Measurements, request: Request, tools: Tools) -> Again:
+    """Find by-products, and whether anything else moved while commands ran.
+
+    A by-product that somebody had written to, and that the commands left as it was, is none any
+    more: it was measured, and from now on it counts like any other file.
+    """
+    if not measurement.ran or facts.before.problems:
+        return Again()  # what could not be seen before is not new now
+    goal = facts.loaded.goal
+    forbidden = denied(goal, tools)
+    after = tools.snapshot(facts.baseline, forbidden, deciding(goal, facts.baseline))
+    if after.problems:
+        return Again(moved=after.problems)
+    baseline = facts.baseline
+    rules = bounds.path_rules((), forbidden)
+    found = bounds.find_by_products(facts.before, after, baseline, rules.denies, _reports(goal))
+    own = own_files(facts.loaded.goal, baseline)  # a debate was held meanwhile
+    left = tuple(sorted(path for path in found if not own.named(path)))
+    if after.locked or after.behind:
+        found.update(bounds.find_ignored_by_products(facts.before, after, baseline))
+    theirs = tuple(path for path in facts.edited if path not in found)
+    if found or theirs:
+        known = {**baseline.by_products, **found}
+        for path in theirs:
+            known.pop(path, None)
+        baseline = baseline._replace(by_products=known)
+        if request.base is None and not request.dry_run:
+            tools.keep_baseline(facts.loaded.goal.id, facts.run_id, baseline)
+    if theirs:
+        return Again(left, theirs, (), after, baseline, (after.guards,))
+    same_guards = after._replace(guards=facts.before.guards)  # those are held against approvals
+    again = subject_of(facts.loaded, same_guards, baseline, tools.version)
+    if again.tree == facts.subject.tree and again.head == facts.subject.head:
+        written = bounds.rewritten(facts.before, after, baseline, own)
+        return Again(left, (), written, after, baseline, (after.guards,))
+    moved = bounds.moved(facts.before, after, baseline, own)
+    anew = tuple(sorted(path for path in found if path in facts.before.behind))  # from now on left
+    return Again(left, moved or anew or ("HEAD",), (), after, baseline, (after.guards,))
+
+
+def _reports(goal: Goal) -> Callable[[str], bool]:
+    """Whether a path is one that a criterion names as its command's report."""
+    named = [
+        path
+        for criterion in goal.criteria
+        if criterion.report and not criterion.fuzzy
+        for path in (posixpath.join(criterion.cwd or "", criterion.report), criterion.report)
+    ]
+    if not named:
+        return lambda _: False
+    from flow.core.boundary.globs import Globs
+
+    globs = Globs([posixpath.normpath(path) for path in named], anchored=True)
+    return lambda path: globs.first(path.encode("utf-8", "surrogateescape")) is not None
+
+
+def boundary(facts: Facts, again: Again, tools: Tools) -> BoundaryReport:
+    """What the change set means for the goal (step 4).
+
+    Guards that a person approved exactly as a look found them did not change then.
+    """
+    goal, baseline = facts.loaded.goal, facts.baseline
+    report = bounds.judge(
+        facts.before,
+        baseline,
+        allowed=goal.allowed_paths,
+        denied=denied(goal, tools),
+        own_files=own_files(goal, baseline),
+    )
+    report = report._replace(rewritten=again.rewritten)
+    new = [path for path in again.left if path not in report.by_products]
+    if new:
+        warning = f"left behind by the commands, not counted: {explain.names(new, 10)}"
+        report = report._replace(warnings=(*report.warnings, warning))
+    report = _with_guards(report, facts, again, tools)
+    if not goal.protected_paths:
+        return report
+    from flow.app.evaluation import protected_files as evaluation_protected_files
+
+    return evaluation_protected_files.report(report, facts, again.left, tools.records)
+
+
+def _with_guards(
+    report: BoundaryReport, facts: Facts, again: Again, tools: Tools
+) -> BoundaryReport:
+    """The report with what git's hooks and settings were, before the commands and after."""
+    moments = (facts.before.guards, *again.guards)
+    baseline = facts.baseline.guards
+    approved = proposals.approved_guards(facts.loaded.goal, facts.run_id, tools.records)
+    changed = guards.unapproved(moments, baseline, approved)
+    lost = not facts.recorded and not guards.as_approved(moments[-1], baseline, approved)
+    moved = guards_moved(facts, again)
+    warnings = report.warnings
+    if moved:
+        said = "git's hooks or settings changed while the commands ran"
+        warnings = (*warnings, f"{said}: {explain.names(moved)}")
+    return report._replace(
+        guards_changed=() if report.problems else (*changed, *((LOST,) if lost else ())),
+        guards=moments[-1],
+        warnings=warnings,
+    )
+
+
+def guards_moved(facts: Facts, again: Again) -> tuple[str, ...]:
+    """The names of git's hooks and settings that changed while commands ran."""
+    names = (guards.differences(facts.before.guards, now) for now in again.guards)
+    return tuple(sorted({name for found in names for name in found}))

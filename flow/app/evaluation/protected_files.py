@@ -1,0 +1,109 @@
+"""Protected files in an evaluation: what changed, whether a person approved it, what is said."""
+
+from __future__ import annotations
+
+from flow.app.evaluation import observing
+from flow.cheap_typing import TYPE_CHECKING, Any
+from flow.core.decision import explain
+from flow.core.evidence import protected_files
+from flow.errors import FlowError, StateError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flow.app.evaluation.observing import Facts
+    from flow.app.ports import LoadedGoal, Records
+    from flow.app.transitions.closing import Desk
+    from flow.core.boundary.rules import Baseline, BoundaryReport, Snapshot
+    from flow.core.goal.model import Goal
+
+PROTECTED = "protected"
+"""Stands in for a criterion's id where changed protected files are approved."""
+
+APPROVED = "protected-approved"
+"""The event of such an approval."""
+
+
+def report(
+    found: BoundaryReport, facts: Facts, left: Sequence[str], records: Records
+) -> BoundaryReport:
+    """The boundary's report with the protected files that changed, if nobody approved them so.
+
+    ``left`` are the paths that the commands just left behind: a protected one among them was not
+    there when the evaluation looked, and what was measured may rest on it.
+    """
+    goal, difference = facts.loaded.goal, facts.locked
+    new = protected_files.matching(left, goal.protected_paths)
+    late = late_patterns(facts)
+    warnings = [
+        "protected since activation, so ignored files that they name are not compared: "
+        + explain.names(late)
+    ] * bool(late)
+    if difference is not None and not new and approved(goal, facts.run_id, difference, records):
+        said = "protected files changed since activation, approved as they are"
+        return found._replace(
+            warnings=(*found.warnings, *warnings, f"{said}: {difference.sentence()}")
+        )
+    paths = (*(difference.paths if difference else ()), *new)
+    if difference is not None:
+        warnings.append(f"protected files changed since activation: {difference.sentence()}")
+    if new:
+        warnings.append(f"protected, and written by the commands themselves: {explain.names(new)}")
+    changed = tuple(dict.fromkeys(paths)) if not found.problems else ()
+    return found._replace(protected_changed=changed, warnings=(*found.warnings, *warnings))
+
+
+def late_patterns(facts: Facts) -> list[str]:
+    """The protected patterns that nothing was recorded for."""
+    known = facts.baseline.protected_patterns
+    return [pattern for pattern in facts.loaded.goal.protected_paths if pattern not in known]
+
+
+def approved(
+    goal: Goal, run_id: str, difference: protected_files.Difference, records: Records
+) -> bool:
+    """Whether a person approved exactly this difference. A further change ends it."""
+    evidence = records.counted_last(run_id, APPROVED)
+    if evidence is None or evidence.goal != goal.id:
+        return False
+    held = evidence.document["evidence"].get("protected_changes") or {}
+    return bool(held.get("digest") == difference.digest)
+
+
+def to_approve(goal: Goal, snapshot: Snapshot, baseline: Baseline) -> protected_files.Difference:
+    """The difference that a person approves; :class:`StateError` where there is none."""
+    found = observing.difference(goal, snapshot, baseline)
+    if found is None:
+        raise StateError(
+            f"no protected file of goal {goal.id} is different from what it was at activation",
+            code="nothing_changed",
+            key="AC",
+            value=PROTECTED,
+            remedy=f"nothing needs this approval: flow goal evaluate {goal.id}",
+        )
+    return found
+
+
+def now(desk: Desk, loaded: LoadedGoal) -> protected_files.Difference | None:
+    """The protected files that are not as they were, now."""
+    goal = loaded.goal
+    if not goal.protected_paths or goal.run_id is None:
+        return None
+    baseline = desk.baseline(goal, goal.run_id).baseline
+    snapshot = desk.snapshot(
+        baseline, (*goal.denied_paths, *desk.denied_paths), observing.deciding(goal, baseline)
+    )
+    return observing.difference(goal, snapshot, baseline)
+
+
+def status(desk: Desk, loaded: LoadedGoal) -> dict[str, Any] | None:
+    """What ``flow goal status`` says of protected files; None where there is nothing to say."""
+    try:
+        difference = now(desk, loaded)
+    except FlowError:
+        return None  # an evaluation says what is wrong
+    if difference is None:
+        return None
+    goal = loaded.goal
+    given = approved(goal, goal.run_id or "", difference, desk.records)
+    return {**difference.to_document(), "approved": given, "sentence": difference.sentence()}

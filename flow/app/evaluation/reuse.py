@@ -1,0 +1,143 @@
+"""Evidence that still fits the working tree stands for a run (SPEC section 6, unchanged work)."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+from flow.cheap_typing import TYPE_CHECKING, cast
+from flow.core.evidence.model import EVALUATOR
+from flow.core.instant import ahead
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from flow.app.evaluation.measure import Measurement
+    from flow.app.evaluation.observing import Facts
+    from flow.app.ports import Records
+    from flow.core.evidence.model import Evidence
+    from flow.core.goal.model import Criterion
+
+NEWEST = 8
+"""Sidecars of a criterion that are looked through for one about the same files."""
+
+
+def rows(
+    facts: Facts,
+    criteria: Sequence[Criterion],
+    newest: Mapping[str, str],
+    records: Records,
+    seconds: dict[str, float],
+    now: str,
+) -> dict[str, Measurement]:
+    """The criteria that need no run, with what their evidence says.
+
+    ``newest`` has the path of a criterion's last sidecar where that is not the one the goal names.
+    ``seconds`` is filled with how long each command took last.
+    """
+    found = {}
+    for criterion in criteria:
+        for path in dict.fromkeys((newest.get(criterion.id), criterion.evidence_ref)):
+            evidence = records.counted(path) if path else None
+            if evidence is None or path is None or criterion.id not in evidence.proves:
+                continue
+            took = evidence.document["evidence"].get("duration_seconds")
+            if isinstance(took, int | float):
+                seconds.setdefault(criterion.id, float(took))
+            if (
+                not facts.edited
+                and fits(evidence, criterion, facts)
+                and not ahead(evidence.created_at, now)
+                and not _overruled(path, facts, criterion, records)
+            ):
+                found[criterion.id] = _row(criterion, evidence, path)
+                break
+    return found
+
+
+def newest(facts: Facts, criterion: Criterion, records: Records) -> Iterator[str]:
+    """Those of a criterion's newest sidecars that may be about the same files.
+
+    They are of this run, and of the one that the goal names.
+    """
+    tree = facts.subject.tree
+    for run_id in dict.fromkeys((facts.run_id, facts.loaded.goal.run_id)):
+        if run_id is None or tree is None:
+            continue
+        for path in islice(records.measured(run_id, criterion.id), NEWEST):
+            if records.mentions(path, tree):
+                yield path
+
+
+def _overruled(path: str, facts: Facts, criterion: Criterion, records: Records) -> bool:
+    """Whether newer evidence than ``path`` is about the same files.
+
+    Which one the goal's file names is not Flow's word: its results are no part of the contract.
+    """
+    for newer in newest(facts, criterion, records):
+        if newer == path:
+            return False
+        evidence = records.counted(newer)
+        if evidence is not None and same_files(evidence, criterion, facts):
+            return True
+    return False
+
+
+def fits(evidence: Evidence, criterion: Criterion, facts: Facts) -> bool:
+    """Whether ``evidence`` decides ``criterion`` on the files as they are now.
+
+    It must have passed or failed: an inconclusive run says nothing, so the next one may say more.
+    A pass must have been repeated as often as the contract says.
+    """
+    repeat = evidence.document["evidence"].get("repeat") or {}
+    enough = evidence.outcome == "failed" or repeat.get("runs", 1) >= facts.loaded.goal.repeat
+    decided = evidence.outcome in ("passed", "failed") and enough
+    return decided and same_files(evidence, criterion, facts)
+
+
+def same_files(evidence: Evidence, criterion: Criterion, facts: Facts) -> bool:
+    """Whether ``evidence`` is about ``criterion`` and the files as they are now.
+
+    It must be the evaluator's own, of this goal and wording, and nothing but the files may count.
+    """
+    return (
+        same_command(evidence, criterion, facts)
+        and evidence.document["evidence"].get("criterion_digest") == criterion.digest
+        and evidence.subject.get("contract") == facts.subject.contract
+    )
+
+
+def same_command(evidence: Evidence, criterion: Criterion, facts: Facts) -> bool:
+    """Whether ``evidence`` is about the same command on the same files, whatever else was asked.
+
+    That is enough to doubt a pass: an amendment that asks for more must not make a failure
+    forgotten.
+    """
+    now, then = facts.subject, evidence.subject
+    return (
+        criterion.hermetic
+        and criterion.id in evidence.proves
+        and evidence.type == "command_result"
+        and evidence.goal == facts.loaded.goal.id
+        and evidence.document["metadata"].get("created_by") == EVALUATOR
+        and evidence.command == criterion.verification_command
+        and now.tree is not None
+        and (then.get("tree"), then.get("flow_version")) == (now.tree, now.flow_version)
+    )
+
+
+def _row(criterion: Criterion, evidence: Evidence, path: str) -> Measurement:
+    from flow.app.evaluation.measure import Measurement
+
+    body = evidence.document["evidence"]
+    return Measurement(
+        criterion.id,
+        # as `fits` has made sure
+        cast("str", evidence.outcome),  # type: ignore[arg-type]
+        evidence.exit_code,
+        body.get("result"),
+        body.get("reason") or "",
+        evidence.limitations,
+        evidence.id,
+        path,
+        body.get("output_sha256"),
+    )

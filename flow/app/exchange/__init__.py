@@ -1,0 +1,1 @@
+"""Exporting a run, and checking an exported bundle away from its repository."""

@@ -1,0 +1,310 @@
+"""Checking an exported bundle away from its repository (SPEC section 10, *Export*).
+
+A bundle proves nothing about the files it speaks of; it shows that its Statements are what its
+evidence says, that nothing in it was altered since it was signed, and by whom it was signed.
+Everything in it is hostile: nothing of it is run, and no name in it becomes a path.
+"""
+
+from __future__ import annotations
+
+from flow.app.exchange.bundle_ledger import faults
+from flow.app.exchange.envelopes import signers_of
+from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
+from flow.core.decision.explain import visible
+from flow.core.evidence import attestation
+from flow.core.evidence.attestation import PAYLOAD_TYPE, RECORD, STATEMENT, Item, Kept, Record
+from flow.core.goal import ids
+from flow.core.layout import EVIDENCE_SUFFIX
+from flow.core.sha import sha256
+from flow.errors import FlowError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from flow.app.exchange.envelopes import Checked, Envelope, Signature
+    from flow.core.evidence.model import Evidence
+    from flow.core.goal.model import Goal
+
+MOST_FINDINGS = 100
+MOST_ITEMS = 2_000
+"""Rows of a record; an export has at most one for each criterion, and 500 of others."""
+
+
+class Readers(NamedTuple):
+    """What a bundle's parts are read with; each raises :class:`FlowError` for what it refuses."""
+
+    json: Callable[[bytes, str], Any]
+    base64: Callable[[str, str], bytes]
+    goal: Callable[[bytes, str], Goal]
+    evidence: Callable[[bytes, str], Evidence]
+
+
+class Report(NamedTuple):
+    """What a check came to. No findings: the bundle holds together."""
+
+    findings: tuple[str, ...]
+    notes: tuple[str, ...]
+    signers: tuple[str, ...]
+    signed: bool
+    """Whether every envelope has a signature that fits, whoever made it."""
+    record: Record | None
+    statements: tuple[Mapping[str, Any], ...]
+
+
+def check(
+    envelopes: Sequence[Envelope],
+    readers: Readers,
+    signature: Callable[[bytes, Signature], Checked],
+    *,
+    strict: bool,
+) -> Report:
+    """Check signatures and content.
+
+    ``signature`` is given what is signed, and one signature. ``strict`` demands for every envelope
+    one that the caller's list of keys knows.
+    """
+    findings: list[str] = []
+    notes: list[str] = []
+    signers = signers_of(envelopes, signature, strict, findings, notes)
+    found: list[tuple[Envelope, dict[str, Any]]] = []
+    for envelope in envelopes:
+        try:
+            found.append((envelope, _statement(envelope, readers)))
+        except FlowError as error:
+            findings += [visible(str(fault)) for fault in error.faults]
+        except _Wrong as wrong:
+            findings.append(f"{envelope.place}: {wrong}")
+    record = None
+    try:
+        record = _record([s for _, s in found if s["predicateType"] == RECORD], readers)
+        findings += [*faults(record, readers.json), *_compare(record, found)]
+        notes += _says(record)
+    except FlowError as error:
+        findings += [visible(str(fault)) for fault in error.faults]
+    except _Wrong as wrong:
+        findings.append(str(wrong))
+    if len(findings) > MOST_FINDINGS:
+        more = len(findings) - MOST_FINDINGS
+        findings = [*findings[:MOST_FINDINGS], f"and {more} more"]
+    return Report(
+        tuple(findings),
+        tuple(notes),
+        tuple(signers),
+        bool(signers),
+        record,
+        tuple(statement for _, statement in found),
+    )
+
+
+class _Wrong(Exception):
+    """What is wrong with one part."""
+
+
+def _statement(envelope: Envelope, readers: Readers) -> dict[str, Any]:
+    """The Statement in an envelope."""
+    if envelope.payload_type != PAYLOAD_TYPE:
+        raise _Wrong(f"payloadType is {visible(envelope.payload_type)[:80]}, not {PAYLOAD_TYPE}")
+    found = readers.json(envelope.payload, f"{envelope.place}: payload")
+    if not isinstance(found, dict) or found.get("_type") != STATEMENT:
+        raise _Wrong(f"its payload is no {STATEMENT}")
+    subject, kind = found.get("subject"), found.get("predicateType")
+    if not isinstance(kind, str) or not isinstance(found.get("predicate"), dict):
+        raise _Wrong("its Statement has no predicate")
+    if not isinstance(subject, list) or not subject:
+        raise _Wrong("its Statement names no subject")
+    return found
+
+
+def _record(found: Sequence[Mapping[str, Any]], readers: Readers) -> Record:
+    """The one Statement that carries what the others are made from, read."""
+    if len(found) != 1:
+        raise _Wrong(f"it holds {len(found)} records of evidence ({RECORD}); it must be one")
+    said = _Object(found[0]["predicate"], "record")
+    files = _files(found[0]["subject"], said, readers)
+    contents = {f.name: f.content for f in files if f.content is not None}
+    name = attestation.goal_name(ids.goal_id(said.text("goalId")))
+    if name not in contents:
+        raise _Wrong(f"record: the goal's file {name} is not in it")
+    goal = readers.goal(contents[name], name)
+    rubrics = said.texts("rubrics")
+    rows = said.list("evidence")
+    if len(rows) > MOST_ITEMS:
+        raise _Wrong(f"record: more than {MOST_ITEMS} rows of evidence")
+    read: dict[str, Evidence] = {}
+    items = tuple(
+        _item(_Object(row, f"record: evidence[{place}]"), contents, readers, read)
+        for place, row in enumerate(rows)
+    )
+    record = Record(
+        goal=goal,
+        contract=goal.digest(rubrics),
+        run_id=ids.run_id(said.text("runId")),
+        flow_version=said.text("flowVersion"),
+        resource_uri=said.text("resourceUri"),
+        closed_at=said.text("closedAt", optional=True),
+        rubrics=rubrics,
+        left_out=said.numbers("leftOut"),
+        items=items,
+        files=files,
+    )
+    if said.text("contract") != record.contract:
+        raise _Wrong("record: contract is not the digest of the goal in it")
+    _check_files(record)
+    return record
+
+
+def _files(subject: Sequence[Any], said: _Object, readers: Readers) -> tuple[Kept, ...]:
+    """The record's files: each subject is one, and its content must have its digest."""
+    contents = said.texts("files")
+    found: dict[str, Kept] = {}
+    for place, row in enumerate(subject):
+        one = _Object(row, f"record: subject[{place}]")
+        name, digest = one.text("name"), one.texts("digest")
+        if name in found or set(digest) != {"sha256"}:
+            raise _Wrong(f"record: subject[{place}] is named twice, or has no sha256 digest")
+        content = None
+        if name in contents:
+            content = readers.base64(contents[name], f"record: files.{visible(name)[:80]}")
+            if sha256(content).hexdigest() != digest["sha256"]:
+                raise _Wrong(f"record: {visible(name)[:80]} is not the file that its digest names")
+        found[name] = Kept(name, digest["sha256"], content)
+    unknown = [name for name in contents if name not in found]
+    if unknown:
+        raise _Wrong(f"record: {visible(unknown[0])[:80]} has no digest")
+    return tuple(found.values())
+
+
+def _item(
+    row: _Object, contents: Mapping[str, bytes], readers: Readers, read: dict[str, Evidence]
+) -> Item:
+    """A row of the record; ``read`` has the sidecars that were read for earlier ones."""
+    file = row.text("file")
+    if file not in contents or not file.endswith(EVIDENCE_SUFFIX):
+        raise _Wrong(f"{row.place}: the sidecar {visible(file)[:80]} is not in it")
+    evidence = read.get(file) or readers.evidence(contents[file], file)
+    read[file] = evidence
+    if file != attestation.sidecar_name(evidence.id):
+        raise _Wrong(f"{row.place}: {visible(file)[:80]} is not the name of {evidence.id}")
+    criterion = row.text("criterion", optional=True)
+    if row.said.get("counted") is not (criterion is not None):
+        raise _Wrong(f"{row.place}: counted is not whether it decides a criterion")
+    return Item(file, evidence, criterion, row.text("commit", optional=True))
+
+
+def _check_files(record: Record) -> None:
+    """Every sidecar is listed, and every other file is the goal, an output or the ledger."""
+    digests = {file.name: file.sha256 for file in record.files}
+    known = {attestation.goal_name(record.goal.id), attestation.LEDGER_FILE}
+    for item in record.items:
+        known.add(item.file)
+        output = item.evidence.output_ref
+        if output is None:
+            continue
+        known.add(output)
+        if digests.get(output) != item.evidence.document["evidence"].get("output_sha256"):
+            raise _Wrong(
+                f"record: the output {visible(output)[:80]} is not the one that "
+                f"{item.evidence.id} was recorded with"
+            )
+    strangers = [name for name in digests if name not in known]
+    if strangers:
+        raise _Wrong(f"record: {visible(strangers[0])[:80]} belongs to none of its evidence")
+
+
+def _compare(record: Record, found: Sequence[tuple[Envelope, dict[str, Any]]]) -> list[str]:
+    """How the Statements differ from those that the record makes."""
+    findings = [f"record: {visible(why)}" for why in attestation.faults(record)]
+    if findings:
+        return findings
+    expected = {attestation.payload(one): one for one in attestation.statements(record)}
+    others = []
+    for envelope, statement in found:
+        if expected.pop(envelope.payload, None) is None:
+            others.append((envelope, statement))
+    waiting = list(expected.values())
+    for envelope, statement in others:
+        kind = statement["predicateType"]
+        pair = next((one for one in waiting if one["predicateType"] == kind), None)
+        if pair is None:
+            findings.append(
+                f"{envelope.place}: nothing in the record makes this {visible(kind)[:80]}"
+            )
+            continue
+        waiting.remove(pair)
+        where = _difference(pair, statement)
+        findings.append(f"{envelope.place}: is not what the evidence in this bundle says: {where}")
+    findings += [f"a Statement is missing: {one['predicateType']}" for one in waiting]
+    return findings
+
+
+def _difference(made: Any, found: Any, path: str = "") -> str:
+    """The first place where two documents differ."""
+    if isinstance(made, dict) and isinstance(found, dict):
+        for key in [*made, *(key for key in found if key not in made)]:
+            if made.get(key) != found.get(key) or (key in made) != (key in found):
+                step = visible(str(key))[:80]
+                return _difference(made.get(key), found.get(key), f"{path}.{step}".lstrip("."))
+    if isinstance(made, list) and isinstance(found, list) and len(made) == len(found):
+        for place, (one, other) in enumerate(zip(made, found, strict=True)):
+            if one != other:
+                return _difference(one, other, f"{path}[{place}]")
+    if made == found:
+        return "its JSON is written in another way"
+    return f"{path} is {visible(repr(found))[:80]}, and should be {visible(repr(made))[:80]}"
+
+
+def _says(record: Record) -> list[str]:
+    """What a reader should know that is no finding."""
+    notes = []
+    missing = [
+        i.evidence.output_ref
+        for i in record.items
+        if i.evidence.output_ref is not None
+        and not any(f.name == i.evidence.output_ref and f.content is not None for f in record.files)
+    ]
+    if missing:
+        what = "1 output" if len(missing) == 1 else f"{len(missing)} outputs"
+        notes.append(f"here by digest only: {what} (--with-outputs)")
+    others = [item for item in record.items if item.criterion is None]
+    if others:
+        notes.append(f"of others, and deciding nothing: {len(others)} sidecars")
+    notes += [f"left out: {count} {visible(what)}" for what, count in record.left_out.items()]
+    if any(item.criterion is not None and item.commit is None for item in record.items):
+        notes.append("the files that were measured are no commit: only their digest names them")
+    return notes
+
+
+class _Object:
+    """A JSON object that must have what is asked for."""
+
+    def __init__(self, value: Any, place: str) -> None:
+        if not isinstance(value, dict):
+            raise _Wrong(f"{place} is no object")
+        self.said: dict[str, Any] = value
+        self.place = place
+
+    def text(self, key: str, *, optional: bool = False) -> Any:
+        value = self.said.get(key)
+        if optional and value is None:
+            return None
+        if not isinstance(value, str) or not 0 < len(value) <= 4096:
+            raise _Wrong(f"{self.place}: {key} is no text")
+        return value
+
+    def list(self, key: str) -> list[Any]:
+        value = self.said.get(key)
+        if not isinstance(value, list):
+            raise _Wrong(f"{self.place}: {key} is no list")
+        return value
+
+    def texts(self, key: str) -> dict[str, str]:
+        value = self.said.get(key)
+        if not isinstance(value, dict) or not all(isinstance(v, str) for v in value.values()):
+            raise _Wrong(f"{self.place}: {key} is no object of texts")
+        return value
+
+    def numbers(self, key: str) -> dict[str, int]:
+        value = self.said.get(key)
+        if not isinstance(value, dict) or not all(type(v) is int for v in value.values()):
+            raise _Wrong(f"{self.place}: {key} is no object of whole numbers")
+        return value

@@ -1,0 +1,1 @@
+"""Asking judges: goals, rubrics, scorecards, debates, each as one list of steps."""

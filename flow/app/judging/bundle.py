@@ -1,0 +1,353 @@
+"""Gathering what a judge sees: contract, report, fresh evidence, files (SPEC section 9.1).
+
+Left out on purpose: the diff, transcripts, the decision journal, earlier judges' reports, and
+whatever ``denied_context`` names.
+"""
+
+from __future__ import annotations
+
+import json
+
+from flow.app.evaluation.observing import own_files
+from flow.app.judging import changed_files
+from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
+from flow.core import layout
+from flow.core.boundary.by_products import subject_tree
+from flow.core.decision.explain import for_judges
+from flow.core.evidence.freshness import differences
+from flow.core.evidence.imported import NAMES, without_reports
+from flow.core.evidence.model import EVALUATOR
+from flow.core.evidence.red_first import limitation
+from flow.core.instant import ahead
+from flow.core.judging.goal.bundle import Bundle, Item, Missing, Previous, Sought
+from flow.core.judging.goal.reply import Verdicts
+from flow.core.untrusted.fences import Part
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from flow.app.evaluation.evaluate import JudgeCase
+    from flow.app.evaluation.observing import Facts
+    from flow.app.ports import Records
+    from flow.core.evidence.model import Evidence, Subject
+    from flow.core.goal.model import Criterion, Goal
+
+NEVER = frozenset(
+    {"git_diff", "llm_judge_report", "verdict", "human_approval", "path_boundary_check"}
+)
+"""Types of evidence that never enter a prompt: a diff, opinions, and what Flow reports itself."""
+MOST_OF_OTHERS = 5
+"""Sidecars of others for one criterion that are shown, the newest."""
+
+
+class Raw(NamedTuple):
+    """A file's bytes; of a large one the beginning and the end, and how much lies between."""
+
+    data: bytes
+    unread: int = 0
+
+
+class EvidenceFiles(NamedTuple):
+    """The files that a criterion's ``evidence_paths`` name."""
+
+    files: tuple[tuple[str, Raw], ...]
+    """(path, content), in the order of their names."""
+    left_out: tuple[str, ...] = ()
+    """What was found and not read, as counts with the reason; no names."""
+
+
+class Sources(NamedTuple):
+    """Where a bundle's parts are read from."""
+
+    records: Records
+    output: Callable[[Evidence], Raw]
+    """The raw output that a sidecar names."""
+    files: Callable[[Sequence[str], Sequence[str]], EvidenceFiles]
+    """The content of (patterns), less what (denied patterns) cover."""
+    journals: tuple[str, ...]
+    """Patterns of the decision journal."""
+    now: str
+    """What is dated later than this is not shown."""
+    changed: Callable[[Sequence[str], Sequence[str]], EvidenceFiles] | None = None
+    """The content of (changed paths), less what (denied patterns) cover; None: none is sent."""
+
+
+def sought(goal: Goal, approved: Iterable[str]) -> tuple[Sought, ...]:
+    """What the judge is asked about: what nothing else proves.
+
+    For ``flow_verdict_judge``, what commands have proved too: a second look, which can only lower.
+    """
+    known = frozenset(approved)
+    second_look = goal.evaluator_type == "flow_verdict_judge"
+    return tuple(
+        Sought(c.id, c.text, c.must_pass, c.fuzzy)
+        for c in goal.criteria
+        if (c.fuzzy and c.id not in known) or (second_look and c.must_pass and not c.fuzzy)
+    )
+
+
+def gather(case: JudgeCase, sources: Sources) -> Bundle:
+    """Everything the judge is given about this goal in this evaluation."""
+    facts, goal = case.facts, case.facts.loaded.goal
+    asked = sought(goal, (m.criterion_id for m in case.measured if m.approved))
+    patterns, texts = denied_context(goal)
+    items: list[Item] = []
+    missing: list[Missing] = []
+    left_out: list[str] = []
+    ledger = _Ledger(case, sources)
+    denied = (*patterns, *sources.journals)
+    unnamed = changed_files.without_evidence_named(goal, asked)
+    again = {one.id for one in asked if not one.fuzzy}
+    for criterion in goal.criteria:
+        found = ledger.items(criterion, again=criterion.id in again)
+        if criterion.fuzzy and criterion.evidence_paths:
+            files = sources.files(criterion.evidence_paths, denied)
+            found += [
+                Item(criterion.id, "file", Part("", raw.data, path, raw.unread))
+                for path, raw in files.files
+                if raw.data
+            ]
+            left_out += [f"{criterion.id}: {note}" for note in files.left_out]
+            if not any(raw.data for _, raw in files.files):
+                why = "its evidence_paths name no file that may be read and holds anything"
+                missing.append(Missing(criterion.id, why))
+        items += found
+        if criterion.id not in unnamed and any(one.id == criterion.id for one in asked):
+            missing += ledger.missing(criterion, found)
+    changed = None
+    if unnamed and sources.changed is not None:
+        changed = sources.changed(case.report.inside, denied)
+    shared = changed_files.share(items, unnamed, changed)
+    for row in shared.missing:
+        criterion = next(c for c in goal.criteria if c.id == row.criterion_id)
+        theirs = [item for item in items if item.criterion_id == criterion.id]
+        missing += [*ledger.missing(criterion, theirs), row]
+    return Bundle(
+        goal_id=goal.id,
+        turn=facts.turn,
+        sought=asked,
+        contract=tuple(_contract(goal, {one.id for one in asked})),
+        report=_report(case),
+        items=shared.items,
+        missing=tuple(missing),
+        previous=_previous(sources.records.previous_verdict(facts.run_id, facts.goal_so_far), goal),
+        turns_left=_turns_left(goal, facts.turn),
+        denied=texts,
+        left_out=(*left_out, *shared.left_out),
+    )
+
+
+def denied_context(goal: Goal) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """``evaluator.denied_context`` as (path patterns, texts for the judge).
+
+    Whatever can be a pattern is one. An entry is told as text too, unless it can be nothing but a
+    path: it has no blanks, and a slash, a dot or a wildcard.
+    """
+    from flow.core.boundary.globs import why_not
+
+    entries: list[str] = list(goal.document["evaluator"].get("denied_context") or ())
+    patterns = tuple(entry for entry in entries if why_not(entry) is None)
+    texts = tuple(
+        entry
+        for entry in entries
+        if entry not in patterns or " " in entry or not any(mark in entry for mark in "/.*?[")
+    )
+    return patterns, texts
+
+
+class _Ledger:
+    """The run's sidecars, as far as a judge may see them."""
+
+    def __init__(self, case: JudgeCase, sources: Sources) -> None:
+        self._case, self._sources = case, sources
+        run_id, tree = case.facts.run_id, case.facts.subject.tree
+        found, _ = sources.records.evidence(run_id)
+        taken_out = sources.records.discounted(run_id)
+        self._opinions: set[str] = set()
+        self._stale: set[str] = set()
+        self._rows: dict[str, list[Evidence]] = {}
+        reports = {e.id for e in found if e.imported is not None}
+        for evidence in found:
+            if evidence.goal != case.facts.loaded.goal.id:
+                continue
+            named = _criteria(evidence)
+            if evidence.type in NEVER:
+                if evidence.type == "llm_judge_report":
+                    self._opinions.update(named)
+                continue
+            measured_on = evidence.subject.get("tree")
+            if evidence.id in reports:
+                now = _apart_from_reports(case.facts, found)
+                stale = bool(differences(evidence, now, case.facts.loaded.goal))
+            elif _by_flow(evidence):
+                stale = bool(differences(evidence, case.facts.subject, case.facts.loaded.goal))
+            else:
+                stale = measured_on not in (None, tree)
+            path = layout.evidence_file(evidence.run_id, evidence.id)
+            if stale or path in taken_out or ahead(evidence.created_at, sources.now):
+                self._stale.update(named)
+                continue
+            for criterion_id in named:
+                self._rows.setdefault(criterion_id, []).append(evidence)
+
+    def items(self, criterion: Criterion, *, again: bool = False) -> list[Item]:
+        """The newest fresh evidence of Flow's own, and what others recorded.
+
+        ``again``: it is looked at a second time, and a command that passed and printed nothing is
+        evidence, too.
+        """
+        rows = self._rows.get(criterion.id, ())
+        own: Evidence | None = None
+        others: list[Evidence] = []
+        for evidence in reversed(rows):
+            digest = evidence.document["evidence"].get("criterion_digest")
+            counted = _by_flow(evidence) and self._counted(evidence)
+            if counted and own is None and digest in (None, criterion.digest):
+                own = evidence
+            elif not counted and len(others) < MOST_OF_OTHERS:
+                others.append(evidence)
+        found = [self._item(criterion, own, counts=True)] if own is not None else []
+        found += [self._item(criterion, evidence, counts=False) for evidence in others]
+        proved = again and own is not None and own.outcome == "passed"
+        return [item for item in found if item.part.text or (proved and item.counts)]
+
+    def missing(self, criterion: Criterion, found: Sequence[Item]) -> list[Missing]:
+        """What is not there for a criterion that the judge is asked about."""
+        said = []
+        if criterion.evidence_command and not any(
+            item.counts and item.what != "file" for item in found
+        ):
+            said.append("its evidence_command has no fresh output")
+        if not any(item.counts for item in found):
+            said.append(
+                "only what others recorded, which no pass can rest on"
+                if found
+                else "no evidence at all"
+            )
+            if criterion.id in self._stale:
+                said.append("there is evidence of older files, which does not count")
+            if criterion.id in self._opinions:
+                said.append("an earlier judge's report is there, which alone proves nothing")
+        return [Missing(criterion.id, why) for why in said]
+
+    def _counted(self, evidence: Evidence) -> bool:
+        path = layout.evidence_file(evidence.run_id, evidence.id)
+        return self._sources.records.counted(path) is not None
+
+    def _item(self, criterion: Criterion, evidence: Evidence, *, counts: bool) -> Item:
+        raw = self._sources.output(evidence)
+        said = evidence.document["evidence"].get("result")
+        ended = f" ({said})" if counts and said else ""
+        report = evidence.imported
+        if report is not None:
+            what = f"{NAMES[report['format']]} of another tool, about these very files"
+        elif not counts:
+            what = f"a sidecar of type {evidence.type}"
+        elif criterion.fuzzy:
+            what = f"output of its evidence_command{ended}"
+        else:
+            what = f"output of its command{ended}"
+        return Item(
+            criterion.id,
+            what,
+            Part("", raw.data, evidence.command or evidence.id, raw.unread),
+            counts,
+        )
+
+
+def _apart_from_reports(facts: Facts, evidence: Sequence[Evidence]) -> Subject:
+    """The files as they were when this evaluation began, without the reports in them."""
+    tree = None
+    if not facts.before.problems:
+        rest = without_reports(facts.before, evidence)
+        tree = subject_tree(rest, facts.baseline, own_files(facts.loaded.goal, facts.baseline))
+    return facts.subject._replace(tree=tree)
+
+
+def _criteria(evidence: Evidence) -> tuple[str, ...]:
+    about = evidence.document["evidence"].get("about") or ()
+    return tuple(dict.fromkeys((*evidence.proves, *about)))
+
+
+def _by_flow(evidence: Evidence) -> bool:
+    return bool(evidence.document["metadata"].get("created_by") == EVALUATOR)
+
+
+def _contract(goal: Goal, asked: set[str]) -> Iterable[Part]:
+    yield Part("outcome", goal.outcome)
+    others = [
+        {
+            "id": c.id,
+            "text": c.text,
+            "must_pass": c.must_pass,
+            **({"verification_command": c.verification_command} if not c.fuzzy else {}),
+        }
+        for c in goal.criteria
+        if c.id not in asked
+    ]
+    if others:
+        yield Part("other criteria", _laid_out(others))
+    limits = {c.id: list(c.limitations) for c in goal.criteria if c.limitations}
+    if limits:
+        yield Part("limitations of criteria", _laid_out(limits))
+    for key in ("specification", "constraints"):
+        if goal.document.get(key):
+            yield Part(key, _laid_out(goal.document[key]))
+
+
+def _laid_out(value: Any) -> str:
+    return json.dumps(value, indent=1, ensure_ascii=False)
+
+
+def _report(case: JudgeCase) -> str:
+    lines = []
+    for criterion, row, fact in zip(
+        case.facts.loaded.goal.criteria, case.measurement.rows, case.measured, strict=True
+    ):
+        need = "must_pass" if criterion.must_pass else "not must_pass"
+        if fact.approved:
+            what = "a person has approved it"
+        elif criterion.fuzzy:
+            what = "no command proves it"
+        else:
+            what = f"its command: {row.outcome}"
+            what += "".join(f", {part}" for part in (row.result, row.reason) if part)
+            known = case.facts.base_runs.get(criterion.id)
+            if known is not None and known.non_discriminating:
+                what += f"; {limitation(case.facts.loaded.goal.base_commit or '')}"
+        lines.append(f"{criterion.id} ({need}): {what}")
+    inside = {
+        "inside": "The change stays inside the paths that the contract allows.",
+        "outside": "The change leaves the paths that the contract allows.",
+    }
+    lines.append(inside.get(case.report.status, "Whether the change stays inside is not known."))
+    if case.facts.locked is not None:
+        given = "a person has not approved that" if case.report.protected_changed else "approved"
+        lines.append(
+            "Files that the proof rests on were changed since the goal was started "
+            f"({given}): {case.facts.locked.sentence()}"
+        )
+    return "\n".join(lines)
+
+
+def _previous(verdict: Mapping[str, Any] | None, goal: Goal) -> Previous | None:
+    """What of ``last-verdict.json`` is one of Flow's words, and what is anybody's text."""
+    if verdict is None or verdict.get("verdict") not in Verdicts:
+        return None
+    rows = verdict.get("criterion_results")
+    known: dict[str, Any] = dict.fromkeys(c.id for c in goal.criteria)
+    for row in rows if isinstance(rows, list) else ():
+        if isinstance(row, dict) and row.get("criterion_id") in known:
+            known[row["criterion_id"]] = row.get("status")
+    statuses = ("pending", "evidence_collected", "pass", "fail")
+    said = ", ".join(f"{id} {status}" for id, status in known.items() if status in statuses)
+    texts = [verdict.get(key) for key in ("reason", "next_step_hint")]
+    reason, hint = (text if isinstance(text, str) else "" for text in texts)
+    return Previous(
+        f"It was {verdict['verdict']}{f' ({said})' if said else ''}. Its words:",
+        for_judges(reason, hint),
+    )
+
+
+def _turns_left(goal: Goal, turn: int) -> int:
+    return max(goal.max_iterations - turn, 0)

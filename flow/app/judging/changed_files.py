@@ -1,0 +1,70 @@
+"""What a fuzzy criterion rests on that names no evidence of its own.
+
+The files that were changed inside the goal's paths, and what the other criteria's commands printed.
+Each piece stands in the prompt once, however many criteria it is evidence of.
+"""
+
+from __future__ import annotations
+
+from flow.cheap_typing import TYPE_CHECKING, NamedTuple
+from flow.core.judging.goal import delegated
+from flow.core.judging.goal.bundle import Item, Missing
+from flow.core.untrusted.fences import Part
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flow.app.judging.bundle import EvidenceFiles
+    from flow.core.goal.model import Criterion, Goal
+    from flow.core.judging.goal.bundle import Sought
+
+CHANGED = "changed file"
+"""Flow's words for such a file."""
+_NOT_SENT = "changed files are not sent to judges (flow.goals.judge.changedFiles)"
+
+
+class Shared(NamedTuple):
+    """The evidence of a bundle with what such criteria rest on, and what is not there."""
+
+    items: tuple[Item, ...]
+    missing: tuple[Missing, ...] = ()
+    left_out: tuple[str, ...] = ()
+
+
+def without_evidence_named(goal: Goal, asked: Sequence[Sought]) -> tuple[str, ...]:
+    """The ids of the criteria that are asked about and name nothing that a ballot could rest on."""
+    sought = {one.id for one in delegated.balloted(goal, asked)}
+    return tuple(c.id for c in goal.criteria if c.id in sought and _names_nothing(c))
+
+
+def _names_nothing(criterion: Criterion) -> bool:
+    return criterion.fuzzy and not criterion.evidence_command and not criterion.evidence_paths
+
+
+def share(items: Sequence[Item], criteria: Sequence[str], changed: EvidenceFiles | None) -> Shared:
+    """``items`` with the evidence of ``criteria``; ``changed`` is None where no file is sent."""
+    if not criteria:
+        return Shared(tuple(items))
+    first, *more = criteria
+    files = [
+        Item(first, CHANGED, Part("", raw.data, path, raw.unread), also=tuple(more))
+        for path, raw in (changed.files if changed is not None else ())
+        if raw.data
+    ]
+    outputs = [_shared(item, criteria) for item in items]
+    found = (*outputs, *files)
+    none = [id for id in criteria if not any(i.counts and i.about(id) for i in found)]
+    why = "no changed file inside the goal's paths, and no output of another criterion's command"
+    if changed is None:
+        why = f"no output of another criterion's command, and {_NOT_SENT}"
+    return Shared(
+        found,
+        tuple(Missing(id, why) for id in none),
+        tuple(f"changed files: {note}" for note in (changed.left_out if changed else ())),
+    )
+
+
+def _shared(item: Item, criteria: Sequence[str]) -> Item:
+    if not item.counts or not item.what.startswith("output of "):
+        return item
+    return item._replace(also=tuple(id for id in criteria if id != item.criterion_id))

@@ -1,0 +1,359 @@
+"""A debate between judges (SPEC section 9.4), as one list of steps.
+
+*every judge assesses, at once → checks its own draft → writes its file → while they do not agree:
+every judge reads the others' files and appends a debate to its own → count.*
+
+What decides is read from the files' structured parts. A judge without a usable answer, and a file
+that is not what Flow wrote, end the debate without a consensus.
+"""
+
+from __future__ import annotations
+
+from flow.app.judging.port import Answer, NoAnswer, Question, Usage, name_of
+from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from flow.core.judging.common.numbers import shown
+from flow.core.judging.debate import model as debate_model
+from flow.core.judging.debate import points as debate_points
+from flow.core.judging.debate import prompt as debate_prompt
+from flow.core.judging.debate import report as debate_report
+from flow.core.judging.debate.prompt import Report
+from flow.core.judging.debate.reply import Others, read_reply
+from flow.core.judging.debate.result import Held, Judge, Silent
+from flow.core.judging.debate.section import Altered, Disagreement, Section
+from flow.core.judging.debate.words import remarks
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from flow.app.judging.port import AskJudge
+    from flow.core.judging.debate.model import Agreement
+    from flow.core.judging.debate.prompt import Matter, Put
+    from flow.core.judging.debate.reply import Reply
+    from flow.core.judging.debate.result import Mode
+    from flow.core.judging.debate.section import About
+
+TRIES = 2
+"""How often one question is put; what the backend tries again by itself is not counted."""
+AGAIN = frozenset({"wrong_shape", "not_json", "empty", "cut_off", "error"})
+"""Answers after which the same question may get a usable one."""
+
+
+class Written(NamedTuple):
+    """A report file. ``genuine``: its bytes are those that Flow wrote."""
+
+    text: str
+    genuine: bool
+
+
+class Files(Protocol):
+    """The report files of one debate, by the judge's number."""
+
+    def path(self, judge: int) -> str:
+        """Where it lies, below the top level."""
+
+    def load(self, judge: int) -> Written | None:
+        """What is there now, None where nothing is; :class:`Altered` where it is no report."""
+
+    def append(self, judge: int, text: str) -> None:
+        """Add to the file; :class:`Altered` where it is not as it was left."""
+
+
+class Watcher(Protocol):
+    """Shows progress; called from several threads."""
+
+    def asking(self, judge: int, name: str, what: str, seconds: float) -> None:
+        """A judge is being asked."""
+
+    def wrote(self, judge: int, what: str, score: str) -> None:
+        """A judge's part of its report is on disk."""
+
+    def silent(self, judge: int, what: str, why: str) -> None:
+        """A judge gave no usable answer."""
+
+    def counted(self, rounds: int, found: Agreement) -> None:
+        """All have answered."""
+
+
+class Order(NamedTuple):
+    """A debate that is to be held."""
+
+    matter: Matter
+    about: About
+    judges: tuple[AskJudge | NoAnswer, ...]
+    """In the order of their numbers; one that cannot be asked is an answer already."""
+    rounds: int
+    mode: Mode
+    seconds: float
+    """For one call, the backend's own retries included."""
+
+
+class Tools(NamedTuple):
+    """What a debate needs from outside."""
+
+    files: Files
+    nonce: Callable[[str], str]
+    """A nonce for a text that is going to be fenced."""
+    at_once: Callable[[Sequence[Callable[[], Any]]], list[Any]]
+    """Calls all of them at once; the results in the same order."""
+    mask: Callable[[str], str]
+    watch: Watcher
+    paid: Callable[[int, float | None], None]
+    """Hears at once what an answer of a judge cost in US dollars; None where it did not tell."""
+
+
+def hold(order: Order, tools: Tools) -> Held:
+    """Hold the debate, or go on with it where its files say it has got to."""
+    return _Debate(order, tools).run()
+
+
+class _Debate:
+    def __init__(self, order: Order, tools: Tools) -> None:
+        self._order, self._tools = order, tools
+        self._numbers = range(1, len(order.judges) + 1)
+        self._sections: dict[int, tuple[Section, ...]] = {}
+        self._agreements: list[Agreement] = []
+        self._silent: list[Silent] = []
+        self._altered: dict[str, str] = {}
+        """By path, how a file was first seen to differ."""
+        self._notes: dict[str, None] = {}
+        self._usages: list[Usage] = []
+
+    def run(self) -> Held:
+        order = self._order
+        for round in range(order.rounds + 1 if order.mode == "debate" else 1):
+            if not self._read():
+                break
+            self._turn(round)
+            if not self._read() or self._silent:
+                break
+            found = self._agreement(round)
+            self._agreements.append(found)
+            self._tools.watch.counted(round, found)
+            if found.reached:
+                break
+        return self._held()
+
+    def _agreement(self, round: int) -> Agreement:
+        criteria = self._order.matter.criteria
+        histories = [
+            [section.position for section in self._sections[n][: round + 1]] for n in self._numbers
+        ]
+        return debate_model.agreement(
+            criteria,
+            [positions[-1] for positions in histories],
+            debated=round > 0,
+            support=debate_model.support(criteria, histories),
+        )
+
+    def _read(self) -> bool:
+        """Take every file as it is now; whether all of them are what Flow wrote."""
+        for number in self._numbers:
+            try:
+                written = self._tools.files.load(number)
+                self._sections[number] = () if written is None else self._parts(number, written)
+            except Altered as error:
+                self._altered.setdefault(self._tools.files.path(number), str(error))
+        return not self._altered
+
+    def _parts(self, number: int, written: Written) -> tuple[Section, ...]:
+        found = debate_report.read(self._order.about, number, written.text)
+        if not written.genuine:
+            raise Altered("somebody changed both its text and its structured parts")
+        return found
+
+    def _turn(self, round: int) -> None:
+        """Ask every judge that has not had this turn, all at once."""
+        wanting = [n for n in self._numbers if len(self._sections[n]) == round]
+        reports = self._reports(round) if round else []
+        own = {n: tuple(s.position for s in self._sections[n][:round]) for n in wanting}
+        turns = [_Turn(self._order, self._tools, n, own[n], reports) for n in wanting]
+        self._tools.at_once([turn.take for turn in turns])
+        for turn in turns:
+            self._usages += turn.usages
+            self._notes.update(dict.fromkeys(turn.notes))
+            if turn.silent is not None:
+                self._silent.append(turn.silent)
+            if turn.altered:
+                self._altered.setdefault(self._tools.files.path(turn.number), turn.altered)
+
+    def _reports(self, round: int) -> list[Report]:
+        """The files as they were before this debate: nobody reads what is said in it meanwhile."""
+        return [
+            Report(
+                number,
+                self._tools.files.path(number),
+                "".join(debate_report.render(self._order.about, one) for one in sections),
+                dict(debate_points.all_numbered([one.position for one in sections])),
+            )
+            for number in self._numbers
+            for sections in [self._sections[number][:round]]
+        ]
+
+    def _held(self) -> Held:
+        order, costs = self._order, [u.cost_usd for u in self._usages if u.cost_usd is not None]
+        rows = zip(self._numbers, order.judges, strict=True)
+        return Held(
+            order.about,
+            order.mode,
+            tuple(
+                Judge(
+                    number,
+                    name_of(judge),
+                    self._tools.files.path(number),
+                    self._sections.get(number, ()),
+                )
+                for number, judge in rows
+            ),
+            max(len(self._agreements) - 1, 0),
+            tuple(self._agreements),
+            tuple(self._silent),
+            tuple(self._altered.items()),
+            tuple(dict.fromkeys((*self._notes, *remarks(self._sections)))),
+            sum(costs) if costs else None,
+            len(self._usages),
+        )
+
+
+class _Turn:
+    """One judge's turn: the questions to it, and what it appends to its file."""
+
+    def __init__(
+        self,
+        order: Order,
+        tools: Tools,
+        number: int,
+        history: tuple[debate_model.Position, ...],
+        reports: list[Report],
+    ) -> None:
+        """``history``: this judge's own earlier positions; as many as turns it has had."""
+        self._order, self._tools, self._reports = order, tools, reports
+        self._history, self._round = history, len(history)
+        self.number = number
+        self.usages: list[Usage] = []
+        self.notes: dict[str, None] = {}
+        self.silent: Silent | None = None
+        self.altered = ""
+
+    def take(self) -> None:
+        """Ask, and write what came of it."""
+        found = self._assess() if self._round == 0 else self._debate()
+        what = "assessment" if self._round == 0 else f"debate {self._round}"
+        if isinstance(found, NoAnswer):
+            self.silent = Silent(self.number, self._round, found.kind, found.reason)
+            self._tools.watch.silent(self.number, what, found.reason)
+            return
+        try:
+            self._tools.files.append(self.number, debate_report.render(self._order.about, found))
+        except Altered as error:
+            self.altered = str(error)
+            return
+        score = debate_model.overall(self._order.matter.criteria, found.position)
+        self._tools.watch.wrote(self.number, what, shown(score))
+
+    def _assess(self) -> Section | NoAnswer:
+        matter, number = self._order.matter, self.number
+        draft = self._ask(
+            "assessment", lambda nonce: debate_prompt.assess(matter, number, nonce), ""
+        )
+        if isinstance(draft, NoAnswer):
+            return draft
+        before = tuple(mark.score for mark in draft.position.marks)
+        own = debate_report.render(self._order.about, Section(0, draft.position, before))
+        final = self._ask(
+            "its own check", lambda nonce: debate_prompt.verify(matter, number, nonce, own), own
+        )
+        if isinstance(final, NoAnswer):
+            return final
+        return Section(0, final.position, before, final.verification)
+
+    def _debate(self) -> Section | NoAnswer:
+        matter, number, round = self._order.matter, self.number, self._round
+        reports, history = self._reports, self._history
+        whole = "".join(report.text for report in reports)
+        found = self._ask(
+            f"debate {round}",
+            lambda nonce: debate_prompt.debate(matter, number, round, nonce, reports),
+            whole,
+        )
+        if isinstance(found, NoAnswer):
+            return found
+        about = self._order.about
+        others = [
+            debate_report.read(about, report.judge, report.text)[-1].position
+            for report in reports
+            if report.judge != number
+        ]
+        changes = debate_model.revisions([*history, found.position])
+        flagged = tuple(c.criterion for c in changes if c.round == round and c.conformity)
+        return Section(
+            round,
+            found.position,
+            tuple(mark.score for mark in history[-1].marks),
+            disagreements=_disagreements(debate_model.gaps(history[-1], others), found),
+            conformity=flagged,
+            shares=found.shares,
+            unknown_points=found.unknown_points,
+            agrees_with=found.agrees_with,
+        )
+
+    def _ask(self, what: str, make: Callable[[str], Put], more: str) -> Reply | NoAnswer:
+        """One question, put again where the answer was not usable."""
+        judge = self._order.judges[self.number - 1]
+        if isinstance(judge, NoAnswer):
+            return judge
+        material = "\0".join([repr(self._order.matter), str(self.number), what, more])
+        found: Reply | NoAnswer
+        for attempt in range(TRIES):
+            put = make(self._tools.nonce(f"{material}\0{attempt}"))
+            label = f"debate, judge {self.number}, {what}"
+            self._tools.watch.asking(self.number, judge.name, what, self._order.seconds)
+            question = Question(put.system, put.prompt, put.schema, label)
+            answer = judge(question, seconds=self._order.seconds)
+            self.notes.update(dict.fromkeys(put.reports))
+            self.usages.append(answer.usage)
+            if isinstance(answer, Answer) or answer.usage.cost_usd is not None:
+                self._tools.paid(self.number, answer.usage.cost_usd)
+            found = self._checked(answer, put)
+            if not isinstance(found, NoAnswer):
+                return found
+            if found.kind not in AGAIN:
+                break
+        return found
+
+    def _checked(self, answer: Answer | NoAnswer, put: Put) -> Reply | NoAnswer:
+        if isinstance(answer, NoAnswer):
+            return answer
+        value = _masked(answer.value, self._tools.mask)
+        found = read_reply(
+            self._order.matter.criteria,
+            self.number,
+            value,
+            put.given,
+            Others(put.others, put.points),
+            verified="verification" in put.schema["required"],
+        )
+        if isinstance(found, str):
+            return NoAnswer("wrong_shape", f"its reply is not usable: {found}", answer.usage)
+        return found
+
+
+def _disagreements(found: Sequence[debate_model.Gap], reply: Reply) -> tuple[Disagreement, ...]:
+    """Every gap, with what the judge said about it."""
+    said = {(one.judge, one.criterion): one for one in reply.disputes}
+    rows = []
+    for gap in found:
+        one = said.get((gap.judge, gap.criterion))
+        texts = ("", "") if one is None else (one.defense, one.challenge)
+        rows.append(Disagreement(gap.judge, gap.criterion, gap.mine, gap.theirs, *texts))
+    return tuple(rows)
+
+
+def _masked(value: Any, mask: Callable[[str], str]) -> Any:
+    """``value`` with every text masked: a judge may quote what nobody should keep."""
+    if isinstance(value, str):
+        return mask(value)
+    if isinstance(value, list | tuple):
+        return [_masked(item, mask) for item in value]
+    if hasattr(value, "items"):
+        return {key: _masked(item, mask) for key, item in value.items()}
+    return value

@@ -1,0 +1,104 @@
+"""A goal as a judge would find it now (``flow judge run``): nothing is run, the record is read."""
+
+from __future__ import annotations
+
+from flow.app.evaluation import measure, measured_rows, proposals
+from flow.app.evaluation.evaluate import JudgeCase, Request
+from flow.app.evaluation.observing import (
+    Facts,
+    deciding,
+    difference,
+    own_files,
+    refuse_other_branch,
+    subject_of,
+)
+from flow.cheap_typing import TYPE_CHECKING
+from flow.core import layout
+from flow.core.boundary import rules as bounds
+from flow.core.decision import decide, explain
+from flow.core.evidence.freshness import differences
+from flow.core.instant import ahead
+
+if TYPE_CHECKING:
+    from flow.app.ports import LoadedGoal
+    from flow.app.transitions.closing import Desk
+    from flow.core.goal.model import Criterion
+
+
+def case(desk: Desk, loaded: LoadedGoal, *, version: str, now: str) -> JudgeCase:
+    """The case of the next evaluation, its commands' results taken from fresh evidence.
+
+    Raises :class:`StateError` where another branch than the goal's is checked out.
+    """
+    goal = loaded.goal
+    run_id = goal.run_id or layout.run_id_for(goal.id, now)
+    baseline, recorded = desk.baseline(goal, run_id)
+    denied = (*goal.denied_paths, *desk.denied_paths)
+    before = desk.snapshot(baseline, denied, deciding(goal, baseline))
+    refuse_other_branch(goal, before.branch)
+    subject = subject_of(loaded, before, baseline, version)
+    facts = Facts(
+        loaded,
+        run_id,
+        goal.turns_evaluated + 1,
+        baseline,
+        recorded,
+        before,
+        subject,
+        proposable=False,
+        locked=difference(goal, before, baseline),
+        edited=bounds.edited(before, baseline),
+    )
+    rows = tuple(_row(criterion, facts, desk, now) for criterion in goal.criteria)
+    measurement = measure.Measurements(rows, ran=False, goal_touched=False)
+    approvals = proposals.fresh_approvals(goal, subject, desk.records, now)
+    measured = measured_rows.judgeable(goal, measurement, approvals, stale=False)
+    report = bounds.judge(
+        before,
+        baseline,
+        allowed=goal.allowed_paths,
+        denied=denied,
+        own_files=own_files(goal, baseline),
+    )
+    if facts.locked is not None:
+        from flow.app.evaluation import protected_files
+
+        report = protected_files.report(report, facts, (), desk.records)
+    candidate = decide.candidate(measured, boundary_known=report.status != "inconclusive")
+    return JudgeCase(facts, measurement, measured, report, candidate, Request(goal.id))
+
+
+def _row(criterion: Criterion, facts: Facts, desk: Desk, now: str) -> measure.Measurement:
+    if criterion.fuzzy:
+        return _empty(criterion, explain.FUZZY)
+    evidence = desk.records.counted(criterion.evidence_ref) if criterion.evidence_ref else None
+    tree = facts.subject.tree
+    if (
+        evidence is None
+        or evidence.outcome is None
+        or criterion.id not in evidence.proves
+        or tree is None
+        or facts.edited
+        or differences(evidence, facts.subject, facts.loaded.goal)
+        or ahead(evidence.created_at, now)
+        or evidence.document["evidence"].get("criterion_digest") != criterion.digest
+    ):
+        return _empty(criterion, "it has no evidence of these files")
+    body = evidence.document["evidence"]
+    return measure.Measurement(
+        criterion.id,
+        evidence.outcome,
+        evidence.exit_code,
+        body.get("result"),
+        body.get("reason") or "",
+        evidence.limitations,
+        evidence.id,
+        criterion.evidence_ref,
+        body.get("output_sha256"),
+    )
+
+
+def _empty(criterion: Criterion, reason: str) -> measure.Measurement:
+    return measure.Measurement(
+        criterion.id, "not_run", None, None, reason, criterion.limitations, None, None, None
+    )

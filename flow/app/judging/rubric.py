@@ -1,0 +1,142 @@
+"""Judging a subject by a rubric (SPEC section 9.2), as one list of steps.
+
+*make the question → ask, as often as wanted → check each reply → compute.* A reply that is not
+usable is no ballot; where no more than half of the ballots are usable, there is no answer.
+"""
+
+from __future__ import annotations
+
+from flow.app.judging.port import Answer, NoAnswer, Question, Usage
+from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
+from flow.core.judging.common.quotes import QuotableTexts
+from flow.core.judging.rubric import model as rubrics
+from flow.core.judging.rubric.prompt import rubric_question, rubric_text
+from flow.core.judging.rubric.reply import read_reply
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from flow.app.judging.port import AskJudge
+    from flow.core.judging.rubric.model import Ballot, JudgeResult, Rubric
+    from flow.core.judging.rubric.prompt import RubricQuestion
+    from flow.core.untrusted.fences import Part
+
+
+class Asked(NamedTuple):
+    """What is to be judged, and by what."""
+
+    rubric: Rubric
+    subject: tuple[Part, ...]
+    instructions: str | None = None
+    context: tuple[Part, ...] = ()
+    """Shown for orientation, never evidence: what a goal's criterion says."""
+    result_schema: Mapping[str, Any] | None = None
+    samples: int = 1
+
+
+class Judged(NamedTuple):
+    """A judgement. ``value`` is the reply whose words it took."""
+
+    result: JudgeResult
+    value: Mapping[str, Any]
+    usages: tuple[Usage, ...]
+
+
+class _Poll(NamedTuple):
+    """The ballots so far, the replies they were read from, and why others gave none."""
+
+    ballots: list[Ballot]
+    values: list[Mapping[str, Any]]
+    failures: list[NoAnswer]
+    reports: dict[str, None]
+    usages: list[Usage]
+
+
+def judge(
+    asked: Asked, ask: AskJudge, nonce: Callable[[str], str], *, seconds: float
+) -> Judged | NoAnswer:
+    """Ask ``asked.samples`` times and compute the judgement; :class:`NoAnswer` where none can be.
+
+    ``nonce`` makes a nonce for a text that is going to be fenced; ``seconds`` bound one ballot.
+    """
+    poll = _Poll([], [], [], {}, [])
+    for turn in range(asked.samples):
+        _ask_once(asked, ask, nonce, seconds, turn, poll)
+        if 2 * len(poll.failures) >= asked.samples:
+            break  # no majority is possible any more
+    if 2 * len(poll.ballots) <= asked.samples:
+        return _no_answer(asked, poll)
+    result = rubrics.result(asked.rubric, poll.ballots)
+    place = rubrics.spokesman(asked.rubric, poll.ballots)
+    costs = [usage.cost_usd for usage in poll.usages if usage.cost_usd is not None]
+    remarks = (*poll.reports, *result.remarks, *_missing(asked, poll))
+    return Judged(
+        _with(result, judge=ask.name, remarks=remarks, cost_usd=sum(costs) if costs else None),
+        poll.values[place],
+        tuple(poll.usages),
+    )
+
+
+def question(asked: Asked, nonce: Callable[[str], str], turn: int = 0) -> RubricQuestion:
+    """The question of one ballot, as the judge would see it."""
+    material = "\0".join(
+        [
+            rubric_text(asked.rubric),
+            asked.instructions or "",
+            *(repr(tuple(part)) for part in (*asked.context, *asked.subject)),
+        ]
+    )
+    return rubric_question(
+        asked.rubric,
+        asked.subject,
+        nonce(material),
+        instructions=asked.instructions,
+        context=asked.context,
+        result_schema=asked.result_schema,
+        turn=turn,
+    )
+
+
+def _ask_once(
+    asked: Asked,
+    ask: AskJudge,
+    nonce: Callable[[str], str],
+    seconds: float,
+    turn: int,
+    poll: _Poll,
+) -> None:
+    put = question(asked, nonce, turn)
+    label = f"rubric {asked.rubric.name}, ballot {turn + 1}"
+    answer = ask(Question(put.system, put.prompt, put.schema, label), seconds=seconds)
+    poll.reports.update(dict.fromkeys(put.reports))
+    poll.usages.append(answer.usage)
+    if isinstance(answer, Answer):
+        ballot = read_reply(asked.rubric, answer.value, QuotableTexts(put.given))
+        if not isinstance(ballot, str):
+            poll.ballots.append(ballot)
+            poll.values.append(answer.value)
+            return
+        answer = NoAnswer("wrong_shape", f"its reply is not usable: {ballot}", answer.usage)
+    poll.failures.append(answer)
+
+
+def _no_answer(asked: Asked, poll: _Poll) -> NoAnswer:
+    first = poll.failures[0]
+    if asked.samples == 1:
+        return first
+    asked_for = len(poll.ballots) + len(poll.failures)
+    reason = f"{len(poll.failures)} of {asked_for} answers are not usable; the first: "
+    return first._replace(reason=reason + first.reason)
+
+
+def _missing(asked: Asked, poll: _Poll) -> list[str]:
+    if not poll.failures:
+        return []
+    what = f"{len(poll.failures)} of {asked.samples} ballots gave no usable answer"
+    return [f"{what}: {poll.failures[0].reason}"]
+
+
+def _with(result: JudgeResult, **more: Any) -> JudgeResult:
+    from dataclasses import replace
+
+    return replace(result, **more)

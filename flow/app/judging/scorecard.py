@@ -1,0 +1,200 @@
+"""Scoring one execution of a skill (SPEC section 9.3), as one list of steps.
+
+*make the question → ask, as often as wanted → check the reply → send it back once where it rests on
+nothing → compute.* A reply that is not usable is no ballot, and neither is one of which less than
+half of the weight rests on true quotes; where no more than half of the ballots are usable, there is
+no card.
+"""
+
+from __future__ import annotations
+
+from flow.app.judging.port import NoAnswer, Question, Usage
+from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
+from flow.core.goal.model import canonical_digest
+from flow.core.judging.common.shapes import first_faults
+from flow.core.judging.scorecard.history import mean_text
+from flow.core.judging.scorecard.model import LEAST_SUPPORT, merged, neutral, supported
+from flow.core.judging.scorecard.prompt import SentBack, put
+from flow.core.judging.scorecard.reply import Quotes, read_reply, reply_schema
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from flow.app.judging.port import AskJudge
+    from flow.core.judging.scorecard.model import Ballot
+    from flow.core.judging.scorecard.prompt import Matter
+
+
+class Tools(NamedTuple):
+    """What scoring needs of the outside.
+
+    ``nonce`` makes a nonce that nobody could know beforehand, ``mask`` takes secrets out of a text,
+    ``told`` hears what is going on; ``seconds`` bound one call of the judge.
+    """
+
+    ask: AskJudge
+    nonce: Callable[[], str]
+    mask: Callable[[str], str]
+    told: Callable[[str], None]
+    seconds: float
+
+
+class Scored(NamedTuple):
+    """What the ballots came to. ``remarks`` say what a reader of the card should know."""
+
+    ballot: Ballot
+    asked: int
+    usable: int
+    usages: tuple[Usage, ...]
+    remarks: tuple[str, ...]
+    left_out: int
+    prompts: tuple[str, ...]
+    """SHA-256 of each question's two texts, in order, as they were before secrets were masked."""
+
+
+class _Poll(NamedTuple):
+    """The ballots so far, why others are none, and what was noticed on the way."""
+
+    ballots: list[Ballot]
+    failures: list[NoAnswer]
+    usages: list[Usage]
+    remarks: dict[str, None]
+    left_out: list[int]
+    prompts: list[str]
+
+
+def score(matter: Matter, transcript: str, samples: int, tools: Tools) -> Scored | NoAnswer:
+    """Ask ``samples`` times and compute; :class:`NoAnswer` where nothing can be computed.
+
+    ``transcript`` is everything that a quote may come from.
+    """
+    history = "" if matter.mean is None else mean_text(matter.mean)
+    quotes = Quotes(tools.mask(transcript), history)
+    poll = _Poll([], [], [], {}, [0], [])
+    for turn in range(samples):
+        _ask_once(matter, quotes, turn, samples, tools, poll)
+        if 2 * len(poll.failures) >= samples:
+            break  # no majority is possible any more
+    if 2 * len(poll.ballots) <= samples:
+        return _no_answer(samples, poll)
+    if poll.failures:
+        what = f"{len(poll.failures)} of {samples} ballots gave no usable answer"
+        poll.remarks[f"{what}: {poll.failures[0].reason}"] = None
+    ballot = merged(poll.ballots)
+    if supported(ballot.marks) < LEAST_SUPPORT:
+        return NoAnswer("unsupported", _unsupported(ballot), poll.usages[-1])
+    return Scored(
+        ballot,
+        samples,
+        len(poll.ballots),
+        tuple(poll.usages),
+        tuple(poll.remarks),
+        max(poll.left_out),
+        tuple(poll.prompts),
+    )
+
+
+def _ask_once(
+    matter: Matter, quotes: Quotes, turn: int, samples: int, tools: Tools, poll: _Poll
+) -> None:
+    """One ballot: a reply that rests on nothing in places is sent back once."""
+    label = f"scorecard {matter.skill}" + (f", ballot {turn + 1}" if samples > 1 else "")
+    first = _read(matter, quotes, tools, poll, label, turn)
+    if isinstance(first, NoAnswer):
+        poll.failures.append(first)
+        return
+    ballot, value = first
+    if ballot.faults:
+        back = SentBack(value, ballot.faults)
+        again = _read(matter, quotes, tools, poll, f"{label}, sent back", turn, back)
+        if isinstance(again, NoAnswer):
+            poll.remarks[f"sent back, the judge gave no usable answer: {again.reason}"] = None
+        else:
+            ballot = again[0]
+    if supported(ballot.marks) < LEAST_SUPPORT:
+        poll.failures.append(NoAnswer("unsupported", _unsupported(ballot), poll.usages[-1]))
+    else:
+        poll.ballots.append(ballot)
+
+
+def _unsupported(ballot: Ballot) -> str:
+    """Why so many scores without a ground are no card."""
+    faults = [f"{name}: {fault}" for name, fault in ballot.faults.items()]
+    return (
+        "less than half of the weight rests on true quotes from the transcript "
+        f"({supported(ballot.marks)} of 1), so there is no card; {first_faults(faults)}"
+    )
+
+
+def _read(
+    matter: Matter,
+    quotes: Quotes,
+    tools: Tools,
+    poll: _Poll,
+    label: str,
+    turn: int,
+    back: SentBack | None = None,
+) -> tuple[Ballot, Mapping[str, Any]] | NoAnswer:
+    """Ask one question and read the reply; of a skill without earlier cards, as that counts."""
+    made = put(matter, tools.nonce(), turn, back)
+    tools.told(f"{label}: asking {tools.ask.name}")
+    answer = tools.ask(
+        Question(made.system, made.prompt, reply_schema(), label), seconds=tools.seconds
+    )
+    poll.usages.append(answer.usage)
+    poll.left_out.append(made.left_out)
+    poll.prompts.append(canonical_digest([made.system, made.prompt]))
+    poll.remarks.update(dict.fromkeys(f"given to the judge: {note}" for note in made.reports))
+    if isinstance(answer, NoAnswer):
+        return answer
+    value = _masked(answer.value, tools.mask)
+    ballot = read_reply(value, quotes.occurs, compared=matter.mean is not None)
+    if isinstance(ballot, str):
+        return NoAnswer("wrong_shape", f"its reply is not usable: {ballot}", answer.usage)
+    return (ballot if matter.mean is not None else neutral(ballot)), value
+
+
+def _masked(value: Any, mask: Callable[[str], str], depth: int = 5) -> Any:
+    """``value`` without secrets in its texts, before any of them is cut; no deeper than a reply."""
+    if isinstance(value, str):
+        return mask(value)
+    if not depth:
+        return None
+    if isinstance(value, list | tuple):
+        return [_masked(item, mask, depth - 1) for item in value]
+    if hasattr(value, "items"):
+        return {str(key): _masked(item, mask, depth - 1) for key, item in value.items()}
+    return value
+
+
+def _no_answer(samples: int, poll: _Poll) -> NoAnswer:
+    first = poll.failures[0]
+    if samples == 1:
+        return first
+    asked = len(poll.ballots) + len(poll.failures)
+    reason = f"{len(poll.failures)} of {asked} answers are not usable; the first: {first.reason}"
+    return first._replace(reason=reason)
+
+
+def usage_document(name: str, scored: Scored) -> dict[str, Any]:
+    """What asking came to, all calls together; None where the backend is silent."""
+
+    def total(values: list[Any]) -> Any:
+        known = [value for value in values if value is not None]
+        return sum(known) if known else None
+
+    usages = scored.usages
+    models = list(dict.fromkeys(u.model for u in usages if u.model is not None))
+    return {
+        "name": name,
+        "model": models[0] if models else None,
+        "calls": len(usages),
+        "attempts": sum(usage.attempts for usage in usages),
+        "ballots": scored.usable,
+        "ballotsAsked": scored.asked,
+        "inputTokens": total([usage.input_tokens for usage in usages]),
+        "outputTokens": total([usage.output_tokens for usage in usages]),
+        "costUsd": total([usage.cost_usd for usage in usages]),
+        "durationSeconds": round(sum(usage.duration_seconds for usage in usages), 3),
+        "promptSha256": list(scored.prompts),
+    }

@@ -1,0 +1,1 @@
+"""What happens when an agent stops, as one list of steps."""

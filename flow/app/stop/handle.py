@@ -1,0 +1,274 @@
+"""What the Stop hook does when an agent stops (SPEC section 6), as one list of steps.
+
+*what is there → what is lost → whose it is → what waits → evaluate each (stuck, budget, throttle,
+host's cap) → remember → one answer.*
+
+It asks nobody, so a goal that is proved is let go with a hint.
+"""
+
+from __future__ import annotations
+
+from flow.app.stop.turn import JudgedGoal, judge
+from flow.cheap_typing import TYPE_CHECKING, NamedTuple
+from flow.core.decision import explain
+from flow.core.stop import lost_goals
+from flow.core.stop import messages as stop_messages
+from flow.core.stop.hosts import SHOWING_HOSTS, Answer
+from flow.core.stop.lost_goals import Loss
+from flow.errors import FlowError, cut_list
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from flow.app.stop.tools import Host, Sight, StopTools
+    from flow.core.goal.model import Goal
+    from flow.core.stop.hosts import StopEvent
+    from flow.core.stop.lost_goals import SessionNotes
+
+GOALS = "flow goal list --json"
+"""What shows every goal, the unreadable ones, too."""
+INTERRUPTED = "the check at the stop before was ended before it was done; it is made now"
+
+
+class Chosen(NamedTuple):
+    """The goals that a stop is about, and what is said of the others."""
+
+    goals: tuple[Goal, ...]
+    why_not: tuple[str, ...] = ()
+    """Why others are not judged, for the host."""
+    said: tuple[str, ...] = ()
+    """The same for the user, as far as it is news."""
+    losses: tuple[Loss, ...] = ()
+
+
+def stop(event: StopEvent, host: Host, tools: StopTools) -> Answer:
+    """Decide about one stop. Raises :class:`FlowError`; the entry turns that into an answer."""
+    sight = tools.sight(event.session)
+    chosen = _choose(sight, event, tools)
+    ready, waiting, notes = _wait(chosen.goals, sight.notes, event, tools)
+    judged = _judge(ready, event, host, tools, sight, notes)
+    losses = [*sight.losses, *chosen.losses, *(j.loss for j in (*waiting, *judged) if j.loss)]
+    asked = _asked(losses, notes, tools)
+    closings = sight.closings if event.host in SHOWING_HOSTS else ()
+    if closings:
+        tools.sessions.closings_told([goal.goal_id for goal in closings])
+        told = cut_list([goal.sentence() for goal in closings], GOALS)
+        chosen = chosen._replace(said=(*told, *chosen.said))
+    answer = _answer([*waiting, *judged], chosen, losses, asked, sight, tools)
+    notes = _noted(notes, judged, losses, asked)
+    if event.session and (judged or _is_new(notes, sight, event.session, tools)):
+        tools.sessions.keep(event.session, notes)
+    return answer
+
+
+def _choose(sight: Sight, event: StopEvent, tools: StopTools) -> Chosen:
+    """The goals of this session; where it has none, the one that is nobody's."""
+    lost = {loss.goal_id for loss in sight.losses}
+    acting = [g for g in sight.goals if lost_goals.is_acting(g) and g.id not in lost]
+    losses: list[Loss] = []
+    owners = {goal.id: _owner(goal, sight.notes, event, tools, losses) for goal in acting}
+    mine = [g for g in acting if event.session and owners[g.id] == event.session]
+    if mine:
+        return _beside(mine, acting, owners, losses)
+    acting = [g for g in acting if g.status != "waiting_for_ci"] or acting
+    # A goal that Flow left here is not hidden by one that was only written into the checkout.
+    pool = [g for g in acting if g.id in sight.known] if len(acting) > 1 else acting
+    if len(pool) == 1 and owners[pool[0].id] is None:
+        return _beside(pool, acting, owners, losses)
+    if len(acting) == 1:
+        return Chosen((), (_of_another(acting[0]),), (), tuple(losses))
+    if acting:
+        names = explain.names([g.id for g in acting], 10)
+        first = next((g for g in acting if owners[g.id] is None), acting[0])
+        text = (
+            f"several goals are active on this branch ({names}); "
+            f"say which one this session works on: flow goal claim {first.id}"
+        )
+        return Chosen((), (text,), (text,), tuple(losses))
+    waiting = [
+        f"{g.id} is {_resting(g, sight)}"
+        for g in sight.goals
+        if g.status not in ("draft", "active") and g.id not in lost
+    ]
+    if waiting:
+        text = f"goal {explain.names(waiting, 5)}; nothing was evaluated"
+        return Chosen((), (text,), (text,))
+    return Chosen(())
+
+
+def _resting(goal: Goal, sight: Sight) -> str:
+    """The status of a goal that is not judged; of a paused one why."""
+    pause = sight.paused.get(goal.id)
+    if pause is None:
+        return goal.status
+    return f"{goal.status}, {pause.sentence()} (flow goal resume {goal.id})"
+
+
+def _owner(
+    goal: Goal, notes: SessionNotes, event: StopEvent, tools: StopTools, losses: list[Loss]
+) -> str | None:
+    """The session that a goal belongs to. ``losses`` gets what is worth a word."""
+    owner = tools.sessions.owner(goal.id)
+    if owner == event.session:
+        return owner
+    unheard = owner is not None and not tools.sessions.has_stopped(owner)
+    if goal.id in notes.continued and (owner is None or unheard):
+        if owner is not None:  # anybody can make up a name
+            losses.append(Loss(goal.id, "claimed", owner))
+        return event.session
+    if owner is not None and (unheard or goal.id in notes.judged):
+        losses.append(Loss(goal.id, "handed_over", owner))
+    return owner
+
+
+def _beside(
+    mine: Sequence[Goal],
+    acting: Sequence[Goal],
+    owners: Mapping[str, str | None],
+    losses: Sequence[Loss],
+) -> Chosen:
+    """``mine``, and a word about each active goal that is not."""
+    ids = {goal.id for goal in mine}
+    others = [g for g in acting if g.id not in ids and g.status != "waiting_for_ci"]
+    unclaimed = [Loss(g.id, "unclaimed") for g in others if owners[g.id] is None]
+    texts = [_of_another(g) for g in others if owners[g.id] is not None]
+    return Chosen(tuple(mine), tuple(texts), (), (*losses, *unclaimed))
+
+
+def _of_another(goal: Goal) -> str:
+    return f"goal {goal.id} belongs to another session; to take it over: flow goal claim {goal.id}"
+
+
+def _wait(
+    goals: Sequence[Goal], notes: SessionNotes, event: StopEvent, tools: StopTools
+) -> tuple[list[Goal], list[JudgedGoal], SessionNotes]:
+    """The goals to judge now; what is said of those that wait; the notes with the waits counted."""
+    ready, waiting, waits = [], [], {}
+    for goal in goals:
+        times = notes.waits.get(goal.id, 0) + 1
+        if event.background and times <= lost_goals.MOST_WAITS:
+            names = explain.names(event.background, 5)
+            text = (
+                f"goal {goal.id}: background work is still running ({names}); "
+                "it is judged after that"
+            )
+            waiting.append(JudgedGoal(goal.id, "let_go", text))
+        elif goal.status == "waiting_for_ci":
+            there, words = tools.ready(goal)
+            if there:
+                tools.moves.resume(goal.id, words)
+                ready.append(goal)
+                continue
+            text = f"goal {goal.id} waits: {words}"
+            late = times > lost_goals.MOST_WAITS
+            loss = Loss(goal.id, "waits", words) if late else None
+            hint = f"flow goal resume {goal.id}"
+            waiting.append(JudgedGoal(goal.id, "let_go", text, (text,), hint, loss))
+        else:
+            ready.append(goal)
+            if not event.background:
+                continue
+        if event.session:
+            waits[goal.id] = times
+    return ready, waiting, notes._replace(waits=waits)
+
+
+def _judge(
+    goals: Sequence[Goal],
+    event: StopEvent,
+    host: Host,
+    tools: StopTools,
+    sight: Sight,
+    notes: SessionNotes,
+) -> list[JudgedGoal]:
+    """Each goal's part of the answer; while it is found, the notes say that a stop is judged."""
+    if not goals:
+        return []
+    if event.session:
+        tools.sessions.keep(event.session, notes._replace(judging=True))
+    share = host._replace(limit=host.limit // (len(goals) + bool(sight.losses)))
+    return [_judged(goal, event, share, tools, sight) for goal in goals]
+
+
+def _judged(goal: Goal, event: StopEvent, host: Host, tools: StopTools, sight: Sight) -> JudgedGoal:
+    """One goal's part; whatever stands in its way is said, and can be put back like a file."""
+    try:
+        with tools.alone(goal.id):
+            return judge(goal, event, host, tools, sight)
+    except FlowError as error:
+        why = explain.visible("; ".join(map(str, error.faults)))
+        text = f"goal {goal.id} cannot be judged: {why}"
+        return JudgedGoal(goal.id, "let_go", text, (text,), "", Loss(goal.id, "unjudged", why))
+
+
+def _asked(losses: Sequence[Loss], notes: SessionNotes, tools: StopTools) -> list[Loss]:
+    """The losses that keep the agent working."""
+    if tools.mode not in lost_goals.ASKING_MODES:
+        return []
+    return [loss for loss in losses if lost_goals.asks_back(loss, notes, tools.fail_after)]
+
+
+def _answer(
+    parts: Sequence[JudgedGoal],
+    chosen: Chosen,
+    losses: Sequence[Loss],
+    asked: Sequence[Loss],
+    sight: Sight,
+    tools: StopTools,
+) -> Answer:
+    """One answer out of all parts: whatever continues decides."""
+    news = [loss for loss in losses if lost_goals.is_news(loss, sight.notes)]
+    sentences = [lost_goals.sentence(loss) for loss in news if loss.kind != "unjudged"]
+    told = cut_list(sentences, GOALS)
+    told += [INTERRUPTED] if sight.notes.judging else []
+    going_on = [part.reason for part in parts if part.action == "continue"]
+    if asked:
+        going_on.append(stop_messages.put_back(asked, sight.notes, tools.fail_after))
+    said = [*cut_list(chosen.said, GOALS), *(text for part in parts for text in part.said)]
+    lost = {loss.goal_id for loss in news}
+    said += _unreadable([error for key, error in sight.broken.items() if key not in lost])
+    if going_on:
+        return Answer("continue", "\n\n".join(going_on), "", _message([*said, *told]))
+    reasons = [part.reason for part in parts] + cut_list(chosen.why_not, GOALS)
+    sentences = [lost_goals.sentence(loss) for loss in losses if loss.kind != "unjudged"]
+    reasons += cut_list(sentences, GOALS)
+    hint = next((part.hint for part in parts if part.hint), "")
+    reason = "; ".join(reasons) or "no active goal on this branch"
+    return Answer("let_go", reason, hint, _message([*said, *told]))
+
+
+def _message(said: Sequence[str]) -> str:
+    """For the user's eyes."""
+    message = "; ".join(text for text in said if text)
+    return f"Flow: {message}" if message else ""
+
+
+def _unreadable(broken: Sequence[FlowError]) -> list[str]:
+    """One line for each goal that cannot be read: it is named, never taken for absent."""
+    lines = [f"cannot read a goal: {explain.visible(str(e.faults[0]))}" for e in broken[:5]]
+    if len(broken) > 5:
+        lines.append(f"and {len(broken) - 5:,} more goals cannot be read: {GOALS}")
+    return lines
+
+
+def _noted(
+    notes: SessionNotes,
+    judged: Sequence[JudgedGoal],
+    losses: Sequence[Loss],
+    asked: Sequence[Loss],
+) -> SessionNotes:
+    """The notes with this stop in them."""
+    seen = [part.goal_id for part in judged]
+    goes_on = [part.goal_id for part in judged if part.action == "continue"]
+    return lost_goals.after(notes, losses, asked)._replace(
+        judged=tuple(dict.fromkeys([*notes.judged, *seen])),
+        continued=tuple(dict.fromkeys([*notes.continued, *goes_on])),
+        judging=False,
+    )
+
+
+def _is_new(notes: SessionNotes, sight: Sight, session: str, tools: StopTools) -> bool:
+    """Whether there is anything to remember of a stop that judged nothing."""
+    if notes != sight.notes:
+        return True
+    return bool(sight.known or sight.goals) and not tools.sessions.has_stopped(session)

@@ -1,0 +1,282 @@
+"""Judging one goal at a stop of an agent: evaluate, the table, the limits, what is written.
+
+The hook is a caller like the command line: it keeps the verdict itself. The one terminal status it
+may write is ``failed`` for a stuck loop, since turning the loop on is the user's standing answer.
+"""
+
+from __future__ import annotations
+
+from flow.app.evaluation.evaluate import Request
+from flow.cheap_typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from flow.core.decision import explain
+from flow.core.stop import messages as stop_messages
+from flow.core.stop import policy as core
+from flow.core.stop.lost_goals import Loss
+from flow.errors import FlowError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flow.app.evaluation.compose import Findings
+    from flow.app.evaluation.evaluate import Evaluated
+    from flow.app.stop.tools import Host, Sight, StopTools
+    from flow.core.decision.verdict import Verdict
+    from flow.core.goal.model import Goal
+    from flow.core.stop.hosts import StopEvent
+    from flow.core.stop.policy import Limits, Loop, Mode, Row, Step, Why
+
+
+class JudgedGoal(NamedTuple):
+    """What a stop comes to for one goal."""
+
+    goal_id: str
+    action: Literal["continue", "let_go"]
+    reason: str
+    said: tuple[str, ...] = ()
+    """For the user's eyes; of a goal that continues, what the agent's text does not have."""
+    hint: str = ""
+    loss: Loss | None = None
+    """It could not be judged, since somebody changed its contract by hand."""
+
+
+def judge(goal: Goal, event: StopEvent, host: Host, tools: StopTools, sight: Sight) -> JudgedGoal:
+    """Evaluate the goal and decide what its state means for this stop."""
+    mode = mode_of(goal, tools.mode)
+    before = tools.record.loop(goal.id, goal.run_id or "")
+    evaluated = tools.evaluate(
+        Request(
+            goal.id,
+            trigger="stop-hook",
+            no_judge=mode != "evaluator-loop",
+            reuse=before.evidence,
+            recall=True,
+            quiet=True,
+        )
+    )
+    verdict, found = evaluated
+    if found is None:
+        text = stop_messages.let_go("untrusted", verdict, asks=True)
+        loss = _contract_by_hand(goal, sight)
+        return JudgedGoal(goal.id, "let_go", text, (text,), verdict.next_step_hint, loss)
+    proof_lost = _proof_lost(goal, verdict, found, host, tools)
+    row = core.row(found.candidate, found.decision, found.opinion, proof_lost)
+    passing = core.passing_set(found.measured)
+    loop = _counted(before, event, verdict, found, row, passing)
+    limits = core.Limits(tools.fail_after, goal.max_iterations, host.cap)
+    step = core.step(row, mode, loop, limits, tree=found.facts.subject.tree, at=tools.now())
+    warnings: list[str] = []
+    if step.why:
+        verdict = _limit(step.why, evaluated, limits, tools)
+        evaluated = evaluated._replace(verdict=verdict)
+    try:
+        warnings += tools.record.persist(verdict)
+    except FlowError as error:
+        warnings.append(f"the verdict stands, but could not be recorded: {error}")
+    answer = _answer(row, step, limits, goal, evaluated, host, tools, warnings, proof_lost)
+    _remember(goal, event, step, verdict, tools, sight)
+    tools.record.keep_loop(verdict.run_id, step.loop)
+    note = _event(row, step, mode, evaluated, passing, event)
+    note |= _turn_fields(goal, evaluated)
+    if event.message is not None:
+        note["last_message"] = tools.record.redacted(event.message)
+    tools.record.note(verdict.run_id, goal.id, note)
+    return answer
+
+
+def _turn_fields(goal: Goal, evaluated: Evaluated) -> dict[str, Any]:
+    """The turn's number; of one that the goal's file does not have also what it came to."""
+    from flow.core.stop import turns
+
+    verdict, found = evaluated
+    fields: dict[str, Any] = {"turn": verdict.turns_evaluated}
+    if found is not None and not found.written:
+        last = {row.criterion_id: row.result for row in found.measurement.rows}
+        result, rows = found.decision.result, verdict.criterion_results
+        fields |= turns.event_fields(goal, result, verdict.reason, rows, last)
+    return fields
+
+
+def _counted(
+    before: Loop, event: StopEvent, verdict: Verdict, found: Findings, row: Row, passing: str
+) -> Loop:
+    """The counters with this stop in them, and the newest evidence of each criterion."""
+    decided = row == "proof_lost" or any(m.decided for m in found.measured)
+    loop = core.counted(
+        before,
+        session=event.session,
+        prompt=event.prompt,
+        continued=event.continued,
+        passing=passing if decided else None,
+    )
+    if event.used is not None:  # a host that counts itself
+        loop = loop._replace(continuations=max(loop.continuations, event.used))
+    refs = {r.criterion_id: r.evidence_ref for r in verdict.criterion_results if r.evidence_ref}
+    return loop._replace(evidence={**before.evidence, **refs})
+
+
+def _remember(
+    goal: Goal, event: StopEvent, step: Step, verdict: Verdict, tools: StopTools, sight: Sight
+) -> None:
+    """Whose the goal is from now on, and that it is missed where it vanishes."""
+    sessions = tools.sessions
+    mine = event.session is not None and sessions.owner(goal.id) == event.session
+    if event.session and (step.action == "continue" or mine):
+        sessions.own(goal.id, event.session)  # not idle
+    known, contract = sight.known.get(goal.id), sight.contracts.get(goal.id, "")
+    if verdict.lifecycle_to != "failed" and (known is None or known.contract != contract):
+        tools.moves.missed(goal, verdict.run_id, verdict.lifecycle_to, contract)
+
+
+def _contract_by_hand(goal: Goal, sight: Sight) -> Loss | None:
+    known = sight.known.get(goal.id)
+    if known is None or not known.contract or known.contract == sight.contracts.get(goal.id):
+        return None
+    return Loss(goal.id, "contract_by_hand")
+
+
+def _proof_lost(
+    goal: Goal, verdict: Verdict, found: Findings, host: Host, tools: StopTools
+) -> tuple[str, ...]:
+    """Required criteria that show nothing now, and whose command did before, or was ended."""
+    if found.candidate != "incomplete":
+        return ()
+    rows = {row.criterion_id: row for row in found.measurement.rows}
+    required = [c for c in goal.criteria if c.must_pass or goal.require_all_pass]
+    lost = []
+    for criterion in required:
+        row = rows.get(criterion.id)
+        if row is None:
+            continue
+        late = criterion.id in found.measurement.out_of_time
+        if not late and not core.may_have_lost_its_proof(row.outcome, row.reason):
+            continue
+        took = tools.record.shown_before(verdict.run_id, criterion)
+        # What never fitted the hook's time is no loss when it does not.
+        fitted = took is not None and (not late or took < host.seconds / 2 / len(required))
+        if fitted or (not late and core.ended_by_signal(row.result)):
+            lost.append(criterion.id)
+    return tuple(lost)
+
+
+def mode_of(goal: Goal, mode: Mode) -> Mode:
+    """``flow_managed`` makes the hook warn at most."""
+    return "warn" if goal.flow_managed and mode != "off" else mode
+
+
+def _limit(why: Why, evaluated: Evaluated, limits: Limits, tools: StopTools) -> Verdict:
+    """What a limit writes: ``failed`` for a stuck loop, a proposal for a spent budget."""
+    verdict = evaluated.verdict
+    sentence = stop_messages.limit_reached(
+        why, stuck=limits.stuck, budget=limits.budget, cap=limits.cap
+    )
+    reason = f"{stop_messages.LIMITS[why]}: {sentence}; {verdict.reason}"
+    found = evaluated.found
+    if why == "stuck" and found and not core.disproved(found.candidate, found.measured):
+        # Nothing was shown to be wrong, so more of the same work is no answer: a person says.
+        tools.moves.wait_for_person(verdict.goal_id, reason)
+        return verdict._replace(
+            verdict="needs_human_review",
+            reason=reason,
+            lifecycle_to="waiting_for_user",
+            next_step_hint=explain.approvals(verdict.goal_id, verdict.criterion_results),
+        )
+    if why == "stuck" and not tools.propose_only:
+        tools.moves.fail(evaluated, reason)
+        hint = (
+            f"look at what failed, then start anew: flow goal create NEW --from {verdict.goal_id}"
+        )
+        return verdict._replace(reason=reason, lifecycle_to="failed", next_step_hint=hint)
+    if why in ("stuck", "budget"):
+        return tools.moves.propose(evaluated, reason, why == "budget")
+    return verdict
+
+
+def _answer(
+    row: Row,
+    step: Step,
+    limits: Limits,
+    goal: Goal,
+    evaluated: Evaluated,
+    host: Host,
+    tools: StopTools,
+    warnings: Sequence[str],
+    proof_lost: Sequence[str],
+) -> JudgedGoal:
+    verdict, found = evaluated
+    if step.action == "continue":
+        text = _continuation(row, step, goal, evaluated, host, tools, proof_lost)
+        return JudgedGoal(goal.id, "continue", text, tuple(warnings))
+    mode = mode_of(goal, tools.mode)
+    text = stop_messages.let_go(row, verdict, asks=mode != "warn" or row in ("proved", "untrusted"))
+    if step.why:
+        sentence = stop_messages.limit_reached(
+            step.why, stuck=limits.stuck, budget=limits.budget, cap=limits.cap
+        )
+        text = f"goal {goal.id}: let go, {stop_messages.LIMITS[step.why]} ({sentence}); {text}"
+        if verdict.lifecycle_to == "failed":
+            text = f"goal {goal.id} is failed: {verdict.reason}"
+    if found is not None and found.measurement.out_of_time:
+        missed = explain.names(found.measurement.out_of_time, 10)
+        text += f"; not reached in the hook's time: {missed}"
+    hint = f"{host.command} {goal.id}"
+    told = f"{text}: {hint}" if row == "proved" else text
+    return JudgedGoal(goal.id, "let_go", text, (told, *warnings), hint)
+
+
+def _continuation(
+    row: Row,
+    step: Step,
+    goal: Goal,
+    evaluated: Evaluated,
+    host: Host,
+    tools: StopTools,
+    proof_lost: Sequence[str],
+) -> str:
+    """The agent's next prompt."""
+    from flow.core.decision.decide import Opinion
+    from flow.core.stop.continuation import Found, continuation
+
+    verdict, findings = evaluated
+    tails = {
+        r.criterion_id: tools.record.output_end(r.evidence_ref)
+        for r in verdict.criterion_results
+        if r.evidence_ref and (r.outcome == "failed" or r.criterion_id in proof_lost)
+    }
+    opinion = findings.opinion if findings is not None and row == "judge_not_achieved" else None
+    found = Found(
+        tails,
+        proof_lost,
+        findings.report.violations if findings is not None else (),
+        opinion if isinstance(opinion, Opinion) else None,
+        not tools.propose_only,
+    )
+    return continuation(goal, verdict, found, step, limit=host.limit, size=host.size)
+
+
+def _event(
+    row: Row,
+    step: Step,
+    mode: Mode,
+    evaluated: Evaluated,
+    passing: str,
+    event: StopEvent,
+) -> dict[str, Any]:
+    """The ``stop`` event: why the hook did what it did, for ``flow goal history``."""
+    verdict, found = evaluated
+    measurement = found.measurement if found is not None else None
+    return {
+        "type": "stop",
+        "host": event.host,
+        "session": event.session,
+        "mode": mode,
+        "row": row,
+        "answer": step.action,
+        "limit": stop_messages.LIMITS.get(step.why) if step.why else None,
+        "verdict": verdict.verdict,
+        "passing_sha256": passing,
+        "continuations": step.loop.continuations,
+        "stuck_turns": step.loop.stuck_turns,
+        "reused": list(measurement.reused) if measurement else [],
+        "out_of_time": list(measurement.out_of_time) if measurement else [],
+        "tree": found.facts.subject.tree if found is not None else None,
+    }

@@ -1,0 +1,1 @@
+"""Moves of a goal that a person makes: create, amend, approve, confirm, close."""

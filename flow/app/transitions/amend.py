@@ -1,0 +1,281 @@
+"""Changing the contract of a live goal, on the record (SPEC section 10, Amendments).
+
+*load → read the new text → compare → (a person) → trust → write.* What is compared with is the
+contract that this user trusted last, not what the file says now: else a change by hand, which
+ended the trust, would go in behind a harmless one.
+"""
+
+from __future__ import annotations
+
+from flow.app.ports import Amendment, Artifact
+from flow.app.transitions.closing import refuse_closed
+from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
+from flow.core.decision.verdict import clip
+from flow.core.goal import amendment
+from flow.core.goal.amendment import Change
+from flow.core.goal.model import contract
+from flow.core.goal.trust_diff import difference
+from flow.errors import FlowError, InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from flow.app.ports import LoadedGoal
+    from flow.app.transitions.closing import Desk
+    from flow.core.boundary.rules import Baseline
+    from flow.core.goal.amendment_rules import Class
+    from flow.core.goal.model import Goal
+
+MOST_CHANGES = 200
+"""Changes that the journal names one by one."""
+
+
+class Basis(NamedTuple):
+    """What this user trusted last: what an amendment is held against."""
+
+    contract: Mapping[str, Any] | None
+    """None where nothing was ever trusted."""
+    why: str = ""
+    """Why a person has to look whatever the new text says; empty: nothing demands it."""
+    holds: bool = False
+    """Whether the contract that the file has now is trusted."""
+    digest: str | None = None
+    """The digest of the contract that was trusted last, where that is another one."""
+
+
+class Tools(NamedTuple):
+    """What amending needs beyond a desk."""
+
+    read: Callable[[str, str], tuple[Goal, tuple[str, ...]]]
+    """(text, its name) → the goal as it stands there, and warnings."""
+    carry: Callable[[Goal, str, str], Goal]
+    """(live goal, new text, its name) → the goal with what is Flow's to keep."""
+    digest: Callable[[Goal], str]
+    """The digest of a goal's contract, its rubrics included."""
+    basis: Callable[[LoadedGoal], Basis]
+    trust: Callable[[Goal, str], None]
+    relock: Callable[[Goal, Baseline, Sequence[str]], Baseline]
+    """The baseline with what (goal) protects and (patterns) did not, as it is now."""
+    rename: Callable[[Goal, Baseline], Baseline]
+    """The baseline with what (goal)'s commands rest on."""
+    lint: Callable[[Goal], Sequence[str]]
+
+
+class Plan(NamedTuple):
+    """An amendment that may be carried out."""
+
+    loaded: LoadedGoal
+    text: str
+    goal: Goal
+    """The goal as it will be."""
+    contract: str
+    before: str
+    """The digest of the contract that it is held against."""
+    changes: tuple[Change, ...]
+    difference: tuple[str, ...]
+    weakening: bool
+    """Whether it needs a person."""
+    protected: tuple[str, ...]
+    """The protected patterns of the contract that it is held against."""
+    trusted: bool
+    """Whether the contract is trusted as the file has it now."""
+    anew: tuple[str, ...]
+    """The criteria whose results go: they ask for something else than before."""
+    warnings: tuple[str, ...]
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is nothing to change."""
+        return self.contract == self.loaded.contract and self.trusted
+
+    @property
+    def kind(self) -> Class:
+        """The class of all changes together."""
+        return amendment.overall(self.changes)
+
+    def to_document(self) -> dict[str, Any]:
+        """As ``--json`` prints it."""
+        return {
+            "goal_id": self.goal.id,
+            "class": self.kind,
+            "changes": [change.to_document() for change in self.changes],
+            "difference": list(self.difference),
+            "needs_person": self.weakening,
+            "contract": self.contract,
+            "before": self.before,
+        }
+
+
+def plan(desk: Desk, tools: Tools, goal_id: str, text: str, name: str) -> Plan:
+    """What the new ``text`` would change; nothing is written.
+
+    ``name`` is the file the text came from. Raises :class:`ContractError` with every fault of the
+    text, :class:`InputError` for another goal's, :class:`StateError` for a closed goal.
+    """
+    desk.ledger.finish(goal_id)
+    loaded = desk.records.goal(goal_id)
+    live = loaded.goal
+    refuse_closed(live, "changing its contract")
+    given, warnings = tools.read(text, name)
+    if given.id != live.id:
+        raise InputError(
+            f"it is the goal {given.id}, not {live.id}",
+            file=name,
+            key="metadata.id",
+            value=given.id,
+            remedy="a goal keeps its id; for another goal: flow goal create --file F",
+        )
+    goal = tools.carry(live, text, name)
+    digest = tools.digest(goal)
+    now, new = contract(live.document), contract(goal.document)
+    basis = Basis(now, holds=True) if live.status == "draft" else tools.basis(loaded)
+    found = _against(basis, new)
+    shown = found or amendment.changes(now, new)
+    return Plan(
+        loaded=loaded,
+        text=text,
+        goal=goal,
+        contract=digest,
+        before=basis.digest or loaded.contract,
+        changes=shown,
+        difference=tuple(difference(basis.contract if found else now, new)),
+        weakening=live.status != "draft" and amendment.overall(found) == "weakening",
+        protected=_protected(basis.contract or {}),
+        trusted=basis.holds,
+        anew=amendment.amended(new, now, *([basis.contract] if basis.contract else ())),
+        warnings=(*warnings, *_kept_by_flow(live, given), *tools.lint(goal)),
+    )
+
+
+def _kept_by_flow(live: Goal, given: Goal) -> list[str]:
+    """What the new text says otherwise and cannot change."""
+    found = []
+    if given.base_commit not in (None, live.base_commit):
+        found.append(f"scope.base_commit stays as it is; to move it: flow goal rebase {live.id}")
+    if given.run_id not in (None, live.run_id):
+        found.append("scope.run_id stays as it is: it is Flow's")
+    return found
+
+
+def _against(basis: Basis, new: Mapping[str, Any]) -> tuple[Change, ...]:
+    """What a person would have to agree to."""
+    found = () if basis.contract is None else amendment.changes(basis.contract, new)
+    return (Change("", "weakening", basis.why), *found) if basis.why else found
+
+
+def _protected(document: Mapping[str, Any]) -> tuple[str, ...]:
+    return tuple((document.get("constraints") or {}).get("protected_paths") or ())
+
+
+def carry_out(
+    desk: Desk,
+    tools: Tools,
+    made: Plan,
+    *,
+    who: str,
+    how: str,
+    asked: str,
+    reason: str | None,
+    by_from: str | None = None,
+) -> None:
+    """Trust the new contract and write it, all or nothing.
+
+    ``how`` is the command, ``asked`` how a person was asked, ``who`` who says so, and ``by_from``
+    where that name comes from, unless the caller gave it. Trust comes
+    first, as in creating a goal, and is taken back where the goal cannot be written. Where the file
+    says it already (a change by hand) trust comes last: what a kill leaves in between is untrusted,
+    and told by whoever trusts it.
+    """
+    live, goal = made.loaded.goal, made.goal
+    run_id = live.run_id or ""
+    baseline = _relocked(desk, tools, made)
+    draft = live.status == "draft"
+    change = Amendment(
+        made.text,
+        made.contract,
+        made.anew,
+        _artifact(made, who=who, how=how, asked=asked, reason=reason, by_from=by_from),
+        {
+            "type": "contract-amended",
+            "class": made.kind,
+            "by": who,
+            **({"by_from": by_from} if by_from else {}),
+            "how": how,
+            "criteria": list(made.anew),
+            "turn": live.turns_evaluated,
+            **({"reason": reason} if reason else {}),
+            "changes": _said(made),
+            "from_sha256": made.before,
+            "contract_sha256": made.contract,
+        },
+        baseline,
+    )
+    by_hand = made.contract == made.loaded.contract
+    if not draft and not by_hand:
+        tools.trust(goal, how)
+    try:
+        desk.ledger.amend(live.id, run_id, made.loaded.seen, change)
+    except FlowError:
+        if made.trusted and not draft:
+            _take_back(desk, tools, made, how)
+        raise
+    if not draft and by_hand:
+        tools.trust(goal, how)
+
+
+def _take_back(desk: Desk, tools: Tools, made: Plan, how: str) -> None:
+    """Trust the old contract again, unless the new one was decided on after all.
+
+    Where even that fails the goal is untrusted: nothing runs until a person has looked.
+    """
+    try:
+        desk.ledger.finish(made.goal.id)
+        if desk.records.goal(made.goal.id).contract == made.loaded.contract:
+            tools.trust(made.loaded.goal, f"{how}, taken back")
+    except FlowError:
+        return
+
+
+def _relocked(desk: Desk, tools: Tools, made: Plan) -> Baseline | None:
+    """The baseline with what is protected from now on; None where it can stay as it is."""
+    live, goal = made.loaded.goal, made.goal
+    # The file may say otherwise than what was trusted: a killed amendment has replaced the baseline
+    # then, and nothing has told of it yet. What was protected keeps its record here, too.
+    same = goal.protected_paths == made.protected == live.protected_paths
+    asks_anew = any("acceptance_criteria" in change.key for change in made.changes)
+    if live.run_id is None or (same and not asks_anew):
+        return None
+    baseline, recorded = desk.baseline(live, live.run_id)
+    if not recorded or live.status == "draft":
+        return None  # then the pinned commit says what was there
+    following = baseline if same else tools.relock(goal, baseline, made.protected)
+    return tools.rename(goal, following) if asks_anew else following
+
+
+def _said(made: Plan) -> list[str]:
+    """The changes as lines."""
+    said = [clip(str(change), 500) for change in made.changes[:MOST_CHANGES]]
+    more = len(made.changes) - MOST_CHANGES
+    return [*said, f"and {more} more"] if more > 0 else said
+
+
+def _artifact(
+    made: Plan, *, who: str, how: str, asked: str, reason: str | None, by_from: str | None
+) -> Artifact:
+    said = _said(made)
+    return Artifact(
+        "contract-amended",
+        {
+            "goal_id": made.goal.id,
+            "class": made.kind,
+            "changes": said or "none",
+            "from": made.before,
+            "to": made.contract,
+            "criteria": list(made.anew) or "none",
+            **({"reason": reason} if reason else {}),
+            "by": who,
+            **({"by_from": by_from} if by_from else {}),
+            "how": how,
+            "asked": asked,
+        },
+    )

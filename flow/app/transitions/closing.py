@@ -1,0 +1,363 @@
+"""The doors to a terminal status (SPEC section 2). Each one needs a person's word, and says whose.
+
+An evaluation cannot come through here: it does not hold the :class:`~flow.app.ports.Ledger` these
+take.
+"""
+
+from __future__ import annotations
+
+from flow.app.evaluation import proposals
+from flow.app.evaluation.compose import transition_artifact
+from flow.app.evaluation.observing import deciding, own_files, refuse_other_branch
+from flow.app.ports import Closing, CriterionUpdate, LastEvaluation, Move, Turn
+from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
+from flow.core.boundary import rules as bounds
+from flow.core.boundary.guards import differences
+from flow.core.decision import explain
+from flow.core.decision.confirming import names_proposal
+from flow.core.decision.verdict import REASON_LIMIT, ProposedTransition, clip
+from flow.core.goal.lifecycle import TERMINAL, Lifecycle
+from flow.errors import StaleProposal, StateError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from flow.app.evaluation.evaluate import Evaluated
+    from flow.app.evaluation.observing import Known
+    from flow.app.ports import (
+        Ledger,
+        LoadedGoal,
+        ProofDisk,
+        Records,
+        TakeSnapshot,
+        TurnLedger,
+    )
+    from flow.core.boundary.rules import Baseline, Snapshot
+    from flow.core.decision.verdict import Verdict
+    from flow.core.goal.lifecycle import NonTerminal, Terminal
+    from flow.core.goal.model import Goal
+    from flow.core.tool_calls.speaker import Speaker
+
+RESULT_OF: Mapping[str, str] = {"achieved": "pass", "failed": "fail"}
+
+
+class Desk(NamedTuple):
+    """What a door needs: both sides of the ledger, and eyes on the working tree."""
+
+    records: Records
+    ledger: Ledger
+    baseline: Callable[[Goal, str], Known]
+    snapshot: TakeSnapshot
+    keep_baseline: Callable[[str, str, Baseline], None]
+    denied_paths: tuple[str, ...]
+    who: str
+    """Who answered, for the journal (a user name, never a promise)."""
+    version: str
+    """Flow's own."""
+    now: Callable[[], str]
+    speaker: Speaker | None = None
+    """From where the command came; None at the stop of an agent."""
+    proof: ProofDisk | None = None
+    """The files that the goal's commands rest on; None where nobody looks at them."""
+    trusted: Callable[[LoadedGoal], tuple[bool, str]] = lambda _loaded: (True, "")
+    """Whether the contract may run here, and why or why not."""
+
+
+class Closed(NamedTuple):
+    """A goal that was just closed."""
+
+    goal_id: str
+    run_id: str
+    status: Terminal
+    reason: str
+    proposal_id: str | None
+
+    def to_document(self) -> dict[str, Any]:
+        """As ``--json`` prints it."""
+        return dict(self._asdict())
+
+
+def confirm(desk: Desk, goal_id: str, proposal_id: str, reason: str | None, how: str) -> Closed:
+    """Write the proposed terminal status, if nothing it rests on has moved.
+
+    ``how`` names the door (``flow goal confirm``). Raises :class:`StaleProposal` saying what moved.
+    """
+    desk.ledger.finish(goal_id)
+    loaded = desk.records.goal(goal_id)
+    goal = loaded.goal
+    proposal = live_proposal(desk.records, goal)
+    if proposal is not None and names_proposal(proposal_id, str(proposal["proposal_id"])):
+        proposal_id = str(proposal["proposal_id"])
+    if goal.status in TERMINAL:
+        raise StaleProposal(
+            f"goal {goal.id} is {goal.status} already, so no proposal for it is live",
+            key="--proposal",
+            value=proposal_id,
+            remedy=f"a closed goal stays closed; start anew: flow goal create NEW --from {goal.id}",
+        )
+    if proposal is None or proposal["proposal_id"] != proposal_id:
+        raise StaleProposal(
+            f"goal {goal.id} has no live proposal {proposal_id!r:.80}",
+            key="--proposal",
+            value=proposal_id,
+            remedy=f"evaluate again: flow goal evaluate {goal.id}",
+        )
+    moved = what_moved(desk, loaded, proposal)
+    if moved:
+        raise StaleProposal(
+            f"the proposal for goal {goal.id} is stale: {'; '.join(moved)}",
+            key="--proposal",
+            value=proposal_id,
+            remedy=f"evaluate again: flow goal evaluate {goal.id}",
+        )
+    to: Terminal = proposal["to"]
+    run_id = str(proposal["run_id"])
+    why = reason or str(proposal["reason"])
+    if goal.status != "active":
+        loaded = _reactivate(desk, loaded, run_id)
+    _close(desk, loaded, run_id, to, why, how, proposal_id, criteria=_counted(goal, proposal))
+    return Closed(goal.id, run_id, to, why, proposal_id)
+
+
+def _counted(goal: Goal, proposal: Mapping[str, Any]) -> tuple[CriterionUpdate, ...]:
+    """The evidence that the proposal counted, where the goal names older one.
+
+    The Stop hook measures again without touching the goal where the result is the same.
+    """
+    refs = {
+        row[0]: (row[1], ref)
+        for row, ref in zip(proposal["results"], proposal["evidence"], strict=True)
+    }
+    return tuple(
+        CriterionUpdate(criterion.id, status, ref)
+        for criterion in goal.criteria
+        for status, ref in [refs.get(criterion.id, (criterion.status, None))]
+        if ref is not None and status == criterion.status and ref != criterion.evidence_ref
+    )
+
+
+def give_up(desk: Desk, evaluated: Evaluated, reason: str, how: str, now: str) -> Closed:
+    """The Stop hook's door: a loop that is stuck makes its goal ``failed`` (SPEC section 6).
+
+    Turning the loop on is the user's standing answer. Only what an evaluation just saw is closed:
+    anything that moved since is refused.
+    """
+    verdict = evaluated.verdict
+    loaded = desk.records.goal(verdict.goal_id)
+    if evaluated.found is not None and loaded.contract != evaluated.found.facts.loaded.contract:
+        raise StateError(
+            f"the contract of goal {verdict.goal_id} was changed while it was evaluated",
+            code="moved",
+            remedy="evaluate again",
+        )
+    if loaded.goal.status != "active":
+        loaded = _reactivate(desk, loaded, verdict.run_id)
+    last = LastEvaluation("fail", clip(reason, REASON_LIMIT), now)
+    _close(desk, loaded, verdict.run_id, "failed", reason, how, None, last)
+    return Closed(verdict.goal_id, verdict.run_id, "failed", reason, None)
+
+
+def propose_failed(
+    ledger: TurnLedger,
+    records: Records,
+    evaluated: Evaluated,
+    reason: str,
+    *,
+    waits: bool,
+    now: str,
+) -> Verdict:
+    """Propose ``failed`` for a reason; with ``waits`` the goal waits for the user meanwhile.
+
+    Returns the verdict with what it proposes. It writes no terminal status.
+    """
+    verdict, found = evaluated
+    if found is None:
+        return verdict
+    loaded = records.goal(verdict.goal_id)
+    goal, subject = loaded.goal, found.facts.subject
+    if subject.tree is None:  # nobody could confirm it
+        return verdict._replace(reason=reason)
+    said = verdict._replace(
+        reason=reason,
+        lifecycle_to="waiting_for_user" if waits else goal.status,
+        proposed_transition=ProposedTransition(
+            "failed",
+            reason,
+            verdict.turns_evaluated,
+            proposals.proposal_id(
+                subject, verdict.verdict, "failed", verdict.criterion_results, found.report.guards
+            ),
+        ),
+    )
+    live = records.proposal(verdict.run_id)
+    proposal = proposals.document(said, subject, now, live, records.counted, found.report.guards)
+    to: NonTerminal = "waiting_for_user" if waits else "active"
+    ledger.write_turn(
+        goal.id,
+        verdict.run_id,
+        loaded.seen,
+        Turn(
+            status=to,
+            turns_evaluated=verdict.turns_evaluated,
+            last_evaluation=LastEvaluation(found.decision.result, clip(reason, REASON_LIMIT), now),
+            criteria=(),
+            artifact=transition_artifact(goal, verdict.run_id, to, reason),
+            event={
+                "type": "transition",
+                "from": goal.status,
+                "to": to,
+                "reason": reason,
+                "proposal_id": proposal["proposal_id"],
+            },
+            proposal=proposal,
+        ),
+    )
+    return said._replace(
+        proposed_transition=said.proposed_transition
+        and said.proposed_transition._replace(proposal_id=proposal["proposal_id"])
+    )
+
+
+def live_proposal(records: Records, goal: Goal) -> Mapping[str, Any] | None:
+    """The proposal that could be confirmed now, as far as the goal's own state says."""
+    if goal.run_id is None:
+        return None
+    proposal = records.proposal(goal.run_id)
+    if proposal is None or not proposals.intact(proposal):
+        return None
+    mine = (goal.id, goal.run_id)
+    return proposal if (proposal["goal_id"], proposal["run_id"]) == mine else None
+
+
+def what_moved(
+    desk: Desk, loaded: LoadedGoal, proposal: Mapping[str, Any], now: Snapshot | None = None
+) -> list[str]:
+    """What is no longer as the proposal saw it; empty while it is live.
+
+    ``now`` is a look at the files that the caller has just taken; without, one is taken here.
+    """
+    goal = loaded.goal
+    moved = []
+    if loaded.contract != proposal["contract"]:
+        moved.append("the contract was changed")
+    trusted, why = desk.trusted(loaded)
+    if not trusted:
+        moved.append(why)
+    baseline = desk.baseline(goal, str(proposal["run_id"])).baseline
+    if now is None:
+        denied = (*goal.denied_paths, *desk.denied_paths)
+        now = desk.snapshot(baseline, denied, deciding(goal, baseline))
+    refuse_other_branch(goal, now.branch)
+    if now.problems:
+        moved.append(f"git cannot say what the files are now ({explain.names(now.problems, 2)})")
+    else:
+        guards = differences(proposal["guards"], now.guards)
+        if guards:
+            names = explain.names(guards)
+            moved.append(f"git's hooks or settings were changed since it was made: {names}")
+        now = now._replace(guards=proposal["guards"])
+        tree = bounds.subject_tree(now, baseline, own_files(goal, baseline), as_recorded=True)
+        if tree != proposal["tree"]:
+            moved.append("the files were changed since it was made")
+        elif proposal.get("proof") is not None and desk.proof is not None:
+            from flow.app.evaluation import proofs
+
+            files = proofs.files_now(goal, baseline, now, desk.proof)
+            if proofs.digest(proofs.ProofLook(after=files)) != proposal["proof"]:
+                moved.append("what the commands rest on was changed since it was made")
+        moved += _outside(desk, goal, now, baseline) if proposal["to"] == "achieved" else []
+    moved += proposals.lost(proposal, desk.records.counted)
+    moved += proposals.outdated(proposal, desk.records.counted, desk.version, desk.now())
+    return moved
+
+
+def _outside(desk: Desk, goal: Goal, now: Snapshot, baseline: Baseline) -> list[str]:
+    """The changed paths that are not the goal's: the settings may deny more than they did."""
+    report = bounds.judge(
+        now,
+        baseline,
+        allowed=goal.allowed_paths,
+        denied=(*goal.denied_paths, *desk.denied_paths),
+        own_files=own_files(goal, baseline),
+    )
+    named = [f"{explain.visible(each.path)} ({each.why})" for each in report.violations]
+    return [f"outside the goal's paths: {explain.names(named, 5)}"] if named else []
+
+
+def clear(desk: Desk, goal_id: str, reason: str, how: str) -> Closed:
+    """Cancel a goal that is not closed yet."""
+    desk.ledger.finish(goal_id)
+    loaded = desk.records.goal(goal_id)
+    run_id = loaded.goal.run_id or ""
+    _close(desk, loaded, run_id, "cancelled", reason, how, None)
+    return Closed(goal_id, run_id, "cancelled", reason, None)
+
+
+def _reactivate(desk: Desk, loaded: LoadedGoal, run_id: str) -> LoadedGoal:
+    """``blocked → achieved`` is two recorded steps."""
+    goal = loaded.goal
+    reason = "resumed to be closed"
+    desk.ledger.move(
+        goal.id,
+        run_id,
+        loaded.seen,
+        Move(
+            to="active",
+            reason=reason,
+            artifact=transition_artifact(goal, run_id, "active", reason),
+            event={"type": "transition", "from": goal.status, "to": "active", "reason": reason},
+        ),
+    )
+    return desk.records.goal(goal.id)
+
+
+def _close(
+    desk: Desk,
+    loaded: LoadedGoal,
+    run_id: str,
+    to: Terminal,
+    reason: str,
+    how: str,
+    proposal_id: str | None,
+    last_evaluation: LastEvaluation | None = None,
+    criteria: tuple[CriterionUpdate, ...] = (),
+) -> None:
+    goal = loaded.goal
+    Lifecycle(goal.id, goal.status).move(to)  # the ledger asks the table again, under its lock
+    artifact = transition_artifact(goal, run_id, to, reason, RESULT_OF.get(to))
+    fields = {**artifact.fields, "confirmed_by": desk.who, "how": how}
+    if proposal_id:
+        fields["proposal_id"] = proposal_id
+    desk.ledger.close(
+        goal.id,
+        run_id,
+        loaded.seen,
+        Closing(
+            to=to,
+            reason=reason,
+            artifact=artifact._replace(fields=fields),
+            event={
+                "type": "confirmed" if proposal_id else "transition",
+                "from": goal.status,
+                "to": to,
+                "reason": reason,
+                "by": desk.who,
+                "how": how,
+                "proposal_id": proposal_id,
+            },
+            proposal_id=proposal_id,
+            last_evaluation=last_evaluation,
+            criteria=criteria,
+        ),
+    )
+
+
+def refuse_closed(goal: Goal, doing: str) -> None:
+    """Raise :class:`StateError` where ``goal`` is closed."""
+    if goal.status in TERMINAL:
+        raise StateError(
+            f"goal {goal.id} is {goal.status}; {doing} is not possible any more",
+            key="lifecycle.status",
+            value=goal.status,
+            remedy=f"start anew: flow goal create NEW --from {goal.id}",
+        )

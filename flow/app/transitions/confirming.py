@@ -1,0 +1,308 @@
+"""Gathering what a person must know before a goal is closed; nothing is run, nothing is written."""
+
+from __future__ import annotations
+
+from flow.app.evaluation import proofs, protected_files
+from flow.app.evaluation.observing import deciding, difference, own_files
+from flow.app.transitions import closing as transitions_closing
+from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from flow.core.boundary import rules as bounds
+from flow.core.decision.confirming import (
+    ConfirmQuestion,
+    ContractStep,
+    CriterionProof,
+    ProvedBy,
+    TrustGround,
+)
+from flow.core.evidence.model import GENERAL_LIMITATIONS
+from flow.core.evidence.proof import ProofChange
+from flow.core.goal.model import contract
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from flow.app.ports import LoadedGoal
+    from flow.app.transitions.closing import Desk
+    from flow.core.boundary.rules import Baseline, Snapshot
+    from flow.core.evidence.model import Evidence
+    from flow.core.goal.model import Criterion, Goal
+
+STARTS = ("flow goal create", "flow goal activate")
+"""The commands whose trust is in the contract that a goal began with."""
+
+
+class TrustedContract(NamedTuple):
+    """A contract that this user trusted, from the trust ledger."""
+
+    at: str
+    how: str
+    said_from: str
+    agent: str
+    digest: str
+    contract: Mapping[str, Any]
+
+
+class ConfirmSources(Protocol):
+    """Where the question's facts come from, beside the desk."""
+
+    def trusted(self, loaded: LoadedGoal) -> tuple[bool, str]:
+        """Whether the contract may run here, and why or why not."""
+
+    def history(self, goal_id: str) -> Sequence[TrustedContract]:
+        """Every contract of the goal that this user trusted, newest first."""
+
+    def amendments(self, run_id: str) -> Sequence[Mapping[str, Any]]:
+        """The run's events about its contract, oldest first."""
+
+    def others_open(self, goal_id: str) -> Sequence[str]:
+        """The branch's other goals that are not done, a line each."""
+
+
+def question(
+    desk: Desk,
+    loaded: LoadedGoal,
+    proposal: Mapping[str, Any],
+    sources: ConfirmSources,
+    look: Snapshot | None = None,
+) -> ConfirmQuestion:
+    """What a person must know before ``proposal`` is confirmed, as everything is now.
+
+    ``look`` is how the evaluation that has just proposed it left the files; without, they are
+    looked at here, once for all that is told.
+    """
+    goal, run_id = loaded.goal, str(proposal["run_id"])
+    known = desk.baseline(goal, run_id)
+    baseline = known.baseline
+    denied = (*goal.denied_paths, *desk.denied_paths)
+    snapshot = look or desk.snapshot(baseline, denied, deciding(goal, baseline))
+    own = own_files(goal, baseline)
+    report = bounds.judge(
+        snapshot, baseline, allowed=goal.allowed_paths, denied=denied, own_files=own
+    )
+    unknown = [f"the files cannot be looked at: {problem}" for problem in snapshot.problems]
+    history = sources.history(goal.id)
+    steps, gaps = contract_steps(loaded, history, sources.amendments(run_id))
+    proof = _proof(desk, goal, baseline, snapshot)
+    changed = _changed(snapshot, baseline, report.by_products, own)
+    moved = (
+        ()
+        if snapshot.problems
+        else tuple(transitions_closing.what_moved(desk, loaded, proposal, snapshot))
+    )
+    return ConfirmQuestion(
+        goal_id=goal.id,
+        to=str(proposal["to"]),
+        proposal_id=str(proposal["proposal_id"]),
+        outcome=goal.outcome,
+        reason=str(proposal["reason"]),
+        criteria=tuple(_criteria(desk, goal, proposal)),
+        contract=steps,
+        proof=proof,
+        approved=_approved(desk, goal, run_id, snapshot, baseline),
+        changed_files=len(changed),
+        others=tuple(sources.others_open(goal.id)),
+        only_proof=bool(changed) and changed <= {file.path for file in proof.files},
+        outside=tuple(violation.path for violation in report.violations),
+        left_behind=report.by_products,
+        trust=_trust(loaded, sources, history),
+        unknown=(*unknown, *gaps, *proof.unknown),
+        moved=moved,
+    )
+
+
+def _criteria(desk: Desk, goal: Goal, proposal: Mapping[str, Any]) -> Iterable[CriterionProof]:
+    """Each criterion of the contract, also one that the proposal says nothing of."""
+    rows = {
+        str(row[0]): (str(row[1]), str(row[2]), ref)
+        for row, ref in zip(proposal["results"], proposal["evidence"], strict=True)
+    }
+    for criterion in goal.criteria:
+        status, outcome, reference = rows.get(criterion.id, ("pending", "not_run", None))
+        evidence = desk.records.counted(reference) if reference is not None else None
+        by, result = _result(criterion, status, outcome, evidence)
+        yield CriterionProof(
+            criterion.id,
+            criterion.text,
+            criterion.verification_command,
+            criterion.must_pass,
+            status == "pass",
+            by,
+            result,
+            _limitations(criterion, evidence),
+        )
+
+
+def _limitations(criterion: Criterion, evidence: Evidence | None) -> tuple[str, ...]:
+    """What the proof does not show: by the contract's words, and by what Flow found."""
+    found = evidence.document["evidence"].get("limitations") if evidence is not None else None
+    more = [text for text in found or () if text not in GENERAL_LIMITATIONS]
+    return tuple(dict.fromkeys((*criterion.limitations, *more)))
+
+
+def _result(
+    criterion: Criterion, status: str, outcome: str, evidence: Evidence | None
+) -> tuple[ProvedBy, str]:
+    """By what, and with which figures."""
+    if evidence is None:
+        return "nothing", "nothing measured it" if outcome == "not_run" else outcome
+    body = evidence.document["evidence"]
+    if evidence.type == "human_approval":
+        note = f', "{body["note"]}"' if body.get("note") else ""
+        return "person", f"approved by {_approver(evidence)}{note}"
+    if evidence.type == "llm_judge_report":
+        return "judge", _judged(criterion, body)
+    code = f"exit {evidence.exit_code}" if evidence.exit_code is not None else outcome
+    repeat = body.get("repeat") or {}
+    runs = repeat.get("runs")
+    passed = repeat.get("passed")
+    if isinstance(runs, int) and runs > 1:
+        code += f", {passed if isinstance(passed, int) else runs} of {runs}"
+    elif status == "pass" and outcome != "passed":
+        code += f", {outcome}"
+    return ("command" if status == "pass" else "nothing"), code
+
+
+def _judged(criterion: Criterion, body: Mapping[str, Any]) -> str:
+    judgement = body.get("judgement") or {}
+    rows = [*(judgement.get("apart") or ()), *(judgement.get("criteria") or ())]
+    named = (row for row in rows if criterion.id in (row.get("criterion_id"), row.get("id")))
+    own: Mapping[str, Any] = next(named, {})
+    figures = {**judgement, **{key: value for key, value in own.items() if value is not None}}
+    names = ("score", "mean", "confidence")
+    figure = next((figures[name] for name in names if figures.get(name) is not None), None)
+    needed = figures.get("threshold")
+    text = "a judge" if figure is None else f"a judge, {figure}"
+    return f"{text}, needs {needed}" if needed is not None else text
+
+
+def contract_steps(
+    loaded: LoadedGoal,
+    history: Sequence[TrustedContract],
+    events: Sequence[Mapping[str, Any]],
+) -> tuple[tuple[ContractStep, ...], tuple[str, ...]]:
+    """(each change of the contract since the start, why there may be more).
+
+    From this user's own record of what was trusted, which no checkout can write; the run's events
+    add who it was. What another user amended is known by the events alone.
+    """
+    since: list[TrustedContract] = []
+    begun = False
+    for entry in history:
+        since.append(entry)
+        if entry.how in STARTS:
+            begun = True
+            break
+    since.reverse()
+    by_digest = {str(event.get("contract_sha256")): event for event in events}
+    steps: list[ContractStep] = []
+    for before, after in zip(since, since[1:], strict=False):  # noqa: RUF007
+        step = _step(before.contract, after.contract, after, by_digest.pop(after.digest, {}))
+        if step is not None:
+            steps.append(step)
+    known = {entry.digest for entry in since}
+    steps += [_told(event) for digest, event in by_digest.items() if digest not in known]
+    now = contract(loaded.goal.document)
+    if since and since[-1].digest != loaded.contract:
+        event = by_digest.get(loaded.contract, {})
+        if not event:
+            unsigned = TrustedContract("", "nothing on record says how", "", "", "", now)
+            step = _step(since[-1].contract, now, unsigned, {})
+            steps += [step] if step is not None else []
+    gaps = [] if begun else [_unknown_start(since)]
+    return tuple(sorted(steps, key=lambda step: step.at or "~")), tuple(gaps)
+
+
+def _unknown_start(since: Sequence[TrustedContract]) -> str:
+    first = f"; the first one known is of {since[0].at} ({since[0].how})" if since else ""
+    return f"the contract that the goal began with is not on your own record{first}"
+
+
+def _step(
+    old: Mapping[str, Any],
+    new: Mapping[str, Any],
+    entry: TrustedContract,
+    event: Mapping[str, Any],
+) -> ContractStep | None:
+    from flow.core.goal.amendment import changes, overall
+    from flow.core.goal.trust_diff import difference
+
+    lines = difference(old, new)
+    if not lines:
+        return None
+    return ContractStep(
+        entry.at or str(event.get("at") or ""),
+        str(event.get("by") or ""),
+        entry.how,
+        entry.said_from or str(event.get("said_from") or ""),
+        overall(changes(old, new)),
+        tuple(lines),
+        str(event.get("reason") or ""),
+    )
+
+
+def _told(event: Mapping[str, Any]) -> ContractStep:
+    """An amendment that this user's own record does not know, in the words of its event."""
+    said = event.get("changes")
+    lines = [str(line) for line in said] if isinstance(said, list) else []
+    return ContractStep(
+        str(event.get("at") or ""),
+        str(event.get("by") or ""),
+        str(event.get("how") or "on another machine, or by another user"),
+        str(event.get("said_from") or ""),
+        str(event.get("class") or ""),
+        tuple(lines or ["what changed is not on record"]),
+        str(event.get("reason") or ""),
+    )
+
+
+def _proof(desk: Desk, goal: Goal, baseline: Baseline, snapshot: Snapshot) -> ProofChange:
+    if desk.proof is None:
+        return ProofChange("", (), ("what the commands rest on was not looked at",))
+    look = proofs.ProofLook(proofs.files_now(goal, baseline, snapshot, desk.proof))
+    return proofs.change(look, goal, baseline, desk.proof)
+
+
+def _approved(
+    desk: Desk, goal: Goal, run_id: str, snapshot: Snapshot, baseline: Baseline
+) -> dict[str, str]:
+    """path → whose approval covers its change."""
+    found = difference(goal, snapshot, baseline)
+    if found is None or not protected_files.approved(goal, run_id, found, desk.records):
+        return {}
+    evidence = desk.records.counted_last(run_id, protected_files.APPROVED)
+    if evidence is None:
+        return {}
+    return dict.fromkeys(found.paths, _approver(evidence))
+
+
+def _approver(evidence: Evidence) -> str:
+    """Who approved, when, and from where it was said."""
+    body = evidence.document["evidence"]
+    who, said_from = body.get("approved_by") or "a person", body.get("said_from")
+    shell = {"agent": "an agent's shell"}.get(str(said_from), said_from)
+    place = f"said from {shell}" if said_from else "from where is not on record"
+    return f"{who}, {evidence.created_at}, {place}"
+
+
+def _changed(
+    snapshot: Snapshot, baseline: Baseline, left: Sequence[str], own: Callable[..., bool]
+) -> set[str]:
+    """The files that are not as they were when the goal began, less by-products and Flow's own."""
+    aside = set(left)
+    return {
+        change.path
+        for change in snapshot.changes
+        if change.path not in aside
+        and not own(change.path)
+        and not bounds.as_at_activation(change, baseline)
+    }
+
+
+def _trust(
+    loaded: LoadedGoal, sources: ConfirmSources, history: Sequence[TrustedContract]
+) -> TrustGround:
+    trusted, why = sources.trusted(loaded)
+    entry = next((one for one in history if one.digest == loaded.contract), None)
+    if entry is None:
+        return TrustGround(trusted, why)
+    return TrustGround(trusted, why, entry.at, entry.how, entry.said_from, entry.agent)

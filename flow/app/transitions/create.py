@@ -1,0 +1,268 @@
+"""Creating a goal, and moving its pinned base (SPEC sections 4, 5 and 7)."""
+
+from __future__ import annotations
+
+from flow.app.evaluation.observing import refuse_other_branch
+from flow.app.ports import Artifact, Move
+from flow.app.transitions.closing import refuse_closed
+from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
+from flow.core import layout
+from flow.core.decision import explain
+from flow.core.goal import draft
+from flow.core.judging.goal import delegated
+from flow.core.judging.goal.delegated import DebateOrder
+from flow.errors import ContractError, Fault, StateError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from flow.app.ports import LoadedGoal
+    from flow.app.transitions.closing import Desk
+    from flow.core.boundary.rules import Baseline
+    from flow.core.goal.model import Criterion, Goal
+
+Edit = tuple[tuple[str | int, ...], Any]
+
+
+class Parsed(NamedTuple):
+    """A goal text with what it means."""
+
+    text: str
+    goal: Goal
+    warnings: tuple[str, ...]
+
+
+class Outside(NamedTuple):
+    """A path that was committed since the base and that the goal does not allow."""
+
+    path: str
+    why: str
+    commits: tuple[str, ...]
+    """``<short id> <subject>`` of the commits that touched it, newest first."""
+
+
+class Workshop(NamedTuple):
+    """What creating needs beyond a desk."""
+
+    parse: Callable[[str, str], Parsed]
+    """(text, name of the file it came from) → the goal; every fault at once."""
+    edit: Callable[[str, Sequence[Edit]], str]
+    pin: Callable[[Goal, str | None], Baseline]
+    """Pins (goal, --base)."""
+    outside: Callable[[Goal, Baseline], Sequence[Outside]]
+    """What was committed since the base outside the goal's paths."""
+    write: Callable[[str, str, Baseline | None, Artifact, Mapping[str, Any]], str]
+    """(text, run id, baseline, artifact, event): publishes the goal, all or nothing."""
+    trust: Callable[[Goal, str], None]
+    branch: Callable[[], str | None]
+    missing_programs: Callable[[Goal], list[str]]
+    command_warnings: Callable[[Goal], list[str]]
+    """A warning for each command that cannot show what it should, by its text."""
+    syntax_faults: Callable[[Goal], list[Fault]]
+    """A fault for each command that bash cannot read."""
+    already_green: Callable[[Goal], list[str]]
+    """A warning for each command that passes now; runs those that only look."""
+
+
+class Created(NamedTuple):
+    """A goal that was just created."""
+
+    goal_id: str
+    status: str
+    file: str
+    run_id: str | None
+    base_commit: str | None
+    warnings: tuple[str, ...]
+
+    def to_document(self) -> dict[str, Any]:
+        """As ``--json`` prints it."""
+        return {**self._asdict(), "warnings": list(self.warnings)}
+
+
+def create(
+    shop: Workshop,
+    text: str,
+    name: str,
+    *,
+    as_draft: bool,
+    base: str | None,
+    source: str,
+    now: str,
+) -> Created:
+    """Write a goal as ``active`` (or ``draft``), record trust, journal.
+
+    ``name`` is the file the text came from, for messages. Raises :class:`ContractError` with every
+    fault, :class:`StateError` where commits since the base already lie outside the goal's paths.
+    """
+    parsed = shop.parse(text, name)
+    goal = parsed.goal
+    faults = draft.starting_faults(goal.document)
+    refused = [Fault(why, file=name, key=key) for key, why in faults]
+    refused += shop.syntax_faults(goal)
+    if refused:
+        raise ContractError(refused)
+    refuse_other_branch(goal, shop.branch())
+    baseline = None
+    run_id = goal.run_id or layout.run_id_for(goal.id, now)
+    if not as_draft:
+        baseline = shop.pin(goal, base)
+        _refuse_outside(goal, shop.outside(goal, baseline), base)
+    final = shop.edit(
+        text,
+        draft.starting_changes(
+            goal.document,
+            status="draft" if as_draft else "active",
+            run_id=run_id,
+            base_commit=baseline.base_commit if baseline else None,
+        ),
+    )
+    ready = shop.parse(final, name).goal
+    if not as_draft:
+        shop.trust(ready, "flow goal create")  # first: a contract nobody published harms nobody
+    shop.write(
+        final,
+        run_id,
+        baseline,
+        Artifact("goal-created", {"goal_id": goal.id, "source": goal.source or source}),
+        {"type": "created", "to": ready.status, "source": source},
+    )
+    return Created(
+        goal.id,
+        ready.status,
+        layout.goal_file(goal.id),
+        ready.run_id,
+        ready.base_commit,
+        (
+            *parsed.warnings,
+            *lint(ready, [*shop.missing_programs(ready), *shop.command_warnings(ready)]),
+            *(() if as_draft else shop.already_green(ready)),
+        ),
+    )
+
+
+def _refuse_outside(goal: Goal, outside: Sequence[Outside], base: str | None) -> None:
+    if not outside or base is not None:
+        return
+    named = [f"{o.path} ({o.commits[0]})" if o.commits else o.path for o in outside]
+    raise StateError(
+        f"commits since the base of goal {goal.id} already changed paths outside its own: "
+        f"{explain.names(named)}",
+        code="outside_base",
+        key="constraints.allowed_paths",
+        value=outside[0].path,
+        remedy="say from where to count (--base REF, --base HEAD: from here), or widen the paths",
+    )
+
+
+def lint(goal: Goal, about_commands: Sequence[str]) -> list[str]:
+    """What a careful reader would ask about a new goal."""
+    found = list(about_commands)
+    if not goal.allowed_paths:
+        found.append("constraints.allowed_paths is empty: every path may be changed")
+    fuzzy = [c.id for c in goal.criteria if c.fuzzy and c.must_pass]
+    if fuzzy and goal.evaluator_type == "deterministic":
+        found.append(
+            f"{explain.names(fuzzy)}: no command proves it and evaluator.type is deterministic, "
+            f"so only an approval can"
+        )
+    bare = [c.id for c in goal.criteria if c.id in fuzzy and _bare(c)]
+    if bare and goal.evaluator_type != "deterministic":
+        found.append(f"{explain.names(bare)}: a debate without a solution has nothing to judge")
+    return found
+
+
+def _bare(criterion: Criterion) -> bool:
+    """Whether it is put to a debate that is given nothing to judge."""
+    orders = delegated.orders(criterion)
+    return any(isinstance(order, DebateOrder) and not order.solution for order in orders)
+
+
+class Rebase(NamedTuple):
+    """A move of the pinned base that a person may accept."""
+
+    goal_id: str
+    old_base: str | None
+    new_base: str | None
+    stops_counting: tuple[str, ...]
+    """Files that only the other side changed."""
+    baseline: Baseline
+    loaded: LoadedGoal
+
+    def to_document(self) -> dict[str, Any]:
+        """As ``--json`` prints it."""
+        return {
+            "goal_id": self.goal_id,
+            "old_base": self.old_base,
+            "new_base": self.new_base,
+            "stops_counting": [explain.visible(path) for path in self.stops_counting],
+        }
+
+
+def plan_rebase(
+    desk: Desk,
+    goal_id: str,
+    rebased: Callable[[Goal, Baseline], tuple[Baseline, Sequence[str]]],
+    branch: str | None,
+) -> Rebase:
+    """What moving the pin of ``goal_id`` would do; nothing is written."""
+    desk.ledger.finish(goal_id)
+    loaded = desk.records.goal(goal_id)
+    goal = loaded.goal
+    refuse_closed(goal, "moving its base")
+    refuse_other_branch(goal, branch)
+    if goal.run_id is None or goal.base_commit is None:
+        raise StateError(
+            f"goal {goal.id} has no pinned base yet",
+            key="scope.base_commit",
+            remedy=f"flow goal activate {goal.id}",
+        )
+    old = desk.baseline(goal, goal.run_id).baseline
+    new, only_theirs = rebased(goal, old)
+    return Rebase(goal.id, old.base_commit, new.base_commit, tuple(only_theirs), new, loaded)
+
+
+def do_rebase(
+    desk: Desk,
+    plan: Rebase,
+    trust: Callable[[Goal, str], None],
+) -> None:
+    """Write an accepted plan: the pin, the baseline, trust in the contract that names it."""
+    goal = plan.loaded.goal
+    run_id = goal.run_id or ""
+    reason = f"base moved from {_short(plan.old_base)} to {_short(plan.new_base)}"
+    status: Any = goal.status  # not closed: plan_rebase has refused that
+    desk.keep_baseline(goal.id, run_id, plan.baseline)
+    desk.ledger.move(
+        goal.id,
+        run_id,
+        plan.loaded.seen,
+        Move(
+            to=status,
+            reason=reason,
+            artifact=Artifact(
+                "contract-amended",
+                {
+                    "goal_id": goal.id,
+                    "change": "scope.base_commit",
+                    "from": plan.old_base or "none",
+                    "to": plan.new_base or "none",
+                    "by": desk.who,
+                    "stops_counting": [explain.visible(p) for p in plan.stops_counting[:200]]
+                    or "none",
+                },
+            ),
+            event={
+                "type": "rebased",
+                "from": plan.old_base,
+                "to": plan.new_base,
+                "files": len(plan.stops_counting),
+                "by": desk.who,
+            },
+            scope={"base_commit": plan.new_base},
+        ),
+    )
+    trust(desk.records.goal(goal.id).goal, "flow goal rebase")
+
+
+def _short(commit: str | None) -> str:
+    return commit[:12] if commit else "none"

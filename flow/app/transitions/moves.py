@@ -1,0 +1,253 @@
+"""Moves a person makes that close nothing: activate, pause, resume, approve (SPEC section 2)."""
+
+from __future__ import annotations
+
+from flow.app.evaluation import protected_files
+from flow.app.evaluation.compose import transition_artifact
+from flow.app.evaluation.observing import deciding, refuse_other_branch, subject_of
+from flow.app.evaluation.protected_files import PROTECTED
+from flow.app.ports import Approval, Artifact, CriterionUpdate, Move
+from flow.app.transitions.closing import refuse_closed
+from flow.cheap_typing import TYPE_CHECKING, Any
+from flow.core import layout
+from flow.core.decision import explain
+from flow.core.evidence.model import APPROVER, ONLY_WORD, evidence_document
+from flow.core.goal.lifecycle import Lifecycle
+from flow.core.stop.pause import PAUSED_STATUS
+from flow.errors import GitError, InputError, StateError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from flow.app.ports import LoadedGoal
+    from flow.app.transitions.closing import Desk
+    from flow.core.boundary.rules import Baseline
+    from flow.core.goal.lifecycle import NonTerminal
+    from flow.core.goal.model import Goal
+    from flow.core.stop.pause import Pause
+
+GUARDS = "guards"
+"""Stands in for a criterion's id where hooks and git settings are approved."""
+
+
+def activate(
+    desk: Desk,
+    goal_id: str,
+    pin: Callable[[Goal], Baseline],
+    trust: Callable[[LoadedGoal, str], None],
+    now: str,
+) -> LoadedGoal:
+    """``draft → active``: pin the base, record trust, move (SPEC section 2)."""
+    desk.ledger.finish(goal_id)
+    loaded = desk.records.goal(goal_id)
+    goal = loaded.goal
+    if goal.status != "draft":
+        raise StateError(
+            f"goal {goal.id} is {goal.status}, not a draft",
+            key="lifecycle.status",
+            value=goal.status,
+            remedy="it has been started before; see where it stands: flow goal status",
+        )
+    run_id = goal.run_id or layout.run_id_for(goal.id, now)
+    baseline = pin(goal)
+    desk.keep_baseline(goal.id, run_id, baseline)
+    scope: dict[str, Any] = {"run_id": run_id, "base_commit": baseline.base_commit}
+    reason = "activated"
+    desk.ledger.move(
+        goal.id,
+        run_id,
+        loaded.seen,
+        _move(goal, run_id, "active", reason, desk.who, scope=scope),
+    )
+    after = desk.records.goal(goal.id)
+    trust(after, "flow goal activate")
+    return after
+
+
+def shift(desk: Desk, goal_id: str, to: NonTerminal, reason: str) -> LoadedGoal:
+    """``pause`` and ``resume``: one recorded non-terminal move."""
+    desk.ledger.finish(goal_id)
+    loaded = desk.records.goal(goal_id)
+    goal = loaded.goal
+    Lifecycle(goal.id, goal.status).move(to)
+    _refuse_draft(goal)
+    if goal.status != to:
+        desk.ledger.move(
+            goal.id,
+            goal.run_id or "",
+            loaded.seen,
+            _move(goal, goal.run_id or "", to, reason, desk.who),
+        )
+    return desk.records.goal(goal.id)
+
+
+def pause(
+    desk: Desk, goal_id: str, reason: str, paused: Callable[[Goal], Pause | None]
+) -> LoadedGoal:
+    """Set a goal aside, with the reason on record.
+
+    A blocked goal becomes active first, as the table has it. One that waits for a person already
+    keeps its status, and the reason is recorded all the same; the same pause is recorded once.
+    """
+    desk.ledger.finish(goal_id)
+    loaded = desk.records.goal(goal_id)
+    goal = loaded.goal
+    if goal.status == "blocked":
+        loaded = shift(desk, goal_id, "active", f"resumed to be paused: {reason}")
+    elif goal.status == PAUSED_STATUS:
+        known = paused(goal)
+        if known is not None and (known.reason, known.by) == (reason, desk.who):
+            return loaded
+        run_id = goal.run_id or ""
+        move = _move(goal, run_id, PAUSED_STATUS, reason, desk.who)
+        desk.ledger.move(goal.id, run_id, loaded.seen, move)
+        return desk.records.goal(goal.id)
+    return shift(desk, loaded.goal.id, PAUSED_STATUS, reason)
+
+
+def _refuse_draft(goal: Goal) -> None:
+    if goal.status == "draft":
+        raise StateError(
+            f"goal {goal.id} is a draft",
+            key="lifecycle.status",
+            value=goal.status,
+            remedy=f"flow goal activate {goal.id}",
+        )
+
+
+def _move(
+    goal: Goal,
+    run_id: str,
+    to: NonTerminal,
+    reason: str,
+    who: str,
+    *,
+    scope: dict[str, Any] | None = None,
+) -> Move:
+    artifact = transition_artifact(goal, run_id, to, reason)
+    return Move(
+        to=to,
+        reason=reason,
+        artifact=artifact._replace(fields={**artifact.fields, "by": who}),
+        event={
+            "type": "transition",
+            "from": goal.status,
+            "to": to,
+            "reason": reason,
+            "by": who,
+        },
+        scope=scope or {},
+    )
+
+
+def approve(
+    desk: Desk,
+    goal_id: str,
+    criterion_id: str,
+    by: str,
+    note: str,
+    now: str,
+    version: str,
+    by_from: str | None = None,
+) -> str:
+    """Record a person's word for a fuzzy criterion, changed guards or changed protected files.
+
+    ``by_from`` says where the name ``by`` comes from, unless the caller gave it.
+    Returns the sidecar's path. A criterion with a command is never approved: its exit code speaks
+    (SPEC, iron law).
+    """
+    for key, value in (("--by", by), ("--note", note)):
+        if not value.strip():
+            raise InputError(f"{key} is empty", key=key, remedy="say who approves and why")
+    desk.ledger.finish(goal_id)
+    loaded = desk.records.goal(goal_id)
+    goal = loaded.goal
+    refuse_closed(goal, "approving")
+    _refuse_draft(goal)
+    guards, protected = criterion_id == GUARDS, criterion_id == PROTECTED
+    criterion = None if guards or protected else goal.criterion(criterion_id)
+    if criterion is None and not guards and not protected:
+        fuzzy = [c.id for c in goal.criteria if c.fuzzy]
+        raise InputError(
+            f"goal {goal.id} has no criterion {criterion_id!r:.60}",
+            key="AC",
+            value=criterion_id,
+            remedy=f"fuzzy criteria here: {explain.names(fuzzy) or 'none'}",
+        )
+    if criterion is not None and not criterion.fuzzy:
+        raise StateError(
+            f"{criterion.id} has a verification_command; only its exit code can prove it",
+            key="AC",
+            value=criterion.id,
+            remedy=f"flow goal evaluate {goal.id}",
+        )
+    run_id = goal.run_id or layout.run_id_for(goal.id, now)
+    baseline, recorded = desk.baseline(goal, run_id)
+    snapshot = desk.snapshot(
+        baseline, (*goal.denied_paths, *desk.denied_paths), deciding(goal, baseline)
+    )
+    refuse_other_branch(goal, snapshot.branch)
+    if snapshot.problems:
+        raise GitError(
+            f"the files cannot be told apart now: {explain.names(snapshot.problems, 3)}",
+            remedy="an approval is tied to the files it was given for; make git answer first",
+        )
+    changes = protected_files.to_approve(goal, snapshot, baseline) if protected else None
+    if guards and not recorded:
+        desk.keep_baseline(goal.id, run_id, baseline)  # from here on it can be compared again
+    subject = subject_of(loaded, snapshot, baseline, version)
+    name = criterion.id.lower() if criterion else criterion_id
+    evidence_id, path = desk.ledger.record_evidence(
+        evidence_document(
+            id=f"evidence-{name}-approval-{goal.turns_evaluated}",
+            goal=goal.id,
+            run_id=run_id,
+            created_at=now,
+            created_by=APPROVER,
+            type="human_approval",
+            body={
+                "proves": [criterion.id] if criterion else [],
+                "approved_by": by,
+                **({"by_from": by_from} if by_from else {}),
+                **(desk.speaker.fields() if desk.speaker else {}),
+                "note": note,
+                "criterion_digest": criterion.digest if criterion else None,
+                "guards": dict(snapshot.guards) if guards else None,
+                "protected_changes": changes.to_document() if changes else None,
+                "limitations": [ONLY_WORD],
+                "subject": subject.to_document(),
+            },
+        ),
+        suffix=True,
+    )
+    desk.ledger.approve(
+        goal.id,
+        run_id,
+        loaded.seen,
+        Approval(
+            criterion=CriterionUpdate(
+                criterion.id, "pass", path, now, f"approved by {explain.visible(by)}"
+            )
+            if criterion
+            else None,
+            artifact=Artifact(
+                "evidence-captured",
+                {
+                    "evidence_id": evidence_id,
+                    "goal_id": goal.id,
+                    "proves": [criterion.id] if criterion else "none",
+                    "approved_by": by,
+                    **({"by_from": by_from} if by_from else {}),
+                    "note": note,
+                },
+            ),
+            event={
+                "type": "approved" if criterion else f"{criterion_id}-approved",
+                "criterion_id": criterion.id if criterion else None,
+                "evidence_id": evidence_id,
+                "by": by,
+                **({"by_from": by_from} if by_from else {}),
+            },
+        ),
+    )
+    return path
