@@ -59,7 +59,7 @@ def test_the_owners_in_the_import_rules_are_those_of_the_design() -> None:
         if contract["name"].endswith(" one owner")
     }
     contracts = owners.pop("YAML and JSON Schema have one owner")
-    assert all(name.startswith("flow.adapters.contracts.formats") for name in contracts)
+    assert all(name.startswith("flow.adapters.contracts.") for name in contracts)
     assert owners == {
         "transitions has one owner": {"flow.core.goal.lifecycle"},
         "filelock has one owner": {"flow.adapters.fs.locks"},

@@ -14,8 +14,7 @@ from flow.app.ports import RawOutput
 from flow.core.decision.decide import Opinion, Silence
 from flow.core.decision.verdict import Verdict
 from flow.core.evidence.model import Evidence
-
-from .fakes import NOW, Reading, World
+from tests.app.fakes import NOW, Reading, World
 
 Reply = Mapping[str, Any] | NoAnswer | Callable[[Question], Mapping[str, Any]]
 

@@ -15,8 +15,7 @@ from flow.core.evidence.freshness import WORDS, freshness
 from flow.core.evidence.model import Subject, evidence_from_document
 from flow.core.instant import SKEW, ahead, seconds
 from flow.errors import GitError, StaleProposal
-
-from .fakes import NOW, World, changed, criterion, goal_document, sidecar
+from tests.app.fakes import NOW, World, changed, criterion, goal_document, sidecar
 
 if TYPE_CHECKING:
     from collections.abc import Callable

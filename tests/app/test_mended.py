@@ -9,8 +9,7 @@ import pytest
 from flow.app.evaluation.evaluate import Request, evaluate
 from flow.app.transitions import closing as transitions_closing
 from flow.errors import StaleProposal
-
-from .fakes import World, goal_document
+from tests.app.fakes import World, goal_document
 
 
 def proposed() -> World:

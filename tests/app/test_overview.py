@@ -12,8 +12,7 @@ from flow.core.evidence.freshness import Freshness
 from flow.core.goal.lifecycle import STATUSES, TERMINAL
 from flow.core.goal.model import Goal, goal_from_document
 from flow.errors import InputError, StateError
-
-from .fakes import BASE, NOW, Reading, World, changed, criterion, goal_document
+from tests.app.fakes import BASE, NOW, Reading, World, changed, criterion, goal_document
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -14,8 +14,8 @@ from flow.adapters.attribution.command_checks import pipes_of
 from flow.adapters.attribution.shell_syntax import parse
 from flow.core.attribution.attribute import read_command
 from flow.core.attribution.pipes import cannot_pass
-from tests.adapters.masking_commands import HONEST
-from tests.core.honest_runs import HONEST_RUNS
+from tests.adapters.attribution.masking_commands import HONEST
+from tests.core.attribution.honest_runs import HONEST_RUNS
 from tests.entry.scene import create, flow, goal_file, here, start
 from tests.support import ROOT
 

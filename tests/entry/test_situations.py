@@ -1,9 +1,9 @@
 """Every git situation of the boundary's table once more, through ``flow goal evaluate`` (issue 3,
 4).
 
-The table itself is ``tests/adapters/test_worktree.py``. Here a goal with the command ``true`` is
-created, the situation is made, and the whole command line says what it thinks of it: no false
-"inside".
+The table itself is ``tests/adapters/worktree/test_change_set.py``. Here a goal with the command
+``true`` is created, the situation is made, and the whole command line says what it thinks of it:
+no false "inside".
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import pytest
 
 from flow.cli.main import run
 from flow.core.decision.explain import visible
-from tests.adapters.test_worktree import CANARIES, CASES, Case
+from tests.adapters.worktree.test_change_set import CANARIES, CASES, Case
 from tests.support.gitbox import GitBox
 
 REFUSALS = {(2, "wrong_branch"), (5, "git")}

@@ -1,0 +1,351 @@
+"""Runs and reports as they are on disk: what is read, when, and what it costs."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from flow.adapters.attribution import attribute, shell_syntax
+from flow.adapters.attribution.attribute import Attributor, attributed
+from flow.adapters.attribution.report_files import LIMIT, read_report
+from flow.adapters.verification.runner import CommandRunner
+from flow.app.ports import Check, CheckResult
+from flow.errors import ContractError
+from tests.support.patience import LONG
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+REPORTS = Path(__file__).parents[2] / "core" / "attribution" / "reports"
+PY = f"{sys.executable} -m"
+SKIP = "import pytest\n@pytest.mark.skip\ndef test_a():\n    pass\n"
+PASS = "def test_a():\n    pass\n"
+USKIP = (
+    "import unittest\nclass T(unittest.TestCase):\n"
+    "    @unittest.skip('x')\n    def test_a(self):\n        pass\n"
+)
+RULES = """\
+runners:
+  - name: house
+    command: ["./house"]
+    nothing_ran: ["house: * of 0"]
+    report: [out/house.xml]
+"""
+
+
+def run(
+    top: Path, *commands: str, cache: str | None = None, cwd: str = "", report: str = ""
+) -> list[CheckResult]:
+    """Run commands through the real runner, in order."""
+    (top / ".flow/runs/.work").mkdir(parents=True, exist_ok=True)
+    runner = CommandRunner(str(top), ".flow/runs/.work", environ=os.environ, grace=0.2)
+    checks = [Check(f"AC{i}", text, cwd, LONG, report=report) for i, text in enumerate(commands)]
+    found: dict[str, CheckResult] = {}
+
+    def ended(check: Check, result: CheckResult) -> None:
+        found[check.criterion_id] = result
+
+    attributed(runner, Attributor(str(top), cache))(
+        checks, jobs=1, started=lambda _: None, ended=ended
+    )
+    return [found[check.criterion_id] for check in checks]
+
+
+def said(result: CheckResult) -> tuple[str, str]:
+    return result.outcome, result.reason
+
+
+# --- real runners --------------------------------------------------------------------------------
+
+
+def test_pytest_and_unittest_as_they_are_here(tmp_path: Path) -> None:
+    for name, text in (("test_skip", SKIP), ("test_pass", PASS), ("u_skip", USKIP)):
+        (tmp_path / f"{name}.py").write_text(text)
+    quiet = f"{PY} pytest -q -p no:cacheprovider"
+    results = run(
+        tmp_path,
+        f"{quiet} test_pass.py",
+        f"{quiet} test_skip.py",
+        f"{quiet} test_pass.py test_skip.py",
+        f"{quiet} -k nosuch test_pass.py",
+        f"{quiet} -k nosuch test_pass.py || [ $? -eq 5 ]",
+        f"{PY} unittest u_skip",
+        f"{quiet} test_pass.py || true",
+    )
+    assert [result.outcome for result in results] == [
+        "passed", "inconclusive", "passed", "failed", "inconclusive", "inconclusive",
+        "inconclusive",
+    ]  # fmt: skip
+    assert said(results[1])[1].startswith("vacuous: pytest reports that every test was skipped")
+    assert results[1].attribution == {
+        "kind": "vacuous", "runner": "pytest", "tests": 0, "skipped": 1, "source": "output"
+    }  # fmt: skip
+    assert results[5].reason.startswith("vacuous: unittest")
+    assert results[6].reason.startswith("masked: the command's exit status is 0 even where")
+    assert results[6].attribution == {"kind": "masked"}
+
+
+def test_pytest_junit_file_speaks_where_the_output_is_thrown_away(tmp_path: Path) -> None:
+    (tmp_path / "test_skip.py").write_text(SKIP)
+    (tmp_path / "test_pass.py").write_text(PASS)
+    quiet = f"{PY} pytest -p no:cacheprovider"
+    results = run(
+        tmp_path,
+        f"{quiet} --junitxml=r.xml test_skip.py > log",
+        f"{quiet} --junit-xml r.xml test_pass.py > log",
+        "true r.xml",
+    )
+    assert [result.outcome for result in results] == ["inconclusive", "passed", "passed"]
+    assert results[0].attribution == {
+        "kind": "vacuous", "runner": "JUnit XML", "tests": 0, "skipped": 1, "source": "r.xml"
+    }  # fmt: skip
+
+
+# --- what counts, and what does not --------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", ["false || false", "exit 3; true", "pytest_nosuch || false"])
+def test_what_failed_stays_failed(tmp_path: Path, command: str) -> None:
+    (result,) = run(tmp_path, f"echo '2 skipped in 0.01s'; {command}")
+    assert result.outcome != "passed"
+    assert result.attribution is None
+
+
+def test_masked_and_failed_is_failed(tmp_path: Path) -> None:
+    """A masked command cannot fail by itself; one that is ended from outside is as before."""
+    (result,) = run(tmp_path, "kill -SEGV $$ || true")
+    assert (result.outcome, result.attribution) == ("failed", None)
+
+
+@pytest.mark.parametrize("name", ["mocha-skip.xml", "vitest-skip.xml", "jest-ctrf-skip.json"])
+def test_a_report_printed_or_written_by_the_run(tmp_path: Path, name: str) -> None:
+    (tmp_path / "kept").write_bytes((REPORTS / name).read_bytes())
+    new = f"new{Path(name).suffix}"
+    results = run(tmp_path, "cat kept", f"./write {new} || cp kept {new}", f"test -f {new}")
+    assert [result.outcome for result in results] == ["inconclusive", "inconclusive", "passed"]
+    assert results[1].attribution is not None
+    assert results[1].attribution["source"] == new
+
+
+def test_a_report_in_the_commands_own_folder_and_none_outside(tmp_path: Path) -> None:
+    top = tmp_path / "top"
+    (top / "sub").mkdir(parents=True)
+    skipped = (REPORTS / "pytest-skip.xml").read_bytes()
+    (top / "kept").write_bytes(skipped)
+    (inside,) = run(top, "cp ../kept r.xml", cwd="sub")
+    assert inside.attribution is not None
+    assert inside.attribution["source"] == "sub/r.xml"
+    (outside,) = run(top, f"cp kept ../r.xml && cp kept {tmp_path}/s.xml")
+    assert outside.outcome == "passed"
+    (link,) = run(top, "ln -s kept l.xml")
+    assert link.outcome == "passed"
+
+
+@pytest.mark.parametrize(
+    ("name", "ran", "skipped"),
+    [
+        ("pytest-pass.xml", 2, 0), ("pytest-skip.xml", 0, 2), ("pytest-none.xml", 0, 0),
+        ("pytest-fail.xml", 1, 0), ("pytest-xfail.xml", 0, 1), ("vitest-pass.xml", 2, 0),
+        ("vitest-skip.xml", 0, 2), ("mocha-pass.xml", 2, 0), ("mocha-skip.xml", 0, 2),
+        ("jest-ctrf-pass.json", 2, 0), ("jest-ctrf-skip.json", 0, 2),
+        ("mocha-ctrf-pass.json", 2, 0), ("mocha-ctrf-skip.json", 0, 2),
+    ],
+)  # fmt: skip
+def test_reports_of_real_runners(name: str, ran: int, skipped: int) -> None:
+    found = read_report((REPORTS / name).read_bytes())
+    assert found is not None
+    assert (found.ran, found.skipped) == (ran, skipped)
+
+
+CTRF = (
+    b'{"results": {"tool": {"name": "x"}, '
+    b'"summary": {"passed": %s, "failed": 0, "skipped": 0, "pending": 0}}}'
+)
+BOMB = (
+    b'<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]>'
+    b"<testsuite>&b;</testsuite>"
+)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"", b"<", b"<html/>", b"<testsuite>", BOMB, b"<a>" * 1000, b"{}", b"{", b"[" * 9000,
+        b'{"results": []}', b'{"results": {"summary": {}, "tool": {"name": "x"}}}',
+        CTRF % b"-1",
+        CTRF % b"true",
+        b'{"a":' * 5000, b'<testsuite tests="7"/>', b"<testsuite>" * 60 + b"</testsuite>" * 60,
+        b"<testsuite/>" + b" " * LIMIT,
+        b"<?xml version='1.0' encoding='made-up'?><testsuite/>",
+    ],
+    ids=lambda data: repr(data[:20]),
+)  # fmt: skip
+def test_what_is_no_report_says_nothing(data: bytes) -> None:
+    assert read_report(data) is None
+
+
+# --- the report that a criterion names ------------------------------------------------------------
+
+
+GOOD = '<testsuite tests="1"><testcase name="a"/></testsuite>'
+BAD = '<testsuite tests="1"><testcase name="a"><failure/></testcase></testsuite>'
+LEFT = '<testsuite tests="1"><testcase name="a"><skipped/></testcase></testsuite>'
+CTRF_BAD = CTRF.replace(b'"failed": 0', b'"failed": 1').decode() % "1"
+WHERE = {
+    # (report, what the command does): how the run counts, and words of the reason
+    ("r.xml", f"echo '{GOOD}' > r.xml"): ("passed", ""),
+    ("./r.xml", f"echo '{GOOD}' > r.xml"): ("passed", ""),
+    ("out/**/TEST-*.xml", f"mkdir -p out/a/b && echo '{GOOD}' > out/a/b/TEST-x.xml"): (
+        "passed",
+        "",
+    ),
+    ("*.json", f"echo '{CTRF.decode() % '1'}' > r.json"): ("passed", ""),
+    ("r.xml", f"echo '{BAD}' > r.xml"): ("inconclusive", "masked: JUnit XML reports in"),
+    ("r.json", f"echo '{CTRF_BAD}' > r.json"): ("inconclusive", "masked: CTRF reports in"),
+    ("r*.xml", f"echo '{GOOD}' > ra.xml; echo '{BAD}' > rb.xml"): ("inconclusive", "masked: "),
+    ("r.xml", f"echo '{LEFT}' > r.xml"): ("inconclusive", "vacuous: JUnit XML reports in"),
+    ("r.xml", "echo '<testsuite/>' > r.xml"): ("inconclusive", "vacuous: JUnit XML reports"),
+    ("r.xml", "true"): ("inconclusive", "report r.xml is not there"),
+    ("r*.xml", "true"): ("inconclusive", "report r*.xml is not there"),
+    ("old.xml", "true"): ("inconclusive", "report old.xml was there before and is as it was"),
+    ("old.xml", "cat old.xml > x && cat x > old.xml"): ("passed", ""),
+    ("r.xml", "ln -s old.xml r.xml"): ("inconclusive", "report r.xml cannot be read"),
+    ("link/r.xml", f"mkdir d && ln -s d link && echo '{GOOD}' > d/r.xml"): (
+        "inconclusive",
+        "cannot be",
+    ),
+    ("l*/r.xml", f"mkdir d && ln -s d link && echo '{GOOD}' > d/r.xml"): (
+        "inconclusive",
+        "not there",
+    ),
+    ("r.xml", "mkdir r.xml"): ("inconclusive", "report r.xml cannot be read"),
+    ("r.xml", "echo '<testsuite' > r.xml"): ("inconclusive", "is no JUnit or CTRF report"),
+    ("r.xml", "head -c 17000000 /dev/zero > r.xml"): ("inconclusive", "cannot be read"),
+    ("r.xml", f"echo '{BAD}' > r.xml; exit 1"): ("failed", ""),
+}
+
+
+@pytest.mark.parametrize(("report", "command"), WHERE, ids=lambda text: str(text)[:40])
+@pytest.mark.parametrize("cwd", ["", "sub"])
+def test_the_report_of_a_criterion_decides(
+    tmp_path: Path, report: str, command: str, cwd: str
+) -> None:
+    (tmp_path / "sub").mkdir()
+    (tmp_path / cwd / "old.xml").write_text(GOOD)
+    (result,) = run(tmp_path, command, cwd=cwd, report=report)
+    outcome, words = WHERE[report, command]
+    assert result.outcome == outcome
+    assert words in result.reason
+    if outcome == "inconclusive":
+        assert result.attribution is not None
+
+
+def test_a_report_is_looked_for_from_the_top_level_too(tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    (result,) = run(tmp_path, f"echo '{GOOD}' > r.xml", cwd="sub", report="sub/r.xml")
+    assert result.outcome == "passed"
+
+
+def test_a_report_lets_a_silent_runner_be_seen(tmp_path: Path) -> None:
+    (tmp_path / "test_pass.py").write_text(PASS)
+    quiet = f"{PY} pytest -p no:cacheprovider --junit-xml=out/r.xml test_pass.py >/dev/null"
+    (unseen,) = run(tmp_path, quiet.replace("--junit-xml=out/r.xml ", ""))
+    assert said(unseen)[1].startswith("vacuous: no report of pytest shows a test that ran")
+    (seen,) = run(tmp_path, quiet, report="out/*.xml")
+    assert seen.outcome == "passed"
+
+
+# --- a project's own rules -----------------------------------------------------------------------
+
+
+def house(top: Path, prints: str) -> None:
+    top.joinpath("house").write_text(f"#!/bin/sh\nmkdir -p out\n{prints}\n")
+    top.joinpath("house").chmod(0o755)
+    (top / ".flow").mkdir(exist_ok=True)
+    (top / ".flow/runners.yaml").write_text(RULES)
+
+
+@pytest.mark.parametrize(
+    ("prints", "outcome"),
+    [
+        ("echo house: ran 0 of 0", "inconclusive"),
+        ("echo house: ran 3 of 3", "passed"),
+        ("echo '<testsuite/>' > out/house.xml", "inconclusive"),
+        ("echo '<testsuite><testcase/></testsuite>' > out/house.xml", "passed"),
+        ("echo house: ran 0 of 0; exit 1", "failed"),
+    ],
+)
+def test_a_rule_of_the_project_holds_back(tmp_path: Path, prints: str, outcome: str) -> None:
+    house(tmp_path, prints)
+    cache = tmp_path / "cache"
+    cache.mkdir(mode=0o700)
+    for _ in range(2):  # read, and remembered
+        (result,) = run(tmp_path, "./house", cache=str(cache))
+        assert result.outcome == outcome
+        (tmp_path / "out/house.xml").unlink(missing_ok=True)
+
+
+@pytest.mark.parametrize("text", ["runners: 7\n", "runners: [\n", "a: &x [1]\n", "\xff"])
+def test_a_broken_rule_file_is_said_before_anything_runs(tmp_path: Path, text: str) -> None:
+    (tmp_path / ".flow").mkdir()
+    (tmp_path / ".flow/runners.yaml").write_text(text, "latin-1")
+    with pytest.raises(ContractError) as caught:
+        run(tmp_path, "touch ran")
+    assert "runners.yaml" in str(caught.value)
+    assert not (tmp_path / "ran").exists()
+
+
+# --- cost ----------------------------------------------------------------------------------------
+
+
+def test_a_command_is_parsed_once_and_remembered_for_other_processes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache = tmp_path / "cache"
+    cache.mkdir(mode=0o700)
+    asked: list[str] = []
+    real: Callable[[str], Any] = shell_syntax.parse
+
+    def counted(text: str) -> Any:
+        asked.append(text)
+        return real(text)
+
+    monkeypatch.setattr(shell_syntax, "parse", counted)
+    for _ in range(3):
+        assert Attributor(str(tmp_path), str(cache)).reading("a || true").masked
+    assert asked == ["a || true"]
+    monkeypatch.setattr(attribute, "REVISION", attribute.REVISION + 1)
+    assert Attributor(str(tmp_path), str(cache)).reading("a || true").masked
+    assert len(asked) == 2
+
+
+def test_a_damaged_cache_is_not_believed(tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    cache.mkdir(mode=0o700)
+    Attributor(str(tmp_path), str(cache)).reading("a || true")
+    (entry,) = cache.iterdir()
+    entry.write_bytes(entry.read_bytes().replace(b"masked", b"mAsked"))
+    assert Attributor(str(tmp_path), str(cache)).reading("a || true").masked
+
+
+def test_what_failed_is_not_even_parsed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(text: str) -> Any:
+        raise AssertionError(text)
+
+    monkeypatch.setattr(shell_syntax, "parse", refuse)
+    (result,) = run(tmp_path, "false")
+    assert result.outcome == "failed"
+
+
+def test_output_beyond_the_window_and_cut_output(tmp_path: Path) -> None:
+    """The ``ran`` of a first package, out of sight, keeps the last ones from an alarm."""
+    noise = f"{sys.executable} -c 'print((\"x\" * 99 + chr(10)) * 4000)'"
+    first = "printf 'ok  \\tpkg\\t0.01s\\n'"
+    nothing = "printf '?   \\tpkg\\t[no test files]\\n'"
+    late, small = run(tmp_path, f"{first} && {noise} && {nothing}", nothing)
+    assert said(late) == ("passed", "")
+    assert small.outcome == "inconclusive"

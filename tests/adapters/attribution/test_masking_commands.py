@@ -1,0 +1,129 @@
+"""Real-world commands: no false alarm among the honest ones, none of the others escapes."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from flow.adapters.attribution.shell_syntax import parse
+from flow.core.masked_exit.rules import exits
+from tests.adapters.attribution.masking_commands import HONEST, MASKED
+
+
+def why(text: str) -> str:
+    node = parse(text.replace("@", "\n"))
+    assert node is not None, f"not understood: {text}"
+    return exits(node, parse).masked
+
+
+@pytest.mark.parametrize("text", HONEST)
+def test_an_honest_command_is_left_alone(text: str) -> None:
+    assert not why(text)
+
+
+@pytest.mark.parametrize("text", MASKED)
+def test_a_masked_one_is_told_and_names_what_is_lost(text: str) -> None:
+    assert "`" in why(text)
+
+
+def test_the_rate(capsys: pytest.CaptureFixture[str]) -> None:
+    assert len(HONEST) == len(set(HONEST)) >= 100
+    alarms = sum(bool(why(text)) for text in HONEST)
+    told = sum(bool(why(text)) for text in MASKED)
+    with capsys.disabled():
+        print(f"\nmasked: {alarms} false alarms in {len(HONEST)} honest commands,", end=" ")
+        print(f"{told} of {len(MASKED)} masked ones told")
+    assert (alarms, told) == (0, len(MASKED))
+
+
+MAKE_RUNS_NO_TEST = """
+make -t test
+make -kt test
+make -tk test
+make -Bst test
+make -I. -t test
+make -j 4 -t test
+make test -t
+make --touch test
+make --tou test
+make --to test
+make --dry test
+make --just test
+make --ignore test
+make -o test test
+make --assume-old=test test
+make --old test test
+make MAKEFLAGS=-t test
+make MAKEFLAGS=t test
+make MAKEFLAGS=kt test
+make 'MAKEFLAGS=k -t' test
+make 'MAKEFLAGS=--tou' test
+make 'MAKEFLAGS+= -t' test
+make MAKEFLAGS:=-t test
+make MAKEFLAGS::=-t test
+make MAKEFLAGS?=-t test
+make GNUMAKEFLAGS=-t test
+MAKEFLAGS=t make test
+MAKEFLAGS=-kt make test
+GNUMAKEFLAGS=t make test
+GNUMAKEFLAGS=--touch make test
+env MAKEFLAGS=-t make test
+env GNUMAKEFLAGS=-t make test
+export MAKEFLAGS=-t; make test
+export GNUMAKEFLAGS=-t; make test
+MAKEFLAGS=-j4 GNUMAKEFLAGS=-t make test
+bash -c 'make --tou test'
+make SHELL=/bin/true test
+make SHELL:=/bin/true test
+make .SHELLFLAGS=-nc test
+make --eval=.IGNORE: test
+make -E .IGNORE: test
+""".strip().splitlines()
+"""Each ends with 0 where the recipe is ``false`` (recorded, GNU make 4.3)."""
+MAKE_RUNS_IT = """
+make -k test
+make -kj4 test
+make --keep-going test
+make --no-print-directory test
+make --output-sync=target test
+make -Otarget test
+make -C lib test
+make --directory=lib test
+make -j -l 2 test
+make MAKEFLAGS=-k test
+make MAKEFLAGS=s test
+make 'MAKEFLAGS+= -j2' test
+MAKEFLAGS=-j4 make test
+GNUMAKEFLAGS=--no-print-directory make test
+export MAKEFLAGS="-j$(nproc)"; make test
+make SHELL=/bin/bash test
+make SHELL:=/usr/bin/bash test
+make '.SHELLFLAGS=-euo pipefail -c' test
+make TOUCH=yes test
+make target=-t test
+""".strip().splitlines()
+
+
+@pytest.mark.parametrize("text", MAKE_RUNS_NO_TEST)
+def test_make_that_runs_no_recipe_is_masked(text: str) -> None:
+    assert "make" in why(text)
+
+
+@pytest.mark.parametrize("text", MAKE_RUNS_IT)
+def test_make_that_runs_the_recipe_is_not(text: str) -> None:
+    assert not why(text)
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="make is not here")
+@pytest.mark.parametrize("text", [*MAKE_RUNS_NO_TEST, *MAKE_RUNS_IT])
+def test_make_itself_agrees(tmp_path: Path, text: str) -> None:
+    for folder in (tmp_path, tmp_path / "lib"):
+        folder.mkdir(exist_ok=True)
+        (folder / "Makefile").write_text("test:\n\t@false\n")
+    environ = {name: value for name, value in os.environ.items() if "MAKEFLAGS" not in name}
+    ran = subprocess.run(["bash", "-c", text], cwd=tmp_path, env=environ, capture_output=True)
+    assert (ran.returncode == 0) == (text in MAKE_RUNS_NO_TEST), ran

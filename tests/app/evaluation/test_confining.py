@@ -1,0 +1,75 @@
+"""Every command of a goal that asks for a sandbox is run in it, whatever it is for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from flow.app.evaluation.confining import confined
+from flow.app.evaluation.evaluate import Request, evaluate
+from flow.app.ports import Check
+from flow.core.sandbox import Place, Sandbox, place
+from tests.app.fakes import World, criterion, goal_document
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def world(sandbox: object) -> World:
+    found = World(goal_document(criterion("AC1"), criterion("AC2")))
+    found.document["evaluator"]["sandbox"] = sandbox
+    found.document["constraints"] = {"allowed_paths": ["src/**"], "denied_paths": ["*.pem"]}
+    return found
+
+
+@pytest.mark.parametrize(
+    ("value", "wanted"),
+    [
+        ("bwrap", Sandbox(False, ("src/**",), ("*.pem",))),
+        ({"kind": "bwrap", "network": True}, Sandbox(True, ("src/**",), ("*.pem",))),
+        ("none", None),
+        (None, None),
+    ],
+)
+def test_the_commands_get_the_goals_sandbox(value: object, wanted: Sandbox | None) -> None:
+    made = world(value)
+    tools = made.tools()
+    seen: list[Check] = []
+
+    def run(checks: Sequence[Check], **how: Any) -> None:
+        seen.extend(checks)
+        tools.run_checks(checks, **how)
+
+    evaluate(Request("issue-4"), tools._replace(run_checks=run))
+    assert [check.sandbox for check in seen] == [wanted, wanted]
+
+
+def test_without_one_the_tools_stay_as_they_are() -> None:
+    made = world("none")
+    tools = made.tools()
+    assert confined(tools, made.goal("issue-4").goal) is tools
+
+
+@pytest.mark.parametrize(
+    ("pattern", "expected"),
+    [
+        ("src", Place("src", "exact")),
+        ("src/a.py", Place("src/a.py", "exact")),
+        ("src/", Place("src", "folder")),
+        ("src/*", Place("src", "folder")),
+        ("src/**", Place("src", "folder")),
+        ("./src//deep/**", Place("src/deep", "folder")),
+        ("*", Place("", "folder")),
+        ("src/\\*", Place("src/*", "exact")),
+        ("src/*/", Place("src", "search")),
+        ("src/**/", Place("src", "search")),
+        ("src/*.py", Place("src", "search")),
+        ("src/?", Place("src", "search")),
+        ("src/**/test_*", Place("src", "search")),
+        ("**/a", Place("", "search")),
+        ("s[a-z]c/a", Place("", "search")),
+    ],
+)
+def test_where_a_pattern_leads(pattern: str, expected: Place) -> None:
+    assert place(pattern) == expected
