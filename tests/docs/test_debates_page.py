@@ -21,10 +21,11 @@ def test_numbers_and_sets_are_those_of_the_code() -> None:
 
 
 def test_the_tests_that_the_page_names_exist() -> None:
-    core = ("test_debate", "test_debate_reply", "test_debate_report")
-    entry = ("test_cli_debate", "test_judge_debate")
-    files = [f"core/{name}.py" for name in core] + [f"entry/{name}.py" for name in entry]
-    files.append("app/test_debating.py")
+    debate = "core/judging/debate/"
+    named = (debate + "test_model", debate + "test_reply", debate + "test_report")
+    named += ("app/judging/test_debate", "entry/test_cli_debate", "entry/test_judge_debate")
+    files = [f"{name}.py" for name in named]
+    modules = {name.rpartition("/")[2] for name in named}
     code = "\n".join(Path(ROOT, "tests", name).read_text(encoding="utf-8") for name in files)
-    for name in set(re.findall(r"`(test_\w+)`", TEXT)) - set(core):
+    for name in set(re.findall(r"`(test_\w+)`", TEXT)) - modules:
         assert f"def {name}(" in code, name

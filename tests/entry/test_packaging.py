@@ -128,7 +128,7 @@ def test_installed_rubrics_are_there(installed: Path, tmp_path: Path) -> None:
 
 def test_installed_rubrics_of_scorecards_are_there(installed: Path, tmp_path: Path) -> None:
     code = (
-        "from flow.adapters import scorecard_rubrics as r\n"
+        "from flow.adapters.rubrics import scorecard_rubrics as r\n"
         "print([r.choose(None, name, None).source for name in r.READY_MADE], r.__file__)"
     )
     found = run([installed / "python", "-I", "-c", code], cwd=tmp_path)

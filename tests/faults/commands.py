@@ -242,7 +242,7 @@ case $prompt in
 esac
 """
 IN_TURN = """
-from flow.adapters import at_once
+from flow.adapters.process import in_threads as at_once
 def in_turn(calls):
     results, raised = [], []
     for call in calls:

@@ -58,7 +58,8 @@ def patched(scene: Scene, code: str, *words: str, program: str = "flow") -> Ran:
 def interrupted(scene: Scene, *words: str, at: str = "events.append") -> None:
     """Call ``flow`` so that it is killed at ``at``, when the change is decided already."""
     code = (
-        "import os, signal\nfrom flow.adapters import events, transaction\n"
+        "import os, signal\nfrom flow.adapters.chain import event_log as events\n"
+        "from flow.adapters.ledger import transaction\n"
         f"{at} = lambda *a, **k: os.kill(os.getpid(), signal.SIGKILL)"
     )
     done = patched(scene, code, *words)
@@ -125,7 +126,9 @@ def test_a_door_that_was_killed_leaves_a_closed_goal_that_is_exported(scene, at)
     proposal = scene.propose()
     words = ("goal", "confirm", GOAL, "--proposal", proposal)
     code = (
-        "import os, signal\nfrom flow.adapters import chain_heads, events, transaction\n"
+        "import os, signal\n"
+        "from flow.adapters.chain import event_log as events, pinned_heads as chain_heads\n"
+        "from flow.adapters.ledger import transaction\n"
         f"{at} = lambda *a, **k: os.kill(os.getpid(), signal.SIGKILL)"
     )
     assert patched(scene, code, *words).status == -signal.SIGKILL
@@ -144,7 +147,7 @@ def test_a_door_that_came_to_nothing_vouches_for_nothing(scene):
     proposal = scene.propose()
     before = kept_files(scene)
     code = (
-        "from flow.adapters import transaction\nfrom flow.errors import StorageError\n"
+        "from flow.adapters.ledger import transaction\nfrom flow.errors import StorageError\n"
         "def fail(*a, **k): raise StorageError('no space', file='j', remedy='make some')\n"
         "transaction._journal = fail"
     )
@@ -310,7 +313,7 @@ def test_a_lock_that_cannot_be_given_back_is_no_failure(tmp_path, monkeypatch):
 
 
 BLIND_AT_FIRST = """
-from flow.adapters import worktree_ignore as rules
+from flow.adapters.worktree import ignore as rules
 from flow.errors import StorageError
 real, calls = rules.Rules._ask, []
 def once(self, paths):
@@ -334,7 +337,7 @@ def test_what_could_not_be_looked_at_before_is_no_by_product(scene):
 
 KILLED = """
 import os, signal
-from flow.adapters import transaction
+from flow.adapters.ledger import transaction
 transaction.commit = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)
 """
 """Behind the new baseline and the new trust, ahead of everything else."""
@@ -361,7 +364,8 @@ def test_an_amendment_killed_halfway_is_told_by_the_next_one(scene, way):
 
 
 NO_ANSWER = """
-from flow.adapters import chain_heads, records
+from flow.adapters.chain import pinned_heads as chain_heads
+from flow.adapters.ledger import reader as records
 from flow.errors import StorageError
 def failing(*_, **__):
     raise StorageError("cannot read it: Input/output error", file="a file")

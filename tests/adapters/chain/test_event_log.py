@@ -150,7 +150,7 @@ def test_a_symlink_is_refused(root, tmp_path):
 
 WRITER = """
 import sys
-from flow.adapters import events
+from flow.adapters.chain import event_log as events
 from tests.support.patience import patient_locks
 patient_locks()
 for n in range(60):

@@ -131,7 +131,7 @@ def test_junk_at_the_end_stops_nothing_and_is_named(root):
 
 WORKER = """
 import sys
-from flow.adapters import evidence_store
+from flow.adapters.ledger import evidence_store
 from tests.support import ledger_scene as scene
 from tests.support.patience import patient_locks
 patient_locks()

@@ -309,7 +309,7 @@ def test_what_was_taken_back_is_forgotten(process, root, heads, monkeypatch):
         def full(*_, **__):
             raise StorageError("the disk is full")
 
-        patch.setattr(evidence_store.events, "append", full)
+        patch.setattr(evidence_store.event_log, "append", full)
         with pytest.raises(StorageError):
             one.record("b")
     one.record("c")
@@ -422,7 +422,7 @@ def test_small_files_count_as_they_were_left(process, root, heads):
 
 WORKER = """
 import sys
-from flow.adapters import evidence_store
+from flow.adapters.ledger import evidence_store
 from flow.adapters.chain.pinned_heads import Heads
 from tests.support import ledger_scene as scene
 from tests.support.patience import patient_locks

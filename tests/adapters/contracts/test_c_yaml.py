@@ -22,7 +22,7 @@ TEXTS = {
 SCRIPT = """
 import sys
 sys.path[:0] = {path!r}
-from flow.adapters import contracts_cyaml
+from flow.adapters.contracts import c_yaml as contracts_cyaml
 assert contracts_cyaml.wanted()
 parser = contracts_cyaml.parser()
 assert "yaml" not in sys.modules and "yaml.reader" not in sys.modules

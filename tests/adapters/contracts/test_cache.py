@@ -41,7 +41,7 @@ def spoil(folder: str, text: str) -> None:
 def test_the_second_reading_needs_no_yaml(folder: str) -> None:
     assert read(folder) == read(folder)
     program = (
-        "import sys; from flow.adapters import contracts;"
+        "import sys; from flow.adapters.contracts import formats as contracts;"
         f"contracts.read_goal({DATA!r}, file='x', cache_dir={folder!r});"
         "print([m for m in ('yaml', 'jsonschema') if m in sys.modules])"
     )

@@ -253,9 +253,9 @@ def test_depth_is_that_of_the_reader() -> None:
 @pytest.mark.parametrize(
     "code",
     [
-        "from flow.adapters import contracts",
-        "from flow.adapters import contracts; contracts.dump_yaml({'a': 'b: c'})",
-        "from flow.adapters import contracts; contracts.parse_json(b'{}', file='x')",
+        "from flow.adapters.contracts import formats",
+        "from flow.adapters.contracts import formats; formats.dump_yaml({'a': 'b: c'})",
+        "from flow.adapters.contracts import formats; formats.parse_json(b'{}', file='x')",
     ],
 )
 def test_writing_and_json_load_neither_yaml_nor_jsonschema(code: str) -> None:
@@ -268,7 +268,8 @@ def test_writing_and_json_load_neither_yaml_nor_jsonschema(code: str) -> None:
 def test_a_valid_file_is_read_without_jsonschema() -> None:
     text = formats.dump_yaml(GOAL)
     code = (
-        f"from flow.adapters import contracts; contracts.read_goal({text.encode()!r}, file='x');"
+        "from flow.adapters.contracts import formats;"
+        f"formats.read_goal({text.encode()!r}, file='x');"
         "import sys; print([m for m in ('jsonschema', 'difflib') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

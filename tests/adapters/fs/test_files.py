@@ -228,7 +228,7 @@ def test_of_500_racing_publishers_exactly_one_wins(root):
 
 RACER = """
 import sys
-from flow.adapters import files
+from flow.adapters.fs import files
 from flow.errors import RefusedError
 root, me = sys.argv[1:]
 won = 0

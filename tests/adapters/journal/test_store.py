@@ -690,7 +690,7 @@ def test_more_than_a_megabyte_with_lines_of_another_hand_is_refused(tmp_path: Pa
 def test_parallel_appends_are_all_kept(tmp_path: Path) -> None:
     code = """
 import sys
-from flow.adapters import journal
+from flow.adapters.journal import store as journal
 from flow.app.ports import Artifact
 from tests.support.patience import patient_locks
 patient_locks()
@@ -855,7 +855,7 @@ def test_appending_to_flows_own_form_loads_no_yaml(tmp_path: Path) -> None:
     """Start-up time: the helpers that append must not pay for a parser they do not need."""
     code = """
 import sys
-from flow.adapters import journal
+from flow.adapters.journal import store as journal
 from flow.app.ports import Artifact
 for key in ("a", "b"):
     journal.append(sys.argv[1], ".decisions/issue-4.md", Artifact("note", {"n": 1}), issue=4,

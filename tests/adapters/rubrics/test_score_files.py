@@ -100,7 +100,8 @@ def test_no_skill_leads_out_of_the_folder(skill: str, tmp_path: Path) -> None:
 
 def test_processes_of_one_second_get_names_of_their_own(tmp_path: Path) -> None:
     program = (
-        "import json, sys\nfrom flow.adapters import score_files\ncard = json.load(sys.stdin)\n"
+        "import json, sys\nfrom flow.adapters.rubrics import score_files\n"
+        "card = json.load(sys.stdin)\n"
         "for _ in range(10):\n    score_files.publish(sys.argv[1], sys.argv[2], card)\n"
     )
     workers = [

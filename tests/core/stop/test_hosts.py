@@ -465,5 +465,6 @@ def test_it_is_cheap_to_import() -> None:
         "flow",
         "flow.cheap_typing",
         "flow.core",
+        "flow.core.stop",
         "flow.core.stop.hosts",
     }
