@@ -15,7 +15,7 @@ from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 
 from flow.adapters.verification.variables import VARIABLES
-from flow.core.speaker import AGENT_VARIABLES, SESSION_VARIABLES
+from flow.core.tool_calls.speaker import AGENT_VARIABLES, SESSION_VARIABLES
 from tests.support import GitRepo, effort
 from tests.support.guard import Guard
 

@@ -15,10 +15,10 @@ from flow.cli import evaluate
 from flow.cli.main import COMMANDS, ELSEWHERE
 from flow.cli.parsing import Parser
 from flow.core import layout
-from flow.core.lifecycle import TABLE
+from flow.core.decision.verdict import CriterionResult, Verdict
+from flow.core.goal.lifecycle import TABLE
 from flow.core.setting_keys import KEYS
 from flow.core.settings import config_rows, merge
-from flow.core.verdict import CriterionResult, Verdict
 from flow.helpers.table import HELPERS
 from tests.support import ROOT
 

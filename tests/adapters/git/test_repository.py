@@ -139,7 +139,7 @@ def test_git_speaks_one_language_whatever_the_locale(
     for name in ("LC_ALL", "LC_MESSAGES", "LANG", "LANGUAGE"):
         monkeypatch.setenv(name, "de_DE.UTF-8")
     monkeypatch.setenv("TZ", "Pacific/Apia")
-    assert git.git(repo, "status") == b"C.UTF-8,,,,\n"
+    assert repository.git(repo, "status") == b"C.UTF-8,,,,\n"
 
 
 def test_no_git_at_all(box: GitBox, monkeypatch: pytest.MonkeyPatch) -> None:
