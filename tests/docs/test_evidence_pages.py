@@ -7,13 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from flow.adapters import contracts, sandbox, sandbox_home, sandbox_paths
-from flow.core.amendment_rules import FIELDS
-from flow.core.attribution_rules import read_rules
-from flow.core.freshness import WORDS
-from flow.core.imported import FORMATS, TYPES
-from flow.core.secret_shapes import shapes
-from flow.core.secrets import KNOWN
+from flow.adapters.contracts import formats
+from flow.adapters.sandbox import bubblewrap
+from flow.adapters.sandbox import home as sandbox_home
+from flow.adapters.sandbox import paths as sandbox_paths
+from flow.core.attribution.rules import read_rules
+from flow.core.evidence.freshness import WORDS
+from flow.core.evidence.imported import FORMATS, TYPES
+from flow.core.goal.amendment_rules import FIELDS
+from flow.core.secrets.redact import KNOWN
+from flow.core.secrets.shapes import shapes
 from tests.support import ROOT
 
 PAGE, COMMANDS, FILES, RECORD, EXCHANGE, SANDBOX = (
@@ -73,7 +76,7 @@ def rows(text: str) -> list[list[str]]:
 
 def test_its_rule_file_is_valid() -> None:
     (text,) = re.findall(r"```yaml\n(runners:.*?)```", COMMANDS, re.S)
-    document = contracts.parse_yaml(text.encode(), file="runners.yaml")
+    document = formats.parse_yaml(text.encode(), file="runners.yaml")
     rules, faults = read_rules(document)
     assert [rule.name for rule in rules] == ["nextest"]
     assert not faults
@@ -105,10 +108,10 @@ def test_every_format_of_a_report_is_told() -> None:
 
 
 def test_the_numbers_of_the_sandbox_are_those_of_the_code() -> None:
-    assert f"{sandbox.PROCESSES:,} processes" in SANDBOX
-    assert sandbox.TMP_BYTES == 1 << 30
+    assert f"{bubblewrap.PROCESSES:,} processes" in SANDBOX
+    assert bubblewrap.TMP_BYTES == 1 << 30
     assert f"at most {sandbox_paths.MOST}" in SANDBOX
-    assert ".".join(map(str, sandbox.OLDEST)) in SANDBOX
+    assert ".".join(map(str, bubblewrap.OLDEST)) in SANDBOX
     assert {".cargo", ".rustup", ".pyenv", ".nvm"} <= sandbox_home.TOOLS
     assert {".ssh", ".aws", ".netrc", ".claude"} <= set(sandbox_home.SECRETS)
 
