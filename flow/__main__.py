@@ -18,14 +18,18 @@ def main() -> int:
         from flow import ctrl_c
 
         ctrl_c.own(missed=True)
-    words = sys.argv[1:]
+    return run(sys.argv[1:])
+
+
+def run(words: list[str]) -> int:
+    """Run these words, in whatever process this is; returns the exit status."""
     if words[:1] == ["hook"] or words[:2] == ["--json", "hook"]:
         from flow.hook import run as run_hook
 
         return run_hook(words[words.index("hook") + 1 :])
-    from flow.cli.main import run
+    from flow.cli.main import run as run_command
 
-    return run(words)
+    return run_command(words)
 
 
 if __name__ == "__main__":

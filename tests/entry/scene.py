@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pexpect
 
-from tests.support import ROOT, GitRepo, Ran, run_flow
-from tests.support.forked import run_forked
-from tests.support.here import flow_here
+from tests.support import ROOT, GitRepo, Ran, run_flow, start_flow
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,32 +26,27 @@ def start(repo: GitRepo) -> GitRepo:
 
 
 def flow(repo: GitRepo, *words: str | Path, **more: Any) -> Ran:
-    """``bin/flow`` at the top of the repository."""
+    """``flow`` at the top of the repository, in the test's own process."""
     return run_flow(*words, cwd=more.pop("cwd", repo.path), **more)
 
 
-def flow_forked(repo: GitRepo, *words: str | Path, **more: Any) -> Ran:
-    """As :func:`flow`, where the start of the process is not the point."""
-    return run_forked(*words, cwd=more.pop("cwd", repo.path), **more)
-
-
-def here(repo: GitRepo, *words: str | Path, **more: Any) -> Ran:
-    """As :func:`flow`, in the test's own process, which knows no more than a new one would."""
-    return flow_here(*words, cwd=more.pop("cwd", repo.path), **more)
+def flow_started(repo: GitRepo, *words: str | Path, **more: Any) -> Ran:
+    """``bin/flow`` there, where the process is the point."""
+    return start_flow(*words, cwd=more.pop("cwd", repo.path), **more)
 
 
 def create(repo: GitRepo, goal: str = "greet", *more: str, criterion: str = PASSES) -> GitRepo:
     """An active goal with one criterion, which the first commit does not meet yet."""
     words = ("goal", "create", goal, "--outcome", "the greeting is polite")
     paths = ("--allow", "src/**", "--issue", "7")
-    done = flow_here(*words, "--criterion", criterion, *paths, *more, cwd=repo.path)
+    done = run_flow(*words, "--criterion", criterion, *paths, *more, cwd=repo.path)
     assert done.status == 0, done.stderr
     return repo
 
 
 def create_from(repo: GitRepo, file: str = "goal.yaml") -> Ran:
     """A goal from a file in the checkout, or beside it."""
-    done = flow_here("goal", "create", "--file", file, cwd=repo.path)
+    done = run_flow("goal", "create", "--file", file, cwd=repo.path)
     assert done.status == 0, done.stderr
     return done
 
@@ -65,7 +58,7 @@ def edit(repo: GitRepo, *edits: tuple[str, str], goal: str = "greet") -> None:
         assert old in text
         text = text.replace(old, new, 1)
     repo.write(f".flow/goals/{goal}.goal.yaml", text)
-    done = flow_here("trust", "record", goal, "--yes", cwd=repo.path)
+    done = run_flow("trust", "record", goal, "--yes", cwd=repo.path)
     assert done.status == 0, done.stderr
 
 
@@ -96,18 +89,18 @@ def run_dir(repo: GitRepo, goal: str = "greet") -> Path:
 def propose(repo: GitRepo, goal: str = "greet") -> str:
     """Meet the goal, evaluate it, and return the proposal's id."""
     meet(repo)
-    done = here(repo, "goal", "evaluate", goal, "--json")
+    done = flow(repo, "goal", "evaluate", goal, "--json")
     assert done.status == 0, done
     return str(done.json["proposed_transition"]["proposal_id"])
 
 
 def confirm(repo: GitRepo, *more: str, goal: str = "greet") -> Ran:
     """Evaluate, and confirm what is proposed, as a caller does that has asked a person."""
-    done = here(repo, "goal", "evaluate", goal, "--json", *more)
+    done = flow(repo, "goal", "evaluate", goal, "--json", *more)
     if done.status != 0:
         return done
     proposal = done.json["proposed_transition"]["proposal_id"]
-    return here(repo, "goal", "confirm", goal, "--proposal", proposal, "--json")
+    return flow(repo, "goal", "confirm", goal, "--proposal", proposal, "--json")
 
 
 def at_terminal(

@@ -12,8 +12,7 @@ import pytest
 
 from flow.adapters.journal.store import read as read_journal
 from tests.entry import hooks, scene
-from tests.entry.scene import at_terminal, ended
-from tests.entry.scene import flow_forked as flow
+from tests.entry.scene import at_terminal, ended, flow
 from tests.support import ROOT, GitRepo, Ran, run_helper
 
 if TYPE_CHECKING:
@@ -469,8 +468,8 @@ def test_hostile_text_is_escaped_in_the_difference(work: GitRepo) -> None:
 
 def test_an_evaluation_that_is_going_on_is_not_written_over_it(work: GitRepo) -> None:
     """The contract is amended while commands run: nothing is proposed, the amendment stays."""
-    flow_here = f"FLOW_PYTHON={shlex.quote(sys.executable)} {shlex.quote(ROOT)}/bin/flow"
-    inner = f"{flow_here} goal amend greet --file ../new.yaml"
+    run_flow = f"FLOW_PYTHON={shlex.quote(sys.executable)} {shlex.quote(ROOT)}/bin/flow"
+    inner = f"{run_flow} goal amend greet --file ../new.yaml"
     work.write("src/run.sh", f"{inner} >/dev/null 2>&1\ngrep -q please src/greet.txt\n")
     running = TEXT.replace("grep -q please src/greet.txt", "bash src/run.sh")
     assert amend(work, running, "--yes").status == 0

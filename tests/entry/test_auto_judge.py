@@ -240,7 +240,7 @@ def test_two_stops_at_once_score_one_run_once(place: Place) -> None:
 
 def test_what_a_person_had_scored_is_not_scored_again(place: Place) -> None:
     place.ran()
-    done = scene.here(place.repo, "judge", "scorecard", "tidy", "--json")
+    done = scene.flow(place.repo, "judge", "scorecard", "tidy", "--json")
     assert done.status == 0, done.stderr
     assert place.stop() == {}
     assert place.said() == ""
@@ -289,7 +289,7 @@ def test_where_auto_mode_is_turned_on(
     assert place.stop() == {}
     place.settled()
     assert place.asked == int(on)
-    listed = scene.here(place.repo, "config", "list", "--json", "--show-origin")
+    listed = scene.flow(place.repo, "config", "list", "--json", "--show-origin")
     rows = {row["key"]: row for row in listed.json["settings"]}
     assert rows["judge.autoJudge"]["value"] is on
 
@@ -320,7 +320,7 @@ def test_a_broken_file_is_said_once_and_not_obeyed(place: Place, text: str, why:
 
 def test_other_commands_work_on_beside_a_broken_file(place: Place) -> None:
     place.repo.write("judge-config.json", "{")
-    done = scene.here(place.repo, "config", "list")
+    done = scene.flow(place.repo, "config", "list")
     assert done.status == 0
     assert "judge-config.json" in done.stderr
     assert "not obeyed" in done.stderr
@@ -332,7 +332,7 @@ def test_by_hand_it_works_where_auto_mode_is_off(place: Place) -> None:
     assert place.stop() == {}
     place.settled()
     assert place.asked == 0
-    done = scene.here(place.repo, "judge", "scorecard", "tidy")
+    done = scene.flow(place.repo, "judge", "scorecard", "tidy")
     assert done.status == 0
     assert GRADED in done.stdout
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import GitRepo, Ran, run_flow
+from tests.support import GitRepo, Ran, run_flow, start_flow
 
 CRITERION = "AC1: says please :: grep -q please src/greet.txt"
 
@@ -118,7 +118,7 @@ def test_a_by_product_is_named_and_kept_apart(work: GitRepo) -> None:
 def test_a_killed_evaluations_caches_are_by_products_too(work: GitRepo) -> None:
     command = "mkdir -p lib/__pycache__ && echo x > lib/__pycache__/a.pyc && kill -9 $PPID; sleep 5"
     assert create(work, criterion=f"AC1: x :: test -e stop || {{ {command}; }}").status == 0
-    evaluate(work)
+    start_flow("goal", "evaluate", "greet", cwd=work.path)
     work.write("src/ok", "")
     measuring = list(work.path.glob(".flow/runs/*/measuring.json"))
     work.write(".git/info/nothing", "")

@@ -19,14 +19,12 @@ from tests.entry.hooks import events, settings, stop, verdict
 from tests.entry.scene import (
     create,
     edit,
+    flow,
     goal_file,
     meet,
     run_dir,
     start,
     status,
-)
-from tests.entry.scene import (
-    flow_forked as flow,
 )
 from tests.support import ROOT, GitRepo
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.entry.scene import create, flow, goal_file, here, run_dir, start
+from tests.entry.scene import create, flow, goal_file, run_dir, start
 from tests.support import GitRepo
 
 if TYPE_CHECKING:
@@ -33,18 +33,18 @@ def made(repo: GitRepo, command: str, link: str = "[node_modules]") -> Any:
     repo.write("node_modules/dep/dep.py", "VALUE = 1\n")
     repo.write("node_modules/dep/__pycache__/x.pyc", "cache")
     os.symlink("dep", repo.path / "node_modules/alias")
-    done = here(
+    done = flow(
         repo, "goal", "create", "greet", "--outcome", "o", "--allow", "src/**", "--draft",
         "--criterion", f"AC1: x :: {command}",
     )  # fmt: skip
     assert done.status == 0, done
     path = repo.path / ".flow/goals/greet.goal.yaml"
     path.write_text(text_with(link, path.read_text()))
-    return here(repo, "goal", "activate", "greet", "--json")
+    return flow(repo, "goal", "activate", "greet", "--json")
 
 
 def baseline(repo: GitRepo, *words: str) -> dict[str, Any]:
-    done = here(repo, "goal", "baseline", "greet", "--json", *words)
+    done = flow(repo, "goal", "baseline", "greet", "--json", *words)
     assert done.status == 0, done
     (row,) = done.json["criteria"]
     return row
@@ -152,7 +152,7 @@ def test_in_an_evaluation_too(repo: GitRepo) -> None:
         path.read_text().replace("constraints:\n", "constraints:\n  tdd_required: true\n")
     )
     assert flow(repo, "trust", "record", "greet", "--yes").status == 0
-    done = here(repo, "goal", "evaluate", "greet", "--json")
+    done = flow(repo, "goal", "evaluate", "greet", "--json")
     (row,) = done.json["criterion_results"]
     assert row["base"]["non_discriminating"] is True
 
@@ -197,7 +197,7 @@ def test_one_that_becomes_a_symlink_later(repo: GitRepo, tmp_path: Path) -> None
     made(repo, GREEN)
     shutil.move(repo.path / "node_modules", tmp_path / "away")
     os.symlink(tmp_path / "away", repo.path / "node_modules")
-    done = here(repo, "goal", "baseline", "greet")
+    done = flow(repo, "goal", "baseline", "greet")
     assert done.status == 2
     assert re.search("node_modules.* symlink", done.stderr)
 
@@ -205,7 +205,7 @@ def test_one_that_becomes_a_symlink_later(repo: GitRepo, tmp_path: Path) -> None
 def test_changing_it_in_a_live_goal_needs_a_person(repo: GitRepo) -> None:
     made(repo, GREEN, "[]")
     repo.write("new.yaml", goal_file(repo).replace("baseline_link: []", "baseline_link: [vendor]"))
-    done = here(repo, "goal", "amend", "greet", "--file", "new.yaml", "--json")
+    done = flow(repo, "goal", "amend", "greet", "--file", "new.yaml", "--json")
     assert done.status == 4, done
 
 

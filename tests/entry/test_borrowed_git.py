@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.entry.scene import here, start
+from tests.entry.scene import flow, start
 from tests.support import GitRepo
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def work(repo: GitRepo) -> GitRepo:
     """A repository whose goal runs a script, trusted here; ``copied`` carries the same files."""
     start(repo)
     repo.commit("script", **{"check.sh": "touch ../ran-here\n"})
-    assert here(repo, *GOAL, "--criterion", "AC1: runs :: bash check.sh").status == 0
+    assert flow(repo, *GOAL, "--criterion", "AC1: runs :: bash check.sh").status == 0
     repo.commit("goal")
     return repo
 
@@ -39,7 +39,7 @@ def copied(work: GitRepo, place: Path) -> GitRepo:
 
 def evaluated(there: GitRepo) -> bool:
     """Whether the folder's own script ran."""
-    done = here(there, "goal", "evaluate", "greet", "--json")
+    done = flow(there, "goal", "evaluate", "greet", "--json")
     ran = (there.path / "stolen").exists()
     assert ran or "trust" in done.stdout + done.stderr, (done.stdout, done.stderr)
     return ran
@@ -103,7 +103,7 @@ def test_a_folder_that_git_does_not_know_shares_no_trust(
     there = copied(work, (work.path if inside else tmp_path) / "borrowed")
     lead(work, there.path)
     assert not evaluated(there)
-    shown = here(there, "trust", "list", "--json")
+    shown = flow(there, "trust", "list", "--json")
     assert "greet" not in shown.stdout, shown.stdout
 
 
@@ -113,11 +113,11 @@ def test_worktrees_share_it_wherever_they_were_made(work: GitRepo, tmp_path: Pat
     work.git("worktree", "move", str(tmp_path / "moved"), str(tmp_path / "elsewhere"))
     os.symlink(tmp_path / "linked", tmp_path / "alias")
     for name in ("linked", "elsewhere", "alias"):
-        shown = here(GitRepo(tmp_path / name), "trust", "list", "--json")
+        shown = flow(GitRepo(tmp_path / name), "trust", "list", "--json")
         assert "greet" in shown.stdout, name
     own = work.path / ".git/worktrees/linked"
     (own / "gitdir").write_text(os.path.relpath(tmp_path / "linked/.git", own) + "\n")  # git 2.48
-    assert "greet" in here(GitRepo(tmp_path / "linked"), "trust", "list", "--json").stdout
+    assert "greet" in flow(GitRepo(tmp_path / "linked"), "trust", "list", "--json").stdout
 
 
 def test_a_submodule_shares_with_its_own_folder_only(repo: GitRepo, tmp_path: Path) -> None:
@@ -127,21 +127,21 @@ def test_a_submodule_shares_with_its_own_folder_only(repo: GitRepo, tmp_path: Pa
     repo.git(*allow, "submodule", "add", "-q", str(inner.path), "sub")
     sub = GitRepo(repo.path / "sub")
     (sub.path / "check.sh").write_text("true\n")
-    assert here(sub, *GOAL, "--criterion", "AC1: runs :: bash check.sh").status == 0
-    assert "greet" in here(sub, "trust", "list", "--json").stdout
+    assert flow(sub, *GOAL, "--criterion", "AC1: runs :: bash check.sh").status == 0
+    assert "greet" in flow(sub, "trust", "list", "--json").stdout
     there = copied(sub, tmp_path / "borrowed")
     (there.path / ".git").write_text(f"gitdir: {repo.path}/.git/modules/sub\n")
     assert not evaluated(there)
     linked = tmp_path / "linked"
     sub.git("worktree", "add", "-q", "--detach", str(linked))
-    assert "greet" in here(GitRepo(linked), "trust", "list", "--json").stdout
+    assert "greet" in flow(GitRepo(linked), "trust", "list", "--json").stdout
 
 
 def test_a_git_folder_apart_is_trusted_by_its_working_tree(tmp_path: Path) -> None:
     work = start(GitRepo.init(tmp_path / "work", f"--separate-git-dir={tmp_path / 'apart'}"))
     (work.path / "check.sh").write_text("true\n")
-    assert here(work, *GOAL, "--criterion", "AC1: runs :: bash check.sh").status == 0
-    assert "greet" in here(work, "trust", "list", "--json").stdout
+    assert flow(work, *GOAL, "--criterion", "AC1: runs :: bash check.sh").status == 0
+    assert "greet" in flow(work, "trust", "list", "--json").stdout
     there = copied(work, tmp_path / "borrowed")
     (there.path / ".git").write_text((work.path / ".git").read_text())
     assert not evaluated(there)

@@ -6,7 +6,7 @@ import shlex
 
 import pytest
 
-from tests.entry.scene import here, start
+from tests.entry.scene import flow, start
 from tests.support import GitRepo, Ran
 
 GOAL = ("goal", "create", "greet", "--outcome", "o", "--allow", "src/**", "--deny", "secret/**")
@@ -24,8 +24,8 @@ def evaluated(work: GitRepo, *made: str) -> tuple[Ran, Ran]:
         command = (
             f'for f in {names}; do mkdir -p "$(dirname "$f")" && echo "{{}}" > "$f" || exit 1; done'
         )
-        assert here(work, *GOAL, "--criterion", f"AC1: x :: {command}").status == 0
-    runs = [here(work, "goal", "evaluate", "greet", "--json") for _ in range(2)]
+        assert flow(work, *GOAL, "--criterion", f"AC1: x :: {command}").status == 0
+    runs = [flow(work, "goal", "evaluate", "greet", "--json") for _ in range(2)]
     return runs[0], runs[1]
 
 
@@ -96,8 +96,8 @@ def test_a_journal_s_name_alone_makes_no_file_flow_s(work: GitRepo, kind: str) -
     if kind == "deleted":
         work.commit("journal", **{name: "---\nissue: 99\n---\n"})
     words = ("--criterion", "AC1: x :: true", "--issue", "7", *deny)
-    assert here(work, *GOAL, *words).status == 0
-    assert here(work, "goal", "evaluate", "greet").status == 0
+    assert flow(work, *GOAL, *words).status == 0
+    assert flow(work, "goal", "evaluate", "greet").status == 0
     path = work.path / name
     if kind == "a symlink":
         path.symlink_to("issue-7.md")
@@ -105,7 +105,7 @@ def test_a_journal_s_name_alone_makes_no_file_flow_s(work: GitRepo, kind: str) -
         path.unlink()
     else:
         work.write(name, "---\nissue: 99\n---\n", mode=0o755 if kind == "executable" else 0o644)
-    done = here(work, "goal", "evaluate", "greet", "--json")
+    done = flow(work, "goal", "evaluate", "greet", "--json")
     assert done.status == 3, done.json
     assert name in " ".join(done.json["path_violations"])
 
@@ -114,13 +114,13 @@ def reporting(work: GitRepo, report: str, path: str, command: str = "") -> list[
     """Two evaluations of a goal whose command writes ``path`` and declares ``report``."""
     command = command or f"cp src/greet.xml {path}"
     (work.path / path).parent.mkdir(parents=True, exist_ok=True)
-    made = here(work, *GOAL, "--criterion", f"AC1: x :: {command}", "--draft")
+    made = flow(work, *GOAL, "--criterion", f"AC1: x :: {command}", "--draft")
     assert made.status == 0, made
     file = work.path / ".flow/goals/greet.goal.yaml"
     line = "      verification_command:"
     file.write_text(file.read_text().replace(line, f"      report: {report!r}\n{line}"))
-    assert here(work, "goal", "activate", "greet", "--json").status == 0
-    return [here(work, "goal", "evaluate", "greet", "--json") for _ in range(2)]
+    assert flow(work, "goal", "activate", "greet", "--json").status == 0
+    return [flow(work, "goal", "evaluate", "greet", "--json") for _ in range(2)]
 
 
 JUNIT = '<testsuites><testsuite tests="1"><testcase name="{}"/></testsuite></testsuites>\n'
@@ -163,7 +163,7 @@ def test_a_report_that_is_written_anew_by_a_failing_run_too(reported: GitRepo) -
     assert (first.status, second.status) == (1, 1)
     assert "stale" not in first.json["reason"]
     reported.write("src/done", "")
-    done = here(reported, "goal", "evaluate", "greet", "--json")
+    done = flow(reported, "goal", "evaluate", "greet", "--json")
     assert (done.status, done.json["path_violations"]) == (0, [])
 
 
@@ -192,5 +192,5 @@ def test_a_declared_report_that_steers_is_denied_or_is_no_file_counts(
 def test_a_declared_report_that_is_staged_or_edited_counts(reported: GitRepo) -> None:
     reporting(reported, "r.xml", "r.xml")
     reported.git("add", "r.xml")
-    done = here(reported, "goal", "evaluate", "greet", "--json")
+    done = flow(reported, "goal", "evaluate", "greet", "--json")
     assert done.status == 3, done.json

@@ -9,7 +9,7 @@ import pytest
 
 from flow.wiring.evaluating import Evaluating
 from tests.entry import hooks, scene
-from tests.entry.scene import here
+from tests.entry.scene import flow
 from tests.support.here import forget
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def begin(repo: GitRepo, criterion: str = scene.PASSES, *more: str) -> GitRepo:
 
 
 def evaluate(repo: GitRepo) -> Any:
-    return here(repo, "goal", "evaluate", "greet", "--json")
+    return flow(repo, "goal", "evaluate", "greet", "--json")
 
 
 # --- denied -------------------------------------------------------------------------------------
@@ -67,7 +67,7 @@ def test_what_is_denied_since_counts_at_confirm_too(repo: GitRepo, home: Path) -
     repo.write("src/more", "x")
     proposal = scene.propose(repo)
     put(home, denied_paths=["src/more"])
-    done = here(repo, "goal", "confirm", "greet", "--proposal", proposal, "--json")
+    done = flow(repo, "goal", "confirm", "greet", "--proposal", proposal, "--json")
     assert (done.status, done.json["error"]["code"]) == (2, "stale_proposal")
     assert "src/more" in done.json["error"]["message"]
     assert scene.status(repo) == "active"
@@ -193,7 +193,7 @@ def test_the_user_can_for_one_checkout(
     answer = hooks.stop(repo, capfd)
     assert answer["decision"] == "approve", answer
     assert "unknown setting" not in json.dumps(answer)
-    rows = here(repo, "config", "list", "--show-origin", "--json").json["settings"]
+    rows = flow(repo, "config", "list", "--show-origin", "--json").json["settings"]
     origin = next(row["origin"] for row in rows if row["key"].endswith(next(iter(OFF[off]))))
     assert origin.endswith("flow.checkouts")
 
@@ -203,7 +203,7 @@ def test_no_checkout_speaks_for_checkouts(repo: GitRepo, home: Path) -> None:
     document = {"flow": {"checkouts": {str(repo.path): {"goals": {"jobs": 7}}}}}
     (repo.path / ".claude").mkdir()
     (repo.path / PROJECT).write_text(json.dumps(document))
-    listed = here(repo, "config", "list", "--json").json
+    listed = flow(repo, "config", "list", "--json").json
     jobs = next(row for row in listed["settings"] if row["key"] == "flow.goals.jobs")
     assert jobs["value"] == 1
     assert any("flow.checkouts: ignored" in each for each in listed["warnings"])

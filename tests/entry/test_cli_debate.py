@@ -19,9 +19,8 @@ import pytest
 import flow
 from flow.adapters.fs import clock
 from tests.entry import scene
-from tests.support import ROOT, GitRepo, Ran
+from tests.support import ROOT, GitRepo, Ran, run_flow
 from tests.support.debate_judge import DebateJudges, reply
-from tests.support.here import flow_here
 
 SOLUTION = "export function users() {\n  // limits live in the middleware\n  return db.all();\n}\n"
 FIRST, SECOND = "return db.all();", "// limits live in the middleware"
@@ -64,12 +63,6 @@ def words(*more: str, solution: str = "src/api/users.ts") -> list[str]:
 
 def debate(place: GitRepo, *more: str, solution: str = "src/api/users.ts", **how: Any) -> Ran:
     return scene.flow(place, *words(*more, solution=solution), **how)
-
-
-def here(place: GitRepo, *more: str, solution: str = "src/api/users.ts", **how: Any) -> Ran:
-    """The same in this process: only the judges are others."""
-    cwd = how.pop("cwd", place.path)
-    return flow_here(*words(*more, solution=solution), cwd=cwd, **how)
 
 
 def reports(place: GitRepo, folder: str = ".specs/reports") -> dict[str, str]:
@@ -131,7 +124,7 @@ def test_without_a_consensus_a_person_is_needed(
 ) -> None:
     judges.says({**DISAGREE, "debate": says(3, 4), "2/debate": says(5, 4), "debate 1": says(3, 4)}
                 | {"2/debate 1": says(5, 4)})  # fmt: skip
-    done = here(place, "--rounds", str(rounds), "--json")
+    done = debate(place, "--rounds", str(rounds), "--json")
     assert done.status == 4
     found = done.json
     assert (found["consensus"], found["rounds"]) == (False, rounds)
@@ -140,7 +133,7 @@ def test_without_a_consensus_a_person_is_needed(
     assert found["scores"] is None
     assert len(found["reports"]) == 3
     if rounds == 0:
-        shown = here(place, "--rounds", "0")
+        shown = debate(place, "--rounds", "0")
         assert shown.status == 4
         assert shown.stdout.startswith("# No Consensus\n")
 
@@ -157,7 +150,7 @@ def test_points_that_judges_share_are_those_of_all_and_others_are_named(
         "2/debate 1": says(4, 4, SECOND, strengths=["Quick", "Small"], weaknesses=[],
                            shares=["1.0.W1"]),
     })  # fmt: skip
-    done = here(place, "--json")
+    done = debate(place, "--json")
     assert done.status == 0, done
     found = done.json
     assert (found["strengths"], found["weaknesses"]) == (["Quick"], ["No tests"])
@@ -188,7 +181,7 @@ def test_scores_that_rest_on_no_quotes_are_no_result(
     for row in whole["criteria"]:
         row["evidence"] = [FIRST] if row["name"] in quoted else ["nobody ever wrote this"]
     judges.says({"assess": whole, "debate": whole})
-    done = here(place, "--mode", mode, "--rounds", "1", "--json")
+    done = debate(place, "--mode", mode, "--rounds", "1", "--json")
     assert done.status == status, done
     found = done.json
     assert (found["scores"] is None) == (status == 4)
@@ -213,7 +206,7 @@ def test_a_short_quote_is_neither_true_nor_called_untrue(
     place: GitRepo, judges: DebateJudges
 ) -> None:
     judges.says({"assess": says(4, 4, FIRST, "db.all", "nobody wrote this")})
-    found = here(place, "--json").json
+    found = debate(place, "--json").json
     for text in reports(place).values():
         assert "- Too short to look up: `db.all`\n" in text
         assert f"- Evidence: `{FIRST}`\n" in text
@@ -236,7 +229,7 @@ def test_without_a_consensus_it_is_said_who_is_near_whom(
         "2/debate": says(5, 4, agrees_with=[3]),
         "3/debate": says(4.5, 4, "nobody ever wrote this", agrees_with=[1, 2]),
     })  # fmt: skip
-    done = here(place, "--rounds", "2", "--json")
+    done = debate(place, "--rounds", "2", "--json")
     assert done.status == 4, done
     assert done.json["analysis"] == {
         "judges": [
@@ -263,7 +256,7 @@ def test_without_a_consensus_it_is_said_who_is_near_whom(
         f"  - lowest: Judge 1, 2/5, on `{FIRST}`",
     ):
         assert line in lines, line
-    agreed = here(place, "--task", "another", "--mode", "vote", "--json").json
+    agreed = debate(place, "--task", "another", "--mode", "vote", "--json").json
     assert agreed["analysis"] is None
 
 
@@ -275,7 +268,7 @@ def test_accepting_decides_from_the_first_debate_on(place: GitRepo, judges: Deba
         "debate": says(4, 4, SECOND),
         "3/debate 1": says(4, 4, SECOND, accepts=False),
     })  # fmt: skip
-    found = here(place, "--json").json
+    found = debate(place, "--json").json
     assert (found["consensus"], found["rounds"]) == (True, 2)
 
 
@@ -326,7 +319,7 @@ def test_a_folder_or_a_glob_stands_for_its_files(
     many(place)
     judges.says({"assess": says(4, 4, "no such thing")})
     more = [word for path in given[1:] for word in ("--solution", path)]
-    done = here(
+    done = debate(
         place, "--mode", "vote", "--judges", "1", *more, "--json",
         solution=given[0], cwd=place.path / cwd,
     )  # fmt: skip
@@ -343,7 +336,7 @@ def test_a_folder_or_a_glob_stands_for_its_files(
 
 def test_what_is_left_out_of_a_folder_is_counted(place: GitRepo, judges: DebateJudges) -> None:
     many(place)
-    done = here(place, "--json", solution=".")
+    done = debate(place, "--json", solution=".")
     notes = [text for text in done.json["warnings"] if ": left out: " in text]
     assert notes == [
         ".: left out: 3 symlinks and other things that are no regular files",
@@ -374,7 +367,7 @@ def test_a_folder_or_a_glob_without_a_file_to_evaluate_is_refused(
     given: str, why: str, place: GitRepo, judges: DebateJudges
 ) -> None:
     many(place)
-    done = here(place, "--json", solution=given)
+    done = debate(place, "--json", solution=given)
     assert done.status == 2, done
     assert why in done.json["error"]["message"]
     assert judges.calls == []
@@ -382,7 +375,7 @@ def test_a_folder_or_a_glob_without_a_file_to_evaluate_is_refused(
 
 def test_a_vote(place: GitRepo, judges: DebateJudges) -> None:
     judges.says({"assess": says(3, 4), "2/assess": says(5, 4, recommendation="fail")})
-    done = here(place, "--mode", "vote", "--judges", "5", "--json")
+    done = debate(place, "--mode", "vote", "--judges", "5", "--json")
     assert done.status == 0, done
     found = done.json
     assert (found["mode"], found["rounds"], found["consensus"]) == ("vote", 0, False)
@@ -390,7 +383,7 @@ def test_a_vote(place: GitRepo, judges: DebateJudges) -> None:
     assert found["recommendation"] == "pass"
     assert len(reports(place)) == 5
     assert not any("Debate Round" in text for text in reports(place).values())
-    one = here(place, "--mode", "vote", "--judges", "1", "--json")
+    one = debate(place, "--mode", "vote", "--judges", "1", "--json")
     assert (one.status, len(one.json["reports"])) == (0, 1)
 
 
@@ -405,12 +398,12 @@ def test_the_ready_made_criteria(
 
     scores = {criterion.name: 4 for criterion in ready_made(kind)}
     judges.says({"assess": reply(scores, FIRST)})
-    done = here(place, "--kind", kind, "--json")
+    done = debate(place, "--kind", kind, "--json")
     assert done.status == 0, done
     assert next(iter(done.json["scores"])) == first
     if kind == "code":
         plain = ["judge", "debate", "--solution", "src/api/users.ts", "--task", "t", "--json"]
-        assert next(iter(flow_here(*plain, cwd=place.path).json["scores"])) == first
+        assert next(iter(run_flow(*plain, cwd=place.path).json["scores"])) == first
 
 
 WRONG = [
@@ -441,7 +434,7 @@ def test_wrong_calls(
 ) -> None:
     os.mkfifo(place.path / "pipe")
     place.write("empty.ts", "")
-    done = here(place, *more, "--json")
+    done = debate(place, *more, "--json")
     assert done.status == 2, done
     assert done.json["error"]["remedy"]
     assert "standard input" not in done.json["error"]["remedy"]
@@ -453,7 +446,7 @@ def test_wrong_calls(
 
 @pytest.mark.parametrize("blank", ["", " \n"])
 def test_a_blank_task_is_a_missing_one(blank: str, place: GitRepo, judges: DebateJudges) -> None:
-    done = here(place, "--task", blank, "--json")
+    done = debate(place, "--task", blank, "--json")
     assert (done.status, done.json["error"]["message"]) == (2, "the task is missing")
 
 
@@ -461,15 +454,15 @@ def test_a_blank_task_is_a_missing_one(blank: str, place: GitRepo, judges: Debat
 def test_solution_and_task_are_needed(missing: str, place: GitRepo, judges: DebateJudges) -> None:
     given = words()
     at = given.index(missing)
-    done = flow_here(*given[:at], *given[at + 2 :], cwd=place.path)
+    done = run_flow(*given[:at], *given[at + 2 :], cwd=place.path)
     assert done.status == 2
     assert missing in done.stderr
-    blank = flow_here(*words("--task", " "), cwd=place.path)
+    blank = run_flow(*words("--task", " "), cwd=place.path)
     assert blank.status == 2
 
 
 def test_no_judge_is_configured(place: GitRepo) -> None:
-    done = here(place, "--json")
+    done = debate(place, "--json")
     assert done.status == 4
     assert done.json["error"]["code"] == "not_configured"
     assert not (place.path / ".specs").exists()
@@ -477,14 +470,14 @@ def test_no_judge_is_configured(place: GitRepo) -> None:
 
 def test_one_backend_for_each_judge(place: GitRepo, judges: DebateJudges) -> None:
     models = ["command:one", "command:two"]
-    done = here(place, *(w for m in models for w in ("--judge-backend", m)), "--json")
+    done = debate(place, *(w for m in models for w in ("--judge-backend", m)), "--json")
     assert done.status == 0, done
     assert [judge["name"] for judge in done.json["judges"]] == models
-    one = here(place, "--judge-backend", "command:x", "--judges", "2", "--json")
+    one = debate(place, "--judge-backend", "command:x", "--judges", "2", "--json")
     assert [judge["name"] for judge in one.json["judges"]] == ["command:x"] * 2
     # judges do not learn which model another one is
     assert "command:" not in judges.prompt(1, "assess") + str(reports(place))
-    mixed = here(place, "--judge-backend", "command", "--judge-backend", "openai", "--json")
+    mixed = debate(place, "--judge-backend", "command", "--judge-backend", "openai", "--json")
     assert mixed.status == 4
     assert mixed.json["missing"][0]["kind"] == "not_configured"
     assert mixed.json["consensus"] is False
@@ -494,10 +487,10 @@ def test_what_it_costs(place: GitRepo, tmp_path: Path, home: Path) -> None:
     judges = DebateJudges(tmp_path / "the-judges", home, maxCostUsd=1)
     step = {"reply": says(4, 4), "usage": {"cost_usd": 0.1}}
     judges.says({"assess": step})
-    assert here(place, "--json").json["cost_usd"] == pytest.approx(0.6)
+    assert debate(place, "--json").json["cost_usd"] == pytest.approx(0.6)
     step["usage"] = {"cost_usd": 0.3}
     judges.says({"assess": step})
-    done = here(place, "--task", "another", "--json")
+    done = debate(place, "--task", "another", "--json")
     assert done.status == 4
     assert {row["kind"] for row in done.json["missing"]} == {"cost_limit"}
 
@@ -519,7 +512,7 @@ def test_the_solution_names_the_reports(
     path: str, name: str, place: GitRepo, judges: DebateJudges
 ) -> None:
     place.write(path, SOLUTION)
-    done = here(place, "--judges", "2", solution=path)
+    done = debate(place, "--judges", "2", solution=path)
     assert done.status == 0, done
     assert list(reports(place)) == [f"{name}-DAY.1.md", f"{name}-DAY.2.md"]
     assert "\u202e" not in done.stdout + str(reports(place))
@@ -527,7 +520,7 @@ def test_the_solution_names_the_reports(
 
 def test_several_files_and_from_a_subfolder(place: GitRepo, judges: DebateJudges) -> None:
     place.write("src/api/orders.ts", "orders")
-    done = here(
+    done = debate(
         place,
         "--solution",
         "orders.ts",
@@ -549,7 +542,7 @@ def test_a_file_outside_does_not_tell_where_it_lies(
 ) -> None:
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "elsewhere" / "x.py").write_text(SOLUTION)
-    done = here(place, solution=str(tmp_path / "elsewhere" / "x.py"))
+    done = debate(place, solution=str(tmp_path / "elsewhere" / "x.py"))
     assert done.status == 0, done
     assert "x-elsewhere-DAY.1.md" in reports(place)
     assert str(tmp_path) not in judges.prompt(1, "assess") + str(reports(place))
@@ -568,7 +561,7 @@ def test_outside_of_any_repository(tmp_path: Path, judges: DebateJudges) -> None
 def test_the_folder_is_a_setting(place: GitRepo, judges: DebateJudges) -> None:
     settings = {"judge": {"reportsDir": "docs/judged/"}}
     place.write(".claude/settings.flow.json", json.dumps(settings))
-    done = here(place)
+    done = debate(place)
     assert done.status == 0, done
     assert len(reports(place, "docs/judged")) == 3
     assert not (place.path / ".specs").exists()
@@ -577,10 +570,10 @@ def test_the_folder_is_a_setting(place: GitRepo, judges: DebateJudges) -> None:
 def test_a_finished_debate_is_not_gone_on_with_and_nothing_is_overwritten(
     place: GitRepo, judges: DebateJudges
 ) -> None:
-    here(place)
+    debate(place)
     before = reports(place)
     judges.says({"assess": says(2, 2)})
-    again = here(place, "--json")
+    again = debate(place, "--json")
     assert again.json["overall"] == 2.0
     after = reports(place)
     assert {name: after[name] for name in before} == before
@@ -589,7 +582,7 @@ def test_a_finished_debate_is_not_gone_on_with_and_nothing_is_overwritten(
 
 def test_a_file_of_anybody_else_at_such_a_name_stays(place: GitRepo, judges: DebateJudges) -> None:
     place.write(f".specs/reports/users-api-{TODAY}.7.md", "mine")
-    assert here(place).status == 0
+    assert debate(place).status == 0
     assert reports(place)["users-api-DAY.7.md"] == "mine"
     assert "users-api-2-DAY.1.md" in reports(place)
 
@@ -611,7 +604,7 @@ def test_symlinks_are_refused_by_name(
     }.get(where, f".specs/reports/users-api-{TODAY}.2.md")
     (place.path / link).parent.mkdir(parents=True, exist_ok=True)
     (place.path / link).symlink_to(target)
-    done = here(place, "--json")
+    done = debate(place, "--json")
     assert done.status == 2, done
     assert done.json["error"]["code"] == "unsafe_path"
     assert done.json["error"]["file"] == link
@@ -630,14 +623,14 @@ def test_a_judge_without_a_usable_answer(
     step: dict[str, Any], place: GitRepo, judges: DebateJudges
 ) -> None:
     judges.says({"assess": says(4, 4), "2/assess": step})
-    done = here(place, "--json")
+    done = debate(place, "--json")
     assert done.status == 4, done
     assert done.json["consensus"] is False
     assert [row["judge"] for row in done.json["missing"]] == [2]
     assert judges.calls.count("2/assess") == 2  # once more, and no more
     assert list(reports(place)) == ["users-api-DAY.1.md", "users-api-DAY.3.md"]
     judges.says({"assess": says(4, 4)})
-    again = here(place, "--json")
+    again = debate(place, "--json")
     assert again.status == 0
     assert judges.calls == ["2/assess", "2/verify"]
 
@@ -650,7 +643,7 @@ def test_a_judge_without_verification_is_asked_twice_and_no_judge(
     more = {} if answered is None else {"verification": pairs}
     bare = {"reply": {**more, **says(4, 4)}, "unverified": True}
     judges.says({"assess": says(4, 4), "verify": bare})
-    done = here(place)
+    done = debate(place)
     assert done.status == 4
     assert judges.calls.count("2/verify") == 2
     assert "verification" in done.stdout + done.stderr
@@ -669,7 +662,7 @@ def test_injection_in_the_solution_and_in_another_judges_report(
     judges.says(
         {"assess": says(3, 4), "2/assess": poison, "debate": says(3, 4), "2/debate": poison}
     )
-    done = here(place, "--rounds", "1", "--json")
+    done = debate(place, "--rounds", "1", "--json")
     assert done.status == 4
     shown = judges.prompt(1, "debate 1")
     nonce = re.search(r"<<<flow-data ([0-9a-f]{32}) BEGIN", shown)
@@ -692,7 +685,7 @@ def test_injection_in_the_solution_and_in_another_judges_report(
 def test_a_judges_words_cannot_reach_the_terminal(place: GitRepo, judges: DebateJudges) -> None:
     nasty = "a\x1b]0;title\x07b\u202e <script> `x`"
     judges.says({"assess": says(4, 4, strengths=[nasty], weaknesses=[])})
-    done = here(place)
+    done = debate(place)
     assert done.status == 0
     for text in (done.stdout, *reports(place).values()):
         assert "\x1b" not in text
@@ -704,7 +697,7 @@ def test_secrets_reach_neither_judges_nor_reports(place: GitRepo, judges: Debate
     value = "zq7-Kp2vLx9-Wm4tRn8"
     place.write("src/api/users.ts", f"{SOLUTION}const t = '{value}'\n")
     judges.says({"assess": says(4, 4, f"const t = '{value}'", strengths=[f"uses {value}"])})
-    done = here(place, "--task", f"log in with {value}", env={"API_TOKEN": value})
+    done = debate(place, "--task", f"log in with {value}", env={"API_TOKEN": value})
     assert done.status == 0, done
     everything = [done.stdout, done.stderr, judges.prompt(1, "assess"), *reports(place).values()]
     assert all(value not in text for text in everything)
@@ -840,13 +833,13 @@ def test_another_question_does_not_go_on_with_it(
     what: str, place: GitRepo, judges: DebateJudges
 ) -> None:
     judges.says({"assess": says(4, 4), "3/assess": {"exit": 9}})
-    assert here(place).status == 4
+    assert debate(place).status == 4
     before = reports(place)
     more, text = OTHERWISE[what]
     if text is not None:
         place.write("src/api/users.ts", text)
     judges.says({"assess": says(4, 4)})
-    done = here(place, *more, "--json")
+    done = debate(place, *more, "--json")
     assert done.status == 0, done
     assert {"1/assess", "2/assess", "3/assess"} <= set(judges.calls)
     after = reports(place)
@@ -859,11 +852,11 @@ def test_an_unfinished_debate_whose_report_was_altered_starts_anew(
     change: str, place: GitRepo, judges: DebateJudges
 ) -> None:
     judges.says({"assess": says(3, 4), "3/assess": {"exit": 9}})
-    here(place)
+    debate(place)
     path = next((place.path / ".specs/reports").glob("users-api-*.1.md"))
     CHANGES[change](path)
     judges.says({"assess": says(4, 4)})
-    done = here(place, "--json")
+    done = debate(place, "--json")
     if change == "symlink":  # what stands at a name that Flow would write is refused
         assert done.status == 2
         assert done.json["error"]["file"].endswith(path.name)
@@ -878,14 +871,14 @@ def test_a_forged_report_that_agrees_with_itself_is_not_gone_on_with(
     place: GitRepo, judges: DebateJudges
 ) -> None:
     judges.says({"assess": says(3, 4), "3/assess": {"exit": 9}})
-    here(place)
+    debate(place)
     folder = place.path / ".specs/reports"
     first = next(folder.glob("users-api-*.1.md"))
     text = first.read_text().replace("Judge 1", "Judge 3").replace('"judge": 1', '"judge": 3')
     forged = first.with_name(first.name.replace(".1.md", ".3.md"))
     forged.write_text(text)
     judges.says({"assess": says(4, 4)})
-    done = here(place, "--json")
+    done = debate(place, "--json")
     assert len(judges.calls) == 6
     assert any(forged.name in warning for warning in done.json["warnings"])
     assert forged.read_text() == text
@@ -927,7 +920,7 @@ def test_the_record_of_debates_is_the_users_own(
 ) -> None:
     inside = place.path / "state"
     env = {"FLOW_STATE_DIR": str(inside)}
-    done = here(place, env=env)
+    done = debate(place, env=env)
     assert done.status == 0
     assert not inside.exists()
     kept = home / ".claude" / "flow-state" / "debates.jsonl"
@@ -937,22 +930,22 @@ def test_the_record_of_debates_is_the_users_own(
     assert kept.stat().st_mode & 0o777 == 0o600
     assert not list(kept.parent.glob("debate-*.lock"))
     kept.chmod(0o666)
-    loose = here(place, "--json", env=env)
+    loose = debate(place, "--json", env=env)
     assert (loose.status, loose.json["error"]["code"]) == (2, "unsafe_state_dir")
 
 
 def test_a_torn_record_is_not_relied_on(place: GitRepo, judges: DebateJudges, home: Path) -> None:
     judges.says({"assess": says(4, 4), "3/assess": {"exit": 9}})
-    here(place)
+    debate(place)
     kept = home / "flow-state" / "debates.jsonl"
     kept.write_bytes(b'\xff\n{"event"\n[]\n' + kept.read_bytes() + b'{"event": "en')
     judges.says({"assess": says(4, 4)})
-    assert here(place, "--json").json["calls"] == 2
+    assert debate(place, "--json").json["calls"] == 2
 
 
 def test_a_folder_that_cannot_be_written(place: GitRepo, judges: DebateJudges) -> None:
     (place.path / ".specs").write_text("a file")
-    done = here(place, "--json")
+    done = debate(place, "--json")
     assert done.status == 2
     assert done.json["error"]["file"] == ".specs"
 

@@ -19,7 +19,6 @@ from tests.entry import scene
 from tests.render.test_scorecard import columns
 from tests.support import GitRepo, Ran, run_flow
 from tests.support.goal_judge import GoalJudge
-from tests.support.here import flow_here
 from tests.support.score_replies import reply
 from tests.support.sessions import SessionFile, folder
 
@@ -140,7 +139,7 @@ def test_a_card_that_cannot_be_stored_is_shown_all_the_same(
 
     monkeypatch.setattr(score_files, "publish", full)
     words = ("judge", "scorecard", "commit", "--file", "run.md", *(["--json"] if json else []))
-    done = flow_here(*words, cwd=place.path)
+    done = run_flow(*words, cwd=place.path)
     assert done.status == 5
     if json:
         assert list(done.json) == ["error"]

@@ -44,36 +44,36 @@ def tree(path: Path) -> dict[str, bytes]:
 
 def test_init_makes_what_is_missing(repo: GitRepo) -> None:
     repo.commit("start", a="b")
-    done = scene.here(repo, "init", "--json")
+    done = scene.flow(repo, "init", "--json")
     assert done.status == 0, done
     assert {step["file"] for step in done.json["steps"]} == FILES
     assert not FILES - set(tree(repo.path))
     assert repo.read(".gitignore") == ".flow/runs/\n"
     assert json.loads(repo.read(".claude/settings.json"))["permissions"]["ask"]
-    assert scene.here(repo, "doctor").status == 0
+    assert scene.flow(repo, "doctor").status == 0
 
 
 def test_the_example_works(repo: GitRepo) -> None:
     repo.commit("start", **{"README.md": "first: make\n"})
-    scene.here(repo, "init")
+    scene.flow(repo, "init")
     repo.commit("flow")
     text = repo.read(".flow/goals/example.goal.yaml")
     schema = text.splitlines()[0].partition("$schema=")[2]
     assert (repo.path / ".flow/goals" / schema).resolve().is_file()
     assert scene.status(repo, "example") == "draft"
-    assert scene.here(repo, "goal", "activate", "example").status == 0
-    done = scene.here(repo, "goal", "evaluate", "example", "--json")
+    assert scene.flow(repo, "goal", "activate", "example").status == 0
+    done = scene.flow(repo, "goal", "evaluate", "example", "--json")
     assert done.status == 4
     assert done.json["criterion_results"][0]["status"] == "pass"
     approve = ("goal", "approve", "example", "AC2", "--by", "Newcomer", "--note", "found it")
-    assert scene.here(repo, *approve, "--yes").status == 0
+    assert scene.flow(repo, *approve, "--yes").status == 0
     assert scene.confirm(repo, goal="example").status == 0
 
 
 def test_init_twice_changes_nothing(repo: GitRepo) -> None:
-    scene.here(repo, "init")
+    scene.flow(repo, "init")
     before = tree(repo.path)
-    done = scene.here(repo, "init")
+    done = scene.flow(repo, "init")
     assert done.status == 0
     assert "added" not in done.stdout
     assert "made" not in done.stdout
@@ -82,7 +82,7 @@ def test_init_twice_changes_nothing(repo: GitRepo) -> None:
 
 def test_init_from_a_folder_below(repo: GitRepo) -> None:
     repo.write("deep/down/x")
-    done = scene.here(repo, "init", "--json", cwd=repo.path / "deep/down")
+    done = scene.flow(repo, "init", "--json", cwd=repo.path / "deep/down")
     assert done.json["top"] == str(repo.path)
     assert (repo.path / ".flow/goals").is_dir()
     assert not (repo.path / "deep/down/.flow").exists()
@@ -104,7 +104,7 @@ def test_init_from_a_folder_below(repo: GitRepo) -> None:
 )
 def test_lines_are_added_and_nothing_else_moves(repo: GitRepo, before: bytes, after: bytes) -> None:
     repo.write(".gitignore", before)
-    assert scene.here(repo, "init").status == 0
+    assert scene.flow(repo, "init").status == 0
     assert (repo.path / ".gitignore").read_bytes() == after
 
 
@@ -116,7 +116,7 @@ def test_rules_join_those_that_are_there(repo: GitRepo) -> None:
         "ünï": "✓",
     }
     repo.write(".claude/settings.json", json.dumps(there, indent="\t", ensure_ascii=False))
-    assert scene.here(repo, "init").status == 0
+    assert scene.flow(repo, "init").status == 0
     text = repo.read(".claude/settings.json")
     now = json.loads(text)
     ask = now["permissions"].pop("ask")
@@ -138,7 +138,7 @@ def test_settings_that_are_broken_are_refused_and_nothing_is_written(
 ) -> None:
     repo.write(".claude/settings.json", broken)
     before = tree(repo.path)
-    done = scene.here(repo, "init", "--json")
+    done = scene.flow(repo, "init", "--json")
     assert done.status == 2
     assert done.json["error"]["file"] == ".claude/settings.json"
     assert tree(repo.path) == before
@@ -150,7 +150,7 @@ def test_init_writes_through_no_link(repo: GitRepo, name: str, tmp_path: Path) -
     target.write_text("{}")
     (repo.path / name).parent.mkdir(parents=True, exist_ok=True)
     (repo.path / name).symlink_to(target)
-    done = scene.here(repo, "init", "--json")
+    done = scene.flow(repo, "init", "--json")
     assert (done.status, done.json["error"]["code"]) == (2, "unsafe_path")
     assert target.read_text() == "{}"
 
@@ -158,22 +158,22 @@ def test_init_writes_through_no_link(repo: GitRepo, name: str, tmp_path: Path) -
 def test_init_without_git(tmp_path: Path, repo: GitRepo) -> None:
     folder = tmp_path / "plain"
     folder.mkdir()
-    done = scene.here(repo, "init", cwd=folder)
+    done = scene.flow(repo, "init", cwd=folder)
     assert done.status == 0
     assert "boundary is inconclusive" in done.stderr
     assert (folder / ".flow/goals/example.goal.yaml").exists()
-    listed = scene.here(repo, "goal", "list", "--json", cwd=folder)
+    listed = scene.flow(repo, "goal", "list", "--json", cwd=folder)
     assert [goal["goal_id"] for goal in listed.json["goals"]] == ["example"]
 
 
 def test_init_leaves_own_goals_alone(repo: GitRepo) -> None:
     scene.create(scene.start(repo))
-    assert scene.here(repo, "init").status == 0
+    assert scene.flow(repo, "init").status == 0
     assert not (repo.path / ".flow/goals/example.goal.yaml").exists()
 
 
 def findings(repo: GitRepo, *words: str, status: int = 1, **more: object) -> list[str]:
-    done = scene.here(repo, "doctor", "--json", *words, **more)
+    done = scene.flow(repo, "doctor", "--json", *words, **more)
     assert done.status == status, done
     for finding in done.json["findings"]:
         assert finding["what"]
@@ -185,13 +185,13 @@ def findings(repo: GitRepo, *words: str, status: int = 1, **more: object) -> lis
 @pytest.fixture
 def ready(repo: GitRepo) -> GitRepo:
     scene.start(repo)
-    scene.here(repo, "init")
+    scene.flow(repo, "init")
     assert findings(repo, status=0) == []
     return repo
 
 
 def test_doctor_tells_what_is_there(ready: GitRepo) -> None:
-    facts = {f["what"]: f["value"] for f in scene.here(ready, "doctor", "--json").json["facts"]}
+    facts = {f["what"]: f["value"] for f in scene.flow(ready, "doctor", "--json").json["facts"]}
     assert {"flow", "python", "git", "state folder", "file system", "goals"} <= set(facts)
     assert "package pyyaml" in facts
     for ability in ("hard links", "flock", "fsync", "O_NOFOLLOW", "rename"):
@@ -256,14 +256,14 @@ def test_doctor_names_broken_files(ready: GitRepo) -> None:
 def test_doctor_names_what_verify_calls_unaccounted(stray: str, ready: GitRepo) -> None:
     scene.create(ready)
     scene.meet(ready)
-    assert scene.here(ready, "goal", "evaluate", "greet").status == 0
-    assert scene.here(ready, "evidence", "verify").status == 0
+    assert scene.flow(ready, "goal", "evaluate", "greet").status == 0
+    assert scene.flow(ready, "evidence", "verify").status == 0
     run = scene.run_dir(ready)
-    before = scene.here(ready, "doctor").stdout
+    before = scene.flow(ready, "doctor").stdout
     (run / stray).parent.mkdir(exist_ok=True)
     (run / stray).write_text("whatever")
-    assert scene.here(ready, "evidence", "verify").status == 1
-    ran = scene.here(ready, "doctor")
+    assert scene.flow(ready, "evidence", "verify").status == 1
+    ran = scene.flow(ready, "doctor")
     assert ran.status == 1
     name = stray.removesuffix("/a.txt")
     assert f"a file lies in run {run.name} that Flow did not put there" in ran.stdout
@@ -282,7 +282,7 @@ def test_doctor_removes_what_is_left_over(ready: GitRepo) -> None:
         ready.write(name, "half")
     assert any("3 temporary files" in what for what in findings(ready))
     assert all((ready.path / name).exists() for name in left)
-    done = scene.here(ready, "doctor", "--fix", "--json")
+    done = scene.flow(ready, "doctor", "--fix", "--json")
     assert done.status == 0, done
     assert len(done.json["fixed"]) == 3
     assert not any((ready.path / name).exists() for name in left)
@@ -306,11 +306,11 @@ def test_doctor_finds_what_a_debate_or_a_card_left_half_written(
     (outside / "reports").mkdir(parents=True)
     (outside / "reports" / name).write_text("another's")
     os.utime(outside / "reports" / name, (1, 1))
-    done = scene.here(ready, "doctor", "--fix", "--json")
+    done = scene.flow(ready, "doctor", "--fix", "--json")
     assert sorted(done.json["fixed"]) == sorted(f"removed {folder}/{name}" for folder in folders)
     shutil.rmtree(ready.path / ".specs")
     (ready.path / ".specs").symlink_to(outside)
-    assert scene.here(ready, "doctor", "--fix", "--json").json["fixed"] == []
+    assert scene.flow(ready, "doctor", "--fix", "--json").json["fixed"] == []
     assert (outside / "reports" / name).exists()
 
 
@@ -318,7 +318,7 @@ def test_doctor_waits_for_a_process_that_is_at_work(ready: GitRepo) -> None:
     import fcntl
 
     scene.create(ready)
-    scene.here(ready, "goal", "pause", "greet")
+    scene.flow(ready, "goal", "pause", "greet")
     ready.write(".flow/goals/.flow-tmp-a", "half")
     with open(ready.path / ".flow/runs/.locks/goal-greet.lock", "a+") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
@@ -348,7 +348,7 @@ def test_doctor_looks_at_the_state_folder(ready: GitRepo, home: Path) -> None:
 def test_doctor_names_what_init_would_add(ready: GitRepo, take_away: str, said: str) -> None:
     (ready.path / take_away).unlink()
     assert any(said in what for what in findings(ready))
-    assert scene.here(ready, "init").status == 0
+    assert scene.flow(ready, "init").status == 0
     assert findings(ready, status=0) == []
 
 
@@ -377,7 +377,7 @@ def test_doctor_starts_no_git_of_the_checkout(ready: GitRepo) -> None:
         "bin/git", "#!/bin/sh\ntouch ../started started; echo git version 9.9\n", mode=0o755
     )
     path = f"{ready.path}/bin:{os.environ['PATH']}"
-    scene.here(ready, "doctor", env={"PATH": path})
+    scene.flow(ready, "doctor", env={"PATH": path})
     assert not (ready.path / "started").exists()
     assert not (ready.path.parent / "started").exists()
 

@@ -61,7 +61,7 @@ def test_closed_streams(work: GitRepo, stream: str) -> None:
     ids=str,
 )
 def test_what_an_encoding_lacks_is_replaced(work: GitRepo, env: dict[str, str]) -> None:
-    done = scene.flow(
+    done = scene.flow_started(
         work,
         *("goal", "create", "greet", "--outcome", "prêt ✓ 完了"),
         *("--criterion", "AC1: x :: true"),

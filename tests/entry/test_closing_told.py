@@ -10,8 +10,7 @@ import pytest
 
 from tests.entry import scene
 from tests.entry.hooks import run_script, settings, stop
-from tests.support import ROOT, GitRepo, run
-from tests.support.here import helper_here
+from tests.support import ROOT, GitRepo, run, run_helper
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,26 +47,26 @@ def by_terminal(repo: GitRepo) -> None:
 
 def by_pipe(repo: GitRepo) -> None:
     words = ("goal", "confirm", "greet", "--proposal", scene.propose(repo))
-    assert scene.here(repo, *words).status == 0
+    assert scene.flow(repo, *words).status == 0
 
 
 def by_helper(repo: GitRepo) -> None:
     scene.propose(repo)
     repo.write("../l.yaml", "status: achieved\n")
     words = ("--update-lifecycle", "--goal-id", "greet", "--lifecycle-file", "../l.yaml", "--merge")
-    done = helper_here("flow-goal-record", *words, cwd=repo.path, env=AGENT)
+    done = run_helper("flow-goal-record", *words, cwd=repo.path, env=AGENT)
     assert done.status == 0, done
 
 
 def by_helper_failed(repo: GitRepo) -> None:
     repo.write("../l.yaml", "status: failed\n")
     words = ("--update-lifecycle", "--goal-id", "greet", "--lifecycle-file", "../l.yaml", "--merge")
-    done = helper_here("flow-goal-record", *words, cwd=repo.path, env=AGENT)
+    done = run_helper("flow-goal-record", *words, cwd=repo.path, env=AGENT)
     assert done.status == 0, done
 
 
 def by_clear(repo: GitRepo) -> None:
-    assert scene.here(repo, *CLEAR).status == 0
+    assert scene.flow(repo, *CLEAR).status == 0
 
 
 DOORS: dict[str, tuple[Callable[[GitRepo], None], str, str]] = {
@@ -154,7 +153,7 @@ def test_it_is_told_beside_an_active_goal(work: GitRepo, capfd: Capture) -> None
 def test_several_are_told_in_one_stop(work: GitRepo, capfd: Capture) -> None:
     scene.create(work, "other")
     by_clear(work)
-    assert scene.here(work, "goal", "clear", "other", "--yes").status == 0
+    assert scene.flow(work, "goal", "clear", "other", "--yes").status == 0
     told = message(stop(work, capfd))
     assert "goal greet was closed" in told
     assert "goal other was closed" in told

@@ -16,7 +16,7 @@ from flow.core.attribution.attribute import read_command
 from flow.core.attribution.pipes import cannot_pass
 from tests.adapters.attribution.masking_commands import HONEST
 from tests.core.attribution.honest_runs import HONEST_RUNS
-from tests.entry.scene import create, flow, goal_file, here, start
+from tests.entry.scene import create, flow, goal_file, start
 from tests.support import ROOT
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def work(repo: GitRepo) -> GitRepo:
 @pytest.mark.parametrize("how", ["create", "draft"])
 def test_create_refuses_what_bash_refuses(work: GitRepo, command: str, how: str) -> None:
     more = ("--draft",) if how == "draft" else ()
-    done = here(work, *GOAL, "--criterion", f"AC1: x :: {command}", *more)
+    done = flow(work, *GOAL, "--criterion", f"AC1: x :: {command}", *more)
     assert done.status == 2, done
     assert KEY in done.stderr
     assert "AC1: bash -n refuses it: " in done.stderr
@@ -62,7 +62,7 @@ def test_a_file_is_named_with_every_command_that_bash_refuses(work: GitRepo) -> 
     text = re.sub(r"lifecycle:\n(  .*\n)+", "lifecycle:\n  status: draft\n", text)
     text = re.sub(r"\n  (run_id|base_commit): .*", "", text)
     work.write("other.yaml", text)
-    done = here(work, "goal", "create", "--file", "other.yaml", "--draft")
+    done = flow(work, "goal", "create", "--file", "other.yaml", "--draft")
     assert done.status == 2
     assert "other.yaml" in done.stderr
     assert f"{KEY}" in done.stderr
@@ -79,7 +79,7 @@ def test_an_evidence_command_too(work: GitRepo) -> None:
     create(work)
     text = goal_file(work).replace("verification_command:", "evidence_command: 'if'\n      x_note:")
     work.write("new.yaml", text)
-    done = here(work, "goal", "amend", "greet", "--file", "new.yaml", "--yes")
+    done = flow(work, "goal", "amend", "greet", "--file", "new.yaml", "--yes")
     assert done.status == 2
     assert "evidence_command" in done.stderr
 
@@ -89,7 +89,7 @@ def test_amend_refuses_it_and_changes_nothing(work: GitRepo, command: str) -> No
     create(work)
     before = goal_file(work)
     work.write("new.yaml", changed(work, command))
-    done = here(work, "goal", "amend", "greet", "--file", "new.yaml", "--yes")
+    done = flow(work, "goal", "amend", "greet", "--file", "new.yaml", "--yes")
     assert done.status == 2, done
     assert f"new.yaml: {KEY}" in done.stderr
     assert goal_file(work) == before
@@ -99,21 +99,21 @@ def test_by_hand_it_could_not_start(work: GitRepo) -> None:
     create(work)
     work.write(FILE, changed(work, "touch src/ran; if"))
     assert flow(work, "trust", "record", "greet", "--yes").status == 0
-    done = here(work, "goal", "evaluate", "greet", "--json")
+    done = flow(work, "goal", "evaluate", "greet", "--json")
     (row,) = done.json["criterion_results"]
     assert (done.status, row["outcome"]) == (1, "inconclusive")
     assert "could not run" in goal_file(work)
     assert row["reason"].startswith("bash -n refuses it: ")
     assert not (work.path / "src/ran").exists()
-    (base,) = here(work, "goal", "baseline", "greet", "--json").json["criteria"]
+    (base,) = flow(work, "goal", "baseline", "greet", "--json").json["criteria"]
     assert base["outcome"] == "inconclusive"
     # what is right again can be amended, whatever stands there
     work.write("new.yaml", changed(work, "grep -q please src/greet.txt"))
-    assert here(work, "goal", "amend", "greet", "--file", "new.yaml", "--yes").status == 0
+    assert flow(work, "goal", "amend", "greet", "--file", "new.yaml", "--yes").status == 0
 
 
 def test_only_reading_no_running(work: GitRepo) -> None:
-    done = here(work, *GOAL, "--criterion", "AC1: x :: touch src/ran; x=$(touch src/ran2); (")
+    done = flow(work, *GOAL, "--criterion", "AC1: x :: touch src/ran; x=$(touch src/ran2); (")
     assert done.status == 2
     assert sorted(os.listdir(work.path / "src")) == ["greet.txt"]
 
@@ -134,7 +134,7 @@ CANNOT = {
 
 
 def said(repo: GitRepo, command: str) -> list[str]:
-    done = here(repo, *GOAL, "--criterion", f"AC1: x :: {command}", "--json")
+    done = flow(repo, *GOAL, "--criterion", f"AC1: x :: {command}", "--json")
     assert done.status == 0, done
     return [text for text in done.json["warnings"] if text.startswith("AC1: ")]
 
@@ -146,7 +146,7 @@ def test_a_pipe_that_cannot_pass_is_said_with_the_form_that_works(
     work.commit("prog", **{"src/prog.py": "raise SystemExit('no such word')\n"})
     (warning,) = said(work, command)
     assert warning.startswith("AC1: pipe: ")
-    base = here(work, "goal", "baseline", "greet", "--json")
+    base = flow(work, "goal", "baseline", "greet", "--json")
     assert warning in base.json["warnings"]
     form = re.sub(r".*write: ", "", warning)
     before, after = (subprocess.run(
@@ -162,14 +162,14 @@ def test_a_pipe_that_cannot_pass_is_said_with_the_form_that_works(
     if "prog.py bad" in command:
         assert subprocess.run(["bash", "-o", "pipefail", "-c", form], cwd=work.path).returncode
     work.write("new.yaml", changed(work, form))
-    done = here(work, "goal", "amend", "greet", "--file", "new.yaml", "--yes")
+    done = flow(work, "goal", "amend", "greet", "--file", "new.yaml", "--yes")
     assert "pipe:" not in done.stderr
 
 
 def test_amend_says_it_as_well(work: GitRepo) -> None:
     create(work)
     work.write("new.yaml", changed(work, CANNOT["standard error"]))
-    done = here(work, "goal", "amend", "greet", "--file", "new.yaml", "--yes")
+    done = flow(work, "goal", "amend", "greet", "--file", "new.yaml", "--yes")
     assert done.status == 0
     assert "AC1: pipe: it passes only where" in done.stderr
 

@@ -10,8 +10,7 @@ import pytest
 
 from flow.wiring import Checkout
 from tests.entry import scene
-from tests.entry.scene import ended
-from tests.entry.scene import flow_forked as flow
+from tests.entry.scene import ended, flow
 
 if TYPE_CHECKING:
     from tests.support import GitRepo

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.entry.scene import create, here, start
+from tests.entry.scene import create, flow, start
 
 if TYPE_CHECKING:
     from tests.support import GitRepo
@@ -48,9 +48,9 @@ def test_with_only_it_runs_that_command_and_writes_nothing(
     work: GitRepo, home: Path, evaluated: bool
 ) -> None:
     if evaluated:
-        here(work, *EVALUATE)
+        flow(work, *EVALUATE)
     times, before, state = ran(work), everything(work.path), everything(home / "flow-state")
-    done = here(work, *EVALUATE, "--dry-run", "--only", "AC2")
+    done = flow(work, *EVALUATE, "--dry-run", "--only", "AC2")
     assert ran(work) == times + 1
     outcomes = rows(done.json)
     assert outcomes["AC2"] == "passed"
@@ -64,7 +64,7 @@ def test_with_only_it_runs_that_command_and_writes_nothing(
 
 
 def test_a_failure_is_a_failure_and_the_progress_shows_it(work: GitRepo) -> None:
-    done = here(work, "goal", "evaluate", "greet", "--dry-run", "--only", "AC1")
+    done = flow(work, "goal", "evaluate", "greet", "--dry-run", "--only", "AC1")
     assert done.status == 1
     assert "AC1" in done.stderr + done.stdout
     assert "exit 1" in done.stderr + done.stdout
@@ -72,19 +72,19 @@ def test_a_failure_is_a_failure_and_the_progress_shows_it(work: GitRepo) -> None
 
 
 def test_several_times_and_what_a_pass_does_not_change(work: GitRepo) -> None:
-    done = here(work, *EVALUATE, "--dry-run", "--only", "AC2", "--repeat", "3")
+    done = flow(work, *EVALUATE, "--dry-run", "--only", "AC2", "--repeat", "3")
     assert ran(work) == 3
     assert rows(done.json)["AC2"] == "passed"
-    assert here(work, *EVALUATE).status == 1  # AC1 is still open, nothing was counted
+    assert flow(work, *EVALUATE).status == 1  # AC1 is still open, nothing was counted
 
 
 def test_without_only_nothing_runs(work: GitRepo) -> None:
-    here(work, *EVALUATE, "--dry-run")
+    flow(work, *EVALUATE, "--dry-run")
     assert ran(work) == 0
 
 
 def test_an_untrusted_contract_runs_nothing(work: GitRepo) -> None:
-    assert here(work, "trust", "revoke", "greet").status == 0
-    done = here(work, *EVALUATE, "--dry-run", "--only", "AC2")
+    assert flow(work, "trust", "revoke", "greet").status == 0
+    done = flow(work, *EVALUATE, "--dry-run", "--only", "AC2")
     assert done.status != 0
     assert ran(work) == 0

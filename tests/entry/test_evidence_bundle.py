@@ -77,7 +77,7 @@ def test_unsigned_is_said(signed: Set) -> None:
     assert all("unsigned: nothing says who made this" in what for what in strict.findings)
     ran = bundles.verify(signed.file, "--allowed-signers", signed.allowed)
     assert (ran.status, ran.json["ok"]) == (1, False)
-    in_words = scene.flow_forked(
+    in_words = scene.flow(
         GitRepo(signed.file.parent), "evidence", "verify", "--bundle", signed.file
     )
     assert in_words.status == 0
@@ -646,9 +646,7 @@ def test_what_it_shows_is_safe_for_a_terminal(signed: Set) -> None:
         said["predicateType"] = "\x1b]0;x\x07"
 
     bundles.unsigned(bundles.change(signed.file, SUMMARY, how))
-    ran = scene.flow_forked(
-        GitRepo(signed.file.parent), "evidence", "verify", "--bundle", signed.file
-    )
+    ran = scene.flow(GitRepo(signed.file.parent), "evidence", "verify", "--bundle", signed.file)
     assert ran.status == 1
     assert not any(mark in ran.stdout for mark in "\x1b\x07\u202e")
 
@@ -656,7 +654,7 @@ def test_what_it_shows_is_safe_for_a_terminal(signed: Set) -> None:
 def test_from_standard_input(signed: Set) -> None:
     text = signed.file.read_text()
     folder = GitRepo(signed.file.parent)
-    ran = scene.flow_forked(folder, "evidence", "verify", "--bundle", "-", "--json", input=text)
+    ran = scene.flow(folder, "evidence", "verify", "--bundle", "-", "--json", input=text)
     assert (ran.status, ran.json["goal_id"]) == (0, "greet")
 
 

@@ -74,10 +74,10 @@ def test_a_closed_goal_in_statements_that_others_read(repo: GitRepo, tmp_path: P
     said = summary["predicate"]
     assert said["verificationResult"] == "PASSED"
     assert said["verifiedLevels"] == ["FLOW_GOAL_ACHIEVED"]
-    assert said["verifier"]["version"] == {"flow": scene.here(repo, "--version").stdout.split()[1]}
+    assert said["verifier"]["version"] == {"flow": scene.flow(repo, "--version").stdout.split()[1]}
     assert said["resourceUri"] == f"flow-goal:{repo.path.name}/greet"
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", said["timeVerified"])
-    contract = scene.here(repo, "goal", "status", "greet", "--json").json["contract"]
+    contract = scene.flow(repo, "goal", "status", "greet", "--json").json["contract"]
     assert said["policy"]["digest"] == {"sha256": contract}
     assert summary["subject"] == results["subject"]
     inputs = [one["digest"]["sha256"] for one in said["inputAttestations"]]
@@ -99,7 +99,7 @@ def test_an_open_goal_has_no_summary(repo: GitRepo, tmp_path: Path) -> None:
 
 def test_a_failed_goal_has_a_summary_that_says_so(repo: GitRepo, tmp_path: Path) -> None:
     scene.create(scene.start(repo))
-    assert scene.here(repo, "goal", "evaluate", "greet").status == 1
+    assert scene.flow(repo, "goal", "evaluate", "greet").status == 1
     block = tmp_path / "failed.yaml"
     block.write_text("lifecycle:\n  status: failed\n")
     from tests.support import run_helper
@@ -118,7 +118,7 @@ def test_a_failed_goal_has_a_summary_that_says_so(repo: GitRepo, tmp_path: Path)
 
 def test_a_cancelled_goal_was_not_verified(repo: GitRepo, tmp_path: Path) -> None:
     bundles.done(repo)
-    assert scene.here(repo, "goal", "clear", "greet", "--yes").status == 0
+    assert scene.flow(repo, "goal", "clear", "greet", "--yes").status == 0
     bundles.export(repo, tmp_path / "b.jsonl")
     kinds = [one["predicateType"] for one in bundles.statements(tmp_path / "b.jsonl")]
     assert bundles.SUMMARY not in kinds
@@ -127,8 +127,8 @@ def test_a_cancelled_goal_was_not_verified(repo: GitRepo, tmp_path: Path) -> Non
 def test_uncommitted_work_names_no_commit(repo: GitRepo, tmp_path: Path) -> None:
     scene.create(scene.start(repo))
     scene.meet(repo)
-    assert scene.here(repo, "goal", "evaluate", "greet").status == 0
-    ran = scene.here(repo, "evidence", "export", "greet", "--output", tmp_path / "b.jsonl")
+    assert scene.flow(repo, "goal", "evaluate", "greet").status == 0
+    ran = scene.flow(repo, "evidence", "export", "greet", "--output", tmp_path / "b.jsonl")
     assert "no commit" in ran.stderr
     results, record = bundles.statements(tmp_path / "b.jsonl")
     assert [list(one["digest"]) for one in results["subject"]] == [["sha256"]]
@@ -169,7 +169,7 @@ def test_a_commit_with_a_submodule_is_named_too(repo: GitRepo, tmp_path: Path) -
 def test_stale_evidence_is_not_exported(repo: GitRepo, tmp_path: Path) -> None:
     bundles.done(repo)
     repo.write("src/greet.txt", "please, again\n")
-    ran = scene.here(repo, "evidence", "export", "greet", "--json")
+    ran = scene.flow(repo, "evidence", "export", "greet", "--json")
     assert ran.status == 2
     assert ran.json["error"]["code"] == "no_evidence"
     assert "evaluate" in ran.json["error"]["remedy"]
@@ -206,7 +206,7 @@ def test_what_others_recorded_is_marked_and_decides_nothing(repo: GitRepo, tmp_p
         f"  run_id: {run}\n  created_at: 2026-01-01T00:00:00Z\nevidence:\n  type: test_result\n"
         "  outcome: passed\n  proves: [AC1]\n  limitations: [mine]\n"
     )
-    ran = scene.here(repo, "evidence", "record", "--run-id", run, "--evidence-file", foreign)
+    ran = scene.flow(repo, "evidence", "record", "--run-id", run, "--evidence-file", foreign)
     assert ran.status == 0, ran
     bundles.export(repo, tmp_path / "b.jsonl")
     *results, record = bundles.statements(tmp_path / "b.jsonl")
@@ -219,7 +219,7 @@ def test_what_others_recorded_is_marked_and_decides_nothing(repo: GitRepo, tmp_p
 def test_a_sidecar_that_others_forged_is_no_pass(repo: GitRepo, tmp_path: Path) -> None:
     """It says that the evaluator wrote it, and no event of Flow's says so."""
     scene.create(scene.start(repo))
-    assert scene.here(repo, "goal", "evaluate", "greet").status == 1
+    assert scene.flow(repo, "goal", "evaluate", "greet").status == 1
     folder = scene.run_dir(repo) / "evidence"
     real = (folder / "evidence-ac1-eval-1.evidence.yaml").read_text()
     forged = real.replace("eval-1", "eval-2").replace("outcome: failed", "outcome: passed")
@@ -242,10 +242,10 @@ def test_a_status_that_nobody_confirmed_is_refused(
     bundles.done(repo)
     if moved:  # there are events of transitions, to another status
         for move in ("pause", "resume"):
-            assert scene.here(repo, "goal", move, "greet").status == 0
+            assert scene.flow(repo, "goal", move, "greet").status == 0
     text = re.sub(r"(lifecycle:\n\s+status: *)\w+", rf"\1{status}", scene.goal_file(repo))
     repo.write(".flow/goals/greet.goal.yaml", text)
-    ran = scene.here(repo, "evidence", "export", "greet", "--output", tmp_path / "b", "--json")
+    ran = scene.flow(repo, "evidence", "export", "greet", "--output", tmp_path / "b", "--json")
     assert (ran.status, ran.json["error"]["code"]) == (2, "inconsistent")
     assert not (tmp_path / "b").exists()
 
@@ -266,16 +266,16 @@ def test_a_confirmation_that_nobody_gave_is_refused(
         at = events.lines("events.jsonl")[-1]["at"]
         by_hand(repo, "active")
     repo.commit("not asked for", **{"outside.txt": "x\n"})
-    ran = scene.here(repo, "goal", "evaluate", "greet", "--json")
+    ran = scene.flow(repo, "goal", "evaluate", "greet", "--json")
     assert ran.json["verdict"] == "blocked"
     by_hand(repo, "achieved")
     forged = {"from": "active", "to": "achieved", **({"at": at} if at else {})}
     events.event("confirmed", **forged)
-    ran = scene.here(repo, "evidence", "export", "greet", "--output", tmp_path / "b", "--json")
+    ran = scene.flow(repo, "evidence", "export", "greet", "--output", tmp_path / "b", "--json")
     assert (ran.status, ran.json["error"]["code"]) == (2, "inconsistent")
     assert "your own state folder does not know" in ran.json["error"]["message"]
     assert not (tmp_path / "b").exists()
-    shown = scene.here(repo, "goal", "status", "greet", "--json").json["warnings"]
+    shown = scene.flow(repo, "goal", "status", "greet", "--json").json["warnings"]
     assert any("Flow did not close it as it is now" in warning for warning in shown), shown
 
 
@@ -289,11 +289,11 @@ def test_a_closed_goal_stands_for_the_evidence_it_was_closed_on(
 ) -> None:
     """Where that is taken away, nothing newer stands in for it."""
     bundles.close(bundles.done(repo))
-    assert scene.here(repo, "goal", "status", "greet", "--json").json["warnings"] == []
+    assert scene.flow(repo, "goal", "status", "greet", "--json").json["warnings"] == []
     name, closed = "evidence-ac1-eval-1", Forger(scene.run_dir(repo)).lines("events.jsonl")[-1]
     by_hand(repo, "active")
     repo.commit("more", **{"src/more.txt": "x\n"})
-    ran = scene.here(repo, "goal", "evaluate", "greet", "--json")
+    ran = scene.flow(repo, "goal", "evaluate", "greet", "--json")
     assert ran.json["verdict"] == "achieved"
     text = re.sub("evidence-ac1-eval-2", name, scene.goal_file(repo))
     repo.write(".flow/goals/greet.goal.yaml", text)
@@ -302,7 +302,7 @@ def test_a_closed_goal_stands_for_the_evidence_it_was_closed_on(
         file.unlink()
     forged = {"from": "active", "to": "achieved", "at": closed["at"]}
     Forger(scene.run_dir(repo)).event("confirmed", **forged)
-    ran = scene.here(repo, "evidence", "export", "greet", "--json")
+    ran = scene.flow(repo, "evidence", "export", "greet", "--json")
     assert (ran.status, ran.json["error"]["code"]) == (2, "no_evidence")
 
 
@@ -310,14 +310,14 @@ def test_a_closed_goal_whose_contract_was_changed_is_refused(repo: GitRepo, tmp_
     bundles.close(bundles.done(repo))
     text = scene.goal_file(repo).replace("grep -q please", "grep -q pleas")
     repo.write(".flow/goals/greet.goal.yaml", text)
-    ran = scene.here(repo, "evidence", "export", "greet", "--json")
+    ran = scene.flow(repo, "evidence", "export", "greet", "--json")
     assert (ran.status, ran.json["error"]["code"]) == (2, "inconsistent")
 
 
 def test_an_achieved_goal_whose_evidence_was_altered_is_refused(repo: GitRepo) -> None:
     bundles.close(bundles.done(repo, "--criterion", "AC2: echoes :: echo well"))
     (scene.run_dir(repo) / "evidence" / "evidence-ac2-eval-1.txt").write_text("ill")
-    ran = scene.here(repo, "evidence", "export", "greet", "--json")
+    ran = scene.flow(repo, "evidence", "export", "greet", "--json")
     assert (ran.status, ran.json["error"]["code"]) == (2, "inconsistent")
     assert "AC2" in ran.json["error"]["message"]
 
@@ -327,7 +327,7 @@ def test_a_record_that_does_not_hold_is_not_exported(repo: GitRepo) -> None:
     bundles.done(repo)
     with open(scene.run_dir(repo) / "ledger.jsonl", "a") as file:
         file.write("no entry\n")
-    ran = scene.here(repo, "evidence", "export", "greet", "--json")
+    ran = scene.flow(repo, "evidence", "export", "greet", "--json")
     assert (ran.status, ran.json["error"]["code"]) == (2, "inconsistent")
     assert "line 2 (where entry 2 should be) is no entry" in ran.json["error"]["message"]
 
@@ -337,8 +337,8 @@ def test_a_fuzzy_criterion_by_a_person(repo: GitRepo, tmp_path: Path) -> None:
     scene.meet(repo)
     repo.commit("work")
     words = ["greet", "AC2", "--by", "Reader", "--note", "read it", "--yes"]
-    assert scene.here(repo, "goal", "approve", *words).status == 0
-    assert scene.here(repo, "goal", "evaluate", "greet").status == 0
+    assert scene.flow(repo, "goal", "approve", *words).status == 0
+    assert scene.flow(repo, "goal", "evaluate", "greet").status == 0
     bundles.close(repo)
     bundles.export(repo, tmp_path / "b.jsonl")
     _, second, summary, _ = bundles.statements(tmp_path / "b.jsonl")
@@ -425,7 +425,7 @@ def test_both_kinds_of_key_at_once(repo: GitRepo, tmp_path: Path) -> None:
 
 
 def refused(repo: GitRepo, *words: str | Path, **env: str) -> dict[str, Any]:
-    ran = scene.here(
+    ran = scene.flow(
         repo, "evidence", "export", "greet", "--json", *words, env={**os.environ, **env}
     )
     assert ran.status == 2, ran
@@ -481,7 +481,7 @@ def test_a_key_that_only_the_agent_holds(repo: GitRepo, tmp_path: Path) -> None:
         env = {**os.environ, "SSH_AUTH_SOCK": agent_socket}
         subprocess.run(["ssh-add", "-q", key], env=env, check=True)
         key.unlink()
-        ran = scene.here(
+        ran = scene.flow(
             repo, "evidence", "export", "greet", "--output", tmp_path / "b.jsonl",
             "--sign", f"ssh:{key}.pub", env=env,
         )  # fmt: skip
@@ -538,25 +538,25 @@ def test_without_ssh_keygen(repo: GitRepo, tmp_path: Path, monkeypatch: pytest.M
 
 def test_where_it_goes(repo: GitRepo, tmp_path: Path) -> None:
     bundles.done(repo)
-    plain = scene.here(repo, "evidence", "export", "greet")
+    plain = scene.flow(repo, "evidence", "export", "greet")
     assert plain.status == 0
     assert "unsigned" in plain.stderr
     assert [json.loads(line)["signatures"] for line in plain.stdout.splitlines()] == [[], []]
-    bare = scene.here(repo, "evidence", "export", "greet", "--format", "statements")
+    bare = scene.flow(repo, "evidence", "export", "greet", "--format", "statements")
     kinds = [json.loads(line)["predicateType"] for line in bare.stdout.splitlines()]
     assert kinds == [bundles.TEST_RESULT, bundles.RECORD]
-    as_json = scene.here(repo, "evidence", "export", "greet", "--json").json
+    as_json = scene.flow(repo, "evidence", "export", "greet", "--json").json
     assert [one["predicateType"] for one in as_json["statements"]] == kinds
     assert len(as_json["envelopes"]) == 2
     assert any("unsigned" in text for text in as_json["warnings"])
-    to_file = scene.here(repo, "evidence", "export", "greet", "--output", tmp_path / "b", "--json")
+    to_file = scene.flow(repo, "evidence", "export", "greet", "--output", tmp_path / "b", "--json")
     assert to_file.json["output"] == str(tmp_path / "b")
     assert (tmp_path / "b").read_text() == plain.stdout
     (tmp_path / "link").symlink_to(tmp_path / "target")
-    linked = scene.here(repo, "evidence", "export", "greet", "--output", tmp_path / "link")
+    linked = scene.flow(repo, "evidence", "export", "greet", "--output", tmp_path / "link")
     assert linked.status == 5
     assert not (tmp_path / "target").exists()
-    ran = scene.here(repo, "evidence", "export", "greet", "--output", "bundle")
+    ran = scene.flow(repo, "evidence", "export", "greet", "--output", "bundle")
     assert ran.status == 0
     assert "lies in the checkout" in ran.stderr
 
@@ -564,15 +564,15 @@ def test_where_it_goes(repo: GitRepo, tmp_path: Path) -> None:
 def test_the_branch_s_goal_another_run_and_another_name(repo: GitRepo) -> None:
     bundles.done(repo)
     words = ["--resource-uri", "git+https://example.org/greet", "--json"]
-    ran = scene.here(repo, "evidence", "export", *words)
+    ran = scene.flow(repo, "evidence", "export", *words)
     assert ran.json["goal_id"] == "greet"
     record = ran.json["statements"][-1]["predicate"]
     assert record["resourceUri"] == "git+https://example.org/greet"
-    again = scene.here(repo, "goal", "evaluate", "greet", "--run-id", "second")
+    again = scene.flow(repo, "goal", "evaluate", "greet", "--run-id", "second")
     assert again.status == 0, again
     first = ran.json["run_id"]
     for run in (first, "second"):
-        found = scene.here(repo, "evidence", "export", "greet", "--run-id", run, "--json")
+        found = scene.flow(repo, "evidence", "export", "greet", "--run-id", run, "--json")
         assert found.status == 0, found
         assert {found.json["run_id"], found.json["statements"][-1]["predicate"]["runId"]} == {run}
 

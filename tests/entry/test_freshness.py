@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.entry import hooks, scene
-from tests.entry.scene import flow, here
+from tests.entry.scene import flow
 from tests.support import GitRepo
 from tests.support.forger import Forger
 
@@ -306,16 +306,16 @@ def test_a_submodule_comes_or_goes_after_a_green_run(
         deinit(repo)
     command = "test -e part/please.txt" if there else "! test -e part/please.txt"
     scene.create(repo, criterion=f"AC1: the part :: {command}")
-    done = here(repo, "goal", "evaluate", "greet", "--json").json
+    done = flow(repo, "goal", "evaluate", "greet", "--json").json
     assert done["verdict"] == "achieved"
     if there:
         deinit(repo)
     else:
         repo.git(*local, "update", "--init")
-    row = here(repo, "goal", "status", "greet", "--json").json["criteria"][0]
+    row = flow(repo, "goal", "status", "greet", "--json").json["criteria"][0]
     assert (row["fresh"], row["why_stale"]) == (False, ["tree"])
     proposal = done["proposed_transition"]["proposal_id"]
-    refused = here(repo, "goal", "confirm", "greet", "--proposal", proposal)
+    refused = flow(repo, "goal", "confirm", "greet", "--proposal", proposal)
     assert refused.status == 2
     assert "the files were changed since it was made" in refused.stderr
 
@@ -330,10 +330,10 @@ def test_a_command_that_checks_a_submodule_out_can_pass(repo: GitRepo, tmp_path:
     command = f"{local} update --init && grep -q please part/please.txt"
     scene.create(repo, criterion=f"AC1: the part :: {command}")
     for _ in range(2):
-        done = here(repo, "goal", "evaluate", "greet", "--json").json
+        done = flow(repo, "goal", "evaluate", "greet", "--json").json
         assert done["verdict"] == "achieved"
         assert "written to" not in done["reason"]
-        (row,) = here(repo, "goal", "status", "greet", "--json").json["criteria"]
+        (row,) = flow(repo, "goal", "status", "greet", "--json").json["criteria"]
         assert row["fresh"] is True
 
 
@@ -342,18 +342,18 @@ def test_what_was_measured_through_a_new_link_is_changed(repo: GitRepo) -> None:
     scene.start(repo)
     repo.commit("ignored", **{".gitignore": ".flow/runs/\nbuild/\n"})
     words = ("--outcome", "polite", "--criterion", scene.PASSES)
-    assert here(repo, "goal", "create", "greet", *words).status == 0
+    assert flow(repo, "goal", "create", "greet", *words).status == 0
     (repo.path / "build").mkdir()
     (repo.path / "src").rename(repo.path / "build/src")
     (repo.path / "src").symlink_to("build/src")
     proposal = scene.propose(repo)
     repo.write("build/src/greet.txt", "give me that\n")
-    done = here(repo, "goal", "confirm", "greet", "--proposal", proposal)
+    done = flow(repo, "goal", "confirm", "greet", "--proposal", proposal)
     assert done.status == 2
     assert "the files were changed since it was made" in done.stderr
     scene.meet(repo)
     repo.write("build/other", "x\n")
-    assert here(repo, "goal", "confirm", "greet", "--proposal", proposal).status == 0
+    assert flow(repo, "goal", "confirm", "greet", "--proposal", proposal).status == 0
 
 
 def test_an_output_behind_a_new_link_holds_an_evaluation_up_once(repo: GitRepo) -> None:
@@ -363,7 +363,7 @@ def test_an_output_behind_a_new_link_holds_an_evaluation_up_once(repo: GitRepo) 
     repo.write("build/log", "by hand\n")
     (repo.path / "src/log").symlink_to("../build/log")
     scene.create(repo, criterion="AC1: logs :: echo $RANDOM$$ > build/log && test -s src/log")
-    first, second = (here(repo, "goal", "evaluate", "greet", "--json").json for _ in range(2))
+    first, second = (flow(repo, "goal", "evaluate", "greet", "--json").json for _ in range(2))
     assert "changed while the commands ran: build/log" in first["reason"]
     assert (first["verdict"], second["verdict"]) == ("not_achieved", "achieved")
 
@@ -377,14 +377,14 @@ def test_what_a_command_made_is_edited_after_a_green_run(repo: GitRepo) -> None:
     scene.create(scene.start(repo), criterion=f"AC1: x :: {ONCE}")
     proposal = scene.propose(repo)
     repo.write("src/made.txt", "by hand\n")
-    shown = here(repo, "goal", "status", "greet", "--json")
+    shown = flow(repo, "goal", "status", "greet", "--json")
     (row,) = shown.json["criteria"]
     assert (row["fresh"], row["why_stale"]) == (False, ["tree"])
-    done = here(repo, "goal", "confirm", "greet", "--proposal", proposal)
+    done = flow(repo, "goal", "confirm", "greet", "--proposal", proposal)
     assert done.status == 2
     assert "the files were changed since it was made" in done.stderr
     assert scene.status(repo) == "active"
-    done = here(repo, "goal", "evaluate", "greet", "--json")
+    done = flow(repo, "goal", "evaluate", "greet", "--json")
     assert done.status == 1
     assert "src/made.txt" in done.json["reason"]
     confirmed_on_the_files_as_they_are(repo)
@@ -395,7 +395,7 @@ def test_what_a_command_makes_anew_may_have_been_edited(repo: GitRepo) -> None:
     scene.create(scene.start(repo), criterion=f"AC1: x :: {ANEW}")
     scene.propose(repo)
     repo.write("src/made.txt", "by hand\n")
-    (row,) = here(repo, "goal", "status", "greet", "--json").json["criteria"]
+    (row,) = flow(repo, "goal", "status", "greet", "--json").json["criteria"]
     assert row["fresh"] is False
     confirmed_on_the_files_as_they_are(repo)
 
@@ -415,9 +415,9 @@ def test_the_hook_measures_anew_where_an_output_was_edited(
 def confirmed_on_the_files_as_they_are(repo: GitRepo) -> None:
     """An evaluation is green and fresh, and can be confirmed."""
     proposal = scene.propose(repo)
-    (row,) = here(repo, "goal", "status", "greet", "--json").json["criteria"]
+    (row,) = flow(repo, "goal", "status", "greet", "--json").json["criteria"]
     assert row["fresh"] is True
-    done = here(repo, "goal", "confirm", "greet", "--proposal", proposal)
+    done = flow(repo, "goal", "confirm", "greet", "--proposal", proposal)
     assert done.status == 0, done
     assert scene.status(repo) == "achieved"
 

@@ -36,7 +36,7 @@ def create(repo: GitRepo, *more: str, command: str = "grep -q please src/greet.t
 
 
 def evaluate(repo: GitRepo, *more: str) -> dict[str, Any]:
-    done = scene.here(repo, "goal", "evaluate", "greet", "--json", *more)
+    done = scene.flow(repo, "goal", "evaluate", "greet", "--json", *more)
     return {**done.json, "exit": done.status}
 
 
@@ -57,11 +57,11 @@ def test_a_deterministic_goal_waits_for_the_person_it_needs(
     assert found["next_step_hint"] == f"AC2: {APPROVE}"
     assert found["proposed_transition"] is None
     assert judge.prompts == []
-    shown = scene.here(repo, "goal", "status", "greet", "--json")
+    shown = scene.flow(repo, "goal", "status", "greet", "--json")
     assert shown.json["next"] == f"AC2: {APPROVE}, then flow goal evaluate greet"
     words = ["goal", "approve", "greet", "AC2", "--by", "Sam", "--note", "read it", "--yes"]
-    assert scene.here(repo, *words).status == 0
-    shown = scene.here(repo, "goal", "status", "greet", "--json")
+    assert scene.flow(repo, *words).status == 0
+    shown = scene.flow(repo, "goal", "status", "greet", "--json")
     assert shown.json["next"] == "flow goal evaluate greet"
     assert evaluate(repo)["verdict"] == "achieved"
 
@@ -230,9 +230,9 @@ def test_a_checkouts_setting_does_not_decide_what_is_sent(
     own_settings(home, changedFiles=not value)
     document = {"flow": {"goals": {"judge": {"changedFiles": value}}}}
     repo.write(".claude/settings.flow.json", json.dumps(document))
-    scene.here(repo, "goal", "evaluate", "greet", "--json", "--dry-run")
+    scene.flow(repo, "goal", "evaluate", "greet", "--json", "--dry-run")
     judge.answers(reply("achieved", ("AC2", "pass", [PLEASE])))
-    shown = scene.here(repo, "judge", "run", "greet", "--show-prompt")
+    shown = scene.flow(repo, "judge", "run", "greet", "--show-prompt")
     assert (PLEASE in shown.stdout) is not value
 
 
@@ -266,7 +266,7 @@ def test_no_goal_fails_for_what_no_judge_could_have_proved(
     for _ in range(6):
         assert hooks.stop(repo, capfd)["decision"] == "approve"
         assert scene.status(repo) == "waiting_for_user"
-        scene.here(repo, "goal", "resume", "greet")
+        scene.flow(repo, "goal", "resume", "greet")
     assert judge.prompts == []
 
 
@@ -312,13 +312,13 @@ def test_a_second_look_that_nobody_takes_says_how_to_have_it(repo: GitRepo) -> N
 
 def test_status_says_what_was_sent(repo: GitRepo, judge: GoalJudge) -> None:
     create(repo, command="echo 3 greetings; grep -q please src/greet.txt")
-    assert scene.here(repo, "goal", "status", "greet", "--json").json["sent_to_judge"] is None
+    assert scene.flow(repo, "goal", "status", "greet", "--json").json["sent_to_judge"] is None
     judge.answers(reply("achieved", ("AC2", "pass", [PLEASE])))
     evaluate(repo)
-    sent = scene.here(repo, "goal", "status", "greet", "--json").json["sent_to_judge"]
+    sent = scene.flow(repo, "goal", "status", "greet", "--json").json["sent_to_judge"]
     assert sent["judges"] == ["command"]
     assert [piece["criteria"] for piece in sent["given"]] == [["AC2"], ["AC1", "AC2"]]
-    text = scene.here(repo, "goal", "status", "greet").stdout
+    text = scene.flow(repo, "goal", "status", "greet").stdout
     assert "sent        to command at " in text
     assert "src/greet.txt (changed file)" in text
 
@@ -327,7 +327,7 @@ def test_what_was_sent_is_said_also_where_no_answer_came(repo: GitRepo, judge: G
     create(repo)
     judge.says({"raw": "I think it is fine."})
     assert evaluate(repo)["verdict"] == "needs_human_review"
-    text = scene.here(repo, "goal", "status", "greet").stdout
+    text = scene.flow(repo, "goal", "status", "greet").stdout
     assert "src/greet.txt (changed file)" in text
 
 
@@ -360,7 +360,7 @@ def test_evidence_that_names_no_criterion_of_a_judge_is_refused(
 ) -> None:
     scene.start(repo)
     words = ["goal", "create", "greet", "--outcome", "x", "--criterion", "AC1: x :: true"]
-    done = scene.here(repo, *words, "--fuzzy", "AC2: reads well", option, value, "--json")
+    done = scene.flow(repo, *words, "--fuzzy", "AC2: reads well", option, value, "--json")
     assert done.status == 2
     assert done.json["error"]["remedy"]
 
@@ -369,7 +369,7 @@ def test_two_evidence_commands_of_one_criterion_are_refused(repo: GitRepo) -> No
     scene.start(repo)
     twice = ("--evidence-command", "AC2: ls", "--evidence-command", "AC2: pwd")
     words = ["goal", "create", "greet", "--outcome", "x", "--fuzzy", "AC2: reads well", *twice]
-    done = scene.here(repo, *words, "--json")
+    done = scene.flow(repo, *words, "--json")
     assert (done.status, done.json["error"]["key"]) == (2, "--evidence-command")
 
 

@@ -95,7 +95,7 @@ def ran(repo: GitRepo, home: Path, name: str = "notes", file: str = "s1") -> Ses
 
 
 def evaluate(repo: GitRepo, *more: str, **how: Any) -> Ran:
-    return scene.here(repo, "goal", "evaluate", "greet", "--json", *more, **how)
+    return scene.flow(repo, "goal", "evaluate", "greet", "--json", *more, **how)
 
 
 def second(verdict: dict[str, Any]) -> dict[str, Any]:
@@ -170,7 +170,7 @@ def test_its_card_and_reason_are_told(repo: GitRepo, home: Path, program: GoalJu
     assert found["judges"] == ["command"]
     proposal = done.json["proposed_transition"]["proposal_id"]
     words = ("goal", "confirm", "greet", "--proposal", proposal)
-    assert scene.here(repo, *words).status == 0
+    assert scene.flow(repo, *words).status == 0
     assert "lifecycle: {status: achieved" in scene.goal_file(repo)
 
 
@@ -184,7 +184,7 @@ def test_whoever_watches_is_told_who_is_asked_what(
         GoalJudge(tmp_path / "judge", home).answers(card_of(8.0, QUOTE))
     done = made_goal(repo, way)
     assert "nothing to judge" not in done.stderr
-    done = scene.here(repo, "goal", "evaluate", "greet", "--no-input")
+    done = scene.flow(repo, "goal", "evaluate", "greet", "--no-input")
     assert done.status == 0, done
     assert "verdict     achieved" in done.stdout
     name = "3 judges: AC2, debate" if way == DEBATE else "command: AC2, scorecard"
@@ -344,13 +344,13 @@ def test_a_projects_rubric_counts_only_where_the_contract_names_it(
     """Else whoever works on the goal could put one there that takes anything."""
     create(repo, SCORE.replace("}", ", rubric: code}"))
     ran(repo, home)
-    digest = json.loads(scene.here(repo, "trust", "check", "greet", "--json").stdout)
+    digest = json.loads(scene.flow(repo, "trust", "check", "greet", "--json").stdout)
     for place in ("skills/judge/rubrics/rubric-notes.md", "skills/judge/rubrics/rubric-default.md"):
         repo.write(place, LENIENT)
-    again = json.loads(scene.here(repo, "trust", "check", "greet", "--json").stdout)
+    again = json.loads(scene.flow(repo, "trust", "check", "greet", "--json").stdout)
     assert again == digest  # they are none of its own
     repo.write("skills/judge/rubrics/rubric-code.md", LENIENT)
-    done = scene.here(repo, "trust", "check", "greet", "--json")
+    done = scene.flow(repo, "trust", "check", "greet", "--json")
     assert done.json != digest
     done = evaluate(repo)
     assert (done.json["verdict"], done.status) == PERSON
@@ -377,10 +377,10 @@ def test_an_amendment_knows_the_rubric_that_was_trusted(
     create(repo, way, **{".flow/rubrics/rubric-notes.md": LENIENT})
     text = scene.goal_file(repo)
     repo.write("new.yaml", text.replace("min_grade: B,", "min_grade: A,"))
-    done = scene.here(repo, "goal", "amend", "greet", "--file", "new.yaml", "--json")
+    done = scene.flow(repo, "goal", "amend", "greet", "--file", "new.yaml", "--json")
     assert done.status == 0, done  # it asks for more
     repo.write("new.yaml", scene.goal_file(repo).replace("min_grade: A,", "min_grade: B,"))
-    done = scene.here(repo, "goal", "amend", "greet", "--file", "new.yaml", "--json")
+    done = scene.flow(repo, "goal", "amend", "greet", "--file", "new.yaml", "--json")
     assert done.status == 4, done  # it asks for less: a person must say so
 
 
@@ -747,7 +747,7 @@ def test_judge_run_writes_nothing_and_says_so(
     create(repo, way)
     ran(repo, home)
     before = tree(repo)
-    done = scene.here(repo, "judge", "run", "greet", "--json")
+    done = scene.flow(repo, "judge", "run", "greet", "--json")
     assert (done.status, done.json["verdict"], done.json["answered"]) == (4, PERSON[0], False)
     assert "it leaves files behind; flow goal evaluate greet has it judged" in done.json["reason"]
     assert tree(repo) == before
@@ -770,10 +770,10 @@ def test_show_prompt_shows_what_ballots_are_about(
     more = "}\n    - {id: AC3, text: it is short, status: pending, evidence_paths: [src/notes.md]"
     create(repo, SCORE + more * beside)
     ran(repo, home)
-    done = scene.here(repo, "judge", "run", "greet", "--show-prompt", "--json")
+    done = scene.flow(repo, "judge", "run", "greet", "--show-prompt", "--json")
     assert done.status == 0, done
     assert done.json["apart"] == [{"criterion_id": "AC2", "way": "scorecard"}]
-    text = scene.here(repo, "judge", "run", "greet", "--show-prompt")
+    text = scene.flow(repo, "judge", "run", "greet", "--show-prompt")
     assert "AC2 is judged by a scorecard, not in this prompt" in text.stderr
     if beside:
         assert "the notes are good" not in done.json["prompt"]
@@ -788,7 +788,7 @@ def test_show_prompt_tells_what_is_judged_in_two_ways(
     repo: GitRepo, home: Path, program: GoalJudge
 ) -> None:
     create(repo, f"{SCORE}, rubric: documentation, evidence_paths: [src/notes.md]")
-    done = scene.here(repo, "judge", "run", "greet", "--show-prompt")
+    done = scene.flow(repo, "judge", "run", "greet", "--show-prompt")
     assert "the notes are good" in done.stdout
     assert "AC2 is judged by a scorecard too" in done.stderr
 
@@ -797,7 +797,7 @@ def test_judge_run_of_a_goal_without_fuzzy_criteria(
     repo: GitRepo, home: Path, program: GoalJudge
 ) -> None:
     create(repo, "verification_command: 'true'")
-    done = scene.here(repo, "judge", "run", "greet", "--json")
+    done = scene.flow(repo, "judge", "run", "greet", "--json")
     assert (done.status, done.json["reason"]) == (4, "no criterion is left to ask about")
     assert program.prompts == []
 
@@ -842,7 +842,7 @@ def test_cards_too(repo: GitRepo, home: Path, program: GoalJudge) -> None:
     assert report(repo, done.json)["card"].startswith("docs/cards/notes-")
     proposal = done.json["proposed_transition"]["proposal_id"]
     words = ("goal", "confirm", "greet", "--proposal", proposal)
-    assert scene.here(repo, *words).status == 0
+    assert scene.flow(repo, *words).status == 0
 
 
 @pytest.mark.parametrize(

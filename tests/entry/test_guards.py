@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.entry import hooks, scene
-from tests.entry.scene import here
+from tests.entry.scene import flow
 from tests.support import GitRepo, run_helper
 
 if TYPE_CHECKING:
@@ -47,12 +47,12 @@ def do(repo: GitRepo, command: str) -> None:
 
 
 def confirm(repo: GitRepo, proposal: str) -> Ran:
-    return here(repo, "goal", "confirm", "greet", "--proposal", proposal)
+    return flow(repo, "goal", "confirm", "greet", "--proposal", proposal)
 
 
 def approve(repo: GitRepo) -> None:
     words = ("goal", "approve", "greet", "guards", "--by", "Reader", "--note", "mine", "--yes")
-    done = here(repo, *words)
+    done = flow(repo, *words)
     assert done.status == 0, done
 
 
@@ -61,7 +61,7 @@ def test_a_command_that_installs_one_waits_for_a_person(work: GitRepo, name: str
     command = f"grep -q please src/greet.txt && {{ {INSTALL[name]}; }}"
     scene.create(work, criterion=f"AC1: says please :: {command}")
     scene.meet(work)
-    done = here(work, "goal", "evaluate", "greet", "--json")
+    done = flow(work, "goal", "evaluate", "greet", "--json")
     assert (done.status, done.json["verdict"]) == (4, "needs_human_review"), done
     assert done.json["proposed_transition"] is None
     assert name in done.json["reason"]
@@ -90,9 +90,9 @@ def test_taking_it_away_again_is_no_way_around_the_question(
     scene.create(work, criterion=f"AC1: says please :: {command}")
     scene.meet(work)
     for _ in range(2):
-        assert here(work, "goal", "evaluate", "greet", "--json").status == 4
+        assert flow(work, "goal", "evaluate", "greet", "--json").status == 4
         do(work, "rm .git/hooks/pre-commit")
-    assert here(work, "goal", "resume", "greet").status == 0
+    assert flow(work, "goal", "resume", "greet").status == 0
     hooks.stop(work, capfd)
     assert scene.status(work) == "waiting_for_user"
     assert hooks.verdict(work)["verdict"] == "needs_human_review"
@@ -103,17 +103,17 @@ def test_what_a_person_approved_is_approved_as_it_is(work: GitRepo) -> None:
     command = "grep -q please src/greet.txt && echo exit 0 > .git/hooks/pre-commit"
     scene.create(work, criterion=f"AC1: says please :: {command}")
     scene.meet(work)
-    assert here(work, "goal", "evaluate", "greet", "--json").status == 4
+    assert flow(work, "goal", "evaluate", "greet", "--json").status == 4
     approve(work)
-    done = here(work, "goal", "evaluate", "greet", "--json")
+    done = flow(work, "goal", "evaluate", "greet", "--json")
     assert done.status == 0, done
     proposal = done.json["proposed_transition"]["proposal_id"]
     do(work, "echo 'exit 1' >> .git/hooks/pre-commit")
     refused = confirm(work, proposal)
     assert refused.status == 2
     assert "hooks/pre-commit" in refused.stderr
-    assert here(work, "goal", "evaluate", "greet", "--json").status == 4
-    done = here(work, "goal", "evaluate", "greet", "--json")  # the command put it back
+    assert flow(work, "goal", "evaluate", "greet", "--json").status == 4
+    done = flow(work, "goal", "evaluate", "greet", "--json")  # the command put it back
     assert done.status == 0, done
     assert confirm(work, done.json["proposed_transition"]["proposal_id"]).status == 0
     assert scene.status(work) == "achieved"

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from tests.entry import scene
-from tests.support import GitRepo, Ran, run_helper
-from tests.support.here import helper_here
+from tests.support import GitRepo, Ran, run_helper, start_helper
 
 NAMES = (
     "flow-record-evidence",
@@ -50,14 +49,13 @@ def work(repo: GitRepo) -> GitRepo:
 
 
 def call(work: GitRepo, name: str, *words: str, **more: Any) -> Ran:
-    """The helper, in the test's own process where it is not about standard input."""
-    start = run_helper if "input" in more else helper_here
-    return start(name, *words, cwd=more.pop("cwd", work.path), **more)
+    """The helper, in the test's own process."""
+    return run_helper(name, *words, cwd=more.pop("cwd", work.path), **more)
 
 
 def started(work: GitRepo, name: str, *words: str, **more: Any) -> Ran:
     """The helper's script, as a process of its own."""
-    return run_helper(name, *words, cwd=more.pop("cwd", work.path), **more)
+    return start_helper(name, *words, cwd=more.pop("cwd", work.path), **more)
 
 
 def quiet(done: Ran) -> Ran:
@@ -70,7 +68,7 @@ def quiet(done: Ran) -> Ran:
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("option", ["--help", "-h"])
 def test_every_helper_tells_about_itself(tmp_path: Path, name: str, option: str) -> None:
-    done = (run_helper if option == "--help" else helper_here)(name, option, cwd=tmp_path)
+    done = (run_helper if option == "--help" else start_helper)(name, option, cwd=tmp_path)
     assert (done.status, done.stderr) == (0, "")
     assert done.stdout.startswith(f"usage: {name}.sh")
     assert "exit status: 0 done; 1 bad input" in done.stdout
@@ -234,7 +232,7 @@ def test_a_sidecar_as_the_goal_evaluator_of_the_seed_writes_it(work: GitRepo) ->
     assert "evidence/evidence-AC1-eval-1.txt is kept as evidence-ac1-eval-1.txt" in done.stderr
     folder = work.path / ".flow/runs/r1/evidence"
     assert (folder / "evidence-ac1-eval-1.txt").read_text() == "FAILED"
-    shown = scene.here(work, "evidence", "show", "evidence-AC1-eval-1", "--run-id", "r1", "--json")
+    shown = scene.flow(work, "evidence", "show", "evidence-AC1-eval-1", "--run-id", "r1", "--json")
     assert shown.status == 0, shown
     assert shown.json["metadata"]["id"] == "evidence-ac1-eval-1"
     again = quiet(call(work, *words, "--raw-output", "out.txt"))
@@ -287,13 +285,13 @@ def test_a_link_in_the_way_is_refused_with_2(work: GitRepo, tmp_path: Path) -> N
 
 
 def test_what_others_record_counts_for_nothing(work: GitRepo) -> None:
-    scene.here(work, "goal", "evaluate", "greet")
+    scene.flow(work, "goal", "evaluate", "greet")
     run = scene.run_dir(work).name
     work.write("e.yaml", EVIDENCE.format(id="mine").replace("run_id: r1", f"run_id: {run}"))
     done = call(work, "flow-record-evidence", "--run-id", run, "--evidence-file", "e.yaml")
     assert done.status == 0, done
     os.unlink(work.path / "e.yaml")
-    again = scene.here(work, "goal", "evaluate", "greet", "--json")
+    again = scene.flow(work, "goal", "evaluate", "greet", "--json")
     assert (again.status, again.json["verdict"]) == (1, "not_achieved")
 
 
@@ -322,7 +320,7 @@ def test_create_a_goal(work: GitRepo) -> None:
     assert scene.status(work, "second") == "active"
     again = quiet(started(work, *words))
     assert again.status == 2
-    assert scene.here(work, "trust", "check", "second").status == 0
+    assert scene.flow(work, "trust", "check", "second").status == 0
 
 
 @pytest.mark.parametrize(
@@ -397,8 +395,8 @@ def test_other_ends_need_no_proposal(work: GitRepo, target: str) -> None:
 def test_a_held_lock_is_2(work: GitRepo) -> None:
     import fcntl
 
-    scene.here(work, "goal", "pause", "greet")
-    scene.here(work, "goal", "resume", "greet")
+    scene.flow(work, "goal", "pause", "greet")
+    scene.flow(work, "goal", "resume", "greet")
     with open(work.path / ".flow/runs/.locks/goal-greet.lock", "a+") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
         done = quiet(lifecycle(work, "status: blocked\n", "--merge"))
@@ -512,7 +510,7 @@ def test_journal_metadata(work: GitRepo) -> None:
     )
     assert done.status == 0, done
     assert done.stderr.strip() == str(work.path / ".decisions/issue-12.md")
-    shown = scene.here(work, "journal", "show", "--issue", "12", "--json").json
+    shown = scene.flow(work, "journal", "show", "--issue", "12", "--json").json
     entry = shown["artifacts"][0]
     del entry["captured_at"]
     assert entry == {
@@ -557,11 +555,11 @@ def test_the_active_goal(work: GitRepo) -> None:
 
 def test_no_active_goal_is_1(work: GitRepo) -> None:
     assert quiet(call(work, "flow-active-goal", "--branch", "other")).status == 1
-    scene.here(work, "goal", "pause", "greet")
+    scene.flow(work, "goal", "pause", "greet")
     assert quiet(call(work, "flow-active-goal")).status == 1
     waiting = call(work, "flow-active-goal", "--any", "--status")
     assert (waiting.status, waiting.stdout) == (0, "waiting_for_user\n")
-    scene.here(work, "goal", "clear", "greet", "--yes")
+    scene.flow(work, "goal", "clear", "greet", "--yes")
     assert quiet(call(work, "flow-active-goal", "--any")).status == 1
 
 

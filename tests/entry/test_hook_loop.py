@@ -52,7 +52,7 @@ def test_it_goes_on_until_the_commands_pass_then_a_person_confirms(
     found = verdict(looping)
     assert (found["verdict"], found["source"]) == ("achieved", "evaluator-loop")
     proposal = found["proposed_transition"]["proposal_id"]
-    done = scene.here(looping, "goal", "confirm", "greet", "--proposal", proposal)
+    done = scene.flow(looping, "goal", "confirm", "greet", "--proposal", proposal)
     assert done.status == 0, done.stderr
     assert scene.status(looping) == "achieved"
     assert [e["answer"] for e in events(looping)] == ["continue", "let_go"]
@@ -93,7 +93,7 @@ def test_onstuck_propose_leaves_it_a_proposal(looping: GitRepo, home: Path, capf
     proposed = verdict(looping)["proposed_transition"]
     assert proposed["to"] == "failed"
     words = ("goal", "confirm", "greet", "--proposal", proposed["proposal_id"])
-    done = scene.here(looping, *words)
+    done = scene.flow(looping, *words)
     assert done.status == 0, done.stderr
     assert scene.status(looping) == "failed"
 
@@ -133,7 +133,7 @@ def budgeted(repo: GitRepo, iterations: int) -> None:
     text = path.read_text()
     block = f"continuation:\n  max_iterations: {iterations}\nlifecycle:"
     path.write_text(text.replace("lifecycle:", block, 1))
-    assert scene.here(repo, "goal", "activate", "greet").status == 0
+    assert scene.flow(repo, "goal", "activate", "greet").status == 0
 
 
 def test_a_spent_budget_waits_for_the_user_and_proposes_failed(
@@ -150,7 +150,7 @@ def test_a_spent_budget_waits_for_the_user_and_proposes_failed(
     proposed = verdict(repo)["proposed_transition"]
     assert proposed["to"] == "failed"
     assert "budget_exhausted" in journal(repo)
-    done = scene.here(repo, "goal", "confirm", "greet", "--proposal", proposed["proposal_id"])
+    done = scene.flow(repo, "goal", "confirm", "greet", "--proposal", proposed["proposal_id"])
     assert done.status == 0, done.stderr
     assert scene.status(repo) == "failed"
 
@@ -214,7 +214,7 @@ def test_unchanged_work_is_not_run_again(repo: GitRepo, home: Path, capfd: Captu
     assert runs() == 4
     stop(repo, capfd)  # of the newest evidence, though the goal names the older
     assert runs() == 4
-    assert scene.here(repo, "goal", "evaluate", "greet", "--no-input").status == 1
+    assert scene.flow(repo, "goal", "evaluate", "greet", "--no-input").status == 1
     assert runs() == 6  # a person's call runs everything
 
 
@@ -228,7 +228,7 @@ def test_a_criterion_that_is_not_hermetic_runs_each_time(
     path.write_text(
         re.sub(r"(\n +)(verification_command:)", r"\1hermetic: false\1\2", path.read_text())
     )
-    assert scene.here(repo, "goal", "activate", "greet").status == 0
+    assert scene.flow(repo, "goal", "activate", "greet").status == 0
     settings(home, stopHookEnforcement="block")
     for _ in range(3):
         stop(repo, capfd)
@@ -292,7 +292,7 @@ def test_a_goal_belongs_to_the_session_that_first_went_on(
     assert other["decision"] == "approve"
     assert "another session" in other["reason"]
     assert stop(looping, capfd)["decision"] == "block"
-    done = scene.here(looping, "goal", "claim", "greet", "--session", "s2", "--json")
+    done = scene.flow(looping, "goal", "claim", "greet", "--session", "s2", "--json")
     assert done.json["session"] == "s2"
     assert stop(looping, capfd)["decision"] == "approve"
     assert stop(looping, capfd, session_id="s2")["decision"] == "block"
@@ -305,7 +305,7 @@ def test_a_claim_without_a_session_opens_the_goal_to_the_next(
     looping: GitRepo, capfd: Capture
 ) -> None:
     stop(looping, capfd)
-    assert scene.here(looping, "goal", "claim", "greet").status == 0
+    assert scene.flow(looping, "goal", "claim", "greet").status == 0
     assert stop(looping, capfd, session_id="s9")["decision"] == "block"
     assert stop(looping, capfd)["decision"] == "approve"
 
@@ -331,7 +331,7 @@ def test_nothing_is_run_while_the_host_has_background_work(
 
 def test_a_wait_is_asked_again_at_a_stop_and_resumes(looping: GitRepo, capfd: Capture) -> None:
     scene.meet(looping)
-    done = scene.here(looping, "goal", "wait", "greet", "--until", "test -e .git/green", "--json")
+    done = scene.flow(looping, "goal", "wait", "greet", "--until", "test -e .git/green", "--json")
     assert done.status == 0, done.stderr
     assert (done.json["status"], done.json["there"]) == ("waiting_for_ci", False)
     assert scene.status(looping) == "waiting_for_ci"
@@ -347,7 +347,7 @@ def test_a_wait_is_asked_again_at_a_stop_and_resumes(looping: GitRepo, capfd: Ca
 
 def test_a_wait_that_is_over_already_changes_nothing(looping: GitRepo) -> None:
     before = scene.goal_file(looping)
-    done = scene.here(looping, "goal", "wait", "greet", "--until", "true", "--json")
+    done = scene.flow(looping, "goal", "wait", "greet", "--until", "true", "--json")
     assert (done.status, done.json["there"]) == (0, True)
     assert scene.goal_file(looping) == before
 
@@ -355,10 +355,10 @@ def test_a_wait_that_is_over_already_changes_nothing(looping: GitRepo) -> None:
 def test_a_wait_can_be_followed(looping: GitRepo) -> None:
     count = "echo x >> $HOME/asked; test $(wc -l < $HOME/asked) -ge 3"
     words = ("goal", "wait", "greet", "--until", count, "--follow", "--every", "0.05", "--json")
-    done = scene.here(looping, *words)
+    done = scene.flow(looping, *words)
     assert (done.status, done.json["there"], done.json["status"]) == (0, True, "active")
     words = ("goal", "wait", "greet", "--until", "false", "--follow", "--every", "0.1")
-    done = scene.here(looping, *words, "--timeout", "0.3", "--json")
+    done = scene.flow(looping, *words, "--timeout", "0.3", "--json")
     assert done.status == 4
     assert "flow goal resume greet" in done.json["error"]["remedy"]
     assert scene.status(looping) == "waiting_for_ci"
@@ -366,7 +366,7 @@ def test_a_wait_can_be_followed(looping: GitRepo) -> None:
 
 def test_no_checkout_brings_a_wait_along(looping: GitRepo, home: Path, capfd: Capture) -> None:
     """What is asked again comes from the user's own state folder alone."""
-    assert scene.here(looping, "goal", "wait", "greet", "--until", "false").status == 0
+    assert scene.flow(looping, "goal", "wait", "greet", "--until", "false").status == 0
     [note] = (home / "flow-state/waits").rglob("greet.json")
     assert not list(scene.run_dir(looping).glob("*wait*"))
     assert note.stat().st_mode & 0o077 == 0
@@ -380,10 +380,10 @@ def test_no_checkout_brings_a_wait_along(looping: GitRepo, home: Path, capfd: Ca
 def test_only_an_active_goal_can_wait(state: str, repo: GitRepo) -> None:
     scene.create(scene.start(repo), "greet", *(["--draft"] if state == "draft" else []))
     if state == "paused":
-        scene.here(repo, "goal", "pause", "greet")
+        scene.flow(repo, "goal", "pause", "greet")
     if state == "closed":
-        scene.here(repo, "goal", "clear", "greet", "--yes")
-    done = scene.here(repo, "goal", "wait", "greet", "--until", "true")
+        scene.flow(repo, "goal", "clear", "greet", "--yes")
+    done = scene.flow(repo, "goal", "wait", "greet", "--until", "true")
     assert done.status == 2
     assert "greet" in done.stderr
 
@@ -448,7 +448,7 @@ def test_what_was_fast_last_time_goes_first(
 
 def test_two_stops_at_once_measure_once(looping: GitRepo, home: Path) -> None:
     path = looping.path / ".flow/goals/greet.goal.yaml"
-    scene.here(looping, "goal", "clear", "greet", "--yes")
+    scene.flow(looping, "goal", "clear", "greet", "--yes")
     scene.create(looping, "two", criterion="AC1: x :: echo run >> $HOME/runs; sleep 0.5; false")
     assert path.exists()
     given = looping.write("../event.json", json.dumps(event(looping)))
@@ -466,7 +466,7 @@ def test_two_stops_at_once_measure_once(looping: GitRepo, home: Path) -> None:
 
 def test_history_tells_why_the_hook_did_what_it_did(looping: GitRepo, capfd: Capture) -> None:
     stop(looping, capfd)
-    done = scene.here(looping, "goal", "history", "greet")
+    done = scene.flow(looping, "goal", "history", "greet")
     assert "stop" in done.stdout
     assert "answer=continue" in done.stdout
     assert "mode=evaluator-loop" in done.stdout
@@ -514,5 +514,5 @@ def test_what_a_killed_stop_had_decided_is_finished_by_the_next(
 
 def test_the_goal_can_be_paused_from_beside(looping: GitRepo, capfd: Capture) -> None:
     assert stop(looping, capfd)["decision"] == "block"
-    assert scene.here(looping, "goal", "pause", "greet").status == 0
+    assert scene.flow(looping, "goal", "pause", "greet").status == 0
     assert stop(looping, capfd)["decision"] == "approve"

@@ -78,7 +78,7 @@ def test_what_a_person_evaluated_counts_as_before(
     repo: GitRepo, home: Path, capfd: Capture
 ) -> None:
     begin(repo, home, PASSES, "block")
-    assert scene.here(repo, "goal", "evaluate", "greet", "--no-input").status == 0
+    assert scene.flow(repo, "goal", "evaluate", "greet", "--no-input").status == 0
     repo.write("check.sh", "exit 127")
     assert stop(repo, capfd)["decision"] == "block"
 
@@ -98,7 +98,7 @@ def test_what_fitted_the_hooks_time_before_and_does_not_now(
 ) -> None:
     begin(repo, home, f"sleep {took}; {FAILS}", "block")
     settings(home, stopHookEnforcement="block")
-    assert scene.here(repo, "goal", "evaluate", "greet", "--no-input").status == 1
+    assert scene.flow(repo, "goal", "evaluate", "greet", "--no-input").status == 1
     settings(home, stopHookEnforcement="block", hookTimeoutSeconds=8)
     repo.write("check.sh", "sleep 60")
     answer = stop(repo, capfd)

@@ -55,7 +55,7 @@ def untrusted(repo: GitRepo) -> None:
 
 def waiting(repo: GitRepo) -> None:
     scene.create(repo)
-    assert scene.here(repo, "goal", "pause", "greet").status == 0
+    assert scene.flow(repo, "goal", "pause", "greet").status == 0
 
 
 def unreadable(repo: GitRepo) -> None:
@@ -78,12 +78,12 @@ def draft(repo: GitRepo) -> None:
 
 def closed(repo: GitRepo) -> None:
     scene.create(repo)
-    assert scene.here(repo, "goal", "clear", "greet", "--yes").status == 0
+    assert scene.flow(repo, "goal", "clear", "greet", "--yes").status == 0
 
 
 def other_session(repo: GitRepo) -> None:
     scene.create(repo)
-    assert scene.here(repo, "goal", "claim", "greet", "--session", "s2").status == 0
+    assert scene.flow(repo, "goal", "claim", "greet", "--session", "s2").status == 0
 
 
 def background(repo: GitRepo) -> None:
@@ -191,7 +191,7 @@ def test_flow_managed_makes_the_hook_warn_at_most(
     text = path.read_text()
     text = text.replace("lifecycle:", "continuation:\n  mode: flow_managed\nlifecycle:", 1)
     path.write_text(text)
-    assert scene.here(repo, "goal", "activate", "greet").status == 0
+    assert scene.flow(repo, "goal", "activate", "greet").status == 0
     settings(home, stopHookEnforcement=mode)
     answer = stop(repo, capfd)
     assert answer["decision"] == "approve"
@@ -225,7 +225,7 @@ def test_several_goals_are_named_until_one_is_claimed(
     assert answer["decision"] == "approve"
     assert "greet, other" in answer["systemMessage"]
     assert "flow goal claim" in answer["systemMessage"]
-    done = scene.here(repo, "goal", "claim", "other", env={"CLAUDE_CODE_SESSION_ID": "s1"})
+    done = scene.flow(repo, "goal", "claim", "other", env={"CLAUDE_CODE_SESSION_ID": "s1"})
     assert done.status == 0, done.stderr
     assert "Goal other" in stop(repo, capfd)["reason"]
     assert stop(repo, capfd, session_id="s2")["decision"] == "approve"

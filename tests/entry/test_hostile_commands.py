@@ -54,7 +54,7 @@ def work(repo: GitRepo, monkeypatch: pytest.MonkeyPatch, mark: str) -> GitRepo:
 
 def create(work: GitRepo, command: str) -> Ran:
     path = work.write("../goal.yaml", GOAL.replace("COMMAND", json.dumps(command)))
-    return scene.here(work, "goal", "create", "--file", path)
+    return scene.flow(work, "goal", "create", "--file", path)
 
 
 def evaluate(work: GitRepo, command: str, *more: str, **env: str) -> Ran:
@@ -64,10 +64,11 @@ def evaluate(work: GitRepo, command: str, *more: str, **env: str) -> Ran:
         created = create(work, "true")
         text = scene.goal_file(work).replace('"true"', json.dumps(command))
         work.write(".flow/goals/greet.goal.yaml", text)
-        assert scene.here(work, "trust", "record", "greet", "--yes").status == 0
+        assert scene.flow(work, "trust", "record", "greet", "--yes").status == 0
     assert created.status == 0, created
-    start = scene.flow if env or "$PPID" in command or "/dev/tty" in command else scene.here
-    return start(work, "goal", "evaluate", "greet", "--json", *more, env=env)
+    apart = env or "$PPID" in command or "/dev/tty" in command
+    run = scene.flow_started if apart else scene.flow
+    return run(work, "goal", "evaluate", "greet", "--json", *more, env=env)
 
 
 def running(mark: str) -> list[str]:
@@ -232,7 +233,7 @@ def test_59_a_hijacked_shell_is_not_used(work: GitRepo) -> None:
     done = evaluate(work, "false", **more)
     assert done.json["criterion_results"][0]["outcome"] == "failed"
     assert output(work) == b""
-    shown = scene.here(work, "evidence", "show", "evidence-ac1-eval-1", "--goal", "greet", "--json")
+    shown = scene.flow(work, "evidence", "show", "evidence-ac1-eval-1", "--goal", "greet", "--json")
     assert set(shown.json["evidence"]["environment_removed"]) >= set(more) - {"ENV"}
 
 
@@ -266,7 +267,7 @@ def test_61_100_mb_of_output_need_little_memory_and_disk(work: GitRepo) -> None:
         assert status == "0", done
         peaks.append(int(peak))
     assert peaks[1] < peaks[0] + 25
-    shown = scene.here(work, "evidence", "show", "evidence-ac1-eval-2", "--goal", "greet", "--json")
+    shown = scene.flow(work, "evidence", "show", "evidence-ac1-eval-2", "--goal", "greet", "--json")
     assert shown.json["evidence"]["output_bytes"] == 100_000_000
     assert shown.json["evidence"]["truncated"] is True
     assert len(output(work, 2)) < 11 << 20
@@ -317,7 +318,7 @@ def test_67_what_vanishes_while_a_command_runs_is_never_a_pass(work: GitRepo, wh
     first = evaluate(work, f"test ! -e ../now || {{ rm -rf {what}; test -d /; }}")
     assert first.json["verdict"] == "achieved", first
     work.write("../now")
-    done = scene.here(work, "goal", "evaluate", "greet", "--json")
+    done = scene.flow(work, "goal", "evaluate", "greet", "--json")
     assert done.status in (1, 2, 5), done
     assert "internal error" not in done.stdout + done.stderr
     assert done.json.get("verdict") != "achieved"
@@ -330,7 +331,7 @@ def test_66_what_writes_on_and_on_is_ended_and_what_it_wrote_is_kept(
     assert create(work, "yes").status == 0
     for turn, seconds in enumerate(("1", "20", "100"), 1):  # until it has come to write anything
         words = ("goal", "evaluate", "greet", "--json", "--timeout", seconds)
-        done = scene.here(work, *words)
+        done = scene.flow(work, *words)
         row = done.json["criterion_results"][0]
         assert (done.status, row["outcome"], row["exit_code"]) == (1, "inconclusive", None)
         assert eventually_none(mark)
@@ -349,12 +350,12 @@ def test_67_its_own_output_is_kept_though_its_folder_vanished(work: GitRepo) -> 
 def test_68_two_runs_that_disagree_are_both_kept(work: GitRepo) -> None:
     command = "test -e ../second || { touch ../second; exit 1; }"
     first = evaluate(work, command)
-    second = scene.here(work, "goal", "evaluate", "greet", "--json")
+    second = scene.flow(work, "goal", "evaluate", "greet", "--json")
     said = [d.json["criterion_results"][0] for d in (first, second)]
     assert [r["outcome"] for r in said] == ["failed", "passed"]
     kept = [os.path.basename(r["evidence_ref"]) for r in said]
     assert kept == [f"evidence-ac1-eval-{turn}.evidence.yaml" for turn in (1, 2)]
-    rows = scene.here(work, "evidence", "list", "greet", "--json").json["evidence"]
+    rows = scene.flow(work, "evidence", "list", "greet", "--json").json["evidence"]
     kept_rows = {"evidence-ac1-eval-1", "evidence-ac1-eval-2-run-1", "evidence-ac1-eval-2"}
     assert {row["id"] for row in rows} == kept_rows  # once it failed, one pass is not enough
     assert any("flaky" in warning for warning in second.json["warnings"])
@@ -362,8 +363,8 @@ def test_68_two_runs_that_disagree_are_both_kept(work: GitRepo) -> None:
 
 def test_a_command_that_commits_has_failed(work: GitRepo) -> None:
     work.write("goal.yaml", GOAL.replace("COMMAND", '"git commit -qm x --allow-empty"'))
-    assert scene.here(work, "goal", "create", "--file", "goal.yaml").status == 0
-    found = scene.here(work, "goal", "evaluate", "greet", "--json").json
+    assert scene.flow(work, "goal", "create", "--file", "goal.yaml").status == 0
+    found = scene.flow(work, "goal", "evaluate", "greet", "--json").json
     row = found["criterion_results"][0]
     assert (row["outcome"], row["status"]) == ("failed", "fail")
     assert found["verdict"] == "not_achieved"

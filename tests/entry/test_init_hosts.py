@@ -12,7 +12,7 @@ import pytest
 from flow.adapters.setup import init as setup_init
 from flow.core.stop.hosts import HOSTS
 from tests.entry import scene
-from tests.support.here import flow_here
+from tests.support import run_flow
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -53,7 +53,7 @@ def document(host: str, *entries: Any, **more: Any) -> dict[str, Any]:
 
 
 def init(repo: GitRepo, host: str, *, status: int = 0, **more: Any) -> Ran:
-    done = flow_here("init", "--host", host, "--json", cwd=more.pop("cwd", repo.path), **more)
+    done = run_flow("init", "--host", host, "--json", cwd=more.pop("cwd", repo.path), **more)
     assert done.status == status, done
     return done
 
@@ -81,7 +81,7 @@ def tree(path: Path) -> dict[str, bytes]:
 @pytest.fixture
 def ready(repo: GitRepo) -> GitRepo:
     """A repository after ``flow init`` without a host."""
-    assert flow_here("init", cwd=repo.path).status == 0
+    assert run_flow("init", cwd=repo.path).status == 0
     return repo
 
 

@@ -77,9 +77,9 @@ def test_what_a_judge_says_is_kept_without_secrets(
     scene.create(scene.start(repo), "greet", "--fuzzy", scene.FUZZY)
     path = repo.path / ".flow/goals/greet.goal.yaml"
     path.write_text(path.read_text().replace("type: deterministic", "type: hybrid"))
-    assert scene.here(repo, "trust", "record", "greet", "--yes").status == 0
+    assert scene.flow(repo, "trust", "record", "greet", "--yes").status == 0
     scene.meet(repo)
-    done = scene.here(repo, "goal", "evaluate", "greet", "--json")
+    done = scene.flow(repo, "goal", "evaluate", "greet", "--json")
     assert done.status in (1, 4)
     assert asked.folder.joinpath("prompt-0.txt").exists()
     kept = [done.stdout, done.stderr]

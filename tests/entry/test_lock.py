@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.entry import hooks, scene
-from tests.entry.scene import flow_forked as flow
+from tests.entry.scene import flow
 from tests.support import ROOT, GitRepo, Ran, run
 from tests.support.goal_judge import GoalJudge, reply
 

@@ -206,12 +206,12 @@ def test_a_person_forgets_it(work: GitRepo, capfd: Capture) -> None:
     stop(work, capfd)
     file(work).unlink()
     assert stop(work, capfd)["decision"] == "block"
-    done = scene.here(work, "goal", "forget", "greet", "--json")
+    done = scene.flow(work, "goal", "forget", "greet", "--json")
     assert (done.status, done.json["goal_id"]) == (0, "greet")
     answer = stop(work, capfd)
     assert answer["decision"] == "approve"
     assert "systemMessage" not in answer
-    done = scene.here(work, "goal", "forget", "greet")
+    done = scene.flow(work, "goal", "forget", "greet")
     assert done.status == 2
     assert "greet" in done.stderr
 
@@ -220,13 +220,13 @@ def test_a_person_forgets_it(work: GitRepo, capfd: Capture) -> None:
 def test_what_flow_does_itself_is_no_loss(door: str, work: GitRepo, capfd: Capture) -> None:
     stop(work, capfd)
     if door == "clear":
-        assert scene.here(work, "goal", "clear", "greet", "--yes").status == 0
+        assert scene.flow(work, "goal", "clear", "greet", "--yes").status == 0
     elif door == "confirm":
         proposal = scene.propose(work)
         words = ("goal", "confirm", "greet", "--proposal", proposal)
-        assert scene.here(work, *words).status == 0
+        assert scene.flow(work, *words).status == 0
     else:
-        assert scene.here(work, "goal", "pause", "greet").status == 0
+        assert scene.flow(work, "goal", "pause", "greet").status == 0
     answer = stop(work, capfd)
     assert answer["decision"] == "approve"
     assert "by hand" not in str(answer)
@@ -242,7 +242,7 @@ def test_a_closing_in_another_state_folder_is_by_hand(
     """What an agent's shell says of the state folder does not fool the host's hook."""
     stop(work, capfd)
     other = {"FLOW_STATE_DIR": str(tmp_path / "other state")}
-    done = scene.here(work, "goal", "clear", "greet", "--yes", env=other)
+    done = scene.flow(work, "goal", "clear", "greet", "--yes", env=other)
     assert done.status == 0, done.stderr
     answer = stop(work, capfd)
     assert answer["decision"] == "block"
@@ -292,7 +292,7 @@ def test_what_a_killed_command_had_closed_is_forgotten(
     stop(work, capfd)
     with monkeypatch.context() as patch:
         patch.setattr(Parts, "left", lambda *_: None)
-        assert scene.here(work, "goal", "clear", "greet", "--yes").status == 0
+        assert scene.flow(work, "goal", "clear", "greet", "--yes").status == 0
     assert list((home / "flow-state").rglob("goals.json"))
     told = stop(work, capfd)["systemMessage"]
     assert told.startswith("Flow: goal greet was closed as cancelled at ")
@@ -318,18 +318,18 @@ def test_a_claim_by_a_session_that_never_stopped_hides_nothing(
     work: GitRepo, capfd: Capture
 ) -> None:
     stop(work, capfd)
-    assert scene.here(work, "goal", "claim", "greet", "--session", "made-up").status == 0
+    assert scene.flow(work, "goal", "claim", "greet", "--session", "made-up").status == 0
     answer = stop(work, capfd)
     assert answer["decision"] == "block"
     assert "AC1" in answer["reason"]
     assert "made-up" in answer["systemMessage"]
     stop(work, capfd, session_id="s2")
-    assert scene.here(work, "goal", "claim", "greet", "--session", "s2").status == 0
+    assert scene.flow(work, "goal", "claim", "greet", "--session", "s2").status == 0
     assert stop(work, capfd)["decision"] == "approve"
 
 
 def test_a_claim_before_the_first_stop_is_said(work: GitRepo, capfd: Capture) -> None:
-    assert scene.here(work, "goal", "claim", "greet", "--session", "made-up").status == 0
+    assert scene.flow(work, "goal", "claim", "greet", "--session", "made-up").status == 0
     answer = stop(work, capfd)
     assert answer["decision"] == "approve"
     assert "goal greet: session made-up claimed it" in answer["systemMessage"]
@@ -339,8 +339,8 @@ def test_a_claim_before_the_first_stop_is_said(work: GitRepo, capfd: Capture) ->
 def test_a_second_goal_hides_nothing(work: GitRepo, capfd: Capture) -> None:
     stop(work, capfd)
     scene.create(work, "decoy", criterion="AC1: x :: true")
-    assert scene.here(work, "goal", "claim", "decoy", "--session", "s1").status == 0
-    assert scene.here(work, "goal", "claim", "greet").status == 0
+    assert scene.flow(work, "goal", "claim", "decoy", "--session", "s1").status == 0
+    assert scene.flow(work, "goal", "claim", "greet").status == 0
     answer = stop(work, capfd)
     assert answer["decision"] == "block"
     assert "Goal greet is not done: " in answer["reason"]
@@ -359,7 +359,7 @@ def test_a_goal_that_was_only_written_into_the_checkout_hides_none(
 def test_all_goals_of_a_session_are_judged(work: GitRepo, capfd: Capture) -> None:
     scene.create(work, "other", criterion="AC1: is there :: test -e src/other.txt")
     for goal in ("greet", "other"):
-        assert scene.here(work, "goal", "claim", goal, "--session", "s1").status == 0
+        assert scene.flow(work, "goal", "claim", goal, "--session", "s1").status == 0
     reason = stop(work, capfd)["reason"]
     assert "Goal greet is not done: " in reason
     assert "Goal other is not done: " in reason
@@ -384,7 +384,7 @@ def test_background_work_is_waited_for_twice(work: GitRepo, capfd: Capture) -> N
 
 def test_a_wait_that_does_not_end_is_asked_about(work: GitRepo, capfd: Capture) -> None:
     stop(work, capfd)
-    assert scene.here(work, "goal", "wait", "greet", "--until", "false").status == 0
+    assert scene.flow(work, "goal", "wait", "greet", "--until", "false").status == 0
     answers = [stop(work, capfd) for _ in range(6)]
     assert [a["decision"] for a in answers] == ["approve"] * 2 + ["block"] * 3 + ["approve"]
     assert all("false" in a["systemMessage"] for a in answers[:2])
@@ -523,33 +523,33 @@ def test_old_sessions_are_forgotten(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("status", ["achieved", "failed", "cancelled"])
 def test_closed_by_hand_is_told_wherever_the_goal_is_shown(status: str, work: GitRepo) -> None:
-    assert scene.here(work, "goal", "evaluate", "greet", "--no-input").status == 1
+    assert scene.flow(work, "goal", "evaluate", "greet", "--no-input").status == 1
     to_status(status)(work)
     shown = f"{status} (closed by hand)"
-    assert shown in scene.here(work, "goal", "list").stdout
-    assert shown in scene.here(work, "goal", "status", "greet").stdout
-    assert "by hand" in scene.here(work, "goal", "inspect", "greet").stdout
-    page = scene.here(work, "report", "greet").stdout
+    assert shown in scene.flow(work, "goal", "list").stdout
+    assert shown in scene.flow(work, "goal", "status", "greet").stdout
+    assert "by hand" in scene.flow(work, "goal", "inspect", "greet").stdout
+    page = scene.flow(work, "report", "greet").stdout
     assert f"<title>greet: {shown}</title>" in page
-    found = scene.here(work, "doctor", "--json").json["findings"]
+    found = scene.flow(work, "doctor", "--json").json["findings"]
     assert any("goal greet: it was closed by hand" in finding["what"] for finding in found)
     for words in (("status", "greet"), ("inspect", "greet")):
-        document = scene.here(work, "goal", *words, "--json").json
+        document = scene.flow(work, "goal", *words, "--json").json
         assert document["closed_by_hand"] is True
         assert any("closed by hand" in warning for warning in document["warnings"])
-    [row] = scene.here(work, "goal", "list", "--json").json["goals"]
+    [row] = scene.flow(work, "goal", "list", "--json").json["goals"]
     assert row["closed_by_hand"] is True
 
 
 def test_closed_by_flow_is_told_as_before(work: GitRepo) -> None:
-    assert scene.here(work, "goal", "clear", "greet", "--yes").status == 0
+    assert scene.flow(work, "goal", "clear", "greet", "--yes").status == 0
     for words in (("goal", "list"), ("goal", "status", "greet"), ("goal", "inspect", "greet"),
                   ("report", "greet"), ("doctor",)):  # fmt: skip
-        assert "by hand" not in scene.here(work, *words).stdout
+        assert "by hand" not in scene.flow(work, *words).stdout
 
 
 def test_doctor_names_a_goal_that_is_gone(work: GitRepo) -> None:
     shutil.rmtree(work.path / ".flow")
-    found = scene.here(work, "doctor", "--json").json["findings"]
+    found = scene.flow(work, "doctor", "--json").json["findings"]
     assert any("goal greet: its file .flow/goals/greet" in finding["what"] for finding in found)
     assert not (work.path / ".flow").exists()

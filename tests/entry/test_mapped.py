@@ -13,7 +13,7 @@ import pytest
 
 from flow.adapters.setup import doctor_git
 from tests.entry import hooks, scene
-from tests.entry.scene import here
+from tests.entry.scene import flow
 from tests.support import GitRepo
 
 if TYPE_CHECKING:
@@ -79,13 +79,13 @@ def test_a_write_that_moves_no_stamp_is_no_secret(
     proposal = scene.propose(repo)
     proved = hooks.stop(repo, capfd)
     page[:1] = b"x"
-    refused = here(repo, "goal", "confirm", "greet", "--proposal", proposal)
+    refused = flow(repo, "goal", "confirm", "greet", "--proposal", proposal)
     assert refused.status == 2, refused
     assert "the files were changed" in refused.stderr
     page[:1] = b"y"
     again = hooks.stop(repo, capfd)
     page[:1] = b"z"
-    evaluated = here(repo, "goal", "evaluate", "greet", "--json").json
+    evaluated = flow(repo, "goal", "evaluate", "greet", "--json").json
     if place == "changed":
         assert evaluated["proposed_transition"]["proposal_id"] != proposal
     else:
@@ -100,7 +100,7 @@ def test_doctor_says_whether_stamps_tell(repo: GitRepo, monkeypatch: pytest.Monk
     scene.create(repo)
 
     def said() -> tuple[str, list[str]]:
-        document = here(repo, "doctor", "--json").json
+        document = flow(repo, "doctor", "--json").json
         (fact,) = [f["value"] for f in document["facts"] if f["what"] == "time stamps"]
         return fact, [f["what"] for f in document["findings"] if "time stamps" in f["what"]]
 

@@ -14,8 +14,8 @@ from tests.entry.scene import (
     PASSES,
     confirm,
     create,
+    flow,
     goal_file,
-    here,
     meet,
     run_dir,
     start,
@@ -30,7 +30,7 @@ COMMAND = "grep -q please src/greet.txt"
 
 
 def evaluate(repo: GitRepo, *more: str) -> Ran:
-    return here(repo, "goal", "evaluate", "greet", "--json", "--no-input", *more)
+    return flow(repo, "goal", "evaluate", "greet", "--json", "--no-input", *more)
 
 
 def kept(repo: GitRepo) -> dict[str, Any]:
@@ -107,7 +107,7 @@ def test_a_goal_that_is_closed_has_nothing_left_to_do(repo: GitRepo) -> None:
     create(start(repo))
     meet(repo)
     assert confirm(repo).status == 0
-    shown = here(repo, "verdict", "show", "greet", "--json")
+    shown = flow(repo, "verdict", "show", "greet", "--json")
     assert shown.json["do"] == "done"
 
 
@@ -123,5 +123,5 @@ def test_each_criterion_has_its_text_and_its_command(repo: GitRepo) -> None:
 
 
 def test_the_words_are_those_of_the_schema(repo: GitRepo) -> None:
-    schema = here(repo, "schema", "verdict").json
+    schema = flow(repo, "schema", "verdict").json
     assert schema["properties"]["do"]["enum"] == list(get_args(Act))

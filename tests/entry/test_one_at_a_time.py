@@ -49,7 +49,7 @@ def held(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
 def test_evaluate_records_before_the_next_evaluation(repo: GitRepo, held: list[bool]) -> None:
     scene.create(scene.start(repo))
     for words in ([], ["--no-record"], ["--dry-run"]):
-        scene.here(repo, "goal", "evaluate", "greet", *words)
+        scene.flow(repo, "goal", "evaluate", "greet", *words)
     assert held == [True]
 
 

@@ -9,11 +9,10 @@ from pathlib import Path
 import pytest
 
 from flow import debate, scorecard
-from tests.entry.scene import create, flow_forked, here, meet, start
+from tests.entry.scene import create, flow, flow_started, meet, start
 from tests.entry.test_judge_debate import AGREE, SOLUTION
 from tests.entry.test_scorecard_api import GOOD, QUOTE
-from tests.support import GitRepo, Ran
-from tests.support.here import helper_here
+from tests.support import GitRepo, Ran, run_helper
 from tests.support.rubric_replies import Scripted
 
 JOURNAL = ".decisions/issue-7.md"
@@ -41,7 +40,7 @@ def work(repo: GitRepo, monkeypatch: pytest.MonkeyPatch) -> GitRepo:
 
 
 def evaluate(work: GitRepo, goal: str = "greet") -> Ran:
-    return here(work, "goal", "evaluate", goal, "--json")
+    return flow(work, "goal", "evaluate", goal, "--json")
 
 
 def outside(work: GitRepo, goal: str = "greet") -> list[str]:
@@ -64,7 +63,7 @@ def anew(work: GitRepo) -> None:
     """A second goal, about the same issue, whose base has all there is; nothing is on record."""
     work.git("add", "-A")
     work.commit("all of it")
-    assert here(work, "goal", "clear", "greet", "--yes").status == 0
+    assert flow(work, "goal", "clear", "greet", "--yes").status == 0
     work.git("add", "-A")
     work.commit("cleared")
     create(work, "second", criterion="AC1: it is there :: test -f src/greet.txt")
@@ -86,7 +85,7 @@ def by_flow(work: GitRepo, kind: str) -> str:
 
 
 def note(*words: str, work: GitRepo) -> None:
-    done = helper_here("journal-record", *words, "--type", "note", cwd=work.path)
+    done = run_helper("journal-record", *words, "--type", "note", cwd=work.path)
     assert done.status == 0, done.stderr
 
 
@@ -214,7 +213,7 @@ def test_two_working_trees_know_each_other_s_journals(work: GitRepo, tmp_path: P
     work.git("add", "-A")
     work.commit("all of it")
     work.git("worktree", "add", "-q", "-b", "side", str(tmp_path / "side"))
-    done = helper_here("journal-record", "--issue", "9", "--type", "n", cwd=tmp_path / "side")
+    done = run_helper("journal-record", "--issue", "9", "--type", "n", cwd=tmp_path / "side")
     assert done.status == 0, done.stderr
     work.write(OTHER, (tmp_path / "side" / OTHER).read_text())
     assert outside(work) == []
@@ -225,7 +224,7 @@ def test_two_writers_at_once_lose_no_state(work: GitRepo) -> None:
 
     words = ("journal", "record", "--issue", "9", "--type", "note")
     with ThreadPoolExecutor(4) as pool:
-        done = list(pool.map(lambda _: flow_forked(work, *words).status, range(8)))
+        done = list(pool.map(lambda _: flow_started(work, *words).status, range(8)))
     assert done == [0] * 8
     assert outside(work) == []
 
@@ -234,14 +233,14 @@ def test_two_writers_at_once_lose_no_state(work: GitRepo) -> None:
 def test_a_goal_that_denies_its_own_journal_is_told_at_once(repo: GitRepo, pattern: str) -> None:
     start(repo)
     words = ("goal", "create", "greet", "--outcome", "o", "--criterion", "AC1: x :: true")
-    done = here(repo, *words, "--issue", "7", "--deny", pattern)
+    done = flow(repo, *words, "--issue", "7", "--deny", pattern)
     assert done.status == 0
     assert f"{JOURNAL} is denied by {pattern!r}" in done.stderr
     assert "constraints.denied_paths" in done.stderr
     assert JOURNAL in " ".join(evaluate(repo).json["path_violations"])
     text = repo.read(".flow/goals/greet.goal.yaml")
     repo.write("new.yaml", text.replace("outcome: o", "outcome: p"))
-    done = here(repo, "goal", "amend", "greet", "--file", "new.yaml", "--yes")
+    done = flow(repo, "goal", "amend", "greet", "--file", "new.yaml", "--yes")
     assert f"{JOURNAL} is denied by {pattern!r}" in done.stderr
 
 
@@ -259,4 +258,4 @@ def test_what_git_brings_from_another_clone_is_a_change_unless_it_is_allowed(
     if more:  # and it holds still between the evaluation and the confirming
         proposed = evaluate(repo).json["proposed_transition"]["proposal_id"]
         words = ("goal", "confirm", "greet", "--proposal", proposed)
-        assert here(repo, *words).status == 0
+        assert flow(repo, *words).status == 0

@@ -21,7 +21,7 @@ SHOWN = 'the fix belongs into a file\\x1b[31m that is denied"'
 
 
 def paused(repo: GitRepo, *words: str, **env: str) -> GitRepo:
-    done = scene.here(repo, "goal", "pause", "greet", *words, env=env)
+    done = scene.flow(repo, "goal", "pause", "greet", *words, env=env)
     assert done.status == 0, done.stderr
     return repo
 
@@ -32,24 +32,24 @@ def test_the_reason_is_shown_everywhere(
 ) -> None:
     scene.create(scene.start(repo))
     paused(repo, "--reason", WHY, **env)
-    by = json.loads(scene.here(repo, "goal", "status", "--json").stdout)["paused"]["by"]
+    by = json.loads(scene.flow(repo, "goal", "status", "--json").stdout)["paused"]["by"]
     who = "the agent" if env else by
-    status = scene.here(repo, "goal", "status", "greet")
+    status = scene.flow(repo, "goal", "status", "greet")
     assert "(paused)" in status.stdout
     assert f'by {who}: "{SHOWN}' in status.stdout
     assert "flow goal resume greet" in status.stdout
-    listed = scene.here(repo, "goal", "list").stdout
+    listed = scene.flow(repo, "goal", "list").stdout
     assert "waiting_for_user (paused)" in listed
     assert f'paused by {who}: "{SHOWN}' in listed
     page = tmp_path / "page.html"
-    assert scene.here(repo, "report", "greet", "--output", str(page)).status == 0
+    assert scene.flow(repo, "report", "greet", "--output", str(page)).status == 0
     assert "the fix belongs into a file\\x1b[31m that is denied" in page.read_text()
     settings(home, stopHookEnforcement="block")
     answer = stop(repo, capfd)
     assert answer["decision"] == "approve"
     assert f'goal greet is waiting_for_user, paused by {who}: "{SHOWN}' in answer["systemMessage"]
     for words in (("goal", "status", "greet", "--json"), ("goal", "list", "--json")):
-        document = json.loads(scene.here(repo, *words).stdout)
+        document = json.loads(scene.flow(repo, *words).stdout)
         row = document if words[1] == "status" else document["goals"][0]
         assert row["paused"]["reason"] == WHY
         assert row["paused"]["said_from"] == ("agent" if env else "pipe")
@@ -57,11 +57,11 @@ def test_the_reason_is_shown_everywhere(
 
 def test_a_goal_that_is_not_paused_says_nothing_of_it(repo: GitRepo) -> None:
     scene.create(scene.start(repo))
-    document = json.loads(scene.here(repo, "goal", "status", "greet", "--json").stdout)
+    document = json.loads(scene.flow(repo, "goal", "status", "greet", "--json").stdout)
     assert document["paused"] is None
     paused(repo, "--reason", WHY)
-    assert scene.here(repo, "goal", "resume", "greet").status == 0
-    assert "paused" not in scene.here(repo, "goal", "status", "greet").stdout
+    assert scene.flow(repo, "goal", "resume", "greet").status == 0
+    assert "paused" not in scene.flow(repo, "goal", "status", "greet").stdout
 
 
 def test_one_that_waits_for_a_person_is_not_called_paused(
@@ -72,10 +72,10 @@ def test_one_that_waits_for_a_person_is_not_called_paused(
     settings(home, stopHookEnforcement="block")
     stop(repo, capfd)
     assert scene.status(repo) == "waiting_for_user"
-    assert "paused" not in scene.here(repo, "goal", "status", "greet").stdout
+    assert "paused" not in scene.flow(repo, "goal", "status", "greet").stdout
     # Somebody may say why all the same.
     paused(repo, "--reason", "a person looks first", **AGENT)
-    assert 'by the agent: "a person looks' in scene.here(repo, "goal", "status", "greet").stdout
+    assert 'by the agent: "a person looks' in scene.flow(repo, "goal", "status", "greet").stdout
 
 
 def test_a_blocked_goal_can_be_set_aside(repo: GitRepo, home: Path, capfd: Capture) -> None:
@@ -93,7 +93,7 @@ def test_a_blocked_goal_can_be_set_aside(repo: GitRepo, home: Path, capfd: Captu
 @pytest.mark.parametrize("reason", [(), ("--reason", " ")])
 def test_without_a_reason_that_is_said(reason: tuple[str, ...], repo: GitRepo) -> None:
     paused(scene.create(scene.start(repo)), *reason, **AGENT)
-    text = scene.here(repo, "goal", "status", "greet").stdout
+    text = scene.flow(repo, "goal", "status", "greet").stdout
     assert "paused by the agent, who gave no reason" in text
 
 
@@ -116,7 +116,7 @@ def test_the_last_message_is_kept_without_secrets(
     assert len(message) == 500
     assert TOKEN not in (scene.run_dir(repo) / "events.jsonl").read_text()
     assert "I cannot" not in (repo.path / ".decisions/issue-7.md").read_text()
-    assert "I cannot" in scene.here(repo, "goal", "history", "greet").stdout
+    assert "I cannot" in scene.flow(repo, "goal", "history", "greet").stdout
 
 
 @pytest.mark.parametrize("value", [None, "", "  ", 7, ["I cannot"], {"text": "no"}])

@@ -14,7 +14,7 @@ import pytest
 from flow.cheap_typing import get_args
 from flow.core.decision.verdict import Act
 from tests.entry import hooks, scene
-from tests.entry.scene import here
+from tests.entry.scene import flow
 from tests.support import ROOT
 
 if TYPE_CHECKING:
@@ -173,26 +173,26 @@ def outcomes(verdict: dict[str, Any]) -> list[str]:
 
 def test_the_example_of_create_goes_through_at_the_first_attempt(dates: GitRepo) -> None:
     (line,) = blocks("references/goal/create.md", "sh")
-    created = here(dates, *words_of(line))
+    created = flow(dates, *words_of(line))
     assert (created.status, scene.status(dates, "dates-need-a-year")) == (0, "active"), created
     evaluate = ("goal", "evaluate", "--no-input", "--json", "dates-need-a-year")
-    before = here(dates, *evaluate).json
+    before = flow(dates, *evaluate).json
     assert (before["do"], outcomes(before)[1:]) == ("work_on", ["passed", "not_run"])
     assert outcomes(before)[0] != "passed"
     dates.write("src/dates.py", STRICT)
     dates.write("tests/test_dates.py", NEW_TEST)
-    after = here(dates, *evaluate).json
+    after = flow(dates, *evaluate).json
     assert outcomes(after) == ["passed", "passed", "not_run"], after
     assert (after["do"], after["path_violations"]) == ("person_looks", [])
 
 
 def test_the_example_protects_the_old_tests(dates: GitRepo) -> None:
     (line,) = blocks("references/goal/create.md", "sh")
-    assert here(dates, *words_of(line)).status == 0
+    assert flow(dates, *words_of(line)).status == 0
     dates.write("src/dates.py", STRICT)
     dates.write("tests/test_dates.py", NEW_TEST)
     dates.write("tests/test_old_dates.py", OLD_TEST.replace("== [", "!= ["))
-    verdict = here(dates, "goal", "evaluate", "--json", "dates-need-a-year").json
+    verdict = flow(dates, "goal", "evaluate", "--json", "dates-need-a-year").json
     assert verdict["do"] != "ask_confirm"
 
 
@@ -200,13 +200,13 @@ def test_the_goal_file_of_fourteen_lines_is_a_whole_goal(dates: GitRepo) -> None
     (text,) = blocks("references/goal/file.md", "yaml")
     assert len(text.splitlines()) == 14
     dates.write("../goal.yaml", text)
-    created = here(dates, "goal", "create", "--file", "../goal.yaml", "--json")
+    created = flow(dates, "goal", "create", "--file", "../goal.yaml", "--json")
     assert (created.status, created.json["warnings"]) == (0, []), created
     goal = "dates-need-a-year"
     assert "lifecycle: {status: active" in scene.goal_file(dates, goal)
     dates.write("src/dates.py", STRICT)
     dates.write("tests/test_dates.py", NEW_TEST)
-    verdict = here(dates, "goal", "evaluate", goal, "--json").json
+    verdict = flow(dates, "goal", "evaluate", goal, "--json").json
     assert (verdict["verdict"], verdict["do"]) == ("achieved", "ask_confirm"), verdict
 
 

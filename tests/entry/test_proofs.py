@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.entry.scene import flow_forked as flow
+from tests.entry.scene import flow
 
 if TYPE_CHECKING:
     from tests.support import GitRepo, Ran

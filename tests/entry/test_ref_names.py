@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.entry.scene import here, start
+from tests.entry.scene import flow, start
 from tests.support import GitRepo
 
 GOAL = ("goal", "create", "greet", "--outcome", "o", "--allow", "src/**")
@@ -25,18 +25,18 @@ def work(repo: GitRepo) -> GitRepo:
 
 
 def test_create_takes_neither(work: GitRepo) -> None:
-    done = here(work, *GOAL, *CRITERION, "--base", "main")
+    done = flow(work, *GOAL, *CRITERION, "--base", "main")
     assert done.status == 2
     assert "refs/heads/main" in done.stderr
     assert "refs/tags/main" in done.stderr
     assert not list(work.path.glob(".flow/goals/*.yaml"))
-    assert "other.txt" in here(work, *GOAL, *CRITERION).stderr
+    assert "other.txt" in flow(work, *GOAL, *CRITERION).stderr
 
 
 def test_a_goal_file_evaluate_rebase_import_and_verify_take_neither(
     work: GitRepo, tmp_path: Path
 ) -> None:
-    assert here(work, *GOAL, *CRITERION, "--base", "topic").status == 0
+    assert flow(work, *GOAL, *CRITERION, "--base", "topic").status == 0
     report = tmp_path / "report.json"
     report.write_text(json.dumps({"provider": "ci", "run_id": "1", "conclusion": "success"}))
     for words in (
@@ -44,11 +44,11 @@ def test_a_goal_file_evaluate_rebase_import_and_verify_take_neither(
         ("evidence", "verify", "--against", "main"),
         ("evidence", "import", str(report), "--commit", "main"),
     ):
-        done = here(work, *words)
+        done = flow(work, *words)
         assert done.status == 2, (words, done.stdout, done.stderr)
         assert "refs/heads/main" in done.stderr, (words, done.stderr)
         assert "refs/tags/main" in done.stderr, words
     file = work.path / ".flow/goals/greet.goal.yaml"
     file.write_text(file.read_text().replace("\nscope:\n", "\nscope:\n  base: main\n"))
-    done = here(work, "goal", "rebase", "greet", "--yes")
+    done = flow(work, "goal", "rebase", "greet", "--yes")
     assert (done.status, "refs/tags/main" in done.stderr) == (2, True), done.stderr

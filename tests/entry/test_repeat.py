@@ -15,8 +15,7 @@ from flow import hook
 from flow.adapters.contracts import formats
 from flow.adapters.verification import supervisor as verification_supervisor
 from tests.entry.hooks import events, settings, stop
-from tests.entry.scene import create, edit, goal_file, meet, run_dir, start, status
-from tests.entry.scene import flow_forked as flow
+from tests.entry.scene import create, edit, flow, goal_file, meet, run_dir, start, status
 from tests.support import GitRepo
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from flow.adapters.contracts import formats
 from flow.adapters.journal.store import read as read_journal
 from tests.entry import scene
 from tests.entry.scene import at_terminal, ended
-from tests.support.here import helper_here
+from tests.support import run_helper
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,7 +49,7 @@ def trust_lines(home: Path) -> list[dict[str, Any]]:
 
 
 def run(repo: GitRepo, env: dict[str, str], *words: str) -> Ran:
-    done = scene.here(repo, *words, env=dict(env))
+    done = scene.flow(repo, *words, env=dict(env))
     assert done.status == 0, done
     return done
 
@@ -127,7 +127,7 @@ def act_helper_create(repo: GitRepo, env: dict[str, str]) -> None:
     (repo.path / ".flow/goals/greet.goal.yaml").unlink()
     run(repo, {}, "goal", "forget", "greet")  # else it is missed, and no agent begins another
     repo.write("../goal.yaml", text)
-    done = helper_here(
+    done = run_helper(
         "flow-goal-record", "--create", "--goal-file", "../goal.yaml", cwd=repo.path, env=env
     )
     assert done.status == 0, done
@@ -137,7 +137,7 @@ def act_helper_move(repo: GitRepo, env: dict[str, str]) -> None:
     act_create(repo, {})
     repo.write("../life.json", '{"status": "waiting_for_user"}')
     words = ("--update-lifecycle", "--goal-id", "greet", "--lifecycle-file", "../life.json")
-    done = helper_here("flow-goal-record", *words, "--merge", cwd=repo.path, env=env)
+    done = run_helper("flow-goal-record", *words, "--merge", cwd=repo.path, env=env)
     assert done.status == 0, done
 
 

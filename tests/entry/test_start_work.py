@@ -92,7 +92,7 @@ def test_one_decision_looks_at_the_files_before_and_after_its_commands(
     scene.create(scene.start(repo))
     scene.meet(repo)
     looks.clear()
-    done = scene.here(repo, "goal", "evaluate", "greet", "--json")
+    done = scene.flow(repo, "goal", "evaluate", "greet", "--json")
     assert done.json["proposed_transition"]["confirm"]["moved"] == []
     assert len(looks) == 2
 
@@ -100,7 +100,7 @@ def test_one_decision_looks_at_the_files_before_and_after_its_commands(
 def test_the_question_before_a_goal_is_closed_looks_once(repo: GitRepo, looks: list[Any]) -> None:
     scene.create(scene.start(repo))
     scene.meet(repo)
-    assert scene.here(repo, "goal", "evaluate", "greet").status == 0
+    assert scene.flow(repo, "goal", "evaluate", "greet").status == 0
     looks.clear()
     question = parts_checkout(repo).confirm_question("greet")
     assert question is not None
@@ -110,7 +110,7 @@ def test_the_question_before_a_goal_is_closed_looks_once(repo: GitRepo, looks: l
 def test_what_moves_after_an_evaluation_is_told_by_the_next_question(repo: GitRepo) -> None:
     scene.create(scene.start(repo))
     scene.meet(repo)
-    assert scene.here(repo, "goal", "evaluate", "greet").status == 0
+    assert scene.flow(repo, "goal", "evaluate", "greet").status == 0
     repo.write("src/other.txt", "later\n")
     question = parts_checkout(repo).confirm_question("greet")
     assert question is not None

@@ -9,8 +9,8 @@ import pytest
 
 from flow.adapters.journal.store import read as read_journal
 from tests.entry import scene
-from tests.entry.scene import here
-from tests.support.here import helper_here
+from tests.entry.scene import flow
+from tests.support import run_helper
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,7 +26,7 @@ def work(repo: GitRepo) -> GitRepo:
 
 
 def contract(repo: GitRepo) -> str:
-    return str(here(repo, "goal", "status", "greet", "--json").json["contract"])
+    return str(flow(repo, "goal", "status", "greet", "--json").json["contract"])
 
 
 def weaken(repo: GitRepo) -> None:
@@ -37,7 +37,7 @@ def weaken(repo: GitRepo) -> None:
 
 def named(repo: GitRepo, **more: Any) -> Any:
     words = ("goal", "evaluate", "greet", "--json", "--trust-digest", contract(repo))
-    return here(repo, *words, **more)
+    return flow(repo, *words, **more)
 
 
 def amended(repo: GitRepo) -> list[dict[str, Any]]:
@@ -64,15 +64,15 @@ def test_another_contract_than_the_known_one_is_recorded_and_proposes_nothing(
     assert event["said_from"] == "pipe"
     entries = read_journal(str(work.path), ".decisions/issue-7.md").artifacts
     assert [entry["type"] for entry in entries].count("contract-amended") == 1
-    status = here(work, "goal", "status", "greet", "--json").json
+    status = flow(work, "goal", "status", "greet", "--json").json
     assert status["proposal"] is None
-    assert here(work, "trust", "check", "greet").status == 4, "nothing was trusted"
+    assert flow(work, "trust", "check", "greet").status == 4, "nothing was trusted"
 
 
 def test_once_a_person_trusts_it_it_is_proposed(work: GitRepo) -> None:
     weaken(work)
     assert named(work).json["proposed_transition"] is None
-    assert here(work, "trust", "record", "greet", "--yes").status == 0
+    assert flow(work, "trust", "record", "greet", "--yes").status == 0
     assert named(work).json["proposed_transition"] is not None
 
 
@@ -80,7 +80,7 @@ def test_a_dry_run_records_nothing(work: GitRepo) -> None:
     weaken(work)
     digest = contract(work)
     words = ("goal", "evaluate", "greet", "--json", "--dry-run", "--trust-digest", digest)
-    assert here(work, *words).json["proposed_transition"] is None
+    assert flow(work, *words).json["proposed_transition"] is None
     assert amended(work) == []
 
 
@@ -98,7 +98,7 @@ def test_a_machine_that_knows_nothing_remembers_what_was_named_first(
 
 def test_what_was_revoked_runs_for_a_pipeline_and_nobody_can_confirm_it(work: GitRepo) -> None:
     scene.meet(work)
-    assert here(work, "trust", "revoke", "greet").status == 0
+    assert flow(work, "trust", "revoke", "greet").status == 0
     proposal = named(work).json["proposed_transition"]["proposal_id"]
     done = confirm(work, proposal)
     assert (done.status, "was revoked" in done.stdout) == (2, True)
@@ -109,17 +109,17 @@ def test_what_was_revoked_runs_for_a_pipeline_and_nobody_can_confirm_it(work: Gi
 
 
 def confirm(repo: GitRepo, proposal: str) -> Any:
-    return here(repo, "goal", "confirm", "greet", "--proposal", proposal, "--json")
+    return flow(repo, "goal", "confirm", "greet", "--proposal", proposal, "--json")
 
 
 def by_helper(repo: GitRepo) -> Any:
     repo.write("../life.json", '{"status": "achieved"}')
     words = ("--update-lifecycle", "--goal-id", "greet", "--lifecycle-file", "../life.json")
-    return helper_here("flow-goal-record", *words, "--merge", cwd=repo.path)
+    return run_helper("flow-goal-record", *words, "--merge", cwd=repo.path)
 
 
 def revoked(repo: GitRepo, home: Path) -> str:
-    assert here(repo, "trust", "revoke", "greet").status == 0
+    assert flow(repo, "trust", "revoke", "greet").status == 0
     return "was revoked"
 
 
@@ -170,5 +170,5 @@ def test_a_proposal_that_a_pipeline_made_needs_trust_to_be_confirmed(
     proposal = named(work).json["proposed_transition"]["proposal_id"]
     done = confirm(work, proposal)
     assert (done.status, "flow trust record greet" in done.stdout) == (2, True)
-    assert here(work, "trust", "record", "greet", "--yes").status == 0
+    assert flow(work, "trust", "record", "greet", "--yes").status == 0
     assert confirm(work, proposal).status == 0

@@ -30,7 +30,7 @@ def turned(repo: GitRepo, home: Path, capfd: Capture) -> GitRepo:
 
 
 def shown(repo: GitRepo, *words: str) -> dict[str, Any]:
-    done = scene.here(repo, *words, "--json")
+    done = scene.flow(repo, *words, "--json")
     assert done.status == 0, done.stderr
     document: dict[str, Any] = json.loads(done.stdout)
     return document
@@ -51,7 +51,7 @@ def test_the_file_stays_quiet_and_everything_shows_the_newest_turn(
     assert row["evidence_ref"].endswith("evidence-ac1-eval-5.evidence.yaml")
     assert row["fresh"] is True
     assert status["last_evaluation"]["at"] == events(turned)[-1]["at"]
-    text = scene.here(turned, "goal", "status", "greet").stdout
+    text = scene.flow(turned, "goal", "status", "greet").stdout
     assert "stale" not in text
     assert "turns       5" in text
     (listed,) = shown(turned, "goal", "list")["goals"]
@@ -61,7 +61,7 @@ def test_the_file_stays_quiet_and_everything_shows_the_newest_turn(
     (criterion,) = document["objective"]["acceptance_criteria"]
     assert criterion["evidence_ref"] == row["evidence_ref"]
     page = tmp_path / "page.html"
-    assert scene.here(turned, "report", "greet", "--output", str(page)).status == 0
+    assert scene.flow(turned, "report", "greet", "--output", str(page)).status == 0
     assert "<dd>5</dd>" in page.read_text()
     assert verdict(turned)["lifecycle"]["turns_evaluated"] == 5
     assert [event["turn"] for event in events(turned)] == [1, 2, 3, 4, 5]
@@ -76,17 +76,17 @@ def test_a_stop_that_reruns_nothing_is_a_turn_too(turned: GitRepo, capfd: Captur
 
 
 def evaluates(repo: GitRepo) -> int:
-    assert scene.here(repo, "goal", "evaluate", "greet").status == 1
+    assert scene.flow(repo, "goal", "evaluate", "greet").status == 1
     return 6
 
 
 def pauses(repo: GitRepo) -> int:
-    assert scene.here(repo, "goal", "pause", "greet", "--reason", "later").status == 0
+    assert scene.flow(repo, "goal", "pause", "greet", "--reason", "later").status == 0
     return 5
 
 
 def clears(repo: GitRepo) -> int:
-    assert scene.here(repo, "goal", "clear", "greet", "--yes").status == 0
+    assert scene.flow(repo, "goal", "clear", "greet", "--yes").status == 0
     return 5
 
 
@@ -107,7 +107,7 @@ def test_the_loop_goes_on_counting_after_a_write(turned: GitRepo, capfd: Capture
 
 
 def test_what_was_written_since_is_newer_than_the_turn(turned: GitRepo) -> None:
-    done = scene.here(turned, "goal", "amend", "greet", "--file", amended(turned), "--yes")
+    done = scene.flow(turned, "goal", "amend", "greet", "--file", amended(turned), "--yes")
     assert done.status == 0, done.stderr
     status = shown(turned, "goal", "status", "greet")
     assert status["turns_evaluated"] == 5

@@ -25,7 +25,7 @@ def run(repo: GitRepo) -> Path:
 
 
 def verify(repo: GitRepo, *words: str, **more: object) -> tuple[int, str]:
-    done = scene.here(repo, "evidence", "verify", *words, **more)
+    done = scene.flow(repo, "evidence", "verify", *words, **more)
     return done.status, done.stdout + done.stderr
 
 
@@ -39,12 +39,12 @@ def test_a_repository_without_runs(repo: GitRepo) -> None:
 
 
 def test_the_head_is_everywhere(repo: GitRepo, run: Path, home: Path) -> None:
-    done = scene.here(repo, "evidence", "head", "greet", "--json").json
+    done = scene.flow(repo, "evidence", "head", "greet", "--json").json
     head = done["head"]
     assert head.startswith("1:")
     assert done["trailer"] == f"Flow-Ledger: {head}"
-    assert scene.here(repo, "evidence", "head").stdout == f"{head}\n"
-    assert scene.here(repo, "evidence", "head", "--trailer").stdout == f"Flow-Ledger: {head}\n"
+    assert scene.flow(repo, "evidence", "head").stdout == f"{head}\n"
+    assert scene.flow(repo, "evidence", "head", "--trailer").stdout == f"Flow-Ledger: {head}\n"
     assert json.loads((run / "last-verdict.json").read_text())["ledger_head"] == head
     assert f'ledger_head: "{head}"' in repo.read(".decisions/issue-7.md")
     events = [json.loads(line) for line in (run / "events.jsonl").read_text().splitlines()]
@@ -53,7 +53,7 @@ def test_the_head_is_everywhere(repo: GitRepo, run: Path, home: Path) -> None:
     assert kept.name == f"{run.name}.json"
     assert json.loads(kept.read_text())["ledger"] == head
     assert kept.stat().st_mode & 0o777 == 0o600
-    assert scene.here(repo, "goal", "confirm", "greet", "--proposal", proposal(run)).status == 0
+    assert scene.flow(repo, "goal", "confirm", "greet", "--proposal", proposal(run)).status == 0
     assert repo.read(".decisions/issue-7.md").count(head) == 2
     assert verify(repo)[0] == 0
 
@@ -71,7 +71,7 @@ def test_the_three_ways_to_name_a_run(repo: GitRepo, run: Path) -> None:
 
 def test_json_names_the_finding(repo: GitRepo, run: Path) -> None:
     (run / "evidence/evidence-ac1-eval-1.txt").write_bytes(b"other")
-    done = scene.here(repo, "evidence", "verify", "--json")
+    done = scene.flow(repo, "evidence", "verify", "--json")
     assert done.status == 1
     (row,) = done.json["runs"]
     (finding,) = row["findings"]
@@ -102,14 +102,14 @@ def test_a_proposal_is_not_confirmed_on_a_broken_record(
                 "evidence": body}  # fmt: skip
     theirs.write_text(json.dumps(document))
     words = ("--run-id", run.name, "--evidence-file", theirs, "--raw-output", theirs)
-    assert scene.here(repo, "evidence", "record", *words).status == 0
+    assert scene.flow(repo, "evidence", "record", *words).status == 0
     name, data = TAMPERED[what]
     before = (run / name).read_bytes()
     (run / name).unlink()
     if data is not None:
         (run / name).write_bytes(data)
     confirm = ("goal", "confirm", "greet", "--proposal", proposal(run))
-    done = scene.here(repo, *confirm, "--json")
+    done = scene.flow(repo, *confirm, "--json")
     assert done.status == 2
     assert scene.status(repo) == "active"
     error = done.json["error"]
@@ -122,19 +122,19 @@ def test_a_proposal_is_not_confirmed_on_a_broken_record(
 
     assert run_helper("flow-goal-record", *helper, cwd=repo.path).status == 1
     (run / name).write_bytes(before)
-    assert scene.here(repo, *confirm).status == 0
+    assert scene.flow(repo, *confirm).status == 0
 
 
 def test_a_stranger_in_the_folder_does_not_stop_a_confirmation(repo: GitRepo, run: Path) -> None:
     (run / "evidence/note.md").write_text("hello")
     assert verify(repo)[0] == 1
-    assert scene.here(repo, "goal", "confirm", "greet", "--proposal", proposal(run)).status == 0
+    assert scene.flow(repo, "goal", "confirm", "greet", "--proposal", proposal(run)).status == 0
 
 
 def test_a_vanished_run_and_one_from_an_older_copy(repo: GitRepo, run: Path) -> None:
     copy = repo.path.parent / "copy"
     shutil.copytree(run, copy)
-    assert scene.here(repo, "goal", "evaluate", "greet").status == 0
+    assert scene.flow(repo, "goal", "evaluate", "greet").status == 0
     kept = repo.path.parent / "kept"
     run.rename(kept)
     status, said = verify(repo)
@@ -164,7 +164,7 @@ def test_another_machine_has_the_journal(repo: GitRepo, run: Path, tmp_path: Pat
     """With a state folder that knows nothing, the working tree's journal tells of a cut run."""
     other = {"FLOW_STATE_DIR": str(tmp_path / "other")}
     assert verify(repo, env=other)[0] == 0
-    assert scene.here(repo, "goal", "evaluate", "greet", "--no-record").status == 0
+    assert scene.flow(repo, "goal", "evaluate", "greet", "--no-record").status == 0
     lines = (run / "ledger.jsonl").read_bytes().splitlines(keepends=True)
     assert len(lines) == 2
     (run / "ledger.jsonl").write_bytes(lines[0])
@@ -176,7 +176,7 @@ def test_another_machine_has_the_journal(repo: GitRepo, run: Path, tmp_path: Pat
 
 def test_against_a_ref(repo: GitRepo, run: Path, tmp_path: Path) -> None:
     other = {"FLOW_STATE_DIR": str(tmp_path / "other")}
-    trailer = scene.here(repo, "evidence", "head", "--trailer").stdout.strip()
+    trailer = scene.flow(repo, "evidence", "head", "--trailer").stdout.strip()
     repo.commit(f"work\n\n{trailer}")
     assert verify(repo, "--against", "HEAD", env=other)[0] == 0
     repo.commit("more", **{"more.txt": "x"})
@@ -197,7 +197,7 @@ def test_against_a_ref(repo: GitRepo, run: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("pattern", ["fixed", "extended", "perl"])
 def test_no_configuration_hides_the_trailers(pattern: str, repo: GitRepo, run: Path) -> None:
     """The run is gone, and so is every journal: only the commit tells of it."""
-    trailer = scene.here(repo, "evidence", "head", "--trailer").stdout.strip()
+    trailer = scene.flow(repo, "evidence", "head", "--trailer").stdout.strip()
     repo.commit(f"work\n\n{trailer}")
     shutil.rmtree(repo.path / ".decisions")
     repo.git("rm", "-rq", "--cached", ".decisions")
@@ -219,7 +219,7 @@ def test_refs_of_every_kind(ref: str, status: int, repo: GitRepo, run: Path) -> 
     repo.git("tag", "-a", "-m", "it", "annotated")
     tree = repo.git("rev-parse", "HEAD^{tree}").strip()
     repo.git("branch", "unrelated", repo.git("commit-tree", "-m", "other", tree).strip())
-    ran = scene.here(repo, "evidence", "verify", "--against", ref, "--json")
+    ran = scene.flow(repo, "evidence", "verify", "--against", ref, "--json")
     assert ran.status == status, ran
     if status == 2:
         assert ran.json["error"]["key"] == "--against"
@@ -291,7 +291,7 @@ def test_evidence_recorded_by_a_command_is_accounted_for(repo: GitRepo) -> None:
     document = {"apiVersion": "flow.synapti.ai/v1", "kind": "FlowEvidence", "metadata": names,
                 "evidence": body}  # fmt: skip
     theirs.write_text(json.dumps(document))
-    done = scene.here(repo, "goal", "evaluate", "greet", "--json")
+    done = scene.flow(repo, "goal", "evaluate", "greet", "--json")
     (row,) = done.json["criterion_results"]
     assert row["outcome"] == "passed", row
     assert done.json["ledger_head"].startswith("2:")
@@ -302,46 +302,46 @@ def test_evidence_recorded_by_a_command_is_accounted_for(repo: GitRepo) -> None:
 
 
 def test_gc_of_a_closed_goal(repo: GitRepo, run: Path) -> None:
-    assert scene.here(repo, "gc", "--older-than", "0", "--yes").stdout == "nothing to drop\n"
+    assert scene.flow(repo, "gc", "--older-than", "0", "--yes").stdout == "nothing to drop\n"
     assert (run / "evidence/evidence-ac1-eval-1.txt").exists(), "the goal is live"
-    assert scene.here(repo, "goal", "confirm", "greet", "--proposal", proposal(run)).status == 0
-    assert scene.here(repo, "gc", "--yes").stdout == "nothing to drop\n", "it is not old"
-    assert scene.here(repo, "gc", "--older-than", "0", "--keep", "1").stdout == "nothing to drop\n"
-    dry = scene.here(repo, "gc", "--older-than", "0", "--dry-run", "--json").json
+    assert scene.flow(repo, "goal", "confirm", "greet", "--proposal", proposal(run)).status == 0
+    assert scene.flow(repo, "gc", "--yes").stdout == "nothing to drop\n", "it is not old"
+    assert scene.flow(repo, "gc", "--older-than", "0", "--keep", "1").stdout == "nothing to drop\n"
+    dry = scene.flow(repo, "gc", "--older-than", "0", "--dry-run", "--json").json
     assert (dry["dry_run"], dry["outputs"], [r["run_id"] for r in dry["runs"]]) == (
         True, 1, [run.name],
     )  # fmt: skip
     assert (run / "evidence/evidence-ac1-eval-1.txt").exists()
-    assert scene.here(repo, "gc", "--older-than", "0").status == 4
+    assert scene.flow(repo, "gc", "--older-than", "0").status == 4
     assert (run / "evidence/evidence-ac1-eval-1.txt").exists()
-    done = scene.here(repo, "gc", "--older-than", "0", "--yes", "--json").json
+    done = scene.flow(repo, "gc", "--older-than", "0", "--yes", "--json").json
     assert (done["dry_run"], done["outputs"]) == (False, 1)
     assert not (run / "evidence/evidence-ac1-eval-1.txt").exists()
     assert (run / "evidence/evidence-ac1-eval-1.evidence.yaml").exists()
     assert verify(repo)[0] == 0
-    shown = scene.here(repo, "evidence", "show", "evidence-ac1-eval-1", "--goal", "greet")
+    shown = scene.flow(repo, "evidence", "show", "evidence-ac1-eval-1", "--goal", "greet")
     assert shown.status == 0
-    assert scene.here(repo, "report", "greet").status == 0
+    assert scene.flow(repo, "report", "greet").status == 0
 
 
 def test_gc_leaves_alone_what_it_cannot_judge(repo: GitRepo, run: Path) -> None:
-    assert scene.here(repo, "goal", "confirm", "greet", "--proposal", proposal(run)).status == 0
+    assert scene.flow(repo, "goal", "confirm", "greet", "--proposal", proposal(run)).status == 0
     goal = repo.path / ".flow/goals/greet.goal.yaml"
     text = goal.read_text()
     goal.write_text("not: a goal\n")
-    assert scene.here(repo, "gc", "--older-than", "0", "--yes").status == 2
+    assert scene.flow(repo, "gc", "--older-than", "0", "--yes").status == 2
     goal.unlink()  # as on another branch
-    assert scene.here(repo, "gc", "--older-than", "0", "--yes").stdout == "nothing to drop\n"
+    assert scene.flow(repo, "gc", "--older-than", "0", "--yes").stdout == "nothing to drop\n"
     goal.write_text(text)
     (run / "evidence/evidence-ac1-eval-1.txt").write_bytes(b"x")
-    done = scene.here(repo, "gc", "--older-than", "0", "--yes")
+    done = scene.flow(repo, "gc", "--older-than", "0", "--yes")
     assert done.status == 2
     assert "is not the output that entry 1 recorded" in done.stderr
     assert (run / "evidence/evidence-ac1-eval-1.txt").exists()
 
 
 def test_gc_asks_at_a_terminal(repo: GitRepo, run: Path) -> None:
-    assert scene.here(repo, "goal", "confirm", "greet", "--proposal", proposal(run)).status == 0
+    assert scene.flow(repo, "goal", "confirm", "greet", "--proposal", proposal(run)).status == 0
     for answer, there in (("n", True), ("y", False)):
         child = scene.at_terminal(repo, ["gc", "--older-than", "0"])
         child.expect("for good\\? \\[y/N\\]")

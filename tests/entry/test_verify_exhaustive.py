@@ -272,7 +272,7 @@ def test_what_came_later_is_covered_as_well(repo: GitRepo, tmp_path: Path) -> No
         ("goal", "amend", "greet", "--file", str(amended), "--yes"),
         ("goal", "evaluate", "greet"),
     ):
-        assert scene.here(repo, *words).status == 0, words
+        assert scene.flow(repo, *words).status == 0, words
         earlier.append(tree(folder))
     made = Run(repo, folder, tree(folder), tuple(earlier), dict(os.environ))
     assert made.findings() == []

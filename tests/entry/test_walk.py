@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.support import GitRepo, Ran, run_flow, run_helper
-from tests.support.here import flow_here
+from tests.support import GitRepo, Ran, run_flow, run_helper, start_flow
 
 CREATE = (
     "goal",
@@ -35,12 +34,12 @@ def work(repo: GitRepo) -> GitRepo:
 
 def flow(work: GitRepo, *words: str) -> Ran:
     """In the test's own process, which knows no more than a new one would."""
-    return flow_here(*words, cwd=work.path)
+    return run_flow(*words, cwd=work.path)
 
 
 def started(work: GitRepo, *words: str) -> Ran:
     """As a process of its own, as a user starts it."""
-    return run_flow(*words, cwd=work.path)
+    return start_flow(*words, cwd=work.path)
 
 
 def created(work: GitRepo) -> GitRepo:

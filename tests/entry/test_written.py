@@ -13,7 +13,7 @@ import pytest
 
 from flow.cli.written import write_out
 from flow.errors import StorageError
-from tests.entry.scene import create, here, start
+from tests.entry.scene import create, flow, start
 from tests.support import GitRepo
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ def test_no_output_lies_where_only_flow_and_git_write(
         }
 
     before = content()
-    done = here(scene, *command, "--output", place)
+    done = flow(scene, *command, "--output", place)
     assert done.status == 2, (done.stdout, done.stderr)
     assert "only Flow and git write" in done.stderr
     assert content() == before
@@ -145,14 +145,14 @@ def test_the_journal_folder_of_the_settings_counts(scene: GitRepo) -> None:
     scene.write(".claude/settings.flow.json", '{"journal": {"dir": "notes"}}')
     scene.write("notes/a.md")
     for name in ("notes/page.html", ".decisions/page.html"):
-        assert here(scene, "report", "greet", "--output", name).status == 2
+        assert flow(scene, "report", "greet", "--output", name).status == 2
 
 
 def test_from_a_linked_worktree_and_with_a_git_folder_apart(tmp_path: Path) -> None:
     apart = tmp_path / "apart"
     work = create(start(GitRepo.init(tmp_path / "work", f"--separate-git-dir={apart}")))
     for name in ("../apart/HEAD", "../apart/new/page.html", ".git"):
-        done = here(work, "report", "greet", "--output", name)
+        done = flow(work, "report", "greet", "--output", name)
         assert (done.status, "only Flow and git" in done.stderr) == (2, True), name
 
 
@@ -165,6 +165,6 @@ def test_everywhere_else_is_fine(scene: GitRepo, tmp_path: Path) -> None:
         bare / "tree/page.html", tmp_path / "second/page.html", scene.path / "src/flow.html",
     ):  # fmt: skip
         place.parent.mkdir(exist_ok=True)
-        done = here(scene, "report", "greet", "--output", place)
+        done = flow(scene, "report", "greet", "--output", place)
         assert done.status == 0, done.stderr
         assert place.read_text()

@@ -26,16 +26,16 @@ def done(repo: GitRepo, *more: str) -> GitRepo:
     scene.create(scene.start(repo), "greet", *more)
     scene.meet(repo)
     repo.commit("the work")
-    ran = scene.here(repo, "goal", "evaluate", "greet", "--no-judge", "--json")
+    ran = scene.flow(repo, "goal", "evaluate", "greet", "--no-judge", "--json")
     assert ran.status in (0, 1, 4), ran
     return repo
 
 
 def close(repo: GitRepo) -> GitRepo:
     """Confirm what is proposed."""
-    ran = scene.here(repo, "goal", "status", "greet", "--json")
+    ran = scene.flow(repo, "goal", "status", "greet", "--json")
     proposal = ran.json["proposal"]["proposal_id"]
-    confirmed = scene.here(repo, "goal", "confirm", "greet", "--proposal", proposal)
+    confirmed = scene.flow(repo, "goal", "confirm", "greet", "--proposal", proposal)
     assert confirmed.status == 0, confirmed
     return repo
 
@@ -56,18 +56,18 @@ def allowed(path: Path, key: Path, *, who: str = "tester@example.org", options: 
 
 def export(repo: GitRepo, file: Path, *words: str | Path) -> list[dict[str, Any]]:
     """Export to ``file``; returns the envelopes."""
-    ran = scene.here(repo, "evidence", "export", "greet", "--output", file, *words)
+    ran = scene.flow(repo, "evidence", "export", "greet", "--output", file, *words)
     assert ran.status == 0, ran
     return envelopes(file)
 
 
 def verify(file: Path, *words: str | Path, cwd: Path | None = None) -> Ran:
     """``flow evidence verify --bundle``, in a folder without a repository."""
-    from tests.support.here import flow_here
+    from tests.support import run_flow
 
     folder = cwd or file.parent / "elsewhere"
     folder.mkdir(exist_ok=True)
-    return flow_here("evidence", "verify", "--bundle", file, "--json", *words, cwd=folder)
+    return run_flow("evidence", "verify", "--bundle", file, "--json", *words, cwd=folder)
 
 
 def envelopes(file: Path) -> list[dict[str, Any]]:

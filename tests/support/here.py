@@ -1,46 +1,66 @@
-"""The command line in the test's own process, where a process of its own adds nothing.
+"""The command line without a start: in the test's own process, as if in a new one.
 
-What the process itself is about (signals, streams, encodings, a terminal, being killed, start-up)
-needs :func:`tests.support.run_flow`.
+A start of Python and the imports cost ten times what most commands do. Standard streams (their
+descriptors, too), environment and working directory are the command's own and are put back, and it
+remembers nothing that an earlier command or the test itself did. What is about the process itself
+(launcher, isolation, encodings, a terminal, signals, being killed, two at once) needs
+:mod:`tests.support.start`. For the main thread.
 """
 
 from __future__ import annotations
 
-import io
 import os
+import signal
 import sys
-from contextlib import chdir, redirect_stderr, redirect_stdout
+import tempfile
+from contextlib import ExitStack, chdir, contextmanager
 from typing import TYPE_CHECKING
 
 from flow import helpers
+from flow.__main__ import run as run_words
 from flow.adapters.baseline import work_folder
 from flow.adapters.chain import ledger_file, session_writes
 from flow.adapters.git import run as git_run
 from flow.adapters.ledger import evidence_store, reader
-from flow.cli.main import run
 from tests.support.start import Ran
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
+
+REMEMBERED = (
+    session_writes._runs,
+    session_writes._measuring,
+    work_folder._held,
+    ledger_file._known,
+    evidence_store._newest,
+    git_run._refusals,
+    git_run._checkouts,
+    reader._parsed,
+    reader._sidecars,
+)
+"""What Flow's modules know of files and repositories that they have seen or written."""
 
 
-def flow_here(
+def run_flow(
     *arguments: str | os.PathLike[str],
     cwd: str | os.PathLike[str],
     env: Mapping[str, str | None] | None = None,
+    input: str | None = None,
 ) -> Ran:
-    """As ``run_flow``, with output that is no terminal's. For one thread."""
-    return _here(lambda: run([os.fspath(word) for word in arguments]), cwd, env)
+    """As ``start_flow``: the same arguments and the same result."""
+    return _run(lambda: run_words([os.fspath(word) for word in arguments]), cwd, env, input)
 
 
-def helper_here(
+def run_helper(
     name: str,
     *arguments: str | os.PathLike[str],
     cwd: str | os.PathLike[str],
     env: Mapping[str, str | None] | None = None,
+    input: str | None = None,
 ) -> Ran:
-    """As ``run_helper``, in the same way."""
-    return _here(lambda: helpers.main(name, [os.fspath(w) for w in arguments]), cwd, env)
+    """As ``start_helper``, in the same way."""
+    words = [os.fspath(word) for word in arguments]
+    return _run(lambda: helpers.main(name, words), cwd, env, input)
 
 
 def forget() -> None:
@@ -48,33 +68,84 @@ def forget() -> None:
 
     Above all, vouch for nothing: what an earlier command left counts by its files alone.
     """
-    session_writes._runs.clear()
-    session_writes._measuring.clear()
-    work_folder._held.clear()
-    ledger_file._known.clear()
-    evidence_store._newest.clear()
-    git_run._refusals.clear()
-    git_run._checkouts.clear()
-    reader._parsed.clear()
-    reader._sidecars.clear()
+    for container in REMEMBERED:
+        container.clear()
 
 
-def _here(
-    main: Callable[[], int], cwd: str | os.PathLike[str], env: Mapping[str, str | None] | None
+def _run(
+    main: Callable[[], int],
+    cwd: str | os.PathLike[str],
+    env: Mapping[str, str | None] | None,
+    input: str | None,
 ) -> Ran:
+    with ExitStack() as stack:
+        given, out, err = (stack.enter_context(tempfile.TemporaryFile()) for _ in range(3))
+        given.write((input or "").encode("utf-8"))
+        given.seek(0)
+        forget()
+        try:
+            with (
+                _environment({"FLOW_PYTHON": sys.executable, **(env or {})}),
+                _interpreter(),
+                chdir(cwd),
+                _streams(given.fileno(), out.fileno(), err.fileno()),
+            ):
+                status = main()
+        finally:
+            forget()
+        texts = []
+        for stream in (out, err):
+            stream.seek(0)
+            texts.append(os.fsdecode(stream.read()))
+    return Ran(status, *texts)
+
+
+@contextmanager
+def _environment(changes: Mapping[str, str | None]) -> Iterator[None]:
     before = dict(os.environ)
-    out, err = io.StringIO(), io.StringIO()
-    forget()
     try:
-        for name, value in {"FLOW_PYTHON": sys.executable, **(env or {})}.items():
+        for name, value in changes.items():
             if value is None:
                 os.environ.pop(name, None)
             else:
                 os.environ[name] = value
-        with chdir(cwd), redirect_stdout(out), redirect_stderr(err):
-            status = main()
+        yield
     finally:
-        os.environ.clear()
-        os.environ.update(before)
-        forget()
-    return Ran(status, out.getvalue(), err.getvalue())
+        if os.environ != before:
+            os.environ.clear()
+            os.environ.update(before)
+
+
+@contextmanager
+def _interpreter() -> Iterator[None]:
+    """Python's own memory of the environment and of signals."""
+    tempdir, tempfile.tempdir = tempfile.tempdir, None
+    alarm = signal.getsignal(signal.SIGALRM)
+    try:
+        yield
+    finally:
+        tempfile.tempdir = tempdir
+        signal.signal(signal.SIGALRM, alarm)
+
+
+@contextmanager
+def _streams(*files: int) -> Iterator[None]:
+    """These three as descriptors 0 to 2 and as Python's standard streams."""
+    streams = sys.stdin, sys.stdout, sys.stderr
+    descriptors = [os.dup(number) for number in range(3)]
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        for number, file in enumerate(files):
+            os.dup2(file, number)
+        with (
+            open(0, encoding="utf-8", errors="surrogateescape", closefd=False) as sys.stdin,
+            open(1, "w", encoding="utf-8", closefd=False) as sys.stdout,
+            open(2, "w", encoding="utf-8", errors="backslashreplace", closefd=False) as sys.stderr,
+        ):
+            yield
+    finally:
+        sys.stdin, sys.stdout, sys.stderr = streams
+        for number, descriptor in enumerate(descriptors):
+            os.dup2(descriptor, number)
+            os.close(descriptor)

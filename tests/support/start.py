@@ -1,4 +1,7 @@
-"""Flow started as a user starts it: the scripts of ``bin/``, as processes of their own."""
+"""Flow started as a user starts it: the scripts of ``bin/``, as processes of their own.
+
+For what is about the process; where it is not, :mod:`tests.support.here` costs a tenth.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +55,7 @@ def run(
     return Ran(done.returncode, *(os.fsdecode(text) for text in (done.stdout, done.stderr)))
 
 
-def run_flow(
+def start_flow(
     *arguments: str | os.PathLike[str],
     cwd: str | os.PathLike[str],
     env: Mapping[str, str | None] | None = None,
@@ -60,10 +63,10 @@ def run_flow(
     timeout: float = 300,
 ) -> Ran:
     """Run ``bin/flow`` with the interpreter and packages that the tests themselves run with."""
-    return run_script("flow", *arguments, cwd=cwd, env=env, input=input, timeout=timeout)
+    return start_script("flow", *arguments, cwd=cwd, env=env, input=input, timeout=timeout)
 
 
-def run_helper(
+def start_helper(
     name: str,
     *arguments: str | os.PathLike[str],
     cwd: str | os.PathLike[str],
@@ -73,10 +76,10 @@ def run_helper(
 ) -> Ran:
     """Run ``bin/NAME`` (with or without its ``.sh``) in the same way."""
     name = name if name.endswith(".sh") else f"{name}.sh"
-    return run_script(name, *arguments, cwd=cwd, env=env, input=input, timeout=timeout)
+    return start_script(name, *arguments, cwd=cwd, env=env, input=input, timeout=timeout)
 
 
-def run_script(
+def start_script(
     name: str,
     *arguments: str | os.PathLike[str],
     cwd: str | os.PathLike[str],
