@@ -20,7 +20,7 @@ def main() -> int:
     venv = venv and os.path.realpath(venv)
     # `flow` is found once; then its folder leaves the path, so that nothing beside it is imported.
     sys.path[-1] = root
-    from flow import ctrl_c
+    from flow.startup import ctrl_c
 
     sys.path[-1] = here
     ctrl_c.settle()

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from flow.api_scorecard import ascorecard as ascorecard
     from flow.api_scorecard import scorecard as scorecard
     from flow.api_scorecard import scorecards as scorecards
-    from flow.cheap_typing import Any
+    from flow.startup.typing import Any
 
 __version__ = "0.1.0"
 _OF_API = ("Checkout", "Evidence", "FlowError", "Goal", "Verdict", "evaluate", "load_goal")

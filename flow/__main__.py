@@ -11,11 +11,11 @@ import sys
 def main() -> int:
     """Run the command line; returns the exit status."""
     try:
-        from flow import ctrl_c
+        from flow.startup import ctrl_c
 
         ctrl_c.own()
     except KeyboardInterrupt:  # in the first milliseconds: who runs says so
-        from flow import ctrl_c
+        from flow.startup import ctrl_c
 
         ctrl_c.own(missed=True)
     return run(sys.argv[1:])

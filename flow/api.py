@@ -12,11 +12,11 @@ person may confirm with :meth:`Checkout.confirm`.
 from __future__ import annotations
 
 from flow.app.evaluation.evaluate import Request
-from flow.cheap_typing import TYPE_CHECKING
 from flow.core.decision.verdict import Verdict
 from flow.core.evidence.model import Evidence
 from flow.core.goal.model import Goal
 from flow.errors import FlowError
+from flow.startup.typing import TYPE_CHECKING
 from flow.wiring import Checkout
 
 if TYPE_CHECKING:

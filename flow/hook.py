@@ -10,8 +10,6 @@ import os
 import sys
 from time import monotonic
 
-from flow import ctrl_c
-from flow.cheap_typing import TYPE_CHECKING, Any, NoReturn
 from flow.core.stop.hosts import (
     HOSTS,
     Answer,
@@ -23,6 +21,8 @@ from flow.core.stop.hosts import (
     to_document,
 )
 from flow.errors import FlowError
+from flow.startup import ctrl_c
+from flow.startup.typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

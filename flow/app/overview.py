@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from flow.app.evaluation.current_files import Present
 from flow.app.transitions import closing as transitions_closing
-from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core import layout
 from flow.core.decision import explain
 from flow.core.goal.lifecycle import TERMINAL
 from flow.errors import FlowError, InputError, StateError
+from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

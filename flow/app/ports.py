@@ -7,7 +7,7 @@ get, can also close a goal.
 
 from __future__ import annotations
 
-from flow.cheap_typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from flow.cheap_typing import TYPE_CHECKING
 from flow.cli.parsing import Command, plain
+from flow.startup.typing import TYPE_CHECKING
 from flow.wiring import Checkout
 
 if TYPE_CHECKING:

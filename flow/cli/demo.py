@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import os
 
-from flow.cheap_typing import TYPE_CHECKING
 from flow.cli.parsing import Command
 from flow.cli.stage import Stage
 from flow.errors import StorageError
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import argparse

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
-from flow.cheap_typing import TYPE_CHECKING
 from flow.cli.parsing import Command
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import argparse

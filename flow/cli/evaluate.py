@@ -6,10 +6,10 @@ from contextlib import nullcontext
 
 from flow.app.evaluation.evaluate import Request
 from flow.app.evaluation.measure import Quiet
-from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.cli.parsing import Command, goal_argument, listed, seconds, usage_error, whole
 from flow.core.goal import ids
 from flow.errors import FlowError, InputError
+from flow.startup.typing import TYPE_CHECKING, Any
 from flow.wiring import Checkout
 
 if TYPE_CHECKING:

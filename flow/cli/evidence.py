@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from flow.cheap_typing import TYPE_CHECKING
 from flow.cli.evidence_verify import HEAD, VERIFY
 from flow.cli.parsing import Command, goal_argument, plain, usage_error
 from flow.core.decision import explain
 from flow.core.goal import ids
 from flow.errors import InputError
+from flow.startup.typing import TYPE_CHECKING
 from flow.wiring import Checkout
 
 if TYPE_CHECKING:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core.evidence.attestation import RECORD, SUMMARY, TEST_RESULT
+from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import argparse

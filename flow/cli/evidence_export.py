@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import os
 
-from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.cli.parsing import usage_error
 from flow.cli.written import refuse_own, write_out
 from flow.core.decision.explain import visible
+from flow.startup.typing import TYPE_CHECKING, Any
 from flow.wiring.exporting import Exporting, key_signer, signer
 
 if TYPE_CHECKING:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from flow.app.overview import fresh_fields
-from flow.cheap_typing import TYPE_CHECKING
 from flow.cli.parsing import listed
 from flow.core.decision.explain import visible
 from flow.core.evidence.imported import FORMATS
+from flow.startup.typing import TYPE_CHECKING
 from flow.wiring.importing import Importing
 
 if TYPE_CHECKING:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from flow.cheap_typing import TYPE_CHECKING
 from flow.cli.parsing import Command, plain, usage_error, yes_argument
 from flow.core.chain.entries import TRAILER
 from flow.core.decision import explain
 from flow.core.goal import ids
+from flow.startup.typing import TYPE_CHECKING
 from flow.wiring.verifying import Verifying
 
 if TYPE_CHECKING:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from flow.cheap_typing import TYPE_CHECKING
 from flow.cli.parsing import Command, whole, yes_argument
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import argparse

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from flow.cheap_typing import TYPE_CHECKING
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from flow.cli.parsing import Command

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from flow.cheap_typing import TYPE_CHECKING
 from flow.cli.parsing import Command, goal_argument, yes_argument
 from flow.core.decision import explain
 from flow.core.goal import ids
+from flow.startup.typing import TYPE_CHECKING
 from flow.wiring.amending import Amending
 
 if TYPE_CHECKING:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from flow.cheap_typing import TYPE_CHECKING
 from flow.cli.parsing import Command, usage_error, whole
 from flow.core.goal import ids
 from flow.core.goal.draft import Words
+from flow.startup.typing import TYPE_CHECKING
 from flow.wiring import Checkout
 
 if TYPE_CHECKING:

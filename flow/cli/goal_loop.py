@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 
-from flow.cheap_typing import TYPE_CHECKING
 from flow.cli.parsing import Command, goal_argument, seconds
 from flow.core.decision import explain
 from flow.errors import InputError, PersonNeeded
+from flow.startup.typing import TYPE_CHECKING
 from flow.wiring import Checkout
 from flow.wiring.stopping import Stopping
 

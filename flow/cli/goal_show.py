@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from flow.cheap_typing import TYPE_CHECKING
 from flow.cli.parsing import Command, goal_argument, nothing, plain
+from flow.startup.typing import TYPE_CHECKING
 from flow.wiring.reading import Reading
 
 if TYPE_CHECKING:

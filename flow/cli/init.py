@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 
-from flow.cheap_typing import TYPE_CHECKING
 from flow.cli.parsing import Command
 from flow.core.stop.hosts import HOSTS
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import argparse

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from flow.cheap_typing import TYPE_CHECKING
 from flow.cli.parsing import Command, plain, usage_error, whole
 from flow.core.decision import explain
+from flow.startup.typing import TYPE_CHECKING
 from flow.wiring import Checkout
 
 if TYPE_CHECKING:

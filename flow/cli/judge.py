@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.cli.parsing import Command, usage_error, whole
 from flow.core.decision import explain
 from flow.errors import NoUsableAnswer
+from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import argparse

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from flow.cheap_typing import TYPE_CHECKING
 from flow.cli.parsing import Command, whole
 from flow.errors import PersonNeeded
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import argparse

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core.decision.decide import Opinion
 from flow.core.decision.explain import visible
 from flow.errors import PersonNeeded
+from flow.startup.typing import TYPE_CHECKING, Any
 from flow.wiring import Checkout
 
 if TYPE_CHECKING:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import sys
 
-from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.cli.parsing import whole
 from flow.errors import FlowError
+from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import argparse

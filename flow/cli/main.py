@@ -10,10 +10,10 @@ from __future__ import annotations
 import os
 from importlib import import_module
 
-from flow import ctrl_c
-from flow.cheap_typing import TYPE_CHECKING
 from flow.cli.output import Output, prepare_streams
 from flow.errors import FlowError, InputError
+from flow.startup import ctrl_c
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

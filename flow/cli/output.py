@@ -7,9 +7,9 @@ import os
 import sys
 
 from flow.adapters.process.speaker import is_terminal
-from flow.cheap_typing import TYPE_CHECKING, Any, TextIO
 from flow.core.decision.explain import visible
 from flow.errors import ALL, PersonNeeded, StorageError, cut_list
+from flow.startup.typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import argparse
 
-from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 from flow.errors import InputError
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -10,8 +10,8 @@ import json
 import os
 import sys
 
-from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.errors import GitError, OutsideError, StorageError
+from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable

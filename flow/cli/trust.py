@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from flow.cheap_typing import TYPE_CHECKING
 from flow.cli.parsing import Command, goal_argument, nothing, usage_error, yes_argument
 from flow.core.decision import explain
 from flow.core.goal import ids
 from flow.errors import PersonNeeded
+from flow.startup.typing import TYPE_CHECKING
 from flow.wiring import Checkout
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import stat
 
-from flow.cheap_typing import TYPE_CHECKING
 from flow.errors import FlowError, InputError, StorageError
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from flow.cheap_typing import TYPE_CHECKING, Literal, NamedTuple
 from flow.core.boundary.globs import Part, compile_glob
+from flow.startup.typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -6,7 +6,6 @@ Values only. ``flow.adapters.user_state.settings`` reads the files and hands the
 
 from __future__ import annotations
 
-from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 from flow.core.setting_keys import (
     DENIED,
     ENABLED,
@@ -18,6 +17,7 @@ from flow.core.setting_keys import (
     STRICTNESS,
 )
 from flow.errors import ContractError, Fault
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

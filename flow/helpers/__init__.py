@@ -11,11 +11,11 @@ from __future__ import annotations
 import os
 import sys
 
-from flow import ctrl_c
-from flow.cheap_typing import TYPE_CHECKING
 from flow.errors import FlowError
 from flow.helpers.table import HELPERS
 from flow.helpers.words import answer, read_options, report_error, say
+from flow.startup import ctrl_c
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

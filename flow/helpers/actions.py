@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 
-from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.errors import InputError
 from flow.helpers.words import answer, need, report_error, say, wrong
+from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

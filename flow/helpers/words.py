@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import sys
 
-from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.errors import InputError, StorageError, cut_list
+from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

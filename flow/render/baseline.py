@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from flow.cheap_typing import TYPE_CHECKING
 from flow.errors import PATHS, more_than
 from flow.render.text import field, show, table
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from flow.render.text import Document, Paint

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core.decision.explain import visible
+from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

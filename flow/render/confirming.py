@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import textwrap
 
-from flow.cheap_typing import TYPE_CHECKING
 from flow.core.decision.confirming import names_proposal
 from flow.core.decision.explain import names, visible
 from flow.core.decision.verdict import clip
 from flow.errors import cut_list
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

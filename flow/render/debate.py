@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from flow.cheap_typing import TYPE_CHECKING
 from flow.core.decision.explain import names, visible
 from flow.core.judging.common.numbers import apart
 from flow.core.judging.debate.model import OVERALL_LIMIT
 from flow.render.progress import MARKS, PLAIN_MARKS, can_show, fit, write
 from flow.render.progress import seconds as duration
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from flow.cheap_typing import TextIO
     from flow.core.judging.debate.model import Agreement
+    from flow.startup.typing import TextIO
 
 REASON = 200
 """Characters of a reason that a line shows."""

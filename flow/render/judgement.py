@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from textwrap import wrap
 
-from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core.judging.common.numbers import as_written, exact, told_apart
 from flow.core.judging.rubric.model import missed_thresholds
 from flow.errors import more_than
 from flow.render.text import field, show, table
+from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from html import escape
 
-from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core.decision.explain import visible
 from flow.errors import PATHS, cut_list
 from flow.render.text import paused
+from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

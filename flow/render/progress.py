@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import unicodedata
 
-from flow.cheap_typing import TYPE_CHECKING, NamedTuple
 from flow.core.decision.explain import visible
+from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from flow.app.evaluation.measure import Listener
     from flow.app.ports import Check, CheckResult
-    from flow.cheap_typing import TextIO
+    from flow.startup.typing import TextIO
 
 MARKS: Mapping[str, str] = {"passed": "✓", "failed": "✗", "inconclusive": "?"}
 PLAIN_MARKS: Mapping[str, str] = {"passed": "+", "failed": "x", "inconclusive": "?"}

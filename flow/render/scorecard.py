@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from flow.cheap_typing import TYPE_CHECKING, NamedTuple
 from flow.core.judging.scorecard.model import NAMES, blocks, described
 from flow.render.columns import clean, encodable, fit, width, wrap
 from flow.render.text import table
+from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

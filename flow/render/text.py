@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import json
 
-from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core.decision.explain import names, visible
 from flow.core.decision.verdict import clip
 from flow.core.evidence.freshness import WORDS
 from flow.errors import ALL, FEW, PATHS, cut_list, more_than
+from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core.decision.explain import names, visible
 from flow.errors import PATHS, cut_list, more_than
 from flow.render.text import STYLE, field, open_first, show, table
+from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

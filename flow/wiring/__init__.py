@@ -7,7 +7,7 @@ starts often (hook, helpers, ``status``) takes only the side of it that is neede
 
 from __future__ import annotations
 
-from flow.cheap_typing import TYPE_CHECKING, Any
+from flow.startup.typing import TYPE_CHECKING, Any
 from flow.wiring.parts import version
 
 if TYPE_CHECKING:

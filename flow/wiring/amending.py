@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core.goal import ids
 from flow.errors import ContractError
+from flow.startup.typing import TYPE_CHECKING, Any
 from flow.wiring.parts import Parts
 
 if TYPE_CHECKING:

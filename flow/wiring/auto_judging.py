@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import os
 
-from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 from flow.core.decision.explain import names
 from flow.errors import FlowError, InputError, LockTimeout, NoUsableAnswer, StateError
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -6,10 +6,10 @@ import os
 from contextlib import contextmanager
 from functools import partial
 
-from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core import layout
 from flow.core.goal import ids
 from flow.errors import FlowError, PersonNeeded, StateError
+from flow.startup.typing import TYPE_CHECKING, Any
 from flow.wiring.parts import version
 
 if TYPE_CHECKING:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from flow.cheap_typing import TYPE_CHECKING
 from flow.core.goal.lifecycle import TERMINAL
 from flow.core.stop.lost_goals import is_here
 from flow.errors import FlowError, PersonNeeded
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

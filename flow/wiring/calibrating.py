@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 
-from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 from flow.core.judging.rubric.calibration import Label, believed, calibrate
 from flow.errors import InputError, NoUsableAnswer
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 from flow.wiring import rubrics
 
 if TYPE_CHECKING:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core import layout
 from flow.core.goal.lifecycle import TERMINAL
 from flow.errors import FlowError, StorageError
+from flow.startup.typing import TYPE_CHECKING, Any
 from flow.wiring.reading import Reading
 
 if TYPE_CHECKING:

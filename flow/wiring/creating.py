@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 
-from flow.cheap_typing import TYPE_CHECKING
 from flow.core import layout
 from flow.core.goal import ids
+from flow.startup.typing import TYPE_CHECKING
 from flow.wiring.parts import Parts
 
 if TYPE_CHECKING:

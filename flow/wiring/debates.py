@@ -6,8 +6,8 @@ import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 
-from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 from flow.errors import InputError
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from contextlib import contextmanager
 
-from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core import layout
 from flow.core.goal import ids
 from flow.errors import ContractError, FlowError, StaleProposal, StateError
+from flow.startup.typing import TYPE_CHECKING, Any
 from flow.wiring.parts import Parts, version
 
 if TYPE_CHECKING:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 
-from flow.cheap_typing import TYPE_CHECKING, NamedTuple
 from flow.core import layout
 from flow.core.goal import ids
 from flow.errors import InputError, StateError
+from flow.startup.typing import TYPE_CHECKING, NamedTuple
 from flow.wiring.parts import version
 from flow.wiring.reading import Reading
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from flow.cheap_typing import TYPE_CHECKING, NamedTuple
 from flow.core.goal import ids
 from flow.errors import GitError, InputError
+from flow.startup.typing import TYPE_CHECKING, NamedTuple
 from flow.wiring.exporting import Exporting
 from flow.wiring.parts import version
 
@@ -170,7 +170,7 @@ def _check_proves(goal: Goal, proves: Sequence[str]) -> None:
 
 def _id(format: str, data: bytes, commit: str, proves: Sequence[str]) -> str:
     """The same report, imported for the same, has the same id: it is recorded once."""
-    from flow.core.sha import sha256
+    from flow.startup.sha import sha256
 
     digest = sha256(data)
     digest.update(f"\0{commit}\0{','.join(proves)}".encode())
@@ -179,7 +179,7 @@ def _id(format: str, data: bytes, commit: str, proves: Sequence[str]) -> str:
 
 def _blob(data: bytes, digits: int) -> str | None:
     """The id that git gives these bytes in this repository."""
-    from flow.core.sha import new
+    from flow.startup.sha import new
 
     if digits not in (40, 64):
         return None

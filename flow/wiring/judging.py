@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from flow.app.judging import goal as judging_goal
-from flow.cheap_typing import TYPE_CHECKING, NamedTuple
 from flow.core import layout
+from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from flow.app.evaluation.evaluate import JudgeCase

@@ -7,9 +7,9 @@ opinion of an earlier ``flow goal evaluate`` on the same files counts, if one is
 from __future__ import annotations
 
 from flow.app.judging.port import name_of
-from flow.cheap_typing import TYPE_CHECKING
 from flow.core.judging.goal.delegated import DebateOrder, Heard, ScorecardOrder
 from flow.errors import FlowError
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

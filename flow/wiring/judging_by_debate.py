@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 
 from flow.app.judging.port import name_of
-from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core.judging.common.numbers import as_written, told_apart
 from flow.core.judging.debate.model import LEAST_SUPPORT
 from flow.core.judging.goal.delegated import DebateOrder, Heard
+from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

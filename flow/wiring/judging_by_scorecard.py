@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 
-from flow.cheap_typing import TYPE_CHECKING
 from flow.core.judging.goal.delegated import Heard, ScorecardOrder
 from flow.errors import InputError
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -7,9 +7,9 @@ proposed until a person has trusted it.
 
 from __future__ import annotations
 
-from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core.goal.lifecycle import NON_TERMINAL
 from flow.errors import FlowError, PersonNeeded
+from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

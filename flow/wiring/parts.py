@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 
-from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core import layout
 from flow.errors import FlowError, InputError
+from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

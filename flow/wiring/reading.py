@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 
-from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core import layout
 from flow.core.goal import ids
 from flow.core.goal.lifecycle import NON_TERMINAL, TERMINAL
 from flow.errors import FlowError, StateError
+from flow.startup.typing import TYPE_CHECKING, Any
 from flow.wiring.parts import Parts
 
 if TYPE_CHECKING:

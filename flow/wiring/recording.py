@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core import layout
 from flow.core.goal import ids
 from flow.errors import StaleProposal
+from flow.startup.typing import TYPE_CHECKING, Any
 from flow.wiring.creating import Creating
 from flow.wiring.evaluating import Evaluating
 

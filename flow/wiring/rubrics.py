@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 
-from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 from flow.errors import FlowError, InputError, NotPassed, NoUsableAnswer
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
-from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 from flow.errors import InputError, StateError
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop

@@ -5,10 +5,10 @@ from __future__ import annotations
 from contextlib import suppress
 from itertools import islice
 
-from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core import layout
 from flow.core.decision.verdict import clip
 from flow.errors import FlowError
+from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

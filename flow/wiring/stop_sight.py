@@ -6,12 +6,12 @@ from contextlib import suppress
 
 from flow.adapters.user_state.checkouts import Remembered
 from flow.app.stop.tools import Sight
-from flow.cheap_typing import TYPE_CHECKING
 from flow.core import layout
 from flow.core.goal.lifecycle import TERMINAL
 from flow.core.stop import lost_goals
 from flow.core.stop.lost_goals import Loss, SessionNotes
 from flow.errors import FlowError
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

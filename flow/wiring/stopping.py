@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 
-from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core import layout
 from flow.core.decision import explain
 from flow.errors import FlowError, InputError, StateError
+from flow.startup.typing import TYPE_CHECKING, Any
 from flow.wiring.evaluating import Evaluating
 from flow.wiring.reading import Reading
 

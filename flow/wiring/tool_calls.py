@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 
-from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core.decision.explain import visible
 from flow.core.tool_calls.questions import more_than_confirm, question, unknown_goal
 from flow.core.tool_calls.rules import (
@@ -16,6 +15,7 @@ from flow.core.tool_calls.rules import (
     acts_on_path,
 )
 from flow.errors import FlowError, StateError
+from flow.startup.typing import TYPE_CHECKING, Any
 from flow.wiring.checkout import Checkout
 from flow.wiring.reading import Reading
 

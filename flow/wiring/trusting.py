@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core.goal.lifecycle import NON_TERMINAL
 from flow.errors import InputError
+from flow.startup.typing import TYPE_CHECKING, Any
 from flow.wiring.reading import Reading
 
 if TYPE_CHECKING:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 
-from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core import layout
 from flow.core.goal import ids
 from flow.errors import FlowError, InputError, StaleProposal, StateError
+from flow.startup.typing import TYPE_CHECKING, Any
 from flow.wiring.reading import Reading
 
 if TYPE_CHECKING:

@@ -97,7 +97,7 @@ def test_a_blocked_alarm_still_ends_the_hook(repo: GitRepo, home: Path) -> None:
 
 NOHUP = """
 import signal
-from flow import ctrl_c
+from flow.startup import ctrl_c
 ctrl_c.own()
 print(*(signal.getsignal(n) == signal.SIG_IGN for n in (signal.SIGHUP, signal.SIGINT)))
 """

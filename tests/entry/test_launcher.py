@@ -38,7 +38,8 @@ SYSTEM = "/usr/bin:/bin"
 
 STAND_IN = {
     "__init__.py": "",
-    "ctrl_c.py": "def own(): pass\ndef settle(): pass",
+    "startup/__init__.py": "",
+    "startup/ctrl_c.py": "def own(): pass\ndef settle(): pass",
     "part.py": "",
     "__main__.py": """
 import json, os, sys
@@ -94,7 +95,7 @@ def make_checkout(folder: Path) -> Path:
     """A copy of what ``bin/`` needs, with the stand-in package."""
     shutil.copytree(f"{ROOT}/bin", folder / "bin", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(f"{ROOT}/pyproject.toml", folder)
-    (folder / "flow").mkdir()
+    (folder / "flow" / "startup").mkdir(parents=True)
     for name, text in STAND_IN.items():
         (folder / "flow" / name).write_text(text)
     return folder

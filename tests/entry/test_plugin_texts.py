@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from flow.cheap_typing import get_args
 from flow.core.decision.verdict import Act
+from flow.startup.typing import get_args
 from tests.entry import hooks, scene
 from tests.entry.scene import flow
 from tests.support import ROOT

@@ -66,7 +66,7 @@ lifecycle:
 # As bin/_start.py does it: the folder that holds `flow` is on the path for that import only.
 START = (
     "import sys; sys.path[:] = sys.argv.pop(1).split('\\n'); import flow; del sys.path[0]; "
-    "from flow import ctrl_c; ctrl_c.own(); "
+    "from flow.startup import ctrl_c; ctrl_c.own(); "
     "name = sys.argv[1]; "
     "from flow.__main__ import main; from flow.helpers import main as helper; "
     "sys.argv[:2] = [name]; "

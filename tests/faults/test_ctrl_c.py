@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-from flow import ctrl_c
+from flow.startup import ctrl_c
 from tests.faults.scenes import CALL_TIMEOUT, Scene
 from tests.faults.test_found import patched
 from tests.faults.view import look

@@ -12,7 +12,6 @@ import os
 from flow.adapters.attribution import declared_reports
 from flow.adapters.attribution.declared_reports import stamp
 from flow.adapters.fs import files
-from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core.attribution.reading import (
     LONGEST_WHY,
     RULE_FILE,
@@ -22,6 +21,7 @@ from flow.core.attribution.reading import (
 )
 from flow.core.decision.explain import visible
 from flow.errors import ContractError, FlowError
+from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -10,10 +10,10 @@ import os
 
 from flow.adapters.contracts.text import dotted
 from flow.adapters.process.tool import find_program, run_tool
-from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core.decision.explain import visible
 from flow.core.masked_exit.runner_names import report_of, runner_of
 from flow.errors import Fault
+from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -11,8 +11,8 @@ import os
 import posixpath
 
 from flow.adapters.fs import files
-from flow.cheap_typing import TYPE_CHECKING
 from flow.errors import FlowError
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

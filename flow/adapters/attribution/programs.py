@@ -6,8 +6,8 @@ import os
 import re
 
 from flow.adapters.process.tool import find_program
-from flow.cheap_typing import TYPE_CHECKING
 from flow.core.decision.explain import visible
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -5,10 +5,10 @@ from __future__ import annotations
 from difflib import unified_diff
 
 from flow.adapters.attribution.proof_files import LINES_LIMIT, blobs, content_now
-from flow.cheap_typing import TYPE_CHECKING
 from flow.core.boundary.changes import ABSENT, entry_digest
 from flow.core.decision.explain import visible
 from flow.core.evidence.proof import ProofFile
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -8,13 +8,13 @@ import stat
 
 from flow.adapters.fs import files
 from flow.adapters.worktree.hashes import hashed
-from flow.cheap_typing import TYPE_CHECKING, Any, Literal
 from flow.core.boundary.by_products import cache_root
 from flow.core.boundary.changes import ABSENT, Entry, entry_digest
 from flow.core.boundary.globs import compile_glob
 from flow.core.evidence import proof, protected_files
 from flow.core.evidence.proof import LineCount, ProofFile, literal_name
 from flow.errors import FlowError
+from flow.startup.typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from flow.cheap_typing import Any
 from flow.core.attribution.summary import Summary
+from flow.startup.typing import Any
 
 LIMIT = 16 << 20
 """Bytes; a larger report is not read."""

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 
-from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core.masked_exit.programs import SHELLS, shell_options
 from flow.core.masked_exit.shell import LAST, Node, base_name
+from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

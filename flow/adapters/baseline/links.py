@@ -11,11 +11,11 @@ import shutil
 import stat
 
 from flow.adapters.worktree.ignore import Rules
-from flow.cheap_typing import TYPE_CHECKING, NamedTuple
 from flow.core.boundary.changes import ABSENT
 from flow.core.decision.explain import names, visible
-from flow.core.sha import sha256
 from flow.errors import GitError, InputError, StorageError
+from flow.startup.sha import sha256
+from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -11,7 +11,6 @@ from flow.adapters.worktree.guards import guards
 from flow.adapters.worktree.ignore import RULES_FILE, read_rules
 from flow.adapters.worktree.trees import changed_between
 from flow.app.transitions.create import Outside
-from flow.cheap_typing import TYPE_CHECKING
 from flow.core import layout
 from flow.core.boundary.rules import (
     Baseline,
@@ -22,6 +21,7 @@ from flow.core.boundary.rules import (
     path_rules,
 )
 from flow.errors import GitError, InputError, StateError
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

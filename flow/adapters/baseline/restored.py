@@ -12,10 +12,10 @@ from flow.adapters.git import repository
 from flow.adapters.worktree.change_set import collect
 from flow.adapters.worktree.guards import guards
 from flow.adapters.worktree.ignore import RULES_FILE
-from flow.cheap_typing import TYPE_CHECKING
 from flow.core import layout
 from flow.core.boundary.rules import Baseline, dirty_digest
 from flow.errors import GitError
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

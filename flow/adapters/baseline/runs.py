@@ -12,11 +12,11 @@ from flow.adapters.baseline.links import KEY, Links, copied
 from flow.adapters.fs import files
 from flow.adapters.git import repository
 from flow.adapters.verification.runner import CommandRunner
-from flow.cheap_typing import TYPE_CHECKING
 from flow.core import layout
 from flow.core.attribution.reading import RULE_FILE
 from flow.core.decision.explain import names
 from flow.errors import ContractError, GitError
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

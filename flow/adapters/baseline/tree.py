@@ -15,9 +15,9 @@ from __future__ import annotations
 import os
 
 from flow.adapters.git import repository
-from flow.cheap_typing import TYPE_CHECKING
 from flow.core.decision.explain import names, visible
 from flow.errors import GitError, StorageError
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

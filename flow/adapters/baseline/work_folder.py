@@ -13,9 +13,9 @@ from contextlib import contextmanager
 
 from flow.adapters.fs import locks
 from flow.adapters.fs.state_folder import check_state_dir, ensure_state_dir
-from flow.cheap_typing import TYPE_CHECKING
 from flow.core.layout import TEMP_PREFIX
 from flow.errors import FlowError, LockTimeout, StorageError
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

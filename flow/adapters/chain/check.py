@@ -16,12 +16,12 @@ from flow.adapters.chain.lines import lines
 from flow.adapters.fs import files, locks
 from flow.adapters.fs.folders import open_folder, reported, split
 from flow.adapters.ledger.reader import BASELINE_LIMIT
-from flow.cheap_typing import TYPE_CHECKING, NamedTuple
 from flow.core import layout
 from flow.core.chain.entries import head_of
 from flow.core.chain.walk import Finding, Said, walk
 from flow.core.goal import ids
 from flow.errors import FlowError, LockTimeout, StorageError
+from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

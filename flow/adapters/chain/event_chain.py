@@ -5,10 +5,10 @@ from __future__ import annotations
 from flow.adapters.chain import event_log
 from flow.adapters.chain.lines import lines
 from flow.adapters.fs import lenient_json
-from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 from flow.core import layout
 from flow.core.chain.entries import events_genesis, is_digest, seal
-from flow.core.sha import sha256
+from flow.startup.sha import sha256
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -15,11 +15,11 @@ import os
 
 from flow.adapters.fs import files, lenient_json, locks
 from flow.adapters.fs.folders import reported
-from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core import layout
 from flow.core.chain.entries import events_genesis, is_digest, seal
-from flow.core.sha import sha256
 from flow.errors import ContractError, Fault
+from flow.startup.sha import sha256
+from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

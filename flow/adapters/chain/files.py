@@ -7,10 +7,10 @@ import os
 from flow.adapters.fs import files
 from flow.adapters.fs.folders import open_folder, reported, scanned, split
 from flow.adapters.ledger.reader import OUTPUT_LIMIT
-from flow.cheap_typing import TYPE_CHECKING
 from flow.core import layout
 from flow.core.chain.walk import Finding
 from flow.errors import FlowError, StorageError
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -13,10 +13,10 @@ from functools import lru_cache
 
 from flow.adapters.chain import event_log, session_writes
 from flow.adapters.fs import files, lenient_json
-from flow.cheap_typing import TYPE_CHECKING
 from flow.core import layout
 from flow.core.chain import entries as chain_entries
-from flow.core.sha import sha256
+from flow.startup.sha import sha256
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from flow.core.chain.entries import Entry

@@ -6,8 +6,8 @@ import os
 
 from flow.adapters.fs import files
 from flow.adapters.fs.folders import reported
-from flow.cheap_typing import TYPE_CHECKING
 from flow.core.chain.walk import Line
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

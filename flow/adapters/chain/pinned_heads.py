@@ -27,13 +27,13 @@ from flow.adapters.fs.state_folder import (
     replace_own,
     storage_error,
 )
-from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 from flow.core import layout
 from flow.core.chain.entries import Head, head_of, is_digest
 from flow.core.chain.intervals import bounded, holds, merged, without
 from flow.core.goal import ids
-from flow.core.sha import sha256
 from flow.errors import FlowError, StorageError
+from flow.startup.sha import sha256
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -10,9 +10,9 @@ digests.
 from __future__ import annotations
 
 from flow.adapters.chain import ledger_file, session_writes
-from flow.cheap_typing import TYPE_CHECKING
 from flow.core.chain.entries import EVIDENCE
 from flow.errors import FlowError
+from flow.startup.typing import TYPE_CHECKING
 
 BEFORE = "nothing that was recorded before counts"
 
@@ -85,7 +85,7 @@ class Vouching:
         """
         from flow.adapters.chain.pinned_heads import COMING
         from flow.core.chain import closing_record
-        from flow.core.sha import sha256
+        from flow.startup.sha import sha256
 
         digest = sha256(closing_record.statement(goal, contract, at)).hexdigest()
         name = f"{closing_record.FOLDER}{goal.id}"

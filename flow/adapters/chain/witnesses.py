@@ -13,13 +13,13 @@ from flow.adapters.fs import files
 from flow.adapters.git import names as git_names
 from flow.adapters.git.run import git as run_git
 from flow.adapters.journal import store as journal_store
-from flow.cheap_typing import TYPE_CHECKING, NamedTuple
 from flow.core import layout
 from flow.core.chain.entries import TRAILER, Head, head_of
 from flow.core.chain.walk import Said
 from flow.core.decision.explain import visible
 from flow.core.goal import ids
 from flow.errors import FlowError, InputError
+from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

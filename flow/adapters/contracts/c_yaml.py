@@ -12,7 +12,7 @@ import sys
 from importlib.machinery import PathFinder
 from types import ModuleType, SimpleNamespace
 
-from flow.cheap_typing import Any
+from flow.startup.typing import Any
 
 _ERRORS = {
     "reader": "ReaderError",

@@ -13,8 +13,8 @@ import os
 import stat
 
 from flow.adapters.fs.state_folder import replace_own
-from flow.cheap_typing import Any
-from flow.core.sha import sha256
+from flow.startup.sha import sha256
+from flow.startup.typing import Any
 
 REVISION = 2
 """To be raised when reading or checking changes without a change of the schema or the version."""

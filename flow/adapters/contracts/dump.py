@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from flow.cheap_typing import Any
 from flow.errors import InputError
+from flow.startup.typing import Any
 
 DEPTH = 32
 LARGEST = 1 << 53

@@ -14,8 +14,8 @@ from flow.adapters.contracts import dump
 from flow.adapters.contracts.nodes import tree
 from flow.adapters.contracts.strict_yaml import LIMIT, read_yaml
 from flow.adapters.contracts.text import dotted, show
-from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.errors import ContractError, InputError, RefusedError
+from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,7 +9,7 @@ from itertools import islice
 
 from flow.adapters.contracts import check
 from flow.adapters.contracts.text import show
-from flow.cheap_typing import TYPE_CHECKING, Any
+from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

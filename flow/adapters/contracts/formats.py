@@ -7,8 +7,8 @@ module costs next to nothing, writing a new file needs no YAML library, and a va
 
 from __future__ import annotations
 
-from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.errors import ContractError, Fault
+from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flow.adapters.contracts.strict_yaml import events
-from flow.cheap_typing import TYPE_CHECKING, Any
+from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

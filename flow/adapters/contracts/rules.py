@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from flow.adapters.contracts.text import dotted, show
-from flow.cheap_typing import TYPE_CHECKING, Any
+from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
-from flow.cheap_typing import Any
 from flow.errors import InputError, StorageError
+from flow.startup.typing import Any
 
 NAMES = ("goal", "evidence", "run", "verdict", "scorecard")
 """The schemas there are; ``flow schema NAME`` prints one."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import islice
 
 from flow.adapters.contracts.text import dotted, show
-from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.errors import InputError
+from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -7,8 +7,8 @@ import re
 from itertools import islice
 
 from flow.adapters.contracts.text import dotted, refuse_encoding, show
-from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.errors import ContractError, Fault
+from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

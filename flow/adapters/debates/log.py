@@ -14,8 +14,8 @@ from hashlib import sha256
 
 from flow.adapters.fs import clock, files, lenient_json, locks
 from flow.adapters.fs.state_folder import ensure_state_dir, has_own, real_path, refuse_inside
-from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 from flow.errors import LockTimeout
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,8 +6,8 @@ import binascii
 import json
 
 from flow.app.exchange.envelopes import Envelope, Signature
-from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.errors import ContractError, Fault
+from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

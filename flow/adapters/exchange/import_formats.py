@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from flow.adapters.attribution.report_files import LIMIT
 from flow.adapters.exchange.import_status import read_ci, read_sarif
-from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core.evidence.imported import (
     LONGEST_NAME,
     MOST_FAILING,
@@ -18,6 +17,7 @@ from flow.core.evidence.imported import (
     commit_in,
 )
 from flow.errors import ContractError, Fault, InputError
+from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

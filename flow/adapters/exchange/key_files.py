@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from flow.adapters.fs import inputs
 from flow.app.exchange.envelopes import Checked, Signature
-from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.errors import InputError
+from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

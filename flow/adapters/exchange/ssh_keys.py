@@ -11,10 +11,10 @@ import os
 
 from flow.adapters.process.tool import clean_environment, run_tool
 from flow.app.exchange.envelopes import Checked, Signature
-from flow.cheap_typing import TYPE_CHECKING
 from flow.core.decision.explain import visible
-from flow.core.sha import sha256
 from flow.errors import InputError, OutsideError
+from flow.startup.sha import sha256
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -34,10 +34,10 @@ from flow.adapters.fs.folders import (
     sync_folder,
     unsafe,
 )
-from flow.cheap_typing import TYPE_CHECKING
 from flow.core import layout
-from flow.core.sha import new
 from flow.errors import ContractError, Fault, RefusedError, StorageError
+from flow.startup.sha import new
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -10,8 +10,8 @@ import os
 import stat
 from contextlib import contextmanager
 
-from flow.cheap_typing import TYPE_CHECKING
 from flow.errors import RefusedError, StorageError
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 
-from flow.cheap_typing import Any
+from flow.startup.typing import Any
 
 DEPTH = 32
 DENSE = 24

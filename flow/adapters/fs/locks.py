@@ -19,8 +19,8 @@ from _thread import get_ident
 from contextlib import contextmanager
 
 from flow.adapters.fs.folders import open_parent, split
-from flow.cheap_typing import TYPE_CHECKING
 from flow.errors import LockTimeout, RefusedError, StorageError
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 import stat
 
-from flow.cheap_typing import TYPE_CHECKING
 from flow.core.layout import TEMP_PREFIX
 from flow.errors import InputError, RefusedError, StorageError
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import stat
 
-from flow.cheap_typing import TYPE_CHECKING, NamedTuple
 from flow.errors import GitError
+from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

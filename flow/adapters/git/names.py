@@ -11,8 +11,8 @@ import os
 import re
 
 from flow.adapters.git import repository
-from flow.cheap_typing import TYPE_CHECKING, NamedTuple
 from flow.errors import InputError
+from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -23,8 +23,8 @@ from flow.adapters.git.run import (
     usable,
     user_config,
 )
-from flow.cheap_typing import NamedTuple
 from flow.errors import GitError
+from flow.startup.typing import NamedTuple
 
 __all__ = [
     "EMPTY_TREES",

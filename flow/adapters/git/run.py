@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import os
 
-from flow.cheap_typing import TYPE_CHECKING
 from flow.errors import GitError
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Collection

@@ -12,8 +12,8 @@ import re
 
 from flow.adapters.git import repository
 from flow.adapters.git.find import read_regular
-from flow.cheap_typing import TYPE_CHECKING
-from flow.core.sha import sha256
+from flow.startup.sha import sha256
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

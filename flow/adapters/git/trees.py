@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 
 from flow.adapters.git.find import read_regular
-from flow.cheap_typing import TYPE_CHECKING
 from flow.errors import GitError
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from flow.adapters.git.find import Repo

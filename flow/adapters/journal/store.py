@@ -13,9 +13,9 @@ import os
 
 from flow.adapters.fs import files, locks
 from flow.adapters.journal import text
-from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 from flow.core import layout
 from flow.errors import ContractError, Fault, FlowError, InputError, RefusedError
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 import re
 
-from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 from flow.errors import InputError
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -10,9 +10,9 @@ import os
 
 from flow.adapters.judges.reply import words
 from flow.adapters.process.with_input import talk
-from flow.cheap_typing import TYPE_CHECKING
 from flow.core.decision.explain import visible
 from flow.errors import InputError, OutsideError
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -9,7 +9,7 @@ from flow.adapters.judges.asking import none
 from flow.adapters.judges.reply import Unusable, closed, fitting
 from flow.adapters.judges.service import Body, Refused, Worker, judged_by_status, tokens, usage_of
 from flow.app.judging.port import Answer, Usage
-from flow.cheap_typing import TYPE_CHECKING, Any
+from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

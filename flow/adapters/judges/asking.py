@@ -7,7 +7,7 @@ import os
 from flow.adapters.judges.reply import words
 from flow.adapters.judges.retry import Again, Patience, persist
 from flow.app.judging.port import Answer, NoAnswer, Usage
-from flow.cheap_typing import TYPE_CHECKING, NamedTuple, Protocol
+from flow.startup.typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -7,8 +7,8 @@ from flow.adapters.judges.budget import Budget
 from flow.adapters.judges.reply import words
 from flow.adapters.judges.retry import Patience, real_clock
 from flow.app.judging.port import NoAnswer, Usage
-from flow.cheap_typing import TYPE_CHECKING, get_args
 from flow.core.setting_keys import Backend as Name
+from flow.startup.typing import TYPE_CHECKING, get_args
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

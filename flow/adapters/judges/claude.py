@@ -15,7 +15,7 @@ from flow.adapters.judges.retry import Again
 from flow.adapters.judges.service import dollars, judged_by_status, tokens, usage_of
 from flow.adapters.process.with_input import talk
 from flow.app.judging.port import Answer, Usage
-from flow.cheap_typing import TYPE_CHECKING, Any
+from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -22,7 +22,7 @@ from flow.adapters.judges.retry import Again
 from flow.adapters.judges.service import usage_of
 from flow.adapters.process.with_input import talk
 from flow.app.judging.port import Answer
-from flow.cheap_typing import TYPE_CHECKING, Any
+from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -12,10 +12,10 @@ import stat
 
 from flow.adapters.fs import files, folders
 from flow.app.judging.bundle import EvidenceFiles, Raw
-from flow.cheap_typing import TYPE_CHECKING
 from flow.core.boundary.by_products import cache_root
 from flow.core.boundary.globs import Globs
 from flow.errors import FlowError
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

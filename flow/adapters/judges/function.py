@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping
 
 from flow.app.judging.port import Answer, NoAnswer, Question, Usage
-from flow.cheap_typing import TYPE_CHECKING, Any
+from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop

@@ -13,7 +13,7 @@ from flow.adapters.judges.asking import none
 from flow.adapters.judges.reply import Unusable, closed, read_reply, words
 from flow.adapters.judges.service import Body, Refused, Worker, judged_by_status, usage_of
 from flow.app.judging.port import Answer
-from flow.cheap_typing import TYPE_CHECKING, Any
+from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

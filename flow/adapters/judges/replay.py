@@ -16,8 +16,8 @@ from flow.adapters.fs import files
 from flow.adapters.judges.reply import Unusable, fitting, words
 from flow.adapters.judges.service import dollars, tokens
 from flow.app.judging.port import Answer, NoAnswer, Usage
-from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.errors import FlowError, InputError
+from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

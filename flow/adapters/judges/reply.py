@@ -7,9 +7,9 @@ object or an unknown key make it no answer (SPEC section 9.1).
 from __future__ import annotations
 
 from flow.adapters.contracts.strict_json import read_json
-from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 from flow.core.decision.explain import visible
 from flow.errors import ContractError
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -7,7 +7,7 @@ connection that broke. A time-out is not, since the time is gone, nor is a reply
 from __future__ import annotations
 
 from flow.app.judging.port import Answer, NoAnswer, Usage
-from flow.cheap_typing import TYPE_CHECKING, NamedTuple
+from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

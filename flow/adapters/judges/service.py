@@ -11,7 +11,7 @@ from flow.adapters.judges.reply import Unusable, read_document, words
 from flow.adapters.judges.retry import Again, retry_after
 from flow.adapters.process.with_input import talk
 from flow.app.judging.port import Usage
-from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

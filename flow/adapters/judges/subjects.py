@@ -7,9 +7,9 @@ import json
 import os
 
 from flow.adapters.fs import inputs
-from flow.cheap_typing import Any
 from flow.core.untrusted.fences import Part
 from flow.errors import InputError
+from flow.startup.typing import Any
 
 LIMIT = 8 << 20
 """Bytes of one file. A judge sees less: the beginning and the end, and how much lies between."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from flow.adapters.ledger.reader import BASELINE_LIMIT, baseline_document
-from flow.cheap_typing import TYPE_CHECKING
 from flow.core import layout
 from flow.core.goal.lifecycle import STATUSES, TERMINAL
 from flow.errors import RefusedError, StaleProposal, StateError
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from flow.adapters.ledger.reader import FileRecords

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from flow.adapters.chain import event_log, session_writes
 from flow.adapters.ledger.reader import DISCOUNTED
-from flow.cheap_typing import TYPE_CHECKING
 from flow.core.decision.explain import names
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -17,11 +17,11 @@ from flow.adapters.ledger.evidence_store import (
     renamed,
     settle,
 )
-from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core import layout
 from flow.core.decision.explain import visible
 from flow.core.goal import ids
 from flow.errors import InputError
+from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -16,13 +16,13 @@ import os
 from flow.adapters.chain import event_log, ledger_file
 from flow.adapters.contracts import formats
 from flow.adapters.fs import files, locks
-from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 from flow.core import layout
 from flow.core.chain.entries import EVIDENCE, following
 from flow.core.evidence.model import APPROVER, BASELINE, EVALUATOR
 from flow.core.goal import ids
-from flow.core.sha import sha256
 from flow.errors import FlowError, InputError, RefusedError, StateError
+from flow.startup.sha import sha256
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

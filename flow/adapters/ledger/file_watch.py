@@ -16,10 +16,10 @@ import os
 from flow.adapters.chain.event_log import events_after, last_seq
 from flow.adapters.fs import files, locks
 from flow.adapters.git import repository
-from flow.cheap_typing import TYPE_CHECKING
 from flow.core import layout
-from flow.core.sha import sha256
 from flow.errors import FlowError
+from flow.startup.sha import sha256
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

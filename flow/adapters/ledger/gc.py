@@ -14,10 +14,10 @@ from flow.adapters.chain.lines import lines
 from flow.adapters.fs import files, locks
 from flow.adapters.fs.folders import scanned
 from flow.adapters.ledger import evidence_store
-from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 from flow.core import layout
 from flow.core.chain.entries import DROPPED, EVIDENCE, following
 from flow.errors import StateError
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

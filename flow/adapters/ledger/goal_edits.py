@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from flow.adapters.contracts import formats
 from flow.adapters.ledger.reader import parse_goal
-from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core.goal.lifecycle import STATUSES
 from flow.core.goal.model import RESULT_FIELDS, contract
 from flow.errors import ContractError, Fault, StateError
+from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

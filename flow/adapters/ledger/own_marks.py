@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from flow.adapters.fs import files
 from flow.adapters.user_state.written_files import FLOW_BEGAN, front_digest
-from flow.cheap_typing import TYPE_CHECKING, Literal
 from flow.core.boundary.rules import REGULAR, is_temporary, own_files
 from flow.errors import FlowError
+from flow.startup.typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

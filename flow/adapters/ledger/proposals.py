@@ -8,9 +8,9 @@ from flow.adapters.chain import session_writes
 from flow.adapters.fs import files, locks
 from flow.adapters.ledger.goal_edits import compare
 from flow.adapters.ledger.reader import read_goal
-from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core import layout
 from flow.core.goal import ids
+from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

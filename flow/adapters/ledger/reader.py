@@ -11,11 +11,11 @@ from flow.adapters.chain import event_log, ledger_file
 from flow.adapters.chain.trust_anchor import Vouching
 from flow.adapters.fs import files, lenient_json
 from flow.app.ports import LoadedGoal
-from flow.cheap_typing import TYPE_CHECKING, Any, Literal
 from flow.core import layout
 from flow.core.chain.entries import DROPPED
 from flow.core.goal import ids
 from flow.errors import ContractError, Fault, FlowError, InputError, StorageError
+from flow.startup.typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -258,7 +258,7 @@ class FileRecords:
 
         It is whole in itself whoever writes it, so the state folder has to know its digest.
         """
-        from flow.core.sha import sha256
+        from flow.startup.sha import sha256
 
         rel = layout.proposal_file(ids.run_id(run_id))
         data = files.read_optional(self._root, rel)
@@ -283,7 +283,7 @@ class FileRecords:
 
     def baseline_read(self, run_id: str) -> tuple[Baseline | None, str]:
         """:meth:`baseline`, and the SHA-256 of the very bytes that it was read from."""
-        from flow.core.sha import sha256
+        from flow.startup.sha import sha256
 
         rel = layout.baseline_file(ids.run_id(run_id))
         data = files.read_optional(self._root, rel, limit=BASELINE_LIMIT)
@@ -303,7 +303,7 @@ class FileRecords:
     def _sidecar(self, run_id: str, evidence_id: str) -> tuple[Evidence, str]:
         """A usable sidecar and its file's SHA-256; a FlowError that says why it is none."""
         from flow.adapters.contracts import formats
-        from flow.core.sha import sha256
+        from flow.startup.sha import sha256
 
         rel = layout.evidence_file(run_id, ids.evidence_id(evidence_id))
         data = files.read_bytes(self._root, rel)
@@ -370,7 +370,7 @@ def parse_goal(
 
     ``expect_id`` is the id that the file's name says.
     """
-    from flow.core.sha import sha256
+    from flow.startup.sha import sha256
 
     key = (file, expect_id, sha256(data).digest())
     found = _parsed.get(key)

@@ -21,11 +21,11 @@ from flow.adapters.fs import files, lenient_json
 from flow.adapters.journal import store as journal
 from flow.adapters.ledger.reader import parse_goal
 from flow.app.ports import Artifact
-from flow.cheap_typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from flow.core import layout
 from flow.core.goal import ids
-from flow.core.sha import sha256
 from flow.errors import FlowError, RefusedError, StateError
+from flow.startup.sha import sha256
+from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

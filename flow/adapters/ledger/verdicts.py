@@ -12,11 +12,11 @@ import json
 from flow.adapters.chain import session_writes
 from flow.adapters.contracts import formats, schemas
 from flow.adapters.fs import files
-from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core import layout
 from flow.core.decision.verdict import clip
 from flow.core.goal import ids
 from flow.errors import ContractError, Fault
+from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

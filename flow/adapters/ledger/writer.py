@@ -24,7 +24,6 @@ from flow.adapters.ledger.reader import (
     rubric_digests,
 )
 from flow.app.ports import Artifact, Seen
-from flow.cheap_typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 from flow.core import layout
 from flow.core.goal import ids
 from flow.core.goal.lifecycle import TERMINAL, check_move
@@ -34,6 +33,7 @@ from flow.errors import (
     RefusedError,
     StateError,
 )
+from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

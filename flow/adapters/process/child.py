@@ -11,7 +11,7 @@ import os
 from _thread import allocate_lock
 from contextlib import suppress
 
-from flow.cheap_typing import TYPE_CHECKING, NoReturn
+from flow.startup.typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

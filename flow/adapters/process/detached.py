@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 
 from flow.adapters.process.child import close_others, forget_signals, fork
-from flow.cheap_typing import TYPE_CHECKING, NoReturn
+from flow.startup.typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
     from collections.abc import Callable

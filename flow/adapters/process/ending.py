@@ -5,7 +5,7 @@ from __future__ import annotations
 import _signal as signal  # type: ignore[import-not-found]  # `signal` itself loads `enum`
 
 from flow.adapters.process.tree import send
-from flow.cheap_typing import TYPE_CHECKING, Any
+from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from flow.adapters.process.tree import Process, Tree

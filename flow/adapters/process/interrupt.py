@@ -10,13 +10,13 @@ import _signal as signal  # type: ignore[import-not-found]  # `signal` itself lo
 import os
 from contextlib import suppress
 
-from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.errors import Interrupted
+from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from flow.cheap_typing import Self
+    from flow.startup.typing import Self
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _REPLACEABLE = (signal.SIG_DFL, signal.default_int_handler)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flow.adapters.process.child import status_of
-from flow.cheap_typing import TYPE_CHECKING, NamedTuple
+from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from flow.core.evidence.model import Outcome

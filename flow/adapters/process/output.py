@@ -15,9 +15,9 @@ import os
 from contextlib import suppress
 
 from flow.adapters.fs import files, folders
-from flow.cheap_typing import TYPE_CHECKING, NamedTuple
-from flow.core.sha import new
 from flow.errors import FlowError
+from flow.startup.sha import new
+from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from flow.cheap_typing import TYPE_CHECKING, Any
+from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from flow.core.secrets.redact import Masker

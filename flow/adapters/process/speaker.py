@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 
-from flow.cheap_typing import TYPE_CHECKING, TextIO
 from flow.core.tool_calls.speaker import Speaker, speaker
+from flow.startup.typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

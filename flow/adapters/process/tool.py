@@ -10,7 +10,7 @@ import os
 
 from flow.adapters.process.child import end_group, start, status_of
 from flow.adapters.process.environment import clean_environment, find_program
-from flow.cheap_typing import TYPE_CHECKING, NamedTuple
+from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     import select

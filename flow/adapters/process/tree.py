@@ -14,7 +14,7 @@ import os
 from contextlib import suppress
 
 from flow.adapters.process.child import end_group
-from flow.cheap_typing import TYPE_CHECKING, NamedTuple, Protocol
+from flow.startup.typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

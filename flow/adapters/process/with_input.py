@@ -26,7 +26,7 @@ from flow.adapters.process.child import (
 from flow.adapters.process.ending import FORCE, RUNNING, SETTLE, Ending
 from flow.adapters.process.environment import find_program
 from flow.adapters.process.tree import FollowedTree, ReapedTree, become_subreaper
-from flow.cheap_typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn
+from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

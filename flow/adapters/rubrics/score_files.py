@@ -10,12 +10,12 @@ import json
 import os
 
 from flow.adapters.fs import files
-from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 from flow.core import layout
 from flow.core.decision.explain import visible
 from flow.core.judging.scorecard import history as past
 from flow.core.settings import DEFAULT
 from flow.errors import ContractError, Fault, FlowError, InputError, RefusedError, StorageError
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

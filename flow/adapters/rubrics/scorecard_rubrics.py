@@ -13,10 +13,10 @@ import os
 import re
 
 from flow.adapters.fs import files, inputs
-from flow.cheap_typing import TYPE_CHECKING, NamedTuple
 from flow.core import layout
 from flow.core.decision.explain import names, visible
 from flow.errors import ContractError, Fault, InputError, StorageError
+from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -15,7 +15,7 @@ import sys
 from flow.adapters.process.environment import find_program, is_below
 from flow.adapters.sandbox import home as sandbox_home
 from flow.adapters.sandbox import paths as sandbox_paths
-from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -11,9 +11,9 @@ from __future__ import annotations
 import os
 import stat
 
-from flow.cheap_typing import TYPE_CHECKING, NamedTuple
 from flow.core.boundary.globs import Globs, compile_glob
 from flow.core.sandbox import place
+from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

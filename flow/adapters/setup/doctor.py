@@ -11,9 +11,9 @@ import stat
 import sys
 
 from flow.adapters.fs import files, state_folder
-from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from flow.core import layout
 from flow.errors import FlowError, LockTimeout
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

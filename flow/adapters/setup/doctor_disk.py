@@ -16,9 +16,9 @@ from flow.adapters.chain import pinned_heads
 from flow.adapters.fs import files, locks
 from flow.adapters.ledger import evidence_store
 from flow.adapters.user_state import checkouts, goal_notes, written_files
-from flow.cheap_typing import TYPE_CHECKING
 from flow.core import layout
 from flow.errors import FlowError
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,9 +7,9 @@ import re
 
 from flow.adapters.git import repository as git_repository
 from flow.adapters.worktree import guards as worktree_guards
-from flow.cheap_typing import TYPE_CHECKING
 from flow.core.decision.explain import names
 from flow.errors import GitError
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from flow.adapters.git.repository import Repo

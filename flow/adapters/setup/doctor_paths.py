@@ -10,9 +10,9 @@ import os
 import stat
 
 from flow.adapters.fs import files
-from flow.cheap_typing import TYPE_CHECKING
 from flow.core import layout
 from flow.core.decision import explain
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

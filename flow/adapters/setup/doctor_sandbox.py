@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from flow.cheap_typing import TYPE_CHECKING
 from flow.core.decision.explain import names
 from flow.core.goal.lifecycle import TERMINAL
 from flow.core.sandbox import sandbox_of
 from flow.errors import FlowError
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -19,10 +19,10 @@ import re
 from flow.adapters.contracts import formats
 from flow.adapters.fs import files
 from flow.adapters.process.tool import find_program
-from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 from flow.core.decision.explain import visible
 from flow.core.stop.hosts import event_name
 from flow.errors import FlowError
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -10,9 +10,9 @@ from flow.adapters.fs import clock, files
 from flow.adapters.git.repository import current_branch, find_repo, refusal
 from flow.adapters.setup.hosts import FILES, add_hook
 from flow.adapters.setup.json import JsonFile
-from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 from flow.core import layout
 from flow.core.goal.model import NO_BRANCH
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -12,8 +12,8 @@ import json
 from flow.adapters.contracts import formats
 from flow.adapters.contracts.text import dotted, show
 from flow.adapters.fs import files
-from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 from flow.errors import ContractError, Fault, RefusedError
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

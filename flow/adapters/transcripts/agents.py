@@ -7,12 +7,12 @@ belongs to stands in the call's result, in a note beside the file, or in its fir
 from __future__ import annotations
 
 from flow.adapters.transcripts import files as places
-from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core.decision.explain import visible
 from flow.core.transcript.claude import Session, same_skill
 from flow.core.transcript.model import SUBAGENT_END, Entry
 from flow.core.transcript.rows import clean
 from flow.errors import InputError
+from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

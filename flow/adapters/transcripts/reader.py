@@ -15,12 +15,12 @@ from flow.adapters.transcripts.agents import (
     forked,
     note_beside,
 )
-from flow.cheap_typing import TYPE_CHECKING, NamedTuple
 from flow.core.decision.explain import visible
 from flow.core.transcript.claude import JUDGES, Session, same_skill
 from flow.core.transcript.model import Transcript, ended, plain
 from flow.core.transcript.rows import clean
 from flow.errors import InputError
+from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

@@ -17,8 +17,8 @@ from flow.adapters.fs.state_folder import (
     replace_own,
     storage_error,
 )
-from flow.cheap_typing import TYPE_CHECKING, Any
-from flow.core.sha import sha256
+from flow.startup.sha import sha256
+from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

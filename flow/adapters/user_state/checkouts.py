@@ -20,9 +20,9 @@ from flow.adapters.fs.state_folder import (
     storage_error,
 )
 from flow.adapters.git.find import read_regular
-from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
-from flow.core.sha import sha256
 from flow.core.stop.lost_goals import KnownGoal, SessionNotes
+from flow.startup.sha import sha256
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence

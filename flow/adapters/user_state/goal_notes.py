@@ -17,9 +17,9 @@ from flow.adapters.fs.state_folder import (
     replace_own,
     storage_error,
 )
-from flow.cheap_typing import TYPE_CHECKING, Any, Literal, get_args
 from flow.core.goal import ids
-from flow.core.sha import sha256
+from flow.startup.sha import sha256
+from flow.startup.typing import TYPE_CHECKING, Any, Literal, get_args
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

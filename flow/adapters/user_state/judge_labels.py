@@ -12,8 +12,8 @@ import json
 
 from flow.adapters.fs import files, lenient_json, locks
 from flow.adapters.fs.state_folder import ensure_state_dir, has_own, real_path, refuse_inside
-from flow.cheap_typing import TYPE_CHECKING, Literal, NamedTuple
 from flow.core.judging.rubric.calibration import Label
+from flow.startup.typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -11,9 +11,9 @@ from __future__ import annotations
 import os
 import stat
 
-from flow.cheap_typing import TYPE_CHECKING, NamedTuple
 from flow.core.settings import Layer, LoadedSettings, merge
 from flow.errors import ContractError, Fault, RefusedError, StorageError
+from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -26,9 +26,9 @@ from flow.adapters.fs.state_folder import (
     state_dir,
 )
 from flow.adapters.git.trees import repo_key
-from flow.cheap_typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from flow.core.goal import ids
 from flow.errors import InputError, RefusedError, StorageError
+from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -16,9 +16,9 @@ from flow.adapters.fs.state_folder import (
     replace_own,
     storage_error,
 )
-from flow.cheap_typing import TYPE_CHECKING, NamedTuple
-from flow.core.sha import Algorithm, new, sha256
 from flow.errors import FlowError, RefusedError
+from flow.startup.sha import Algorithm, new, sha256
+from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -13,8 +13,8 @@ from collections import deque
 from flow.adapters.fs.files import TEMP_PREFIX
 from flow.adapters.process.environment import clean_environment, find_program
 from flow.app.ports import CheckResult, RawOutput
-from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.errors import FlowError, Interrupted, RefusedError, StorageError
+from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -21,8 +21,8 @@ from flow.adapters.process.environment import is_below
 from flow.adapters.process.output import OutputFile
 from flow.adapters.process.redaction import masked_text, masker
 from flow.adapters.process.tree import start_of
-from flow.cheap_typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn
 from flow.errors import FlowError
+from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -10,7 +10,7 @@ only says where something lies (``CARGO_HOME``, ``GOPATH``, ``PYTHONPATH``) is l
 
 from __future__ import annotations
 
-from flow.cheap_typing import TYPE_CHECKING, NamedTuple
+from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -30,7 +30,7 @@ from flow.adapters.process.tree import (
     table,
 )
 from flow.adapters.verification.supervisor import LEFT_BEHIND, send_report, supervise
-from flow.cheap_typing import TYPE_CHECKING, Any, NoReturn
+from flow.startup.typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -19,9 +19,9 @@ import struct
 import zlib
 
 from flow.adapters.fs.state_folder import replace_own
-from flow.cheap_typing import TYPE_CHECKING, NamedTuple
 from flow.core.boundary.rules import GITLINK, Entry
 from flow.core.layout import TEMP_PREFIX
+from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping

@@ -19,7 +19,6 @@ import time
 from flow.adapters.git import repository
 from flow.adapters.worktree.guards import guards
 from flow.adapters.worktree.scan import Asked, Ignored, settled_scan
-from flow.cheap_typing import TYPE_CHECKING, NamedTuple
 from flow.core.boundary.globs import Globs, why_not
 from flow.core.boundary.rules import (
     Baseline,
@@ -29,6 +28,7 @@ from flow.core.boundary.rules import (
     entry_digest,
 )
 from flow.errors import FlowError, GitError
+from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from flow.adapters.git import repository
 from flow.adapters.worktree.trees import changed_between
-from flow.cheap_typing import TYPE_CHECKING
 from flow.core.boundary.rules import Change, tree_digest
 from flow.errors import GitError
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,7 +9,7 @@ import time
 from flow.adapters.worktree.cache import RACY_NS, Hashed, signature_of
 from flow.adapters.worktree.flush import flush
 from flow.adapters.worktree.hashes import hashed
-from flow.cheap_typing import TYPE_CHECKING
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from flow.adapters.worktree.cache import Signature, Table
     from flow.adapters.worktree.flush import Flush
     from flow.core.boundary.rules import Entry
-    from flow.core.sha import Algorithm
+    from flow.startup.sha import Algorithm
 
 UNFLUSHED = 256 << 10
 """Bytes (a file counts for 4096 more) that are hashed anew at each look before a flush, which may

@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import time
 
-from flow.cheap_typing import NamedTuple
+from flow.startup.typing import NamedTuple
 
 
 class Flush(NamedTuple):

@@ -6,10 +6,10 @@ import os
 
 from flow.adapters.git import repository
 from flow.adapters.git import settings as git_settings
-from flow.cheap_typing import TYPE_CHECKING
 from flow.core.boundary.guards import ALL_KINDS, KINDS, SHALLOW
-from flow.core.sha import sha256
 from flow.errors import GitError
+from flow.startup.sha import sha256
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,12 +6,12 @@ import errno
 import os
 import stat
 
-from flow.cheap_typing import TYPE_CHECKING
 from flow.core.boundary.rules import LINK, Entry
-from flow.core.sha import new
+from flow.startup.sha import new
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from flow.core.sha import Algorithm
+    from flow.startup.sha import Algorithm
 
 LARGEST = 8 << 30
 """Bytes of one file that are read at most; a sparse file can claim any size."""

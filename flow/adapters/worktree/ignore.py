@@ -12,10 +12,10 @@ from __future__ import annotations
 import os
 
 from flow.adapters.git import repository
-from flow.cheap_typing import TYPE_CHECKING
 from flow.core.layout import TEMP_PREFIX
-from flow.core.sha import sha256
 from flow.errors import GitError, StorageError
+from flow.startup.sha import sha256
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

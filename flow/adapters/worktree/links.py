@@ -11,8 +11,8 @@ import stat
 
 from flow.adapters.worktree.hashes import hashed, special
 from flow.adapters.worktree.trees import text_of
-from flow.cheap_typing import TYPE_CHECKING, NamedTuple
 from flow.core.boundary.rules import INSTEAD, entry_digest
+from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

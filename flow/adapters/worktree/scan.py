@@ -11,11 +11,11 @@ from flow.adapters.worktree.guards import problems
 from flow.adapters.worktree.ignore import Rules, outer_rules
 from flow.adapters.worktree.trees import against_index, against_tree, listing, text_of
 from flow.adapters.worktree.walk import Walk
-from flow.cheap_typing import TYPE_CHECKING, NamedTuple
 from flow.core.boundary.globs import Globs, why_not
 from flow.core.boundary.rules import GITLINK, LINK, Change, Entry, entry_digest
-from flow.core.sha import new
 from flow.errors import GitError
+from flow.startup.sha import new
+from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
@@ -327,7 +327,7 @@ def _rules(repo: Repo, table: Table, asked: Asked, name: str) -> Rules:
 def _cache_file(repo: Repo, base: str, cache_dir: str | None) -> str | None:
     if cache_dir is None:
         return None
-    from flow.core.sha import sha256
+    from flow.startup.sha import sha256
 
     key = sha256(f"{repo.top}\0{base}".encode("utf-8", "surrogateescape")).hexdigest()
     return os.path.join(cache_dir, f"worktree-{key[:32]}")

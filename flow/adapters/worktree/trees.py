@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from flow.adapters.git import repository
 from flow.adapters.worktree.cache import Table
-from flow.cheap_typing import TYPE_CHECKING
 from flow.core.boundary.rules import Entry
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -15,9 +15,9 @@ from flow.adapters.git import repository
 from flow.adapters.worktree.contents import Contents
 from flow.adapters.worktree.hashes import special
 from flow.adapters.worktree.ignore import RULES_FILE, ignores_itself, read_rules
-from flow.cheap_typing import TYPE_CHECKING, NamedTuple
 from flow.core.boundary.rules import CLOCK_TICK_NS, FOLDER, Entry
 from flow.errors import GitError
+from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable

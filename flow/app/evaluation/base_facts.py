@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from flow.cheap_typing import TYPE_CHECKING
 from flow.core.decision.explain import names
 from flow.core.evidence import red_first as core
 from flow.errors import FlowError, Interrupted
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable

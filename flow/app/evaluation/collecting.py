@@ -6,9 +6,9 @@ import math
 
 from flow.app.evaluation.measure import locked, run_fields
 from flow.app.ports import Check
-from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 from flow.core.decision import explain
 from flow.core.evidence.model import EVALUATOR, evidence_document
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from flow.app.evaluation.evaluate import JudgeCase, Tools

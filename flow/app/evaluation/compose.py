@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from flow.app.evaluation import measure, measured_rows, proofs, proposals
 from flow.app.ports import Artifact, LastEvaluation, Turn
-from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 from flow.core import layout
 from flow.core.decision import explain
 from flow.core.decision.decide import Opinion
 from flow.core.decision.delta import delta
 from flow.core.decision.verdict import ProposedTransition, Verdict
 from flow.core.evidence.model import EVALUATOR, evidence_document
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

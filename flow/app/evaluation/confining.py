@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from flow.app.evaluation import observing
-from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core.sandbox import sandbox_of
+from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from flow.app.evaluation.observing import subject_of
-from flow.cheap_typing import TYPE_CHECKING
 from flow.core.evidence.freshness import Freshness, freshness
 from flow.core.evidence.model import Subject
 from flow.errors import FlowError
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from flow.app.ports import LoadedGoal

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from flow.app.evaluation import compose, measure, measured_rows, observing, proofs, proposals
 from flow.app.ports import Move
-from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 from flow.core.decision import decide, explain
 from flow.core.goal.lifecycle import EVALUABLE, TERMINAL
 from flow.errors import InputError, StateError
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from flow.cheap_typing import TYPE_CHECKING
 from flow.core.decision.decide import Opinion
 from flow.core.decision.explain import JUDGED
 from flow.core.evidence.model import ONLY_OPINION
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,9 +6,9 @@ import math
 
 from flow.app.evaluation import reuse
 from flow.app.ports import Check
-from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from flow.core.decision import explain
 from flow.core.evidence.model import EVALUATOR, ONLY_EXIT, evidence_document
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

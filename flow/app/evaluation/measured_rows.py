@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from flow.app.ports import CriterionUpdate
-from flow.cheap_typing import TYPE_CHECKING
 from flow.core.decision import explain
 from flow.core.decision.decide import Measured
 from flow.core.decision.verdict import CriterionResult
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

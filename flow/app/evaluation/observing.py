@@ -5,7 +5,6 @@ from __future__ import annotations
 import posixpath
 
 from flow.app.evaluation import proposals
-from flow.cheap_typing import TYPE_CHECKING, NamedTuple
 from flow.core import layout
 from flow.core.boundary import guards
 from flow.core.boundary import rules as bounds
@@ -13,6 +12,7 @@ from flow.core.decision import explain
 from flow.core.evidence.model import Subject
 from flow.core.goal.model import NO_BRANCH
 from flow.errors import StateError
+from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

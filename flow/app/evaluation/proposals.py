@@ -8,12 +8,12 @@ file, contract or sidecar does.
 
 from __future__ import annotations
 
-from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core.decision import explain
 from flow.core.evidence.model import APPROVER, Subject
 from flow.core.goal.lifecycle import TERMINAL
 from flow.core.goal.model import canonical_digest
 from flow.core.instant import ahead
+from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

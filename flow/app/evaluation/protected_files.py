@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from flow.app.evaluation import observing
-from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core.decision import explain
 from flow.core.evidence import protected_files
 from flow.errors import FlowError, StateError
+from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

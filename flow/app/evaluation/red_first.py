@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from flow.app.evaluation.measure import run_fields
 from flow.app.ports import Check
-from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 from flow.core.evidence import red_first as core
 from flow.core.evidence.model import BASELINE, Subject, evidence_document
 from flow.core.evidence.red_first import ONLY_BASE, BaseRun
 from flow.core.sandbox import sandbox_of
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

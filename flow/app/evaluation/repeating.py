@@ -11,8 +11,8 @@ twice at least, before that counts: else whoever asks often enough would get a p
 from __future__ import annotations
 
 from flow.app.evaluation import reuse
-from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core import layout
+from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

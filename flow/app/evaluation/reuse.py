@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from itertools import islice
 
-from flow.cheap_typing import TYPE_CHECKING, cast
 from flow.core.evidence.model import EVALUATOR
 from flow.core.instant import ahead
+from flow.startup.typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -6,13 +6,13 @@ it; and the journal and the commits of the repository know what the chain was.
 
 from __future__ import annotations
 
-from flow.cheap_typing import TYPE_CHECKING
 from flow.core.chain import entries as chain_entries
 from flow.core.chain.walk import Line, walk
 from flow.core.decision.explain import visible
 from flow.core.evidence.attestation import LEDGER_FILE
 from flow.core.evidence.model import APPROVER, EVALUATOR
 from flow.errors import FlowError
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from flow.cheap_typing import TYPE_CHECKING, NamedTuple
 from flow.core.decision.explain import visible
 from flow.core.evidence import attestation
+from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -7,15 +7,15 @@ others recorded goes along as theirs; what is stale is counted and left out.
 
 from __future__ import annotations
 
-from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 from flow.core import layout
 from flow.core.chain import closing_record
 from flow.core.evidence import attestation
 from flow.core.evidence.attestation import Item, Kept, Record
 from flow.core.evidence.model import APPROVER, EVALUATOR
 from flow.core.goal import ids
-from flow.core.sha import sha256
 from flow.errors import StateError
+from flow.startup.sha import sha256
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -10,7 +10,6 @@ import json
 
 from flow.app.evaluation.observing import own_files
 from flow.app.judging import changed_files
-from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 from flow.core import layout
 from flow.core.boundary.by_products import subject_tree
 from flow.core.decision.explain import for_judges
@@ -22,6 +21,7 @@ from flow.core.instant import ahead
 from flow.core.judging.goal.bundle import Bundle, Item, Missing, Previous, Sought
 from flow.core.judging.goal.reply import Verdicts
 from flow.core.untrusted.fences import Part
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

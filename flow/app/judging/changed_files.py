@@ -6,10 +6,10 @@ Each piece stands in the prompt once, however many criteria it is evidence of.
 
 from __future__ import annotations
 
-from flow.cheap_typing import TYPE_CHECKING, NamedTuple
 from flow.core.judging.goal import delegated
 from flow.core.judging.goal.bundle import Item, Missing
 from flow.core.untrusted.fences import Part
+from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,7 +10,6 @@ that is not what Flow wrote, end the debate without a consensus.
 from __future__ import annotations
 
 from flow.app.judging.port import Answer, NoAnswer, Question, Usage, name_of
-from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from flow.core.judging.common.numbers import shown
 from flow.core.judging.debate import model as debate_model
 from flow.core.judging.debate import points as debate_points
@@ -21,6 +20,7 @@ from flow.core.judging.debate.reply import Others, read_reply
 from flow.core.judging.debate.result import Held, Judge, Silent
 from flow.core.judging.debate.section import Altered, Disagreement, Section
 from flow.core.judging.debate.words import remarks
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -14,11 +14,11 @@ from flow.app.judging import bundle as judging_bundle
 from flow.app.judging import records as judging_records
 from flow.app.judging import rubric_criteria
 from flow.app.judging.port import Answer, NoAnswer, Question, Usage, name_of
-from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 from flow.core.decision.decide import Opinion, Silence
 from flow.core.instant import ahead
 from flow.core.judging.goal import ballots, delegated, prompt, reply
 from flow.core.judging.goal.bundle import MOST_SOUGHT
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -6,7 +6,7 @@ only where a judge's opinion was part of the proposal.
 
 from __future__ import annotations
 
-from flow.cheap_typing import TYPE_CHECKING, Any
+from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

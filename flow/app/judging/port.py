@@ -5,7 +5,7 @@ No backend is known here. What a judge says is data: whoever asks checks it.
 
 from __future__ import annotations
 
-from flow.cheap_typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

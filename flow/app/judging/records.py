@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 
 from flow.app.judging.port import NoAnswer
-from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 from flow.core import layout
 from flow.core.decision.decide import JudgedCriterion, Opinion
 from flow.core.evidence.freshness import differences
 from flow.core.evidence.model import EVALUATOR, ONLY_GIVEN, ONLY_OPINION, evidence_document
 from flow.core.goal.model import canonical_digest
 from flow.core.untrusted.fences import SOURCE_LIMIT
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

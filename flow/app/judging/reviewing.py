@@ -12,12 +12,12 @@ from flow.app.evaluation.observing import (
     refuse_other_branch,
     subject_of,
 )
-from flow.cheap_typing import TYPE_CHECKING
 from flow.core import layout
 from flow.core.boundary import rules as bounds
 from flow.core.decision import decide, explain
 from flow.core.evidence.freshness import differences
 from flow.core.instant import ahead
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from flow.app.ports import LoadedGoal

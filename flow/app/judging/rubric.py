@@ -7,11 +7,11 @@ usable is no ballot; where no more than half of the ballots are usable, there is
 from __future__ import annotations
 
 from flow.app.judging.port import Answer, NoAnswer, Question, Usage
-from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 from flow.core.judging.common.quotes import QuotableTexts
 from flow.core.judging.rubric import model as rubrics
 from flow.core.judging.rubric.prompt import rubric_question, rubric_text
 from flow.core.judging.rubric.reply import read_reply
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -7,7 +7,6 @@ evidence. A rubric can only lower: whatever else the ballot says of the criterio
 from __future__ import annotations
 
 from flow.app.judging.port import Answer, NoAnswer, Question, Usage
-from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 from flow.core.decision.decide import JudgedCriterion
 from flow.core.decision.explain import names
 from flow.core.judging.common.numbers import exact
@@ -16,6 +15,7 @@ from flow.core.judging.rubric.model import Rubric, result, why_not
 from flow.core.judging.rubric.prompt import rubric_question
 from flow.core.judging.rubric.reply import read_reply
 from flow.core.untrusted.fences import LIMIT, Part
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -9,13 +9,13 @@ no card.
 from __future__ import annotations
 
 from flow.app.judging.port import NoAnswer, Question, Usage
-from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 from flow.core.goal.model import canonical_digest
 from flow.core.judging.common.shapes import first_faults
 from flow.core.judging.scorecard.history import mean_text
 from flow.core.judging.scorecard.model import LEAST_SUPPORT, merged, neutral, supported
 from flow.core.judging.scorecard.prompt import SentBack, put
 from flow.core.judging.scorecard.reply import Quotes, read_reply, reply_schema
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

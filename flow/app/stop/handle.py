@@ -9,13 +9,13 @@ It asks nobody, so a goal that is proved is let go with a hint.
 from __future__ import annotations
 
 from flow.app.stop.turn import JudgedGoal, judge
-from flow.cheap_typing import TYPE_CHECKING, NamedTuple
 from flow.core.decision import explain
 from flow.core.stop import lost_goals
 from flow.core.stop import messages as stop_messages
 from flow.core.stop.hosts import SHOWING_HOSTS, Answer
 from flow.core.stop.lost_goals import Loss
 from flow.errors import FlowError, cut_list
+from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -7,12 +7,12 @@ may write is ``failed`` for a stuck loop, since turning the loop on is the user'
 from __future__ import annotations
 
 from flow.app.evaluation.evaluate import Request
-from flow.cheap_typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from flow.core.decision import explain
 from flow.core.stop import messages as stop_messages
 from flow.core.stop import policy as core
 from flow.core.stop.lost_goals import Loss
 from flow.errors import FlowError
+from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

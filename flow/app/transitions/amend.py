@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from flow.app.ports import Amendment, Artifact
 from flow.app.transitions.closing import refuse_closed
-from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 from flow.core.decision.verdict import clip
 from flow.core.goal import amendment
 from flow.core.goal.amendment import Change
 from flow.core.goal.model import contract
 from flow.core.goal.trust_diff import difference
 from flow.errors import FlowError, InputError
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

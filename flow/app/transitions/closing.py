@@ -10,7 +10,6 @@ from flow.app.evaluation import proposals
 from flow.app.evaluation.compose import transition_artifact
 from flow.app.evaluation.observing import deciding, own_files, refuse_other_branch
 from flow.app.ports import Closing, CriterionUpdate, LastEvaluation, Move, Turn
-from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 from flow.core.boundary import rules as bounds
 from flow.core.boundary.guards import differences
 from flow.core.decision import explain
@@ -18,6 +17,7 @@ from flow.core.decision.confirming import names_proposal
 from flow.core.decision.verdict import REASON_LIMIT, ProposedTransition, clip
 from flow.core.goal.lifecycle import TERMINAL, Lifecycle
 from flow.errors import StaleProposal, StateError
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -5,7 +5,6 @@ from __future__ import annotations
 from flow.app.evaluation import proofs, protected_files
 from flow.app.evaluation.observing import deciding, difference, own_files
 from flow.app.transitions import closing as transitions_closing
-from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from flow.core.boundary import rules as bounds
 from flow.core.decision.confirming import (
     ConfirmQuestion,
@@ -17,6 +16,7 @@ from flow.core.decision.confirming import (
 from flow.core.evidence.model import GENERAL_LIMITATIONS
 from flow.core.evidence.proof import ProofChange
 from flow.core.goal.model import contract
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -5,13 +5,13 @@ from __future__ import annotations
 from flow.app.evaluation.observing import refuse_other_branch
 from flow.app.ports import Artifact, Move
 from flow.app.transitions.closing import refuse_closed
-from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 from flow.core import layout
 from flow.core.decision import explain
 from flow.core.goal import draft
 from flow.core.judging.goal import delegated
 from flow.core.judging.goal.delegated import DebateOrder
 from flow.errors import ContractError, Fault, StateError
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

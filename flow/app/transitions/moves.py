@@ -8,13 +8,13 @@ from flow.app.evaluation.observing import deciding, refuse_other_branch, subject
 from flow.app.evaluation.protected_files import PROTECTED
 from flow.app.ports import Approval, Artifact, CriterionUpdate, Move
 from flow.app.transitions.closing import refuse_closed
-from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core import layout
 from flow.core.decision import explain
 from flow.core.evidence.model import APPROVER, ONLY_WORD, evidence_document
 from flow.core.goal.lifecycle import Lifecycle
 from flow.core.stop.pause import PAUSED_STATUS
 from flow.errors import GitError, InputError, StateError
+from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import re
 
-from flow.cheap_typing import TYPE_CHECKING, NamedTuple
 from flow.core.attribution.attribute import found_reports
 from flow.core.masked_exit.shell import base_name
+from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,13 +7,13 @@ pass, and a command that failed stays failed.
 
 from __future__ import annotations
 
-from flow.cheap_typing import TYPE_CHECKING
 from flow.core.attribution.reading import WINDOW, Attribution, Reading
 from flow.core.attribution.runners import ONE_REPORT, READERS
 from flow.core.masked_exit.programs import CANNOT_FAIL, FILTERS, mentioned_runner
 from flow.core.masked_exit.rules import exits, nested_commands
 from flow.core.masked_exit.runner_names import report_of, runner_of
 from flow.core.masked_exit.shell import Node, base_name, commands, plain_words
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import re
 
-from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core.masked_exit.programs import shell_text
 from flow.core.masked_exit.shell import base_name, commands, plain_words
+from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

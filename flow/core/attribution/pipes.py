@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 
-from flow.cheap_typing import TYPE_CHECKING, NamedTuple
 from flow.core.evidence.proof_tables import EXAMINERS
 from flow.core.masked_exit.runner_names import runner_of
 from flow.core.masked_exit.shell import base_name, plain_words
+from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,10 +8,10 @@ with ``*`` for any characters: no regular expression of a checkout is run (CASES
 
 from __future__ import annotations
 
-from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 from flow.core.attribution.reading import RULE_FILE
 from flow.core.masked_exit.shell import base_name
 from flow.errors import Fault
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

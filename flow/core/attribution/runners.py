@@ -8,9 +8,9 @@ report as well as a test that proves nothing: no reading of the output can tell.
 
 from __future__ import annotations
 
-from flow.cheap_typing import TYPE_CHECKING
 from flow.core.attribution.languages import blocks, one_line, tap
 from flow.core.attribution.summary import Summary
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence

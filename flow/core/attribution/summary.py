@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flow.cheap_typing import NamedTuple
+from flow.startup.typing import NamedTuple
 
 
 class Summary(NamedTuple):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from flow.cheap_typing import TYPE_CHECKING
 from flow.core.boundary.changes import ABSENT, Change, entry_digest
 from flow.core.boundary.guards import guards_changed
 from flow.core.boundary.leftovers import (
@@ -12,7 +11,8 @@ from flow.core.boundary.leftovers import (
     is_harmless,
     is_report,
 )
-from flow.core.sha import sha256
+from flow.startup.sha import sha256
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping

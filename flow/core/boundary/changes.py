@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from flow.cheap_typing import TYPE_CHECKING, Literal, NamedTuple
 from flow.core.layout import REPORTS_DIR, SCORES
+from flow.startup.typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -13,7 +13,7 @@ name): no regular expression is made from a user's text.
 
 from __future__ import annotations
 
-from flow.cheap_typing import TYPE_CHECKING, NamedTuple
+from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

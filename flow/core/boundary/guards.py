@@ -6,7 +6,7 @@ only; ``worktree_guards`` reads them.
 
 from __future__ import annotations
 
-from flow.cheap_typing import TYPE_CHECKING
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -6,7 +6,6 @@ take both from here.
 
 from __future__ import annotations
 
-from flow.cheap_typing import TYPE_CHECKING, Literal, NamedTuple
 from flow.core.boundary.by_products import (
     CLOCK_TICK_NS,
     INSTEAD,
@@ -43,6 +42,7 @@ from flow.core.boundary.globs import Globs, why_not
 from flow.core.boundary.guards import guards_changed
 from flow.core.layout import PLUGIN_SCORES, REPORTS_DIR, TEMP_DIGITS, TEMP_PREFIX
 from flow.errors import Fault
+from flow.startup.typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import json
 
-from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
-from flow.core.sha import sha256
+from flow.startup.sha import sha256
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -7,8 +7,8 @@ and the chain part.
 
 from __future__ import annotations
 
-from flow.cheap_typing import TYPE_CHECKING, Literal, NamedTuple
 from flow.core.chain.entries import DROPPED, EVIDENCE, Head, genesis
+from flow.startup.typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -6,9 +6,9 @@ be told is named in ``unknown``, never left out.
 
 from __future__ import annotations
 
-from flow.cheap_typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from flow.core.decision.explain import visible
 from flow.core.decision.verdict import clip
+from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

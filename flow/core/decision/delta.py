@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flow.cheap_typing import TYPE_CHECKING
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from flow.cheap_typing import TYPE_CHECKING
 from flow.core.decision.decide import Opinion, Silence
 from flow.core.decision.verdict import HINT_LIMIT, REASON_LIMIT, clip
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

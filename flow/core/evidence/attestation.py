@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import json
 
-from flow.cheap_typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from flow.core.evidence.model import APPROVER, EVALUATOR
 from flow.core.layout import EVIDENCE_SUFFIX, GOAL_SUFFIX
-from flow.core.sha import sha256
+from flow.startup.sha import sha256
+from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

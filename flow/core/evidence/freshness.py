@@ -7,8 +7,8 @@ is not fresh is shown, with why, and never counted.
 
 from __future__ import annotations
 
-from flow.cheap_typing import TYPE_CHECKING, Literal, NamedTuple
 from flow.core.instant import ahead
+from flow.startup.typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from flow.cheap_typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

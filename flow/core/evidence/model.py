@@ -5,8 +5,8 @@ SPEC section 1, FlowEvidence.
 
 from __future__ import annotations
 
-from flow.cheap_typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from flow.core.goal.model import API_VERSION
+from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -7,12 +7,12 @@ patterns; and where the lock asks for a person, this only tells. Values only.
 
 from __future__ import annotations
 
-from flow.cheap_typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from flow.core.boundary.by_products import cache_roots, is_by_product
 from flow.core.boundary.changes import ABSENT
 from flow.core.boundary.globs import Globs
 from flow.core.decision.explain import visible
 from flow.core.evidence import protected_files
+from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

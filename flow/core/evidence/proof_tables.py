@@ -11,7 +11,7 @@ swift.org/package-manager, bats-core.readthedocs.io, gnu.org "Makefile Names").
 
 from __future__ import annotations
 
-from flow.cheap_typing import NamedTuple
+from flow.startup.typing import NamedTuple
 
 
 class Ecosystem(NamedTuple):

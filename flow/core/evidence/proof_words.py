@@ -8,7 +8,6 @@ from __future__ import annotations
 import posixpath
 import re
 
-from flow.cheap_typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 from flow.core.boundary.globs import Globs, why_not
 from flow.core.evidence.proof_tables import (
     ECOSYSTEMS,
@@ -20,6 +19,7 @@ from flow.core.evidence.proof_tables import (
 )
 from flow.core.masked_exit.runner_names import runner_of
 from flow.core.masked_exit.shell import base_name, plain_words
+from flow.startup.typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

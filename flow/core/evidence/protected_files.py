@@ -7,10 +7,10 @@ that differed at activation already the baseline holds the digests. Values only.
 
 from __future__ import annotations
 
-from flow.cheap_typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 from flow.core.boundary.by_products import cache_root, ignored_differences
 from flow.core.boundary.changes import ABSENT, GITLINK, entry_digest
 from flow.core.boundary.globs import Globs
+from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import json
 
-from flow.cheap_typing import TYPE_CHECKING, Any, Literal
 from flow.core.goal.model import MAX_ITERATIONS
 from flow.core.goal.trust_diff import visible
+from flow.startup.typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

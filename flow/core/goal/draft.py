@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 from flow.core.goal.ids import CRITERION_ID
 from flow.core.goal.model import API_VERSION, NO_BRANCH, RESULT_FIELDS
 from flow.errors import InputError
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from flow.cheap_typing import TYPE_CHECKING
 from flow.errors import InputError
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,8 +8,8 @@ cell.
 
 from __future__ import annotations
 
-from flow.cheap_typing import TYPE_CHECKING, Literal, get_args
 from flow.errors import StateError
+from flow.startup.typing import TYPE_CHECKING, Literal, get_args
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

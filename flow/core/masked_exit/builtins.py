@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from flow.cheap_typing import TYPE_CHECKING
 from flow.core.masked_exit.programs import OTHER
 from flow.core.masked_exit.states import (
     SOME,
@@ -16,6 +15,7 @@ from flow.core.masked_exit.states import (
     with_status,
 )
 from flow.core.masked_exit.values import ANY, JOB, TOLD, UNKNOWN, word_values
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from flow.cheap_typing import TYPE_CHECKING
 from flow.core.masked_exit.builtins import BUILTINS, Builtins
 from flow.core.masked_exit.programs import (
     MAKE_FLAGS,
@@ -37,6 +36,7 @@ from flow.core.masked_exit.states import (
     with_status,
 )
 from flow.core.masked_exit.values import ANY, TOLD, UNKNOWN, numbers, tested, word_values
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -13,12 +13,12 @@ end. A command with nothing in it that can fail (``true``, ``echo done``) is emp
 
 from __future__ import annotations
 
-from flow.cheap_typing import TYPE_CHECKING, NamedTuple
 from flow.core.masked_exit.programs import alone, shell_text, silenced
 from flow.core.masked_exit.runner_names import report_of, runner_of
 from flow.core.masked_exit.shell import Node, commands, plain_command, plain_words
 from flow.core.masked_exit.simulation import process
 from flow.core.masked_exit.states import FAILED, PASSED, Run, State, TooMuch, inner_text
+from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,7 +7,6 @@ leaves it (``exit``, ``return``, ``break``) is put aside for whoever catches it.
 
 from __future__ import annotations
 
-from flow.cheap_typing import TYPE_CHECKING
 from flow.core.masked_exit.commands import Commands
 from flow.core.masked_exit.programs import is_filter
 from flow.core.masked_exit.shell import LAST, Node, base_name, plain_command
@@ -23,6 +22,7 @@ from flow.core.masked_exit.states import (
     with_status,
 )
 from flow.core.masked_exit.values import JOB, TOLD, UNKNOWN, fitting, word_values
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

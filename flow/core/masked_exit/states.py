@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from flow.cheap_typing import TYPE_CHECKING, NamedTuple
 from flow.core.masked_exit.programs import eval_text, without_shell
 from flow.core.masked_exit.runner_names import runner_of
 from flow.core.masked_exit.values import ANY, UNKNOWN
+from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

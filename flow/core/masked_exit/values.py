@@ -10,9 +10,9 @@ import re
 from fnmatch import fnmatchcase
 from itertools import product
 
-from flow.cheap_typing import TYPE_CHECKING
 from flow.core.masked_exit.programs import constant_test
 from flow.core.masked_exit.shell import LAST
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

@@ -5,10 +5,10 @@ The rows of commands and settings are data like those of :mod:`flow.core.secrets
 
 from __future__ import annotations
 
-from flow.cheap_typing import TYPE_CHECKING
 from flow.core.secrets import chance
 from flow.core.secrets.shape import Shape
 from flow.core.secrets.table import ALPHABETS, OPTIONS, SETTINGS, rows
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

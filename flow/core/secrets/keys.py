@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import re
 
-from flow.cheap_typing import TYPE_CHECKING
 from flow.core.secrets import chance
 from flow.core.secrets.shape import Shape
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

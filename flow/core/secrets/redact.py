@@ -13,9 +13,9 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from flow.cheap_typing import TYPE_CHECKING, NamedTuple
 from flow.core.secrets.shapes import BEHIND, REACH, Shape, shapes
 from flow.core.secrets.values import variants
+from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

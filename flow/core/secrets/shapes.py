@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import re
 
-from flow.cheap_typing import TYPE_CHECKING
 from flow.core.secrets import chance
 from flow.core.secrets import forms as secrets_forms
 from flow.core.secrets import keys as secrets_keys
 from flow.core.secrets.shape import BEHIND, REACH, Shape
 from flow.core.secrets.table import ALPHABETS, FORMED, PREFIXED, rows
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

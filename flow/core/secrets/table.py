@@ -8,7 +8,7 @@ made-up sample in the tests, its kind in docs/sandbox-secrets.md.
 
 from __future__ import annotations
 
-from flow.cheap_typing import TYPE_CHECKING
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,8 +11,8 @@ from __future__ import annotations
 import binascii
 import re
 
-from flow.cheap_typing import TYPE_CHECKING, NamedTuple
 from flow.core.secrets.chance import random
+from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

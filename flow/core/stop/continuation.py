@@ -6,7 +6,6 @@ is made visible, marked as what it is, and bounded. ``flow goal status`` has wha
 
 from __future__ import annotations
 
-from flow.cheap_typing import TYPE_CHECKING, NamedTuple
 from flow.core.decision import explain
 from flow.core.decision.explain import visible
 from flow.core.decision.verdict import clip
@@ -16,6 +15,7 @@ from flow.core.stop.hosts import MARK
 from flow.core.text.fit import TAIL_CHARACTERS, Block, as_many, cut_to, fitting, last_lines
 from flow.core.text.plain_output import plain_lines
 from flow.core.text.shell_quote import as_flow_runs, shell_word
+from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -5,11 +5,11 @@ Only what stands in quotes are the judge's own words; the rest is Flow's.
 
 from __future__ import annotations
 
-from flow.cheap_typing import TYPE_CHECKING
 from flow.core.decision.explain import visible
 from flow.core.decision.verdict import clip
 from flow.core.layout import sidecar_of
 from flow.core.text.fit import Block
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -38,7 +38,7 @@ cursor      By documentation only: ``conversation_id``, ``hook_event_name`` ``st
 
 from __future__ import annotations
 
-from flow.cheap_typing import Any, Literal, NamedTuple
+from flow.startup.typing import Any, Literal, NamedTuple
 
 HOSTS = ("claude", "codex", "gemini", "cursor")
 

@@ -7,9 +7,9 @@ goal that vanished from one that never was.
 
 from __future__ import annotations
 
-from flow.cheap_typing import TYPE_CHECKING, Literal, NamedTuple
 from flow.core import layout
 from flow.core.goal.lifecycle import TERMINAL
+from flow.startup.typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

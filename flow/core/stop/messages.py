@@ -5,10 +5,10 @@ To an agent that goes on: :mod:`flow.core.stop.continuation`.
 
 from __future__ import annotations
 
-from flow.cheap_typing import TYPE_CHECKING
 from flow.core.decision import explain
 from flow.core.stop.hosts import MARK
 from flow.core.stop.lost_goals import remedy, what_happened
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -5,10 +5,10 @@ Values only. Whoever calls brings the evaluation, the counters (``loop.json``) a
 
 from __future__ import annotations
 
-from flow.cheap_typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from flow.core.decision.decide import Opinion
 from flow.core.decision.explain import FLAKY
-from flow.core.sha import sha256
+from flow.startup.sha import sha256
+from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -7,7 +7,7 @@ whoever shows a goal shows those, and the next write to the file carries them.
 
 from __future__ import annotations
 
-from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from flow.cheap_typing import TYPE_CHECKING, NamedTuple
 from flow.core.decision.verdict import clip
+from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 
-from flow.cheap_typing import TYPE_CHECKING, NamedTuple
 from flow.core.tool_calls.rules import HARMLESS_REDIRECTION, MENTION, segments
+from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from flow.cheap_typing import TYPE_CHECKING
 from flow.core.decision.explain import visible
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from flow.core.tool_calls.rules import Act, Kind

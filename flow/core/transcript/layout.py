@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections import Counter
 
-from flow.cheap_typing import TYPE_CHECKING, NamedTuple
 from flow.core.decision.explain import visible
 from flow.core.transcript.model import Laid
 from flow.core.transcript.rows import cut
 from flow.core.untrusted.fences import LIMIT, Part
+from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

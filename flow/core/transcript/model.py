@@ -6,7 +6,7 @@ was. :func:`flow.core.transcript.layout.lay_out` makes of it what a judge is giv
 
 from __future__ import annotations
 
-from flow.cheap_typing import TYPE_CHECKING, Literal, NamedTuple
+from flow.startup.typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections import deque
 
-from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core.transcript.model import Entry
+from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from flow.core.transcript.model import EntryKind

@@ -8,9 +8,9 @@ characters and undecodable bytes are shown as escapes. Each of that is reported 
 
 from __future__ import annotations
 
-from flow.cheap_typing import NamedTuple
 from flow.core.decision.explain import visible
 from flow.core.untrusted import suspicious
+from flow.startup.typing import NamedTuple
 
 LIMIT = 8192
 """Bytes of one part, what Flow adds included (SPEC section 9.1)."""

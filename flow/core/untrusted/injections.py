@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from flow.cheap_typing import TYPE_CHECKING, NamedTuple
+from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

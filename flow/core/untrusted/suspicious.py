@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 
-from flow.cheap_typing import TYPE_CHECKING
 from flow.core.untrusted.injections import (
     ANY_OTHER_LANGUAGE,
     IMITATIONS,
@@ -17,6 +16,7 @@ from flow.core.untrusted.injections import (
     LOOK_ALIKES,
     OTHER_LANGUAGES,
 )
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

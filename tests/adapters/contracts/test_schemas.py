@@ -13,12 +13,12 @@ from jsonschema import Draft202012Validator
 from flow.adapters.contracts import check as contracts_check
 from flow.adapters.contracts import faults as contracts_faults
 from flow.adapters.contracts import schemas
-from flow.cheap_typing import get_args
 from flow.core.decision import verdict
 from flow.core.evidence import model as evidence_model
 from flow.core.goal import ids, lifecycle
 from flow.core.goal import model as goal_model
 from flow.errors import InputError, StorageError
+from flow.startup.typing import get_args
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

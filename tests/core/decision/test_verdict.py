@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from flow.cheap_typing import get_args
 from flow.core.decision.verdict import (
     HINT_LIMIT,
     REASON_LIMIT,
@@ -21,6 +20,7 @@ from flow.core.decision.verdict import (
     next_act,
 )
 from flow.core.goal.lifecycle import NON_TERMINAL, TERMINAL
+from flow.startup.typing import get_args
 
 PROPOSED = ProposedTransition("achieved", "why", 3, "p")
 VERDICT = Verdict(

@@ -463,7 +463,8 @@ def test_it_is_cheap_to_import() -> None:
     assert set(done.stdout.split()) <= {
         "__future__",
         "flow",
-        "flow.cheap_typing",
+        "flow.startup",
+        "flow.startup.typing",
         "flow.core",
         "flow.core.stop",
         "flow.core.stop.hosts",

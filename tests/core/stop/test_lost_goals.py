@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from flow.cheap_typing import get_args
 from flow.core.goal.lifecycle import NON_TERMINAL, TERMINAL
 from flow.core.goal.model import goal_from_document
 from flow.core.stop import lost_goals
 from flow.core.stop import messages as stop_messages
 from flow.core.stop.lost_goals import KnownGoal, Loss, LossKind, SessionNotes
+from flow.startup.typing import get_args
 from tests.app.fakes import criterion, goal_document
 
 KNOWN = KnownGoal("issue-4", "run-1", "main", ("active",), "c")

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flow.cheap_typing import get_args
 from flow.core.decision.decide import Decision, Measured, Opinion, Silence
 from flow.core.stop import policy as stop_policy
 from flow.core.stop.policy import Limits, Loop, Recent
+from flow.startup.typing import get_args
 
 MODES = ("off", "warn", "block", "evaluator-loop")
 ROWS = (

@@ -9,7 +9,7 @@ from __future__ import annotations
 from fractions import Fraction
 from math import inf, isfinite, nextafter
 
-from flow.cheap_typing import TYPE_CHECKING
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from typing import Self

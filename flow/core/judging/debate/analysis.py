@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from itertools import combinations
 
-from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 from flow.core.judging.common.numbers import exact, shown
 from flow.core.judging.debate import model as debate_model
 from flow.core.judging.debate.model import CRITERION_LIMIT, OVERALL_LIMIT
 from flow.core.judging.debate.report import inert, quoted
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 
-from flow.cheap_typing import TYPE_CHECKING, NamedTuple
 from flow.core.decision.explain import visible
 from flow.errors import InputError
+from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

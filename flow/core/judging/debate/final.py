@@ -5,7 +5,6 @@ The headings of the consensus report are the seed's.
 
 from __future__ import annotations
 
-from flow.cheap_typing import TYPE_CHECKING
 from flow.core.judging.common.numbers import apart, exact, shown
 from flow.core.judging.debate import analysis as debate_analysis
 from flow.core.judging.debate import model as debate_model
@@ -15,6 +14,7 @@ from flow.core.judging.debate.report import inert, quoted
 from flow.core.judging.debate.result import initial, revisions
 from flow.core.judging.debate.words import speaks
 from flow.core.untrusted.fences import LABEL
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -10,9 +10,9 @@ from fractions import Fraction
 from itertools import pairwise
 from statistics import median
 
-from flow.cheap_typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 from flow.core.judging.common.numbers import exact, shown
 from flow.core.judging.common.quotes import LEAST_QUOTE, founded
+from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import re
 
-from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core.decision.explain import visible
 from flow.core.judging.common.numbers import shown
 from flow.core.judging.debate import section as debate_section
@@ -18,6 +17,7 @@ from flow.core.judging.debate.model import overall, total
 from flow.core.judging.debate.points import KINDS, numbered
 from flow.core.judging.debate.prompt import QUESTIONS
 from flow.core.judging.debate.section import Altered
+from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from flow.core.judging.debate.model import Mark, Position

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from flow.cheap_typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from flow.core.judging.common.numbers import at_most
 from flow.core.judging.debate import analysis as debate_analysis
 from flow.core.judging.debate import model as debate_model
 from flow.core.judging.debate import points as debate_points
+from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

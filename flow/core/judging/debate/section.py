@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 from flow.core.judging.debate.model import (
     RECOMMENDATIONS,
     Mark,
@@ -13,6 +12,7 @@ from flow.core.judging.debate.model import (
 )
 from flow.core.judging.debate.points import Point
 from flow.core.judging.debate.reply import Answered
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 
-from flow.cheap_typing import TYPE_CHECKING
 from flow.core.decision.explain import names
 from flow.core.judging.common.numbers import exact, shown
 from flow.core.judging.debate.prompt import QUESTIONS
 from flow.core.untrusted import suspicious
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Mapping, Sequence

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from flow.cheap_typing import TYPE_CHECKING, NamedTuple
 from flow.core.decision.decide import JudgedCriterion
 from flow.core.judging.common.numbers import apart, at_most, exact
+from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,9 +6,9 @@ here, and it can only lower them: the least that any of them says is what the op
 
 from __future__ import annotations
 
-from flow.cheap_typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from flow.core.decision.decide import JudgedCriterion
 from flow.core.judging.goal.ballots import Tally
+from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

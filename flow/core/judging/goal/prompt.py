@@ -6,9 +6,9 @@ person, an agent or a command wrote is between fences.
 
 from __future__ import annotations
 
-from flow.cheap_typing import TYPE_CHECKING, NamedTuple
 from flow.core.judging.goal.bundle import MOST_ITEMS, PROMPT_LIMIT, fair_limit, rotated
 from flow.core.untrusted.fences import LIMIT, SOURCE_LIMIT, Fenced, Part, fence
+from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

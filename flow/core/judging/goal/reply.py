@@ -6,7 +6,6 @@ is not the asked-for shape, or contradicts itself, is no answer at all.
 
 from __future__ import annotations
 
-from flow.cheap_typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 from flow.core.decision.decide import JudgedCriterion, JudgedStatus
 from flow.core.decision.explain import visible
 from flow.core.decision.verdict import HINT_LIMIT, BlockerType, VerdictName, clip
@@ -15,6 +14,7 @@ from flow.core.judging.common.quotes import QuotableTexts, distinct, is_long_eno
 from flow.core.judging.common.shapes import are_texts
 from flow.core.untrusted import suspicious
 from flow.core.untrusted.fences import blunt
+from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

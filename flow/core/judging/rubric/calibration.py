@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from math import sqrt
 
-from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core.decision.explain import visible
 from flow.core.judging.rubric import rules
 from flow.core.judging.rubric.model import Rubric, RubricCriterion
 from flow.errors import ContractError, Fault
+from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

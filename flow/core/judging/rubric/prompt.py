@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import json
 
-from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 from flow.core.decision.explain import visible
 from flow.core.untrusted.fences import Part, fence
 from flow.errors import InputError
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

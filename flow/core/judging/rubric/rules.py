@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 
-from flow.cheap_typing import TYPE_CHECKING, Any
 from flow.core.decision.explain import visible
 from flow.errors import Fault
+from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 from flow.core.decision.explain import names, visible
 from flow.core.decision.verdict import clip
 from flow.core.judging.scorecard.model import (
@@ -14,6 +13,7 @@ from flow.core.judging.scorecard.model import (
     recommendations,
     stored,
 )
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from decimal import ROUND_HALF_UP, Decimal
 
-from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 from flow.core.decision.explain import visible
 from flow.core.judging.scorecard.model import COMPARED, NAMES, composite, grade, stored, tenths
 from flow.errors import InputError
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

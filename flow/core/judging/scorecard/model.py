@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from decimal import ROUND_HALF_UP, Decimal
 
-from flow.cheap_typing import TYPE_CHECKING, NamedTuple
 from flow.core.judging.common.numbers import within
+from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 
-from flow.cheap_typing import TYPE_CHECKING, Any, NamedTuple
 from flow.core.judging.goal.bundle import PROMPT_LIMIT
 from flow.core.judging.scorecard.history import mean_text
 from flow.core.judging.scorecard.model import CONSISTENCY, DIMENSIONS
 from flow.core.untrusted.fences import Fenced, Part, fence
 from flow.errors import InputError
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

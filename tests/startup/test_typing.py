@@ -1,4 +1,4 @@
-"""``flow.cheap_typing`` behaves as ``typing`` does, as far as Flow uses it (docs/adr/0016)."""
+"""``flow.startup.typing`` behaves as ``typing`` does, as far as Flow uses it (docs/adr/0016)."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import typing
 
 import pytest
 
-from flow import cheap_typing
-from flow.cheap_typing import Literal, NamedTuple, cast, get_args
+from flow.startup import typing as fast_typing
+from flow.startup.typing import Literal, NamedTuple, cast, get_args
 from tests.support import ROOT
 
 
@@ -111,9 +111,9 @@ def test_literals_are_the_tuple_of_their_values() -> None:
 
 
 def test_it_offers_nothing_that_typing_does_not() -> None:
-    for name in cheap_typing.__all__:
+    for name in fast_typing.__all__:
         assert hasattr(typing, name), name
-        assert hasattr(cheap_typing, name), name
+        assert hasattr(fast_typing, name), name
 
 
 def test_no_module_of_the_hook_imports_typing() -> None:

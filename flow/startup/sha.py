@@ -5,7 +5,7 @@ On much data OpenSSL is many times faster, so :func:`new` asks how much there is
 
 from __future__ import annotations
 
-from flow.cheap_typing import TYPE_CHECKING, Literal
+from flow.startup.typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from hashlib import _Hash, sha1, sha256
