@@ -51,6 +51,19 @@ PROXIES = ("all_proxy", "http_proxy", "https_proxy", "no_proxy")
 TESTS_DEPTH = len(Path(__file__).parent.parts)
 INSIDE = ("adapters", "app", "core", "hostile", "render", "support", "test_house.py", "wiring")
 """What ``--fast`` runs, but for tests marked ``slow``; of the others those marked ``smoke``."""
+GIT_CONFIG = b"""\
+[user]
+\tname = A Tester
+\temail = tester@example.org
+[init]
+\tdefaultBranch = main
+\tdefaultObjectFormat = sha1
+\tdefaultRefFormat = files
+[commit]
+\tgpgsign = false
+[gc]
+\tauto = 0
+"""
 IN_CI = os.environ.get("CI") == "true"
 
 hypothesis_settings.register_profile(
@@ -120,37 +133,34 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 @pytest.fixture(scope="session")
-def _homes(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("homes")
+def _homes(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return str(tmp_path_factory.mktemp("homes"))
 
 
 @pytest.fixture(autouse=True)
 def _watched() -> Iterator[None]:
-    """A look at the real home and the project before the test, and another after all it undoes."""
-    before = guard.look()
+    """A look at the real home and the project after the test and all it undoes."""
+    guard.begin()
     yield
-    problems = guard.changes(before)
+    problems = guard.changes()
     if problems:
         pytest.fail("; ".join(problems), pytrace=False)
 
 
 @pytest.fixture(autouse=True)
-def home(_watched: None, _homes: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def home(_watched: None, _homes: str, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A home for this test alone, beside ``tmp_path``.
 
     git's identity is in its ``.gitconfig``, not in ``GIT_*`` variables, which Flow removes.
     """
-    folder = _homes / str(next(_numbers))
-    folder.mkdir()
-    (folder / ".gitconfig").write_text(
-        "[user]\n\tname = A Tester\n\temail = tester@example.org\n"
-        "[init]\n\tdefaultBranch = main\n"
-        "\tdefaultObjectFormat = sha1\n\tdefaultRefFormat = files\n"
-        "[commit]\n\tgpgsign = false\n[gc]\n\tauto = 0\n"
-    )
-    monkeypatch.setenv("HOME", str(folder))
-    monkeypatch.setenv("FLOW_STATE_DIR", str(folder / "flow-state"))
-    return folder
+    folder = f"{_homes}/{next(_numbers)}"
+    os.mkdir(folder)
+    file = os.open(f"{folder}/.gitconfig", os.O_WRONLY | os.O_CREAT, 0o666)
+    os.write(file, GIT_CONFIG)  # each test has one: four calls are as few as will do
+    os.close(file)
+    monkeypatch.setenv("HOME", folder)
+    monkeypatch.setenv("FLOW_STATE_DIR", f"{folder}/flow-state")
+    return Path(folder)
 
 
 @pytest.fixture
