@@ -166,6 +166,7 @@ def silent(found: Answer | NoAnswer, kind: str) -> NoAnswer:
     return found
 
 
+@pytest.mark.cold
 def test_an_answer_comes_with_its_usage_and_leaves_nothing(
     service: Service, tmp_path: Path
 ) -> None:
@@ -341,6 +342,7 @@ def test_the_cli_takes_no_reply_of_another_shape(tmp_path: Path) -> None:
     assert len(api.calls) == len(SHAPES)
 
 
+@pytest.mark.cold
 def test_one_that_never_answers_is_ended(service: Service, tmp_path: Path) -> None:
     with service.server(service.silence) as api:
         asked = service.ask(api, tmp_path)
