@@ -69,13 +69,13 @@ def continuation(
     shown = [r for r in rows if r.outcome == "failed" or r.criterion_id in found.proof_lost]
     judged = [] if found.opinion is None else by_the_judge(goal, rows, found.opinion)
     waiting = [r for r in rows if r not in shown and _is_open(goal, r) and found.opinion is None]
-    again = nothing_moved(step)
+    again, follows = nothing_moved(step), step.loop.continuations > 1
     head = _head(goal, verdict, found, shown, waiting, bool(judged), step)
     part = limit // 5
     foot = [
         *as_many(_violations(goal, found.violations), part, size),
         *as_many(_undecided(waiting), part, size),
-        *(cut_to(line, part // 2, size) for line in _rules(goal, again)),
+        *(cut_to(line, part // 2, size) for line in _rules(goal, follows)),
         *_what_to_do(goal, shown, bool(judged)),
         *_endings(step, found),
     ]
@@ -138,7 +138,7 @@ def _head(
     head = [f"{MARK} Goal {goal.id} is not done: {why}."]
     if step.loop.stuck_turns:
         head += _again(step, failed or lost, bool(found.violations))
-    if nothing_moved(step):
+    if step.loop.continuations > 1:  # the first one of this prompt has said it
         return head
     return [*head, f"It is to be true that: {clip(visible(goal.outcome.strip()), _TEXT)}"]
 
@@ -209,6 +209,8 @@ def _command(goal: Goal, criterion: Criterion) -> list[str]:
 def _tail(text: str, most: int) -> list[str]:
     """The last lines of an output, escaped, in at most ``TAIL_CHARACTERS``."""
     lines = [clip(visible(line), 300) for line in plain_lines(text)[-most:]]
+    while lines and not lines[0].strip():
+        del lines[0]
     return [f"  | {line}" for line in last_lines(lines, TAIL_CHARACTERS)]
 
 
@@ -257,11 +259,11 @@ def _unjudged(row: CriterionResult) -> bool:
     return row.outcome == "not_run" and row.reason == explain.FUZZY
 
 
-def _rules(goal: Goal, again: bool) -> list[str]:
+def _rules(goal: Goal, follows: bool) -> list[str]:
     lines = []
-    if goal.allowed_paths and not again:
+    if goal.allowed_paths and not follows:
         lines.append(f"You may change {explain.names(goal.allowed_paths, 20)}.")
-    if goal.protected_paths and not again:
+    if goal.protected_paths and not follows:
         names = explain.names(goal.protected_paths, 20)
         lines.append(f"A changed file below {names} will wait for a person.")
     denied = f"; {explain.names(goal.denied_paths, 20)} are denied" if goal.denied_paths else ""

@@ -59,7 +59,8 @@ def verdict(*rows: CriterionResult, **more: Any) -> Verdict:
 
 
 def say(verdict: Verdict, tails: dict[str, str] | None = None, **more: Any) -> str:
-    loop = Loop("issue-4", stuck_turns=more.pop("equal", 0), in_row=more.pop("in_row", 1))
+    counts = {name: more.pop(name, 1) for name in ("continuations", "in_row")}
+    loop = Loop("issue-4", stuck_turns=more.pop("equal", 0), **counts)
     endings = tuple(Ending(*each) for each in more.pop("endings", [("stuck", 3)]))
     step = Step("continue", "", loop, endings, more.pop("last", False))
     limits = {"limit": more.pop("limit", 9500), "size": more.pop("size", len)}
@@ -158,9 +159,9 @@ def test_no_two_equal_stops_have_the_same_text() -> None:
 
 def test_where_nothing_moved_only_what_is_new_is_said_again() -> None:
     output = "\n".join(f"line {n}" for n in range(1, 10))
-    text = say(
-        verdict(row("AC1"), row("AC3")), dict.fromkeys(["AC1", "AC3"], output), equal=1, in_row=2
-    )
+    rows = verdict(row("AC1"), row("AC3"))
+    tails = dict.fromkeys(["AC1", "AC3"], output)
+    text = say(rows, tails, equal=1, in_row=2, continuations=2)
     assert text.splitlines() == [
         "FLOW_GOAL_CONTINUATION Goal issue-4 is not done: AC1 and AC3 failed.",
         "Nothing changed in what passes since the last stop. No file changed either.",
@@ -185,9 +186,11 @@ def test_where_nothing_moved_only_what_is_new_is_said_again() -> None:
         ),
         "After 3 more stops without progress the goal is marked failed.",
     ]
-    edited = say(verdict(row("AC1")), {"AC1": output}, equal=1)
+    edited = say(verdict(row("AC1")), {"AC1": output}, equal=1, continuations=2)
     assert "as Flow runs it: " in edited
     assert "  | line 1\n" in edited
+    assert "It is to be true that" not in edited
+    assert "You may change" not in edited
 
 
 def test_several_criteria_share_the_lines_of_output() -> None:
