@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from flow.core.goal.model import Criterion, Goal
     from flow.core.stop.policy import Ending, Step
 
-TAIL_LINES = 20
+TAIL_LINES = 15
 """The most lines of outputs' ends that a continuation shows; several criteria share them."""
 TAIL_LINES_LEAST = 6
 """The most lines of one output's end, however many criteria are open."""
@@ -69,7 +69,7 @@ def continuation(
     shown = [r for r in rows if r.outcome == "failed" or r.criterion_id in found.proof_lost]
     judged = [] if found.opinion is None else by_the_judge(goal, rows, found.opinion)
     waiting = [r for r in rows if r not in shown and _is_open(goal, r) and found.opinion is None]
-    again, follows = nothing_moved(step), step.loop.continuations > 1
+    again, follows = _nothing_moved(step), step.loop.continuations > 1
     head = _head(goal, verdict, found, shown, waiting, bool(judged), step)
     part = limit // 5
     foot = [
@@ -81,8 +81,8 @@ def continuation(
     ]
     more = f"and {len(shown)} more that failed: flow goal status {goal.id}"
     room = limit - size("\n".join([*head, "", *foot, more])) - 100
-    lines = max(TAIL_LINES // max(len(shown), 1), TAIL_LINES_LEAST)
-    failed = [_failed(goal, row, found, lines, again) for row in shown]
+    most = max(TAIL_LINES // max(len(shown), 1), TAIL_LINES_LEAST)
+    failed = [_failed(goal, row, found, most, again) for row in shown]
     blocks, left = fitting(failed + judged, room, size, len(shown) + len(judged))
     if left:
         blocks.append([f"and {left} more that are open: flow goal status {goal.id}", ""])
@@ -90,7 +90,7 @@ def continuation(
     return cut_to(text, limit, size)
 
 
-def nothing_moved(step: Step) -> bool:
+def _nothing_moved(step: Step) -> bool:
     """Whether the stop before was answered on the same files, with the same criteria open."""
     return step.loop.stuck_turns > 0 and step.loop.in_row > 1
 
@@ -147,7 +147,7 @@ def _again(step: Step, ids: Sequence[str], outside: bool) -> list[str]:
     """What is said first where the stop before came to the same."""
     times = step.loop.stuck_turns
     since = "the last stop" if times == 1 else f"{times} stops"
-    files = " No file changed either." if nothing_moved(step) else ""
+    files = " No file changed either." if _nothing_moved(step) else ""
     if ids:
         why = f"why {_names(ids)} still {'fail' if len(ids) > 1 else 'fails'}"
     elif outside:

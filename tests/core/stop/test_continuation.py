@@ -200,7 +200,7 @@ def test_several_criteria_share_the_lines_of_output() -> None:
         say(verdict(*map(row, ids[:count])), dict.fromkeys(ids, output)).count("  | line ")
         for count in (1, 2, 3)
     ]
-    assert counts == [20, 20, 18]
+    assert counts == [15, 14, 18]
 
 
 def opinion(*rows: JudgedCriterion, **more: Any) -> Opinion:
@@ -325,7 +325,7 @@ def test_only_the_last_lines_and_the_newest_first_to_stay() -> None:
     tail = "\n".join(f"line {n}" for n in range(100))
     text = say(verdict(row("AC1")), {"AC1": tail})
     lines = [line for line in text.splitlines() if line.startswith("  | ")]
-    assert lines == [f"  | line {n}" for n in range(80, 100)]
+    assert lines == [f"  | line {n}" for n in range(85, 100)]
     long = say(verdict(row("AC1")), {"AC1": "x" * 1000 + "\n" + "y" * 1000})
     lines = [line for line in long.splitlines() if line.startswith("  | ")]
     assert all(len(line) == 304 for line in lines)
