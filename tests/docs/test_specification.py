@@ -19,11 +19,13 @@ from flow.core.decision.verdict import CriterionResult, Verdict
 from flow.core.goal.lifecycle import TABLE
 from flow.core.setting_keys import KEYS
 from flow.core.settings import config_rows, merge
+from flow.core.stop.policy import CONTINUE
 from flow.helpers.table import HELPERS
 from tests.support import ROOT
 
 PAGE = Path(ROOT, "docs/reference/specification.md").read_text(encoding="utf-8")
 SPANS = [re.sub(r"\s+", " ", span) for span in re.findall(r"(?<!`)`([^`]+)`(?!`)", PAGE)]
+MODES = ("warn", "block", "evaluator-loop")
 FOREIGN = {"runAgent", "throwOnFail", "showUntrackedFiles"}
 """Names of the seeds and of git that Flow itself never writes."""
 
@@ -184,6 +186,26 @@ def test_its_files_lie_where_flow_puts_them() -> None:
         if re.match(r"(schemas|hooks|bin)/[\w./-]+$", span):
             assert Path(ROOT, span).exists(), span
     assert set(re.findall(r"\b[a-z-]+\.sh\b", section("5"))) == {f"{name}.sh" for name in HELPERS}
+
+
+STOPS = {
+    "a `must_pass` criterion failed": "failed",
+    "violation": "violation",
+    "nothing failed, a proof was lost": "proof_lost",
+    "nothing failed, some inconclusive": "inconclusive",
+    "fuzzy criteria left": "judge_not_achieved",
+    "all proved": "proved",
+    "untrusted, waiting, unreadable": "untrusted",
+}
+
+
+def test_what_continues_at_a_stop_is_the_table() -> None:
+    told = [row for row in rows(section("6")) if len(row) == 4]
+    for words, name in STOPS.items():
+        (cells,) = (row[1:] for row in told if row[0].startswith(words))
+        cells = [cells[0], cells[1], cells[1] if cells[2] == "the same" else cells[2]]
+        goes_on = {mode for mode, cell in zip(MODES, cells, strict=True) if "continue" in cell}
+        assert goes_on == CONTINUE.get(name, frozenset()), name  # type: ignore[call-overload]
 
 
 def test_its_lifecycle_is_the_table() -> None:

@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
 AT_ONCE = 25
 """Runs with one seed."""
-THEME_OF = dict.fromkeys(("R2", "R6"), "git")
-THEME_OF |= dict.fromkeys(("R3", "R4"), "steering")
-THEME_OF |= dict.fromkeys(("R5",), "none")
-THEME_OF |= dict.fromkeys(("R23", "U3"), "contract")
-THEME_OF |= dict.fromkeys(("U1", "U7"), "proofs")
-THEME_OF |= dict.fromkeys(("U4", "U5"), "hook")
-THEME_OF |= {"R1": "stamps", "R9": "files", "R12": "files"}
+THEME_OF = dict.fromkeys(("I99", "I103"), "git")
+THEME_OF |= dict.fromkeys(("I100", "I101"), "steering")
+THEME_OF |= dict.fromkeys(("I102",), "none")
+THEME_OF |= dict.fromkeys(("I106", "I108"), "contract")
+THEME_OF |= dict.fromkeys(("I107", "I111"), "proofs")
+THEME_OF |= dict.fromkeys(("I109", "I110"), "hook")
+THEME_OF |= {"I98": "stamps", "I104": "files", "I105": "files"}
 """The mischief that a kind of fault is looked for with, where nothing else is asked for."""
 OF_A_KIND = 5
 """So many sequences that end in the same words are cut down."""

@@ -1,4 +1,4 @@
-"""One short sequence, or a few, for each kind of fault that was found once.
+"""One short sequence, or a few, for each kind of fault that was found once (HAZARD I).
 
 They are what the random search finds, cut down. On a Flow that has the fault each of them ends in
 :class:`Undeserved`; on one that has not they end in silence.
@@ -34,7 +34,7 @@ HONEST: Sequence[Sequence[Step]] = (
 """An agent that does what it should: these must end as achieved."""
 
 DIRECTED: Mapping[str, Sequence[Sequence[Step]]] = {
-    "R1": (
+    "I98": (
         (
             _("create"),
             _("map", path="docs/guide.md"),
@@ -52,7 +52,7 @@ DIRECTED: Mapping[str, Sequence[Sequence[Step]]] = {
             CONFIRM,
         ),
     ),
-    "R2": (
+    "I99": (
         (
             _("create", commands=[SCRIPT]),
             GOOD,
@@ -63,7 +63,7 @@ DIRECTED: Mapping[str, Sequence[Sequence[Step]]] = {
         (_("create"), GOOD, EVALUATE, _("git", argv=["config", "core.hooksPath", "docs"]), CONFIRM),
         (_("create"), GOOD, EVALUATE, _("replace"), CONFIRM),
     ),
-    "R3": (
+    "I100": (
         (
             _("settings", goals={"outputLimitBytes": 1}),
             _("create", commands=[SCRIPT]),
@@ -83,11 +83,11 @@ DIRECTED: Mapping[str, Sequence[Sequence[Step]]] = {
             EVALUATE,
         ),
     ),
-    "R23": (
+    "I106": (
         (_("create"), GOOD, EVALUATE, _("revoke"), CONFIRM),
         (_("create"), GOOD, EVALUATE, _("settings", goals={"denied_paths": ["src/**"]}), CONFIRM),
     ),
-    "R4": (
+    "I101": (
         (
             _("create", allowed=[], local_denied=["secrets/**"]),
             GOOD,
@@ -96,11 +96,11 @@ DIRECTED: Mapping[str, Sequence[Sequence[Step]]] = {
             EVALUATE,
         ),
     ),
-    "R5": (
+    "I102": (
         (_("create", commands=[f"{TESTS}; rc=$?; [ $rc -le 1 ]"]), EVALUATE),
         (_("create", commands=[SCRIPT]), _("script", means="dropped"), EVALUATE),
     ),
-    "R6": (
+    "I103": (
         (
             _("edit", path="docs/guide.md"),
             _("commit"),
@@ -118,7 +118,7 @@ DIRECTED: Mapping[str, Sequence[Sequence[Step]]] = {
             EVALUATE,
         ),
     ),
-    "R9": (
+    "I104": (
         (_("create", allowed=["src/**/"]), GOOD, EVALUATE),
         (
             _("create", allowed=[], denied=["secrets/** "]),
@@ -127,7 +127,7 @@ DIRECTED: Mapping[str, Sequence[Sequence[Step]]] = {
             EVALUATE,
         ),
     ),
-    "R12": (
+    "I105": (
         (
             _("create"),
             GOOD,
@@ -147,7 +147,7 @@ DIRECTED: Mapping[str, Sequence[Sequence[Step]]] = {
         ),
         (_("create"), GOOD, EVALUATE, _("edit", path=JOURNAL, text="---\nx: 1\n---\n"), EVALUATE),
     ),
-    "U1": (
+    "I107": (
         (_("create", commands=[SCRIPT]), _("script", means="cheat"), EVALUATE),
         (_("create", commands=[SHIMMED]), GOOD, _("shim"), EVALUATE),
         (
@@ -163,11 +163,11 @@ DIRECTED: Mapping[str, Sequence[Sequence[Step]]] = {
             EVALUATE,
         ),
     ),
-    "U3": (
+    "I108": (
         (_("create"), _("goal_file", change="weaken"), _("trust_digest"), CONFIRM),
         (_("create"), _("goal_file", change="weaken"), _("trust_digest", agent=False), CONFIRM),
     ),
-    "U4": (
+    "I109": (
         (_("create"), STOP, _("goal_file", change="delete"), STOP),
         (_("create"), STOP, _("goal_file", change="cancelled"), STOP),
         (_("create"), STOP, _("goal_file", change="draft"), STOP),
@@ -178,8 +178,10 @@ DIRECTED: Mapping[str, Sequence[Sequence[Step]]] = {
         (_("create"), _("claim", session="nobody"), STOP),
         (_("create"), STOP, _("settings", goals={"enabled": False}), STOP),
     ),
-    "U5": ((BLOCKED, STOP, _("second", agent=False), _("claim", session="s1", goal="easy"), STOP),),
-    "U7": (
+    "I110": (
+        (BLOCKED, STOP, _("second", agent=False), _("claim", session="s1", goal="easy"), STOP),
+    ),
+    "I111": (
         (
             _("create", commands=[SCRIPT, TESTS]),
             _("script", means="cheat", spill="conftest.py"),

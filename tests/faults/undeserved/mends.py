@@ -30,7 +30,7 @@ class Stale(AssertionError):
 
 
 MENDS: Mapping[str, Sequence[Edit]] = {
-    "R1 stamps are believed where nothing is written back": (
+    "I98 stamps are believed where nothing is written back": (
         Edit(
             "flow.adapters.worktree.contents:Contents._tells_later",
             "self._unflushed += status.st_size + 4096",
@@ -38,53 +38,53 @@ MENDS: Mapping[str, Sequence[Edit]] = {
         ),
         Edit("flow.adapters.worktree.scan:Asked.chosen", "if self.deciding is None", "if True"),
     ),
-    "R2 guards are looked at before the commands only": (
+    "I99 guards are looked at before the commands only": (
         Edit("flow.app.evaluation.observing:_with_guards", "*again.guards)", ")"),
     ),
-    "R2 a proposal does not hold the guards": (
+    "I99 a proposal does not hold the guards": (
         Edit(
             "flow.app.transitions.closing:what_moved",
             'differences(proposal["guards"], now.guards)',
             "()",
         ),
     ),
-    "R3 what was cut is not read": (
+    "I100 what was cut is not read": (
         Edit(
             "flow.adapters.attribution.attribute:Attributor._output_end",
             "result.output_end or",
             "None or",
         ),
     ),
-    "R23 confirm asks nobody for trust": (
+    "I106 confirm asks nobody for trust": (
         Edit("flow.app.transitions.closing:what_moved", "if not trusted:", "if False:"),
     ),
-    "R23 confirm knows what was denied": (
+    "I106 confirm knows what was denied": (
         Edit(
             "flow.app.transitions.closing:what_moved",
             "moved += _outside",
             "moved += [] and _outside",
         ),
     ),
-    "R4 what the settings denied at the start is forgotten": (
+    "I101 what the settings denied at the start is forgotten": (
         Edit(
             "flow.core.boundary.changes:Baseline.settings_denied", "if not self.settings", "if True"
         ),
         Edit("flow.wiring.parts:Parts.take_settings_of", "if pins == self._pins:", "if True:"),
     ),
-    "R5 a reported failure is not read": (
+    "I102 a reported failure is not read": (
         Edit("flow.core.attribution.attribute:reported_failure", "if reading.inverted", "if True"),
     ),
-    "R6 a tag before the branch": (
+    "I103 a tag before the branch": (
         Edit(
             "flow.adapters.git.names:resolve",
             "suffix = _SUFFIX.search(name)",
             "return git.commit_of(repo, name)",
         ),
     ),
-    "R6 origin/HEAD leads anywhere": (
+    "I103 origin/HEAD leads anywhere": (
         Edit("flow.adapters.git.names:remote_default", "and not _leads_out(repo, ORIGIN_HEAD)", ""),
     ),
-    "R9 blanks at the end": (
+    "I104 blanks at the end": (
         Edit(
             "flow.core.boundary.globs:without_end_blanks",
             'cut = pattern.rstrip(" ")',
@@ -92,49 +92,49 @@ MENDS: Mapping[str, Sequence[Edit]] = {
         ),
         Edit("flow.core.boundary.globs:why_not", "if pattern[-1].isspace()", "if False"),
     ),
-    "R9 src/**/ is src/**": (
+    "I104 src/**/ is src/**": (
         Edit("flow.core.boundary.globs:_needle", "return None  # ``src/**/``", "pass #"),
     ),
-    "R12 a journal may be a program": (
+    "I105 a journal may be a program": (
         Edit(
             "flow.core.boundary.rules:OwnFiles.__call__",
             "and all(entry is None or entry.mode == REGULAR for entry in entries)",
             "",
         ),
     ),
-    "R12 a name makes a file Flow's": (
+    "I105 a name makes a file Flow's": (
         Edit("flow.adapters.ledger.own_marks:_Look.foreign", "change = self._change", 'return ""'),
     ),
-    "U1 amendments are not told": (
+    "I107 amendments are not told": (
         Edit("flow.app.transitions.confirming:contract_steps", "since.reverse()", "return (), ()"),
     ),
-    "U1 changes of the proof are not told": (
+    "I107 changes of the proof are not told": (
         Edit(
             "flow.app.transitions.confirming:_proof",
             "if desk.proof is None:\n",
             'if True:\n        return ProofChange("", (), ())\n',
         ),
     ),
-    "U1 by-products are not told": (
+    "I107 by-products are not told": (
         Edit(
             "flow.app.transitions.confirming:question",
             "left_behind=report.by_products",
             "left_behind=()",
         ),
     ),
-    "U3 a named contract is proposed like a trusted one": (
+    "I108 a named contract is proposed like a trusted one": (
         Edit("flow.wiring.naming:named", 'if known["digest"] == loaded.contract:', "if True:"),
     ),
-    "U4 a goal that vanished is not missed": (
+    "I109 a goal that vanished is not missed": (
         Edit("flow.core.stop.lost_goals:losses", "found = []", "return []"),
     ),
-    "U4 a made-up session's claim is silent": (
+    "I109 a made-up session's claim is silent": (
         Edit("flow.app.stop.handle:_owner", "unheard = owner is not None", "unheard = False"),
     ),
-    "U5 two goals of a session are none": (
+    "I110 two goals of a session are none": (
         Edit("flow.app.stop.handle:_choose", "    if mine:", "    if len(mine) == 1:"),
     ),
-    "U7 all that commands leave behind is harmless": (
+    "I111 all that commands leave behind is harmless": (
         Edit("flow.core.boundary.leftovers:is_harmless", "path = path.lower()", "return True"),
     ),
 }
