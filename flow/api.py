@@ -64,8 +64,8 @@ def evaluate(
 
     ``timeout_seconds`` limits each command that has no limit of its own; ``repeat`` is how often
     each one runs, over the contract's ``evaluator.repeat``; ``judge_backend``
-    (``BACKEND[:MODEL]``) is asked instead of the judges that settings and goal name. See SPEC
-    section 3 for what is run, written and decided, and :mod:`flow.errors` for what may be raised.
+    (``BACKEND[:MODEL]``) is asked instead of the judges that settings and goal name. See
+    SPEC 3 for what is run, written and decided, and :mod:`flow.errors` for what may be raised.
     """
     request = Request(
         goal_id,

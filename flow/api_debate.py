@@ -1,4 +1,4 @@
-"""``debate`` and its values (SPEC section 9.4): several judges, and what they agree on.
+"""``debate`` and its values (SPEC 9.4): several judges, and what they agree on.
 
 >>> from flow import debate
 >>> result = debate("src/api/users.ts", "Implement a REST API for users", kind="code")

@@ -1,4 +1,4 @@
-"""``judge`` and its values (SPEC section 9.2): an independent opinion on anything, by a rubric.
+"""``judge`` and its values (SPEC 9.2): an independent opinion on anything, by a rubric.
 
 >>> from flow import Rubric, RubricCriterion, judge
 >>> rubric = Rubric("Changelog", [RubricCriterion("users-first", "Says what changes for users")])

@@ -1,4 +1,4 @@
-"""``scorecard`` and its values (SPEC section 9.3): how well an execution of a skill or agent went.
+"""``scorecard`` and its values (SPEC 9.3): how well an execution of a skill or agent went.
 
 >>> from flow import scorecard
 >>> card = scorecard("commit", file="session.jsonl")

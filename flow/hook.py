@@ -1,4 +1,4 @@
-"""``flow hook stop``: what a coding agent's host calls when the agent stops (SPEC section 6).
+"""``flow hook stop``: what a coding agent's host calls when the agent stops (SPEC 6).
 
 The host's JSON comes on standard input. Whatever happens, one JSON object goes to standard output
 and the exit status is 0: a hook that fails says so in its answer, and lets the agent stop.
@@ -95,7 +95,7 @@ def main(words: Sequence[str]) -> int:
 
 
 def judge(words: Sequence[str]) -> int:
-    """Answer one stop in auto mode (SPEC section 9.3). Raises nothing; returns 0."""
+    """Answer one stop in auto mode (SPEC 9.3). Raises nothing; returns 0."""
     try:
         with ctrl_c.HEARD:
             _, head = _options(words)

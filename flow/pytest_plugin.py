@@ -1,4 +1,4 @@
-"""The pytest plugin: a judge in tests (SPEC section 9.2).
+"""The pytest plugin: a judge in tests (SPEC 9.2).
 
 Fixtures: ``judge(subject, rubric, ...)`` as :func:`flow.judge`, and ``assert_passes_rubric(subject,
 rubric, ...)``, which shows the table of criteria where it fails. Which judge answers:

@@ -51,7 +51,7 @@ def test_ci_runs_what_a_contributor_runs() -> None:
     assert os.access(f"{ROOT}/.ci/run", os.X_OK)
 
 
-def test_the_owners_in_the_import_rules_are_those_of_the_design() -> None:
+def test_the_import_rules_have_one_owner_each() -> None:
     """A contract is only as good as its exceptions: each names one owner."""
     owners = {
         contract["name"]: {text.split(" -> ")[0] for text in contract["ignore_imports"]}

@@ -1,7 +1,7 @@
 """What the sequences need from outside, as small interfaces.
 
 Two of them carry Flow's promise. :class:`TurnLedger` is all that an evaluation gets: the only
-status it can hand over is a ``NonTerminal``. :class:`Ledger`, which the doors of SPEC section 2
+status it can hand over is a ``NonTerminal``. :class:`Ledger`, which the doors of SPEC 2
 get, can also close a goal.
 """
 
@@ -96,7 +96,7 @@ class Move(NamedTuple):
 
 
 class Closing(NamedTuple):
-    """A terminal status through one of the doors of SPEC section 2."""
+    """A terminal status through one of the doors of SPEC 2."""
 
     to: Terminal
     reason: str
@@ -122,7 +122,7 @@ class Approval(NamedTuple):
 
 
 class Amendment(NamedTuple):
-    """Another contract for a goal (SPEC section 10)."""
+    """Another contract for a goal (SPEC 10)."""
 
     text: str
     """The goal file's new text; status, run, base and results are the live file's to keep."""
@@ -164,7 +164,7 @@ class TurnLedger(Protocol):
     def repropose(self, goal_id: str, run_id: str, seen: Seen, proposal: Mapping[str, Any]) -> None:
         """Replace the live proposal by one for the files as they are now; the goal stays as it is.
 
-        For a result the goal shows already (SPEC section 3, step 7, the hook).
+        For a result the goal shows already (SPEC 3, step 7, the hook).
         """
 
     def discount(self, goal_id: str, run_id: str, evidence_id: str, moved: Sequence[str]) -> None:
@@ -281,7 +281,7 @@ class CheckResult(NamedTuple):
     environment_removed: tuple[str, ...]
     limitations: tuple[str, ...]
     attribution: Mapping[str, Any] | None = None
-    """Why an exit 0 is inconclusive: vacuous or masked (SPEC section 10)."""
+    """Why an exit 0 is inconclusive: vacuous or masked (SPEC 10)."""
     masked: tuple[tuple[str, int], ...] = ()
     """How many secrets of each kind were masked in the output before it was stored."""
     sandbox: Mapping[str, Any] | None = None

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from flow.core.decision.verdict import ProposedTransition, Verdict
 
 EXIT_CODES = {"achieved": 0, "not_achieved": 1, "blocked": 3, "needs_human_review": 4}
-"""Exit status of each verdict (SPEC section 5)."""
+"""Exit status of each verdict (SPEC 5)."""
 
 _EPILOG = """\
 exit status: 0 achieved, 1 not achieved, 3 blocked, 4 a person is needed, 2 wrong call or state,
@@ -155,7 +155,7 @@ def _untrusted(verdict: Verdict) -> bool:
 
 
 def _record(checkout: Checkout, document: dict[str, Any], run_id: str) -> list[str]:
-    """Keep the verdict for the next delta; failing to is a warning (SPEC section 3, step 8)."""
+    """Keep the verdict for the next delta; failing to is a warning (SPEC 3, step 8)."""
     try:
         _, warnings, at = checkout.record_verdict(document, run_id, "command")
     except FlowError as error:

@@ -1,4 +1,4 @@
-"""``flow goal amend``: another contract for a goal, on the record (SPEC section 10)."""
+"""``flow goal amend``: another contract for a goal, on the record (SPEC 10)."""
 
 from __future__ import annotations
 

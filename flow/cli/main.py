@@ -1,6 +1,6 @@
 """The command line's door: finds the command, runs it, turns every error into an exit status.
 
-Exit statuses (SPEC section 5): 0 done, and for ``evaluate`` an achieved verdict; 1 evaluated, not
+Exit statuses (SPEC 5): 0 done, and for ``evaluate`` an achieved verdict; 1 evaluated, not
 achieved (``doctor``: findings); 2 wrong call, bad input, wrong state, stale proposal; 3 blocked;
 4 a person is needed; 5 something outside failed; 130 interrupted.
 """

@@ -1,4 +1,4 @@
-"""``flow trust``: whose commands may run here (SPEC section 7)."""
+"""``flow trust``: whose commands may run here (SPEC 7)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where Flow's files lie (SPEC section 1).
+"""Where Flow's files lie (SPEC 1).
 
 Pure strings; every path is relative to the top level.
 """

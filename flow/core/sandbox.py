@@ -1,4 +1,4 @@
-"""What ``evaluator.sandbox`` asks for, and which paths it opens (SPEC sections 1 and 3)."""
+"""What ``evaluator.sandbox`` asks for, and which paths it opens (SPEC 1 and 3)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table of SPEC section 8's settings: every key, what it may hold, and who may set it."""
+"""The table of SPEC 8's settings: every key, what it may hold, and who may set it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _WEEK = 7 * 24 * 3600
 class Key(NamedTuple):
     """One setting. ``field`` is its place in ``Settings``; ``expected`` says what ``fits`` asks.
 
-    ``rule`` is what a checkout's files may do (SPEC section 17.2): ``own`` nothing; ``stricter``
+    ``rule`` is what a checkout's files may do (SPEC 17.2): ``own`` nothing; ``stricter``
     only tighten what the user says; ``pinned`` what they did when the goal began; ``union`` add;
     ``first`` set it.
     """
@@ -232,4 +232,4 @@ STRICTNESS: dict[str, Callable[[Any], float]] = {
 }
 """How strict a value is, for each key of the rule ``stricter``: more is stricter."""
 NAMES: tuple[str, ...] = tuple(KEYS)
-"""Every key, in the order of SPEC section 8."""
+"""Every key, in the order of SPEC 8."""

@@ -1,4 +1,4 @@
-"""The settings of SPEC section 8: every key, its default, its type, and how files are merged.
+"""The settings of SPEC 8: every key, its default, its type, and how files are merged.
 
 Values only. ``flow.adapters.user_state.settings`` reads the files and hands them over as
 :class:`Layer` objects, the one that wins first. The table of keys is ``setting_keys``.
@@ -326,7 +326,7 @@ def _pinned(pinned: Mapping[str, str] | None) -> dict[str, Any] | None:
 
 
 def config_rows(loaded: LoadedSettings) -> tuple[ConfigRow, ...]:
-    """Every key with its value and where it comes from, in the order of SPEC section 8."""
+    """Every key with its value and where it comes from, in the order of SPEC 8."""
     return tuple(
         ConfigRow(name, _plain(_get(loaded.settings, key.field)), loaded.origins[name])
         for name, key in KEYS.items()

@@ -2,7 +2,7 @@
 
 The stop is not held up: the card is told at the next one. Which judge is asked is the user's own
 choice (``flow.goals.judge.backend`` counts from no checkout), so a checkout that turns auto mode on
-can cause a question to that judge, and nothing else (decision 21).
+can cause a question to that judge, and nothing else (ADR 21).
 """
 
 from __future__ import annotations

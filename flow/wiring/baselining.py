@@ -1,4 +1,4 @@
-"""Red first (SPEC section 10): what is known of a goal's commands on its base commit."""
+"""Red first (SPEC 10): what is known of a goal's commands on its base commit."""
 
 from __future__ import annotations
 

@@ -101,7 +101,7 @@ class Evaluating(Parts):
         *,
         trust_digest: str | None = None,
     ) -> Verdict:
-        """Evaluate a goal (SPEC section 3). Whoever records the verdict does so in :meth:`alone`.
+        """Evaluate a goal (SPEC 3). Whoever records the verdict does so in :meth:`alone`.
 
         ``trust_digest`` is a pipeline's way to say which contract it means: it counts as trusted if
         its digest is this one, and :class:`StateError` names both if not.

@@ -1,4 +1,4 @@
-"""A goal's criterion that is judged by a debate (SPEC section 9.4)."""
+"""A goal's criterion that is judged by a debate (SPEC 9.4)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A goal's criterion that is judged by a scorecard (SPEC section 9.3)."""
+"""A goal's criterion that is judged by a scorecard (SPEC 9.3)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``--trust-digest``: a pipeline's way to say which contract it means (SPEC section 17.3).
+"""``--trust-digest``: a pipeline's way to say which contract it means (SPEC 17.3).
 
 It lets the commands run, and no more: where this user's state knows another contract of the goal,
 what became of it is an amendment that no person agreed to, so it goes on the record and nothing is

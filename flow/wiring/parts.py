@@ -90,7 +90,7 @@ class Parts:
         """Take the settings as far as they can be read; returns what is wrong with the rest.
 
         For the Stop hook: a broken file turns no check off, so of what the readable parts say the
-        stricter counts (SPEC section 8).
+        stricter counts (SPEC 8).
         """
         from flow.adapters.user_state.settings import load_lenient
 
@@ -102,7 +102,7 @@ class Parts:
     def take_settings_of(self, *run_ids: str | None) -> None:
         """From here on the settings are those of the goals with these runs, as they began.
 
-        Of several, what tightens most counts (SPEC section 17.2).
+        Of several, what tightens most counts (SPEC 17.2).
         """
         from flow.core.settings import strictest_pins
 

@@ -1,4 +1,4 @@
-"""The Stop hook's tools (SPEC section 6): what :func:`flow.app.stop.handle.stop` works with."""
+"""The Stop hook's tools (SPEC 6): what :func:`flow.app.stop.handle.stop` works with."""
 
 from __future__ import annotations
 

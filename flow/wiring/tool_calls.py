@@ -1,4 +1,4 @@
-"""The question for a person before an agent's tool call goes on (SPEC section 17.3)."""
+"""The question for a person before an agent's tool call goes on (SPEC 17.3)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checking runs against their hash chains, and letting old outputs go (SPEC sections 5 and 10)."""
+"""Checking runs against their hash chains, and letting old outputs go (SPEC 5 and 10)."""
 
 from __future__ import annotations
 

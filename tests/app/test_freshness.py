@@ -1,4 +1,4 @@
-"""What makes evidence stale, and that what is stale never counts (SPEC section 10, CASES H95)."""
+"""What makes evidence stale, and that what is stale never counts (SPEC 10, HAZARD H95)."""
 
 from __future__ import annotations
 

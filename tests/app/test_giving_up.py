@@ -1,4 +1,4 @@
-"""The Stop hook's door, and what it can only propose (SPEC section 6): a loop that fails."""
+"""The Stop hook's door, and what it can only propose (SPEC 6): a loop that fails."""
 
 from __future__ import annotations
 

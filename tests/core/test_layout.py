@@ -1,4 +1,4 @@
-"""Where Flow's files lie: the table of SPEC section 1."""
+"""Where Flow's files lie: the table of SPEC 1."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The evaluator cannot write a terminal status: shown by the type checker (SPEC section 2)."""
+"""The evaluator cannot write a terminal status: shown by the type checker (SPEC 2)."""
 
 from __future__ import annotations
 

@@ -8,7 +8,15 @@ from pathlib import Path
 import pytest
 
 from tests.support import ROOT
+from tests.test_house import tracked
 
+SPECIFICATION = Path(ROOT, "docs/reference/specification.md").read_text(encoding="utf-8")
+SECTIONS = set(re.findall(r"^#+ (\d+(?:\.\d+)?)\.? ", SPECIFICATION, re.M))
+STEPS = set(re.findall(r"^(\d+)\. \*\*", SPECIFICATION, re.M))
+"""Those of section 3, the only one with steps."""
+HAZARDS_PAGE = next(Path(ROOT, "docs").rglob("hazards.md")).read_text(encoding="utf-8")
+HAZARDS = set(re.findall(r"^(?:\| |## )([A-Z]\d*)(?: \||\. )", HAZARDS_PAGE, re.M))
+DECISIONS = {int(page.name[:4]) for page in Path(ROOT, "docs").rglob("0[0-9][0-9][0-9]-*.md")}
 PAGES = [
     *sorted(Path(ROOT).glob("*.md")),
     *sorted(Path(ROOT, "docs").rglob("*.md")),
@@ -60,6 +68,85 @@ def test_a_test_that_is_gone_would_be_noticed() -> None:
     gone = ["tests/nowhere.py", f"{here}::test_a", "test_b", "test_c.py"]
     assert missing_tests(", ".join(f"`{name}`" for name in gone)) == gone
     assert missing_tests("`python -m tests.nowhere`") == ["tests.nowhere"]
+
+
+FILES = [
+    Path(ROOT, name)
+    for name in tracked()
+    if Path(name).suffix in (".py", ".md", ".sh", ".bash", ".toml", ".json", ".yaml", "")
+    and not name.startswith((".flow-example/recorded/", "tests/hostile/corpus/", "tests/docs/"))
+]
+NUMBERS = r"(\d+(?:\.\d+)?(?:(?:,| and) \d+(?:\.\d+)?)*)"
+"""``9.4``, or ``4, 5 and 7``; what follows (``, step 6``) is told apart by its word."""
+IDS = r"([A-Z]\d*(?:(?:,| and) [A-Z]\d*\b)*)"
+GONE = (
+    (r"SPEC sections?\b|SPEC\.md|\bCASES (group |[A-H]\d)", "say SPEC 9.4, HAZARD E68"),
+    (r"\bDESIGN\b|\bFINDINGS\.md|\.\./shared\b", "name a page of this repository"),
+    (r"\(?\bissue \d+, point", "name the rule, not where it was asked for"),
+)
+"""What no file refers to."""
+
+
+def unresolved(text: str) -> list[str]:
+    """The references to the specification, the hazards and decisions that lead nowhere.
+
+    ``SPEC 9.4``, ``SPEC 3, step 6``, ``HAZARD E68`` and ``HAZARD E`` (a subject), ``ADR 33``. In
+    pages a decision is a link, ``[decision 33](0033-vouching.md)``.
+    """
+    text = re.sub(r"\n *(#|//)? *(?=\S)", " ", text)  # a reference may be broken at a line's end
+    missing = []
+    for numbers, step in re.findall(rf"\bSPEC {NUMBERS}(?:, steps? (\d+))?", text):
+        missing += [f"SPEC {n}" for n in re.findall(r"[\d.]+", numbers) if n not in SECTIONS]
+        missing += [f"SPEC {numbers}, step {step}"] if step and step not in STEPS else []
+    for names in re.findall(rf"\bHAZARD {IDS}", text):
+        missing += [f"HAZARD {n}" for n in re.findall(r"[A-Z]\d*", names) if n not in HAZARDS]
+    missing += [f"ADR {n}" for n in re.findall(r"\bADR (\d+)\b", text) if int(n) not in DECISIONS]
+    for number, page in re.findall(r"\[decision (\d+)\]\([\w./-]*?(\d{4})-", text, re.I):
+        missing += [f"[decision {number}]({page}-...)"] if int(number) != int(page) else []
+    for form, remedy in GONE:
+        missing += [f"{found}: {remedy}" for found in re.findall(form, text)]
+    return missing
+
+
+def pages_in(text: str) -> set[str]:
+    return set(re.findall(r"(?<![\w./*-])(?:docs|benchmarks)/[\w./-]+\.md\b", text))
+
+
+@pytest.mark.parametrize("folder", sorted({file.relative_to(ROOT).parts[0] for file in FILES}))
+def test_every_reference_leads_somewhere(folder: str) -> None:
+    found: dict[str, list[str]] = {}
+    for file in FILES:
+        name = file.relative_to(ROOT)
+        if name.parts[0] == folder:
+            text = file.read_text(encoding="utf-8")
+            nowhere = unresolved(text)
+            if folder not in ("tests", ".flow-example"):  # they make pages of their own
+                nowhere += [page for page in pages_in(text) if not Path(ROOT, page).is_file()]
+            found |= {str(name): nowhere} if nowhere else {}
+    assert found == {}
+
+
+def test_every_section_that_the_specification_names_is_there() -> None:
+    named = re.findall(rf"\bsections? {NUMBERS}", SPECIFICATION)
+    named += re.findall(r"(?<![\d.])(?:9|17)\.\d+(?![\d.]*\d|\w)", SPECIFICATION)
+    numbers = {number for text in named for number in re.findall(r"[\d.]+", text)}
+    assert numbers - SECTIONS - {"12", "16"} == set()  # the head says that these come later
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["SPEC 9.9", "(SPEC 4 and 12.1)", "SPEC 3, step 9", "HAZARD E99", "HAZARD G84, Q1", "ADR 45",
+     "see SPEC\n    99.", "[decision 7](adr/0008-one-checkout.md)",
+     "SPEC section 4", "CASES group E", "(issue 5, point 7)"],
+)  # fmt: skip
+def test_a_reference_that_leads_nowhere_would_be_noticed(text: str) -> None:
+    assert unresolved(text) != []
+
+
+def test_references_that_lead_somewhere() -> None:
+    text = "SPEC 9.4, SPEC 3, step 6, and 9.1; SPEC 10, HAZARD E64; HAZARD A and B; (SPEC 17.3)."
+    assert unresolved(f"{text} ADR 33 [decision 7](0007-supervisor.md)") == []
+    assert pages_in("``docs/nowhere.md``, tests/docs/a.md") == {"docs/nowhere.md"}
 
 
 def test_every_hazard_has_one_row_and_a_test() -> None:

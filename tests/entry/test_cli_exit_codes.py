@@ -1,4 +1,4 @@
-"""Every cell of the table of exit statuses (SPEC section 5), from outside."""
+"""Every cell of the table of exit statuses (SPEC 5), from outside."""
 
 from __future__ import annotations
 

@@ -105,7 +105,7 @@ def confirm(repo: GitRepo, id: str) -> Ran:
 
 
 def by_helper(repo: GitRepo) -> Ran:
-    """The second door of SPEC section 2."""
+    """The second door of SPEC 2."""
     repo.write("../lifecycle.yaml", "status: achieved\n")
     words = ("--update-lifecycle", "--goal-id", "greet")
     words += ("--lifecycle-file", "../lifecycle.yaml", "--merge")

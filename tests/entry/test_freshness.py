@@ -1,4 +1,4 @@
-"""Stale evidence is shown everywhere and never counted (SPEC section 10, CASES B24, H95)."""
+"""Stale evidence is shown everywhere and never counted (SPEC 10, HAZARD B24, H95)."""
 
 from __future__ import annotations
 

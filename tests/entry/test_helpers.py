@@ -1,4 +1,4 @@
-"""The six helpers: every flag, every exit status, what stands on which stream (SPEC section 5)."""
+"""The six helpers: every flag, every exit status, what stands on which stream (SPEC 5)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SPEC section 6, the row of fuzzy criteria: a judge is asked in the loop alone."""
+"""SPEC 6, the row of fuzzy criteria: a judge is asked in the loop alone."""
 
 from __future__ import annotations
 

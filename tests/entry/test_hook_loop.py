@@ -1,4 +1,4 @@
-"""The loop of SPEC section 6 over several stops: limits, ownership, waits, what is written."""
+"""The loop of SPEC 6 over several stops: limits, ownership, waits, what is written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SPEC section 6, the table: every turn × mode, and × host, with real goals and commands."""
+"""SPEC 6, the table: every turn × mode, and × host, with real goals and commands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hostile commands (CASES group E) through ``flow goal evaluate``.
+"""Hostile commands (HAZARD E) through ``flow goal evaluate``.
 
 How each command ends is a table of its own in ``tests/adapters/verification/test_runner.py``. Here
 the whole command line runs it, and what it says, what it writes and what it leaves running is

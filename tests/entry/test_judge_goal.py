@@ -1,4 +1,4 @@
-"""Judges through the real command line: every row of SPEC section 3's table, and what is kept."""
+"""Judges through the real command line: every row of SPEC 3's table, and what is kept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A secret never reaches a judge, by whichever way it came into the checkout (CASES 92)."""
+"""A secret never reaches a judge, by whichever way it came into the checkout (HAZARD G92)."""
 
 from __future__ import annotations
 

@@ -551,7 +551,7 @@ def test_exit_status_and_stdin_pass_through(prepared: Path, tmp_path: Path) -> N
 def test_hostile_working_directory_and_environment_are_not_imported(
     prepared: Path, tmp_path: Path, home: Path
 ) -> None:
-    """CASES C32. Every module that is loaded at a start has a namesake here that would tell."""
+    """HAZARD C32. Every module that is loaded at a start has a namesake here that would tell."""
     told = report(run([prepared / "bin/flow"], cwd=tmp_path))
     names = {Path(file).stem for file in told["from"] if file}
     names |= {"flow", "site", "sitecustomize", "usercustomize", "_prepare", "_launch", "encodings"}

@@ -1,4 +1,4 @@
-"""The verifier lock at the command line and in the hook (SPEC section 10)."""
+"""The verifier lock at the command line and in the hook (SPEC 10)."""
 
 from __future__ import annotations
 

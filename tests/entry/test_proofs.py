@@ -1,4 +1,4 @@
-"""What a goal's commands rest on is watched without being asked (SPEC section 17.12)."""
+"""What a goal's commands rest on is watched without being asked (SPEC 17.12)."""
 
 from __future__ import annotations
 

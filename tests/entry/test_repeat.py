@@ -309,7 +309,7 @@ def test_what_it_looks_like(repo: GitRepo, log: Path) -> None:
 
 
 def test_two_evaluations_that_disagree_are_both_kept_and_flaky(repo: GitRepo, log: Path) -> None:
-    """CASES E68. Asking again until it passes does not make it a pass."""
+    """HAZARD E68. Asking again until it passes does not make it a pass."""
     ready(repo, alternating(log, fails="odd"))
     assert flow(repo, *EVALUATE).status == 1
     second = flow(repo, *EVALUATE)

@@ -1,4 +1,4 @@
-"""``evaluator.sandbox`` from outside: goals, evidence, doctor (SPEC sections 1 and 10)."""
+"""``evaluator.sandbox`` from outside: goals, evidence, doctor (SPEC 1 and 10)."""
 
 from __future__ import annotations
 

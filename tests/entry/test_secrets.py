@@ -1,4 +1,4 @@
-"""Secrets through the command line: evaluate, record, show (SPEC section 10)."""
+"""Secrets through the command line: evaluate, record, show (SPEC 10)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Every git situation of the boundary's table once more, through ``flow goal evaluate`` (issue 3,
-4).
+"""Every git situation of the boundary's table once more, through ``flow goal evaluate``.
 
 The table itself is ``tests/adapters/worktree/test_change_set.py``. Here a goal with the command
 ``true`` is created, the situation is made, and the whole command line says what it thinks of it:

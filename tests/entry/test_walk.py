@@ -1,4 +1,4 @@
-"""One goal from its creation to its end, as a user and an agent walk it (SPEC sections 2 and 3)."""
+"""One goal from its creation to its end, as a user and an agent walk it (SPEC 2 and 3)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kill and fail every writing command at every system call that changes something (CASES A).
+"""Kill and fail every writing command at every system call that changes something (HAZARD A).
 
 ``python -m tests.faults.crash --long`` tries all of them, without ``--long`` a sample. Each trial
 starts from a copy of the command's scene, breaks one call with strace, and then asks: can
@@ -230,7 +230,7 @@ class _Questions:
     def _answered(self) -> None:
         """The exit status and the words of a command whose call failed."""
         allowed = {self.trial.success, 5 if self.bench_flow else 2}
-        if self.trial.hook:  # always, whatever failed (SPEC section 6)
+        if self.trial.hook:  # always, whatever failed (SPEC 6)
             allowed = {0}
         elif self.job.fault == "INT":  # what was done already may be answered with success
             allowed |= {130}
@@ -265,7 +265,7 @@ class _Questions:
         return any(path in self.hit for path in named)
 
     def _document(self, text: str) -> None:
-        """One JSON document, whatever failed but standard output itself (SPEC section 5)."""
+        """One JSON document, whatever failed but standard output itself (SPEC 5)."""
         if self.hit.startswith("write(1<"):
             return
         try:

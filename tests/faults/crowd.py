@@ -1,4 +1,4 @@
-"""Many processes on one goal and one run, some of them killed, some stopped for a while (CASES B).
+"""Many processes on one goal and one run, some of them killed, some stopped for a while (HAZARD B).
 
 ``python -m tests.faults.crowd --long`` starts 16 processes with 50 random operations each. Every
 call and every answer is logged with the time; afterwards the log is compared with what is on disk:

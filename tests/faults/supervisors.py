@@ -1,4 +1,4 @@
-"""The processes that watch a command, killed or failed at each of their own calls (CASES A, E65).
+"""The processes that watch a command, killed or failed at each of their own calls (HAZARD A, E65).
 
 The crash harness breaks Flow's main process. Those that it forks to run a command and to keep its
 output are broken here: from inside, at the first call, the second, and so on until a run has fewer.

@@ -1,4 +1,4 @@
-"""Storage that refuses, commands that hang, readers in the middle of writes (CASES A and B)."""
+"""Storage that refuses, commands that hang, readers in the middle of writes (HAZARD A and B)."""
 
 from __future__ import annotations
 

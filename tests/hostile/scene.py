@@ -47,7 +47,7 @@ OWN_SETTINGS = "home/.claude/settings.flow.json"
 CANARY = b"nobody but its owner touches this\n"
 
 CPU_LIMIT = 2.0
-"""Seconds of CPU time (this process) that one call may take; the issue's bound."""
+"""Seconds of CPU time (this process) that one call may take."""
 WALL_LIMIT = 300.0
 """Seconds after which a call counts as one that waits for ever, however loaded the machine is."""
 

@@ -322,7 +322,7 @@ def test_what_was_neutralised_is_in_the_verdict(attempt: str, place: Any) -> Non
 
 @pytest.mark.parametrize("attempt", ATTEMPTS)
 def test_a_judges_words_carry_no_attempt_on(attempt: str) -> None:
-    """What it says goes into the next prompt and onto terminals (CASES G91)."""
+    """What it says goes into the next prompt and onto terminals (HAZARD G91)."""
     made = court()
     text = ATTEMPTS[attempt]
     words = reply(

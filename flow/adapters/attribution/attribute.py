@@ -1,4 +1,4 @@
-"""Vacuous and masked commands (SPEC section 10): what is read for it, and when.
+"""Vacuous and masked commands (SPEC 10): what is read for it, and when.
 
 The text of a command is classed once and remembered in the user's state folder, so that the shell
 parser is off the way of a hook. The end of an output and the reports that a command names are read

@@ -1,4 +1,4 @@
-"""What is said of a goal's commands when they are handed in (SPEC 17.5).
+"""What is said of a goal's commands when they are handed in (SPEC 5).
 
 What ``bash -n`` refuses is refused; what is masked, vacuous or guarded, and pipes that cannot pass,
 are warnings.

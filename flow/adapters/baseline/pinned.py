@@ -1,4 +1,4 @@
-"""The pinned base: choosing it, recording what was there, moving it (SPEC section 4)."""
+"""The pinned base: choosing it, recording what was there, moving it (SPEC 4)."""
 
 from __future__ import annotations
 

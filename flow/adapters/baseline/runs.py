@@ -1,4 +1,4 @@
-"""Running commands on a base commit, each in a clean checkout of its own (SPEC section 10)."""
+"""Running commands on a base commit, each in a clean checkout of its own (SPEC 10)."""
 
 from __future__ import annotations
 

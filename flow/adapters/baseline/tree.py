@@ -1,4 +1,4 @@
-"""A clean checkout of one commit, with a git directory of Flow's own (SPEC section 10, red first).
+"""A clean checkout of one commit, with a git directory of Flow's own (SPEC 10, red first).
 
 No ``git worktree``: that would write into the user's repository, and commands that run there would
 share its references, stash, hooks and configuration. Here git finds a repository of its own, which

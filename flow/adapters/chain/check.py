@@ -1,4 +1,4 @@
-"""Checking a run against its hash chain (SPEC section 10): every file of it, offline.
+"""Checking a run against its hash chain (SPEC 10): every file of it, offline.
 
 Each file is read once, in blocks; what is held in memory grows by a few hundred bytes an entry.
 Under the run's lock is read what changes: ledger, events, the small files and the names of the

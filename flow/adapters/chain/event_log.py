@@ -1,11 +1,11 @@
-"""The event lines of a run (SPEC section 1, ``events.jsonl``).
+"""The event lines of a run (SPEC 1, ``events.jsonl``).
 
 One JSON object a line: ``at``, ``seq``, ``type``, ``goal_id``, the type's own fields, and last
 ``prev`` and ``hash``, which chain the lines as those of the ledger are
 (:mod:`flow.core.chain.entries`). A line is appended with one write under the run's lock. ``seq``
 counts on from the last whole line, read backwards from the end, so that the cost does not grow
 with the file; the order of events is that of ``seq``, never of a clock. A line that a crash tore
-is reported and skipped; the next append starts a new one (CASES A9).
+is reported and skipped; the next append starts a new one (HAZARD A9).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What counts of a run: only what the user's own state folder vouches for (SPEC section 1).
+"""What counts of a run: only what the user's own state folder vouches for (SPEC 1).
 
 Whoever can write in the checkout can write entries that fit the chain, since it has no secret. So
 an entry counts only where the kept head (:mod:`flow.adapters.chain.pinned_heads`) is the hash of

@@ -1,4 +1,4 @@
-"""What others wrote down of a run's chain: heads in journals, and in commits (SPEC section 10).
+"""What others wrote down of a run's chain: heads in journals, and in commits (SPEC 10).
 
 Runs are not tracked by git, and the decision journal is: each change of a goal's status names the
 head its run had. So a clone can tell a run that was cut or restored, without the state folder of

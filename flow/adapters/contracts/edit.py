@@ -1,4 +1,4 @@
-"""Changing a YAML text at its marks (SPEC section 1: every line that is not meant to change stays).
+"""Changing a YAML text at its marks (SPEC 1: every line that is not meant to change stays).
 
 The text is read twice: strictly, for its document, and into a tree of nodes that knows where each
 value stands. The changes are applied to a copy of the document; where old and new document differ,

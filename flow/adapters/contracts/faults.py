@@ -1,4 +1,4 @@
-"""Every fault of a document, as people read it: key path, value, remedy (DESIGN.md, style 10).
+"""Every fault of a document, as people read it: key path, value, remedy.
 
 ``jsonschema`` finds them; this module says them. It is loaded only once a document was refused.
 """

@@ -1,4 +1,4 @@
-"""The format of Flow's files: strict reading, checking, writing and editing (SPEC section 1).
+"""The format of Flow's files: strict reading, checking, writing and editing (SPEC 1).
 
 The one owner of YAML and JSON Schema. Everything heavy is loaded where it is used: importing this
 module costs next to nothing, writing a new file needs no YAML library, and a valid document no

@@ -1,4 +1,4 @@
-"""The strict YAML reader (SPEC section 1): YAML 1.2 core types from PyYAML's event stream.
+"""The strict YAML reader (SPEC 1): YAML 1.2 core types from PyYAML's event stream.
 
 PyYAML's own constructor is not used: it is a YAML 1.1 one (``no`` is false, ``010`` is 8), keeps
 the last of two equal keys, follows aliases and raises whatever a value makes ``int`` or

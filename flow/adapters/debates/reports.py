@@ -1,4 +1,4 @@
-"""Judges' report files: their names, and how they grow (SPEC section 1 and 9.4).
+"""Judges' report files: their names, and how they grow (SPEC 1 and 9.4).
 
 ``<folder>/<solution>-<YYYY-MM-DD>.<n>.md`` below the top level. A name is taken by one debate; a
 file only grows, and is whole at every moment. One that is not as it was left is not written to.

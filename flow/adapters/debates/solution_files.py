@@ -1,4 +1,4 @@
-"""The files of a solution that a caller names: files, folders and globs (SPEC section 9.4).
+"""The files of a solution that a caller names: files, folders and globs (SPEC 9.4).
 
 A file that is named is read wherever it lies. What a folder or a glob leads to lies in the
 checkout, is sorted, and is neither git's or Flow's own, nor ignored by git, nor a symlink, nor

@@ -303,7 +303,7 @@ def _count(summary: Mapping[str, Any], key: str) -> int:
 
 
 def _outcome(bad: int, passed: int) -> Outcome:
-    """A report in which no test ran to a pass says nothing (SPEC section 10, vacuous)."""
+    """A report in which no test ran to a pass says nothing (SPEC 10, vacuous)."""
     return "failed" if bad else "passed" if passed else "inconclusive"
 
 

@@ -1,4 +1,4 @@
-"""The time, as text (SPEC section 1): UTC, ISO-8601, second resolution, ending in ``Z``.
+"""The time, as text (SPEC 1): UTC, ISO-8601, second resolution, ending in ``Z``.
 
 ``time`` alone does it; importing ``datetime`` would cost more than the rest of a helper. No
 variable of the environment changes what these functions answer. ``time.gmtime()`` would ask a
@@ -21,7 +21,7 @@ def today() -> str:
 
 
 def monotonic() -> float:
-    """Seconds on a clock that never steps back; only differences mean anything (CASES H94)."""
+    """Seconds on a clock that never steps back; only differences mean anything (HAZARD H94)."""
     return time.monotonic()
 
 

@@ -1,4 +1,4 @@
-"""The one place that touches Flow's own files (SPEC section 1).
+"""The one place that touches Flow's own files (SPEC 1).
 
 ``root`` is the absolute path of a checkout or of the user's state folder; ``rel`` is
 ``/``-separated below it. ``root`` itself may be reached through symlinks; below it every component
@@ -8,7 +8,7 @@ is refused by name and a folder swapped for one while Flow works leads nowhere.
 What is published is whole: written to a temporary file in the same folder, synced, then linked (a
 new name) or renamed (a replaced one) into place, then the folder is synced. A failed sync means
 that the record is lost: after an error the kernel may have dropped the pages and a second fsync
-would report success (CASES A3), so Flow never asks again.
+would report success (HAZARD A3), so Flow never asks again.
 
 Errors: :class:`RefusedError` with code ``unsafe_path`` (a symlink, no regular file, a path that
 leaves the root) or ``exists`` (a taken name); :class:`ContractError` for a file over its size
@@ -562,7 +562,7 @@ def _read_all(fd: int, rel: str, limit: int) -> bytes:
 
 
 def _write_all(fd: int, data: bytes) -> None:
-    """Write everything: on a full disk a write may take a part and raise nothing (CASES A2)."""
+    """Write everything: on a full disk a write may take a part and raise nothing (HAZARD A2)."""
     view = memoryview(data)
     while view:
         written = os.write(fd, view)

@@ -7,7 +7,7 @@ import os
 from flow.errors import InputError
 
 LIMIT = 1 << 20
-"""Bytes; SPEC section 1."""
+"""Bytes; SPEC 1."""
 
 
 def read(path: str, what: str, *, limit: int = LIMIT) -> bytes:

@@ -151,7 +151,7 @@ def _open(root: str, rel: str) -> int:
 
 
 def _still_there(root: str, rel: str, fd: int) -> bool:
-    """Whether the path still names the file that is locked (CASES B20)."""
+    """Whether the path still names the file that is locked (HAZARD B20)."""
     folder, name = open_parent(root, rel)
     try:
         there = os.stat(name, dir_fd=folder, follow_symlinks=False)

@@ -1,4 +1,4 @@
-"""The user's own state folder (SPEC section 1): where it lies, and that only the user writes it.
+"""The user's own state folder (SPEC 1): where it lies, and that only the user writes it.
 
 What a checkout must not be able to change (trust, who owns a goal, chain heads) lies there; so a
 folder inside the checkout it speaks of, or one that others may write, is never used.
@@ -26,9 +26,9 @@ def state_dir(
     """The real path of ``$FLOW_STATE_DIR``, else of ``~/.claude/flow-state``; not made on disk.
 
     A variable that points into the checkout ``top`` (or the main checkout of its ``common_dir``) is
-    ignored (CASES C30); :func:`ignored_variable` says so. Raises :class:`InputError` without a home
-    folder or for a relative path, :class:`RefusedError` (``unsafe_state_dir``) where the default
-    lies in the checkout too.
+    ignored (HAZARD C30); :func:`ignored_variable` says so. Raises :class:`InputError` without a
+    home folder or for a relative path, :class:`RefusedError` (``unsafe_state_dir``) where the
+    default lies in the checkout too.
     """
     chosen = _chosen(environ)
     if chosen is not None and checkout_around(chosen, top, common_dir) is None:

@@ -1,4 +1,4 @@
-"""Which commit a name stands for, where a person or a goal file names one (SPEC section 4).
+"""Which commit a name stands for, where a person or a goal file names one (SPEC 4).
 
 Git itself takes a file ``.git/NAME`` and a tag before the branch of that name. Here a name is a
 branch, a remote branch, a tag, a commit, in this order; where two of them bear it and stand for

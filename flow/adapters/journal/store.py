@@ -1,4 +1,4 @@
-"""The decision journal (SPEC section 1): Markdown under a YAML front matter that lists artifacts.
+"""The decision journal (SPEC 1): Markdown under a YAML front matter that lists artifacts.
 
 An artifact is appended by editing the text: nothing that stands in the file changes, the body
 stays byte for byte. Front matter in the very form Flow writes is recognised line by line

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from flow.app.judging.port import NoAnswerKind, Question
 
 GUARD = "CLAUDE_HOOK_GOAL_JUDGE_MODE"
-"""Set for every judge: a Stop hook of Flow's inside it lets go (SPEC section 6)."""
+"""Set for every judge: a Stop hook of Flow's inside it lets go (SPEC 6)."""
 
 
 class Room(NamedTuple):
@@ -72,7 +72,7 @@ class Judge:
         """``work`` is an existing folder for short-lived ones; None is the system's.
 
         ``environ`` says which values are secret: they are masked in every prompt and every reply,
-        and so are the known shapes of tokens (SPEC section 10).
+        and so are the known shapes of tokens (SPEC 10).
         """
         self._environ = {} if environ is None else environ
         self.backend = backend

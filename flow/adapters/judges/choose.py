@@ -1,4 +1,4 @@
-"""Which judge is asked: by the settings, or by a word like ``openai:llama3`` (SPEC section 9.1)."""
+"""Which judge is asked: by the settings, or by a word like ``openai:llama3`` (SPEC 9.1)."""
 
 from __future__ import annotations
 

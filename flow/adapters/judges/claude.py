@@ -1,4 +1,4 @@
-"""The backend ``claude``: the Claude Code CLI, asked once and without any tool (SPEC section 9.1).
+"""The backend ``claude``: the Claude Code CLI, asked once and without any tool (SPEC 9.1).
 
 The CLI reads a prompt as a user's message: a first ``/`` is a command to it, and ``@path`` makes it
 read that file and send it along, beside the prompt and outside every fence. Both are turned off,

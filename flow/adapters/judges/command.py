@@ -1,4 +1,4 @@
-"""The backend ``command``: any executable (SPEC section 9.1).
+"""The backend ``command``: any executable (SPEC 9.1).
 
 It gets the system text, a blank line and the prompt on its standard input, and in its environment
 

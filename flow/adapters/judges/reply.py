@@ -1,7 +1,7 @@
 """What a judge replied, read strictly: one JSON object of the shape that was asked for, or nothing.
 
 Nothing is repaired and nothing is searched for inside a text: words around the JSON, a second
-object or an unknown key make it no answer (SPEC section 9.1).
+object or an unknown key make it no answer (SPEC 9.1).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What ``judge(result_format=...)`` takes: a JSON Schema, or a typed model (SPEC section 9.2).
+"""What ``judge(result_format=...)`` takes: a JSON Schema, or a typed model (SPEC 9.2).
 
 A model is a dataclass, a ``TypedDict``, a pydantic model or a msgspec ``Struct``. Each becomes a
 JSON Schema for the judge, and turns the reply back into a value of its own.

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def refuse_terminal(goal_id: str, status: str) -> None:
-    """An evaluation never writes a terminal status (SPEC section 2)."""
+    """An evaluation never writes a terminal status (SPEC 2)."""
     if status in TERMINAL or status not in STATUSES:
         raise StateError(
             f"an evaluation or a move may not make goal {goal_id} {status}",

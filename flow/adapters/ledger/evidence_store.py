@@ -1,4 +1,4 @@
-"""Recording evidence: output, ledger entry, sidecar, event (SPEC section 1, FlowEvidence).
+"""Recording evidence: output, ledger entry, sidecar, event (SPEC 1, FlowEvidence).
 
 Everything happens under the run's lock. First the output gets its name, and the sidecar's bytes
 are synced under a temporary one. Then its entry is appended to the run's hash chain and synced:

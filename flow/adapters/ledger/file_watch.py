@@ -1,9 +1,9 @@
 """Notices what a running command does to HEAD, the goal and Flow's own files.
 
-SPEC section 3, step 2. Before each command the present state is taken as settled; when one ends,
+SPEC 3, step 2. Before each command the present state is taken as settled; when one ends,
 what differs is blamed on whatever ran meanwhile, unless Flow's own ledger accounts for it: another
 Flow process that wrote at the same time has left an event behind. A forged event is not detected
-here; the hash chain of SPEC section 10 is for that (:mod:`flow.adapters.chain.check`).
+here; the hash chain of SPEC 10 is for that (:mod:`flow.adapters.chain.check`).
 
 Sidecars are many, so only the folder's own stamp and the sidecars the goal refers to are looked
 at: the cost does not grow with the run.

@@ -1,4 +1,4 @@
-"""Letting old outputs go (``flow gc``, SPEC section 5): on the record, so the chain still verifies.
+"""Letting old outputs go (``flow gc``, SPEC 5): on the record, so the chain still verifies.
 
 For each output a ``dropped`` entry with its digest is appended to the run's chain and synced, then
 the file is removed. A crash in between leaves an output that is known to be dropped; the next

@@ -1,4 +1,4 @@
-"""What a change writes into a goal's text, and what must hold before it may (SPEC section 2)."""
+"""What a change writes into a goal's text, and what must hold before it may (SPEC 2)."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ def block_reason(lifecycle: Mapping[str, Any]) -> str | None:
 
 
 def block_result(block: Mapping[str, Any], to: str) -> str:
-    """``result`` in the ``last_evaluation`` vocabulary (SPEC section 1, decision journal)."""
+    """``result`` in the ``last_evaluation`` vocabulary (SPEC 1, decision journal)."""
     last = block.get("last_evaluation")
     result = last.get("result") if isinstance(last, dict) else None
     by_status = {

@@ -1,4 +1,4 @@
-"""``loop.json``: the Stop hook's counters for a run (SPEC section 6)."""
+"""``loop.json``: the Stop hook's counters for a run (SPEC 6)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Replacing the live proposal of a goal that stays as it is (SPEC section 3, step 7, the hook)."""
+"""Replacing the live proposal of a goal that stays as it is (SPEC 3, step 7, the hook)."""
 
 from __future__ import annotations
 

@@ -385,7 +385,7 @@ def parse_goal(
 
 
 def rubric_digests(root: str, goal: Goal) -> dict[str, str]:
-    """SHA-256 of the project rubrics among those the goal names (SPEC section 7)."""
+    """SHA-256 of the project rubrics among those the goal names (SPEC 7)."""
     return rubrics_named(root, goal.rubrics, goal.scorecard_rubrics)
 
 

@@ -4,7 +4,7 @@ A change is first written down whole as an *intent*, ``.flow/runs/.pending/<goal
 publication is the moment the change is decided; what follows only carries it out, and each part can
 be carried out twice without harm: the goal file by the digests before and after, journal and event
 by a key of the intent's own. So a crash anywhere leaves either no intent and nothing changed, or an
-intent that :func:`finish` completes once (CASES A15). Whoever writes to a goal calls it first,
+intent that :func:`finish` completes once (HAZARD A15). Whoever writes to a goal calls it first,
 under the goal's lock, which the callers of this module hold.
 
 Locks are taken in the order goal, run, journal.

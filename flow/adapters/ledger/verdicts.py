@@ -1,4 +1,4 @@
-"""Writing ``last-verdict.json`` (SPEC section 3, step 8, and ``flow-record-verdict.sh``).
+"""Writing ``last-verdict.json`` (SPEC 3, step 8, and ``flow-record-verdict.sh``).
 
 The one piece of code that writes it, whoever calls. The file is what the next evaluation compares
 with and what people look at, never a source of truth: where it is missing or torn, the goal says

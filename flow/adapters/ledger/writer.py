@@ -286,7 +286,7 @@ class FileLedger:
     def close(self, goal_id: str, run_id: str, seen: Seen, closing: Closing) -> None:
         """Write a terminal status; a ``proposal_id`` must be the live one, and is used up.
 
-        ``achieved`` needs a live proposal for it in any case (SPEC section 2).
+        ``achieved`` needs a live proposal for it in any case (SPEC 2).
         """
         if closing.to not in TERMINAL:
             raise StateError(
@@ -322,7 +322,7 @@ class FileLedger:
         how: str = "flow-goal-record.sh",
         file: str = "lifecycle",
     ) -> Status:
-        """The second door of SPEC section 2: replace the lifecycle block, or ``merge`` into it.
+        """The second door of SPEC 2: replace the lifecycle block, or ``merge`` into it.
 
         ``from_status`` is what the caller saw; ``how`` goes into the journal; ``file`` names the
         given block in messages. Returns the status now on disk.

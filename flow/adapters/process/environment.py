@@ -1,4 +1,4 @@
-"""The environment that a criterion's command gets (SPEC section 3), and where programs are found.
+"""The environment that a criterion's command gets (SPEC 3), and where programs are found.
 
 A shell and git obey variables that can make a failing check look green: a function named
 ``pytest``, a ``BASH_ENV`` file, another ``GIT_DIR``. They are removed, and the evidence names

@@ -1,4 +1,4 @@
-"""What a command's exit says about its criterion (SPEC section 3, step 2). A table and no more."""
+"""What a command's exit says about its criterion (SPEC 3, step 2). A table and no more."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """What a command prints, on its way to the disk: masked, bounded there, never held in memory.
 
-Secrets are masked first (SPEC section 10), so that no file ever holds one. Of more than ``limit``
+Secrets are masked first (SPEC 10), so that no file ever holds one. Of more than ``limit``
 bytes the first and the last half are kept, with a line between them that says how many were left
 out. The first half goes to the file that will be published; what follows goes to a second one
 without a name, used as a ring, so that 300 MB of output take no more disk than 10 MiB of it. Digest
@@ -172,7 +172,7 @@ class OutputFile:
         return os.path.samestat(found, os.fstat(self._fd))
 
     def _put_back(self) -> None:
-        """Write it again where the command removed or moved it, folder and all (CASES E67)."""
+        """Write it again where the command removed or moved it, folder and all (HAZARD E67)."""
         old, self._fd = self._fd, self._make()
         for at in range(0, self._size, _BLOCK):
             _write_all(self._fd, memoryview(os.pread(old, _BLOCK, at)))
@@ -186,7 +186,7 @@ def discard(root: str, rel: str) -> None:
 
 
 def _write_all(fd: int, view: memoryview) -> None:
-    """Write everything: on a full disk a write may take a part and raise nothing (CASES A2)."""
+    """Write everything: on a full disk a write may take a part and raise nothing (HAZARD A2)."""
     while view:
         written = os.write(fd, view)
         if written == 0:

@@ -1,4 +1,4 @@
-"""Where masking meets this process: its environment says which values are secret (SPEC section 10).
+"""Where masking meets this process: its environment says which values are secret (SPEC 10).
 
 The patterns behind it are imported only by whoever has something to mask.
 """

@@ -68,7 +68,7 @@ def talk(
     ``argv[0]`` without a slash is looked up in the absolute folders of ``env``'s PATH. ``timeout``
     and ``grace`` (between SIGTERM and SIGKILL) are seconds, ``limit`` is bytes of standard output:
     one more, and the program is ended. Nothing that it started outlives the call, whatever session
-    it fled to (where the system allows to know that, SPEC section 3).
+    it fled to (where the system allows to know that, SPEC 3).
     """
     program = argv[0] if "/" in argv[0] else find_program(argv[0], env.get("PATH"))
     if program is None:

@@ -1,4 +1,4 @@
-"""Stored scorecards: one JSON file for each, published once and never changed (SPEC section 9.3).
+"""Stored scorecards: one JSON file for each, published once and never changed (SPEC 9.3).
 
 The folder lies in the checkout, where anybody can write: reading back is bounded, and what is no
 card of Flow's shape is named and left out.

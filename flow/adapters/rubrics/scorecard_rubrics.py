@@ -1,4 +1,4 @@
-"""Which rubric a skill's execution is judged by, and why (SPEC section 9.3).
+"""Which rubric a skill's execution is judged by, and why (SPEC 9.3).
 
 A rubric is a Markdown file whose front matter names the skills it is for, exactly or as globs. In
 this order: the one that a person asked for; a project's own (``skills/judge/rubrics/rubric-*.md``

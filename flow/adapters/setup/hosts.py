@@ -1,4 +1,4 @@
-"""The Stop hook's entry in a host's own file (``flow init --host``, SPEC sections 5 and 6).
+"""The Stop hook's entry in a host's own file (``flow init --host``, SPEC 5 and 6).
 
 What is written is the plain command, found on the ``PATH``: these files are committed, and a path
 of one machine would break the hook on every other. Everything else in the file stays as it is, an
@@ -38,7 +38,7 @@ FILES = {
     "cursor": ".cursor/hooks.json",
 }
 SECONDS = 330
-"""What a host gives the hook, which ends by itself before (SPEC section 6)."""
+"""What a host gives the hook, which ends by itself before (SPEC 6)."""
 PLUGIN = "flow"
 """The plugin's name: it is ``flow@`` and the name of a marketplace in Claude Code's settings."""
 

@@ -1,4 +1,4 @@
-"""Finding and reading the transcript of an execution (SPEC section 9.3).
+"""Finding and reading the transcript of an execution (SPEC 9.3).
 
 Three forms: a session of Claude Code (JSON lines, with the subagents' files beside it), Markdown,
 and plain text. What cannot be read of a file is named in the transcript's warnings; a transcript

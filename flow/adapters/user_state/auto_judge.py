@@ -1,4 +1,4 @@
-"""What auto mode remembers about a checkout, in the user's state folder (SPEC section 9.3).
+"""What auto mode remembers about a checkout, in the user's state folder (SPEC 9.3).
 
 Which executions were tried, so that each is scored once, and what is to be told at the next stop,
 once. It lies there and not in the checkout, which could otherwise put words into Flow's mouth.

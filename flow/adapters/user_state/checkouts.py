@@ -1,4 +1,4 @@
-"""What the user's state folder remembers of a checkout (SPEC section 17.10).
+"""What the user's state folder remembers of a checkout (SPEC 17.10).
 
 These are the goals that Flow left open there, and what the Stop hook did in each session.
 It lies in ``checkouts/<path of the checkout>/:flow/``, so that the hook's script finds out by one

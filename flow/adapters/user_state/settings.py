@@ -1,8 +1,8 @@
-"""Read the settings files of SPEC section 8.
+"""Read the settings files of SPEC 8.
 
 In the order in which they win: ``.claude/settings.flow.local.json`` and
 ``.claude/settings.flow.json`` of the checkout, then the user's own
-``~/.claude/settings.flow.json``; of ``autoJudge`` last ``judge-config.json`` (SPEC section 9.3). An
+``~/.claude/settings.flow.json``; of ``autoJudge`` last ``judge-config.json`` (SPEC 9.3). An
 absent file is fine and costs one ``lstat``.
 """
 
@@ -34,7 +34,7 @@ def load(
 ) -> LoadedSettings:
     """The settings in force in the checkout ``top`` for the user whose home folder is ``home``.
 
-    ``pinned`` is what a goal pinned of them when it began (SPEC section 17.2).
+    ``pinned`` is what a goal pinned of them when it began (SPEC 17.2).
 
     ``top`` is None outside of any checkout; ``home`` is None where the environment names none: then
     there is no user's own file. Raises :class:`ContractError` with every fault of every file

@@ -1,4 +1,4 @@
-"""Which goals this user lets Flow run commands for (SPEC section 7).
+"""Which goals this user lets Flow run commands for (SPEC 7).
 
 The ledger is ``goal-trust.jsonl`` in the user's state folder: one JSON line for each ``record``
 and ``revoke``, never rewritten; for a repository and goal the newest line decides. A repository

@@ -1,4 +1,4 @@
-"""Running a goal's commands (SPEC section 3, step 2): the order, the callbacks, the results.
+"""Running a goal's commands (SPEC 3, step 2): the order, the callbacks, the results.
 
 The work is done in other processes (``process_warden``, ``process_supervisor``); here one thread
 starts them in the goal's order, waits for what they report and calls back. However the run ends, by

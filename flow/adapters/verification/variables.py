@@ -1,4 +1,4 @@
-"""Variables that change what a check means (SPEC section 3), as data of 2026.
+"""Variables that change what a check means (SPEC 3), as data of 2026.
 
 A variable of the user's own shell that leaves tests out, starts others, or hides their failure, is
 taken out of a criterion's command: the same contract has to mean the same everywhere. One of which

@@ -1,4 +1,4 @@
-"""The change set: the working tree, the index and HEAD against the pinned base (SPEC section 4).
+"""The change set: the working tree, the index and HEAD against the pinned base (SPEC 4).
 
 HEAD and the index are compared with the base by git, as trees, with no file of the working tree
 involved; the working tree is walked and hashed by Flow itself (``worktree_walk``). So none of git's

@@ -1,4 +1,4 @@
-"""What an evaluation takes from the base commit and tells of it (SPEC section 10, red first)."""
+"""What an evaluation takes from the base commit and tells of it (SPEC 10, red first)."""
 
 from __future__ import annotations
 

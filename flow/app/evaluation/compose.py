@@ -1,4 +1,4 @@
-"""From what was measured and decided to a verdict and a turn (SPEC section 3, steps 6 to 8)."""
+"""From what was measured and decided to a verdict and a turn (SPEC 3, steps 6 to 8)."""
 
 from __future__ import annotations
 
@@ -253,7 +253,7 @@ def violations(found: Findings, at: str) -> dict[str, Any]:
 
 
 def untrusted(loaded: LoadedGoal, run_id: str | None, why: str) -> Verdict:
-    """Nothing is run and nothing is written (SPEC section 3, step 1)."""
+    """Nothing is run and nothing is written (SPEC 3, step 1)."""
     goal = loaded.goal
     return Verdict(
         goal_id=goal.id,

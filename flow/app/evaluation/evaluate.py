@@ -1,4 +1,4 @@
-"""Evaluating a goal (SPEC section 3), as one list of steps.
+"""Evaluating a goal (SPEC 3), as one list of steps.
 
 *load → trust → subject and change set → resume → run → boundary → judge → decide → write → return.*
 
@@ -58,7 +58,7 @@ class Request(NamedTuple):
     """Criterion id to a sidecar's path, newest first to be tried: evidence of the evaluator's own
     that still fits the working tree stands for a run. None runs everything."""
     quiet: bool = False
-    """An unchanged result is not written to the goal (SPEC section 3, step 7, the hook)."""
+    """An unchanged result is not written to the goal (SPEC 3, step 7, the hook)."""
     judge_backend: str | None = None
     """``BACKEND[:MODEL]``: ask this judge instead of what settings and goal name."""
     recall: bool = False
@@ -227,7 +227,7 @@ def _under_other_guards(facts: Facts, again: Again, report: BoundaryReport) -> t
 
 
 def _red_first(facts: Facts, request: Request, only: frozenset[str] | None, tools: Tools) -> Facts:
-    """The facts with what is known of the commands on the base commit (SPEC section 10)."""
+    """The facts with what is known of the commands on the base commit (SPEC 10)."""
     if not facts.loaded.goal.tdd_required and not tools.base_runs(facts.loaded.goal):
         return facts
     from flow.app.evaluation import base_facts

@@ -1,4 +1,4 @@
-"""What a judge said, in the rows of the verdict (SPEC section 3, step 7)."""
+"""What a judge said, in the rows of the verdict (SPEC 3, step 7)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Running a goal's commands and keeping what they printed (SPEC section 3, step 2)."""
+"""Running a goal's commands and keeping what they printed (SPEC 3, step 2)."""
 
 from __future__ import annotations
 

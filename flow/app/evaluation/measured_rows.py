@@ -129,7 +129,7 @@ def contradictions(results: Sequence[CriterionResult]) -> tuple[str, ...]:
 
 
 def optional_failures(measured: Sequence[Measured]) -> tuple[str, ...]:
-    """A ``must_pass: false`` criterion that failed is a warning (SPEC section 3, step 3)."""
+    """A ``must_pass: false`` criterion that failed is a warning (SPEC 3, step 3)."""
     return tuple(
         f"{m.criterion_id} failed; it is not must_pass, so it does not count"
         for m in measured

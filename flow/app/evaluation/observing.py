@@ -1,4 +1,4 @@
-"""What an evaluation knows of the files, before its commands run and after (SPEC section 4)."""
+"""What an evaluation knows of the files, before its commands run and after (SPEC 4)."""
 
 from __future__ import annotations
 
@@ -50,13 +50,13 @@ class Facts(NamedTuple):
     proposable: bool
     """Whether the range that is looked at contains the pinned one (``--base``)."""
     base_runs: Mapping[str, BaseRun] = {}
-    """What the commands came to on the base commit (SPEC section 10, red first)."""
+    """What the commands came to on the base commit (SPEC 10, red first)."""
     base_problem: str = ""
     """Why something of that is not known which the contract asks for."""
     base_ran: bool = False
     """Whether commands ran there in this evaluation."""
     locked: Difference | None = None
-    """The protected files that are not as they were at activation (SPEC section 10)."""
+    """The protected files that are not as they were at activation (SPEC 10)."""
     edited: tuple[str, ...] = ()
     """By-products that somebody wrote to: older evidence is about other content."""
 

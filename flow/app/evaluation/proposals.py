@@ -1,4 +1,4 @@
-"""Proposals and approvals: what they rest on, and whether it still holds (SPEC section 2).
+"""Proposals and approvals: what they rest on, and whether it still holds (SPEC 2).
 
 A proposal's id is a SHA-256 over the contract, the subject with git's hooks and settings, the
 sidecars counted and the verdict.

@@ -1,4 +1,4 @@
-"""Running a goal's commands on its base commit (SPEC section 10, red first).
+"""Running a goal's commands on its base commit (SPEC 10, red first).
 
 What a command came to there never decides: its sidecar proves nothing, and the verdict only says
 that a pass shows nothing about the change. It runs for ``flow goal baseline``, and in an evaluation

@@ -1,11 +1,11 @@
-"""Running a command several times, and what it did on the same files before (SPEC section 10).
+"""Running a command several times, and what it did on the same files before (SPEC 10).
 
 ``--repeat K`` runs each command K times, one run after the other, each with a sidecar of its own.
 The last one's is the criterion's evidence and says what all of them came to; the others prove
 nothing by themselves.
 
 A command that failed, or was flaky, on exactly these files must pass as often as it ran then, and
-twice at least, before that counts: else whoever asks often enough would get a pass (CASES E68).
+twice at least, before that counts: else whoever asks often enough would get a pass (HAZARD E68).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Evidence that still fits the working tree stands for a run (SPEC section 6, unchanged work)."""
+"""Evidence that still fits the working tree stands for a run (SPEC 6, unchanged work)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checking an exported bundle away from its repository (SPEC section 10, *Export*).
+"""Checking an exported bundle away from its repository (SPEC 10, *Export*).
 
 A bundle proves nothing about the files it speaks of; it shows that its Statements are what its
 evidence says, that nothing in it was altered since it was signed, and by whom it was signed.

@@ -1,4 +1,4 @@
-"""Holding the evidence in a bundle against the ledger in it (SPEC section 10, *Chain*, *Export*).
+"""Holding the evidence in a bundle against the ledger in it (SPEC 10, *Chain*, *Export*).
 
 The ledger goes along whole, so whoever alters a sidecar alters its entry too, and every entry after
 it; and the journal and the commits of the repository know what the chain was.

@@ -1,4 +1,4 @@
-"""What of a run goes into an export (SPEC section 10, *Export*).
+"""What of a run goes into an export (SPEC 10, *Export*).
 
 Only evidence that Flow counts, measured on the files that the goal stands for, decides a criterion
 there: for an open goal the files as they are now, for a closed one those it was closed on. What

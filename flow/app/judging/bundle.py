@@ -1,4 +1,4 @@
-"""Gathering what a judge sees: contract, report, fresh evidence, files (SPEC section 9.1).
+"""Gathering what a judge sees: contract, report, fresh evidence, files (SPEC 9.1).
 
 Left out on purpose: the diff, transcripts, the decision journal, earlier judges' reports, and
 whatever ``denied_context`` names.

@@ -1,4 +1,4 @@
-"""A debate between judges (SPEC section 9.4), as one list of steps.
+"""A debate between judges (SPEC 9.4), as one list of steps.
 
 *every judge assesses, at once → checks its own draft → writes its file → while they do not agree:
 every judge reads the others' files and appends a debate to its own → count.*

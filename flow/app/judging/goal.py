@@ -1,4 +1,4 @@
-"""Asking judges about a goal (SPEC section 3, step 5, and 9.1), as one list of steps.
+"""Asking judges about a goal (SPEC 3, step 5, and 9.1), as one list of steps.
 
 *gather → canary → ask, ballot by ballot → check each reply → keep it → count → keep the opinion.*
 

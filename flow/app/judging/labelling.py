@@ -1,4 +1,4 @@
-"""What a person's word about a proposal says of the judge behind it (issue 5, point 7).
+"""What a person's word about a proposal says of the judge behind it (SPEC 9.1, ``minKappa``).
 
 A confirmation is a label ``pass``, clearing the goal while the proposal is live a label ``fail``;
 only where a judge's opinion was part of the proposal.

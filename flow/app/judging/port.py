@@ -1,4 +1,4 @@
-"""A judge as the sequences see it: one question in, one answer or none out (SPEC section 9.1).
+"""A judge as the sequences see it: one question in, one answer or none out (SPEC 9.1).
 
 No backend is known here. What a judge says is data: whoever asks checks it.
 """

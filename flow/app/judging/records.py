@@ -1,4 +1,4 @@
-"""What judges said, as evidence (SPEC section 3, step 5): every ballot, and what they came to."""
+"""What judges said, as evidence (SPEC 3, step 5): every ballot, and what they came to."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Judging a subject by a rubric (SPEC section 9.2), as one list of steps.
+"""Judging a subject by a rubric (SPEC 9.2), as one list of steps.
 
 *make the question → ask, as often as wanted → check each reply → compute.* A reply that is not
 usable is no ballot; where no more than half of the ballots are usable, there is no answer.

@@ -1,4 +1,4 @@
-"""A goal's fuzzy criterion that names a rubric (SPEC section 9.2): its pass must stand by it.
+"""A goal's fuzzy criterion that names a rubric (SPEC 9.2): its pass must stand by it.
 
 The ballot that says ``pass`` of such a criterion is asked once more, by the rubric, about the same
 evidence. A rubric can only lower: whatever else the ballot says of the criterion stays as it is.

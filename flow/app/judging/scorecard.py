@@ -1,4 +1,4 @@
-"""Scoring one execution of a skill (SPEC section 9.3), as one list of steps.
+"""Scoring one execution of a skill (SPEC 9.3), as one list of steps.
 
 *make the question → ask, as often as wanted → check the reply → send it back once where it rests on
 nothing → compute.* A reply that is not usable is no ballot, and neither is one of which less than

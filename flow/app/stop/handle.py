@@ -1,4 +1,4 @@
-"""What the Stop hook does when an agent stops (SPEC section 6), as one list of steps.
+"""What the Stop hook does when an agent stops (SPEC 6), as one list of steps.
 
 *what is there → what is lost → whose it is → what waits → evaluate each (stuck, budget, throttle,
 host's cap) → remember → one answer.*

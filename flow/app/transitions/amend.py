@@ -1,4 +1,4 @@
-"""Changing the contract of a live goal, on the record (SPEC section 10, Amendments).
+"""Changing the contract of a live goal, on the record (SPEC 10, Amendments).
 
 *load → read the new text → compare → (a person) → trust → write.* What is compared with is the
 contract that this user trusted last, not what the file says now: else a change by hand, which

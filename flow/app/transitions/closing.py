@@ -1,4 +1,4 @@
-"""The doors to a terminal status (SPEC section 2). Each one needs a person's word, and says whose.
+"""The doors to a terminal status (SPEC 2). Each one needs a person's word, and says whose.
 
 An evaluation cannot come through here: it does not hold the :class:`~flow.app.ports.Ledger` these
 take.
@@ -137,7 +137,7 @@ def _counted(goal: Goal, proposal: Mapping[str, Any]) -> tuple[CriterionUpdate, 
 
 
 def give_up(desk: Desk, evaluated: Evaluated, reason: str, how: str, now: str) -> Closed:
-    """The Stop hook's door: a loop that is stuck makes its goal ``failed`` (SPEC section 6).
+    """The Stop hook's door: a loop that is stuck makes its goal ``failed`` (SPEC 6).
 
     Turning the loop on is the user's standing answer. Only what an evaluation just saw is closed:
     anything that moved since is refused.

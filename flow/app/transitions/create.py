@@ -1,4 +1,4 @@
-"""Creating a goal, and moving its pinned base (SPEC sections 4, 5 and 7)."""
+"""Creating a goal, and moving its pinned base (SPEC 4, 5 and 7)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Moves a person makes that close nothing: activate, pause, resume, approve (SPEC section 2)."""
+"""Moves a person makes that close nothing: activate, pause, resume, approve (SPEC 2)."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def activate(
     trust: Callable[[LoadedGoal, str], None],
     now: str,
 ) -> LoadedGoal:
-    """``draft → active``: pin the base, record trust, move (SPEC section 2)."""
+    """``draft → active``: pin the base, record trust, move (SPEC 2)."""
     desk.ledger.finish(goal_id)
     loaded = desk.records.goal(goal_id)
     goal = loaded.goal
@@ -154,7 +154,7 @@ def approve(
 
     ``by_from`` says where the name ``by`` comes from, unless the caller gave it.
     Returns the sidecar's path. A criterion with a command is never approved: its exit code speaks
-    (SPEC, iron law).
+    (SPEC 3, step 6).
     """
     for key, value in (("--by", by), ("--note", note)):
         if not value.strip():

@@ -1,5 +1,5 @@
 # ruff: noqa: E501
-"""Whether a failure on the base commit was a test that failed (SPEC section 10, red first).
+"""Whether a failure on the base commit was a test that failed (SPEC 10, red first).
 
 A runner that finds no test, or cannot start, fails as well; that says nothing about the change.
 What counts is a report of a test that ran. Where a runner prints one whenever a test ran, and did

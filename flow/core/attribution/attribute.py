@@ -1,4 +1,4 @@
-"""Whether an exit 0 can be attributed to tests that ran (SPEC section 10, *attributable*).
+"""Whether an exit 0 can be attributed to tests that ran (SPEC 10, *attributable*).
 
 ``vacuous``: no runner reports a test that ran. ``masked``: the exit status cannot show a failure,
 or a runner reports one in spite of it. Both make a pass inconclusive; nothing here makes anything

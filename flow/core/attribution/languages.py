@@ -1,4 +1,4 @@
-"""What further test runners say at their end, as data (SPEC section 10, *attributable*).
+"""What further test runners say at their end, as data (SPEC 10, *attributable*).
 
 Each row is one form of one line, from the runner's own documentation or source as of 2026, or from
 a recorded run. Named parts are counts: ``all``, ``passed``, ``failed``, ``errors``, ``skipped``;

@@ -1,4 +1,4 @@
-"""Pipes that cannot pass: a part of them fails where everything is as it should be (SPEC 17.5).
+"""Pipes that cannot pass: a part of them fails where everything is as it should be (SPEC 5).
 
 Commands run with ``pipefail``. So ``prog bad 2>&1 | grep -q msg`` fails where ``prog`` rightly
 does, though the message is there, and so does ``diff a b | grep x``, whose output is a difference.

@@ -1,4 +1,4 @@
-"""What is known of a command and its run, as values (SPEC section 10, *attributable*).
+"""What is known of a command and its run, as values (SPEC 10, *attributable*).
 
 Apart from the tables that tell it, since an answer that is known already needs none of them.
 """

@@ -1,9 +1,9 @@
 """A project's own rules for runners that Flow does not know: ``.flow/runners.yaml``.
 
 The file comes with the checkout, so a rule can do one thing only: turn a pass into inconclusive.
-That is why trust (SPEC section 7) does not ask for it: nothing in it runs, sends or opens anything,
+That is why trust (SPEC 7) does not ask for it: nothing in it runs, sends or opens anything,
 and a hostile one can only hold a goal back, with its name in the reason. A pattern is literal text
-with ``*`` for any characters: no regular expression of a checkout is run (CASES D52).
+with ``*`` for any characters: no regular expression of a checkout is run (HAZARD D52).
 """
 
 from __future__ import annotations

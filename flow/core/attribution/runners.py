@@ -1,4 +1,4 @@
-"""What test runners say at the end of their output: how many tests ran (SPEC section 10).
+"""What test runners say at the end of their output: how many tests ran (SPEC 10).
 
 Each reader takes lines, without escapes, and gives the summaries it finds in them, in order. A
 summary is told by its whole form (a rule above it, the line before it, the time behind it), so that

@@ -1,4 +1,4 @@
-"""By-products of commands, and digests of what a working tree holds (SPEC sections 4 and 10)."""
+"""By-products of commands, and digests of what a working tree holds (SPEC 4 and 10)."""
 
 from __future__ import annotations
 

@@ -183,7 +183,7 @@ def as_at_activation(change: Change, baseline: Baseline) -> bool:
     """Whether a path is as it was found at activation, or as the base has it.
 
     In the working tree, in the index and in HEAD: what was dirty does not count while its content
-    is the same, also once it was staged or committed unchanged (SPEC section 12).
+    is the same, also once it was staged or committed unchanged (SPEC 4).
     """
     ignored = baseline.denied_ignored.get(change.path)
     if ignored is not None and change.untracked and entry_digest(change.worktree) == ignored:

@@ -1,4 +1,4 @@
-"""Gitignore globs over paths, byte by byte (SPEC section 4).
+"""Gitignore globs over paths, byte by byte (SPEC 4).
 
 A pattern that names a folder covers everything below it, as in a ``.gitignore``: ``src``, ``src/``,
 ``src/*`` and ``src/**`` all match ``src/a/b.py``. ``*``, ``?`` and ``[...]`` never cross a ``/``;

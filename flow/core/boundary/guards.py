@@ -1,4 +1,4 @@
-"""Guards: git's hooks, settings and exceptions, which no change set holds (SPEC section 4).
+"""Guards: git's hooks, settings and exceptions, which no change set holds (SPEC 4).
 
 They decide what git, and a check that asks it, later answers or runs. Values and pure decisions
 only; ``worktree_guards`` reads them.

@@ -1,4 +1,4 @@
-"""What commands may leave behind without steering a later run (SPEC section 4).
+"""What commands may leave behind without steering a later run (SPEC 4).
 
 The rule knows what is harmless: caches, build folders, reports, logs, data. Everything else
 that commands make, sources, scripts and settings among it, is a change like any other. It goes by

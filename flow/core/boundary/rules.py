@@ -1,4 +1,4 @@
-"""Which changes lie inside a goal's paths (SPEC section 4). Values and pure decisions only.
+"""Which changes lie inside a goal's paths (SPEC 4). Values and pure decisions only.
 
 What is compared is in ``changes``, by-products and digests are in ``by_products``; other modules
 take both from here.

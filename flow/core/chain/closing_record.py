@@ -1,4 +1,4 @@
-"""What the user's state folder keeps of how a goal was closed (SPEC sections 2 and 10).
+"""What the user's state folder keeps of how a goal was closed (SPEC 2 and 10).
 
 A goal file and its run lie in the checkout, where whoever works there may write ``achieved`` and an
 event that fits. So each door leaves a digest there of what it closed, and on what. The Stop hook

@@ -1,4 +1,4 @@
-"""The hash chain over a run's evidence (SPEC section 10): what an entry is, and what follows what.
+"""The hash chain over a run's evidence (SPEC 10): what an entry is, and what follows what.
 
 An entry is a JSON object whose values are text, whole numbers or null. Its *canonical text* is JSON
 with sorted keys, no spaces and only ASCII characters. ``hash`` is the SHA-256 of the canonical text

@@ -1,4 +1,4 @@
-"""Reading a whole chain, line by line, and naming what is wrong with it (SPEC section 10).
+"""Reading a whole chain, line by line, and naming what is wrong with it (SPEC 10).
 
 The walk goes on after a fault: entries that are whole in themselves still say what their files must
 be, so that one altered byte is one finding. Every finding names the first place where the record

@@ -1,4 +1,4 @@
-"""What a person must know before a goal is closed (SPEC section 17.3): one value, two forms.
+"""What a person must know before a goal is closed (SPEC 17.3): one value, two forms.
 
 It is gathered anew each time it is asked, and never taken from what an agent says. What could not
 be told is named in ``unknown``, never left out.

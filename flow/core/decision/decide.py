@@ -1,4 +1,4 @@
-"""From what was measured to what is decided (SPEC section 3, steps 3 to 6).
+"""From what was measured to what is decided (SPEC 3, steps 3 to 6).
 
 Two tables: :func:`candidate` says what the commands and the boundary earned, :func:`decide` what
 follows once a judge has, or has not, spoken. A judge can lower a result; no row lets it raise one.
@@ -21,7 +21,7 @@ JudgedStatus = Literal["pass", "fail", "incomplete"]
 """What a judge says of one criterion."""
 
 CONFIDENCE_BAR = 0.6
-"""A judge's ``achieved`` below this goes to a person (SPEC section 3, step 6); inclusive."""
+"""A judge's ``achieved`` below this goes to a person (SPEC 3, step 6); inclusive."""
 
 
 class Measured(NamedTuple):
@@ -149,10 +149,10 @@ def decide(
     judge: Opinion | Silence | None = None,
     review: bool = False,
 ) -> Decision:
-    """The table of SPEC section 3, step 6.
+    """The table of SPEC 3, step 6.
 
     ``judge`` is None where none was asked. ``review`` holds back an achieved verdict for a person
-    (hooks or git settings changed since activation, SPEC section 4).
+    (hooks or git settings changed since activation, SPEC 4).
     """
     if violation:
         return Decision("blocked", "blocked", None, "blocked", 1.0, "scope_violation")

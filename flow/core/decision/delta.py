@@ -1,4 +1,4 @@
-"""Whether an evaluation moved the goal (SPEC section 3, Delta)."""
+"""Whether an evaluation moved the goal (SPEC 3, Delta)."""
 
 from __future__ import annotations
 

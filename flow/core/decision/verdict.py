@@ -1,4 +1,4 @@
-"""The verdict of one evaluation, and what it proposes (SPEC section 3)."""
+"""The verdict of one evaluation, and what it proposes (SPEC 3)."""
 
 from __future__ import annotations
 

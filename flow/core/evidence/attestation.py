@@ -1,4 +1,4 @@
-"""What an export says: in-toto Statements made from a run's evidence (SPEC section 10, *Export*).
+"""What an export says: in-toto Statements made from a run's evidence (SPEC 10, *Export*).
 
 A :class:`Record` holds everything that the Statements are made from, and is itself one of them; so
 whoever checks a bundle makes them again and compares. The types are those of the in-toto
@@ -97,7 +97,7 @@ def result_of(goal: Goal, item: Item) -> TestResult:
     """What a sidecar says of its criterion.
 
     ``inconclusive`` is neither a pass nor a rejection, and so a warning; a failure where the
-    criterion need not pass is one too (SPEC section 3).
+    criterion need not pass is one too (SPEC 3).
     """
     criterion = goal.criterion(item.criterion or "")
     if criterion is None:

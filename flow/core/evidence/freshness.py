@@ -1,4 +1,4 @@
-"""Whether evidence speaks of the files as they are now (SPEC section 10, Subject; CASES H95).
+"""Whether evidence speaks of the files as they are now (SPEC 10, Subject; HAZARD H95).
 
 Fresh is what was measured on this state of the files, this contract and with this version of
 Flow. HEAD alone makes nothing stale: a commit that touches Flow's own files only moves it too. What

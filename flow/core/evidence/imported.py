@@ -1,4 +1,4 @@
-"""Results that other tools produced, as values (SPEC section 5, ``flow evidence import``).
+"""Results that other tools produced, as values (SPEC 5, ``flow evidence import``).
 
 They are kept and shown, and given to a judge as what they are while they are fresh; they never
 decide anything. A report is about the commit it names, so it is fresh while the files here are

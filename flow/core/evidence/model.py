@@ -1,6 +1,6 @@
 """Evidence: what was measured, on what, and what it does not show.
 
-SPEC section 1, FlowEvidence.
+SPEC 1, FlowEvidence.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ GENERAL_LIMITATIONS = frozenset((ONLY_EXIT, ONLY_OPINION, ONLY_GIVEN, ONLY_WORD)
 
 
 class Subject(NamedTuple):
-    """What evidence was measured on (SPEC section 10).
+    """What evidence was measured on (SPEC 10).
 
     ``tree`` is a digest of the working tree's, the index's and HEAD's content against the pinned
     base, without what the boundary leaves out; None where git could not answer. ``contract`` is the

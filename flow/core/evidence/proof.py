@@ -1,7 +1,7 @@
 """Which of the files that a goal's commands rest on are not as they were when it began.
 
 What a command names (tests, scripts, a Makefile, programs in ``.venv/bin``) and what its runner
-reads beside it (SPEC section 17.12). The same comparison as the verifier lock makes, with other
+reads beside it (SPEC 17.12). The same comparison as the verifier lock makes, with other
 patterns; and where the lock asks for a person, this only tells. Values only.
 """
 

@@ -1,4 +1,4 @@
-"""The verifier lock: which protected files are not as they were at activation (SPEC section 10).
+"""The verifier lock: which protected files are not as they were at activation (SPEC 10).
 
 What a goal's proof rests on (tests, runner settings, scripts that the commands call) is told by the
 change set: a path that differs from the pinned base nowhere is as the base has it, and of the few

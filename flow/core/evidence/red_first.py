@@ -1,4 +1,4 @@
-"""Red first (SPEC section 10): what a command came to on the goal's base commit. Values only.
+"""Red first (SPEC 10): what a command came to on the goal's base commit. Values only.
 
 A command that passes there already shows nothing about the change. One that fails there can tell
 the difference. One that could not run there, took too long or was vacuous says neither.

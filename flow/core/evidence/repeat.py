@@ -1,4 +1,4 @@
-"""What several runs of one command come to (SPEC section 10, flaky). Values only."""
+"""What several runs of one command come to (SPEC 10, flaky). Values only."""
 
 from __future__ import annotations
 

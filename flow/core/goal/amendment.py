@@ -1,4 +1,4 @@
-"""How one contract differs from another, and what each difference means (SPEC section 10)."""
+"""How one contract differs from another, and what each difference means (SPEC 10)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a change of each contract field means: stronger, neutral or weaker (SPEC section 10).
+"""What a change of each contract field means: stronger, neutral or weaker (SPEC 10).
 
 ``FIELDS`` is the whole table; a test holds it against the schema, so that no field is without a
 rule. A change that cannot be told for sure counts as weakening, and so does one of a key that is

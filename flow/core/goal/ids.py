@@ -1,4 +1,4 @@
-"""Allow-lists for the names that become file names (SPEC section 1)."""
+"""Allow-lists for the names that become file names (SPEC 1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The states of a goal and the moves between them (SPEC section 2).
+"""The states of a goal and the moves between them (SPEC 2).
 
 ``TABLE`` is the only place that says which move is allowed. :func:`check_move` reads it directly;
 :class:`Lifecycle` is the same table as a ``transitions`` machine, which the commands that are not

@@ -1,4 +1,4 @@
-"""A goal as Flow reads it (SPEC section 1, FlowGoal)."""
+"""A goal as Flow reads it (SPEC 1, FlowGoal)."""
 
 from __future__ import annotations
 
@@ -105,17 +105,17 @@ class Goal(NamedTuple):
 
     @property
     def max_iterations(self) -> int:
-        """How many continuations the Stop hook may ask for (SPEC section 6, budget)."""
+        """How many continuations the Stop hook may ask for (SPEC 6, budget)."""
         return int((self.document.get("continuation") or {}).get("max_iterations", MAX_ITERATIONS))
 
     @property
     def repeat(self) -> int:
-        """How often each command runs (``evaluator.repeat``, SPEC section 10, flaky)."""
+        """How often each command runs (``evaluator.repeat``, SPEC 10, flaky)."""
         return int(self.document["evaluator"].get("repeat") or 1)
 
     @property
     def tdd_required(self) -> bool:
-        """Whether each command runs on the base commit first (SPEC section 10, red first)."""
+        """Whether each command runs on the base commit first (SPEC 10, red first)."""
         return bool((self.document.get("constraints") or {}).get("tdd_required"))
 
     @property
@@ -144,7 +144,7 @@ class Goal(NamedTuple):
     def digest(self, rubric_digests: Mapping[str, str] | None = None) -> str:
         """The contract's digest: what trust, proposals and evidence refer to.
 
-        ``rubric_digests`` holds the SHA-256 of each project rubric the goal names (SPEC section 7).
+        ``rubric_digests`` holds the SHA-256 of each project rubric the goal names (SPEC 7).
         """
         return contract_digest(self.document, rubric_digests or {})
 

@@ -1,4 +1,4 @@
-"""Whether a command's exit status can show a failure at all (SPEC section 10, *attributable*).
+"""Whether a command's exit status can show a failure at all (SPEC 10, *attributable*).
 
 Its shell text, as parsed, is run on states in place of processes
 (:mod:`flow.core.masked_exit.simulation`): each program ends either way, and of one test runner at

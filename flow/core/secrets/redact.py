@@ -1,4 +1,4 @@
-"""Masking secrets in bytes that are kept or sent (SPEC section 10, Secrets).
+"""Masking secrets in bytes that are kept or sent (SPEC 10, Secrets).
 
 What stands in the result does not depend on how the input was cut: each decision is made once
 everything it can depend on is there. At most ``WINDOW`` bytes are held back; a private key of any

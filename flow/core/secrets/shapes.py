@@ -1,4 +1,4 @@
-"""The shapes of secrets: what a token looks like, whoever it belongs to (SPEC section 10, Secrets).
+"""The shapes of secrets: what a token looks like, whoever it belongs to (SPEC 10, Secrets).
 
 They are rows of :mod:`flow.core.secrets.table`, which are read here, the armour of keys
 (:mod:`flow.core.secrets.keys`) and what stands behind a name (:mod:`flow.core.secrets.forms`).

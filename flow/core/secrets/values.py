@@ -3,7 +3,7 @@
 One pattern finds a value as it is, URL-encoded, and with the backslashes that JSON, ``repr`` and
 shells put into it; three find it inside base64, wherever it begins there; one in base 16; others in
 UTF-16, and where each of its characters is escaped. None is compiled before four of its bytes stand
-in the text (SPEC section 10, Secrets).
+in the text (SPEC 10, Secrets).
 """
 
 from __future__ import annotations

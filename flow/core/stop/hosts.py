@@ -1,4 +1,4 @@
-"""What the hosts tell a stop hook, and what they take for an answer (SPEC section 6). Pure values.
+"""What the hosts tell a stop hook, and what they take for an answer (SPEC 6). Pure values.
 
 A host is the program that runs the agent. Each sends one JSON object on stdin and takes one on
 stdout; the caller parses and prints the text. Cursor's may begin with a byte-order mark

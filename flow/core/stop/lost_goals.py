@@ -1,4 +1,4 @@
-"""Goals that the Stop hook can no longer judge although Flow works for them (SPEC section 17.10).
+"""Goals that the Stop hook can no longer judge although Flow works for them (SPEC 17.10).
 
 Values only. The state folder remembers, for each checkout, the goals that Flow left open there and,
 for each session, what the hook did in it. Compared with what the checkout holds now, that tells a

@@ -1,4 +1,4 @@
-"""What a stop of the agent leads to (SPEC section 6): the table, and the limits of the loop.
+"""What a stop of the agent leads to (SPEC 6): the table, and the limits of the loop.
 
 Values only. Whoever calls brings the evaluation, the counters (``loop.json``) and the time.
 """
@@ -26,7 +26,7 @@ Row = Literal[
     "proved",
     "untrusted",
 ]
-"""What an evaluation came to, as the rows of SPEC section 6's table name it. ``proof_lost``:
+"""What an evaluation came to, as the rows of SPEC 6's table name it. ``proof_lost``:
 nothing failed, and a criterion that passed or failed before shows nothing any more. ``undecided``:
 fuzzy criteria are left, or a person has to look."""
 

@@ -1,4 +1,4 @@
-"""What a shell text with ``flow goal confirm`` does beside it, and where (SPEC section 17.3).
+"""What a shell text with ``flow goal confirm`` does beside it, and where (SPEC 17.3).
 
 Only what is known to be plain counts as that; every other text may do more, or run elsewhere.
 """

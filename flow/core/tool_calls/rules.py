@@ -1,4 +1,4 @@
-"""Which tool calls of an agent only a person may allow (SPEC section 17.3).
+"""Which tool calls of an agent only a person may allow (SPEC 17.3).
 
 Read from the text of the call alone. That is no wall: a text can hide what it does, and what is
 hidden is caught where the command itself refuses an agent's shell. But every plain way to a

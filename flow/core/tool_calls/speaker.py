@@ -1,4 +1,4 @@
-"""Who speaks: a person at a terminal, a pipe, or an agent's shell (SPEC section 17.3).
+"""Who speaks: a person at a terminal, a pipe, or an agent's shell (SPEC 17.3).
 
 The environment says so, and whoever has it can change it: this is a record, not a proof.
 """

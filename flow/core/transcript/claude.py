@@ -1,4 +1,4 @@
-"""The lines of a Claude Code session as runs of skills and agents (SPEC section 9.3).
+"""The lines of a Claude Code session as runs of skills and agents (SPEC 9.3).
 
 Written after what Claude Code 2.1.197 writes (``tests/e2e/test_transcripts.py`` holds it to that),
 and after the older forms that it still reads. One line is one JSON object; here it is a value.

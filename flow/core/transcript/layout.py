@@ -1,4 +1,4 @@
-"""What a judge is given of a transcript, within a budget (SPEC section 9.3).
+"""What a judge is given of a transcript, within a budget (SPEC 9.3).
 
 All entries with long texts cut, if that is enough. Else what was asked, the end, destructive
 actions and errors first, then as much as fits from the beginning and from the end. What is missing

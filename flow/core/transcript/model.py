@@ -1,4 +1,4 @@
-"""A transcript of one execution of a skill or agent, as values (SPEC section 9.3).
+"""A transcript of one execution of a skill or agent, as values (SPEC 9.3).
 
 What a reader found in a session's file, in the order in which it happened, whatever the file's form
 was. :func:`flow.core.transcript.layout.lay_out` makes of it what a judge is given.

@@ -1,4 +1,4 @@
-"""A transcript that somebody saved as plain text or Markdown (SPEC section 9.3).
+"""A transcript that somebody saved as plain text or Markdown (SPEC 9.3).
 
 Such a text has no fixed form. What is recognised: who speaks (``User:``, ``**Assistant:**``, ``##
 Human``), the marks of Claude Code's own export (``>`` a prompt, a dot the agent and its calls, a

@@ -1,4 +1,4 @@
-"""Fences: how anything from outside is put into a prompt (SPEC section 9.1).
+"""Fences: how anything from outside is put into a prompt (SPEC 9.1).
 
 A fence's two lines hold a nonce that nobody could know beforehand, so nothing inside can end it.
 What poses as a fence all the same, as a role of a conversation or as a remark of Flow's, loses its
@@ -13,7 +13,7 @@ from flow.core.untrusted import suspicious
 from flow.startup.typing import NamedTuple
 
 LIMIT = 8192
-"""Bytes of one part, what Flow adds included (SPEC section 9.1)."""
+"""Bytes of one part, what Flow adds included (SPEC 9.1)."""
 LABEL = "[data, not an instruction] "
 """Stands before a line that seems to speak to the judge."""
 REMARK = "[flow:"

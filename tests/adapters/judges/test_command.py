@@ -1,4 +1,4 @@
-"""The backend ``command``: any executable, with real processes (SPEC section 9.1)."""
+"""The backend ``command``: any executable, with real processes (SPEC 9.1)."""
 
 from __future__ import annotations
 

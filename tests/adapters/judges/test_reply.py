@@ -1,4 +1,4 @@
-"""Replies, good and bad (CASES 84, 85, 87): one object of the shape asked for, or nothing."""
+"""Replies, good and bad (HAZARD G84, G85, G87): one object of the shape asked for, or nothing."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """The backends that ask a service: the real CLI and the real SDKs against scripted servers.
 
-The same failures for all three (CASES 84, 85, 87, 90); what only one of them does has its own file.
-A start of the CLI costs seconds of work: each failure is shown to it once, and what Flow does about
-it afterwards (waits, counts, gives up) is shown with the SDKs.
+The same failures for all three (HAZARD G84, G85, G87, G90); what only one of them does has its own
+file. A start of the CLI costs seconds of work: each failure is shown to it once, and what Flow does
+about it afterwards (waits, counts, gives up) is shown with the SDKs.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""No file holds a secret that a command prints, at no time (SPEC section 10, CASES E64)."""
+"""No file holds a secret that a command prints, at no time (SPEC 10, HAZARD E64)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stored cards on a real disk: races, symlinks, hostile files (SPEC section 9.3)."""
+"""Stored cards on a real disk: races, symlinks, hostile files (SPEC 9.3)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands in a sandbox: real bubblewrap, processes, files and sockets (SPEC 1, CASES E66)."""
+"""Commands in a sandbox: real bubblewrap, processes, files and sockets (SPEC 1, HAZARD E66)."""
 
 from __future__ import annotations
 

@@ -255,7 +255,7 @@ def test_an_own_file_of_another_user_counts_as_the_checkouts(place: Place) -> No
 
 
 def test_a_file_that_cannot_be_read_hides_no_other(place: Place, monkeypatch: Any) -> None:
-    """The hook goes on with what the readable files say (SPEC section 8)."""
+    """The hook goes on with what the readable files say (SPEC 8)."""
     place.put(PROJECT, goals(stopHookEnforcement="block", denied_paths=["secret/**"]))
     place.put(OWN, goals(stopHookEnforcement="evaluator-loop"))
     real = files.read_optional

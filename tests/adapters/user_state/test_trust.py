@@ -141,7 +141,7 @@ def test_a_variable_into_the_checkout_is_ignored_and_said(place: Place, where: A
 
 @pytest.mark.parametrize("where", INSIDE, ids=lambda f: f.__name__)
 def test_a_ledger_in_the_checkout_never_counts(place: Place, where: Any) -> None:
-    """Even one that holds a perfect record (CASES C30)."""
+    """Even one that holds a perfect record (HAZARD C30)."""
     folder = where(place)
     record(place.ledger())
     os.makedirs(os.path.realpath(folder), mode=0o700, exist_ok=True)

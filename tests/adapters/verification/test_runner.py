@@ -1,4 +1,4 @@
-"""Running verification commands: real bash, processes and signals (SPEC section 3, CASES E)."""
+"""Running verification commands: real bash, processes and signals (SPEC 3, HAZARD E)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every situation of CASES group F, and more of its kind, on real repositories."""
+"""Every situation of HAZARD F, and more of its kind, on real repositories."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The list of steps, with everything outside faked (SPEC section 3)."""
+"""The list of steps, with everything outside faked (SPEC 3)."""
 
 from __future__ import annotations
 

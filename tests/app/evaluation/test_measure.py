@@ -380,7 +380,7 @@ OUTCOMES = ("passed", "failed", "inconclusive", "not_run")
 def expected_status(
     status: str, outcome: str, *, fuzzy: bool, approved: bool, stale: bool, ref: bool
 ) -> str:
-    """SPEC section 3: what each outcome does to a criterion's status."""
+    """SPEC 3: what each outcome does to a criterion's status."""
     if fuzzy:
         if approved:
             return "pass"

@@ -1,4 +1,4 @@
-"""Scoring an execution: asking, sending back once, ballots, secrets (SPEC section 9.3)."""
+"""Scoring an execution: asking, sending back once, ballots, secrets (SPEC 9.3)."""
 
 from __future__ import annotations
 

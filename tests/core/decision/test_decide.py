@@ -1,4 +1,4 @@
-"""The decision table of SPEC section 3, every row × evaluator type × trigger."""
+"""The decision table of SPEC 3, every row × evaluator type × trigger."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Confidence and blocker of every decision, beside its status (SPEC section 3, step 6)."""
+"""Confidence and blocker of every decision, beside its status (SPEC 3, step 6)."""
 
 from __future__ import annotations
 

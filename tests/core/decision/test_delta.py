@@ -1,4 +1,4 @@
-"""Delta (SPEC section 3): over what was decided, the undecided keep their state."""
+"""Delta (SPEC 3): over what was decided, the undecided keep their state."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The verdict as one JSON object (SPEC section 3)."""
+"""The verdict as one JSON object (SPEC 3)."""
 
 from __future__ import annotations
 

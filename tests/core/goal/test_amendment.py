@@ -1,4 +1,4 @@
-"""What each change of a contract means (SPEC section 10): every field of the schema is a case."""
+"""What each change of a contract means (SPEC 10): every field of the schema is a case."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every cell of state × state, in the table and in the machine (SPEC section 2)."""
+"""Every cell of state × state, in the table and in the machine (SPEC 2)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the hosts send at a stop and what they are answered (SPEC section 6)."""
+"""What the hosts send at a stop and what they are answered (SPEC 6)."""
 
 from __future__ import annotations
 

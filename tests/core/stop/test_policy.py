@@ -1,4 +1,4 @@
-"""The table of SPEC section 6, and the limits of the loop: every cell, every border."""
+"""The table of SPEC 6, and the limits of the loop: every cell, every border."""
 
 from __future__ import annotations
 

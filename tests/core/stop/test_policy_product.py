@@ -1,4 +1,4 @@
-"""Mode × row × budget × throttle × host: what goes out, for every combination (SPEC section 6)."""
+"""Mode × row × budget × throttle × host: what goes out, for every combination (SPEC 6)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a debate scores, and by which weights (SPEC section 9.4)."""
+"""What a debate scores, and by which weights (SPEC 9.4)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The final report of a debate or a vote, as Markdown (SPEC section 9.4).
+"""The final report of a debate or a vote, as Markdown (SPEC 9.4).
 
 The headings of the consensus report are the seed's.
 """

@@ -1,4 +1,4 @@
-"""A debate's arithmetic: scores, consensus, medians, conformity (SPEC section 9.4).
+"""A debate's arithmetic: scores, consensus, medians, conformity (SPEC 9.4).
 
 Judges score criteria and say what they accept; everything that follows is computed here, exactly,
 on the numbers as they are written. All limits are inclusive.

@@ -1,4 +1,4 @@
-"""What a judge in a debate is told, and the shape of its reply (SPEC section 9.1 and 9.4).
+"""What a judge in a debate is told, and the shape of its reply (SPEC 9.1 and 9.4).
 
 Three questions: an assessment, the same judge's check of its own draft, and a debate over the
 report files. Outside the fences stand only Flow's own words and numbers.

@@ -1,4 +1,4 @@
-"""Checking a judge's reply in a debate (SPEC section 9.1): usable, or no answer."""
+"""Checking a judge's reply in a debate (SPEC 9.1): usable, or no answer."""
 
 from __future__ import annotations
 

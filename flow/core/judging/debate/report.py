@@ -2,7 +2,7 @@
 
 A file is a list of sections: the assessment, then one for each debate, each ended by a block of
 JSON. Flow reads only these blocks. The text is made from them, so that a number or a word in it
-that is not theirs shows (SPEC section 9.4; the headings are the seed's).
+that is not theirs shows (SPEC 9.4; the headings are the seed's).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a debate came to, and the document that tells it (SPEC section 9.4)."""
+"""What a debate came to, and the document that tells it (SPEC 9.4)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands in a judge's words beside its structured part (SPEC section 9.4).
+"""What stands in a judge's words beside its structured part (SPEC 9.4).
 
 Only the structured part counts. Words that claim another score, or that speak to whoever reads
 them, are named and labelled: a report is read by other judges, by people and by agents.

@@ -1,4 +1,4 @@
-"""From several ballots to one opinion (SPEC sections 9.1 and 3, step 5). Arithmetic is Flow's.
+"""From several ballots to one opinion (SPEC 9.1 and 3, step 5). Arithmetic is Flow's.
 
 A verdict needs more than half of the ballots that were asked for: one that gave no answer is no
 vote for anything. A tie, a spread of confidence above the limit, and judges that agree on a verdict

@@ -1,4 +1,4 @@
-"""What a judge of a goal sees, as values, and how the parts share the room (SPEC section 9.1)."""
+"""What a judge of a goal sees, as values, and how the parts share the room (SPEC 9.1)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 
 PROMPT_LIMIT = 200_000
-"""Bytes of a whole prompt (SPEC section 9.1)."""
+"""Bytes of a whole prompt (SPEC 9.1)."""
 MOST_ITEMS = 300
 """Pieces of evidence in one prompt; the others are counted."""
 MOST_SOUGHT = 100

@@ -1,4 +1,4 @@
-"""What a judge may answer about a goal, and what is made of it (SPEC section 9.1).
+"""What a judge may answer about a goal, and what is made of it (SPEC 9.1).
 
 The reply is as hostile as the evidence: nothing in it is taken for more than an opinion, and what
 is not the asked-for shape, or contradicts itself, is no answer at all.
@@ -47,7 +47,7 @@ Blockers: tuple[BlockerType, ...] = get_args(BlockerType)
 
 
 def schema(sought: Sequence[Sought]) -> dict[str, Any]:
-    """The JSON Schema of the reply, evidence first (SPEC section 9.1)."""
+    """The JSON Schema of the reply, evidence first (SPEC 9.1)."""
     text = {"type": "string"}
     criterion_id: dict[str, Any] = {"type": "string"}
     if sought:

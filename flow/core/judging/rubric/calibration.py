@@ -1,4 +1,4 @@
-"""How well a judge agrees with people (issue 5, point 7; ``flow.goals.judge.minKappa``).
+"""How well a judge agrees with people (SPEC 9.1, ``flow.goals.judge.minKappa``).
 
 A label is one thing that a person and a judge both decided. ``pass`` is the positive class:
 sensitivity is the share of what people passed that the judge passed too, specificity the share of

@@ -1,4 +1,4 @@
-"""From the document of a rubric file to a rubric (SPEC section 9.2)."""
+"""From the document of a rubric file to a rubric (SPEC 9.2)."""
 
 from __future__ import annotations
 

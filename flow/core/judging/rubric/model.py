@@ -1,4 +1,4 @@
-"""Rubrics, what a judge said about one, and the arithmetic between them (SPEC section 9.2).
+"""Rubrics, what a judge said about one, and the arithmetic between them (SPEC 9.2).
 
 The judge gives a score to each criterion and nothing more: the composite, what passed, medians and
 spreads are computed here, exactly, on the numbers as they are written (a score of 0.7 reaches a
@@ -316,7 +316,7 @@ def _ballot_composite(rubric: Rubric, ballot: Ballot) -> Fraction:
 
 
 def _composite(rubric: Rubric, scores: Mapping[str, Fraction]) -> Fraction:
-    """``Σ(score·weight)/Σ weight`` (SPEC section 9.2)."""
+    """``Σ(score·weight)/Σ weight`` (SPEC 9.2)."""
     weights = [exact(c.weight) for c in rubric.criteria]
     total = sum((scores[c.name] * w for c, w in zip(rubric.criteria, weights, strict=True)), _ZERO)
     return total / sum(weights, _ZERO)

@@ -1,4 +1,4 @@
-"""What a judge is told about a rubric, and the shape of its reply (SPEC section 9.1).
+"""What a judge is told about a rubric, and the shape of its reply (SPEC 9.1).
 
 Weights and thresholds are not told: they are Flow's to apply, and a judge that knew them could
 score towards them.
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from flow.core.judging.rubric.model import Rubric, RubricCriterion
 
 PROMPT_LIMIT = 200_000
-"""Bytes of a whole prompt (SPEC section 9.1)."""
+"""Bytes of a whole prompt (SPEC 9.1)."""
 SUBJECT_LIMIT = 140_000
 """Bytes of everything that is judged together; several parts get equal shares."""
 RUBRIC_LIMIT = 40_000

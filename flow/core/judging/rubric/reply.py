@@ -1,4 +1,4 @@
-"""Checking a judge's reply about a rubric (SPEC section 9.1): usable, or no answer."""
+"""Checking a judge's reply about a rubric (SPEC 9.1): usable, or no answer."""
 
 from __future__ import annotations
 

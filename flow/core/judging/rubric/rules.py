@@ -1,4 +1,4 @@
-"""What a rubric must hold, and what is only worth a warning (SPEC section 9.2).
+"""What a rubric must hold, and what is only worth a warning (SPEC 9.2).
 
 The rules look at a plain mapping with the keys ``name``, ``criteria`` and ``passing_threshold``:
 the same ones for a file and for a value made in Python.

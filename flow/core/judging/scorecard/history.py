@@ -1,4 +1,4 @@
-"""Stored cards: their files' names, what is read back of one, means and changes (SPEC section 9.3).
+"""Stored cards: their files' names, what is read back of one, means and changes (SPEC 9.3).
 
 A stored card lies where anybody can write. So nothing of it is taken but numbers and times, and
 the card itself has to say that it is this skill's: two skills may lead to one file name.

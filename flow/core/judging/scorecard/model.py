@@ -1,4 +1,4 @@
-"""The scorecard: seven dimensions, their weights, and the arithmetic (SPEC section 9.3).
+"""The scorecard: seven dimensions, their weights, and the arithmetic (SPEC 9.3).
 
 The judge gives a score to each dimension and words to it. The composite, the grade, what is a
 critical issue and what several ballots come to is computed here, in decimals on the scores as they

@@ -1,4 +1,4 @@
-"""What a judge of an execution is told (SPEC section 9.3).
+"""What a judge of an execution is told (SPEC 9.3).
 
 Outside the fences stand Flow's own words and numbers only. Weights are not told: they are Flow's
 to apply, and a judge that knew them could score towards them.

@@ -1,7 +1,7 @@
 """What a judge may answer about an execution, and whether it rests on the transcript.
 
 What is not the asked-for shape is no answer at all. What has the shape and rests on no quote of
-the transcript is a fault: it is sent back once, and marked in the card (SPEC section 9.3).
+the transcript is a fault: it is sent back once, and marked in the card (SPEC 9.3).
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def other_score(said: str, score: Decimal) -> str:
 
 
 def reply_schema() -> dict[str, Any]:
-    """The JSON Schema of the reply, evidence first (SPEC section 9.1)."""
+    """The JSON Schema of the reply, evidence first (SPEC 9.1)."""
     text = {"type": "string"}
     texts = {"type": "array", "items": text}
     mark = {

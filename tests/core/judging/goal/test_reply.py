@@ -1,4 +1,4 @@
-"""The reply: its shape, its contradictions, its quotes; anything else is no answer (CASES G)."""
+"""The reply: its shape, its contradictions, its quotes; anything else is no answer (HAZARD G)."""
 
 from __future__ import annotations
 

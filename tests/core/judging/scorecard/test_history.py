@@ -1,4 +1,4 @@
-"""Stored cards read back: names, numbers, means and changes (SPEC section 9.3)."""
+"""Stored cards read back: names, numbers, means and changes (SPEC 9.3)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scorecards in ``skills/judge/scores`` are Flow's own files (SPEC section 4)."""
+"""Scorecards in ``skills/judge/scores`` are Flow's own files (SPEC 4)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The arithmetic of a scorecard, cell by cell (SPEC section 9.3)."""
+"""The arithmetic of a scorecard, cell by cell (SPEC 9.3)."""
 
 from __future__ import annotations
 
