@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from flow.app.judging.debate_plan import DEFAULT_ROUNDS
 from flow.core.judging.debate.result import document
 from flow.wiring import debates
 
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Mapping, Sequence
 
+    from flow.app.judging.debate_plan import Criteria
     from flow.core.judging.debate.result import Held
-    from flow.wiring.debates import Criteria
     from flow.wiring.rubrics import Backend
 
     Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
@@ -61,7 +62,7 @@ def debate(
     criteria: Criteria = None,
     kind: str | None = None,
     judges: int | None = None,
-    rounds: int = debates.DEFAULT_ROUNDS,
+    rounds: int = DEFAULT_ROUNDS,
     mode: str = "debate",
     backends: Sequence[Backend | None] = (),
     cwd: str | None = None,
@@ -105,7 +106,7 @@ async def adebate(
     criteria: Criteria = None,
     kind: str | None = None,
     judges: int | None = None,
-    rounds: int = debates.DEFAULT_ROUNDS,
+    rounds: int = DEFAULT_ROUNDS,
     mode: str = "debate",
     backends: Sequence[Backend | None] = (),
     cwd: str | None = None,

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from flow.app.judging.scoring import ScoreRequest
 from flow.core.judging.scorecard.card import unsupported
 from flow.wiring import scorecards as wiring
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Mapping
 
+    from flow.app.judging.scoring import ScoredCard
     from flow.wiring.rubrics import Backend
 
 __all__ = ["Scorecard", "ScoredDimension", "ascorecard", "scorecard", "scorecards"]
@@ -93,7 +95,7 @@ def scorecard(
     Raises :class:`~flow.errors.InputError` without a transcript, and :class:`NoUsableAnswer` where
     no judge is configured or no usable answer came: nothing is stored then.
     """
-    return _value(wiring.score(_wish(skill, file, rubric, backend, samples, store), cwd=cwd))
+    return _value(wiring.score(_request(skill, file, rubric, backend, samples, store), cwd=cwd))
 
 
 async def ascorecard(
@@ -112,9 +114,9 @@ async def ascorecard(
     """
     import asyncio
 
-    wish = _wish(skill, file, rubric, backend, samples, store)
+    request = _request(skill, file, rubric, backend, samples, store)
     loop = asyncio.get_running_loop()
-    return _value(await asyncio.to_thread(wiring.score, wish, cwd=cwd, loop=loop))
+    return _value(await asyncio.to_thread(wiring.score, request, cwd=cwd, loop=loop))
 
 
 def scorecards(skill: str, *, cwd: str | None = None) -> dict[str, Any]:
@@ -125,17 +127,17 @@ def scorecards(skill: str, *, cwd: str | None = None) -> dict[str, Any]:
     return wiring.history(skill, cwd=cwd)
 
 
-def _wish(
+def _request(
     skill: str | None,
     file: str | os.PathLike[str] | None,
     rubric: str | None,
     backend: Backend | None,
     samples: int | None,
     store: bool,
-) -> wiring.Wish:
+) -> ScoreRequest:
     import os
 
-    return wiring.Wish(
+    return ScoreRequest(
         skill=skill,
         file=None if file is None else os.fsdecode(file),
         rubric=rubric,
@@ -145,7 +147,7 @@ def _wish(
     )
 
 
-def _value(card: wiring.Card) -> Scorecard:
+def _value(card: ScoredCard) -> Scorecard:
     found = card.document
     dimensions = tuple(
         ScoredDimension(

@@ -37,10 +37,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, out: Output) -> int:
     """Score one execution, store the card, show it."""
+    from flow.app.judging.scoring import ScoreRequest
     from flow.render import scorecard
     from flow.wiring import scorecards
 
-    wish = scorecards.Wish(
+    request = ScoreRequest(
         skill=args.SKILL,
         file=args.file,
         rubric=args.rubric,
@@ -57,7 +58,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
 
     made: list[Mapping[str, Any]] = []
     try:
-        card = scorecards.score(wish, told=_told(out), made=made.append)
+        card = scorecards.score(request, told=_told(out), made=made.append)
     except FlowError:
         if made and not out.json:  # it was paid for, and is lost otherwise
             out.result(made[0], [*shown(made[0]), "not stored:"])

@@ -214,10 +214,11 @@ def _wait_until_still(path: str) -> None:
 def _card(parts: Parts, transcript: Transcript) -> str:
     import shlex
 
+    from flow.app.judging.scoring import ScoreRequest
     from flow.render import scorecard
     from flow.wiring import scorecards
 
-    wish = scorecards.Wish(skill=transcript.skill, transcript=transcript, once=True)
+    wish = ScoreRequest(skill=transcript.skill, transcript=transcript, once=True)
     card = scorecards.score(wish, cwd=parts.top, environ=parts.environ)
     document: Mapping[str, Any] = card.document
     lines = scorecard.box(document, _plain)

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import os
 
+from flow.adapters.contracts import formats
+from flow.adapters.fs import clock, files, inputs
+from flow.adapters.fs.state_folder import state_dir
+from flow.adapters.git.repository import find_repo
+from flow.adapters.rubrics.rubric_files import find
+from flow.adapters.user_state.judge_labels import LabelBook, LabelLine
 from flow.core.judging.rubric.calibration import Label, believed, calibrate
+from flow.core.judging.rubric.calibration_cases import cases
 from flow.errors import InputError, NoUsableAnswer
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 from flow.wiring import rubrics
@@ -12,7 +19,6 @@ from flow.wiring import rubrics
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from flow.adapters.user_state.judge_labels import LabelBook, LabelLine
     from flow.core.judging.rubric.calibration_cases import Case
     from flow.wiring.rubrics import Backend, Place
 
@@ -30,10 +36,6 @@ class Tried(NamedTuple):
 
 def read_cases(path: str) -> tuple[Case, ...]:
     """The cases in a YAML, JSON or JSON Lines file; :class:`ContractError` with every fault."""
-    from flow.adapters.contracts import formats
-    from flow.adapters.fs import inputs
-    from flow.core.judging.rubric.calibration_cases import cases
-
     data = inputs.read(path, "--cases", limit=CASES_LIMIT)
     document: Any
     if path.endswith((".jsonl", ".ndjson")):
@@ -63,8 +65,6 @@ def try_cases(
     ``rubric`` is for cases that name none. ``tried`` hears of each case as it is done. Raises
     :class:`NoUsableAnswer` where no judge is configured at all.
     """
-    from flow.adapters.fs import clock
-
     where = rubrics.place()
     ask = rubrics.choose(backend, where)
     orders = [
@@ -115,10 +115,6 @@ def history() -> dict[str, Any]:
 
 def label_book(where: Place) -> LabelBook:
     """The user's own record of labels."""
-    from flow.adapters.fs.state_folder import state_dir
-    from flow.adapters.git.repository import find_repo
-    from flow.adapters.user_state.judge_labels import LabelBook
-
     repo = find_repo(where.top) if where.top is not None else None
     common = repo.common_dir if repo is not None else None
     home = where.environ.get("HOME") or None
@@ -128,9 +124,6 @@ def label_book(where: Place) -> LabelBook:
 def _order(
     case: Case, path: str, *, rubric: str | None, ask: Any, samples: int, where: Place
 ) -> rubrics.Order:
-    from flow.adapters.fs import files
-    from flow.adapters.rubrics.rubric_files import find
-
     # A case names a rubric by name only: such a file may have come with a checkout, and a path
     # would let it read any file.
     own = case.rubric
@@ -153,8 +146,6 @@ def _order(
 
 
 def _line(case: Case, ordered: rubrics.Order, judge: str, judged: bool, at: str) -> LabelLine:
-    from flow.adapters.user_state.judge_labels import LabelLine
-
     asked = ordered.asked
     content = (repr(asked.rubric), asked.instructions, [part.text for part in asked.subject])
     key = rubrics.content_nonce(repr(content))

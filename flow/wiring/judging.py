@@ -2,17 +2,37 @@
 
 from __future__ import annotations
 
+import os
+from functools import partial
+from hashlib import sha256
+from secrets import token_hex
+
+from flow.adapters.fs import clock, files
+from flow.adapters.judges import evidence_files
+from flow.adapters.judges.budget import Budget
+from flow.adapters.judges.choose import choose
+from flow.adapters.process.redaction import masked_text
+from flow.adapters.rubrics.rubric_files import find
+from flow.adapters.user_state.judge_labels import LabelBook
+from flow.app.evaluation.measure import Quiet
+from flow.app.judging import bundle as judging_bundle
 from flow.app.judging import goal as judging_goal
+from flow.app.judging.bundle import Raw, Sources, journals
+from flow.app.judging.delegated import hear
+from flow.app.judging.records import Keep
+from flow.app.ports import RawOutput
 from flow.core import layout
+from flow.core.judging.goal import delegated as apart
+from flow.core.judging.goal import prompt
+from flow.core.judging.rubric.calibration import believed
+from flow.errors import FlowError
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
+from flow.wiring.judging_delegated import Delegation
 
 if TYPE_CHECKING:
     from flow.app.evaluation.evaluate import JudgeCase
     from flow.app.evaluation.measure import Listener
-    from flow.app.judging.bundle import Sources
     from flow.app.judging.port import AskJudge, NoAnswer
-    from flow.app.judging.records import Keep
-    from flow.app.ports import RawOutput
     from flow.core.decision.decide import Opinion, Silence
     from flow.core.goal.model import Goal
     from flow.core.judging.goal.bundle import Bundle
@@ -35,18 +55,12 @@ def ask(
 
 def recall(parts: Parts, case: JudgeCase) -> Opinion | None:
     """What these judges said of the same files before; nobody is asked."""
-    from flow.app.evaluation.measure import Quiet
-
     return judging_goal.recall(case, _tools(parts, case, Quiet(), record=False, samples=None))
 
 
 def _tools(
     parts: Parts, case: JudgeCase, listener: Listener, *, record: bool, samples: int | None
 ) -> judging_goal.JudgeTools:
-    from functools import partial
-
-    from flow.wiring.judging_apart import hear
-
     settings = parts.settings.settings.judge
     judges = panel(parts, case.facts.loaded.goal, case.request.judge_backend, samples)
     return judging_goal.JudgeTools(
@@ -59,7 +73,7 @@ def _tools(
         limits=judging_goal.JudgeLimits(settings.timeout_seconds, settings.canary),
         listener=listener,
         rubrics=rubrics(parts, case.facts.loaded.goal),
-        hear=partial(hear, parts, judges, listener, record),
+        hear=partial(hear, Delegation(parts), judges, listener, record),
     )
 
 
@@ -67,9 +81,6 @@ def rubrics(parts: Parts, goal: Goal) -> dict[str, Rubric | str]:
     """The rubrics that the goal's criteria name; one that cannot be read is the reason."""
     if not goal.rubrics:
         return {}
-    from flow.adapters.rubrics.rubric_files import find
-    from flow.errors import FlowError
-
     found: dict[str, Rubric | str] = {}
     for name in goal.rubrics:
         try:
@@ -91,11 +102,6 @@ class Shown(NamedTuple):
 
 def shown(parts: Parts, case: JudgeCase) -> Shown:
     """What the first ballot would be given; nobody is asked."""
-    from flow.adapters.process.redaction import masked_text
-    from flow.app.judging import bundle as judging_bundle
-    from flow.core.judging.goal import delegated as apart
-    from flow.core.judging.goal import prompt
-
     goal = case.facts.loaded.goal
     whole = judging_bundle.gather(case, sources(parts, case))
     ways = tuple(
@@ -117,9 +123,6 @@ def panel(
 
     They share one budget (``flow.goals.judge.maxCostUsd`` is for one evaluation).
     """
-    from flow.adapters.judges.budget import Budget
-    from flow.adapters.judges.choose import choose
-
     settings = parts.settings.settings.judge
     budget = Budget(settings.max_cost_usd)
     named = [
@@ -152,11 +155,6 @@ def wanted_samples(goal: Goal, setting: int, backend: str | None) -> int:
 
 def sources(parts: Parts, case: JudgeCase) -> Sources:
     """Where the bundle is read from."""
-    from functools import partial
-
-    from flow.adapters.fs import clock
-    from flow.adapters.judges import evidence_files
-    from flow.app.judging.bundle import Raw, Sources
 
     def output(evidence: object) -> Raw:
         name = getattr(evidence, "output_ref", None)
@@ -169,26 +167,12 @@ def sources(parts: Parts, case: JudgeCase) -> Sources:
         records=parts.records,
         output=output,
         files=partial(evidence_files.collect, parts.top),
-        journals=journals(parts, case),
+        journals=journals(case, parts.settings.settings.journal_dir),
         now=clock.now(),
         changed=partial(evidence_files.changed, parts.top)
         if parts.settings.settings.judge.changed_files
         else None,
     )
-
-
-def journals(parts: Parts, case: JudgeCase) -> tuple[str, ...]:
-    """Patterns of the decision journal, wherever it may lie."""
-    import re
-
-    places = (
-        layout.JOURNAL_DIR,
-        parts.settings.settings.journal_dir,
-        case.facts.baseline.journal_dir,
-        case.facts.loaded.goal.journal,
-    )
-    names = sorted({name.strip("/") for name in places if name})
-    return tuple("/" + re.sub(r"([*?\[\\])", r"\\\1", name) for name in names)
 
 
 class _Labels:
@@ -202,25 +186,13 @@ class _Labels:
         least = self._parts.settings.settings.judge.min_kappa
         if least is None:
             return True, ""
-        from flow.adapters.user_state.judge_labels import LabelBook
-        from flow.core.judging.rubric.calibration import believed
-
         book = LabelBook(self._parts.state_dir, self._parts.top, self._parts.repo.common_dir)
         found = believed(book.labels(judge), least)
         return found.ok, found.reason
 
 
 def _keep(parts: Parts) -> Keep:
-    from flow.adapters.fs import clock
-    from flow.app.judging.records import Keep
-
     def stash(data: bytes) -> RawOutput:
-        import os
-        from hashlib import sha256
-
-        from flow.adapters.fs import files
-        from flow.app.ports import RawOutput
-
         rel = f"{layout.WORK}/{layout.TEMP_PREFIX}{os.urandom(9).hex()}"
         files.publish_new(parts.top, rel, data)
         return RawOutput(os.path.join(parts.top, rel), sha256(data).hexdigest(), len(data))
@@ -229,12 +201,8 @@ def _keep(parts: Parts) -> Keep:
 
 
 def _nonce() -> str:
-    from secrets import token_hex
-
     return token_hex(16)
 
 
 def _monotonic() -> float:
-    from flow.adapters.fs import clock
-
     return clock.monotonic()

@@ -4,26 +4,40 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from dataclasses import replace
+from hashlib import sha256
+from secrets import token_hex
 
-from flow.errors import FlowError, InputError, NotPassed, NoUsableAnswer
+from flow.adapters.fs import inputs
+from flow.adapters.git.repository import find_repo
+from flow.adapters.judges.choose import choose as by_settings
+from flow.adapters.judges.function import FunctionJudge
+from flow.adapters.judges.result_formats import result_format as understood
+from flow.adapters.judges.subjects import parts
+from flow.adapters.rubrics import rubric_files as rubrics_rubric_files
+from flow.adapters.rubrics import scorecard_rubrics
+from flow.app.judging.port import NoAnswer, no_answer, sample_count
+from flow.app.judging.rubric import Asked
+from flow.app.judging.rubric import question as prompt
+from flow.core.judging.rubric import files as rubric_files
+from flow.core.judging.rubric.files import READY_MADE
+from flow.core.judging.rubric.model import Rubric, why_not
+from flow.core.judging.rubric.rules import warnings
+from flow.errors import FlowError, InputError, NotPassed
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
 
     from flow.adapters.rubrics.rubric_files import LoadedRubric
-    from flow.app.judging.port import AskJudge, NoAnswer
-    from flow.app.judging.rubric import Asked
-    from flow.core.judging.rubric.model import JudgeResult, Rubric
+    from flow.app.judging.port import AskJudge
+    from flow.core.judging.rubric.model import JudgeResult
     from flow.core.judging.rubric.prompt import RubricQuestion
     from flow.core.settings import JudgeSettings
     from flow.core.untrusted.fences import Part
 
     RubricLike = Rubric | Mapping[str, Any] | str | os.PathLike[str]
     Backend = str | AskJudge | Callable[[str], Any]
-
-MOST_SAMPLES = 25
-"""As for ``flow.goals.judge.samples``."""
 
 
 class Place(NamedTuple):
@@ -46,7 +60,6 @@ class Order(NamedTuple):
 
 def place(cwd: str | None = None, environ: Mapping[str, str] | None = None) -> Place:
     """The checkout around ``cwd`` and the settings in force there; outside of any, the user's."""
-    from flow.adapters.git.repository import find_repo
     from flow.adapters.user_state.settings import load
 
     environ = os.environ if environ is None else environ
@@ -71,8 +84,6 @@ def order(
 
     Raises :class:`NoUsableAnswer` (``not_configured``) where there is no judge to ask.
     """
-    from flow.adapters.judges.subjects import parts
-
     where = where or place()
     loaded = load(rubric, where.top)
     asked = question(loaded.rubric, parts(subject), instructions, result_schema, samples)
@@ -88,15 +99,7 @@ def question(
     samples: int,
 ) -> Asked:
     """What to ask, checked."""
-    from flow.app.judging.rubric import Asked
-
-    if type(samples) is not int or not 1 <= samples <= MOST_SAMPLES:
-        raise InputError(
-            f"{samples!r:.40} is no number of samples",
-            key="samples",
-            value=samples,
-            remedy=f"a whole number from 1 to {MOST_SAMPLES}",
-        )
+    samples = sample_count(samples)
     if instructions is not None and not isinstance(instructions, str):
         raise InputError("not text", key="instructions", remedy="give a string")
     return Asked(
@@ -110,13 +113,7 @@ def question(
 
 def load(rubric: RubricLike, top: str | None) -> LoadedRubric:
     """The rubric that a caller means: a value, a mapping, a name, or a file."""
-    from flow.adapters.rubrics import rubric_files as rubrics_rubric_files
-    from flow.core.judging.rubric import files as rubric_files
-    from flow.core.judging.rubric.model import Rubric
-
     if isinstance(rubric, Rubric):
-        from flow.core.judging.rubric.rules import warnings
-
         said = tuple(warnings(rubric.to_document()))
         return rubrics_rubric_files.LoadedRubric(rubric.name, rubric, "value", "", "", said)
     if isinstance(rubric, Mapping):
@@ -126,8 +123,6 @@ def load(rubric: RubricLike, top: str | None) -> LoadedRubric:
         return rubrics_rubric_files.find_or_read(rubric, top)
     if isinstance(rubric, os.PathLike):
         name = os.fsdecode(rubric)
-        from flow.adapters.fs import inputs
-
         return rubrics_rubric_files.read(inputs.read(name, "rubric"), name)
     raise InputError(
         f"a {type(rubric).__name__} is no rubric",
@@ -141,9 +136,6 @@ def choose(
 ) -> AskJudge:
     """The judge to ask; :class:`NoUsableAnswer` where none is configured or it cannot be used."""
     if backend is None or isinstance(backend, str):
-        from flow.adapters.judges.choose import choose as by_settings
-        from flow.app.judging.port import NoAnswer
-
         found: AskJudge | NoAnswer = by_settings(backend, where.settings, where.environ, work=None)
         if isinstance(found, NoAnswer):
             raise no_answer(found)
@@ -151,8 +143,6 @@ def choose(
     if isinstance(getattr(backend, "name", None), str) and callable(backend):
         return backend  # type: ignore[return-value]
     if callable(backend):
-        from flow.adapters.judges.function import FunctionJudge
-
         function: Callable[[str], Any] = backend  # type: ignore[assignment]
         return FunctionJudge(function, loop, environ=where.environ)
     raise InputError(
@@ -169,9 +159,6 @@ def carry_out(
 
     Raises :class:`NoUsableAnswer` where no judgement follows from what the judge said.
     """
-    from dataclasses import replace
-
-    from flow.app.judging.port import NoAnswer
     from flow.app.judging.rubric import judge
 
     seconds = ordered.settings.timeout_seconds
@@ -198,8 +185,6 @@ def judge(
     """:func:`flow.judge`, with the parts that a test or the pytest plugin brings."""
     form = None
     if result_format is not None:
-        from flow.adapters.judges.result_formats import result_format as understood
-
         form = understood(result_format)
     ordered = order(
         subject,
@@ -216,27 +201,12 @@ def judge(
     if form is not None:
         answer = form.result(value.get("result"), score=result.score, passed=result.passed)
     if throw_on_fail and not result.passed:
-        from flow.core.judging.rubric.model import why_not
-
         raise NotPassed(why_not(result), answer)
     return answer
 
 
-def no_answer(found: NoAnswer) -> NoUsableAnswer:
-    """A :class:`NoAnswer` as an error."""
-    if found.kind == "not_configured":  # its reason says what to do
-        return NoUsableAnswer(found.reason, code=found.kind)
-    return NoUsableAnswer(
-        f"the judge {found.usage.backend} gave no usable answer: {found.reason}",
-        code=found.kind,
-        remedy="ask again, or let a person decide",
-    )
-
-
 def random_nonce(_: str) -> str:
     """A nonce that nobody could know beforehand."""
-    from secrets import token_hex
-
     return token_hex(16)
 
 
@@ -245,8 +215,6 @@ def content_nonce(content: str) -> str:
 
     Nothing that is fenced can hold it: it would have to hold its own SHA-256.
     """
-    from hashlib import sha256
-
     return sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
@@ -254,18 +222,12 @@ def shown(
     subject: Any, rubric: RubricLike, instructions: str | None, where: Place
 ) -> RubricQuestion:
     """What a judge would be given; nobody is asked."""
-    from flow.adapters.judges.subjects import parts
-    from flow.app.judging.rubric import question as prompt
-
     asked = question(load(rubric, where.top).rubric, parts(subject), instructions, None, 1)
     return prompt(asked, random_nonce)
 
 
 def listing(top: str | None) -> list[dict[str, Any]]:
     """Every rubric that a name can mean here, the project's first; broken ones with their error."""
-    from flow.adapters.rubrics import rubric_files as rubrics_rubric_files
-    from flow.core.judging.rubric.files import READY_MADE
-
     found = []
     own = rubrics_rubric_files.project_names(top) if top is not None else ()
     for name in dict.fromkeys((*own, *READY_MADE)):
@@ -279,9 +241,6 @@ def listing(top: str | None) -> list[dict[str, Any]]:
 
 def never_used(top: str | None) -> list[str]:
     """What lies beside a project's rubrics, those of scorecards too, and no name leads to."""
-    from flow.adapters.rubrics import rubric_files as rubrics_rubric_files
-    from flow.adapters.rubrics import scorecard_rubrics
-
     if top is None:
         return []
     said = list(rubrics_rubric_files.never_used(top))

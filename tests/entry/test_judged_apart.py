@@ -10,14 +10,15 @@ from typing import Any
 
 import pytest
 
+from flow.app.judging import delegated
+from flow.app.judging import delegated_debate as by_debate
+from flow.app.judging import delegated_scorecard as by_scorecard
 from flow.app.judging.port import Answer, NoAnswer, Question, Usage
+from flow.app.judging.scoring import ScoredCard
 from flow.core.judging.goal.delegated import DebateOrder, Heard, ScorecardOrder
 from flow.core.judging.scorecard.model import DIMENSIONS, GRADES
-from flow.wiring import judging_apart
-from flow.wiring import judging_by_debate as by_debate
-from flow.wiring import judging_by_scorecard as by_scorecard
+from flow.wiring.judging_delegated import Delegation
 from flow.wiring.parts import Parts
-from flow.wiring.scorecards import Card
 from tests.support import GitRepo
 from tests.support.debate_judge import reply as opinion
 from tests.support.score_replies import reply as card_of
@@ -39,7 +40,7 @@ def graded(grade: str, least: str = "B-", doubted: tuple[str, ...] = ()) -> Hear
         "judge": {"costUsd": 0.5},
         "dimensions": {name: {"weight": weight} for name, weight in WEIGHTS.items()},
     }
-    card = Card(document, ".flow/scores/x.json", ("odd",))
+    card = ScoredCard(document, ".flow/scores/x.json", ("odd",))
     return by_scorecard._graded(CRITERION, ScorecardOrder("notes", least), card, doubted, "fake")
 
 
@@ -292,8 +293,8 @@ def hear(
     told = Told()
     parts = Parts(str(place.path), os.environ)
     seconds = more.pop("seconds", 9.0)
-    found = judging_apart.hear(
-        parts,
+    found = delegated.hear(
+        Delegation(parts),
         panel,
         told,
         record,

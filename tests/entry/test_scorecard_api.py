@@ -17,6 +17,7 @@ import flow
 from flow import NoUsableAnswer, Scorecard, ScoredDimension, ascorecard, scorecard, scorecards
 from flow.adapters.rubrics import score_files
 from flow.adapters.transcripts import reader
+from flow.app.judging.scoring import ScoreRequest
 from flow.core.judging.scorecard.model import NAMES
 from flow.errors import FlowError, InputError, StateError
 from flow.wiring import scorecards as wiring
@@ -141,7 +142,7 @@ def test_a_quote_may_hold_the_marks_of_a_saved_text(place: GitRepo) -> None:
 def test_a_file_that_is_gone_is_quoted_as_it_was_read(place: GitRepo) -> None:
     transcript = reader.read("run.txt", "commit")
     (place.path / "run.txt").unlink()
-    card = wiring.score(wiring.Wish("commit", transcript=transcript, backend=Scripted(GOOD)))
+    card = wiring.score(ScoreRequest("commit", transcript=transcript, backend=Scripted(GOOD)))
     assert not any(row.get("unsupported") for row in card.document["dimensions"].values())
 
 
@@ -183,42 +184,42 @@ def test_importing_flow_costs_nothing_and_names_are_lazy() -> None:
 # --- each execution once, as auto mode wants it ---------------------------------------------------
 
 
-def wish(**more: Any) -> wiring.Wish:
+def request(**more: Any) -> ScoreRequest:
     given = {"skill": "commit", "file": "run.txt", "backend": Scripted(GOOD), "once": True}
-    return wiring.Wish(**{**given, **more})
+    return ScoreRequest(**{**given, **more})
 
 
 def test_an_execution_is_scored_once(place: GitRepo) -> None:
     execution = reader.read("run.txt", "commit").execution
     assert wiring.scored(execution, "commit") is None
-    card = wiring.score(wish())
+    card = wiring.score(request())
     assert card.document["execution"] == execution
     assert wiring.scored(execution, "commit") == card.file
     judge = Scripted(GOOD)
     with pytest.raises(StateError) as caught:
-        wiring.score(wish(backend=judge))
+        wiring.score(request(backend=judge))
     assert (caught.value.code, caught.value.fault.file) == ("already_scored", card.file)
     assert judge.questions == []
-    assert wiring.score(wish(once=False)).file != card.file  # a person may ask again
+    assert wiring.score(request(once=False)).file != card.file  # a person may ask again
 
 
 def test_a_run_scored_by_its_short_name_is_known_by_its_plugins(place: GitRepo) -> None:
-    card = wiring.score(wish())
+    card = wiring.score(request())
     execution = card.document["execution"]
     assert wiring.scored(execution, "git:commit") == card.file
     with pytest.raises(StateError):
-        wiring.score(wish(skill="git:commit"))
-    later = wiring.score(wish(skill="git:commit", once=False))
+        wiring.score(request(skill="git:commit"))
+    later = wiring.score(request(skill="git:commit", once=False))
     assert later.document["history"]["cards"] == 0  # the first is its own
     assert wiring.scored(execution, "commit") in (card.file, later.file)
 
 
 def test_an_odd_execution_is_known_again(place: GitRepo) -> None:
     odd = reader.read("run.txt", "commit")._replace(execution="a\ud800\x1b" + "x" * 900)
-    card = wiring.score(wish(transcript=odd))
+    card = wiring.score(request(transcript=odd))
     assert wiring.scored(odd.execution, "commit") == card.file
     with pytest.raises(StateError, match="scored already"):
-        wiring.score(wish(transcript=odd))
+        wiring.score(request(transcript=odd))
 
 
 def test_of_two_at_once_one_stores(place: GitRepo) -> None:
@@ -233,7 +234,7 @@ def test_of_two_at_once_one_stores(place: GitRepo) -> None:
 
     def one() -> None:
         try:
-            outcomes.append(str(wiring.score(wish(backend=Slow(GOOD))).file))
+            outcomes.append(str(wiring.score(request(backend=Slow(GOOD))).file))
         except FlowError as error:
             outcomes.append(error.code)
 
@@ -249,7 +250,7 @@ def test_of_two_at_once_one_stores(place: GitRepo) -> None:
 def test_a_transcript_that_was_read_already(place: GitRepo) -> None:
     transcript = reader.read("run.txt", "commit")
     told: list[str] = []
-    card = wiring.score(wish(file=None, transcript=transcript), told=told.append)
+    card = wiring.score(request(file=None, transcript=transcript), told=told.append)
     assert card.document["transcriptPath"] == transcript.path
     assert told == ["scorecard commit: asking scripted"]
 

@@ -10,12 +10,13 @@ import json
 import os
 
 from flow.adapters.fs import files
+from flow.app.judging.scoring import CardHistory
 from flow.core import layout
 from flow.core.decision.explain import visible
 from flow.core.judging.scorecard import history as past
 from flow.core.settings import DEFAULT
 from flow.errors import ContractError, Fault, FlowError, InputError, RefusedError, StorageError
-from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
+from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -37,15 +38,6 @@ MOST_NUMBERS = 1_000
 """Cards of one skill in one second."""
 LOCK = f"{layout.LOCKS}/scores.lock"
 _WARNINGS = 20
-
-
-class History(NamedTuple):
-    """The cards of one skill, newest first, and what was left out."""
-
-    cards: tuple[PastCard, ...]
-    warnings: tuple[str, ...]
-    older: int = 0
-    """Files of older cards that were not looked into."""
 
 
 def folder(top: str, loaded: LoadedSettings) -> str:
@@ -96,7 +88,7 @@ def history(
     latest: str,
     most: int = MOST_CARDS,
     without: str | None = None,
-) -> History:
+) -> CardHistory:
     """The newest cards of ``skill``, at most ``most``; ``latest`` is the last stamp that counts.
 
     Cards of the execution ``without`` are left out: an execution is not compared with itself.
@@ -135,7 +127,7 @@ def history(
     more = len(warnings) - _WARNINGS
     if more > 0:
         warnings[_WARNINGS:] = [f"and {more} more files that are odd"]
-    return History(tuple(found), tuple(warnings), older)
+    return CardHistory(tuple(found), tuple(warnings), older)
 
 
 def one(top: str, where: str, skill: str, name: str) -> tuple[dict[str, Any], tuple[str, ...]]:

@@ -13,6 +13,7 @@ import os
 import re
 
 from flow.adapters.fs import files, inputs
+from flow.app.judging.scoring import ChosenRubric
 from flow.core import layout
 from flow.core.decision.explain import names, visible
 from flow.errors import ContractError, Fault, InputError, StorageError
@@ -37,22 +38,6 @@ _FOLDERS = (
     os.path.join(os.path.dirname(_PACKAGE), *layout.PLUGIN_RUBRICS.split("/")),
 )
 _FRONT = re.compile(r"---[ \t]*\n(?P<yaml>(?:.*\n)*?)---[ \t]*(?:\n|\Z)")
-
-
-class ChosenRubric(NamedTuple):
-    """A rubric for scorecards. ``name`` is its file's (``rubric-code.md``), ``why`` a sentence.
-
-    ``text`` is without the front matter. ``recognised`` is False where no rubric names the skill
-    and the default one stands in. ``source`` is ``project``, ``flow`` or ``file``. ``notes`` say
-    what a reader should know of the choice.
-    """
-
-    name: str
-    text: str
-    why: str
-    recognised: bool
-    source: str
-    notes: tuple[str, ...] = ()
 
 
 class _Rubric(NamedTuple):

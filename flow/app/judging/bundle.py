@@ -7,6 +7,7 @@ whatever ``denied_context`` names.
 from __future__ import annotations
 
 import json
+import re
 
 from flow.app.evaluation.observing import own_files
 from flow.app.judging import changed_files
@@ -351,3 +352,15 @@ def _previous(verdict: Mapping[str, Any] | None, goal: Goal) -> Previous | None:
 
 def _turns_left(goal: Goal, turn: int) -> int:
     return max(goal.max_iterations - turn, 0)
+
+
+def journals(case: JudgeCase, journal_dir: str) -> tuple[str, ...]:
+    """Patterns of the decision journal, wherever it may lie; ``journal_dir`` by the settings."""
+    places = (
+        layout.JOURNAL_DIR,
+        journal_dir,
+        case.facts.baseline.journal_dir,
+        case.facts.loaded.goal.journal,
+    )
+    names = sorted({name.strip("/") for name in places if name})
+    return tuple("/" + re.sub(r"([*?\[\\])", r"\\\1", name) for name in names)

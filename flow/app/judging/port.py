@@ -5,6 +5,7 @@ No backend is known here. What a judge says is data: whoever asks checks it.
 
 from __future__ import annotations
 
+from flow.errors import InputError, NoUsableAnswer
 from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 if TYPE_CHECKING:
@@ -82,3 +83,30 @@ class AskJudge(Protocol):
 def name_of(judge: AskJudge | NoAnswer) -> str:
     """A judge's name; of one that cannot be asked, its backend's."""
     return judge.usage.backend if isinstance(judge, NoAnswer) else judge.name
+
+
+MOST_SAMPLES = 25
+"""As for ``flow.goals.judge.samples``."""
+
+
+def sample_count(samples: object) -> int:
+    """How often a judge is to be asked; :class:`InputError` for what is no such number."""
+    if type(samples) is int and 1 <= samples <= MOST_SAMPLES:
+        return samples
+    raise InputError(
+        f"{samples!r:.40} is no number of samples",
+        key="samples",
+        value=samples,
+        remedy=f"a whole number from 1 to {MOST_SAMPLES}",
+    )
+
+
+def no_answer(silent: NoAnswer) -> NoUsableAnswer:
+    """A :class:`NoAnswer` as an error."""
+    if silent.kind == "not_configured":  # its reason says what to do
+        return NoUsableAnswer(silent.reason, code=silent.kind)
+    return NoUsableAnswer(
+        f"the judge {silent.usage.backend} gave no usable answer: {silent.reason}",
+        code=silent.kind,
+        remedy="ask again, or let a person decide",
+    )

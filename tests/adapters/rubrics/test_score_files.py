@@ -13,6 +13,7 @@ import pytest
 
 from flow.adapters.rubrics import score_files
 from flow.adapters.user_state.settings import load
+from flow.app.judging.scoring import CardHistory
 from flow.core.judging.scorecard.model import NAMES
 from flow.errors import RefusedError, StorageError
 from tests.support import ROOT
@@ -41,7 +42,7 @@ def put(top: Path, name: str, text: str | bytes, where: str = WHERE) -> None:
     path.write_bytes(text if isinstance(text, bytes) else text.encode("utf-8"))
 
 
-def history(top: Path, **more: Any) -> score_files.History:
+def history(top: Path, **more: Any) -> CardHistory:
     return score_files.history(os.fspath(top), WHERE, "commit", **{"latest": LATEST, **more})
 
 
@@ -162,7 +163,7 @@ def test_a_link_where_the_card_would_be_is_refused(tmp_path: Path) -> None:
 
 
 def test_nothing_there_is_no_history(tmp_path: Path) -> None:
-    assert history(tmp_path) == score_files.History((), ())
+    assert history(tmp_path) == CardHistory((), ())
 
 
 def test_cards_come_newest_first_and_only_this_skills(tmp_path: Path) -> None:

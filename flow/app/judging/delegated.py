@@ -1,4 +1,4 @@
-"""A goal's criterion that is judged by a scorecard or a debate (SPEC 9.3, 9.4), for real.
+"""A goal's criterion that is judged by a scorecard or a debate (SPEC 9.3, 9.4).
 
 The Stop hook does neither: it never reads a transcript, and a debate outlasts its time. There the
 opinion of an earlier ``flow goal evaluate`` on the same files counts, if one is on record.
@@ -6,10 +6,14 @@ opinion of an earlier ``flow goal evaluate`` on the same files counts, if one is
 
 from __future__ import annotations
 
+from flow.app.judging import delegated_debate, delegated_scorecard
+from flow.app.judging.delegated_debate import DebatePort
+from flow.app.judging.delegated_scorecard import ScorecardPort
 from flow.app.judging.port import name_of
 from flow.core.judging.goal.delegated import DebateOrder, Heard, ScorecardOrder
+from flow.core.judging.goal.reply import said
 from flow.errors import FlowError
-from flow.startup.typing import TYPE_CHECKING
+from flow.startup.typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +23,6 @@ if TYPE_CHECKING:
     from flow.app.judging.port import AskJudge, NoAnswer
     from flow.core.goal.model import Criterion
     from flow.core.judging.goal.delegated import Order
-    from flow.wiring.parts import Parts
 
 HOOK = "stop-hook"
 REASON = 600
@@ -28,8 +31,15 @@ HINT = 500
 REMARKS = 20
 
 
+class DelegationPort(ScorecardPort, DebatePort, Protocol):
+    """What a delegated judgement needs of the checkout."""
+
+    def monotonic(self) -> float:
+        """Seconds on a clock that is never set back."""
+
+
 def hear(
-    parts: Parts,
+    port: DelegationPort,
     panel: Sequence[AskJudge | NoAnswer],
     listener: Listener,
     record: bool,
@@ -48,19 +58,15 @@ def hear(
         return Heard(criterion.id, order.way, None, f"{order.way}: {why}")
     name = f"{order.judges} judges" if isinstance(order, DebateOrder) else name_of(judges[0])
     listener.asking(name, f"{criterion.id}, {order.way}", seconds)
-    started = _monotonic()
+    started = port.monotonic()
     try:
         if isinstance(order, ScorecardOrder):
-            from flow.wiring import judging_by_scorecard
-
-            heard = judging_by_scorecard.hear(parts, judges[0], case, criterion, order)
+            heard = delegated_scorecard.hear(port, judges[0], case, criterion, order)
         else:
-            from flow.wiring import judging_by_debate
-
-            heard = judging_by_debate.hear(parts, judges, case, criterion, order, seconds)
+            heard = delegated_debate.hear(port, judges, case, criterion, order, seconds)
     except FlowError as error:
         heard = Heard(criterion.id, order.way, None, f"{order.way}: {_told(error)}")
-    taken = round(_monotonic() - started, 3)
+    taken = round(port.monotonic() - started, 3)
     return _tidy(heard)._replace(document={**heard.document, "duration_seconds": taken})
 
 
@@ -96,16 +102,8 @@ def _told(error: FlowError) -> str:
 
 def _tidy(heard: Heard) -> Heard:
     """The words on one line each, with no power left: judges and transcripts wrote parts."""
-    from flow.core.judging.goal.reply import said
-
     return heard._replace(
         reason=said(heard.reason, REASON),
         hint=said(heard.hint, HINT),
         remarks=tuple(said(remark, REASON) for remark in heard.remarks[:REMARKS]),
     )
-
-
-def _monotonic() -> float:
-    from flow.adapters.fs import clock
-
-    return clock.monotonic()

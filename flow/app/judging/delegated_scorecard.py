@@ -2,65 +2,89 @@
 
 from __future__ import annotations
 
-import os
+from decimal import Decimal
+from posixpath import normpath
 
+from flow.app.judging.bundle import denied_context, journals
+from flow.app.judging.port import NoAnswer
+from flow.app.judging.scoring import ScoreRequest
+from flow.core import instant
+from flow.core.boundary.globs import Globs
+from flow.core.goal import ids
 from flow.core.judging.goal.delegated import Heard, ScorecardOrder
+from flow.core.judging.scorecard import model as scorecard_model
+from flow.core.judging.scorecard.card import unsupported
+from flow.core.judging.scorecard.history import skill_name
 from flow.errors import InputError
-from flow.startup.typing import TYPE_CHECKING
+from flow.startup.typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from flow.app.evaluation.evaluate import JudgeCase
-    from flow.app.judging.port import AskJudge, NoAnswer
+    from flow.app.judging.port import AskJudge
+    from flow.app.judging.scoring import ScoredCard
     from flow.core.goal.model import Criterion
     from flow.core.transcript.model import Transcript
-    from flow.wiring.parts import Parts
-    from flow.wiring.scorecards import Card
+
+
+class ScorecardPort(Protocol):
+    """What judging a criterion by a scorecard needs of the checkout."""
+
+    @property
+    def journal_dir(self) -> str:
+        """The folder of the decision journal, by the settings."""
+
+    def rubric_source(self, name: str) -> str:
+        """Whose rubric the name means: ``project``, ``flow`` or ``file``."""
+
+    def newest_execution(self, skill: str | None) -> Transcript:
+        """The newest run of the skill in this folder's sessions."""
+
+    def saved_execution(self, path: str, skill: str | None) -> Transcript | None:
+        """The transcript at a path below the top level, reached through no link; None: no file."""
+
+    def score(self, request: ScoreRequest) -> ScoredCard:
+        """Score an execution and store its card."""
 
 
 def hear(
-    parts: Parts,
+    port: ScorecardPort,
     judge: AskJudge | NoAnswer,
     case: JudgeCase,
     criterion: Criterion,
     order: ScorecardOrder,
 ) -> Heard:
     """What the card of the execution comes to for the criterion; its card is stored."""
-    from flow.app.judging.port import NoAnswer
-    from flow.core.judging.scorecard.card import unsupported
-    from flow.wiring import scorecards
-
     if isinstance(judge, NoAnswer):
         why = f"{judge.usage.backend} cannot be asked: {judge.reason}"
         return Heard(criterion.id, "scorecard", None, f"scorecard: {why}")
-    why = _refused(parts, case, order)
+    why = _refused(port, case, order)
     if why:
         return Heard(criterion.id, "scorecard", None, f"scorecard: {why}")
-    transcript = _transcript(parts, order)
+    transcript = _transcript(port, order)
     why = _older(case, order, transcript)
     if why:
         return Heard(criterion.id, "scorecard", None, f"scorecard: {why}")
-    card = scorecards.score(
-        scorecards.Wish(
-            skill=order.skill,
-            transcript=transcript,
-            rubric=order.rubric,
-            backend=judge,
-            folder=case.facts.baseline.scores_dir.strip("/") or None,
-            own_rubrics=order.rubric is not None,
-        ),
-        cwd=parts.top,
-        environ=parts.environ,
+    request = ScoreRequest(
+        skill=order.skill,
+        transcript=transcript,
+        rubric=order.rubric,
+        backend=judge,
+        folder=case.facts.baseline.scores_dir.strip("/") or None,
+        own_rubrics=order.rubric is not None,
     )
+    card = port.score(request)
     return _graded(criterion, order, card, unsupported(card.document), judge.name)
 
 
 def _graded(
-    criterion: Criterion, order: ScorecardOrder, card: Card, doubted: Sequence[str], judge: str
+    criterion: Criterion,
+    order: ScorecardOrder,
+    card: ScoredCard,
+    doubted: Sequence[str],
+    judge: str,
 ) -> Heard:
-    from flow.core.judging.scorecard import model as scorecard_model
-
     document = card.document
     grade = str(document["grade"])
     names = [name for name, _, _ in scorecard_model.GRADES]
@@ -92,55 +116,38 @@ def _graded(
     )
 
 
-def _refused(parts: Parts, case: JudgeCase, order: ScorecardOrder) -> str:
+def _refused(port: ScorecardPort, case: JudgeCase, order: ScorecardOrder) -> str:
     """Why a contract may not ask for this."""
-    from flow.adapters.rubrics import scorecard_rubrics
-    from flow.core.goal import ids
-
     if order.rubric is not None:
         if not ids.RUBRIC_NAME.fits(order.rubric):
             return "a contract names a rubric of scorecards by its name, not by a path"
-        if scorecard_rubrics.choose(None, order.rubric, parts.top).source == "file":
+        if port.rubric_source(order.rubric) == "file":
             return f"{order.rubric} is neither the project's rubric nor one of Flow's"
     if order.file is None:
         return ""
-    from flow.app.judging.bundle import denied_context
-    from flow.core.boundary.globs import Globs
-    from flow.wiring.judging import journals
-
     denied, _ = denied_context(case.facts.loaded.goal)
-    name = os.path.normpath(order.file)
-    kept = Globs((*denied, *journals(parts, case)), anchored=False)
-    if kept.first(os.fsencode(name)) is not None:
+    name = normpath(order.file)
+    withheld = Globs((*denied, *journals(case, port.journal_dir)), anchored=False)
+    if withheld.first(name.encode("utf-8", "surrogateescape")) is not None:
         return "denied_context keeps its transcript from judges"
     if name.partition("/")[0] in (".flow", ".git"):
         return "its transcript lies in a folder of Flow's or git's own"
     return ""
 
 
-def _transcript(parts: Parts, order: ScorecardOrder) -> Transcript:
+def _transcript(port: ScorecardPort, order: ScorecardOrder) -> Transcript:
     """The execution; a file is read without following symlinks out of what the contract names."""
-    from flow.adapters.fs import files
-    from flow.adapters.transcripts import reader
-    from flow.core.judging.scorecard.history import skill_name
-
     skill = None if order.skill is None else skill_name(order.skill)
     if order.file is None:
-        return reader.newest(skill, cwd=parts.top, home=parts.home, environ=parts.environ)
-    name = os.path.normpath(order.file)
-    fd = files.open_regular(parts.top, name)
-    if fd is None:
+        return port.newest_execution(skill)
+    transcript = port.saved_execution(normpath(order.file), skill)
+    if transcript is None:
         raise InputError("its transcript is not there", remedy=f"write {order.file}")
-    with os.fdopen(fd, "rb") as file:
-        if os.fstat(file.fileno()).st_nlink > 1:
-            raise InputError("its transcript has several hard links, so it may be another file")
-    return reader.read(os.path.join(parts.top, name), skill)
+    return transcript
 
 
 def _older(case: JudgeCase, order: ScorecardOrder, transcript: Transcript) -> str:
     """Why the execution says nothing about this goal: it is from before it."""
-    from flow.core import instant
-
     if order.file is not None:
         return ""
     created = case.facts.loaded.goal.created_at
@@ -158,8 +165,6 @@ def _older(case: JudgeCase, order: ScorecardOrder, transcript: Transcript) -> st
 
 def _share(weights: Mapping[str, str], without: Sequence[str]) -> float:
     """The weight of the dimensions that rest on evidence."""
-    from decimal import Decimal
-
     total = sum((Decimal(weight) for weight in weights.values()), Decimal(0))
     lost = sum((Decimal(weights[name]) for name in without), Decimal(0))
     return float((total - lost) / total)

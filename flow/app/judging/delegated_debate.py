@@ -2,27 +2,52 @@
 
 from __future__ import annotations
 
-import os
-
+from flow.app.judging.bundle import denied_context, journals
+from flow.app.judging.debate_plan import DebatePlan
 from flow.app.judging.port import name_of
 from flow.core.judging.common.numbers import as_written, told_apart
+from flow.core.judging.debate import criteria as debate_criteria
+from flow.core.judging.debate import result as debate_result
 from flow.core.judging.debate.model import LEAST_SUPPORT
 from flow.core.judging.goal.delegated import DebateOrder, Heard
-from flow.startup.typing import TYPE_CHECKING, Any
+from flow.core.untrusted.fences import Part
+from flow.startup.typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from flow.app.evaluation.evaluate import JudgeCase
+    from flow.app.judging.bundle import EvidenceFiles
     from flow.app.judging.port import AskJudge, NoAnswer
     from flow.core.goal.model import Criterion
     from flow.core.judging.debate.result import Held
-    from flow.core.untrusted.fences import Part
-    from flow.wiring.parts import Parts
+
+
+class DebatePort(Protocol):
+    """What judging a criterion by a debate needs of the checkout."""
+
+    @property
+    def journal_dir(self) -> str:
+        """The folder of the decision journal, by the settings."""
+
+    def solution_files(self, patterns: Sequence[str], denied: Sequence[str]) -> EvidenceFiles:
+        """The content of the files that patterns name, less what ``denied`` covers."""
+
+    def solution_name(self, paths: Sequence[str]) -> str:
+        """The name for reports on a solution of these files, below the top level."""
+
+    def hold_debate(
+        self,
+        plan: DebatePlan,
+        judges: Sequence[AskJudge | NoAnswer],
+        reports_dir: str,
+        seconds: float,
+    ) -> Held:
+        """Hold a debate, its reports below ``reports_dir``; ``seconds`` bound one call."""
 
 
 def hear(
-    parts: Parts,
+    port: DebatePort,
     judges: Sequence[AskJudge | NoAnswer],
     case: JudgeCase,
     criterion: Criterion,
@@ -30,14 +55,10 @@ def hear(
     seconds: float,
 ) -> Heard:
     """What the debate comes to for the criterion; its reports are left behind."""
-    from flow.core.judging.debate import criteria as debate_criteria
-    from flow.core.judging.debate import result as debate_result
-    from flow.wiring import debates
-
     if order.mode == "debate" and order.judges < 2:
         why = "one judge holds no debate; more judges, or mode: vote"
         return Heard(criterion.id, "debate", None, f"debate: {why}")
-    solution, name, left_out = _solution(parts, case, order)
+    solution, name, left_out = _solution(port, case, order)
     if not solution:
         why = "its solution names no file that may be read and holds anything"
         return Heard(criterion.id, "debate", None, f"debate: {why}")
@@ -46,20 +67,9 @@ def hear(
         if order.criteria is None
         else debate_criteria.parse(order.criteria)
     )
-    agenda = debates.Agenda(
-        order.task,
-        solution,
-        name,
-        asked,
-        order.rounds,
-        order.mode,
-    )
-    seats = [judges[number % len(judges)] for number in range(order.judges)]
-    hall = debates.place(parts.top, parts.environ)
-    hall = hall._replace(
-        reports_dir=case.facts.baseline.reports_dir, seconds=min(hall.seconds, seconds)
-    )
-    held = debates.hold(hall, agenda, seats)
+    plan = DebatePlan(order.task, solution, name, asked, order.rounds, order.mode)
+    panel = [judges[number % len(judges)] for number in range(order.judges)]
+    held = port.hold_debate(plan, panel, case.facts.baseline.reports_dir, seconds)
     document = debate_result.document(held)
     absent = [f"judge {row['judge']} took no part: {row['reason']}" for row in document["missing"]]
     heard = Heard(
@@ -75,7 +85,7 @@ def hear(
             "cost_usd": document["cost_usd"],
         },
         remarks=(*held.warnings, *absent, *(f"not in the solution: {note}" for note in left_out)),
-        judges=tuple(dict.fromkeys(map(name_of, seats))),
+        judges=tuple(dict.fromkeys(map(name_of, panel))),
     )
     return _decided(heard, document, order) if held.decided else heard
 
@@ -163,17 +173,11 @@ def _after(document: Mapping[str, Any]) -> str:
 
 
 def _solution(
-    parts: Parts, case: JudgeCase, order: DebateOrder
+    port: DebatePort, case: JudgeCase, order: DebateOrder
 ) -> tuple[tuple[Part, ...], str, tuple[str, ...]]:
     """The files of the solution as parts, what reports on them are called, and what is left out."""
-    from flow.adapters.debates.reports import solution_name
-    from flow.adapters.judges import evidence_files
-    from flow.app.judging.bundle import denied_context
-    from flow.core.untrusted.fences import Part
-    from flow.wiring.judging import journals
-
     denied, _ = denied_context(case.facts.loaded.goal)
-    found = evidence_files.collect(parts.top, order.solution, (*denied, *journals(parts, case)))
+    found = port.solution_files(order.solution, (*denied, *journals(case, port.journal_dir)))
     files = [(path, raw) for path, raw in found.files if raw.data]
     if not files:
         return (), "", found.left_out
@@ -187,6 +191,6 @@ def _solution(
         )
         for number, (path, raw) in enumerate(files, 1)
     )
-    name = solution_name([os.path.join(parts.top, path) for path, _ in files], parts.top)
+    name = port.solution_name([path for path, _ in files])
     cut = tuple(f"{raw.unread} bytes within {path}" for path, raw in files if raw.unread)
     return given, name, (*found.left_out, *cut)

@@ -1,0 +1,267 @@
+"""Scoring an execution: from the request to the stored card (SPEC section 9.3)."""
+
+from __future__ import annotations
+
+from flow.app.judging import scorecard
+from flow.app.judging.port import NoAnswer, no_answer, sample_count
+from flow.core.judging.scorecard import card as scorecard_card
+from flow.core.judging.scorecard import history as scorecard_history
+from flow.core.judging.scorecard.card import safe
+from flow.core.judging.scorecard.history import UNKNOWN, commanded, skill_name
+from flow.core.judging.scorecard.model import COMPARED
+from flow.core.judging.scorecard.prompt import Matter
+from flow.core.transcript import model as transcripts
+from flow.errors import StateError
+from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from contextlib import AbstractContextManager
+
+    from flow.app.judging.port import AskJudge
+    from flow.app.judging.scorecard import Tools
+    from flow.core.judging.scorecard.history import PastCard
+    from flow.core.settings import LoadedSettings
+    from flow.core.transcript.model import Transcript
+
+
+class ChosenRubric(NamedTuple):
+    """A rubric for scorecards. ``name`` is its file's (``rubric-code.md``), ``why`` a sentence.
+
+    ``text`` is without the front matter. ``recognised`` is False where no rubric names the skill
+    and the default one stands in. ``source`` is ``project``, ``flow`` or ``file``. ``notes`` say
+    what a reader should know of the choice.
+    """
+
+    name: str
+    text: str
+    why: str
+    recognised: bool
+    source: str
+    notes: tuple[str, ...] = ()
+
+
+class CardHistory(NamedTuple):
+    """The cards of one skill, newest first, and what was left out."""
+
+    cards: tuple[PastCard, ...]
+    warnings: tuple[str, ...]
+    older: int = 0
+    """Files of older cards that were not looked into."""
+
+
+class ScoredCard(NamedTuple):
+    """A card as it is stored, and where: ``file`` is below the top level, None where it is not."""
+
+    document: Mapping[str, Any]
+    file: str | None
+    warnings: tuple[str, ...] = ()
+
+
+class ScoreRequest(NamedTuple):
+    """What is to be scored, and how.
+
+    Without ``file`` the newest run of ``skill`` in this folder's sessions is meant (``session``: in
+    that one); without ``skill`` the one that the transcript names. ``transcript`` is one that was
+    read already. ``rubric`` is a name or a path. With ``once`` an execution that a card of its
+    skill speaks of already is refused (``already_scored``). ``folder`` is below the top level, in
+    place of the settings'. ``own_rubrics`` False leaves a project's own rubrics out.
+    """
+
+    skill: str | None = None
+    file: str | None = None
+    rubric: str | None = None
+    backend: Any = None
+    """``BACKEND[:MODEL]``, a function from prompt to mapping, or a backend object."""
+    samples: int | None = None
+    session: str | None = None
+    transcript: Transcript | None = None
+    store: bool = True
+    once: bool = False
+    folder: str | None = None
+    own_rubrics: bool = True
+
+
+class ScoringPort(Protocol):
+    """What scoring needs of the checkout around it."""
+
+    @property
+    def settings(self) -> LoadedSettings:
+        """The settings in force."""
+
+    def cards_folder(self) -> str:
+        """Where cards lie, below the top level."""
+
+    def transcript(self, request: ScoreRequest, skill: str | None) -> Transcript:
+        """The execution that is meant; :class:`InputError` where there is none."""
+
+    def raw_text(self, transcript: Transcript) -> str:
+        """The text of a saved transcript's file; empty where it is gone since it was read."""
+
+    def rubric(self, skill: str | None, asked: str | None, *, own: bool) -> ChosenRubric:
+        """The rubric for the skill; with ``own`` a project's own count, too."""
+
+    def past_cards(
+        self, folder: str, skill: str, *, most: int | None = None, without: str | None = None
+    ) -> CardHistory:
+        """The newest cards of a skill, but for those of the execution ``without``."""
+
+    def judge(self, backend: Any) -> AskJudge:
+        """The judge that is asked; :class:`NoUsableAnswer` where there is none."""
+
+    def tools(self, ask: AskJudge, told: Callable[[str], None]) -> Tools:
+        """What putting the questions needs."""
+
+    def publish(self, folder: str, card: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Write a card under the next free name; the card with ``file``, that name."""
+
+    def alone(self) -> AbstractContextManager[None]:
+        """Let nobody else store a card in this checkout meanwhile."""
+
+    def now(self) -> str:
+        """The time."""
+
+
+def score(
+    port: ScoringPort,
+    request: ScoreRequest,
+    *,
+    told: Callable[[str], None] = lambda _: None,
+    made: Callable[[Mapping[str, Any]], None] = lambda _: None,
+) -> ScoredCard:
+    """Score one execution and store its card.
+
+    ``told`` hears what is going on; ``made`` gets the card before it is stored, so that what a
+    judge was paid for can be seen though the disk is full.
+    Raises :class:`InputError` where there is no transcript (before any judge is asked),
+    :class:`~flow.errors.NoUsableAnswer` where no card follows from what the judge said: then
+    nothing is stored.
+    """
+    settings = port.settings
+    judge = settings.settings.judge
+    samples = judge.samples if request.samples is None else sample_count(request.samples)
+    skill = _skill(request.skill)
+    transcript = request.transcript or port.transcript(request, skill)
+    skill = skill or _skill(named_skill(transcript))
+    rubric = port.rubric(skill, request.rubric, own=request.own_rubrics)
+    folder = request.folder or port.cards_folder()
+    if request.once:
+        _refuse_again(port, folder, skill, transcript.execution)
+    past = _past(port, folder, skill, transcript)
+    matter = _matter(transcript, skill, rubric, past)
+    tools = port.tools(port.judge(request.backend), told)
+    scored = scorecard.score(matter, _words(port, transcript), samples, tools)
+    if isinstance(scored, NoAnswer):
+        raise no_answer(scored) from getattr(tools.ask, "raised", None)
+    warnings = (*settings.warnings, *past.warnings)
+    notes = (*rubric.notes, *transcript.warnings, *past.warnings, *scored.remarks)
+    about = scorecard_card.About(
+        skill=skill or UNKNOWN,
+        timestamp=port.now(),
+        rubric=rubric.name,
+        rubric_why=rubric.why,
+        rubric_source=rubric.source,
+        recognised=rubric.recognised,
+        transcript_path=tools.mask(transcript.path),
+        execution=transcript.execution,
+        started_at=transcript.started_at,
+        judge=scorecard.usage_document(tools.ask.name, scored),
+        mean=matter.mean,
+        left_out=scored.left_out,
+        notes=[tools.mask(note) for note in notes],
+    )
+    card = scorecard_card.document(about, scored.ballot)
+    made(card)
+    if not request.store:
+        return ScoredCard(card, None, warnings)
+    stored = _store(port, folder, card, once=request.once)
+    return ScoredCard(stored, str(stored["file"]), warnings)
+
+
+def card_of(port: ScoringPort, folder: str, skill: str | None, execution: str) -> str | None:
+    """The file of the newest card of ``skill`` that speaks of this execution; None: not scored."""
+    wanted = safe(execution)
+    found = port.past_cards(folder, skill or UNKNOWN)
+    return next((f"{folder}/{c.file}" for c in found.cards if c.execution == wanted), None)
+
+
+def history_document(
+    skill: str, folder: str, found: CardHistory, warnings: tuple[str, ...]
+) -> dict[str, Any]:
+    """The cards of a skill, oldest first, and the trend; as ``flow judge history`` prints it."""
+    older = [f"{found.older} older cards are not in this history"] if found.older else []
+    mean = scorecard_history.mean(found.cards)
+    return {
+        "skill": skill,
+        "folder": folder,
+        "cards": [card.to_document() for card in reversed(found.cards)],
+        "mean_of_last": None
+        if mean is None
+        else {"cards": mean.cards, "composite": float(mean.composite)},
+        "change": scorecard_history.trend(found.cards),
+        "warnings": [*warnings, *older, *found.warnings],
+    }
+
+
+def named_skill(transcript: Transcript) -> str | None:
+    """The skill that the transcript names."""
+    if transcript.skill is not None or transcript.form == "claude":
+        return transcript.skill
+    return commanded([entry.text for entry in transcript.entries if entry.kind == "prompt"])
+
+
+def _skill(name: str | None) -> str | None:
+    return None if name is None else skill_name(name)
+
+
+def _words(port: ScoringPort, transcript: Transcript) -> str:
+    """Everything that a quote may come from: of a saved text also its marks and who spoke."""
+    words = transcripts.plain(transcript)
+    if transcript.form != "claude" and transcript.path != "-":
+        raw = port.raw_text(transcript)
+        words += f"\n{raw}" if raw else ""
+    return words
+
+
+def _past(port: ScoringPort, folder: str, skill: str | None, transcript: Transcript) -> CardHistory:
+    """The cards to compare with: of earlier executions, not of this one.
+
+    An execution that names no skill is compared with none.
+    """
+    if skill is None:
+        return CardHistory((), ())
+    own = safe(transcript.execution)
+    return port.past_cards(folder, skill, most=COMPARED, without=own)
+
+
+def _matter(
+    transcript: Transcript, skill: str | None, rubric: ChosenRubric, past: CardHistory
+) -> Matter:
+    return Matter(
+        skill or UNKNOWN,
+        rubric.name,
+        rubric.text,
+        lambda limit: transcripts.lay_out(transcript, limit=limit),
+        scorecard_history.mean(past.cards),
+    )
+
+
+def _store(
+    port: ScoringPort, folder: str, card: Mapping[str, Any], *, once: bool
+) -> Mapping[str, Any]:
+    if not once:
+        return port.publish(folder, card)
+    with port.alone():
+        _refuse_again(port, folder, str(card["skill"]), str(card["execution"]))
+        return port.publish(folder, card)
+
+
+def _refuse_again(port: ScoringPort, folder: str, skill: str | None, execution: str) -> None:
+    file = card_of(port, folder, skill, execution)
+    if file is not None:
+        raise StateError(
+            "this execution was scored already",
+            code="already_scored",
+            file=file,
+            remedy="flow judge scorecard scores it once more",
+        )
