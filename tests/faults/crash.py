@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 ERRORS = ("ENOSPC", "EIO", "EACCES")
 ERRORS_OF = {"openat": ("EMFILE", "EACCES", "ENOSPC", "EIO"), "flock": ("ENOLCK",)}
 READ_ERRORS = ("EIO",)
-SAMPLE = 3
+SAMPLE = 2
 """Trials for each command in the short form."""
 SMALL = ("/proposal.json", "/last-verdict.json", "/loop.json")
 STRAY_SECONDS = 60.0

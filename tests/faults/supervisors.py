@@ -2,15 +2,12 @@
 
 The crash harness breaks Flow's main process. Those that it forks to run a command and to keep its
 output are broken here: from inside, at the first call, the second, and so on until a run has fewer.
-``python -m tests.faults.supervisors`` tries every call with every fault.
 """
 
 from __future__ import annotations
 
 import os
 import subprocess
-import sys
-import tempfile
 import time
 
 from tests.faults.crash import STRAY_SECONDS, temporary
@@ -118,24 +115,3 @@ def _answer(scene: Scene, ran: Ran) -> list[str]:
         return [] if whole else [f"it passed, and its output is {output}"]
     lowered = verdict["verdict"] == "not_achieved" and verdict["proposed_transition"] is None
     return [] if lowered else [f"its verdict is {verdict}"]
-
-
-def main() -> int:
-    """Every call with every fault; 1 where something is wrong."""
-    trials = failures = 0
-    with tempfile.TemporaryDirectory(prefix="flow-supervisors-") as folder:
-        bench = Bench(os.path.realpath(folder))
-        for fault in FAULTS:
-            for at in range(1, MOST):
-                broke, wrong = bench.trial(fault, at)
-                if not broke:
-                    break
-                trials, failures = trials + 1, failures + bool(wrong)
-                for what in wrong:
-                    print(f"FAILED {what}", flush=True)
-    print(f"supervisors: {trials} trials, {failures} failures")
-    return 1 if failures else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

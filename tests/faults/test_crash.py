@@ -10,6 +10,7 @@ import pytest
 
 from tests.faults import crash
 from tests.faults.commands import TRIALS
+from tests.support.effort import sizes
 
 SEED = 20261121
 NAMES = [trial.name for trial in TRIALS if not trial.reader]
@@ -19,18 +20,20 @@ NAMES = [trial.name for trial in TRIALS if not trial.reader]
 @pytest.mark.needs_tool("strace")
 def test_commands_survive_kills_and_failing_calls(tmp_path, capsys, record_property):
     started = time.monotonic()
+    names = sizes(short=NAMES, long=[trial.name for trial in TRIALS])
     outcomes = crash.trials(
         os.path.realpath(tmp_path),
-        names=NAMES,
-        count=crash.SAMPLE,
+        names=names,
+        count=sizes(short=crash.SAMPLE, long=None),
         seed=SEED,
+        reads=sizes(short=False, long=True),
     )
     failures = crash.report(outcomes, seed=SEED, seconds=time.monotonic() - started)
     said = capsys.readouterr().out
     assert not failures, said
     record_property("summary", said.splitlines()[-1])
     assert len(outcomes) >= 60
-    assert {outcome.job.trial for outcome in outcomes} == set(NAMES)
+    assert {outcome.job.trial for outcome in outcomes} == set(names)
     assert sum(outcome.job.fault == "KILL" for outcome in outcomes) >= len(outcomes) // 3
 
 

@@ -1,4 +1,4 @@
-"""Many processes on one goal at once; the long form: ``python -m tests.faults.crowd --long``."""
+"""Many processes on one goal at once; in the long form each does more."""
 
 from __future__ import annotations
 
@@ -11,13 +11,16 @@ from tests.faults import crowd, crowd_check, editor
 from tests.faults.crowd_check import Operation
 from tests.faults.scenes import Scene
 from tests.faults.view import View
+from tests.support.effort import sizes
 
 SEED = 20261121
 
 
 def test_what_a_crowd_was_told_is_what_happened(tmp_path, capsys, record_property):
     started = time.monotonic()
-    found = crowd.crowd(os.path.realpath(tmp_path), seed=SEED, operations=12)
+    found = crowd.crowd(
+        os.path.realpath(tmp_path), seed=SEED, operations=sizes(short=12, long=crowd.OPERATIONS)
+    )
     crowd.report(found, seed=SEED, seconds=time.monotonic() - started)
     said = capsys.readouterr().out
     assert not found.problems, said
@@ -33,7 +36,9 @@ def test_of_two_evaluations_one_waits(tmp_path):
 
 
 def test_an_edit_during_an_evaluation_is_never_lost(tmp_path):
-    assert editor.edited(os.path.realpath(tmp_path), seed=SEED, rounds=8) == []
+    assert (
+        editor.edited(os.path.realpath(tmp_path), seed=SEED, rounds=sizes(short=8, long=200)) == []
+    )
 
 
 def _operation(token, called, answered, code="", **given):

@@ -1,4 +1,4 @@
-"""Those who watch a command, broken at some calls; all: ``python -m tests.faults.supervisors``."""
+"""Those who watch a command, broken at some of their calls, or all."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import os
 import pytest
 
 from tests.faults.supervisors import FAULTS, MOST, Bench
+from tests.support.effort import sizes
 
 
 @pytest.fixture(scope="module")
@@ -16,9 +17,10 @@ def bench(tmp_path_factory):
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_broken_supervisor_is_never_a_pass_and_leaves_nothing(bench, fault, record_property):
-    """Every fifth call, another one for each fault."""
+    """Every fifth call, another one for each fault; in the long form every call."""
     trials = 0
-    for at in range(1 + FAULTS.index(fault), MOST, len(FAULTS)):
+    first, step = sizes(short=(1 + FAULTS.index(fault), len(FAULTS)), long=(1, 1))
+    for at in range(first, MOST, step):
         broke, wrong = bench.trial(fault, at)
         assert wrong == []
         if not broke:

@@ -14,8 +14,9 @@ from tests.faults.undeserved.interfered import interfere
 from tests.faults.undeserved.oracle import Oracle, matches
 from tests.faults.undeserved.rules import Search, search
 from tests.faults.undeserved.world import STAMPED, yard
+from tests.support.effort import sizes
 
-SEED, RUNS = 20261122, 8
+SEED, RUNS = 20261122, sizes(short=4, long=300)
 
 
 @pytest.fixture(scope="module")

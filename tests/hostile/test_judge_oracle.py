@@ -4,18 +4,17 @@ A reply is drawn as a plan (who is quoted, how numbers are written, which fields
 of it is laid out), written as bytes, and read as a backend's answer is read. The oracle knows from
 the plan alone whether ``achieved`` is earned, and has to agree in both directions.
 
-``python -m tests.hostile.test_judge_oracle 200000`` tries so many replies instead of a few hundred.
+``--long`` tries 20,000 of them.
 """
 
 from __future__ import annotations
 
 import json
-import sys
 from fractions import Fraction
 from typing import Any, NamedTuple
 
 import pytest
-from hypothesis import HealthCheck, event, given, settings
+from hypothesis import event, given
 from hypothesis import strategies as st
 
 from flow.adapters.judges.reply import Unusable, read_reply
@@ -31,6 +30,7 @@ from flow.core.judging.rubric.model import Rubric, RubricCriterion, result
 from flow.core.judging.scorecard import reply as scorecard_reply
 from flow.core.judging.scorecard.model import NAMES
 from flow.core.untrusted.fences import Part
+from tests.support.effort import examples
 
 # --- what the judge is given ---------------------------------------------------------------------
 
@@ -296,7 +296,7 @@ def check(plans: list[ReplyPlan]) -> bool:
     return enough
 
 
-FEW = settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow])
+FEW = examples(150, long=20_000)
 
 
 @FEW
@@ -409,11 +409,3 @@ def test_a_dimension_whose_quotes_are_mostly_invented_is_a_fault(
     )
     assert isinstance(found, scorecard_reply.Ballot)
     assert {bool(one.fault) for one in found.marks.values()} == {fault}
-
-
-if __name__ == "__main__":
-    many = int(sys.argv[1]) if len(sys.argv) > 1 else 100_000
-    settings.register_profile("long", settings(max_examples=many, deadline=None), derandomize=False)
-    settings.load_profile("long")
-    given(st.lists(reply_plans(), min_size=1, max_size=3))(check)()
-    print(f"{many} replies, none that Flow and the oracle take differently")

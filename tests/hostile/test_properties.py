@@ -1,7 +1,7 @@
 """Spoilt files, whatever was done to them: an answer or the one error type, and in time.
 
 At two levels: the functions that read, and the commands. Bounded and the same each time;
-``--hypothesis-profile=long`` tries a hundred times as many, other ones each time.
+``--long`` tries a hundred times as many, other ones each time.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ from flow.adapters.user_state import settings, trust
 from flow.adapters.worktree.cache import Table
 from flow.errors import Fault, FlowError
 from tests.hostile import mutate, places
-from tests.hostile.conftest import examples
 from tests.hostile.scene import (
     GOAL,
     GOAL_FILE,
@@ -39,6 +38,7 @@ from tests.hostile.scene import (
     statuses,
     watched,
 )
+from tests.support.effort import examples
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -282,7 +282,7 @@ def test_every_reader_gives_an_answer_or_the_one_error(scene: Scene, name: str) 
     valid = _valid(scene, name)
     before = scene.outside()
 
-    @examples(2)
+    @examples(50, long=10_000)
     @given(seed=SEEDS)
     def spoilt(seed: int) -> None:
         data = spoil(name, valid, seed)
@@ -392,7 +392,7 @@ def test_every_command_gives_an_answer_or_the_one_error(scene: Scene, name: str)
     valid, where = _valid(scene, name), _files(scene)[name]
     before = scene.outside()
 
-    @examples(1.5)
+    @examples(30, long=7500)
     @given(seed=SEEDS)
     def spoilt(seed: int) -> None:
         random = Random(seed)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
+from hypothesis import HealthCheck, settings
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -25,6 +27,12 @@ def choose(is_long: bool) -> None:
 def sizes(*, short: Value, long: Value) -> Value:
     """The value for this run: counts, lists of cases, limits."""
     return long if _is_long else short
+
+
+def examples(short: int, *, long: int | None = None) -> settings:
+    """Hypothesis settings: so many examples, fifty times as many (other ones each time) if long."""
+    count = sizes(short=short, long=long or 50 * short)
+    return settings(max_examples=count, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def sample(

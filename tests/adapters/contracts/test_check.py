@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator, FormatChecker
 from rfc3339_validator import validate_rfc3339
@@ -34,6 +34,7 @@ from tests.adapters.contracts.samples import (
     Gone,
     altered,
 )
+from tests.support.effort import examples
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -594,7 +595,7 @@ VALUES = st.recursive(
 )
 
 
-@settings(max_examples=600, deadline=None)
+@examples(200, long=12000)
 @given(st.data())
 def test_both_checks_agree_on_what_chance_makes(data: st.DataObject) -> None:
     kind, document = data.draw(st.sampled_from([*VALID, ("goal", SMALL_GOAL)]))
@@ -610,7 +611,7 @@ def test_both_checks_agree_on_what_chance_makes(data: st.DataObject) -> None:
     agree(kind, document)
 
 
-@settings(max_examples=300, deadline=None)
+@examples(100, long=6000)
 @given(st.sampled_from(sorted(contracts_check.KINDS)), VALUES)
 def test_both_checks_agree_on_any_value(kind: str, value: Any) -> None:
     agree(kind, value)
@@ -703,14 +704,14 @@ TIME_PARTS = st.tuples(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@examples(133, long=8000)
 @given(TIME_PARTS)
 def test_dates_are_those_of_the_validator_that_jsonschema_uses(parts: Any) -> None:
     text = "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}{}{}".format(*parts)
     assert contracts_check.is_date_time(text) is validate_rfc3339(text)
 
 
-@settings(max_examples=300, deadline=None)
+@examples(100, long=6000)
 @given(st.text(max_size=12))
 def test_the_quick_patterns_are_the_patterns(text: str) -> None:
     for pattern in (r"\S", r"^[^\u0000]*$"):
@@ -719,7 +720,7 @@ def test_the_quick_patterns_are_the_patterns(text: str) -> None:
         )
 
 
-@settings(max_examples=300, deadline=None)
+@examples(100, long=6000)
 @given(st.from_regex(contracts_rules._CLEAR, fullmatch=True))
 def test_what_the_rules_take_for_a_clear_pattern_is_one(pattern: str) -> None:
     assert check_patterns([pattern], "x") == []

@@ -8,13 +8,14 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from flow.adapters.contracts import formats
 from flow.adapters.contracts.edit import same
 from flow.errors import InputError
 from tests.adapters.contracts.samples import EVIDENCE, GOAL
+from tests.support.effort import examples
 
 TRICKY = [
     *[
@@ -155,7 +156,7 @@ def read_by_all(document: dict[str, Any]) -> str:
     return text
 
 
-@settings(max_examples=500, deadline=None)
+@examples(166, long=10000)
 @given(st.dictionaries(TEXT, VALUE, max_size=5))
 def test_what_is_written_is_read_back_by_yaml_1_2_and_1_1(document: dict[str, Any]) -> None:
     read_by_all(document)

@@ -7,7 +7,7 @@ import difflib
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from flow.adapters.contracts import dump as contracts_dump
@@ -17,6 +17,7 @@ from flow.adapters.contracts.formats import DELETE
 from flow.errors import ContractError, InputError, RefusedError
 from tests.adapters.contracts.samples import GOAL
 from tests.adapters.contracts.test_dump import SCALAR, TEXT, VALUE
+from tests.support.effort import examples
 
 FILE = "goals/issue-4.goal.yaml"
 LAST = {"result": "fail", "reason": "AC1: no", "at": "2026-03-01T10:15:00Z"}
@@ -530,11 +531,7 @@ def related(one: tuple[str | int, ...], other: tuple[str | int, ...]) -> bool:
     return one[:shorter] == other[:shorter]
 
 
-BOTH_PARSERS = list(HealthCheck)
-"""The fixture only chooses the parser, for all examples alike."""
-
-
-@settings(max_examples=100, deadline=None, suppress_health_check=BOTH_PARSERS)
+@examples(50, long=2000)
 @given(st.data())
 def test_any_layout_keeps_the_lines_that_no_change_is_about(data: st.DataObject) -> None:
     document = data.draw(DOCUMENTS)
@@ -588,7 +585,7 @@ def _touches(path: tuple[str | int, ...], change: tuple[str | int, ...], layout:
     return related(path, change) or (bool(holder) and related(path, holder))
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=BOTH_PARSERS)
+@examples(50, long=2000)
 @given(st.dictionaries(TEXT, VALUE, min_size=1, max_size=4), TEXT, VALUE)
 def test_any_value_can_be_set_in_a_file_of_flows_own(
     document: dict[str, Any], key: str, value: Any

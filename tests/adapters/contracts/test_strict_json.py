@@ -6,11 +6,12 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from flow.adapters.contracts import formats
 from flow.errors import ContractError
+from tests.support.effort import examples
 
 FILE = "last-verdict.json"
 
@@ -99,7 +100,7 @@ def test_a_larger_limit_and_the_bytes_of_file_names_can_be_let_in() -> None:
     assert refused(b'"\\u0000"', file_names=True)
 
 
-@settings(max_examples=500, deadline=None)
+@examples(166, long=10000)
 @given(
     st.one_of(
         st.binary(max_size=100),
@@ -116,7 +117,7 @@ def test_any_bytes_are_read_or_refused(data: bytes) -> None:
         return
 
 
-@settings(max_examples=200, deadline=None)
+@examples(66, long=4000)
 @given(
     st.recursive(
         st.one_of(st.none(), st.booleans(), st.integers(-(2**53), 2**53), st.text(st.characters(

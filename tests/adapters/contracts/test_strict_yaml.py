@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from flow.adapters.contracts import formats, strict_yaml
 from flow.errors import ContractError
 from tests.adapters.contracts.samples import EVIDENCE, GOAL, SMALL_GOAL
+from tests.support.effort import examples
 
 FILE = "goals/issue-4.goal.yaml"
 GOAL_TEXT = formats.dump_yaml(GOAL)
@@ -301,7 +302,7 @@ def only_contract_errors(data: bytes) -> None:
             text.encode()  # whatever was in the file, the message can be written somewhere
 
 
-@settings(max_examples=400, deadline=None)
+@examples(133, long=8000)
 @given(st.binary(max_size=200))
 @example(b"\xef\xbb\xbf")
 @example(b"%TAG ! tag:x,2000:\n---\na: !b 1\n")
@@ -314,13 +315,13 @@ def test_any_bytes_are_read_or_refused(data: bytes) -> None:
 YAML_TEXT = st.text(st.sampled_from("ab01-:?,[]{}#&*!|>'\"%@`\\ \n\t~.=<é😀\r"), max_size=60)
 
 
-@settings(max_examples=600, deadline=None)
+@examples(200, long=12000)
 @given(YAML_TEXT)
 def test_any_yaml_like_text_is_read_or_refused(text: str) -> None:
     only_contract_errors(text.encode())
 
 
-@settings(max_examples=300, deadline=None)
+@examples(100, long=6000)
 @given(YAML_TEXT)
 def test_the_pure_parser_leaks_nothing_either(text: str) -> None:
     with pytest.MonkeyPatch.context() as patch:
@@ -328,7 +329,7 @@ def test_the_pure_parser_leaks_nothing_either(text: str) -> None:
         only_contract_errors(text.encode())
 
 
-@settings(max_examples=300, deadline=None)
+@examples(100, long=6000)
 @given(st.data())
 def test_a_damaged_goal_is_read_or_refused(data: st.DataObject) -> None:
     raw = bytearray(

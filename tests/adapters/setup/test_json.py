@@ -6,11 +6,12 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from flow.adapters.setup.json import JsonFile
 from flow.errors import ContractError
+from tests.support.effort import examples
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -137,7 +138,7 @@ def containers(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[tuple[Any, 
     return [(path, value), *found]
 
 
-@settings(max_examples=300, deadline=None)
+@examples(100, long=6000)
 @given(
     st.dictionaries(st.sampled_from(["a", "b", "hooks"]), VALUES, max_size=3),
     STYLES,
