@@ -71,3 +71,25 @@ def test_links_lead_somewhere(page: Path) -> None:
 def test_no_path_of_somebodys_machine(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     assert not re.search(r"/(?:root|home/\w+|Users/\w+|work)/", text)
+
+
+def test_the_map_of_the_code_names_what_is_there() -> None:
+    text = Path(ROOT, "docs", "maintainers", "architecture.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`(flow/[\w/.]+)`", text))
+    assert len(named) > 10
+    rooms = [row.split("|")[2:5] for row in re.findall(r"^\| .*\|$", text, re.M)]
+    layers = ("flow/core/", "flow/app/", "flow/adapters/")
+    for cells in rooms:
+        for layer, cell in zip(layers, cells, strict=False):
+            named |= {layer + name for name in re.findall(r"`([\w]+(?:/|\.py))`", cell)}
+    assert [name for name in sorted(named) if not Path(ROOT, name).exists()] == []
+
+
+def test_every_room_is_on_the_map() -> None:
+    text = Path(ROOT, "docs", "maintainers", "architecture.md").read_text(encoding="utf-8")
+    rooms = {
+        path.parent.name
+        for layer in ("core", "app", "adapters")
+        for path in Path(ROOT, "flow", layer).glob("*/__init__.py")
+    }
+    assert [room for room in sorted(rooms) if f"`{room}/`" not in text] == []

@@ -5,14 +5,18 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from flow.adapters.attribution.shell_syntax import parse
 from flow.adapters.contracts import schemas
 from flow.adapters.rubrics.scorecard_rubrics import READY_MADE
+from flow.core.attribution.destructive import destroys
 from flow.core.judging.scorecard.model import DIMENSIONS, GRADES
+from flow.wiring.auto_judging import MOST_SECONDS
 from tests.support import ROOT
 
 PAGE = Path(ROOT, "docs", "scorecards.md")
 TEXT = PAGE.read_text(encoding="utf-8")
-RULES = TEXT[TEXT.index("## The seed's rules") :]
+RULES = Path(ROOT, "docs", "maintainers", "seed-rules.md").read_text(encoding="utf-8")
+RULES = RULES[: RULES.index("## Debates")]
 
 
 def test_the_numbers_are_the_codes() -> None:
@@ -41,3 +45,19 @@ def test_every_test_that_a_rule_names_is_there() -> None:
     assert [name for name in named if f"def {name}(" not in source] == []
     files = re.findall(r"`(tests/[\w/]+\.py)`", RULES)
     assert [file for file in files if not Path(ROOT, file).is_file()] == []
+
+
+def test_what_the_page_calls_destructive_is_found() -> None:
+    (sentence,) = re.findall(r"\*\*destructive\*\*:(.*?)and\s+more", TEXT, re.DOTALL)
+    named = re.findall(r"`([^`]+)`", sentence)
+    assert len(named) >= 6
+    for command in named:
+        shown = f"psql -c '{command} x'" if command.isupper() else f"{command} x"
+        assert destroys(shown, parse), command
+    assert not destroys('echo "rm -rf x"', parse)
+    assert destroys("bash -c 'rm -rf x'", parse)
+
+
+def test_the_limit_is_the_one_that_is_told() -> None:
+    assert "an hour at the latest" in TEXT
+    assert MOST_SECONDS == 3600

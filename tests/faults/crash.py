@@ -52,7 +52,7 @@ EVIDENCE = f"repo/{RUN_DIR}/evidence/"
 REPORTS = "repo/.specs/reports/"
 OUTPUTS = "files/"
 """A folder of the user's own, where --output names a file. What a kill leaves there is told in
-docs/guarantees-faults.md, and ``doctor`` does not look: it is no folder of Flow's."""
+docs/maintainers/guarantees-faults.md, and ``doctor`` does not look: it is no folder of Flow's."""
 SCORES = "repo/.flow/scores/"
 SHORT = "SHORT"
 """The fault of a disk that takes the first bytes of a file and no more."""

@@ -13,7 +13,8 @@ from tests.faults.view import disagreements, look
 LOST = "it was lost"
 TRIES = 3
 """An edit within the microseconds between Flow's last look at the goal and its rename can be lost
-(docs/guarantees-faults.md, "Not promised"). That moment is not met three times in a row."""
+(docs/maintainers/guarantees-faults.md, "Not promised"). That moment is not met three times in a
+row."""
 SLOW = TEXT.replace(
     '"grep -q please src/greet.txt"',
     '"echo begins >> ../files/told; sleep 0.3; echo ends >> ../files/told; '
