@@ -353,6 +353,7 @@ def _chained(here: Place, count: int) -> _Chained:
     """A run with ``count`` entries, each with a sidecar and an output."""
     from flow.adapters.chain import check as chain_check
     from flow.adapters.chain import ledger_file as chain
+    from flow.adapters.chain.run_record import RunRecord
     from flow.adapters.ledger import evidence_store
     from flow.core import layout
     from flow.core.chain.entries import following
@@ -379,7 +380,7 @@ def _chained(here: Place, count: int) -> _Chained:
                 file.write(data)
         own = {**fields, "evidence_id": f"evidence-{number}", "sidecar_sha256": _sha256(text)}
         entries.append(following(entries[-1].head if entries else None, run_id, own))
-    chain.append(repository, run_id, *entries)
+    chain.append(RunRecord(repository).run(run_id), *entries)
 
     def check() -> float:
         start = time.perf_counter()
@@ -399,9 +400,9 @@ def _chained(here: Place, count: int) -> _Chained:
 
     def append() -> float:
         one = _record(f"evidence-new-{next(numbers)}", created_by="flow-evaluator")
-        chain._known.clear()  # as a process that has just started
+        session = RunRecord(repository)  # as of a process that has just started
         start = time.perf_counter()
-        evidence_store.record(repository, one, None, suffix=False, now=fields["at"])
+        evidence_store.record(session, one, None, suffix=False, now=fields["at"])
         return time.perf_counter() - start
 
     return _Chained(check, plain, append)
@@ -414,12 +415,13 @@ _OUTPUT = b"all 12 tests passed\n" * 20
 
 def _recorder(here: Place, count: int) -> Callable[[], float]:
     """Seconds for one record of Flow's, in a run that has ``count`` sidecars already."""
+    from flow.adapters.chain.run_record import RunRecord
     from flow.adapters.ledger.writer import FileLedger
     from flow.app.ports import RawOutput
     from flow.core import layout
 
     repository = here.repository(f"evidence-{count}", ["true"])
-    ledger = FileLedger(repository, now=lambda: "2026-01-05T09:00:00Z")
+    ledger = FileLedger(RunRecord(repository), now=lambda: "2026-01-05T09:00:00Z")
     folder = os.path.join(repository, layout.evidence_dir("bench-run"))
     digest = _sha256(_OUTPUT)
     _fill(folder, count, _record(created_by="flow-evaluator"))

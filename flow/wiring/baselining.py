@@ -47,7 +47,7 @@ def bench(parts: Evaluating, listener: Listener) -> Bench:
         fields = dict(event)
         kind = fields.pop("type")
         event_log.append(parts.top, run_id, goal_id, kind, fields, at=clock.now())
-        parts._keep_head(run_id)
+        parts.run_record.commit(run_id)
 
     def keep(goal_id: str, rows: Mapping[str, BaseRun]) -> None:
         documents = {name: run.to_document() for name, run in rows.items()}

@@ -62,8 +62,8 @@ class Collecting(Reading):
 
         done = []
         for run in plan.runs:
-            count, size = gc.drop(self.top, run.run_id, by=BY, now=clock.now())
-            self._keep_head(run.run_id)
+            count, size = gc.drop(self.run_record.run(run.run_id), by=BY, now=clock.now())
+            self.run_record.commit(run.run_id)
             done.append(run._replace(outputs=count, bytes=size))
         return gc.Plan(tuple(done))
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from flow.adapters.attribution.attribute import Attributor
+    from flow.adapters.chain.run_record import RunRecord
     from flow.app.evaluation.evaluate import Evaluated, JudgeCase, Request
     from flow.app.evaluation.measure import Listener
     from flow.app.evaluation.observing import Known
@@ -40,16 +41,11 @@ class _Later:
     """The ledger at its first use: an evaluation that changes nothing does without loading it."""
 
     def __init__(
-        self,
-        top: str,
-        cache_dir: str | None,
-        ledger: Callable[[], TurnLedger],
-        kept: Callable[[str], None],
+        self, record: RunRecord, cache_dir: str | None, ledger: Callable[[], TurnLedger]
     ) -> None:
-        self._top = top
+        self._record = record
         self._cache_dir = cache_dir
         self._ledger = ledger
-        self._kept = kept
 
     def record_evidence(
         self, document: Mapping[str, Any], raw: RawOutput | None = None, *, suffix: bool = False
@@ -58,7 +54,7 @@ class _Later:
         from flow.adapters.ledger import evidence_store
 
         done = evidence_store.record(
-            self._top, document, raw, suffix=suffix, now=clock.now(), cache_dir=self._cache_dir
+            self._record, document, raw, suffix=suffix, now=clock.now(), cache_dir=self._cache_dir
         )
         return done.id, done.path
 
@@ -66,19 +62,18 @@ class _Later:
         from flow.adapters.ledger import proposals as ledger_proposals
 
         self.finish(goal_id)
-        ledger_proposals.replace(self._top, goal_id, run_id, seen, proposal)
+        ledger_proposals.replace(self._record, goal_id, run_id, seen, proposal)
 
     def discount(self, goal_id: str, run_id: str, evidence_id: str, moved: Sequence[str]) -> None:
         from flow.adapters.fs import clock
         from flow.adapters.ledger import evidence_discount
 
-        evidence_discount.discount(self._top, goal_id, run_id, evidence_id, moved, now=clock.now())
-        self._kept(run_id)
+        run = self._record.run(run_id)
+        evidence_discount.discount(run, goal_id, evidence_id, moved, now=clock.now())
+        self._record.commit(run_id)
 
     def write_turn(self, *what: Any) -> Status:
-        from flow.adapters.chain import session_writes
-
-        session_writes.settle(self._top, what[0])  # it is known by now what of it counts
+        self._record.settle(what[0])  # it is known by now what of it counts
         return self._ledger().write_turn(*what)
 
     def move(self, *what: Any) -> None:
@@ -87,7 +82,7 @@ class _Later:
     def finish(self, goal_id: str) -> bool:
         from flow.adapters.fs import files
 
-        pending = files.exists(self._top, layout.pending_file(ids.goal_id(goal_id)))
+        pending = files.exists(self._record.root, layout.pending_file(ids.goal_id(goal_id)))
         return pending and self._ledger().finish(goal_id)
 
 
@@ -175,7 +170,7 @@ class Evaluating(Parts):
 
         tools = Tools(
             records=self.records,
-            ledger=_Later(self.top, self._cache("parsed"), lambda: self.ledger, self._keep_head),
+            ledger=_Later(self.run_record, self._cache("parsed"), lambda: self.ledger),
             trusted=trusted,
             baseline=baseline,
             snapshot=self._snapshot,
@@ -242,14 +237,12 @@ class Evaluating(Parts):
     @contextmanager
     def _measuring(self, goal_id: str) -> Iterator[None]:
         """Vouch for nothing that is measured here before it is known whether files moved."""
-        from flow.adapters.chain import session_writes
-
-        session_writes.hold(self.top, goal_id)
+        self.run_record.begin(goal_id)
         try:
             yield
-            session_writes.settle(self.top, goal_id)
+            self.run_record.settle(goal_id)
         finally:
-            session_writes.give_up(self.top, goal_id)
+            self.run_record.abort(goal_id)
 
     def _elsewhere(self, run_id: str) -> bool:
         from flow.adapters.fs import files
@@ -263,7 +256,7 @@ class Evaluating(Parts):
     def _told(self, found: Evaluated) -> Evaluated:
         """With a warning where what was recorded before does not count."""
         verdict = found.verdict
-        more = (*self.vouching.troubles, *self.settings.overruled, *self._told_settings)
+        more = (*self.run_record.troubles, *self.settings.overruled, *self._told_settings)
         self._told_settings = ()
         return found._replace(verdict=verdict._replace(warnings=(*verdict.warnings, *more)))
 
@@ -354,7 +347,7 @@ class Evaluating(Parts):
     ) -> tuple[str, tuple[str, ...], str]:
         """Write ``last-verdict.json``; returns its path, warnings about cut strings, and when."""
         written = self._put_verdict(document, run_id, source)
-        self._keep_head(run_id)
+        self.run_record.commit(run_id)
         return written
 
     def _put_verdict(
@@ -366,7 +359,7 @@ class Evaluating(Parts):
         if source is not None:
             document = {**document, "source": source}
         now = clock.now()
-        return (*verdicts.write_verdict(self.top, ids.run_id(run_id), document, now=now), now)
+        return (*verdicts.write_verdict(self.run_record.run(run_id), document, now=now), now)
 
     def confirm_question(self, goal_id: str) -> ConfirmQuestion | None:
         """What a person must know before the live proposal is confirmed; None without one.
@@ -422,7 +415,7 @@ class Evaluating(Parts):
 
     def _explain(self, error: StaleProposal, goal_id: str) -> None:
         """Raise it with why what was recorded before does not count, if that is so."""
-        troubles, fault = "; ".join(self.vouching.troubles), error.faults[0]
+        troubles, fault = "; ".join(self.run_record.troubles), error.faults[0]
         if troubles:
             raise StaleProposal(
                 f"{fault.message} ({troubles})",

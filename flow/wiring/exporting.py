@@ -60,7 +60,7 @@ class Exporting(Reading):
             tree_now=self.tree_now,
             tree_of=self.tree_of,
             events=lambda run, goal: event_log.read(self.top, run, goal)[0],
-            closed=lambda goal, run, at: self.vouching.closed(run, goal.goal, goal.contract, at),
+            closed=lambda goal, run, at: self.run_record.closed(run, goal.goal, goal.contract, at),
             read=partial(files.read_optional, self.top, limit=OUTPUT_LIMIT),
             rubrics=lambda goal: rubric_digests(self.top, goal),
             version=version(),
@@ -102,8 +102,8 @@ class Exporting(Reading):
 
         Then neither an export without it is the record, nor is it true that there is none.
         """
-        if self.vouching.unread is not None:
-            raise self.vouching.unread
+        if self.run_record.unread is not None:
+            raise self.run_record.unread
 
     def tree_now(self, loaded: LoadedGoal, run_id: str) -> str | None:
         """The digest of the files as they are; None where git cannot say."""

@@ -12,8 +12,8 @@ from flow.startup.typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from flow.adapters.chain.pinned_heads import Heads
-    from flow.adapters.chain.trust_anchor import Vouching
+    from flow.adapters.chain.pinned_heads import PinnedHeads
+    from flow.adapters.chain.run_record import RunRecord
     from flow.adapters.git.repository import Repo
     from flow.adapters.ledger.reader import FileRecords
     from flow.adapters.ledger.writer import FileLedger
@@ -169,17 +169,19 @@ class Parts:
         from flow.adapters.ledger.reader import FileRecords
 
         records: FileRecords = self._once(
-            "records", lambda: FileRecords(self.top, self._cache("parsed"), self.vouching)
+            "records", lambda: FileRecords(self.run_record, self._cache("parsed"))
         )
         return records
 
     @property
-    def vouching(self) -> Vouching:
-        """What the user's own state folder vouches for in the runs."""
-        from flow.adapters.chain.trust_anchor import Vouching
+    def run_record(self) -> RunRecord:
+        """What Flow itself left in the runs, as the user's own state folder vouches for it."""
+        from flow.adapters.chain.run_record import RunRecord
 
-        vouching: Vouching = self._once("vouching", lambda: Vouching(self.top, lambda: self.heads))
-        return vouching
+        record: RunRecord = self._once(
+            "run_record", lambda: RunRecord(self.top, lambda: self.heads)
+        )
+        return record
 
     @property
     def ledger(self) -> FileLedger:
@@ -193,16 +195,13 @@ class Parts:
 
         folder = self.settings.settings.journal_dir
         return FileLedger(
-            self.top,
+            self.run_record,
             now=clock.now,
             journal_dir=folder,
             quick=quick,
             cache_dir=self._cache("parsed"),
-            kept=self._keep_head,
-            announce=self._announce,
             coming=self._coming,
             left=self.left,
-            vouching=self.vouching,
             speaker=self.speaker,
             written=self.own_record.journal,
         )
@@ -300,38 +299,16 @@ class Parts:
         return red_first.current(goal, rows)
 
     @property
-    def heads(self) -> Heads:
+    def heads(self) -> PinnedHeads:
         """What the user's state folder keeps of this repository's runs."""
-        from flow.adapters.chain.pinned_heads import Heads
+        from flow.adapters.chain.pinned_heads import PinnedHeads
         from flow.adapters.git.trees import own_dir, repo_key
 
         # Runs are a worktree's own, and a linked one may hold another run of the same id.
-        heads: Heads = self._once(
-            "heads", lambda: Heads(self.state_dir, repo_key(own_dir(self.repo), self.top))
+        heads: PinnedHeads = self._once(
+            "heads", lambda: PinnedHeads(self.state_dir, repo_key(own_dir(self.repo), self.top))
         )
         return heads
-
-    def _keep_head(self, run_id: str) -> None:
-        """Move the kept heads of a run on, once something was written to it.
-
-        Where the state folder cannot be used, they stay behind, and what was recorded counts for
-        this process alone.
-        """
-        try:
-            self.heads.keep(self.top, run_id)
-        except FlowError as error:
-            self.vouching.failed(error)
-
-    def _announce(self, run_id: str, name: str, data: bytes | None) -> None:
-        """Let the state folder know what a small file of a run is about to hold.
-
-        Where that fails, the file must not change: nobody would vouch for the new one.
-        """
-        try:
-            heads = self.heads
-        except FlowError:  # there is no folder that could be used, so none vouches for the old one
-            return
-        heads.announce(self.top, run_id, name, data)
 
     def pinned(self, run_id: str) -> Baseline | None:
         """The run's baseline, if it is as Flow left it; None where nobody can vouch for it.

@@ -89,7 +89,7 @@ class Reading(Parts):
         document = overview.status(self._desk(), loaded, self.trusted(loaded), pending, newest)
         by_hand = document["closed_by_hand"] = self.closed_by_hand(loaded)
         told = [_told_by_hand(loaded.goal)] if by_hand else []
-        document["warnings"] += [*self.vouching.troubles, *told]
+        document["warnings"] += [*self.run_record.troubles, *told]
         document["sent_to_judge"] = self._sent_to_judge(loaded.goal)
         document["paused"] = self._shown_pause(loaded.goal)
         if document["paused"] is not None:
@@ -124,7 +124,7 @@ class Reading(Parts):
         known = self.left_open().get(goal.id)
         if known is not None:
             return not self.closing_on_record(loaded, known.run_id)
-        if goal.run_id is None or self.vouching.troubles:
+        if goal.run_id is None or self.run_record.troubles:
             return False
         try:
             if self.heads.read(goal.run_id) is None:
@@ -158,7 +158,7 @@ class Reading(Parts):
 
         goal = loaded.goal
         at = closing_record.told_at(event_log.read(self.top, run_id, goal.id)[0], goal.status)
-        return at is not None and self.vouching.closed(run_id, goal, loaded.contract, at)
+        return at is not None and self.run_record.closed(run_id, goal, loaded.contract, at)
 
     def newest(self, goal: Goal) -> Goal:
         """The goal as of its newest turn, which its file may not have yet."""

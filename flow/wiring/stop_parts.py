@@ -88,7 +88,7 @@ class StopRecord:
         from flow.adapters.fs import clock
         from flow.adapters.ledger import loop_counters
 
-        loop_counters.write(self._top, run_id, loop, now=clock.now())
+        loop_counters.write(self._checkout.run_record.run(run_id), loop, now=clock.now())
 
     def note(self, run_id: str, goal_id: str, event: Mapping[str, Any]) -> None:
         """Append an event to a run."""
@@ -98,7 +98,7 @@ class StopRecord:
         fields = dict(event)
         kind = fields.pop("type")
         event_log.append(self._top, run_id, goal_id, kind, fields, at=clock.now(), sync=False)
-        self._checkout._keep_head(run_id)  # a stop writes nothing after this
+        self._checkout.run_record.commit(run_id)  # a stop writes nothing after this
 
     def redacted(self, message: str) -> str:
         """The agent's message as it may be kept: without secrets, and cut."""

@@ -12,7 +12,7 @@ from flow.wiring.reading import Reading
 
 if TYPE_CHECKING:
     from flow.adapters.chain.check import Checked
-    from flow.adapters.chain.pinned_heads import Kept
+    from flow.adapters.chain.pinned_heads import PinnedRun
     from flow.adapters.chain.witnesses import Heads
     from flow.core.chain.entries import Head
     from flow.core.chain.walk import Finding, Said
@@ -43,7 +43,7 @@ class Verifying(Reading):
             for name in others
             if run_id in (None, name)
         ]
-        kept: dict[str, Kept | None] = {}
+        kept: dict[str, PinnedRun | None] = {}
         try:
             kept = {name: self.heads.read(name) for name in self.heads.runs()}
         except FlowError as error:  # no home, or a state folder that others may write
@@ -95,7 +95,7 @@ class Verifying(Reading):
         self,
         run_id: str,
         there: bool,
-        kept: Kept | None,
+        kept: PinnedRun | None,
         heads: list[Said],
         sought: frozenset[Head],
     ) -> Checked:
@@ -197,7 +197,7 @@ def elsewhere(parts: Parts, run_id: str, said: Heads | None = None) -> bool:
     return bool(said.runs.get(run_id) if said is not None else _journalled(parts, run_id))
 
 
-def _kept(parts: Parts, run_id: str) -> Kept | None:
+def _kept(parts: Parts, run_id: str) -> PinnedRun | None:
     try:
         return parts.heads.read(run_id)
     except FlowError:

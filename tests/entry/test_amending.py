@@ -16,6 +16,7 @@ from tests.entry import scene
 from tests.entry.test_amend import STRONGER, TEXT, WEAKER
 
 if TYPE_CHECKING:
+    from flow.adapters.chain.run_record import RunRecord
     from flow.app.transitions.amend import Plan
     from tests.support import GitRepo
 
@@ -110,8 +111,8 @@ def test_trust_stays_where_the_change_was_decided(work, monkeypatch) -> None:
     made = plan(work, WEAKER)
     commit = transaction.commit
 
-    def late(root: str, intent: transaction.Intent, *_: object) -> None:
-        transaction.publish(root, intent)
+    def late(record: RunRecord, intent: transaction.Intent, *_: object) -> None:
+        transaction.publish(record.root, intent)
         raise StorageError("the disk went away")
 
     monkeypatch.setattr(transaction, "commit", late)
@@ -125,7 +126,7 @@ def test_trust_stays_where_the_change_was_decided(work, monkeypatch) -> None:
 def test_nothing_can_be_taken_back_where_nothing_can_be_read(work, monkeypatch) -> None:
     made = plan(work, WEAKER)
 
-    def gone(root: str, intent: transaction.Intent, *_: object) -> None:
+    def gone(record: RunRecord, intent: transaction.Intent, *_: object) -> None:
         (work.path / ".flow/goals/greet.goal.yaml").unlink()
         raise StorageError("the disk went away")
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from flow.adapters.chain import session_writes
+from flow.wiring import Checkout
 from tests.entry import scene
 from tests.support import GitRepo, run_flow, run_helper, start_flow
 
@@ -42,7 +42,9 @@ def test_what_the_tests_process_wrote_is_nothing_to_it(repo: GitRepo) -> None:
     verdict = f".flow/runs/{scene.run_dir(repo).name}/last-verdict.json"
     forged = repo.read(verdict).replace("achieved", "blocked")
     repo.write(verdict, forged)
-    session_writes.wrote(os.fspath(repo.path), verdict, forged.encode())
+    Checkout(os.fspath(repo.path)).run_record.run(scene.run_dir(repo).name).wrote(
+        verdict, forged.encode()
+    )
     assert scene.flow(repo, "goal", "pause", "greet").status == 0
     said = scene.flow(repo, "evidence", "verify")
     assert said.status == 1

@@ -20,6 +20,7 @@ from tests.entry.hooks import settings, stop
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from flow.adapters.chain.session_writes import RunWrites
     from tests.support import GitRepo
 
 
@@ -29,10 +30,10 @@ def held(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     found: list[bool] = []
     write = verdicts.write_verdict
 
-    def look(root: str, *words: Any, **given: Any) -> Any:
+    def look(run: RunWrites, *words: Any, **given: Any) -> Any:
         def take() -> None:
             try:
-                with locks.exclusive(root, layout.evaluation_lock("greet"), timeout=0.0):
+                with locks.exclusive(run.root, layout.evaluation_lock("greet"), timeout=0.0):
                     found.append(False)
             except LockTimeout:
                 found.append(True)
@@ -40,7 +41,7 @@ def held(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
         other = threading.Thread(target=take)
         other.start()
         other.join()
-        return write(root, *words, **given)
+        return write(run, *words, **given)
 
     monkeypatch.setattr(verdicts, "write_verdict", look)
     return found

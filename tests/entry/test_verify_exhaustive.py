@@ -297,12 +297,14 @@ def test_a_large_run_sampled(tmp_path: Path, home: Path) -> None:
     """500 sidecars: any of some hundred changes, wherever it is, is named alone."""
     root = str(GitRepo.init(tmp_path / "repo").path)
     ledger_scene.start(root)
+    checkout = Verifying(root)
     for number in range(500):
         raw = ledger_scene.raw(root, f"output {number}\n".encode())
         document = ledger_scene.document(f"evidence-{number}")
-        evidence_store.record(root, document, raw, suffix=False, now=ledger_scene.NOW)
-    checkout = Verifying(root)
-    checkout._keep_head(ledger_scene.RUN)
+        evidence_store.record(
+            checkout.run_record, document, raw, suffix=False, now=ledger_scene.NOW
+        )
+    checkout.run_record.commit(ledger_scene.RUN)
 
     def findings() -> list[str]:
         (row,) = checkout.verify(ledger_scene.RUN, None)["runs"]

@@ -25,7 +25,7 @@ from multiprocessing import get_context
 from typing import TYPE_CHECKING, NamedTuple
 
 from flow.adapters.chain import check as chain_check
-from flow.adapters.chain.pinned_heads import Heads
+from flow.adapters.chain.pinned_heads import PinnedHeads
 from flow.adapters.fs.files import TEMP_PREFIX
 from flow.adapters.user_state.trust import repo_key
 from tests.faults import tracer
@@ -194,7 +194,7 @@ class _Questions:
 
     def _chained(self) -> None:
         """Once the next command has run, every entry and its files are as they were recorded."""
-        kept = Heads(self.scene.state, repo_key(self.scene.path(".git"), self.scene.repo))
+        kept = PinnedHeads(self.scene.state, repo_key(self.scene.path(".git"), self.scene.repo))
         for run_id in chain_check.run_ids(self.scene.repo):
             found = chain_check.check(self.scene.repo, run_id, kept.read(run_id))
             for finding in found.findings:

@@ -118,7 +118,7 @@ def kept_files(scene: Scene) -> list[object]:
     return [json.loads(each.read_bytes())["files"] for each in kept]
 
 
-DOOR = ("events.append", "transaction.withdraw", "chain_heads.Heads.keep")
+DOOR = ("events.append", "transaction.withdraw", "pinned_heads.PinnedHeads.pin")
 
 
 @pytest.mark.parametrize("at", DOOR)
@@ -127,7 +127,7 @@ def test_a_door_that_was_killed_leaves_a_closed_goal_that_is_exported(scene, at)
     words = ("goal", "confirm", GOAL, "--proposal", proposal)
     code = (
         "import os, signal\n"
-        "from flow.adapters.chain import event_log as events, pinned_heads as chain_heads\n"
+        "from flow.adapters.chain import event_log as events, pinned_heads\n"
         "from flow.adapters.ledger import transaction\n"
         f"{at} = lambda *a, **k: os.kill(os.getpid(), signal.SIGKILL)"
     )
@@ -364,7 +364,7 @@ def test_an_amendment_killed_halfway_is_told_by_the_next_one(scene, way):
 
 
 NO_ANSWER = """
-from flow.adapters.chain import pinned_heads as chain_heads
+from flow.adapters.chain import pinned_heads
 from flow.adapters.ledger import reader as records
 from flow.errors import StorageError
 def failing(*_, **__):
@@ -385,7 +385,7 @@ def test_what_was_imported_and_cannot_be_read_is_not_gone(scene):
     assert (done.status, done.json["error"]["code"]) == (5, "storage")
 
 
-@pytest.mark.parametrize("what", ["chain_heads.Heads._read", "records.FileRecords._sidecar"])
+@pytest.mark.parametrize("what", ["pinned_heads.PinnedHeads._read", "records.FileRecords._sidecar"])
 def test_an_export_does_not_take_what_cannot_be_read_for_absent(scene, what):
     proposal = scene.propose()
     must(scene.flow("goal", "confirm", GOAL, "--proposal", proposal))

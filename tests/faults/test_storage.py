@@ -9,6 +9,7 @@ import time
 
 import pytest
 
+from flow.adapters.chain.run_record import RunRecord
 from flow.adapters.journal import store as journal_store
 from flow.adapters.ledger.reader import FileRecords
 from tests.faults.scenes import (
@@ -111,7 +112,7 @@ def test_a_reader_sees_the_old_or_the_new_and_never_half(scene):
     place = argv.index("-c") + 1
     argv[place] = argv[place].partition("name =")[0].rstrip("; ") + WRITER
     writer = subprocess.Popen(argv, cwd=scene.repo, env=scene.env)
-    records, seen = FileRecords(scene.repo), []
+    records, seen = FileRecords(RunRecord(scene.repo)), []
     while writer.poll() is None or not seen:
         goal = records.goal(GOAL).goal
         found = journal_store.read(scene.repo, JOURNAL)

@@ -8,6 +8,7 @@ import stat
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flow.adapters.chain import event_log as events
+from flow.adapters.chain.run_record import RunRecord
 from flow.adapters.fs import files
 from flow.adapters.journal import store as journal_store
 from flow.adapters.ledger.reader import FileRecords
@@ -44,7 +45,7 @@ class View(NamedTuple):
 
 def look(scene: Scene) -> View:
     """Read the goal, its run, its journal and the trust ledger, with Flow's readers and without."""
-    records, broken = FileRecords(scene.repo), _raw_faults(scene)
+    records, broken = FileRecords(RunRecord(scene.repo)), _raw_faults(scene)
     status, turns = None, 0
     if os.path.lexists(scene.path(layout.goal_file(GOAL))):
         try:

@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flow.adapters.chain import event_log
+from flow.adapters.chain.run_record import RunRecord
 from flow.adapters.contracts import cache as contracts_cache
 from flow.adapters.contracts import formats
 from flow.adapters.journal import store as journal_store
@@ -88,7 +89,7 @@ def _goal(scene: Scene, data: bytes) -> None:
 
 def _evidence(scene: Scene, data: bytes) -> None:
     scene.write_top(SIDECAR, data)
-    files = reader.FileRecords(scene.top)
+    files = reader.FileRecords(RunRecord(scene.top))
     found, warnings = files.evidence(RUN)
     assert len(found) + bool(warnings) >= 1
     if data != _valid(scene, "sidecar"):
@@ -109,7 +110,7 @@ def _events(scene: Scene, data: bytes) -> None:
 
 def _baseline(scene: Scene, data: bytes) -> None:
     scene.write_top(f"{RUN_DIR}/baseline.json", data)
-    files = reader.FileRecords(scene.top)
+    files = reader.FileRecords(RunRecord(scene.top))
     files.baseline_owner(RUN)
     found = files.baseline(RUN)
     assert found is None or all(isinstance(v, str) for v in found.dirty.values())
@@ -119,7 +120,7 @@ def _proposal(scene: Scene, data: bytes) -> None:
     from flow.app.evaluation import proposals
 
     scene.write_top(f"{RUN_DIR}/proposal.json", data)
-    found = reader.FileRecords(scene.top).proposal(RUN)
+    found = reader.FileRecords(RunRecord(scene.top)).proposal(RUN)
     if found is not None and proposals.intact(found):  # all that decides is as it was made
         made = json.loads(_valid(scene, "proposal"))
         assert (found["to"], found["proposal_id"]) == (made["to"], made["proposal_id"])
@@ -129,7 +130,7 @@ def _proposal(scene: Scene, data: bytes) -> None:
 
 def _last_verdict(scene: Scene, data: bytes) -> None:
     scene.write_top(f"{RUN_DIR}/last-verdict.json", data)
-    found = reader.FileRecords(scene.top).previous_verdict(RUN)
+    found = reader.FileRecords(RunRecord(scene.top)).previous_verdict(RUN)
     assert found is None or isinstance(found, dict)
 
 
@@ -146,7 +147,7 @@ def _pending(scene: Scene, data: bytes) -> None:
 
     scene.write_top(PENDING, data)
     before = scene.read(GOAL_FILE)
-    transaction.finish(scene.top, GOAL)
+    transaction.finish(RunRecord(scene.top), GOAL)
     after = scene.read(GOAL_FILE)
     assert after == before or formats.read_goal(after, file="x")[0].id == GOAL
 
@@ -197,7 +198,7 @@ def _verdict(scene: Scene, data: bytes) -> None:
     from flow.adapters.ledger import verdicts
 
     document = formats.parse_json(data, file="the verdict")
-    verdicts.write_verdict(scene.top, RUN, document, now=NOW)
+    verdicts.write_verdict(RunRecord(scene.top).run(RUN), document, now=NOW)
     stored = json.loads(scene.read(f"{RUN_DIR}/last-verdict.json"))
     formats.check("verdict", stored, file="x")
 

@@ -19,20 +19,15 @@ from typing import TYPE_CHECKING
 from flow import helpers
 from flow.__main__ import run as run_words
 from flow.adapters.baseline import work_folder
-from flow.adapters.chain import ledger_file, session_writes
 from flow.adapters.git import run as git_run
-from flow.adapters.ledger import evidence_store, reader
+from flow.adapters.ledger import reader
 from tests.support.start import Ran
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
 REMEMBERED = (
-    session_writes._runs,
-    session_writes._measuring,
     work_folder._held,
-    ledger_file._known,
-    evidence_store._newest,
     git_run._refusals,
     git_run._checkouts,
     reader._parsed,

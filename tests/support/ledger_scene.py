@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import os
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from flow.adapters.chain.trust_anchor import Vouching
+from flow.adapters.chain.run_record import RunRecord
 from flow.adapters.ledger.reader import FileRecords
 from flow.adapters.ledger.writer import FileLedger
 from flow.app.ports import (
@@ -24,6 +25,8 @@ from flow.core.evidence.model import EVALUATOR, evidence_document
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from flow.adapters.chain.session_writes import RunWrites
 
 NOW = "2026-03-01T10:15:00Z"
 GOAL = "issue-4"
@@ -62,8 +65,17 @@ BASELINE = Baseline("a" * 40, {"a\udcff": "absent"}, {}, {".gitignore": "*.o\n"}
 PROPOSAL = {"proposal_id": "b" * 64, "goal_id": GOAL, "to": "achieved", "verdict": "achieved"}
 
 
-class AnyFile(Vouching):
+@cache
+def session(root: str) -> RunRecord:
+    """The record of a test's own writes; ``session.cache_clear()`` makes it a new process's."""
+    return RunRecord(root)
+
+
+class AnyFile(RunRecord):
     """Vouches for every small file, as if a state folder knew those that a test has put there."""
+
+    def run(self, run_id: str) -> RunWrites:
+        return session(self.root).run(run_id)
 
     def file(self, run_id: str, name: str, digest: str) -> bool:
         return True
@@ -71,12 +83,12 @@ class AnyFile(Vouching):
 
 def ledger(root: str, **more: Any) -> FileLedger:
     """A ledger whose clock stands still."""
-    return FileLedger(root, now=lambda: NOW, **{"vouching": AnyFile(root), **more})
+    return FileLedger(AnyFile(root), now=lambda: NOW, **more)
 
 
 def records(root: str) -> FileRecords:
     """The reading side."""
-    return FileRecords(root, vouching=AnyFile(root))
+    return FileRecords(AnyFile(root))
 
 
 def artifact(to: str = "active", start: str = "active") -> Artifact:

@@ -26,7 +26,7 @@ from flow.startup.typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from flow.adapters.chain.pinned_heads import Kept
+    from flow.adapters.chain.pinned_heads import PinnedRun
     from flow.core.chain.entries import Head
     from flow.core.chain.walk import Ledger
 
@@ -73,7 +73,7 @@ class _Snapshot(NamedTuple):
 def check(
     root: str,
     run_id: str,
-    kept: Kept | None,
+    kept: PinnedRun | None,
     said: Sequence[Said] = (),
     sought: frozenset[Head] = frozenset(),
 ) -> Checked:
@@ -104,7 +104,7 @@ def check(
     return Checked(run_id, ledger.head, ledger.entries, rows, found.more, notes, ledger.seen)
 
 
-def unvouched(root: str, run_id: str, kept: Kept | None, newest: int) -> list[str]:
+def unvouched(root: str, run_id: str, kept: PinnedRun | None, newest: int) -> list[str]:
     """The entries up to ``newest`` that your own state folder does not vouch for, as sentences.
 
     No finding: a command that was killed leaves such an entry, and it counts for nothing.
@@ -128,7 +128,7 @@ def unvouched(root: str, run_id: str, kept: Kept | None, newest: int) -> list[st
     return notes
 
 
-def ledger(root: str, run_id: str, kept: Kept | None) -> tuple[Ledger, tuple[str, ...]]:
+def ledger(root: str, run_id: str, kept: PinnedRun | None) -> tuple[Ledger, tuple[str, ...]]:
     """A run's ledger alone, against the head that is kept; none of the files it speaks of is read.
 
     Also the files that lie in the run and are not Flow's.
@@ -165,7 +165,7 @@ def run_ids(root: str) -> list[str]:
 def _look(
     root: str,
     run_id: str,
-    kept: Kept | None,
+    kept: PinnedRun | None,
     said: Sequence[Said],
     sought: frozenset[Head],
     found: Findings,

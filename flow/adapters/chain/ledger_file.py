@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from flow.adapters.chain import event_log, session_writes
+from flow.adapters.chain import event_log
 from flow.adapters.fs import files, lenient_json
 from flow.core import layout
 from flow.core.chain import entries as chain_entries
@@ -19,10 +19,8 @@ from flow.startup.sha import sha256
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from flow.adapters.chain.session_writes import RunWrites
     from flow.core.chain.entries import Entry
-
-_known: dict[tuple[str, str], tuple[int, Entry]] = {}
-"""(top level, run) → size of the ledger after this process's last append, and that entry."""
 
 _END = 1 << 13
 """Bytes of the end of the ledger that are read first; an entry has about 600."""
@@ -42,12 +40,14 @@ def token(sidecar_sha256: str) -> str:
     return sidecar_sha256[: layout.TEMP_DIGITS]
 
 
-def last(root: str, run_id: str) -> Entry | None:
-    """The newest entry; None where the run has none."""
+def last(root: str, run_id: str, tail: tuple[int, Entry] | None = None) -> Entry | None:
+    """The newest entry; None where the run has none.
+
+    ``tail`` is what a session knows: :attr:`RunWrites.tail`.
+    """
     rel = layout.ledger_file(run_id)
-    known = _known.get((root, run_id))
-    if known is not None and files.size(root, rel) == known[0]:
-        return known[1]  # nobody has appended since
+    if tail is not None and files.size(root, rel) == tail[0]:
+        return tail[1]  # nobody has appended since
     end = files.read_end(root, rel, limit=_END)
     for line in reversed(end.split(b"\n")[1 if len(end) == _END else 0 :]):
         entry = _entry(line)
@@ -56,12 +56,6 @@ def last(root: str, run_id: str) -> Entry | None:
     if len(end) < _END:
         return None
     return next(filter(None, map(_entry, event_log.backwards(root, rel, b'"hash":'))), None)
-
-
-def head(root: str, run_id: str) -> str | None:
-    """The chain's head as ``<n>:<hash>``; None where the run has no entry."""
-    entry = last(root, run_id)
-    return str(entry.head) if entry is not None else None
 
 
 def find(
@@ -109,25 +103,25 @@ class Links:
         return None
 
 
-def append(root: str, run_id: str, *entries: Entry) -> None:
+def append(run: RunWrites, *entries: Entry) -> None:
     """Append entries that follow the newest one, and sync them."""
-    rel = layout.ledger_file(run_id)
-    size = _mend(root, rel)
+    rel = layout.ledger_file(run.run_id)
+    size = _mend(run.root, rel)
     text = b"".join(chain_entries.line(entry) + b"\n" for entry in entries)
-    _known.pop((root, run_id), None)
-    files.append_lines(root, rel, text)
-    _known[root, run_id] = size + len(text), entries[-1]
-    session_writes.appended(root, run_id, entries)
+    run.tail = None
+    files.append_lines(run.root, rel, text)
+    run.tail = size + len(text), entries[-1]
+    run.appended(entries)
 
 
-def take_back(root: str, run_id: str, entry: Entry) -> None:
+def take_back(run: RunWrites, entry: Entry) -> None:
     """Cut off the entry that was just appended, if it is there and the last one."""
-    rel = layout.ledger_file(run_id)
+    rel = layout.ledger_file(run.run_id)
     line = chain_entries.line(entry) + b"\n"
-    _known.pop((root, run_id), None)
-    session_writes.undone(root, run_id, entry)
-    if files.read_end(root, rel, limit=len(line)) == line:
-        _cut(root, rel, files.size(root, rel) - len(line))
+    run.tail = None
+    run.taken_back(entry)
+    if files.read_end(run.root, rel, limit=len(line)) == line:
+        _cut(run.root, rel, files.size(run.root, rel) - len(line))
 
 
 @lru_cache(maxsize=64)  # the newest entries are asked for again and again

@@ -19,7 +19,8 @@ import json
 import os
 
 from flow.adapters.chain import event_log as events
-from flow.adapters.chain import ledger_file, session_writes
+from flow.adapters.chain import ledger_file
+from flow.adapters.chain.session_writes import UNVERIFIED
 from flow.adapters.fs import files, lenient_json, locks
 from flow.adapters.fs.state_folder import (
     check_state_dir,
@@ -38,6 +39,7 @@ from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from flow.adapters.chain.session_writes import RunWrites, Unpinned
     from flow.core.chain.entries import Entry
     from flow.core.chain.intervals import Spans
 
@@ -52,7 +54,7 @@ COMING = "~"
 """Behind the name of a small file: the digest of what it is about to hold."""
 
 
-class Kept(NamedTuple):
+class PinnedRun(NamedTuple):
     """What is known of one run. ``broken`` says that its file cannot be read."""
 
     ledger: Head | None
@@ -70,27 +72,27 @@ class Kept(NamedTuple):
         return self.ledger is None or number > self.ledger.number or holds(self.unvouched, number)
 
 
-class Heads:
+class PinnedHeads:
     """The heads of one repository's runs. ``folder`` is the user's state folder."""
 
     def __init__(self, folder: str, repo: str) -> None:
         self._folder = folder
         self._rel = f"{KIND}/{sha256(os.fsencode(repo)).hexdigest()[:32]}"
-        self._parsed: tuple[bytes, Kept | None] | None = None
+        self._parsed: tuple[bytes, PinnedRun | None] | None = None
         """What was read last, and what it says: much is asked of the same file."""
 
     def path(self, run_id: str) -> str:
         """The file that holds a run's heads."""
         return os.path.join(self._folder, self._rel, f"{ids.run_id(run_id)}{_SUFFIX}")
 
-    def read(self, run_id: str) -> Kept | None:
+    def read(self, run_id: str) -> PinnedRun | None:
         """What is kept of a run; None where nothing is."""
         try:
             return self._read(run_id)
         except StorageError as error:
-            return Kept(None, None, {}, broken=True, unread=error)
+            return PinnedRun(None, None, {}, broken=True, unread=error)
 
-    def _read(self, run_id: str) -> Kept | None:
+    def _read(self, run_id: str) -> PinnedRun | None:
         """The same for whoever goes on to write: raises where the disk gives no answer.
 
         What was not read must not be written over, since it would be lost.
@@ -104,11 +106,11 @@ class Heads:
                 return None
             if self._parsed is None or self._parsed[0] != data:
                 self._parsed = data, _kept(lenient_json.loads(data))
-            return self._parsed[1] or Kept(None, None, {}, broken=True)
+            return self._parsed[1] or PinnedRun(None, None, {}, broken=True)
         except StorageError:
             raise
         except (ValueError, FlowError):
-            return Kept(None, None, {}, broken=True)
+            return PinnedRun(None, None, {}, broken=True)
 
     def vouches(self, run_id: str, name: str, digest: str) -> bool:
         """Whether a small file of the run with this SHA-256 is as Flow left it.
@@ -125,7 +127,7 @@ class Heads:
         ``None`` takes that back.
         """
         with locks.exclusive(root, layout.run_lock(ids.run_id(run_id)), quick=True):
-            kept = self._read(run_id) or Kept(None, None, {})
+            kept = self._read(run_id) or PinnedRun(None, None, {})
             others = {key: value for key, value in kept.files.items() if key != name + COMING}
             coming = {} if data is None else {name + COMING: sha256(data).hexdigest()}
             self._write(run_id, kept._replace(files={**others, **coming}))
@@ -137,27 +139,25 @@ class Heads:
         found = files.names(self._folder, self._rel, suffix=_SUFFIX, limit=RUNS_LIMIT)
         return [name for name in (each.removesuffix(_SUFFIX) for each in found) if _is_id(name)]
 
-    def keep(self, root: str, run_id: str) -> None:
-        """Move the run's heads on to where they are now, and take in what was written.
+    def pin(self, run: RunWrites) -> None:
+        """Move a run's heads on to where they are now, and take in what a session wrote to it.
 
         Raises :class:`FlowError` where run or state folder cannot be read or written.
         """
-        ids.run_id(run_id)
+        root, run_id = run.root, ids.run_id(run.run_id)
         with locks.exclusive(root, layout.run_lock(run_id), quick=True):
-            before = self._read(run_id) or Kept(None, None, {})
-            waiting = session_writes.waiting(root, run_id)
-            known, wrote = before.files, waiting.files
-            ledger, unvouched = _moved_on(root, run_id, before, waiting)
-            now = Kept(
+            before = self._read(run_id) or PinnedRun(None, None, {})
+            unpinned = run.unpinned()
+            ledger, unvouched = _moved_on(root, run_id, before, unpinned)
+            now = PinnedRun(
                 ledger,
                 self._events(root, run_id, before.events),
-                {name: known[name] for name in known if name.removesuffix(COMING) not in wrote}
-                | {name: wrote[name] for name in wrote if wrote[name] != session_writes.UNKNOWN},
+                _files(root, run_id, before, unpinned),
                 unvouched=unvouched,
             )
             if now != before:
                 self._write(run_id, now)
-            session_writes.kept(root, run_id, waiting)
+            run.pinned(unpinned)
 
     def forget(self, run_id: str) -> None:
         """Know nothing of the run any more."""
@@ -172,7 +172,7 @@ class Heads:
             return before
         return head
 
-    def _write(self, run_id: str, kept: Kept) -> None:
+    def _write(self, run_id: str, kept: PinnedRun) -> None:
         document = {
             "run_id": run_id,
             "ledger": str(kept.ledger) if kept.ledger else None,
@@ -207,7 +207,7 @@ def _is_id(name: str) -> bool:
     return True
 
 
-def _kept(document: Any) -> Kept | None:
+def _kept(document: Any) -> PinnedRun | None:
     if not isinstance(document, dict) or not isinstance(document.get("files"), dict):
         return None
     heads = []
@@ -224,17 +224,35 @@ def _kept(document: Any) -> Kept | None:
         spans = tuple((int(first), int(last)) for first, last in unvouched)
     except (TypeError, ValueError):
         return None
-    return Kept(heads[0], heads[1], known, unvouched=spans)
+    return PinnedRun(heads[0], heads[1], known, unvouched=spans)
+
+
+def _files(root: str, run_id: str, before: PinnedRun, unpinned: Unpinned) -> dict[str, str | None]:
+    """The small files as they are to be pinned.
+
+    One that is gone since the session wrote it was withdrawn by another command of Flow's; pinned
+    as written, it could be put back and count.
+    """
+    wrote = dict(unpinned.files)
+    for name in (name for name in wrote if wrote[name] and "/" not in name):  # a file's own name
+        if not files.exists(root, f"{layout.run_dir(run_id)}/{name}"):
+            wrote[name] = None
+    others = {
+        name: digest
+        for name, digest in before.files.items()
+        if name.removesuffix(COMING) not in wrote
+    }
+    return others | {name: digest for name, digest in wrote.items() if digest != UNVERIFIED}
 
 
 def _moved_on(
-    root: str, run_id: str, before: Kept, waiting: session_writes.Waiting
+    root: str, run_id: str, before: PinnedRun, unpinned: Unpinned
 ) -> tuple[Head | None, Spans]:
-    """Where the ledger's head is once this process's entries are in, and what nobody vouches for.
+    """Where the ledger's head is once this session's entries are in, and what nobody vouches for.
 
     Costs no look at the ledger where nobody else has appended since the kept head.
     """
-    own, head, spans = waiting.appended, before.ledger, before.unvouched
+    own, head, spans = unpinned.appended, before.ledger, before.unvouched
     if own:
         last = head.number if head is not None else 0
         start = own[-1].head if head is None or own[-1].seq > last else head
@@ -242,7 +260,7 @@ def _moved_on(
         if mine is not None:  # else it was cut or replaced: that is not to be forgotten
             head = start
             spans = without(merged([*spans, (last + 1, start.number)]), mine)
-    gone = [(entry.seq, entry.seq) for entry in waiting.taken_out]
+    gone = [(entry.seq, entry.seq) for entry in unpinned.discounted]
     return head, bounded(merged([*spans, *gone]), SPANS_LIMIT) if gone or own else spans
 
 

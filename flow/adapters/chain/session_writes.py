@@ -1,10 +1,9 @@
-"""What this process wrote to a run, until the user's own chain heads know of it.
+"""What a session wrote to one run, until the user's own pinned heads know of it.
 
 ``proposal.json``, ``last-verdict.json`` and ``loop.json`` are replaced too often, and matter too
-little, for an entry each. Their digests are kept with the heads in the user's state folder
-(:mod:`flow.adapters.chain.pinned_heads`), and only what Flow itself wrote gets there. So are the
-entries of the ledger: only those that a process of Flow's remembers to have appended are vouched
-for.
+little, for an entry each. Their digests are pinned with the heads in the user's state folder
+(:mod:`flow.adapters.chain.pinned_heads`), and only for what Flow itself wrote. So are the entries
+of the ledger: only those that a session of Flow's remembers to have appended are vouched for.
 """
 
 from __future__ import annotations
@@ -15,157 +14,119 @@ from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from collections.abc import Set as AbstractSet
 
     from flow.core.chain.entries import Entry
 
-
-class _Run:
-    """What is remembered of one run. ``held`` are the hashes of what is being measured."""
-
-    def __init__(self) -> None:
-        self.held: set[str] = set()
-        self.waiting: dict[str, str | None] = {}
-        self.files: dict[str, str | None] = {}
-        self.appended: list[Entry] = []
-        self.entries: dict[str, Entry] = {}
-        self.taken_out: dict[str, Entry] = {}
+UNVERIFIED = ""
+"""In the place of a digest: nothing vouches for the content of the file."""
 
 
-class Waiting(NamedTuple):
-    """What the heads do not know yet."""
+class Unpinned(NamedTuple):
+    """What the pinned heads do not know yet."""
 
     files: Mapping[str, str | None]
-    """File name → SHA-256 of what was written; None for a removed one, or :data:`UNKNOWN`."""
+    """File name → SHA-256 of what was written; None for a removed one, or :data:`UNVERIFIED`."""
     appended: Sequence[Entry]
     """Oldest first."""
-    taken_out: Sequence[Entry]
-    """Own entries, however old, that are not to be vouched for."""
+    discounted: Sequence[Entry]
+    """Entries of this session, however old, that are not to be vouched for."""
 
 
-_runs: dict[tuple[str, str], _Run] = {}
-_measuring: set[tuple[str, str]] = set()
-"""(Checkout, goal id): evaluations that are under way."""
+class RunWrites:
+    """The writes of one session to the run ``run_id`` of the checkout ``root``.
 
-
-UNKNOWN = ""
-"""In the place of a digest: nobody vouches for what the file holds now."""
-
-
-def wrote(root: str, rel: str, data: bytes | None) -> None:
-    """Remember that the file ``rel`` of a run now holds ``data``; None: that it is gone."""
-    _set(root, rel, sha256(data).hexdigest() if data is not None else None)
-
-
-def passed_on(root: str, rel: str) -> None:
-    """Remember that what the file ``rel`` of a run now holds was said by a file of the checkout."""
-    _set(root, rel, UNKNOWN)
-
-
-def _set(root: str, rel: str, digest: str | None) -> None:
-    run_id, _, name = rel.removeprefix(f"{layout.RUNS}/").partition("/")
-    run = _run(root, run_id)
-    run.waiting[name] = run.files[name] = digest
-
-
-def holds(root: str, run_id: str, name: str, digest: str) -> bool:
-    """Whether this process left the run's small file with this digest."""
-    return (root, run_id) in _runs and _runs[root, run_id].files.get(name) == digest
-
-
-def appended(root: str, run_id: str, entries: Sequence[Entry]) -> None:
-    """Remember entries that are now in the run's ledger."""
-    run = _run(root, run_id)
-    run.appended += entries
-    run.entries.update((entry.hash, entry) for entry in entries)
-    run.held.update(entry.hash for entry in entries if (root, entry.goal_id) in _measuring)
-
-
-def hold(root: str, goal_id: str) -> None:
-    """Until :func:`settle`, keep nothing that is appended for this goal.
-
-    Nobody knows yet whether the files stay as they are while it is measured. A killed process must
-    not leave something that counts and that it would have discounted.
+    ``measured`` are the ids of the goals that are being evaluated: it changes while this lives.
+    Entries for such a goal are held back until :meth:`settle`.
     """
-    _measuring.add((root, goal_id))
 
+    def __init__(self, root: str, run_id: str, measured: AbstractSet[str] = frozenset()) -> None:
+        self.root = root
+        self.run_id = run_id
+        self.tail: tuple[int, Entry] | None = None
+        """Size in bytes of the ledger after the last append, and the entry that it ends in."""
+        self.finished: str | None = None
+        """Hash of the newest entry whose sidecar and event are known to be there."""
+        self._measured = measured
+        self._files: dict[str, str | None] = {}
+        self._unpinned_files: dict[str, str | None] = {}
+        self._unpinned: list[Entry] = []
+        self._entries: dict[str, Entry] = {}
+        self._held: set[str] = set()
+        self._discounted: dict[str, Entry] = {}
 
-def settle(root: str, goal_id: str) -> None:
-    """What was measured for this goal may be kept: what does not count was taken out."""
-    _measuring.discard((root, goal_id))
-    for run in _runs_of(root):
-        run.held.difference_update(_held(run, goal_id))
+    def wrote(self, rel: str, data: bytes | None) -> None:
+        """Record that the run's file at ``rel`` now holds ``data``; None: that it is gone."""
+        self._wrote(rel, sha256(data).hexdigest() if data is not None else None)
 
+    def unverified(self, rel: str) -> None:
+        """Mark the run's file at ``rel``: its content came from the working tree."""
+        self._wrote(rel, UNVERIFIED)
 
-def give_up(root: str, goal_id: str) -> None:
-    """What was measured for this goal and was not settled is never vouched for."""
-    _measuring.discard((root, goal_id))
-    for run in _runs_of(root):
-        gone = _held(run, goal_id)
-        run.held -= gone
-        run.appended = [entry for entry in run.appended if entry.hash not in gone]
-        for digest in gone:
-            run.entries.pop(digest, None)
+    def _wrote(self, rel: str, digest: str | None) -> None:
+        name = rel.removeprefix(f"{layout.run_dir(self.run_id)}/")
+        self._unpinned_files[name] = self._files[name] = digest
 
+    def left(self, name: str, digest: str) -> bool:
+        """Whether this session left the run's file ``name`` with this digest."""
+        return self._files.get(name) == digest
 
-def _runs_of(root: str) -> list[_Run]:
-    return [run for (top, _), run in _runs.items() if top == root]
+    def appended(self, entries: Sequence[Entry]) -> None:
+        """Record entries that are now in the run's ledger."""
+        self._unpinned += entries
+        self._entries.update((entry.hash, entry) for entry in entries)
+        self._held.update(entry.hash for entry in entries if entry.goal_id in self._measured)
 
+    def taken_back(self, entry: Entry) -> None:
+        """Forget an entry that is not in the ledger any more."""
+        self._forget({entry.hash})
 
-def _held(run: _Run, goal_id: str) -> set[str]:
-    found = (run.entries.get(digest) for digest in run.held)
-    return {entry.hash for entry in found if entry is not None and entry.goal_id == goal_id}
+    def settle(self, goal_id: str) -> None:
+        """Let what was measured for this goal be pinned: what does not count was discounted."""
+        self._held -= self._held_for(goal_id)
 
+    def abort(self, goal_id: str) -> None:
+        """Never vouch for what was measured for this goal and not settled."""
+        self._forget(self._held_for(goal_id))
 
-def take_out(root: str, run_id: str, evidence_id: str) -> None:
-    """Vouch for nothing that this process recorded under this id."""
-    run = _run(root, run_id)
-    run.taken_out.update(
-        (digest, entry) for digest, entry in run.entries.items() if entry.evidence_id == evidence_id
-    )
+    def discount(self, evidence_id: str) -> None:
+        """Vouch for nothing that this session recorded under this id."""
+        self._discounted.update(
+            (digest, entry)
+            for digest, entry in self._entries.items()
+            if entry.evidence_id == evidence_id
+        )
 
+    def newest(self, kind: str, evidence_id: str) -> Entry | None:
+        """The newest entry of this kind of a sidecar; None if none, or it was discounted."""
+        for entry in reversed(self._entries.values()):
+            if (entry.kind, entry.evidence_id) == (kind, evidence_id):
+                return None if entry.hash in self._discounted else entry
+        return None
 
-def undone(root: str, run_id: str, entry: Entry) -> None:
-    """Forget an entry that was taken back."""
-    run = _run(root, run_id)
-    run.appended = [each for each in run.appended if each.hash != entry.hash]
-    run.entries.pop(entry.hash, None)
-    run.held.discard(entry.hash)
+    def evidence_ids(self, prefix: str) -> list[str]:
+        """The sidecars with such ids that were recorded and not discounted, newest first."""
+        entries = [each for each in self._entries.values() if each.hash not in self._discounted]
+        return [e.evidence_id for e in reversed(entries) if e.evidence_id.startswith(prefix)]
 
+    def unpinned(self) -> Unpinned:
+        """What is to be pinned now; :meth:`pinned` says that it was."""
+        appended = tuple(entry for entry in self._unpinned if entry.hash not in self._held)
+        return Unpinned(dict(self._unpinned_files), appended, tuple(self._discounted.values()))
 
-def own(root: str, run_id: str, kind: str, evidence_id: str) -> Entry | None:
-    """The newest entry of this kind of a sidecar that this process appended and stands by."""
-    run = _runs.get((root, run_id))
-    for entry in reversed(run.entries.values()) if run is not None else ():
-        if (entry.kind, entry.evidence_id) == (kind, evidence_id):
-            return None if run is not None and entry.hash in run.taken_out else entry
-    return None
+    def pinned(self, done: Unpinned) -> None:
+        """Record that the pinned heads know this now."""
+        for name, digest in done.files.items():
+            if name in self._unpinned_files and self._unpinned_files[name] == digest:
+                del self._unpinned_files[name]
+        pinned = {entry.hash for entry in done.appended}
+        self._unpinned = [entry for entry in self._unpinned if entry.hash not in pinned]
 
+    def _held_for(self, goal_id: str) -> set[str]:
+        return {digest for digest in self._held if self._entries[digest].goal_id == goal_id}
 
-def own_ids(root: str, run_id: str, prefix: str) -> list[str]:
-    """The sidecars with such ids that this process recorded and stands by, the newest first."""
-    run = _runs.get((root, run_id))
-    if run is None:
-        return []
-    entries = [entry for entry in run.entries.values() if entry.hash not in run.taken_out]
-    return [e.evidence_id for e in reversed(entries) if e.evidence_id.startswith(prefix)]
-
-
-def waiting(root: str, run_id: str) -> Waiting:
-    """What is to be kept; :func:`kept` says that it was."""
-    run = _run(root, run_id)
-    appended = tuple(entry for entry in run.appended if entry.hash not in run.held)
-    return Waiting(dict(run.waiting), appended, tuple(run.taken_out.values()))
-
-
-def kept(root: str, run_id: str, done: Waiting) -> None:
-    """The heads know this now."""
-    run = _run(root, run_id)
-    for name, digest in done.files.items():
-        if name in run.waiting and run.waiting[name] == digest:
-            del run.waiting[name]
-    known = {entry.hash for entry in done.appended}
-    run.appended = [entry for entry in run.appended if entry.hash not in known]
-
-
-def _run(root: str, run_id: str) -> _Run:
-    return _runs.setdefault((root, run_id), _Run())
+    def _forget(self, digests: set[str]) -> None:
+        self._held -= digests
+        self._unpinned = [entry for entry in self._unpinned if entry.hash not in digests]
+        for digest in digests:
+            self._entries.pop(digest, None)

@@ -26,6 +26,8 @@ from flow.startup.typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from flow.adapters.chain.run_record import RunRecord
+
 
 def as_named_here(
     document: Mapping[str, Any], run_id: str
@@ -110,7 +112,7 @@ def check_foreign(
 
 
 def record_foreign(
-    root: str,
+    to: RunRecord,
     document: Mapping[str, Any],
     raw_path: str | None,
     *,
@@ -125,10 +127,11 @@ def record_foreign(
     values of ``environ``'s in the document's texts, are masked on the way; a warning says how many.
     """
     _, run_id, wanted = names(document)
+    root, run = to.root, to.run(run_id)
     own = renamed(document, wanted)
     warnings = _mask_texts(own["evidence"], environ)
     with locks.exclusive(root, layout.run_lock(run_id), quick=True):
-        last = settle(root, run_id)
+        last = settle(run)
         free_id(root, run_id, wanted, suffix=False)
 
         def put_output(rel: str) -> tuple[str, int]:
@@ -147,7 +150,7 @@ def record_foreign(
             return stored
 
         done = publish(
-            root,
+            run,
             own,
             put_output if raw_path is not None else None,
             last=last,

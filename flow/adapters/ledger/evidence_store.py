@@ -27,6 +27,8 @@ from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from flow.adapters.chain.run_record import RunRecord
+    from flow.adapters.chain.session_writes import RunWrites
     from flow.app.ports import RawOutput
     from flow.core.chain.entries import Entry
 
@@ -35,9 +37,6 @@ SUFFIX_LIMIT = 100_000
 
 CALLER = "caller"
 """``by`` of evidence that counts for nothing but is kept and shown."""
-
-_newest: dict[tuple[str, str], str] = {}
-"""(top level, run) → hash of its newest entry when this process last saw to it."""
 
 BY: Mapping[str, str] = {EVALUATOR: "evaluator", APPROVER: "approver", BASELINE: "baseline"}
 """``by`` of Flow's own sidecars; ``records.BY_FLOW`` says whose count."""
@@ -52,7 +51,7 @@ class Recorded(NamedTuple):
 
 
 def record(
-    root: str,
+    to: RunRecord,
     document: Mapping[str, Any],
     raw: RawOutput | None,
     *,
@@ -67,8 +66,9 @@ def record(
     """
     goal_id, run_id, wanted = names(document)
     created_by = document["metadata"].get("created_by")
+    root, run = to.root, to.run(run_id)
     with locks.exclusive(root, layout.run_lock(run_id), quick=True):
-        last = settle(root, run_id)  # first: what it publishes takes an id
+        last = settle(run)  # first: what it publishes takes an id
         evidence_id = free_id(root, run_id, wanted, suffix=suffix)
 
         def put_output(rel: str) -> tuple[str, int]:
@@ -83,7 +83,7 @@ def record(
             event_log.append(root, run_id, goal_id, kind, fields, at=now, sync=False)
 
         done = publish(
-            root,
+            run,
             renamed(document, evidence_id),
             put_output if raw is not None else None,
             last=last,
@@ -113,7 +113,7 @@ def event_fields(document: Mapping[str, Any], sidecar_sha256: str, by: str) -> d
 
 
 def publish(
-    root: str,
+    run: RunWrites,
     document: dict[str, Any],
     put_output: Callable[[str], tuple[str, int]] | None,
     *,
@@ -132,6 +132,7 @@ def publish(
     and size of an output that was digested already.
     """
     goal_id, run_id, evidence_id = names(document)
+    root = run.root
     rel = layout.evidence_file(run_id, evidence_id)
     output = layout.output_file(run_id, evidence_id)
     if known is not None:
@@ -165,7 +166,7 @@ def publish(
                 "output_sha256": fields["output_sha256"],
             }
             entry = following(last.head if last else None, run_id, wanted)
-            ledger_file.append(root, run_id, entry)
+            ledger_file.append(run, entry)
             put()
         undo.append(rel)
         if after is not None:
@@ -176,9 +177,9 @@ def publish(
         for path in reversed(undo):
             _take_back(root, path)
         if entry is not None:
-            _uncount(root, run_id, entry)
+            _uncount(run, entry)
         raise
-    _newest[root, run_id] = entry.hash
+    run.finished = entry.hash
     if cache_dir is not None:
         from flow.adapters.contracts import cache as contracts_cache
 
@@ -187,14 +188,15 @@ def publish(
     return Recorded(evidence_id, rel, warnings)
 
 
-def settle(root: str, run_id: str) -> Entry | None:
+def settle(run: RunWrites) -> Entry | None:
     """Finish what a killed process had decided to record; returns the run's newest entry.
 
     Under the run's lock. Its sidecar gets its name, and, where it is Flow's own, its event. Raises
     nothing where neither can be done: the sidecar is then missing, and named by whoever looks.
     """
-    entry = ledger_file.last(root, run_id)
-    if entry is None or entry.kind != EVIDENCE or _newest.get((root, run_id)) == entry.hash:
+    root, run_id = run.root, run.run_id
+    entry = ledger_file.last(root, run_id, run.tail)
+    if entry is None or entry.kind != EVIDENCE or run.finished == entry.hash:
         return entry
     rel = layout.evidence_file(run_id, entry.evidence_id)
     if not files.exists(root, rel):
@@ -211,7 +213,7 @@ def settle(root: str, run_id: str) -> Entry | None:
                 fields = event_fields(document, entry.sidecar_sha256, entry.by)
                 kind = str(fields.pop("type"))
                 event_log.append(root, run_id, entry.goal_id, kind, fields, at=entry.at)
-    _newest[root, run_id] = entry.hash
+    run.finished = entry.hash
     return entry
 
 
@@ -288,9 +290,9 @@ def _take_back(root: str, rel: str) -> None:
         pass  # the first error is the one to tell; what is left is named by the readers
 
 
-def _uncount(root: str, run_id: str, entry: Entry) -> None:
+def _uncount(run: RunWrites, entry: Entry) -> None:
     try:
-        ledger_file.take_back(root, run_id, entry)
+        ledger_file.take_back(run, entry)
     except FlowError:
         pass  # as above: a sidecar that is missing is named
 

@@ -22,6 +22,7 @@ from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from flow.adapters.chain.session_writes import RunWrites
     from flow.core.chain.entries import Entry
 
 BATCH = 1000
@@ -85,15 +86,16 @@ def look(root: str, run_id: str) -> Old:
     return Old(run_id, newest, frozenset(goals), len(there), sum(there))
 
 
-def drop(root: str, run_id: str, *, by: str, now: str) -> tuple[int, int]:
+def drop(run: RunWrites, *, by: str, now: str) -> tuple[int, int]:
     """Drop every output of a run; returns how many, and their bytes.
 
     Raises :class:`StateError` (``broken_chain``) where an output is not the one on record: what is
     wrong with a run must not be cleared away.
     """
     count = size = 0
+    root, run_id = run.root, run.run_id
     with locks.exclusive(root, layout.run_lock(run_id), quick=True):
-        last = evidence_store.settle(root, run_id)
+        last = evidence_store.settle(run)
         sizes = _sizes(root, run_id)
         entries, dropped = _outputs(root, run_id, sizes)
         for entry in entries:  # all of them, before any goes
@@ -107,7 +109,7 @@ def drop(root: str, run_id: str, *, by: str, now: str) -> tuple[int, int]:
                 head = new[-1].head if new else (last.head if last else None)
                 new.append(following(head, run_id, _fields(entry, by, now)))
             if new:
-                ledger_file.append(root, run_id, *new)
+                ledger_file.append(run, *new)
                 last = new[-1]
             for entry in batch:
                 rel = layout.output_file(run_id, entry.evidence_id)

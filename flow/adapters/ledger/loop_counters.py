@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 
-from flow.adapters.chain import session_writes
 from flow.adapters.fs import files, lenient_json
 from flow.core import layout
 from flow.core.stop.policy import Loop, loop_from_document
+from flow.startup.typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from flow.adapters.chain.session_writes import RunWrites
 
 
 def read(root: str, run_id: str, goal_id: str) -> Loop:
@@ -21,9 +24,10 @@ def read(root: str, run_id: str, goal_id: str) -> Loop:
     return loop or Loop(goal_id)
 
 
-def write(root: str, run_id: str, loop: Loop, *, now: str) -> None:
+def write(run: RunWrites, loop: Loop, *, now: str) -> None:
     """Replace the counters. A kill leaves the old ones or the new ones, whole."""
     document = {**loop.to_document(), "updated_at": now}
     data = json.dumps(document, separators=(",", ":"), ensure_ascii=True).encode("ascii")
-    files.replace(root, layout.loop_file(run_id), data, sync=False)
-    session_writes.wrote(root, layout.loop_file(run_id), data)
+    rel = layout.loop_file(run.run_id)
+    files.replace(run.root, rel, data, sync=False)
+    run.wrote(rel, data)

@@ -8,7 +8,6 @@ evaluation asks read one file each, however many sidecars a run has.
 from __future__ import annotations
 
 from flow.adapters.chain import event_log, ledger_file
-from flow.adapters.chain.trust_anchor import Vouching
 from flow.adapters.fs import files, lenient_json
 from flow.app.ports import LoadedGoal
 from flow.core import layout
@@ -20,6 +19,7 @@ from flow.startup.typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from flow.adapters.chain.run_record import RunRecord
     from flow.core.boundary.rules import Baseline
     from flow.core.evidence.model import Evidence
     from flow.core.goal.model import Goal
@@ -51,19 +51,16 @@ _sidecars: dict[tuple[str, str], Evidence] = {}
 
 
 class FileRecords:
-    """The ledger below the checkout ``root`` (absolute path).
+    """The ledger of the checkout that ``record`` vouches for.
 
     ``cache_dir`` is a folder of the user's own, outside the checkout, for goals and sidecars that
-    were parsed. ``vouching`` says what Flow itself left there; without it, only what this process
-    wrote counts.
+    were parsed.
     """
 
-    def __init__(
-        self, root: str, cache_dir: str | None = None, vouching: Vouching | None = None
-    ) -> None:
-        self._root = root
+    def __init__(self, record: RunRecord, cache_dir: str | None = None) -> None:
+        self._root = record.root
+        self._record = record
         self._cache_dir = cache_dir
-        self._vouching = vouching if vouching is not None else Vouching(root)
         self._baselines: dict[str, Baseline | None] = {}
         """The last one that was read, by its digest: a stop asks for the same one often."""
 
@@ -127,9 +124,9 @@ class FileRecords:
             evidence, digest = self._sidecar(ids.run_id(run_id), evidence_id)
         except FlowError as error:
             if isinstance(error, StorageError) and error.code != "not_found":
-                self._vouching.unread = self._vouching.unread or error
+                self._record.unread = self._record.unread or error
             return None
-        entry = self._vouching.entry(run_id, evidence_id)
+        entry = self._record.entry(run_id, evidence_id)
         if entry is None or entry.by not in BY_FLOW or entry.sidecar_sha256 != digest:
             return None
         output = evidence.document["evidence"].get("output_sha256")
@@ -137,7 +134,7 @@ class FileRecords:
             return None
         name = layout.output_file(run_id, evidence_id)
         if evidence.output_ref is not None and not files.exists(self._root, name):
-            dropped = self._vouching.entry(run_id, evidence_id, DROPPED)
+            dropped = self._record.entry(run_id, evidence_id, DROPPED)
             return evidence if dropped is not None else None
         return evidence
 
@@ -148,13 +145,13 @@ class FileRecords:
         ran several times only the last sidecar.
         """
         prefix = f"evidence-{criterion_id.lower()}-eval-"
-        for name in self._vouching.evidence_ids(ids.run_id(run_id), prefix):
+        for name in self._record.evidence_ids(ids.run_id(run_id), prefix):
             if layout.RUN_MARK not in name[len(prefix) :]:
                 yield layout.evidence_file(run_id, name)
 
     def judged(self, run_id: str) -> Iterator[str]:
         """The paths of what judges said of a goal, the newest first."""
-        for name in self._vouching.evidence_ids(ids.run_id(run_id), "evidence-judge-"):
+        for name in self._record.evidence_ids(ids.run_id(run_id), "evidence-judge-"):
             yield layout.evidence_file(run_id, name)
 
     def doubt(self, evidence_ref: str) -> Literal["missing", "unvouched"] | None:
@@ -168,7 +165,7 @@ class FileRecords:
             _, digest = self._sidecar(ids.run_id(run_id), evidence_id)
         except FlowError:
             return "missing"
-        entry = self._vouching.entry(run_id, evidence_id)
+        entry = self._record.entry(run_id, evidence_id)
         if entry is None:
             return "unvouched"
         return None if entry.sidecar_sha256 == digest else "missing"
@@ -201,7 +198,7 @@ class FileRecords:
 
     def ledger_head(self, run_id: str) -> str | None:
         """The head of the run's hash chain, ``<n>:<hash>``; None where it has no entry."""
-        return ledger_file.head(self._root, ids.run_id(run_id))
+        return self._record.head(ids.run_id(run_id))
 
     def newest_turn(self, run_id: str, goal_id: str) -> RecordedTurn | None:
         """The goal's newest turn on record; None where the run has none of it."""
@@ -269,7 +266,7 @@ class FileRecords:
         if not all(isinstance(found.get(key), str) for key in needed):
             return None
         name, digest = rel.rpartition("/")[2], sha256(data).hexdigest()
-        return found if self._vouching.file(run_id, name, digest) else None
+        return found if self._record.file(run_id, name, digest) else None
 
     def proposal_for(self, run_id: str) -> str | None:
         """The goal that ``proposal.json`` names, whoever wrote it; None where it names none."""

@@ -16,7 +16,7 @@ import json
 import os
 from contextlib import ExitStack
 
-from flow.adapters.chain import event_log, session_writes
+from flow.adapters.chain import event_log
 from flow.adapters.fs import files, lenient_json
 from flow.adapters.journal import store as journal
 from flow.adapters.ledger.reader import parse_goal
@@ -30,6 +30,7 @@ from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from flow.adapters.chain.run_record import RunRecord
     from flow.adapters.journal.store import Announce
 
 VERSION = 1
@@ -76,11 +77,12 @@ def new_key() -> str:
     return os.urandom(12).hex()
 
 
-def commit(root: str, intent: Intent, announce: Announce | None = None) -> None:
+def commit(record: RunRecord, intent: Intent, announce: Announce | None = None) -> None:
     """Carry out a change. Raises with nothing changed, or, once decided, with the rest pending.
 
     :class:`StateError` (``moved``) where somebody edited the goal file meanwhile; their text stays.
     """
+    root = record.root
     journal.check(root, intent.journal, intent.artifact, now=intent.at)
     with ExitStack() as stack:
         put = None
@@ -101,7 +103,7 @@ def commit(root: str, intent: Intent, announce: Announce | None = None) -> None:
         edited = put is not None and _goal_digest(root, intent.goal_id) != intent.before
         if put is not None and not edited:
             put()
-    _complete(root, _noted(intent) if edited else intent, again=False)
+    _complete(record, _noted(intent) if edited else intent, again=False)
     if edited:
         raise _moved(intent.goal_id)
 
@@ -118,18 +120,18 @@ def withdraw(root: str, goal_id: str) -> None:
     files.remove(root, layout.pending_file(goal_id), sync=False)
 
 
-def finish(root: str, goal_id: str, announce: Announce | None = None) -> bool:
+def finish(record: RunRecord, goal_id: str, announce: Announce | None = None) -> bool:
     """Complete what an earlier process decided for this goal; True where there was anything.
 
     Somebody's edit of the goal file since then is kept; journal and event are completed with a
     note.
     """
-    rel = layout.pending_file(goal_id)
+    root, rel = record.root, layout.pending_file(goal_id)
     data = files.read_optional(root, rel, limit=LIMIT)
     if data is None:
         return False
     intent = _read(data, goal_id, rel)
-    if intent.sidecar is not None and _published(root, intent) != intent.sidecar_sha256:
+    if intent.sidecar is not None and _published(record, intent) != intent.sidecar_sha256:
         withdraw(root, goal_id)  # the sidecar never came to be, so there is nothing to tell of
         return False
     now = _goal_digest(root, goal_id) if intent.text is not None else None
@@ -139,23 +141,23 @@ def finish(root: str, goal_id: str, announce: Announce | None = None) -> bool:
     _journal(root, intent, announce)
     if write and intent.text is not None:
         files.replace(root, layout.goal_file(goal_id), intent.text.encode("utf-8"))
-    _complete(root, intent, again=True)
+    _complete(record, intent, again=True)
     return True
 
 
-def _published(root: str, intent: Intent) -> str | None:
+def _published(record: RunRecord, intent: Intent) -> str | None:
     """The digest of the sidecar that the change is about, once what was decided of it is done."""
     from flow.adapters.fs import locks
     from flow.adapters.ledger import evidence_store
 
-    with locks.exclusive(root, layout.run_lock(intent.run_id), quick=True):
-        evidence_store.settle(root, intent.run_id)
-    return files.digest(root, str(intent.sidecar))
+    with locks.exclusive(record.root, layout.run_lock(intent.run_id), quick=True):
+        evidence_store.settle(record.run(intent.run_id))
+    return files.digest(record.root, str(intent.sidecar))
 
 
-def _complete(root: str, intent: Intent, *, again: bool) -> None:
+def _complete(record: RunRecord, intent: Intent, *, again: bool) -> None:
     """What follows the goal file: event, proposal, and the end of the intent."""
-    after = intent.after
+    root, run, after = record.root, record.run(intent.run_id), intent.after
     event_log.append(
         root,
         intent.run_id,
@@ -172,12 +174,12 @@ def _complete(root: str, intent: Intent, *, again: bool) -> None:
         # Not synced: where a power cut takes it, the next evaluation proposes again.
         files.replace(root, rel, text.encode("ascii"), sync=False)
         if again:  # anyone may have written the intent: the next evaluation proposes anew
-            session_writes.passed_on(root, rel)
+            run.unverified(rel)
         else:
-            session_writes.wrote(root, rel, text.encode("ascii"))
+            run.wrote(rel, text.encode("ascii"))
     elif intent.proposal_change == "drop":
         files.remove(root, rel)
-        session_writes.wrote(root, rel, None)
+        run.wrote(rel, None)
     # Back after a power cut it does no harm: all of it is carried out.
     withdraw(root, intent.goal_id)
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 
-from flow.adapters.chain import session_writes
 from flow.adapters.contracts import formats, schemas
 from flow.adapters.fs import files
 from flow.core import layout
@@ -21,20 +20,22 @@ from flow.startup.typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from flow.adapters.chain.session_writes import RunWrites
+
 SOURCE = "verdict"
 """How messages name a verdict that came from no file."""
 
 
 def write_verdict(
-    root: str, run_id: str, document: Mapping[str, Any], *, now: str, file: str = SOURCE
+    run: RunWrites, document: Mapping[str, Any], *, now: str, file: str = SOURCE
 ) -> tuple[str, tuple[str, ...]]:
-    """Replace the run's ``last-verdict.json``; returns its path below ``root``, and warnings.
+    """Replace the run's ``last-verdict.json``; returns its path below the checkout, and warnings.
 
     ``now`` becomes ``recorded_at``; ``file`` names the document in messages. Over-long texts are
     cut with a warning. Raises :class:`ContractError` with every fault at once, :class:`InputError`
     for the run id, :class:`RefusedError` where the path is a symlink, :class:`StorageError`.
     """
-    ids.run_id(run_id)
+    run_id = ids.run_id(run.run_id)
     _refuse_unwritable(document, file)
     stored, warnings = checked(document, run_id=run_id, file=file)
     stored["recorded_at"] = now
@@ -45,8 +46,8 @@ def write_verdict(
         )
     rel = layout.verdict_file(run_id)
     data = text.encode("ascii")
-    files.replace(root, rel, data)
-    session_writes.wrote(root, rel, data)
+    files.replace(run.root, rel, data)
+    run.wrote(rel, data)
     return rel, warnings
 
 

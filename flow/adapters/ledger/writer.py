@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager, suppress
 
-from flow.adapters.chain import event_log, ledger_file, session_writes
+from flow.adapters.chain import event_log
 from flow.adapters.fs import files, locks
 from flow.adapters.journal import store as journal_store
 from flow.adapters.ledger import checks as ledger_checks
@@ -38,7 +38,7 @@ from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from flow.adapters.chain.trust_anchor import Vouching
+    from flow.adapters.chain.run_record import RunRecord
     from flow.adapters.journal.store import Announce
     from flow.adapters.ledger.goal_edits import Edit
     from flow.app.ports import Amendment, Approval, Closing, LoadedGoal, Move, RawOutput, Turn
@@ -61,50 +61,43 @@ class _Plan(NamedTuple):
 
 
 class FileLedger:
-    """The ledger below the checkout ``root`` (absolute path).
+    """The ledger of the checkout that ``record`` vouches for; each change of a run is committed.
 
     ``now`` gives the time as ``YYYY-MM-DDTHH:MM:SSZ``; ``journal_dir`` is the journal folder of
     runs that have pinned none; ``timeout`` is how many seconds a lock is waited for. ``quick``
-    takes locks without importing ``filelock``. ``cache_dir`` is as for ``FileRecords``. ``kept``
-    gets the run's id after each change: the user's own chain heads move on. ``announce`` gets (run
-    id, file name, content) before ``baseline.json`` is replaced, or a goal closed: the new one is
-    known there first. No content: it did not come to that. ``coming`` gets a goal and the status
-    that it is about to have; ``left`` the goal, its run's id, status and contract as they are then.
-    ``vouching`` is as for ``FileRecords``. ``speaker`` is who gives the commands; it stands in the
-    journal and event of everything that a person could have done. None: a hook, which has ``how``.
-    ``written`` is ``announce`` as ``journal.append`` has it.
+    takes locks without importing ``filelock``. ``cache_dir`` is as for ``FileRecords``. ``coming``
+    gets a goal and the status that it is about to have; ``left`` the goal, its run's id, status and
+    contract as they are then. ``speaker`` is who gives the commands; it stands in the journal and
+    event of everything that a person could have done. None: a hook, which has ``how``. ``written``
+    is ``announce`` of ``journal.append``.
     """
 
     def __init__(
         self,
-        root: str,
+        record: RunRecord,
         *,
         now: Callable[[], str],
         journal_dir: str = layout.JOURNAL_DIR,
         timeout: float = 10.0,
         quick: bool = True,
         cache_dir: str | None = None,
-        kept: Callable[[str], None] = lambda _: None,
-        announce: Callable[[str, str, bytes | None], None] = lambda *_: None,
         coming: Callable[[Goal, str], None] = lambda *_: None,
         left: Callable[[Goal, str, str, str], None] = lambda *_: None,
-        vouching: Vouching | None = None,
         speaker: Speaker | None = None,
         written: Announce | None = None,
     ) -> None:
-        self._root = root
+        self._root = record.root
+        self._record = record
         self._now = now
         self._journal_dir = journal_dir
         self._timeout = timeout
         self._quick = quick
         self._cache_dir = cache_dir
-        self._kept = kept
-        self._announce = announce
         self._speaker = speaker
         self._written = written
         self._coming = coming
         self._left = left
-        self._records = FileRecords(root, cache_dir, vouching)
+        self._records = FileRecords(record, cache_dir)
 
     # --- evidence and events -------------------------------------------------------------------
 
@@ -113,7 +106,7 @@ class FileLedger:
     ) -> tuple[str, str]:
         """Publish a sidecar of Flow's own; returns (evidence id, path below the checkout)."""
         done = evidence_store.record(
-            self._root, document, raw, suffix=suffix, now=self._now(), cache_dir=self._cache_dir
+            self._record, document, raw, suffix=suffix, now=self._now(), cache_dir=self._cache_dir
         )
         return done.id, done.path
 
@@ -121,8 +114,9 @@ class FileLedger:
         """Put on record that files changed while this was measured."""
         from flow.adapters.ledger import evidence_discount
 
-        evidence_discount.discount(self._root, goal_id, run_id, evidence_id, moved, now=self._now())
-        self._kept(run_id)
+        run = self._record.run(run_id)
+        evidence_discount.discount(run, goal_id, evidence_id, moved, now=self._now())
+        self._record.commit(run_id)
 
     def record_foreign(
         self,
@@ -146,7 +140,7 @@ class FileLedger:
         metadata, body = document["metadata"], document["evidence"]
         goal_id, evidence_id = str(metadata["goal"]), str(metadata["id"])
         with self._goal_lock(goal_id):
-            transaction.finish(self._root, goal_id, self._written)
+            transaction.finish(self._record, goal_id, self._written)
             now = self._now()
             try:
                 goal: Goal | None = self._records.goal(goal_id).goal
@@ -172,13 +166,13 @@ class FileLedger:
 
             try:
                 done = evidence_foreign.record_foreign(
-                    self._root, document, raw_path, before=decide, now=now, environ=environ or {}
+                    self._record, document, raw_path, before=decide, now=now, environ=environ or {}
                 )
             except FlowError:
                 transaction.withdraw(self._root, goal_id)
                 raise
-            transaction.finish(self._root, goal_id, self._written)
-            self._kept(run_id)
+            transaction.finish(self._record, goal_id, self._written)
+            self._record.commit(run_id)
         return done.id, done.path, (*renamed, *done.warnings)
 
     def finish(self, goal_id: str) -> bool:
@@ -186,7 +180,7 @@ class FileLedger:
         if not files.exists(self._root, layout.pending_file(ids.goal_id(goal_id))):
             return False
         with self._goal_lock(goal_id):
-            return transaction.finish(self._root, goal_id, self._written)
+            return transaction.finish(self._record, goal_id, self._written)
 
     def write_turn(self, goal_id: str, run_id: str, seen: Seen, turn: Turn) -> Status:
         """Write one evaluation, all or nothing; returns the status now on disk."""
@@ -219,7 +213,7 @@ class FileLedger:
         from flow.adapters.ledger import proposals as ledger_proposals
 
         self.finish(goal_id)
-        ledger_proposals.replace(self._root, goal_id, run_id, seen, proposal)
+        ledger_proposals.replace(self._record, goal_id, run_id, seen, proposal)
 
     def move(self, goal_id: str, run_id: str, seen: Seen, move: Move) -> None:
         """Write a non-terminal status."""
@@ -247,7 +241,7 @@ class FileLedger:
     def amend(self, goal_id: str, run_id: str, seen: Seen, amendment: Amendment) -> None:
         """Put another contract in the place of the goal's; the live proposal is withdrawn."""
         with self._goal_lock(goal_id):
-            transaction.finish(self._root, goal_id, self._written)
+            transaction.finish(self._record, goal_id, self._written)
             data, loaded = read_goal(self._root, goal_id)
             goal_edits.compare(loaded, seen)
             now = self._now()
@@ -273,14 +267,14 @@ class FileLedger:
             )
             journal_store.check(self._root, intent.journal, intent.artifact, now=intent.at)
             if pinned is not None:
-                self._announce(run_id, layout.BASELINE, pinned)
+                self._record.announce(run_id, layout.BASELINE, pinned)
                 files.replace(self._root, layout.baseline_file(run_id), pinned)
-                session_writes.wrote(self._root, layout.baseline_file(run_id), pinned)
+                self._record.run(run_id).wrote(layout.baseline_file(run_id), pinned)
             drop = self._withdrawal(goal_id, run_id)
             before = transaction.digest(data)
             whole = intent._replace(text=text, before=before, proposal_change=drop)
-            transaction.commit(self._root, whole, self._written)
-            self._kept(run_id)
+            transaction.commit(self._record, whole, self._written)
+            self._record.commit(run_id)
             self._left(goal, run_id, goal.status, amendment.contract)
 
     def close(self, goal_id: str, run_id: str, seen: Seen, closing: Closing) -> None:
@@ -391,7 +385,7 @@ class FileLedger:
         rel = layout.goal_file(ids.goal_id(goal.id))
         ids.run_id(run_id)
         with self._goal_lock(goal.id):
-            transaction.finish(self._root, goal.id, self._written)
+            transaction.finish(self._record, goal.id, self._written)
             if files.exists(self._root, rel):
                 raise RefusedError(
                     f"goal {goal.id} exists already",
@@ -409,11 +403,11 @@ class FileLedger:
             )
             journal_store.check(self._root, intent.journal, intent.artifact, now=intent.at)
             if baseline is not None:
-                self._announce(run_id, layout.BASELINE, data)
+                self._record.announce(run_id, layout.BASELINE, data)
                 files.replace(self._root, layout.baseline_file(run_id), data)
-                session_writes.wrote(self._root, layout.baseline_file(run_id), data)
-            transaction.commit(self._root, intent._replace(text=text), self._written)
-            self._kept(run_id)
+                self._record.run(run_id).wrote(layout.baseline_file(run_id), data)
+            transaction.commit(self._record, intent._replace(text=text), self._written)
+            self._record.commit(run_id)
             contract = goal.digest(rubric_digests(self._root, goal))
             self._left(goal, run_id, goal.status, contract)
         return rel
@@ -427,10 +421,10 @@ class FileLedger:
                 # The event says which one counts: without it an altered one would go unseen.
                 fields = {"baseline_sha256": transaction.digest(data)}
                 event_log.append(self._root, run_id, goal_id, "baseline", fields, at=self._now())
-                self._announce(run_id, layout.BASELINE, data)
+                self._record.announce(run_id, layout.BASELINE, data)
                 put()
-            session_writes.wrote(self._root, layout.baseline_file(run_id), data)
-            self._kept(run_id)
+            self._record.run(run_id).wrote(layout.baseline_file(run_id), data)
+            self._record.commit(run_id)
 
     # --- inside --------------------------------------------------------------------------------
 
@@ -456,7 +450,7 @@ class FileLedger:
         if run_id:
             ids.run_id(run_id)
         with self._goal_lock(goal_id):
-            transaction.finish(self._root, goal_id, self._written)
+            transaction.finish(self._record, goal_id, self._written)
             data, loaded = read_goal(self._root, goal_id, self._cache_dir)
             goal = loaded.goal
             goal_edits.compare(loaded, seen)
@@ -481,8 +475,8 @@ class FileLedger:
             if plan.to in TERMINAL:
                 self._commit_closing(whole, text, loaded)
             else:
-                transaction.commit(self._root, whole, self._written)
-            self._kept(run_id)
+                transaction.commit(self._record, whole, self._written)
+            self._record.commit(run_id)
             self._left(goal, run_id, plan.to, loaded.contract)
         return cast("Status", plan.to)
 
@@ -503,15 +497,15 @@ class FileLedger:
         name = f"{closing.FOLDER}{goal.id}"
         statement = closing.statement(goal, loaded.contract, intent.at)
         with suppress(FlowError):  # it is said later, where the head is kept
-            self._announce(intent.run_id, name, statement)
+            self._record.announce(intent.run_id, name, statement)
         try:
-            transaction.commit(self._root, intent, self._written)
+            transaction.commit(self._record, intent, self._written)
         except BaseException:
             with suppress(FlowError):
                 if not files.exists(self._root, layout.pending_file(goal.id)):
-                    self._announce(intent.run_id, name, None)
+                    self._record.announce(intent.run_id, name, None)
             raise
-        session_writes.wrote(self._root, f"{layout.run_dir(intent.run_id)}/{name}", statement)
+        self._record.run(intent.run_id).wrote(f"{layout.run_dir(intent.run_id)}/{name}", statement)
 
     def _intent(
         self,
@@ -530,7 +524,7 @@ class FileLedger:
             artifact = artifact._replace(fields={**artifact.fields, **spoken})
             fields.update(spoken)
         if "evidence_bundle" in artifact.fields:  # git keeps the journal, and so the head
-            head = ledger_file.head(self._root, run_id)
+            head = self._record.head(run_id)
             artifact = artifact._replace(fields={**artifact.fields, "ledger_head": head})
             fields["ledger_head"] = head
         baseline = self._records.baseline(run_id)

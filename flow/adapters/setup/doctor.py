@@ -18,7 +18,7 @@ from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from flow.adapters.chain.pinned_heads import Heads
+    from flow.adapters.chain.pinned_heads import PinnedHeads
     from flow.adapters.git.repository import Repo
     from flow.adapters.ledger.reader import FileRecords
     from flow.adapters.ledger.writer import FileLedger
@@ -57,7 +57,7 @@ class Checkout(Protocol):
         """The user's state folder."""
 
     @property
-    def heads(self) -> Heads:
+    def heads(self) -> PinnedHeads:
         """The heads of this repository's chains, as the state folder keeps them."""
 
     @property

@@ -13,6 +13,7 @@ from contextlib import ExitStack, suppress
 from flow.adapters.baseline import work_folder
 from flow.adapters.chain import check as chain_check
 from flow.adapters.chain import pinned_heads
+from flow.adapters.chain.session_writes import RunWrites
 from flow.adapters.fs import files, locks
 from flow.adapters.ledger import evidence_store
 from flow.adapters.user_state import checkouts, goal_notes, written_files
@@ -182,7 +183,7 @@ def remove_leftovers(checkout: Checkout) -> list[str]:
             held.enter_context(locks.exclusive(top, rel, timeout=LOCK_SECONDS, quick=True))
         for run_id in chain_check.run_ids(top):
             with suppress(FlowError):  # what stops it is named elsewhere
-                evidence_store.settle(top, run_id)
+                evidence_store.settle(RunWrites(top, run_id))
         removed = []
         for rel in leftovers(checkout):  # again: some may have been another process's
             path = os.path.join(top, rel)

@@ -13,7 +13,7 @@ import pytest
 from flow.adapters.chain import check as chain_check
 from flow.adapters.chain import files as chain_files
 from flow.adapters.chain import ledger_file
-from flow.adapters.chain.pinned_heads import Heads
+from flow.adapters.chain.pinned_heads import PinnedHeads
 from flow.adapters.fs import files, locks
 from flow.adapters.ledger import evidence_store, gc
 from flow.core import layout
@@ -39,12 +39,14 @@ def root(tmp_path):
 def heads(tmp_path, root):
     folder = tmp_path / "state"
     folder.mkdir(mode=0o700)
-    return Heads(str(folder), root)
+    return PinnedHeads(str(folder), root)
 
 
 def record(root, name, data=b"output\n"):
     raw = scene.raw(root, data) if data is not None else None
-    return evidence_store.record(root, scene.document(name), raw, suffix=True, now=scene.NOW)
+    return evidence_store.record(
+        scene.session(root), scene.document(name), raw, suffix=True, now=scene.NOW
+    )
 
 
 def findings(root, kept=None, said=()):
@@ -72,7 +74,7 @@ def test_each_sidecar_has_its_entry(root):
     assert [entry.by for entry in made] == ["evaluator"] * 3 + ["caller"]
     assert [entry.output_sha256 is None for entry in made] == [False, True, False, True]
     assert ledger_file.last(root, RUN) == made[-1]
-    assert ledger_file.head(root, RUN) == str(made[-1].head)
+    assert scene.session(root).head(RUN) == str(made[-1].head)
     assert ledger_file.find(root, RUN, "one") == made[0]
     assert ledger_file.find(root, RUN, "other") is None
     assert ledger_file.at(root, RUN, 2) == made[1]
@@ -82,7 +84,7 @@ def test_each_sidecar_has_its_entry(root):
 
 def test_a_run_without_evidence_is_fine(root):
     assert findings(root) == []
-    assert ledger_file.head(root, RUN) is None
+    assert scene.session(root).head(RUN) is None
 
 
 def test_a_sidecar_without_its_entry_does_not_count(root):
@@ -102,7 +104,7 @@ def test_half_an_entry_gives_way_to_the_next(root, cut):
     with open(path(root, "ledger.jsonl"), "ab") as file:
         file.write(whole[:cut])
     assert ("cut", "ledger.jsonl") in findings(root)
-    ledger_file._known.clear()
+    scene.session.cache_clear()
     record(root, "two")
     assert [ledger_file.parse(line[:-1]).seq for line in entry_lines(root)] == [1, 2]
     assert findings(root) == []
@@ -114,7 +116,7 @@ def test_an_entry_that_lost_its_newline_is_kept(root):
     for tail in (whole[:-1], whole[:-1] + b"x"):
         with open(path(root, "ledger.jsonl"), "wb") as file:
             file.write(tail)
-        ledger_file._known.clear()
+        scene.session.cache_clear()
         assert findings(root)[0][1] == "ledger.jsonl"
         record(root, "two")
         assert entry_lines(root)[0].startswith(whole[:-1])
@@ -137,7 +139,7 @@ from tests.support.patience import patient_locks
 patient_locks()
 for number in range(int(sys.argv[3])):
     document = scene.document(f"e-{sys.argv[2]}-{number}")
-    evidence_store.record(sys.argv[1], document, None, suffix=False, now=scene.NOW)
+    evidence_store.record(scene.session(sys.argv[1]), document, None, suffix=False, now=scene.NOW)
 """
 
 
@@ -161,8 +163,8 @@ def test_an_append_reads_the_end_only(root, monkeypatch):
                 del fields[name]
             fields["evidence_id"] = f"e-{number}"
             many.append(following(many[-1].head if many else last.head, RUN, fields))
-        ledger_file.append(root, RUN, *many)
-    ledger_file._known.clear()
+        ledger_file.append(scene.session(root).run(RUN), *many)
+    scene.session.cache_clear()
     read = []
     real = os.pread
     monkeypatch.setattr(os, "pread", lambda fd, size, at: read.append(size) or real(fd, size, at))
@@ -184,7 +186,7 @@ def unpublish(root, name):
     )
     lines = files.read_bytes(root, layout.events_file(RUN)).splitlines(keepends=True)
     files.replace(root, layout.events_file(RUN), b"".join(lines[:-1]))
-    evidence_store._newest.clear()
+    scene.session.cache_clear()
     return sidecar
 
 
@@ -226,9 +228,9 @@ def test_what_was_left_is_gone_then_it_is_missing(root):
 def test_heads_are_kept_and_move_on(root, heads):
     assert heads.read(RUN) is None
     assert heads.runs() == []
-    heads.keep(root, RUN)
+    heads.pin(scene.session(root).run(RUN))
     record(root, "one")
-    heads.keep(root, RUN)
+    heads.pin(scene.session(root).run(RUN))
     kept = heads.read(RUN)
     assert kept.ledger == ledger_file.last(root, RUN).head
     assert heads.runs() == [RUN]
@@ -239,13 +241,13 @@ def test_heads_are_kept_and_move_on(root, heads):
 def test_a_head_does_not_move_past_a_cut(root, heads):
     for name in ("one", "two", "three"):
         record(root, name)
-    heads.keep(root, RUN)
+    heads.pin(scene.session(root).run(RUN))
     kept = heads.read(RUN)
     with open(path(root, "ledger.jsonl"), "r+b") as file:
         file.truncate(len(entry_lines(root)[0]))
     for name in ("four", "five", "six"):
         record(root, name)
-    heads.keep(root, RUN)
+    heads.pin(scene.session(root).run(RUN))
     assert heads.read(RUN).ledger == kept.ledger
     assert ("restored", "ledger.jsonl") in findings(root, heads.read(RUN))
     heads.forget(RUN)
@@ -254,12 +256,12 @@ def test_a_head_does_not_move_past_a_cut(root, heads):
 
 def test_the_same_for_events(root, heads):
     record(root, "one")
-    heads.keep(root, RUN)
+    heads.pin(scene.session(root).run(RUN))
     lines = files.read_bytes(root, layout.events_file(RUN)).splitlines(keepends=True)
     files.replace(root, layout.events_file(RUN), b"".join(lines[:-1]))
     assert findings(root, heads.read(RUN)) == [("cut", "events.jsonl")]
     record(root, "two")
-    heads.keep(root, RUN)
+    heads.pin(scene.session(root).run(RUN))
     assert findings(root, heads.read(RUN)) == [("cut", "events.jsonl")]
 
 
@@ -270,7 +272,7 @@ def test_the_same_for_events(root, heads):
 )  # fmt: skip
 def test_heads_that_cannot_be_read_are_said(root, heads, text):
     record(root, "one")
-    heads.keep(root, RUN)
+    heads.pin(scene.session(root).run(RUN))
     with open(heads.path(RUN), "wb") as file:
         file.write(text)
     kept = heads.read(RUN)
@@ -282,7 +284,7 @@ def test_heads_that_cannot_be_read_are_said(root, heads, text):
 
 def test_entries_newer_than_the_head_are_noted(root, heads):
     record(root, "one")
-    heads.keep(root, RUN)
+    heads.pin(scene.session(root).run(RUN))
     record(root, "two")
     found = chain_check.check(root, RUN, heads.read(RUN))
     assert found.findings == ()
@@ -402,14 +404,14 @@ def test_dropping_leaves_a_chain_that_verifies(root):
         record(root, name)
     record(root, "three", None)
     assert gc.look(root, RUN)[3:] == (2, 14)
-    assert gc.drop(root, RUN, by="gc", now=scene.NOW) == (2, 14)
+    assert gc.drop(scene.session(root).run(RUN), by="gc", now=scene.NOW) == (2, 14)
     assert sorted(os.listdir(path(root, "evidence"))) == [
         f"{name}.evidence.yaml" for name in ("one", "three", "two")
     ]
     assert findings(root) == []
     assert ledger_file.last(root, RUN).kind == "dropped"
     assert gc.look(root, RUN)[3:] == (0, 0)
-    assert gc.drop(root, RUN, by="gc", now=scene.NOW) == (0, 0)
+    assert gc.drop(scene.session(root).run(RUN), by="gc", now=scene.NOW) == (0, 0)
     found, warnings = scene.records(root).evidence(RUN)
     assert (len(found), warnings) == (3, ())
     record(root, "four")
@@ -418,11 +420,11 @@ def test_dropping_leaves_a_chain_that_verifies(root):
 
 def test_an_output_back_after_a_crash_is_dropped_again_without_a_second_entry(root):
     record(root, "one")
-    gc.drop(root, RUN, by="gc", now=scene.NOW)
+    gc.drop(scene.session(root).run(RUN), by="gc", now=scene.NOW)
     with open(path(root, "evidence/one.txt"), "wb") as file:
         file.write(b"output\n")
     assert findings(root) == []
-    assert gc.drop(root, RUN, by="gc", now=scene.NOW)[0] == 1
+    assert gc.drop(scene.session(root).run(RUN), by="gc", now=scene.NOW)[0] == 1
     assert len(entry_lines(root)) == 2
     with open(path(root, "evidence/one.txt"), "wb") as file:
         file.write(b"another\n")
@@ -439,7 +441,7 @@ def test_nothing_is_dropped_of_a_run_that_is_not_as_recorded(root, what):
     else:
         files.append_line(root, LEDGER, b"junk")
     with pytest.raises(StateError) as caught:
-        gc.drop(root, RUN, by="gc", now=scene.NOW)
+        gc.drop(scene.session(root).run(RUN), by="gc", now=scene.NOW)
     assert caught.value.code == "broken_chain"
     assert os.path.exists(path(root, "evidence/one.txt"))
     assert gc.look(root, RUN).outputs == 2

@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 
 from flow.adapters.chain import check as chain_check
-from flow.adapters.chain import ledger_file, pinned_heads, session_writes
-from flow.adapters.chain.pinned_heads import Heads
-from flow.adapters.chain.trust_anchor import Vouching
+from flow.adapters.chain import ledger_file, pinned_heads
+from flow.adapters.chain.pinned_heads import PinnedHeads
+from flow.adapters.chain.run_record import RunRecord
+from flow.adapters.chain.session_writes import RunWrites
 from flow.adapters.fs import files
 from flow.adapters.ledger import evidence_discount, evidence_store, gc
 from flow.adapters.ledger.reader import FileRecords
@@ -39,7 +40,7 @@ def root(tmp_path):
 def heads(tmp_path, root):
     folder = tmp_path / "state"
     folder.mkdir(mode=0o700)
-    return Heads(str(folder), root)
+    return PinnedHeads(str(folder), root)
 
 
 class Process:
@@ -47,56 +48,29 @@ class Process:
 
     def __init__(self, root, heads):
         self.root, self.heads = root, heads
-        self._memory = ({}, set(), {}, {})
-
-    def __enter__(self):
-        self._before = self._remember(self._memory)
-        return self
-
-    def __exit__(self, *_):
-        self._remember(self._before)
-
-    @staticmethod
-    def _remember(memory):
-        before = (
-            session_writes._runs,
-            session_writes._measuring,
-            ledger_file._known,
-            evidence_store._newest,
-        )
-        (
-            session_writes._runs,
-            session_writes._measuring,
-            ledger_file._known,
-            evidence_store._newest,
-        ) = memory
-        return before
+        self.session = RunRecord(root, lambda: heads)
+        self.run = self.session.run(RUN)
 
     def measure(self, then):
-        """Begin an evaluation of the goal, ``settle`` or ``give_up`` on it."""
-        with self:
-            getattr(session_writes, then)(self.root, scene.GOAL)
+        """Begin an evaluation of the goal, ``settle`` or ``abort`` it."""
+        getattr(self.session, then)(scene.GOAL)
 
     def record(self, name, data=b"output\n"):
-        with self:
-            raw = scene.raw(self.root, data) if data is not None else None
-            document = scene.document(name)
-            evidence_store.record(self.root, document, raw, suffix=True, now=scene.NOW)
+        raw = scene.raw(self.root, data) if data is not None else None
+        document = scene.document(name)
+        evidence_store.record(self.session, document, raw, suffix=True, now=scene.NOW)
 
     def keep(self):
-        with self:
-            self.heads.keep(self.root, RUN)
+        self.session.commit(RUN)
 
     def discount(self, name):
-        with self:
-            evidence_discount.discount(self.root, scene.GOAL, RUN, name, ["x"], now=scene.NOW)
+        evidence_discount.discount(self.run, scene.GOAL, name, ["x"], now=scene.NOW)
 
     def counted(self, *names):
         """Those of the sidecars that count for it."""
-        with self:
-            records = FileRecords(self.root, vouching=Vouching(self.root, lambda: self.heads))
-            refs = {name: layout.evidence_file(RUN, name) for name in names}
-            return [name for name, ref in refs.items() if records.counted(ref) is not None]
+        records = FileRecords(self.session)
+        refs = {name: layout.evidence_file(RUN, name) for name in names}
+        return [name for name, ref in refs.items() if records.counted(ref) is not None]
 
 
 @pytest.fixture
@@ -247,12 +221,12 @@ def test_lines_put_in_between_change_nothing(process, root):
     assert process().counted("a", "b") == ["a", "b"]
 
 
-@pytest.mark.parametrize("then", ["settle", "give_up", "killed"])
+@pytest.mark.parametrize("then", ["settle", "abort", "killed"])
 def test_what_is_being_measured_is_not_kept_before_it_is_settled(process, root, heads, then):
     """Whatever else is kept meanwhile: it may be discounted yet."""
     one, other = process(), process()
     one.record("a")
-    one.measure("hold")
+    one.measure("begin")
     one.record("b")
     other.record("c")
     other.keep()
@@ -274,13 +248,10 @@ def test_what_is_being_measured_is_not_kept_before_it_is_settled(process, root, 
 
 def test_an_evaluation_holds_back_its_own_goal_alone(process, root):
     one = process()
-    with one:
-        session_writes.hold(root, "another")
-        session_writes.hold("/elsewhere", scene.GOAL)
+    one.session.begin("another")
     one.record("a")
     one.keep()
-    with one:
-        session_writes.give_up(root, "another")
+    one.session.abort("another")
     assert process().counted("a") == ["a"]
 
 
@@ -322,8 +293,7 @@ def test_dropped_outputs_go_on_the_record_of_who_dropped_them(process, root, hea
     one = process()
     one.record("a")
     one.keep()
-    with one:
-        assert gc.drop(root, RUN, by="gc", now=scene.NOW) == (1, 7)
+    assert gc.drop(one.run, by="gc", now=scene.NOW) == (1, 7)
     one.keep()
     assert (heads.read(RUN).ledger.number, heads.read(RUN).unvouched) == (2, ())
     assert process().counted("a") == ["a"]
@@ -374,22 +344,18 @@ def test_without_a_state_folder_only_what_was_just_recorded_counts(process, root
     one.keep()
     os.chmod(heads._folder, 0o777)
     two = process()
-    vouching = Vouching(root, lambda: heads)
-    with two:
-        two.record("b")
-        records = FileRecords(root, vouching=vouching)
-        found = [records.counted(layout.evidence_file(RUN, name)) for name in ("a", "b", "a")]
-    assert [bool(each) for each in found] == [False, True, False]
-    assert len(vouching.troubles) == 1
-    assert "may be written by others" in next(iter(vouching.troubles))
+    two.record("b")
+    assert two.counted("a", "b", "a") == ["b"]
+    assert len(two.session.troubles) == 1
+    assert "may be written by others" in next(iter(two.session.troubles))
 
 
 def test_why_nothing_counts_is_said(process, root, heads):
     one = process()
     one.record("a")
-    vouching = Vouching(root, lambda: heads)
-    assert vouching.entry(RUN, "a") is None
-    assert list(vouching.troubles) == [
+    two = process().session
+    assert two.entry(RUN, "a") is None
+    assert list(two.troubles) == [
         "your state folder knows nothing of run r1: nothing that was recorded before counts"
     ]
 
@@ -400,21 +366,18 @@ def test_small_files_count_as_they_were_left(process, root, heads):
     data = json.dumps(document).encode()
 
     def proposal(one):
-        with one:
-            return FileRecords(root, vouching=Vouching(root, lambda: heads)).proposal(RUN)
+        return FileRecords(one.session).proposal(RUN)
 
     one, two = process(), process()
     files.replace(root, rel, data)
     assert proposal(one) is None
-    with one:
-        session_writes.wrote(root, rel, data)
+    one.run.wrote(rel, data)
     assert (proposal(one), proposal(two)) == (document, None)
     one.keep()
     assert (proposal(one), proposal(two)) == (document, document)
     files.replace(root, rel, data + b" ")
     assert (proposal(one), proposal(two)) == (None, None)
-    with one:
-        session_writes.wrote(root, rel, None)
+    one.run.wrote(rel, None)
     files.replace(root, rel, data)
     one.keep()
     assert (proposal(one), proposal(two)) == (None, None)
@@ -423,17 +386,18 @@ def test_small_files_count_as_they_were_left(process, root, heads):
 WORKER = """
 import sys
 from flow.adapters.ledger import evidence_store
-from flow.adapters.chain.pinned_heads import Heads
+from flow.adapters.chain.pinned_heads import PinnedHeads
+from flow.adapters.chain.run_record import RunRecord
 from tests.support import ledger_scene as scene
 from tests.support.patience import patient_locks
 patient_locks()
 root, folder, name = sys.argv[1:]
-heads = Heads(folder, root)
+record = RunRecord(root, lambda: PinnedHeads(folder, root))
 for number in range(12):
     for part in ("x", "y"):
         document = scene.document(f"{name}-{number}{part}")
-        evidence_store.record(root, document, None, suffix=False, now=scene.NOW)
-    heads.keep(root, scene.RUN)
+        evidence_store.record(record, document, None, suffix=False, now=scene.NOW)
+    record.commit(scene.RUN)
 """
 
 
@@ -466,11 +430,11 @@ def test_heads_that_cannot_be_read_just_now_are_not_written_over(
 ) -> None:
     """Too many open files, say: what was kept must still be there afterwards."""
     from flow.adapters.chain import pinned_heads
-    from flow.adapters.chain.pinned_heads import Heads
+    from flow.adapters.chain.pinned_heads import PinnedHeads
     from flow.adapters.fs import files
     from flow.errors import StorageError
 
-    heads, root = Heads(str(tmp_path / "state"), "repo"), str(tmp_path / "repo")
+    heads, root = PinnedHeads(str(tmp_path / "state"), "repo"), str(tmp_path / "repo")
     os.mkdir(root)
     heads.announce(root, "run-1", "baseline.json", b"{}")
     before = heads.read("run-1")
@@ -484,13 +448,13 @@ def test_heads_that_cannot_be_read_just_now_are_not_written_over(
         patch.setattr(pinned_heads.files, "read_optional", unreadable)
         for call in (
             lambda: heads.announce(root, "run-1", "baseline.json", b"[]"),
-            lambda: heads.keep(root, "run-1"),
+            lambda: heads.pin(RunWrites(root, "run-1")),
         ):
             with pytest.raises(StorageError):
                 call()
         found = heads.read("run-1")
         assert found is not None
         assert isinstance(found.unread, StorageError)
-        assert found == pinned_heads.Kept(None, None, {}, broken=True, unread=found.unread)
+        assert found == pinned_heads.PinnedRun(None, None, {}, broken=True, unread=found.unread)
     assert files is pinned_heads.files
     assert heads.read("run-1") == before

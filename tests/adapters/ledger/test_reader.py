@@ -9,6 +9,7 @@ import os
 import pytest
 
 from flow.adapters.chain import event_log
+from flow.adapters.chain.run_record import RunRecord
 from flow.adapters.fs import files
 from flow.adapters.ledger import reader as ledger_reader
 from flow.core.evidence.model import APPROVER, EVALUATOR
@@ -29,7 +30,7 @@ def root(tmp_path):
 
 @pytest.fixture
 def reader(root):
-    return ledger_reader.FileRecords(root)
+    return ledger_reader.FileRecords(scene.session(root))
 
 
 def record(root, evidence_id="evidence-ac1-eval-1", data=b"printed", **body):
@@ -117,14 +118,14 @@ def test_goal_ids_are_listed_without_reading_them(root, reader):
     for name in ("UPPER.goal.yaml", "x.yaml", ".hidden.goal.yaml", "-x.goal.yaml", "a.b.goal.yaml"):
         put(root, f".flow/goals/{name}", b"")
     assert reader.goal_ids() == ("broken", GOAL)
-    assert ledger_reader.FileRecords(root + "/.decisions").goal_ids() == ()
+    assert ledger_reader.FileRecords(RunRecord(root + "/.decisions")).goal_ids() == ()
 
 
 def test_many_goals(tmp_path):
     (tmp_path / ".flow/goals").mkdir(parents=True)
     for n in range(3000):
         (tmp_path / f".flow/goals/g{n}.goal.yaml").touch()
-    assert len(ledger_reader.FileRecords(str(tmp_path)).goal_ids()) == 3000
+    assert len(ledger_reader.FileRecords(RunRecord(str(tmp_path))).goal_ids()) == 3000
 
 
 # --- evidence ------------------------------------------------------------------------------------

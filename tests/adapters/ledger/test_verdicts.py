@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from flow.adapters.chain.run_record import RunRecord
 from flow.adapters.ledger import verdicts
 from flow.core.decision.verdict import Verdict
 from flow.errors import ContractError, InputError, RefusedError
@@ -21,7 +22,7 @@ def root(tmp_path):
 
 
 def write(root, document, **more):
-    return verdicts.write_verdict(root, "r1", document, now=NOW, **more)
+    return verdicts.write_verdict(RunRecord(root).run("r1"), document, now=NOW, **more)
 
 
 def stored(tmp_path):
@@ -118,7 +119,7 @@ def test_long_texts_are_cut_at_characters_with_the_mark(root, tmp_path, key, lim
 @pytest.mark.parametrize("run_id", ["", "..", "a/b", "../x", ".x", "a..b", "x\n", "x" * 129])
 def test_path_shaped_run_ids(root, tmp_path, run_id):
     with pytest.raises(InputError):
-        verdicts.write_verdict(root, run_id, GOOD, now=NOW)
+        verdicts.write_verdict(RunRecord(root).run(run_id), GOOD, now=NOW)
     assert list(tmp_path.iterdir()) == []
 
 

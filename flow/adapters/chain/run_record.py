@@ -1,0 +1,214 @@
+"""Who vouches for the runs of a checkout: the one record that whoever writes to them is given.
+
+Only what the user's own state folder vouches for counts (SPEC 1). Whoever can write in the
+checkout can write entries that fit the chain, since it has no secret. So an entry counts only where
+the pinned head (:mod:`flow.adapters.chain.pinned_heads`) is the hash of an entry that leads back to
+it, ``prev`` by ``prev``, and is no gap in what Flow pinned; or where this very session appended
+it. The same holds for the small files of a run, by their digests.
+
+A session is a command, a stop of an agent, or a caller's checkout object. An evaluation in it::
+
+    with record.pinned_once():          # whatever is committed in here is pinned at the end
+        record.begin(goal_id)           # nothing that is recorded for the goal may be pinned
+        record.run(run_id).appended(…)  # by whatever writes evidence
+        record.settle(goal_id)          # what of it counts is known: it may be pinned
+        record.commit(run_id)           # the run's heads are to be pinned
+        record.abort(goal_id)           # what was not settled is never vouched for
+
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+
+from flow.adapters.chain import ledger_file
+from flow.adapters.chain.session_writes import RunWrites
+from flow.adapters.chain.trust_anchor import AnchoredChain
+from flow.core.chain.entries import EVIDENCE
+from flow.errors import FlowError
+from flow.startup.typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from flow.adapters.chain.pinned_heads import PinnedHeads, PinnedRun
+    from flow.core.chain.entries import Entry
+    from flow.core.goal.model import Goal
+
+BEFORE = "nothing that was recorded before counts"
+
+
+class RunRecord:
+    """What Flow itself left in the runs of the checkout ``root`` (absolute path).
+
+    ``heads`` gives the user's own, and may raise :class:`FlowError` where the state folder cannot
+    be used; without it, only what this session wrote is vouched for. ``troubles`` says in words why
+    what was recorded before does not count. For one thread at a time.
+    """
+
+    def __init__(self, root: str, heads: Callable[[], PinnedHeads] | None = None) -> None:
+        self.root = root
+        self.troubles: dict[str, None] = {}
+        self.unread: FlowError | None = None
+        """Why the disk gave no answer, here or for a sidecar: then nobody knows what counts."""
+        self._heads = heads
+        self._measured: set[str] = set()
+        self._runs: dict[str, RunWrites] = {}
+        self._chains: dict[str, AnchoredChain] = {}
+        self._committed: dict[str, None] | None = None
+        """The runs to pin at the end of :meth:`pinned_once`; None outside of it."""
+
+    # --- writing -------------------------------------------------------------------------------
+
+    def run(self, run_id: str) -> RunWrites:
+        """The session's writes to a run."""
+        if run_id not in self._runs:
+            self._runs[run_id] = RunWrites(self.root, run_id, self._measured)
+        return self._runs[run_id]
+
+    def begin(self, goal_id: str) -> None:
+        """Hold back what is recorded for this goal from now on, until :meth:`settle`.
+
+        Nobody knows yet whether the files stay as they are while it is measured. A killed process
+        must not leave something that counts and that it would have discounted.
+        """
+        self._measured.add(goal_id)
+
+    def settle(self, goal_id: str) -> None:
+        """Let what was measured for this goal be pinned: what does not count was discounted."""
+        self._measured.discard(goal_id)
+        for run in self._runs.values():
+            run.settle(goal_id)
+
+    def abort(self, goal_id: str) -> None:
+        """Never vouch for what was measured for this goal and not settled."""
+        self._measured.discard(goal_id)
+        for run in self._runs.values():
+            run.abort(goal_id)
+
+    def commit(self, run_id: str) -> None:
+        """Pin the heads of a run as they are now, or at the end of :meth:`pinned_once`.
+
+        Where the state folder cannot be used, they stay behind, and what was recorded counts for
+        this session alone.
+        """
+        if self._committed is None:
+            self._pin(run_id)
+        else:
+            self._committed[run_id] = None
+
+    @contextmanager
+    def pinned_once(self) -> Iterator[None]:
+        """Pin each run that is committed in here once, at the end, however it comes to it."""
+        if self._committed is not None:
+            yield
+            return
+        self._committed = {}
+        try:
+            yield
+        finally:
+            committed, self._committed = self._committed, None
+            for run_id in committed:
+                self._pin(run_id)
+
+    def announce(self, run_id: str, name: str, data: bytes | None) -> None:
+        """Let the state folder know what a small file is about to hold; None takes that back.
+
+        Raises :class:`FlowError` where that fails: the file must not change then, since nobody
+        would vouch for the new one.
+        """
+        try:
+            heads = self._heads() if self._heads is not None else None
+        except FlowError:  # there is no folder that could be used, so none vouches for the old one
+            return
+        if heads is not None:
+            heads.announce(self.root, run_id, name, data)
+
+    def _pin(self, run_id: str) -> None:
+        try:
+            if self._heads is not None:
+                self._heads().pin(self.run(run_id))
+        except FlowError as error:
+            self._failed(error)
+
+    # --- asking --------------------------------------------------------------------------------
+
+    def entry(self, run_id: str, evidence_id: str, kind: str = EVIDENCE) -> Entry | None:
+        """The newest entry of a sidecar that is vouched for; None where there is none."""
+        own = self.run(run_id).newest(kind, evidence_id)
+        if own is not None and ledger_file.Links(self.root, run_id).get(own.hash) is not None:
+            return own
+        pinned = self._pinned(run_id)
+        if pinned is None or pinned.ledger is None:
+            return None
+        chain = self._chain(run_id, pinned)
+        entry = chain.find(kind, evidence_id)
+        if chain.parted:
+            self.troubles[f"the record of run {run_id} is not as Flow left it: {BEFORE}"] = None
+        return entry if entry is not None and not pinned.outside(entry.seq) else None
+
+    def evidence_ids(self, run_id: str, prefix: str) -> Iterator[str]:
+        """The sidecars whose ids begin so and whose entries are vouched for, the newest first."""
+        given = dict.fromkeys(self.run(run_id).evidence_ids(prefix))
+        yield from given
+        pinned = self._pinned(run_id)
+        if pinned is None or pinned.ledger is None:
+            return
+        for name, seq in self._chain(run_id, pinned).ids():
+            if name.startswith(prefix) and name not in given and not pinned.outside(seq):
+                given[name] = None
+                yield name
+
+    def file(self, run_id: str, name: str, digest: str) -> bool:
+        """Whether Flow left a small file of the run with this SHA-256."""
+        if self.run(run_id).left(name, digest):
+            return True
+        pinned = self._pinned(run_id)
+        return pinned is not None and pinned.files.get(name) == digest
+
+    def closed(self, run_id: str, goal: Goal, contract: str, at: str) -> bool:
+        """Whether a terminal transition of Flow's closed the goal then, as it is now.
+
+        Also one that was killed on its way: what it had decided a later command has carried out.
+        """
+        from flow.adapters.chain.pinned_heads import COMING
+        from flow.core.chain import closing_record
+        from flow.startup.sha import sha256
+
+        digest = sha256(closing_record.statement(goal, contract, at)).hexdigest()
+        name = f"{closing_record.FOLDER}{goal.id}"
+        return self.file(run_id, name, digest) or self.file(run_id, name + COMING, digest)
+
+    def head(self, run_id: str) -> str | None:
+        """The head of the run's chain as ``<n>:<hash>``; None where the run has no entry."""
+        entry = ledger_file.last(self.root, run_id, self.run(run_id).tail)
+        return str(entry.head) if entry is not None else None
+
+    def _chain(self, run_id: str, pinned: PinnedRun) -> AnchoredChain:
+        assert pinned.ledger is not None  # asked by both callers  # noqa: S101
+        chain = self._chains.get(run_id)
+        if chain is None or chain.head != pinned.ledger:
+            chain = self._chains[run_id] = AnchoredChain(self.root, run_id, pinned.ledger)
+        return chain
+
+    def _pinned(self, run_id: str) -> PinnedRun | None:
+        if self._heads is None:
+            return None
+        try:
+            pinned = self._heads().read(run_id)
+        except FlowError as error:
+            self._failed(error)
+            self.unread = error
+            return None
+        if pinned is None:
+            self.troubles[f"your state folder knows nothing of run {run_id}: {BEFORE}"] = None
+            return None
+        self.unread = self.unread or pinned.unread
+        if pinned.broken:
+            self.troubles[f"what your state folder keeps of run {run_id} is torn: {BEFORE}"] = None
+        return pinned
+
+    def _failed(self, error: FlowError) -> None:
+        """The state folder could not be read, or not be written."""
+        text = f"{error.faults[0]}: evidence counts only where it was recorded just now"
+        self.troubles[text] = None
