@@ -15,6 +15,7 @@ from flow.cli import evaluate
 from flow.cli.main import COMMANDS, ELSEWHERE
 from flow.cli.parsing import Parser
 from flow.core import layout
+from flow.core.decision.decide import Opinion, Silence, decide
 from flow.core.decision.verdict import CriterionResult, Verdict
 from flow.core.goal.lifecycle import TABLE
 from flow.core.setting_keys import KEYS
@@ -197,6 +198,39 @@ STOPS = {
     "all proved": "proved",
     "untrusted, waiting, unreadable": "untrusted",
 }
+
+
+JUDGES = {
+    "not asked": None,
+    "`achieved`, confidence ≥ 0.6": Opinion("achieved", 0.6),
+    "`achieved`, confidence < 0.6": Opinion("achieved", 0.59),
+    "`not_achieved`": Opinion("not_achieved", 0.9),
+    "`blocked`, with": Opinion("blocked", 0.9, blocker_type="missing_dep"),
+    "`needs_human_review`; no usable answer": Silence("no answer"),
+    "type `deterministic`": None,
+    "as it is": None,
+}
+
+
+def test_what_is_decided_is_the_table() -> None:
+    told = [row for row in rows(section("3")) if len(row) == 4 and row[0] != "candidate"]
+    for candidates, answer, status, verdict in told:
+        (judge,) = (value for words, value in JUDGES.items() if answer.startswith(words))
+        for found in re.findall(r"`(pass\+fuzzy|pass|fail|incomplete)`", candidates) or ["pass"]:
+            kind = "flow_verdict_judge" if judge and found == "pass" else "hybrid"
+            decision = decide(
+                found,
+                violation=candidates == "violation",
+                evaluator_type="deterministic" if "deterministic" in answer else kind,
+                trigger="manual",
+                judge=judge,
+                review=answer == "as it is",
+            )
+            proposed = f"`{decision.proposed}`, proposed"
+            written = proposed if decision.proposed else f"`{decision.status}`"
+            assert status.startswith(written), (candidates, answer)
+            assert verdict == f"`{decision.verdict}`", (candidates, answer)
+    assert len(told) == 10
 
 
 def test_what_continues_at_a_stop_is_the_table() -> None:
