@@ -104,7 +104,7 @@ def unresolved(text: str) -> list[str]:
     for number, page in re.findall(r"\[decision (\d+)\]\([\w./-]*?(\d{4})-", text, re.I):
         missing += [f"[decision {number}]({page}-...)"] if int(number) != int(page) else []
     for form, remedy in GONE:
-        missing += [f"{found}: {remedy}" for found in re.findall(form, text)]
+        missing += [f"{found.group()}: {remedy}" for found in re.finditer(form, text)]
     return missing
 
 

@@ -1,4 +1,4 @@
-"""What is to be debated, checked: judges, rounds, task, criteria (SPEC section 9.4)."""
+"""What is to be debated, checked: judges, rounds, task, criteria (SPEC 9.4)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scoring an execution: from the request to the stored card (SPEC section 9.3)."""
+"""Scoring an execution: from the request to the stored card (SPEC 9.3)."""
 
 from __future__ import annotations
 
