@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
+from pathlib import Path, PurePath
 
 import pytest
 
@@ -147,6 +147,31 @@ def test_references_that_lead_somewhere() -> None:
     text = "SPEC 9.4, SPEC 3, step 6, and 9.1; SPEC 10, HAZARD E64; HAZARD A and B; (SPEC 17.3)."
     assert unresolved(f"{text} ADR 33 [decision 7](0007-supervisor.md)") == []
     assert pages_in("``docs/nowhere.md``, tests/docs/a.md") == {"docs/nowhere.md"}
+
+
+MODULES = [PurePath(name) for name in tracked() if name.endswith(".py")]
+
+
+def modules_in(text: str) -> list[str]:
+    """The modules that a page names by the end of their paths: ``core/decision/decide.py``."""
+    text = re.sub(r"```.*?```", "", text, flags=re.S)
+    found = []
+    for name in re.findall(r"`([\w/.*{},-]+\.py)`", text):
+        start, _, rest = name.partition("{")
+        words, _, end = rest.partition("}")
+        found += [f"{start}{word}{end}" for word in words.split(",")]
+    return found
+
+
+MAINTAINERS = [page for page in PAGES if {"maintainers", "adr"} & set(page.parts)]
+OTHERS = {"yaml.py", "sitecustomize.py", "conftest.py"}
+"""Names of files that others bring along."""
+
+
+@pytest.mark.parametrize("page", MAINTAINERS, ids=lambda page: page.name)
+def test_the_modules_that_a_page_for_maintainers_names_exist(page: Path) -> None:
+    named = modules_in(page.read_text(encoding="utf-8"))
+    assert {name for name in named if not any(m.match(name) for m in MODULES)} <= OTHERS
 
 
 def test_every_hazard_has_one_row_and_a_test() -> None:
