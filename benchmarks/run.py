@@ -78,7 +78,7 @@ def _row(figure: scenes.Figure) -> str:
 
 
 def _description(day: str, scale: scenes.Scale) -> str:
-    from flow import __version__
+    from flow.version import __version__
 
     lines = [
         "# Benchmarks",

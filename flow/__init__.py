@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from flow.api_scorecard import scorecard as scorecard
     from flow.api_scorecard import scorecards as scorecards
     from flow.startup.typing import Any
+    from flow.version import __version__ as __version__
 
-__version__ = "0.1.0"
 _OF_API = ("Checkout", "Evidence", "FlowError", "Goal", "Verdict", "evaluate", "load_goal")
 _OF_DEBATE = ("DebateResult", "adebate", "debate")
 _OF_SCORECARDS = ("Scorecard", "ScoredDimension", "ascorecard", "scorecard", "scorecards")
@@ -72,6 +72,10 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from flow.version import __version__
+
+        return __version__
     if name in _OF_API:
         from flow import api
 

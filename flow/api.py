@@ -11,7 +11,7 @@ person may confirm with :meth:`Checkout.confirm`.
 
 from __future__ import annotations
 
-from flow.app.evaluation.evaluate import Request
+from flow.app.evaluation.values import Request
 from flow.core.decision.verdict import Verdict
 from flow.core.evidence.model import Evidence
 from flow.core.goal.model import Goal

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from flow.app.judging.debate_plan import Criteria
-    from flow.core.judging.debate.result import Held
+    from flow.core.judging.debate.state import Held
     from flow.wiring.rubrics import Backend
 
     Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]

@@ -310,8 +310,7 @@ def _failed(line: str) -> Answer:
 
 
 def _line(error: FlowError) -> str:
-    from flow.core.decision.explain import visible
-    from flow.core.decision.verdict import clip
+    from flow.core.text.display import clip, visible
 
     return clip(visible("; ".join(str(error).split("\n"))), 1000)
 

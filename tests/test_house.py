@@ -35,7 +35,7 @@ def test_dependencies_have_a_lower_bound_and_nothing_else() -> None:
 def test_the_manifest_of_the_plugin_has_the_packages_version() -> None:
     manifest = json.loads(Path(f"{ROOT}/.claude-plugin/plugin.json").read_text("utf-8"))
     assert manifest["version"] == flow.__version__
-    assert PROJECT["tool"]["hatch"]["version"]["path"] == "flow/__init__.py"
+    assert PROJECT["tool"]["hatch"]["version"]["path"] == "flow/version.py"
 
 
 @pytest.mark.needs_tool("claude")

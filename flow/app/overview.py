@@ -5,16 +5,16 @@ from __future__ import annotations
 from flow.app.evaluation.current_files import Present
 from flow.app.transitions import closing as transitions_closing
 from flow.core import layout
-from flow.core.decision import explain
 from flow.core.goal.lifecycle import TERMINAL
+from flow.core.text import display
 from flow.errors import FlowError, InputError, StateError
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from flow.app.evaluation.values import Desk
     from flow.app.ports import LoadedGoal, Records, TakeSnapshot
-    from flow.app.transitions.closing import Desk
     from flow.core.boundary.rules import Baseline, Deciding, Snapshot
     from flow.core.evidence.freshness import Freshness
     from flow.core.evidence.model import Evidence
@@ -36,7 +36,7 @@ def choose(goals: Sequence[Goal], branch: str | None) -> Goal:
     drafts = [g for g in open_ones if g.status == "draft" and g.created_at > ended]
     active = [g for g in begun if g.status == "active"]
     found = active or begun or drafts or [g for g in here if g.status in TERMINAL]
-    label = explain.visible(branch or "this checkout")
+    label = display.visible(branch or "this checkout")
     if not found:
         raise InputError(
             f"no goal belongs to {label}",
@@ -46,7 +46,7 @@ def choose(goals: Sequence[Goal], branch: str | None) -> Goal:
         )
     if len(found) > 1 and found[0].status not in TERMINAL:
         raise StateError(
-            f"several goals belong to {label}: {explain.names([g.id for g in found])}",
+            f"several goals belong to {label}: {display.names([g.id for g in found])}",
             key="ID",
             remedy="name one of them",
         )
@@ -197,7 +197,7 @@ def next_step(
     waiting = _left_to_a_person(goal)
     if waiting:
         return (
-            f"{explain.names(waiting)}: flow goal approve {goal.id} {waiting[0]} --by NAME "
+            f"{display.names(waiting)}: flow goal approve {goal.id} {waiting[0]} --by NAME "
             f"--note TEXT, then flow goal evaluate {goal.id}"
         )
     return f"flow goal evaluate {goal.id}"

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 
-from flow.app.evaluation.evaluate import Request
-from flow.app.evaluation.measure import Quiet
+from flow.app.evaluation.values import Quiet, Request
 from flow.cli.parsing import Command, goal_argument, listed, seconds, usage_error, whole
 from flow.core.goal import ids
 from flow.errors import FlowError, InputError
@@ -15,7 +14,7 @@ from flow.wiring import Checkout
 if TYPE_CHECKING:
     import argparse
 
-    from flow.app.evaluation.measure import Listener
+    from flow.app.evaluation.values import Listener
     from flow.app.transitions.closing import Closed
     from flow.cli.output import Output
     from flow.core.decision.verdict import ProposedTransition, Verdict

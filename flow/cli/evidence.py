@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from flow.cli.evidence_verify import HEAD, VERIFY
 from flow.cli.parsing import Command, goal_argument, plain, usage_error
-from flow.core.decision import explain
 from flow.core.goal import ids
+from flow.core.text import display
 from flow.errors import InputError
 from flow.startup.typing import TYPE_CHECKING
 from flow.wiring import Checkout
@@ -37,7 +37,7 @@ def _record(args: argparse.Namespace, out: Output) -> int:
     path, warnings = Checkout().record_evidence(run_id, data, args.evidence_file, args.raw_output)
     out.result(
         {"run_id": run_id, "path": path, "warnings": list(warnings)},
-        [f"recorded {explain.visible(path)}"],
+        [f"recorded {display.visible(path)}"],
     )
     out.warn(warnings)
     return 0

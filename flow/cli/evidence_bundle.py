@@ -85,7 +85,7 @@ def _row(statement: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _lines(document: Mapping[str, Any], out: Output) -> list[str]:
-    from flow.core.decision.explain import visible
+    from flow.core.text.display import visible
 
     status = f" ({document['status']})" if document["status"] else ""
     lines = [f"goal        {document['goal_id'] or 'unknown'}{status}"]

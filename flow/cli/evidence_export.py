@@ -7,7 +7,7 @@ import os
 
 from flow.cli.parsing import usage_error
 from flow.cli.written import refuse_own, write_out
-from flow.core.decision.explain import visible
+from flow.core.text.display import visible
 from flow.startup.typing import TYPE_CHECKING, Any
 from flow.wiring.exporting import Exporting, key_signer, signer
 

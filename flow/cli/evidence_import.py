@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from flow.app.overview import fresh_fields
 from flow.cli.parsing import listed
-from flow.core.decision.explain import visible
 from flow.core.evidence.imported import FORMATS
+from flow.core.text.display import visible
 from flow.startup.typing import TYPE_CHECKING
 from flow.wiring.importing import Importing
 

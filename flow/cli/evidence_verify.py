@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from flow.cli.parsing import Command, plain, usage_error, yes_argument
 from flow.core.chain.entries import TRAILER
-from flow.core.decision import explain
 from flow.core.goal import ids
+from flow.core.text import display
 from flow.startup.typing import TYPE_CHECKING
 from flow.wiring.verifying import Verifying
 
@@ -90,7 +90,7 @@ def _forget(checkout: Verifying, run_id: str, args: argparse.Namespace, out: Out
         how=f"flow evidence verify {run_id} --forget --yes",
     )
     path = checkout.forget_head(run_id)
-    out.result({"run_id": run_id, "forgotten": path}, [f"forgot {explain.visible(path)}"])
+    out.result({"run_id": run_id, "forgotten": path}, [f"forgot {display.visible(path)}"])
     return 0
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from flow.cli.parsing import Command, goal_argument, yes_argument
-from flow.core.decision import explain
 from flow.core.goal import ids
+from flow.core.text import display
 from flow.startup.typing import TYPE_CHECKING
 from flow.wiring.amending import Amending
 
@@ -57,7 +57,7 @@ def _amend(args: argparse.Namespace, out: Output) -> int:
         {**document, "amended": True, "starts_anew": anew, "next": next_step},
         [
             f"goal {goal_id} is amended ({plan.kind}): {_counted(plan)}",
-            *([f"starts anew: {explain.names(anew)}"] if anew else []),
+            *([f"starts anew: {display.names(anew)}"] if anew else []),
             f"next: {next_step}",
         ],
     )

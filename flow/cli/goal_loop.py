@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from flow.cli.parsing import Command, goal_argument, seconds
-from flow.core.decision import explain
+from flow.core.text import display
 from flow.errors import InputError, PersonNeeded
 from flow.startup.typing import TYPE_CHECKING
 from flow.wiring import Checkout
@@ -84,7 +84,7 @@ def _wait(args: argparse.Namespace, out: Output) -> int:
     then = f"flow goal evaluate {goal.id}" if there else f"flow goal resume {goal.id}"
     out.result(
         {"goal_id": goal.id, "status": goal.status, "there": there, "reason": words, "next": then},
-        [f"goal {goal.id} is {goal.status}: {explain.visible(words)}", f"next: {then}"],
+        [f"goal {goal.id} is {goal.status}: {display.visible(words)}", f"next: {then}"],
     )
     return 0
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from flow.cli.parsing import Command, goal_argument, yes_argument
-from flow.core.decision import explain
 from flow.core.goal.lifecycle import check_move
+from flow.core.text import display
 from flow.startup.typing import TYPE_CHECKING
 from flow.wiring import Checkout
 
@@ -56,7 +56,7 @@ def _confirm(args: argparse.Namespace, out: Output) -> int:
     closed = checkout.confirm(args.ID, proposal, args.reason, "flow goal confirm")
     out.result(
         closed.to_document(),
-        [f"goal {closed.goal_id} is {closed.status}: {explain.visible(closed.reason)}"],
+        [f"goal {closed.goal_id} is {closed.status}: {display.visible(closed.reason)}"],
     )
     return 0
 
@@ -105,7 +105,7 @@ def _approve(args: argparse.Namespace, out: Output) -> int:
     out.result(
         document,
         [
-            f"{explain.visible(args.AC)} of goal {goal.id} is approved",
+            f"{display.visible(args.AC)} of goal {goal.id} is approved",
             f"evidence: {path}",
             f"next: flow goal evaluate {goal.id}",
         ],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flow.cli.parsing import Command, plain, usage_error, whole
-from flow.core.decision import explain
+from flow.core.text import display
 from flow.startup.typing import TYPE_CHECKING
 from flow.wiring import Checkout
 
@@ -35,7 +35,7 @@ def _record(args: argparse.Namespace, out: Output) -> int:
     path = Checkout().journal_record(args.issue, args.type, metadata_from_pairs(pairs))
     out.result(
         {"issue": args.issue, "type": args.type, "path": path},
-        [f"recorded in {explain.visible(path)}"],
+        [f"recorded in {display.visible(path)}"],
     )
     return 0
 

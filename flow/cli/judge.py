@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flow.cli.parsing import Command, usage_error, whole
-from flow.core.decision import explain
+from flow.core.text import display
 from flow.errors import NoUsableAnswer
 from flow.startup.typing import TYPE_CHECKING, Any
 
@@ -155,7 +155,7 @@ def _calibrate(args: argparse.Namespace, out: Output) -> int:
         tried=tried,
     )
     silent = len(document["no_answer"])
-    lines = [f"judge {explain.visible(document['judge'])}: {document['labels']} labels"]
+    lines = [f"judge {display.visible(document['judge'])}: {document['labels']} labels"]
     lines += judgement.calibration(document)
     if silent:
         lines.append(

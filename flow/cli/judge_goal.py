@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flow.core.decision.decide import Opinion
-from flow.core.decision.explain import visible
+from flow.core.text.display import visible
 from flow.errors import PersonNeeded
 from flow.startup.typing import TYPE_CHECKING, Any
 from flow.wiring import Checkout
@@ -11,7 +11,7 @@ from flow.wiring import Checkout
 if TYPE_CHECKING:
     import argparse
 
-    from flow.app.evaluation.evaluate import JudgeCase
+    from flow.app.evaluation.values import JudgeCase
     from flow.cli.output import Output
     from flow.core.decision.decide import Silence
 

@@ -84,7 +84,7 @@ def _run(words: Sequence[str], out: Output) -> int:
     if words[0] in ("-h", "--help", "help"):
         return _help(out, "flow COMMAND", _DESCRIPTION, {**COMMANDS, **ELSEWHERE})
     if words[0] in ("-V", "--version"):
-        from flow import __version__
+        from flow.version import __version__
 
         out.result({"version": __version__}, [f"flow {__version__}"])
         return 0

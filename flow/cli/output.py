@@ -7,7 +7,7 @@ import os
 import sys
 
 from flow.adapters.process.speaker import is_terminal
-from flow.core.decision.explain import visible
+from flow.core.text.display import visible
 from flow.errors import ALL, PersonNeeded, StorageError, cut_list
 from flow.startup.typing import TYPE_CHECKING, Any, TextIO
 

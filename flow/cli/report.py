@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flow.cli.parsing import Command, goal_argument
 from flow.cli.written import write_out
-from flow.core.decision import explain
+from flow.core.text import display
 from flow.startup.typing import TYPE_CHECKING
 from flow.wiring import Checkout
 
@@ -31,7 +31,7 @@ def _run(args: argparse.Namespace, out: Output) -> int:
             out.text(page(document))
         return 0
     write_out(args.output, page(document), "page", off_limits=checkout.off_limits())
-    out.result({**document, "output": args.output}, [f"wrote {explain.visible(args.output)}"])
+    out.result({**document, "output": args.output}, [f"wrote {display.visible(args.output)}"])
     return 0
 
 

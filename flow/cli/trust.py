@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from flow.cli.parsing import Command, goal_argument, nothing, usage_error, yes_argument
-from flow.core.decision import explain
 from flow.core.goal import ids
+from flow.core.text import display
 from flow.errors import PersonNeeded
 from flow.startup.typing import TYPE_CHECKING
 from flow.wiring import Checkout
@@ -54,7 +54,7 @@ def _record(args: argparse.Namespace, out: Output) -> int:
         "was_trusted": trusted,
     }
     if trusted:
-        out.result(document, [f"{explain.visible(name)} is trusted already: {why}"])
+        out.result(document, [f"{display.visible(name)} is trusted already: {why}"])
         return 0
     out.say(
         f"what differs in the contract of {name} from what was trusted last (all, if nothing was):",
@@ -67,7 +67,7 @@ def _record(args: argparse.Namespace, out: Output) -> int:
         how=f"flow trust record {goal_id or f'--goal-file {goal_file}'} --yes",
     )
     recorded = checkout.trust_record(goal_id, goal_file, how="flow trust record")
-    shown = explain.visible(name)
+    shown = display.visible(name)
     out.result({**document, "digest": recorded}, [f"{shown} is trusted (contract {recorded[:12]})"])
     return 0
 
@@ -80,7 +80,7 @@ def _check(args: argparse.Namespace, out: Output) -> int:
     word = "is trusted" if trusted else "is not trusted"
     out.result(
         {"goal": name, "trusted": trusted, "why": why, "digest": digest},
-        [f"{explain.visible(name)} {word}: {why}", f"contract {digest}"],
+        [f"{display.visible(name)} {word}: {why}", f"contract {digest}"],
     )
     return 0 if trusted else UNTRUSTED
 

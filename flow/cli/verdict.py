@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from flow.cli.parsing import Command, goal_argument, usage_error
-from flow.core.decision import explain
 from flow.core.goal import ids
+from flow.core.text import display
 from flow.errors import FlowError, InputError
 from flow.startup.typing import TYPE_CHECKING
 from flow.wiring import Checkout
@@ -31,7 +31,7 @@ def _record(args: argparse.Namespace, out: Output) -> int:
     path, warnings, _ = Checkout().record_verdict(document, run_id, None)
     out.result(
         {"run_id": run_id, "path": path, "warnings": list(warnings)},
-        [f"recorded {explain.visible(path)}"],
+        [f"recorded {display.visible(path)}"],
     )
     out.warn(warnings)
     return 0

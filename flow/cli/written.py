@@ -50,7 +50,7 @@ def refuse_own(path: str, off_limits: Iterable[str]) -> None:
     ``off_limits`` are the paths of such folders, which need not exist; every ``.git`` and
     ``.flow``, and every git directory, is one as well. It counts where the file would really lie.
     """
-    from flow.core.decision.explain import visible
+    from flow.core.text.display import visible
 
     try:
         folder, name = os.path.split(path)

@@ -33,6 +33,12 @@ TEMP_DIGITS = 18
 """Hexadecimal digits after it, where the file is to become another in the same folder."""
 
 
+OUTPUT_LIMIT = 1 << 30
+"""Bytes: the largest output that Flow records."""
+BASELINE_LIMIT = 16 << 20
+"""Bytes: the largest ``baseline.json``; about 140,000 paths."""
+
+
 def goal_file(goal_id: str) -> str:
     """The goal's contract and status."""
     return f"{GOALS}/{goal_id}{GOAL_SUFFIX}"

@@ -100,9 +100,9 @@ def visible(line: str) -> str:
     """One line without control characters."""
     if line.isascii() and line.isprintable():
         return line  # the usual case, without loading anything
-    from flow.core.decision import explain
+    from flow.core.text import display
 
-    return explain.visible(line)
+    return display.visible(line)
 
 
 def write(stream: Any, text: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flow.core.decision.explain import visible
+from flow.core.text.display import visible
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from unicodedata import category, combining, east_asian_width, normalize
 
-from flow.core.decision.explain import visible
+from flow.core.text.display import visible
 
 MOST_MARKS = 2
 """Combining marks that stay on one character: a pile of them would cover other lines."""

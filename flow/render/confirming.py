@@ -8,8 +8,7 @@ from __future__ import annotations
 import textwrap
 
 from flow.core.decision.confirming import names_proposal
-from flow.core.decision.explain import names, visible
-from flow.core.decision.verdict import clip
+from flow.core.text.display import clip, names, visible
 from flow.errors import cut_list
 from flow.startup.typing import TYPE_CHECKING
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from flow.core.decision.explain import names, visible
 from flow.core.judging.common.numbers import apart
 from flow.core.judging.debate.model import OVERALL_LIMIT
+from flow.core.text.display import names, visible
 from flow.render.progress import MARKS, PLAIN_MARKS, can_show, fit, write
 from flow.render.progress import seconds as duration
 from flow.startup.typing import TYPE_CHECKING

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from html import escape
 
-from flow.core.decision.explain import visible
+from flow.core.text.display import visible
 from flow.errors import PATHS, cut_list
 from flow.render.text import paused
 from flow.startup.typing import TYPE_CHECKING, Any

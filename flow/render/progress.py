@@ -1,6 +1,6 @@
 """Progress while commands run: a live block at a terminal, plain lines anywhere else.
 
-Implements :class:`flow.app.evaluation.measure.Listener`. Rendering is a function of what is known
+Implements :class:`flow.app.evaluation.values.Listener`. Rendering is a function of what is known
 and the time, so that it can be tested without either a terminal or a clock; only :class:`Live` and
 :class:`Lines` write.
 """
@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import unicodedata
 
-from flow.core.decision.explain import visible
+from flow.core.text.display import visible
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from flow.app.evaluation.measure import Listener
+    from flow.app.evaluation.values import Listener
     from flow.app.ports import Check, CheckResult
     from flow.startup.typing import TextIO
 

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import json
 
-from flow.core.decision.explain import names, visible
-from flow.core.decision.verdict import clip
 from flow.core.evidence.freshness import WORDS
+from flow.core.text.display import clip, names, visible
 from flow.errors import ALL, FEW, PATHS, cut_list, more_than
 from flow.startup.typing import TYPE_CHECKING, Any
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flow.core.decision.explain import names, visible
+from flow.core.text.display import names, visible
 from flow.errors import PATHS, cut_list, more_than
 from flow.render.text import STYLE, field, open_first, show, table
 from flow.startup.typing import TYPE_CHECKING, Any

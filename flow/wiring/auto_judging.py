@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 
-from flow.core.decision.explain import names
+from flow.core.text.display import names
 from flow.errors import FlowError, InputError, LockTimeout, NoUsableAnswer, StateError
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -237,7 +237,6 @@ def _failure(skill: str, error: FlowError) -> str:
 
 
 def _line(error: FlowError) -> str:
-    from flow.core.decision.explain import visible
-    from flow.core.decision.verdict import clip
+    from flow.core.text.display import clip, visible
 
     return clip(visible("; ".join(str(error).split("\n"))), 1000)

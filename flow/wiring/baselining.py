@@ -6,6 +6,7 @@ import os
 from contextlib import contextmanager
 from functools import partial
 
+from flow.app.evaluation.values import Order
 from flow.core import layout
 from flow.core.goal import ids
 from flow.errors import FlowError, PersonNeeded, StateError
@@ -16,8 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from flow.adapters.baseline.links import Links
-    from flow.app.evaluation.measure import Listener
-    from flow.app.evaluation.red_first import Bench, Found
+    from flow.app.evaluation.values import Bench, Found, Listener
     from flow.app.ports import RunChecks
     from flow.core.evidence.red_first import BaseRun
     from flow.core.goal.model import Criterion, Goal
@@ -41,7 +41,7 @@ def bench(parts: Evaluating, listener: Listener) -> Bench:
     """What running commands on the base commit works with."""
     from flow.adapters.chain import event_log
     from flow.adapters.fs import clock
-    from flow.app.evaluation.red_first import Bench
+    from flow.app.evaluation.values import Bench
 
     def note(run_id: str, goal_id: str, event: Mapping[str, Any]) -> None:
         fields = dict(event)
@@ -140,7 +140,7 @@ def baseline(
             remedy=f"read the contract, then: flow trust record {goal.id}",
         )
     settings = parts.settings.settings
-    order = red_first.Order(
+    order = Order(
         goal,
         loaded.contract,
         goal.run_id,

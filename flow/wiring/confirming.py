@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from flow.app.evaluation.values import ProofLook
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def proof_now(parts: Parts, goal_id: str) -> dict[str, Any] | None:
     baseline = parts._baseline(goal, goal.run_id).baseline
     snapshot = parts._snapshot(baseline, parts._denied(goal), None)
     files = proofs.files_now(goal, baseline, snapshot, parts.proof_disk)
-    look = proofs.ProofLook(files)
+    look = ProofLook(files)
     return proofs.change(look, goal, baseline, parts.proof_disk).to_document(listed=None)
 
 

@@ -27,8 +27,8 @@ class Creating(Parts):
         """The YAML text of a new goal from the command line's words."""
         from flow.adapters.contracts import formats
         from flow.adapters.fs import clock
-        from flow.core.decision.explain import visible
         from flow.core.goal.draft import new_document
+        from flow.core.text.display import visible
 
         old = self.load(from_goal).goal.document if from_goal is not None else None
         document = new_document(

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from flow.app.judging.debate import Watcher
     from flow.app.judging.debate_plan import Criteria
     from flow.app.judging.port import AskJudge
-    from flow.core.judging.debate.result import Held
+    from flow.core.judging.debate.state import Held
     from flow.core.untrusted.fences import Part
     from flow.wiring.rubrics import Backend
 

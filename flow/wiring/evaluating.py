@@ -16,10 +16,7 @@ if TYPE_CHECKING:
 
     from flow.adapters.attribution.attribute import Attributor
     from flow.adapters.chain.run_record import RunRecord
-    from flow.app.evaluation.evaluate import Evaluated, JudgeCase, Request
-    from flow.app.evaluation.measure import Listener
-    from flow.app.evaluation.observing import Known
-    from flow.app.evaluation.red_first import Bench
+    from flow.app.evaluation.values import Bench, Evaluated, JudgeCase, Known, Listener, Request
     from flow.app.ports import Check, LoadedGoal, RawOutput, Seen, TurnLedger, Watch
     from flow.app.transitions.closing import Closed
     from flow.app.transitions.create import Rebase
@@ -127,8 +124,8 @@ class Evaluating(Parts):
         ``seconds_left`` bounds the whole: another evaluation is waited for no longer than that.
         """
         from flow.adapters.fs import clock
-        from flow.app.evaluation.evaluate import Limits, Tools, examine
-        from flow.app.evaluation.measure import Quiet
+        from flow.app.evaluation.evaluate import examine
+        from flow.app.evaluation.values import Limits, Quiet, Tools
 
         ids.goal_id(request.goal_id)
         if trust_digest is not None:

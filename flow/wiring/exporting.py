@@ -48,10 +48,11 @@ class Exporting(Reading):
 
         from flow.adapters.chain import event_log
         from flow.adapters.fs import files
-        from flow.adapters.ledger.reader import OUTPUT_LIMIT, rubric_digests
+        from flow.adapters.ledger.reader import rubric_digests
         from flow.app.exchange import export as exchange_export
         from flow.app.exchange.envelopes import Envelope
         from flow.core.evidence import attestation
+        from flow.core.layout import OUTPUT_LIMIT
 
         self.ledger.finish(ids.goal_id(goal_id))
         loaded = self.load(goal_id)
@@ -107,7 +108,8 @@ class Exporting(Reading):
 
     def tree_now(self, loaded: LoadedGoal, run_id: str) -> str | None:
         """The digest of the files as they are; None where git cannot say."""
-        from flow.app.evaluation.observing import deciding, subject_of
+        from flow.app.evaluation.goal_rules import deciding
+        from flow.app.evaluation.observing import subject_of
 
         goal = loaded.goal
         baseline = self._baseline(goal, run_id).baseline
@@ -121,7 +123,7 @@ class Exporting(Reading):
         """
         from flow.adapters.worktree.commit import commit_tree
         from flow.adapters.worktree.guards import guards
-        from flow.app.evaluation.observing import own_files
+        from flow.app.evaluation.goal_rules import own_files
         from flow.core.boundary.rules import with_guards, with_submodules
 
         baseline = self._baseline(goal, run_id).baseline

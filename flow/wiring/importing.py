@@ -134,7 +134,7 @@ class Importing(Exporting):
     def _masked(self, report: Report) -> Report:
         """The report without secrets in what it quotes."""
         from flow.adapters.process.redaction import masked_text
-        from flow.core.decision.explain import visible
+        from flow.core.text.display import visible
 
         def clean(text: str | None) -> str | None:
             return None if text is None else visible(masked_text(text, self.environ))

@@ -14,10 +14,11 @@ from flow.adapters.judges.choose import choose
 from flow.adapters.process.redaction import masked_text
 from flow.adapters.rubrics.rubric_files import find
 from flow.adapters.user_state.judge_labels import LabelBook
-from flow.app.evaluation.measure import Quiet
+from flow.app.evaluation.values import Quiet
 from flow.app.judging import bundle as judging_bundle
 from flow.app.judging import goal as judging_goal
-from flow.app.judging.bundle import Raw, Sources, journals
+from flow.app.judging.bundle import Sources, journals
+from flow.app.judging.changed_files import Raw
 from flow.app.judging.delegated import hear
 from flow.app.judging.records import Keep
 from flow.app.ports import RawOutput
@@ -30,8 +31,7 @@ from flow.startup.typing import TYPE_CHECKING, NamedTuple
 from flow.wiring.judging_delegated import Delegation
 
 if TYPE_CHECKING:
-    from flow.app.evaluation.evaluate import JudgeCase
-    from flow.app.evaluation.measure import Listener
+    from flow.app.evaluation.values import JudgeCase, Listener
     from flow.app.judging.port import AskJudge, NoAnswer
     from flow.core.decision.decide import Opinion, Silence
     from flow.core.goal.model import Goal

@@ -16,11 +16,11 @@ from flow.wiring import debates, scorecards
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from flow.app.judging.bundle import EvidenceFiles
+    from flow.app.judging.changed_files import EvidenceFiles
     from flow.app.judging.debate_plan import DebatePlan
     from flow.app.judging.port import AskJudge, NoAnswer
     from flow.app.judging.scoring import ScoredCard, ScoreRequest
-    from flow.core.judging.debate.result import Held
+    from flow.core.judging.debate.state import Held
     from flow.core.transcript.model import Transcript
     from flow.wiring.parts import Parts
 

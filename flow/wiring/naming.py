@@ -14,7 +14,7 @@ from flow.startup.typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from flow.app.evaluation.evaluate import Request
+    from flow.app.evaluation.values import Request
     from flow.app.ports import LoadedGoal
     from flow.wiring.evaluating import Evaluating
 

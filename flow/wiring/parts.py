@@ -22,9 +22,8 @@ if TYPE_CHECKING:
     from flow.adapters.user_state.settings import LoadedSettings
     from flow.adapters.user_state.trust import TrustLedger
     from flow.adapters.user_state.written_files import OwnRecord
-    from flow.app.evaluation.observing import Known
+    from flow.app.evaluation.values import Desk, Known
     from flow.app.ports import LoadedGoal, ProofDisk
-    from flow.app.transitions.closing import Desk
     from flow.core.boundary.rules import Baseline, Change, Deciding, Snapshot
     from flow.core.evidence.proof import LineCount, ProofFile
     from flow.core.evidence.proof_words import Watched
@@ -398,7 +397,7 @@ class Parts:
     def _desk(self) -> Desk:
         """What a person's command works at; it is in no hurry, so it locks with ``filelock``."""
         from flow.adapters.fs import clock
-        from flow.app.transitions.closing import Desk
+        from flow.app.evaluation.values import Desk
 
         return Desk(
             records=self.records,
@@ -504,7 +503,7 @@ class Parts:
 
     def _baseline(self, goal: Goal, run_id: str) -> Known:
         """The run's baseline, else the goal's own run's, else what the pinned commit tells."""
-        from flow.app.evaluation.observing import Known
+        from flow.app.evaluation.values import Known
 
         for known in dict.fromkeys((run_id, goal.run_id)):
             found = self.pinned(known) if known else None
@@ -576,6 +575,6 @@ class _Unhurried:
 
 def version() -> str:
     """Flow's own version."""
-    from flow import __version__
+    from flow.version import __version__
 
     return __version__

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from flow.app.evaluation.current_files import Present
+    from flow.app.evaluation.values import Desk
     from flow.app.ports import LoadedGoal
-    from flow.app.transitions.closing import Desk
     from flow.core.evidence.freshness import Freshness
     from flow.core.evidence.model import Evidence
     from flow.core.goal.model import Goal

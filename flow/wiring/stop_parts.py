@@ -6,14 +6,14 @@ from contextlib import suppress
 from itertools import islice
 
 from flow.core import layout
-from flow.core.decision.verdict import clip
+from flow.core.text.display import clip
 from flow.errors import FlowError
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from flow.app.evaluation.evaluate import Evaluated
+    from flow.app.evaluation.values import Evaluated
     from flow.core.decision.verdict import Verdict
     from flow.core.goal.model import Criterion, Goal
     from flow.core.stop.lost_goals import SessionNotes

@@ -109,7 +109,7 @@ def repository(folder: str, environ: Mapping[str, str], session: str | None) -> 
 def left_behind(checkout: Reading, session: str | None) -> list[str]:
     """A word, once, about the goals of another checkout in which the session was kept working."""
     from flow.adapters.user_state import checkouts
-    from flow.core.decision import explain
+    from flow.core.text import display
 
     try:
         top = checkouts.worked_in(checkout.state_dir, session)
@@ -125,7 +125,7 @@ def left_behind(checkout: Reading, session: str | None) -> list[str]:
         there.keep_session(session, notes._replace(told=told))
     except FlowError:
         return []
-    names, place = explain.names(news, 5), explain.visible(top)
+    names, place = display.names(news, 5), display.visible(top)
     return [f"goal {names} of {place} is not judged while the session is elsewhere"]
 
 

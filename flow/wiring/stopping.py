@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 
 from flow.core import layout
-from flow.core.decision import explain
+from flow.core.text import display
 from flow.errors import FlowError, InputError, StateError
 from flow.startup.typing import TYPE_CHECKING, Any
 from flow.wiring.evaluating import Evaluating
@@ -14,7 +14,7 @@ from flow.wiring.reading import Reading
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from flow.app.evaluation.evaluate import Evaluated
+    from flow.app.evaluation.values import Evaluated
     from flow.app.stop.tools import Host
     from flow.core.goal.model import Goal
     from flow.core.stop.hosts import Answer, StopEvent
@@ -79,7 +79,7 @@ class Stopping(Reading, Evaluating):
             return said
         told = {**notes.told, **dict.fromkeys(left, why)}
         sessions.keep(session, notes._replace(told=told, judging=False))
-        return [*said, f"goal {explain.names(news, 5)}: not judged any more, since {why}"]
+        return [*said, f"goal {display.names(news, 5)}: not judged any more, since {why}"]
 
     def stop(self, event: StopEvent, host: Host, seconds_left: Callable[[], float]) -> Answer:
         """Decide about one stop of an agent. Raises :class:`FlowError`."""
@@ -172,7 +172,7 @@ class Stopping(Reading, Evaluating):
         known = self.checkout_notes.read().goals.get(ids.goal_id(goal_id))
         if known is None or not self.checkout_notes.forget(goal_id):
             raise InputError(
-                f"no goal {goal_id} is remembered of {explain.visible(self.top)}",
+                f"no goal {goal_id} is remembered of {display.visible(self.top)}",
                 code="not_found",
                 key="goal id",
                 value=goal_id,
@@ -261,7 +261,7 @@ class Stopping(Reading, Evaluating):
         runner(
             [check], jobs=1, started=lambda _: None, ended=lambda _, result: found.append(result)
         )
-        shown = explain.visible(until)[:200]
+        shown = display.visible(until)[:200]
         if found[0].outcome == "passed":
             return True, f"what it waited for is there: {shown}"
         return False, f"not there yet ({found[0].result}): {shown}"

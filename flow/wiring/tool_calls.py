@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 
-from flow.core.decision.explain import visible
+from flow.core.text.display import visible
 from flow.core.tool_calls.questions import more_than_confirm, question, unknown_goal
 from flow.core.tool_calls.rules import (
     ONLY_BESIDE_ACTIVE,

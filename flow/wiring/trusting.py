@@ -9,7 +9,7 @@ from flow.wiring.reading import Reading
 
 if TYPE_CHECKING:
     from flow.app.ports import LoadedGoal
-    from flow.core.goal.amendment import Change
+    from flow.core.amendment.changes import Change
 
 
 class Trusting(Reading):
@@ -47,15 +47,15 @@ class Trusting(Reading):
         self, goal_id: str | None = None, goal_file: str | None = None
     ) -> list[str]:
         """What changed since the contract was trusted last, for a person to read."""
+        from flow.core.amendment.trust_diff import difference
         from flow.core.goal.model import contract
-        from flow.core.goal.trust_diff import difference
 
         goal = self._named(goal_id, goal_file).goal
         return difference(self.trust_ledger.recorded_contract(goal.id), contract(goal.document))
 
     def trust_changes(self, goal_id: str | None, goal_file: str | None) -> tuple[Change, ...]:
         """What changed since then, each with its class; nothing where nothing was trusted yet."""
-        from flow.core.goal.amendment import changes
+        from flow.core.amendment.changes import changes
         from flow.core.goal.model import contract
 
         goal = self._named(goal_id, goal_file).goal

@@ -79,7 +79,7 @@ class Verifying(Reading):
     def _silent(self, asked: Heads, ref: str) -> list[str]:
         """Why a comparison with what a ref says may not show what it seems to."""
         from flow.adapters.git import repository
-        from flow.core.decision.explain import visible
+        from flow.core.text.display import visible
 
         found = []
         if not asked.runs and not asked.commits:

@@ -11,9 +11,7 @@ import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
-from flow.app.evaluation.evaluate import Limits, Tools
-from flow.app.evaluation.measure import Listener, Quiet
-from flow.app.evaluation.observing import Known
+from flow.app.evaluation.values import Desk, Known, Limits, Listener, Quiet, Tools
 from flow.app.ports import (
     Approval,
     Artifact,
@@ -27,7 +25,6 @@ from flow.app.ports import (
     Seen,
     Turn,
 )
-from flow.app.transitions.closing import Desk
 from flow.app.transitions.create import Outside, Parsed, Workshop
 from flow.core.boundary.rules import Baseline, Change, Deciding, Entry, Snapshot
 from flow.core.evidence.model import Evidence, evidence_from_document

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from flow.app.evaluation.evaluate import JudgeCase, Request, evaluate
+from flow.app.evaluation.evaluate import evaluate
+from flow.app.evaluation.values import JudgeCase, Request
 from flow.app.judging import goal as judging_goal
-from flow.app.judging.bundle import EvidenceFiles, Raw, Sources
+from flow.app.judging.bundle import Sources
+from flow.app.judging.changed_files import EvidenceFiles, Raw
 from flow.app.judging.port import Answer, NoAnswer, Question, Usage
 from flow.app.judging.records import Keep
 from flow.app.ports import RawOutput

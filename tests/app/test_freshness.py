@@ -8,7 +8,8 @@ import pytest
 
 from flow.app import overview
 from flow.app.evaluation.current_files import Present
-from flow.app.evaluation.evaluate import Request, examine
+from flow.app.evaluation.evaluate import examine
+from flow.app.evaluation.values import Request
 from flow.app.judging import reviewing
 from flow.app.transitions import closing as transitions_closing
 from flow.core.evidence.freshness import WORDS, freshness

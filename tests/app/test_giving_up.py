@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from flow.app.evaluation import proposals
-from flow.app.evaluation.evaluate import Request, examine
+from flow.app.evaluation.evaluate import examine
+from flow.app.evaluation.values import Request
 from flow.app.transitions import closing as transitions_closing
 from flow.errors import StateError
 from tests.app.fakes import NOW, World, changed, criterion, goal_document
 
 if TYPE_CHECKING:
-    from flow.app.evaluation.evaluate import Evaluated
+    from flow.app.evaluation.values import Evaluated
 
 REASON = "stuck_no_progress: nothing moved"
 STOP = Request("issue-4", trigger="stop-hook", reuse={}, quiet=True)

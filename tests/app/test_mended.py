@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from flow.app.evaluation.evaluate import Request, evaluate
+from flow.app.evaluation.evaluate import evaluate
+from flow.app.evaluation.values import Request
 from flow.app.transitions import closing as transitions_closing
 from flow.errors import StaleProposal
 from tests.app.fakes import World, goal_document

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from flow.app import overview
-from flow.app.evaluation.evaluate import Request, evaluate
+from flow.app.evaluation.evaluate import evaluate
+from flow.app.evaluation.values import Request
 from flow.core.evidence.freshness import Freshness
 from flow.core.goal.lifecycle import STATUSES, TERMINAL
 from flow.core.goal.model import Goal, goal_from_document

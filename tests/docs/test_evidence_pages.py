@@ -11,10 +11,10 @@ from flow.adapters.contracts import formats
 from flow.adapters.sandbox import bubblewrap
 from flow.adapters.sandbox import home as sandbox_home
 from flow.adapters.sandbox import paths as sandbox_paths
+from flow.core.amendment.rules import FIELDS
 from flow.core.attribution.rules import read_rules
 from flow.core.evidence.freshness import WORDS
 from flow.core.evidence.imported import FORMATS, TYPES
-from flow.core.goal.amendment_rules import FIELDS
 from flow.core.secrets.redact import KNOWN
 from flow.core.secrets.shapes import shapes
 from tests.support import ROOT

@@ -53,7 +53,7 @@ def pause(repo: GitRepo) -> None:
 
 
 def evaluate(repo: GitRepo) -> None:
-    from flow.app.evaluation.evaluate import Request
+    from flow.app.evaluation.values import Request
 
     here(repo).evaluate(Request("greet"))
 

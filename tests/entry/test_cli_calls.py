@@ -77,7 +77,7 @@ def test_help_lists_the_commands(words: list[str], capsys: pytest.CaptureFixture
 
 @pytest.mark.parametrize("option", ["--version", "-V"])
 def test_version(option: str, capsys: pytest.CaptureFixture[str]) -> None:
-    from flow import __version__
+    from flow.version import __version__
 
     assert main.run([option]) == 0
     assert capsys.readouterr().out == f"flow {__version__}\n"

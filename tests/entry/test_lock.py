@@ -332,8 +332,8 @@ def test_what_is_not_protected_costs_nothing(repo: GitRepo, protected: bool) -> 
         {"flow.core.evidence.protected_files", "flow.app.evaluation.protected_files"} <= loaded
     ) is protected
     assert not loaded & {
-        "flow.core.goal.amendment",
-        "flow.core.goal.trust_diff",
+        "flow.core.amendment.changes",
+        "flow.core.amendment.trust_diff",
         "flow.app.transitions.amend",
     }
 

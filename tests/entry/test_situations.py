@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from flow.cli.main import run
-from flow.core.decision.explain import visible
+from flow.core.text.display import visible
 from tests.adapters.worktree.test_change_set import CANARIES, CASES, Case
 from tests.support.gitbox import GitBox
 

@@ -94,7 +94,7 @@ def _lifecycle(checkout: Checkout, token: str, given: dict[str, Any]) -> None:
 
 
 def _evaluate(checkout: Checkout, _: str, given: dict[str, Any]) -> dict[str, Any]:
-    from flow.app.evaluation.evaluate import Request
+    from flow.app.evaluation.values import Request
 
     verdict = checkout.evaluate(Request(GOAL))
     measured = [row.evidence_ref for row in verdict.criterion_results if row.outcome == "passed"]

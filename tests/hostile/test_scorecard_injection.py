@@ -12,7 +12,8 @@ import pytest
 
 from flow.app.judging.scorecard import Scored, Tools, score
 from flow.core.judging.scorecard.prompt import Matter
-from flow.core.transcript.model import Entry, Transcript, lay_out, plain
+from flow.core.transcript.layout import lay_out
+from flow.core.transcript.model import Entry, Transcript, plain
 from tests.app.judge_fakes import FakeJudge
 from tests.entry import scene
 from tests.hostile import test_injection

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from flow.core.decision.confirming import ContractStep, CriterionProof
-from flow.core.decision.explain import names
 from flow.core.evidence.proof import LineCount, ProofChange, ProofFile
+from flow.core.text.display import names
 from flow.errors import ALL, FEW, PATHS
 from flow.render import baseline, judgement, page, text, verdict
 from flow.render.confirming import HOOK_LINES, LEFT_BEHIND, MOST_ROWS, at_terminal, for_hook

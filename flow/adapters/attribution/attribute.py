@@ -19,7 +19,7 @@ from flow.core.attribution.reading import (
     Attribution,
     Reading,
 )
-from flow.core.decision.explain import visible
+from flow.core.text.display import visible
 from flow.errors import ContractError, FlowError
 from flow.startup.typing import TYPE_CHECKING, Any
 

@@ -10,8 +10,8 @@ import os
 
 from flow.adapters.contracts.text import dotted
 from flow.adapters.process.tool import find_program, run_tool
-from flow.core.decision.explain import visible
 from flow.core.masked_exit.runner_names import report_of, runner_of
+from flow.core.text.display import visible
 from flow.errors import Fault
 from flow.startup.typing import TYPE_CHECKING, Any
 

@@ -6,7 +6,7 @@ import os
 import re
 
 from flow.adapters.process.tool import find_program
-from flow.core.decision.explain import visible
+from flow.core.text.display import visible
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:

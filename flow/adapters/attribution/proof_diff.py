@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from difflib import unified_diff
 
-from flow.adapters.attribution.proof_files import LINES_LIMIT, blobs, content_now
+from flow.adapters.attribution.proof_files import content_now
+from flow.adapters.git.blobs import LINES_LIMIT, blobs
 from flow.core.boundary.changes import ABSENT, entry_digest
-from flow.core.decision.explain import visible
 from flow.core.evidence.proof import ProofFile
+from flow.core.text.display import visible
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:

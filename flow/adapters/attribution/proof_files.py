@@ -7,6 +7,7 @@ import os
 import stat
 
 from flow.adapters.fs import files
+from flow.adapters.git.blobs import LINES_LIMIT, blobs
 from flow.adapters.worktree.hashes import hashed
 from flow.core.boundary.by_products import cache_root
 from flow.core.boundary.changes import ABSENT, Entry, entry_digest
@@ -17,7 +18,7 @@ from flow.errors import FlowError
 from flow.startup.typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from flow.adapters.git.repository import Repo
     from flow.core.boundary.changes import Baseline, Change
@@ -32,8 +33,6 @@ MOST_BYTES = 512 << 20
 """Bytes that are hashed in all; the rest is told by size and time."""
 MOST_COUNTED = 200
 """Files whose lines are counted."""
-LINES_LIMIT = 1 << 20
-"""Bytes: the lines of larger files are not counted."""
 _SCRIPTS_LIMIT = 4 << 20
 _PRODUCT = 4_000_000
 """Lines by lines: more of them are counted as replaced as a whole."""
@@ -258,45 +257,6 @@ def _sha256(repo: Repo) -> bool:
 
     head = repository.head_commit(repo)
     return head is not None and len(head) == 64
-
-
-def blobs(repo: Repo, digests: Collection[str]) -> dict[str, bytes]:
-    """What git holds under digests; what it does not hold, or is too large, is left out."""
-    from flow.adapters.git import repository
-
-    names = {}
-    for digest in digests:
-        mode, _, name = digest.partition(":")
-        if repository.is_id(name) and mode in ("100644", "100755", "120000"):
-            names[name] = digest
-    if not names:
-        return {}
-    try:
-        sizes = _asked(repo, "--batch-check", names)
-        small = [name for name, size in sizes if size is not None and size <= LINES_LIMIT]
-        data = repository.git(repo, "cat-file", "--batch", stdin=_lines(small)) if small else b""
-    except (FlowError, ValueError):
-        return {}
-    found, at = {}, 0
-    for name in small:
-        head = data.index(b"\n", at) + 1
-        size = int(data[at:head].split()[2])
-        found[names[name]] = data[head : head + size]
-        at = head + size + 1
-    return found
-
-
-def _asked(repo: Repo, how: str, names: Iterable[str]) -> list[tuple[str, int | None]]:
-    """(name, size) of each; None for what is not there."""
-    from flow.adapters.git import repository
-
-    rows = repository.git(repo, "cat-file", how, stdin=_lines(names)).splitlines()
-    parts = [row.decode("ascii", "replace").split() for row in rows]
-    return [(row[0], int(row[2]) if row[1] == "blob" else None) for row in parts]
-
-
-def _lines(names: Iterable[str]) -> bytes:
-    return "".join(f"{name}\n" for name in names).encode("ascii")
 
 
 def content_now(top: str, changed: ProofFile) -> bytes | None:

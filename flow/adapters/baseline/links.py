@@ -12,7 +12,7 @@ import stat
 
 from flow.adapters.worktree.ignore import Rules
 from flow.core.boundary.changes import ABSENT
-from flow.core.decision.explain import names, visible
+from flow.core.text.display import names, visible
 from flow.errors import GitError, InputError, StorageError
 from flow.startup.sha import sha256
 from flow.startup.typing import TYPE_CHECKING, NamedTuple

@@ -24,12 +24,12 @@ from flow.errors import GitError, InputError, StateError
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from flow.adapters.git.repository import Repo
     from flow.adapters.worktree.change_set import Collected
+    from flow.adapters.worktree.commit import Mark
 
-    Mark = Callable[[Sequence[Change], Baseline], Sequence[Change]]
 
 _LFS = b"version https://git-lfs.github.com/spec/v1\n"
 _COMPARED = 64 << 20

@@ -14,7 +14,7 @@ from flow.adapters.git import repository
 from flow.adapters.verification.runner import CommandRunner
 from flow.core import layout
 from flow.core.attribution.reading import RULE_FILE
-from flow.core.decision.explain import names
+from flow.core.text.display import names
 from flow.errors import ContractError, GitError
 from flow.startup.typing import TYPE_CHECKING
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import os
 
 from flow.adapters.git import repository
-from flow.core.decision.explain import names, visible
+from flow.core.text.display import names, visible
 from flow.errors import GitError, StorageError
 from flow.startup.typing import TYPE_CHECKING
 

@@ -15,11 +15,11 @@ from flow.adapters.chain.files import Findings, evidence, names_in, temporary, u
 from flow.adapters.chain.lines import lines
 from flow.adapters.fs import files, locks
 from flow.adapters.fs.folders import open_folder, reported, split
-from flow.adapters.ledger.reader import BASELINE_LIMIT
 from flow.core import layout
 from flow.core.chain.entries import head_of
 from flow.core.chain.walk import Finding, Said, walk
 from flow.core.goal import ids
+from flow.core.layout import BASELINE_LIMIT
 from flow.errors import FlowError, LockTimeout, StorageError
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 

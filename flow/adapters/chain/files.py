@@ -6,9 +6,9 @@ import os
 
 from flow.adapters.fs import files
 from flow.adapters.fs.folders import open_folder, reported, scanned, split
-from flow.adapters.ledger.reader import OUTPUT_LIMIT
 from flow.core import layout
 from flow.core.chain.walk import Finding
+from flow.core.layout import OUTPUT_LIMIT
 from flow.errors import FlowError, StorageError
 from flow.startup.typing import TYPE_CHECKING
 

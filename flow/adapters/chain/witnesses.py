@@ -16,8 +16,8 @@ from flow.adapters.journal import store as journal_store
 from flow.core import layout
 from flow.core.chain.entries import TRAILER, Head, head_of
 from flow.core.chain.walk import Said
-from flow.core.decision.explain import visible
 from flow.core.goal import ids
+from flow.core.text.display import visible
 from flow.errors import FlowError, InputError
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 

@@ -89,8 +89,8 @@ def _header(name: str, body: bytes) -> bytes:
 
 
 def _name(data: bytes, kind: str) -> str:
-    from flow import __version__
     from flow.adapters.contracts import schemas
+    from flow.version import __version__
 
     if kind not in _schemas:
         text = schemas.text(kind) if kind in schemas.NAMES else ""

@@ -88,7 +88,7 @@ def _refused(file: str, changes: Sequence[tuple[Path, Any]]) -> RefusedError:
 
 
 def _changed(document: Any, changes: Sequence[tuple[Path, Any]], file: str) -> Any:
-    from flow.adapters.contracts.formats import DELETE
+    from flow.adapters.contracts.text import DELETE
 
     wanted = _copy(document)
     for path, value in changes:

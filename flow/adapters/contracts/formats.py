@@ -121,17 +121,6 @@ def edit(text: str, changes: Sequence[tuple[Path, Any]], *, file: str) -> str:
     return edited(text, changes, file=file)
 
 
-class _Delete:
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        return "DELETE"
-
-
-DELETE: Any = _Delete()
-"""As a change's value: take the key out."""
-
-
 def _cached(
     kind: str, data: bytes, file: str, expect_id: str | None, cache_dir: str | None
 ) -> tuple[Any, tuple[str, ...]]:

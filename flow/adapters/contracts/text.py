@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from flow.errors import ContractError, Fault
+from flow.startup.typing import Any
 
 Path = tuple[str | int, ...]
 """Where a value stands: keys of mappings and places in lists, from the document's top."""
@@ -74,3 +75,14 @@ def _encoding_fault(data: bytes, file: str, what: str, limit: int) -> Fault | No
             remedy="save it as UTF-8",
         )
     return None
+
+
+class _Delete:
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "DELETE"
+
+
+DELETE: Any = _Delete()
+"""As a change's value: take the key out."""

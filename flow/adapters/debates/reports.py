@@ -14,8 +14,8 @@ from hashlib import sha256
 from flow.adapters.debates.log import Spent
 from flow.adapters.fs import files
 from flow.app.judging.debate import Written
-from flow.core.decision.explain import visible
 from flow.core.judging.debate.section import Altered
+from flow.core.text.display import visible
 from flow.errors import ContractError, RefusedError
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 

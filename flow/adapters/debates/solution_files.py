@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 
-from flow.core.decision.explain import visible
+from flow.core.text.display import visible
 from flow.core.untrusted.fences import Part
 from flow.errors import InputError
 from flow.startup.typing import TYPE_CHECKING, NamedTuple

@@ -11,7 +11,7 @@ import os
 
 from flow.adapters.process.tool import clean_environment, run_tool
 from flow.app.exchange.envelopes import Checked, Signature
-from flow.core.decision.explain import visible
+from flow.core.text.display import visible
 from flow.errors import InputError, OutsideError
 from flow.startup.sha import sha256
 from flow.startup.typing import TYPE_CHECKING

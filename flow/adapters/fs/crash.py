@@ -20,8 +20,8 @@ def report(error: BaseException, environ: Mapping[str, str]) -> OutsideError:
     """Write ``error`` with its traceback to the log; return the one line about it."""
     import traceback
 
-    from flow import __version__
     from flow.adapters.fs import clock
+    from flow.version import __version__
 
     text = "".join(traceback.format_exception(error))
     data = f"{clock.now()} flow {__version__}\n{text}\n".encode("utf-8", "backslashreplace")

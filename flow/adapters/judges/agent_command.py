@@ -10,7 +10,7 @@ import os
 
 from flow.adapters.judges.reply import words
 from flow.adapters.process.with_input import talk
-from flow.core.decision.explain import visible
+from flow.core.text.display import visible
 from flow.errors import InputError, OutsideError
 from flow.startup.typing import TYPE_CHECKING
 

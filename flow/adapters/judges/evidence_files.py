@@ -11,7 +11,7 @@ import os
 import stat
 
 from flow.adapters.fs import files, folders
-from flow.app.judging.bundle import EvidenceFiles, Raw
+from flow.app.judging.changed_files import EvidenceFiles, Raw
 from flow.core.boundary.by_products import cache_root
 from flow.core.boundary.globs import Globs
 from flow.errors import FlowError

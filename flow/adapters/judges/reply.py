@@ -7,7 +7,7 @@ object or an unknown key make it no answer (SPEC 9.1).
 from __future__ import annotations
 
 from flow.adapters.contracts.strict_json import read_json
-from flow.core.decision.explain import visible
+from flow.core.text.display import visible
 from flow.errors import ContractError
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from flow.adapters.ledger.reader import BASELINE_LIMIT, baseline_document
+from flow.adapters.ledger.reader import baseline_document
 from flow.core import layout
 from flow.core.goal.lifecycle import STATUSES, TERMINAL
+from flow.core.layout import BASELINE_LIMIT
 from flow.errors import RefusedError, StaleProposal, StateError
 from flow.startup.typing import TYPE_CHECKING
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from flow.adapters.chain import event_log
 from flow.adapters.ledger.reader import DISCOUNTED
-from flow.core.decision.explain import names
+from flow.core.text.display import names
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:

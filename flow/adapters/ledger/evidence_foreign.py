@@ -6,7 +6,6 @@ import os
 
 from flow.adapters.contracts import formats
 from flow.adapters.fs import files, locks
-from flow.adapters.ledger import reader
 from flow.adapters.ledger.evidence_store import (
     BY,
     CALLER,
@@ -18,8 +17,8 @@ from flow.adapters.ledger.evidence_store import (
     settle,
 )
 from flow.core import layout
-from flow.core.decision.explain import visible
 from flow.core.goal import ids
+from flow.core.text.display import visible
 from flow.errors import InputError
 from flow.startup.typing import TYPE_CHECKING, Any
 
@@ -138,7 +137,7 @@ def record_foreign(
             from flow.adapters.process.redaction import masker
 
             masking, source = masker(environ), os.path.abspath(raw_path or "")
-            stored = files.copy_new(root, rel, source, limit=reader.OUTPUT_LIMIT, through=masking)
+            stored = files.copy_new(root, rel, source, limit=layout.OUTPUT_LIMIT, through=masking)
             own["evidence"].setdefault("output_bytes", masking.taken)
             if masking.counts:
                 earlier = own["evidence"].get("masked") or {}

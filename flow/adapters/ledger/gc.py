@@ -139,7 +139,7 @@ def _outputs(
 
 
 def _check(root: str, run_id: str, entry: Entry) -> None:
-    from flow.adapters.ledger.reader import OUTPUT_LIMIT
+    from flow.core.layout import OUTPUT_LIMIT
 
     rel = layout.output_file(run_id, entry.evidence_id)
     if files.digest(root, rel, limit=OUTPUT_LIMIT) != entry.output_sha256:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from flow.adapters.contracts import formats
+from flow.adapters.contracts.text import DELETE
 from flow.adapters.ledger.reader import parse_goal
 from flow.core.goal.lifecycle import STATUSES
 from flow.core.goal.model import RESULT_FIELDS, contract
@@ -111,7 +112,7 @@ def _kept(
     """The edits that give ``new``, which stands at ``place``, these keys as ``old`` has them."""
     edits: list[Edit] = [((*place, key), old[key]) for key in keys if key in old]
     gone = [key for key in keys if key in new and key not in old]
-    return edits + [((*place, key), formats.DELETE) for key in gone]
+    return edits + [((*place, key), DELETE) for key in gone]
 
 
 def turn_edits(goal: Goal, recorded: RecordedTurn | None) -> list[Edit]:

@@ -103,7 +103,7 @@ class _Look:
             return None
 
     def _blob(self, entry: Entry) -> bytes | None:
-        from flow.adapters.attribution.proof_files import blobs
+        from flow.adapters.git.blobs import blobs
 
         name = f"{entry.mode}:{entry.digest}"
         return blobs(self._repo, (name,)).get(name)

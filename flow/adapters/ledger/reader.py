@@ -36,11 +36,6 @@ DISCOUNTED = "evidence-discounted"
 AMENDED = "contract-amended"
 """Type of the event of a changed contract, and of its artifact."""
 
-OUTPUT_LIMIT = 1 << 30
-"""Bytes: the largest output that Flow records."""
-BASELINE_LIMIT = 16 << 20
-"""Bytes: the largest ``baseline.json``; about 140,000 paths."""
-
 _PARSED_LIMIT = 64
 
 _parsed: dict[tuple[str, str | None, bytes], tuple[Goal, tuple[str, ...]]] = {}
@@ -283,7 +278,7 @@ class FileRecords:
         from flow.startup.sha import sha256
 
         rel = layout.baseline_file(ids.run_id(run_id))
-        data = files.read_optional(self._root, rel, limit=BASELINE_LIMIT)
+        data = files.read_optional(self._root, rel, limit=layout.BASELINE_LIMIT)
         digest = sha256(data or b"").hexdigest()
         if digest not in self._baselines:
             found = _object(data)
@@ -293,7 +288,7 @@ class FileRecords:
 
     def baseline_owner(self, run_id: str) -> str | None:
         """The goal that pinned the run's baseline; None where there is none that says so."""
-        found = self._json_object(layout.baseline_file(ids.run_id(run_id)), BASELINE_LIMIT)
+        found = self._json_object(layout.baseline_file(ids.run_id(run_id)), layout.BASELINE_LIMIT)
         owner = found.get("goal_id") if found is not None else None
         return owner if isinstance(owner, str) else None
 
@@ -327,7 +322,7 @@ class FileRecords:
         if "/" in name:
             raise _corrupt(rel, "names an output outside its own folder", "evidence.output_ref")
         output = f"{layout.evidence_dir(evidence.run_id)}/{name}"
-        found = files.digest(self._root, output, limit=OUTPUT_LIMIT)
+        found = files.digest(self._root, output, limit=layout.OUTPUT_LIMIT)
         if found is None:
             if ledger_file.find(self._root, evidence.run_id, evidence.id, DROPPED) is not None:
                 return  # flow gc let it go, on the record

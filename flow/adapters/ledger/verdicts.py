@@ -12,8 +12,8 @@ import json
 from flow.adapters.contracts import formats, schemas
 from flow.adapters.fs import files
 from flow.core import layout
-from flow.core.decision.verdict import clip
 from flow.core.goal import ids
+from flow.core.text.display import clip
 from flow.errors import ContractError, Fault
 from flow.startup.typing import TYPE_CHECKING, Any
 

@@ -66,7 +66,7 @@ def clean_environment(environ: Mapping[str, str]) -> tuple[dict[str, str], tuple
         else:
             env[name] = value
     if removed:
-        from flow.core.decision.explain import visible
+        from flow.core.text.display import visible
 
         removed = sorted(visible(name) for name in removed)
     return env, tuple(removed)

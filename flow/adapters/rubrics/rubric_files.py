@@ -7,10 +7,10 @@ from hashlib import sha256
 
 from flow.adapters.fs import files, inputs
 from flow.core import layout
-from flow.core.decision.explain import visible
 from flow.core.goal import ids
 from flow.core.judging.rubric import files as rubric_files
 from flow.core.judging.rubric.files import READY_MADE
+from flow.core.text.display import visible
 from flow.errors import InputError, StorageError
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 

@@ -12,9 +12,9 @@ import os
 from flow.adapters.fs import files
 from flow.app.judging.scoring import CardHistory
 from flow.core import layout
-from flow.core.decision.explain import visible
 from flow.core.judging.scorecard import history as past
 from flow.core.settings import DEFAULT
+from flow.core.text.display import visible
 from flow.errors import ContractError, Fault, FlowError, InputError, RefusedError, StorageError
 from flow.startup.typing import TYPE_CHECKING, Any
 

@@ -15,7 +15,7 @@ import re
 from flow.adapters.fs import files, inputs
 from flow.app.judging.scoring import ChosenRubric
 from flow.core import layout
-from flow.core.decision.explain import names, visible
+from flow.core.text.display import names, visible
 from flow.errors import ContractError, Fault, InputError, StorageError
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 

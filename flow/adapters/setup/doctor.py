@@ -11,114 +11,18 @@ import stat
 import sys
 
 from flow.adapters.fs import files, state_folder
+from flow.adapters.setup.doctor_report import Report
 from flow.core import layout
 from flow.errors import FlowError, LockTimeout
-from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from flow.adapters.chain.pinned_heads import PinnedHeads
-    from flow.adapters.git.repository import Repo
-    from flow.adapters.ledger.reader import FileRecords
-    from flow.adapters.ledger.writer import FileLedger
-    from flow.adapters.user_state.settings import LoadedSettings
-    from flow.adapters.user_state.trust import TrustLedger
-    from flow.core.goal.model import Goal
+    from flow.adapters.setup.doctor_report import Checkout
 
 OLDEST_PYTHON = (3, 11)
 JOURNALS = 1000
-
-
-class Checkout(Protocol):
-    """What is looked at of :class:`flow.wiring.Checkout`."""
-
-    top: str
-    repo: Repo
-
-    @property
-    def home(self) -> str | None:
-        """The user's home folder."""
-
-    @property
-    def settings(self) -> LoadedSettings:
-        """The settings in force."""
-
-    @property
-    def records(self) -> FileRecords:
-        """The reading side of the ledger."""
-
-    @property
-    def ledger(self) -> FileLedger:
-        """The writing side of the ledger."""
-
-    @property
-    def state_dir(self) -> str:
-        """The user's state folder."""
-
-    @property
-    def heads(self) -> PinnedHeads:
-        """The heads of this repository's chains, as the state folder keeps them."""
-
-    @property
-    def trust_ledger(self) -> TrustLedger:
-        """What may run here."""
-
-    def goals(self) -> tuple[list[Goal], list[FlowError]]:
-        """Every goal, and what is wrong with the others."""
-
-    def lost_goals(self) -> list[tuple[str, str]]:
-        """Goals that Flow left open and that are not as it left them: (what happened, remedy)."""
-
-    def trust_list(self) -> list[dict[str, Any]]:
-        """The trust in force."""
-
-
-class Fact(NamedTuple):
-    """Something that is so."""
-
-    what: str
-    value: str
-
-
-class Finding(NamedTuple):
-    """Something that is wrong, why it matters, and what to do about it."""
-
-    what: str
-    why: str
-    do: str
-
-
-class Report:
-    """What was looked at so far."""
-
-    def __init__(self) -> None:
-        self.facts: list[Fact] = []
-        self.findings: list[Finding] = []
-        self.fixed: list[str] = []
-
-    def fact(self, what: str, value: str) -> None:
-        """Note something that is so."""
-        self.facts.append(Fact(what, value))
-
-    def found(self, what: str, why: str, do: str) -> None:
-        """Note something that is wrong."""
-        self.findings.append(Finding(what, why, do))
-
-    def failed(self, error: FlowError, why: str) -> None:
-        """Note every fault of an error."""
-        for fault in error.faults:
-            place = ": ".join(part for part in (fault.file, fault.key) if part)
-            text = f"{place}: {fault.message}" if place else fault.message
-            self.found(text, why, fault.remedy or "correct it, then run flow doctor again")
-
-    def to_document(self) -> dict[str, Any]:
-        """As ``--json`` prints it."""
-        return {
-            "facts": [fact._asdict() for fact in self.facts],
-            "findings": [finding._asdict() for finding in self.findings],
-            "fixed": list(self.fixed),
-        }
 
 
 def examine(
@@ -175,7 +79,7 @@ def _lost(report: Report, checkout: Checkout) -> None:
 
 
 def _interpreter(report: Report) -> None:
-    from flow import __version__
+    from flow.version import __version__
 
     version = ".".join(str(part) for part in sys.version_info[:3])
     report.fact("flow", __version__)
@@ -374,7 +278,7 @@ def _journals(report: Report, checkout: Checkout) -> None:
 def _chains(report: Report, checkout: Checkout) -> None:
     """The ledgers themselves; ``flow evidence verify`` looks at every file they speak of."""
     from flow.adapters.chain import check as chain_check
-    from flow.core.decision.explain import names as named
+    from flow.core.text.display import names as named
 
     why = "evidence that was changed or taken away proves nothing"
     try:

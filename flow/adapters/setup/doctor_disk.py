@@ -24,7 +24,7 @@ from flow.startup.typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from flow.adapters.setup.doctor import Checkout, Report
+    from flow.adapters.setup.doctor_report import Checkout, Report
 
 LOCK_SECONDS = 2.0
 CACHE_SECONDS = 3600.0

@@ -7,13 +7,13 @@ import re
 
 from flow.adapters.git import repository as git_repository
 from flow.adapters.worktree import guards as worktree_guards
-from flow.core.decision.explain import names
+from flow.core.text.display import names
 from flow.errors import GitError
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from flow.adapters.git.repository import Repo
-    from flow.adapters.setup.doctor import Report
+    from flow.adapters.setup.doctor_report import Report
 
 OLDEST_GIT = (2, 30)
 MANY_FILES = 5000

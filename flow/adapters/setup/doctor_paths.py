@@ -11,13 +11,13 @@ import stat
 
 from flow.adapters.fs import files
 from flow.core import layout
-from flow.core.decision import explain
+from flow.core.text import display
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from flow.adapters.setup.doctor import Report
+    from flow.adapters.setup.doctor_report import Report
 
 MOST_NAMED = 12
 """Paths that one finding names."""
@@ -83,7 +83,7 @@ def _tell(report: Report, walked: Iterator[tuple[str, str]], owner: int, *, in_s
             found.setdefault(problem, []).append(path if in_state else rel)
     for problem, paths in found.items():
         why, do = _ADVICE.get(problem, _UNSAFE)
-        report.found(f"{explain.names(paths, MOST_NAMED)}: {problem}", why, do)
+        report.found(f"{display.names(paths, MOST_NAMED)}: {problem}", why, do)
 
 
 def _problems(path: str, rel: str, owner: int, in_state: bool) -> Iterator[str]:

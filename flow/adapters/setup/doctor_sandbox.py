@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from flow.core.decision.explain import names
 from flow.core.goal.lifecycle import TERMINAL
 from flow.core.sandbox import sandbox_of
+from flow.core.text.display import names
 from flow.errors import FlowError
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from flow.adapters.setup.doctor import Checkout, Report
+    from flow.adapters.setup.doctor_report import Checkout, Report
 
 
 def look(report: Report, checkout: Checkout, environ: Mapping[str, str]) -> None:

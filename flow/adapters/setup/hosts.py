@@ -19,8 +19,8 @@ import re
 from flow.adapters.contracts import formats
 from flow.adapters.fs import files
 from flow.adapters.process.tool import find_program
-from flow.core.decision.explain import visible
 from flow.core.stop.hosts import event_name
+from flow.core.text.display import visible
 from flow.errors import FlowError
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 

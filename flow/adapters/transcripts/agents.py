@@ -7,7 +7,7 @@ belongs to stands in the call's result, in a note beside the file, or in its fir
 from __future__ import annotations
 
 from flow.adapters.transcripts import files as places
-from flow.core.decision.explain import visible
+from flow.core.text.display import visible
 from flow.core.transcript.claude import Session, same_skill
 from flow.core.transcript.model import SUBAGENT_END, Entry
 from flow.core.transcript.rows import clean

@@ -15,7 +15,7 @@ from flow.adapters.transcripts.agents import (
     forked,
     note_beside,
 )
-from flow.core.decision.explain import visible
+from flow.core.text.display import visible
 from flow.core.transcript.claude import JUDGES, Session, same_skill
 from flow.core.transcript.model import Transcript, ended, plain
 from flow.core.transcript.rows import clean

@@ -123,7 +123,7 @@ def _environment(
 ) -> tuple[dict[str, str], tuple[str, ...], tuple[str, ...]]:
     """What a command gets, the names it does not get, and what the evidence says of the rest."""
     from flow.adapters.verification.variables import limitation, sorted_out
-    from flow.core.decision.explain import visible
+    from flow.core.text.display import visible
 
     env, removed = clean_environment(environ)
     more, named = sorted_out(env)

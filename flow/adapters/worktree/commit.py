@@ -9,11 +9,13 @@ from flow.errors import GitError
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
-    from flow.adapters.baseline.pinned import Mark
     from flow.adapters.git.repository import Repo
     from flow.core.boundary.rules import Baseline
+
+    Mark = Callable[[Sequence[Change], Baseline], Sequence[Change]]
+    """The same changes, with those marked that only have names of Flow's."""
 
 
 def commit_tree(

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from flow.core.decision.explain import names
 from flow.core.evidence import red_first as core
+from flow.core.text.display import names
 from flow.errors import FlowError, Interrupted
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from flow.app.evaluation.evaluate import Request, Tools
-    from flow.app.evaluation.observing import Facts
+    from flow.app.evaluation.values import Facts, Request, Tools
     from flow.core.decision.verdict import CriterionResult
 
 NO_TIME = "no time was left to run its command on the base commit"
@@ -31,7 +30,8 @@ def known(facts: Facts, request: Request, only: frozenset[str] | None, tools: To
         return facts
     if not goal.base_commit:
         return facts._replace(base_problem="the goal has no pinned base commit")
-    from flow.app.evaluation.red_first import Order, measure
+    from flow.app.evaluation.red_first import measure
+    from flow.app.evaluation.values import Order
 
     order = Order(
         goal,

@@ -6,13 +6,12 @@ import math
 
 from flow.app.evaluation.measure import locked, run_fields
 from flow.app.ports import Check
-from flow.core.decision import explain
 from flow.core.evidence.model import EVALUATOR, evidence_document
+from flow.core.text import display
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from flow.app.evaluation.evaluate import JudgeCase, Tools
-    from flow.app.evaluation.observing import Facts
+    from flow.app.evaluation.values import Facts, JudgeCase, Tools
     from flow.app.ports import CheckResult
     from flow.core.goal.model import Criterion
 
@@ -87,7 +86,7 @@ def collect(case: JudgeCase, tools: Tools) -> Collected:
 
 def spoiled(collected: Collected) -> str:
     """Why no judge is asked after evidence commands that changed what they must not."""
-    return f"an evidence command changed {explain.names(collected.blamed, 3)}"
+    return f"an evidence command changed {display.names(collected.blamed, 3)}"
 
 
 def _document(facts: Facts, criterion: Criterion, result: CheckResult, at: str) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flow.app.evaluation import measure, measured_rows, proofs, proposals
+from flow.app.evaluation import measured_rows, proofs, proposals
 from flow.app.ports import Artifact, LastEvaluation, Turn
 from flow.core import layout
 from flow.core.decision import explain
@@ -10,39 +10,18 @@ from flow.core.decision.decide import Opinion
 from flow.core.decision.delta import delta
 from flow.core.decision.verdict import ProposedTransition, Verdict
 from flow.core.evidence.model import EVALUATOR, evidence_document
-from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
+from flow.core.text import display
+from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from flow.app.evaluation.evaluate import Request
-    from flow.app.evaluation.observing import Facts
-    from flow.app.evaluation.proofs import ProofLook
+    from flow.app.evaluation.values import Facts, Findings, Request
     from flow.app.ports import LoadedGoal, ProofDisk, Records
-    from flow.core.boundary.rules import BoundaryReport, Snapshot
-    from flow.core.decision.decide import Candidate, Decision, Measured, Silence
+    from flow.core.boundary.rules import BoundaryReport
+    from flow.core.decision.decide import Decision, Measured
     from flow.core.decision.verdict import CriterionResult, Delta
     from flow.core.goal.model import Goal
-
-
-class Findings(NamedTuple):
-    """All that an evaluation has found out when it is time to say so."""
-
-    facts: Facts
-    measurement: measure.Measurements
-    measured: tuple[Measured, ...]
-    stale: tuple[str, ...]
-    """Paths that moved while the commands ran."""
-    report: BoundaryReport
-    candidate: Candidate
-    opinion: Opinion | Silence | None
-    decision: Decision
-    proof: ProofLook | None = None
-    """The files that the commands rest on and that changed."""
-    last_look: Snapshot | None = None
-    """The files as the evaluation left them; None where it looked from another base."""
-    written: bool = False
-    """Whether the goal's file has it; else whoever asked for a quiet turn puts it on record."""
 
 
 def verdict(
@@ -58,9 +37,9 @@ def verdict(
     may_propose = not request.only and not request.dry_run and free
     remarks = []
     if found.stale:
-        remarks.append(f"changed while the commands ran: {explain.names(found.stale, 5)}")
+        remarks.append(f"changed while the commands ran: {display.names(found.stale, 5)}")
     if report.rewritten:
-        names = explain.names(report.rewritten, 5)
+        names = display.names(report.rewritten, 5)
         remarks.append(f"written to while the commands ran, now as before: {names}")
     if decision.proposed and not may_propose:
         remarks.append("nothing is proposed: " + _why_not(request))
@@ -103,7 +82,7 @@ def verdict(
         ),
         blocker_type=decision.blocker_type,
         criterion_results=results,
-        path_violations=tuple(explain.visible(v.path) for v in report.violations),
+        path_violations=tuple(display.visible(v.path) for v in report.violations),
         warnings=(
             *facts.loaded.warnings,
             *report.warnings,
@@ -168,7 +147,7 @@ def _why_not(request: Request) -> str:
         return "--only leaves criteria out"
     if request.no_proposal:
         return request.no_proposal
-    return f"the range from {explain.visible(request.base or '')} does not contain the pinned base"
+    return f"the range from {display.visible(request.base or '')} does not contain the pinned base"
 
 
 def _delta(facts: Facts, measured: tuple[Measured, ...], records: Records) -> Delta:
@@ -243,7 +222,7 @@ def violations(found: Findings, at: str) -> dict[str, Any]:
         body={
             "proves": [],
             "violations": [
-                {"path": explain.visible(v.path), "why": explain.visible(v.why)}
+                {"path": display.visible(v.path), "why": display.visible(v.why)}
                 for v in found.report.violations
             ],
             "limitations": ["Says which paths changed, not whether the changes are right."],

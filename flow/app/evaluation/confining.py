@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from flow.app.evaluation import observing
+from flow.app.evaluation import goal_rules
 from flow.core.sandbox import sandbox_of
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from flow.app.evaluation.evaluate import Tools
+    from flow.app.evaluation.values import Tools
     from flow.app.ports import Check
     from flow.core.goal.model import Goal
 
 
 def confined(tools: Tools, goal: Goal) -> Tools:
     """``tools`` that run every command of ``goal``, whatever it is for, in the goal's sandbox."""
-    sandbox = sandbox_of(goal.document, goal.allowed_paths, observing.denied(goal, tools))
+    sandbox = sandbox_of(goal.document, goal.allowed_paths, goal_rules.denied(goal, tools))
     if sandbox is None:
         return tools
     run = tools.run_checks

@@ -9,8 +9,8 @@ from flow.errors import FlowError
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from flow.app.evaluation.values import Desk
     from flow.app.ports import LoadedGoal
-    from flow.app.transitions.closing import Desk
     from flow.core.boundary.changes import Baseline, Snapshot
     from flow.core.evidence.freshness import Why
     from flow.core.evidence.model import Evidence

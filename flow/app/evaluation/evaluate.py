@@ -10,132 +10,37 @@ here to a terminal status: what it may write (``Turn.status``) and what it may o
 from __future__ import annotations
 
 from flow.app.evaluation import compose, measure, measured_rows, observing, proofs, proposals
+from flow.app.evaluation.values import (
+    Again,
+    Evaluated,
+    Findings,
+    JudgeCase,
+)
 from flow.app.ports import Move
-from flow.core.decision import decide, explain
+from flow.core.decision import decide
 from flow.core.goal.lifecycle import EVALUABLE, TERMINAL
+from flow.core.text import display
 from flow.errors import InputError, StateError
-from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
+from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Sequence
 
     from flow.app.evaluation.collecting import Collected
-    from flow.app.evaluation.measure import Listener, Measurements
-    from flow.app.evaluation.observing import Again, Facts, Known
-    from flow.app.evaluation.red_first import Bench
+    from flow.app.evaluation.values import (
+        Facts,
+        Request,
+        Tools,
+    )
     from flow.app.ports import (
         LoadedGoal,
-        ProofDisk,
         Records,
-        RunChecks,
-        TakeSnapshot,
-        Trigger,
         TurnLedger,
-        Watch,
     )
-    from flow.core.boundary.rules import Baseline, BoundaryReport
-    from flow.core.decision.decide import Candidate, Measured, Opinion, Silence
+    from flow.core.boundary.rules import BoundaryReport
+    from flow.core.decision.decide import Opinion, Silence
     from flow.core.decision.verdict import Verdict
-    from flow.core.evidence.red_first import BaseRun
     from flow.core.goal.model import Goal
-
-
-class Request(NamedTuple):
-    """What a caller asks for. ``timeout_seconds`` and ``jobs`` override goal and settings."""
-
-    goal_id: str
-    trigger: Trigger = "manual"
-    run_id: str | None = None
-    base: str | None = None
-    only: tuple[str, ...] = ()
-    jobs: int | None = None
-    timeout_seconds: float | None = None
-    repeat: int | None = None
-    """How often each command runs, over the goal's ``evaluator.repeat``."""
-    no_judge: bool = False
-    dry_run: bool = False
-    reuse: Mapping[str, str] | None = None
-    """Criterion id to a sidecar's path, newest first to be tried: evidence of the evaluator's own
-    that still fits the working tree stands for a run. None runs everything."""
-    quiet: bool = False
-    """An unchanged result is not written to the goal (SPEC 3, step 7, the hook)."""
-    judge_backend: str | None = None
-    """``BACKEND[:MODEL]``: ask this judge instead of what settings and goal name."""
-    recall: bool = False
-    """Whether a judge's opinion of the same files that is on record will do."""
-    no_proposal: str = ""
-    """Why nothing may be proposed, whatever is found; empty where it may."""
-
-
-class Evaluated(NamedTuple):
-    """An evaluation's verdict, and what it rests on (None where nothing was looked at)."""
-
-    verdict: Verdict
-    found: compose.Findings | None
-
-
-class Limits(NamedTuple):
-    """What the settings say about evaluating."""
-
-    jobs: int
-    timeout_seconds: float
-    denied_paths: tuple[str, ...]
-
-
-class JudgeCase(NamedTuple):
-    """What is handed over when a judge is to be asked: values only."""
-
-    facts: Facts
-    measurement: Measurements
-    measured: tuple[Measured, ...]
-    report: BoundaryReport
-    candidate: Candidate
-    request: Request
-    seconds: float | None = None
-    """What is left for all of it; None: only each call's own limit counts."""
-
-
-class Tools(NamedTuple):
-    """Everything an evaluation touches outside of values."""
-
-    records: Records
-    ledger: TurnLedger
-    trusted: Callable[[LoadedGoal], tuple[bool, str]]
-    """Whether the contract may run here, and why or why not."""
-    baseline: Callable[[Goal, str], Known]
-    """The baseline of (goal, run id); what can be known of it where none was recorded."""
-    snapshot: TakeSnapshot
-    widen: Callable[[Baseline, str], tuple[Baseline, bool]]
-    """The baseline moved to another base, and whether its range contains the pinned one."""
-    run_checks: RunChecks
-    watch: Callable[[str, str], Watch]
-    """Watches (goal id, run id) for changes that Flow did not make."""
-    keep_baseline: Callable[[str, str, Baseline], None]
-    """Writes the baseline of (goal id, run id)."""
-    unfinished: Callable[[str], Collection[str] | None]
-    """The untracked paths at the start of an evaluation of this run that was killed, or None."""
-    began: Callable[[str, Sequence[str]], None]
-    """Remembers the untracked paths at the start of an evaluation of a run."""
-    ended: Callable[[str], None]
-    """Forgets them."""
-    now: Callable[[], str]
-    limits: Limits
-    version: str
-    listener: Listener
-    seconds_left: Callable[[], float] | None = None
-    """Seconds until the caller must have its answer; None: no such limit."""
-    judge: Callable[[JudgeCase], Opinion | Silence] | None = None
-    """Asks the judges; None where none is configured."""
-    base_runs: Callable[[Goal], Mapping[str, BaseRun]] = lambda _goal: {}
-    """What is on record about the goal's commands on its base commit (red first)."""
-    bench: Callable[[], Bench] | None = None
-    """What running them there needs; None where that cannot be."""
-    elsewhere: Callable[[str], bool] = lambda _run: False
-    """Whether a run was recorded in another checkout, and not in this one."""
-    recall: Callable[[JudgeCase], Opinion | None] | None = None
-    """What the judges said of the same files before, for a caller that wants no new opinion."""
-    proof: ProofDisk | None = None
-    """The files that the goal's commands rest on; None where nobody looks at them."""
 
 
 def evaluate(request: Request, tools: Tools) -> Verdict:
@@ -197,7 +102,7 @@ def examine(request: Request, tools: Tools) -> Evaluated:
         judge=opinion,
         review=bool(report.guards_changed or report.protected_changed),
     )
-    found = compose.Findings(
+    found = Findings(
         facts, measurement, measured, stale, report, candidate, opinion, decision, rests_on
     )
     if request.base is None:
@@ -261,7 +166,7 @@ def chosen(goal: Goal, wanted: Sequence[str]) -> frozenset[str] | None:
                 f"goal {goal.id} has no criterion {criterion_id!r:.60}",
                 key="--only",
                 value=criterion_id,
-                remedy=f"it has {explain.names(known)}",
+                remedy=f"it has {display.names(known)}",
             )
     return frozenset(wanted)
 
@@ -291,13 +196,13 @@ def _consult(
     """Step 5: the case with what a judge said of it, the opinion, and the look after asking."""
     opinion, collected = _ask(case, tools)
     if collected is None and not isinstance(opinion, decide.Opinion):
-        return case, opinion, observing.Again()
+        return case, opinion, Again()
     from flow.app.evaluation.judged_rows import judged_rows
 
     facts, goal = case.facts, case.facts.loaded.goal
     if collected is None:  # it was on record
         measurement, measured = judged_rows(goal, case.measurement, case.measured, opinion)
-        return case._replace(measurement=measurement, measured=measured), opinion, observing.Again()
+        return case._replace(measurement=measurement, measured=measured), opinion, Again()
     # Evidence commands may have left something behind, and asking takes time.
     measurement = case.measurement._replace(
         ran=True, goal_touched=case.measurement.goal_touched or collected.goal_touched
@@ -356,7 +261,7 @@ def _ask(case: JudgeCase, tools: Tools) -> tuple[Opinion | Silence | None, Colle
     return tools.judge(case._replace(seconds=seconds)), collected
 
 
-def _unchanged(verdict: Verdict, found: compose.Findings) -> bool:
+def _unchanged(verdict: Verdict, found: Findings) -> bool:
     """Whether the goal says already what this evaluation came to."""
     goal, decision = found.facts.loaded.goal, found.decision
     last = goal.last_evaluation or {}
@@ -370,7 +275,7 @@ def _unchanged(verdict: Verdict, found: compose.Findings) -> bool:
 
 
 def _propose(
-    verdict: Verdict, found: compose.Findings, tools: Tools
+    verdict: Verdict, found: Findings, tools: Tools
 ) -> tuple[Verdict, dict[str, Any], bool]:
     """The verdict with its proposal, that as it is stored, and whether it is live already."""
     facts = found.facts
@@ -391,7 +296,7 @@ def _propose(
     return verdict._replace(proposed_transition=proposed), proposal, proposal == live
 
 
-def _repropose(verdict: Verdict, found: compose.Findings, tools: Tools) -> Verdict:
+def _repropose(verdict: Verdict, found: Findings, tools: Tools) -> Verdict:
     """The goal says already what this evaluation came to: only the proposal follows the files."""
     verdict, proposal, live = _propose(verdict, found, tools)
     if not live:
@@ -400,7 +305,7 @@ def _repropose(verdict: Verdict, found: compose.Findings, tools: Tools) -> Verdi
     return verdict
 
 
-def _write(verdict: Verdict, found: compose.Findings, tools: Tools) -> Verdict:
+def _write(verdict: Verdict, found: Findings, tools: Tools) -> Verdict:
     """Step 7: the boundary's sidecar, then all that belongs together at once."""
     facts, at = found.facts, tools.now()
     goal = facts.loaded.goal

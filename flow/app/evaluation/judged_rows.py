@@ -10,7 +10,7 @@ from flow.startup.typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from flow.app.evaluation.measure import Measurements
+    from flow.app.evaluation.values import Measurements
     from flow.core.decision.decide import JudgedCriterion, Measured, Silence
     from flow.core.goal.model import Goal
 

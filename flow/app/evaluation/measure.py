@@ -5,91 +5,20 @@ from __future__ import annotations
 import math
 
 from flow.app.evaluation import reuse
+from flow.app.evaluation.values import Measurement, Measurements
 from flow.app.ports import Check
 from flow.core.decision import explain
 from flow.core.evidence.model import EVALUATOR, ONLY_EXIT, evidence_document
-from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from flow.core.text import display
+from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from flow.app.evaluation.evaluate import Request, Tools
-    from flow.app.evaluation.observing import Facts
+    from flow.app.evaluation.values import Facts, Request, Tools
     from flow.app.ports import CheckResult
-    from flow.core.evidence.model import Outcome, Subject
+    from flow.core.evidence.model import Subject
     from flow.core.goal.model import Criterion, Goal
-
-
-class Listener(Protocol):
-    """Shows progress to whoever waits."""
-
-    def planned(self, checks: Sequence[Check]) -> None:
-        """All that is going to run, in the goal's order."""
-
-    def started(self, check: Check) -> None:
-        """One command has started."""
-
-    def ticked(self) -> None:
-        """Some time has passed while commands run."""
-
-    def ended(self, check: Check, result: CheckResult) -> None:
-        """One command has ended, and its evidence is recorded."""
-
-    def finished(self) -> None:
-        """Nothing more will run, whatever the reason."""
-
-    def asking(self, judge: str, what: str, seconds: float) -> None:
-        """A judge is being asked, for at most that long; nothing is told until it has answered."""
-
-
-class Quiet:
-    """A listener that shows nothing."""
-
-    def planned(self, checks: Sequence[Check]) -> None:
-        """Ignore the plan."""
-
-    def started(self, check: Check) -> None:
-        """Ignore a start."""
-
-    def ticked(self) -> None:
-        """Ignore the time."""
-
-    def ended(self, check: Check, result: CheckResult) -> None:
-        """Ignore an end."""
-
-    def finished(self) -> None:
-        """Ignore the end of it all."""
-
-    def asking(self, judge: str, what: str, seconds: float) -> None:
-        """Ignore a question."""
-
-
-class Measurement(NamedTuple):
-    """One criterion's run in this evaluation."""
-
-    criterion_id: str
-    outcome: Outcome
-    exit_code: int | None
-    result: str | None
-    reason: str
-    limitations: tuple[str, ...]
-    evidence_id: str | None
-    evidence_ref: str | None
-    output_sha256: str | None
-    blamed: bool = False
-    """It changed what only Flow or a person may change: a failure whatever the files are now."""
-
-
-class Measurements(NamedTuple):
-    """Every criterion of the goal, in its order."""
-
-    rows: tuple[Measurement, ...]
-    ran: bool
-    goal_touched: bool
-    reused: tuple[str, ...] = ()
-    """Criteria whose evidence still fits the files, so that nothing was run for them."""
-    out_of_time: tuple[str, ...] = ()
-    """Criteria that the caller's time did not suffice for."""
 
 
 class _OutOfTime(Exception):
@@ -254,7 +183,7 @@ def _record(
     reason = "" if result.reason == result.result else result.reason
     if blamed:
         outcome = "failed"
-        reason = f"it changed {explain.names(blamed, 3)}, which only Flow or a person may change"
+        reason = f"it changed {display.names(blamed, 3)}, which only Flow or a person may change"
     known = (*_base(facts, check), *locked(facts)[1])
     limitations = (*criterion.limitations, *result.limitations, *known, ONLY_EXIT)
     document = evidence_document(

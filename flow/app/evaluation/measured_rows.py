@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from flow.app.ports import CriterionUpdate
-from flow.core.decision import explain
 from flow.core.decision.decide import Measured
 from flow.core.decision.verdict import CriterionResult
+from flow.core.evidence.repeat import FLAKY
+from flow.core.text import display
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from flow.app.evaluation.measure import Measurement, Measurements
+    from flow.app.evaluation.values import Measurement, Measurements
     from flow.core.goal.model import Criterion, Goal
 
 
@@ -43,7 +44,7 @@ def results(
     for criterion, row, fact in zip(goal.criteria, measurement.rows, measured, strict=True):
         reason = row.reason
         if fact.stale and not reason:
-            reason = f"changed while it ran: {explain.names(stale, 3)}"
+            reason = f"changed while it ran: {display.names(stale, 3)}"
         rows.append(
             CriterionResult(
                 criterion.id,
@@ -124,7 +125,7 @@ def contradictions(results: Sequence[CriterionResult]) -> tuple[str, ...]:
         f"{row.criterion_id}: {text}"
         for row in results
         for text in row.limitations
-        if text.startswith(explain.FLAKY)
+        if text.startswith(FLAKY)
     )
 
 

@@ -5,65 +5,24 @@ from __future__ import annotations
 import posixpath
 
 from flow.app.evaluation import proposals
+from flow.app.evaluation.goal_rules import deciding, denied, difference, own_files
+from flow.app.evaluation.values import Again, Facts
 from flow.core import layout
 from flow.core.boundary import guards
 from flow.core.boundary import rules as bounds
-from flow.core.decision import explain
 from flow.core.evidence.model import Subject
 from flow.core.goal.model import NO_BRANCH
+from flow.core.text import display
 from flow.errors import StateError
-from flow.startup.typing import TYPE_CHECKING, NamedTuple
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
-    from flow.app.evaluation.evaluate import Request, Tools
-    from flow.app.evaluation.measure import Measurements
+    from flow.app.evaluation.values import Measurements, Request, Tools
     from flow.app.ports import LoadedGoal
-    from flow.core.boundary.rules import Baseline, BoundaryReport, OwnFiles, Snapshot
-    from flow.core.evidence.protected_files import Difference
-    from flow.core.evidence.red_first import BaseRun
+    from flow.core.boundary.rules import Baseline, BoundaryReport, Snapshot
     from flow.core.goal.model import Goal
-
-
-class Known(NamedTuple):
-    """A baseline, and whether it was recorded here.
-
-    One that had to be restored from the pinned commit cannot tell what was done to hooks and
-    ignored files since.
-    """
-
-    baseline: Baseline
-    recorded: bool
-
-
-class Facts(NamedTuple):
-    """What is known before any command runs."""
-
-    loaded: LoadedGoal
-    run_id: str
-    turn: int
-    baseline: Baseline
-    recorded: bool
-    before: Snapshot
-    subject: Subject
-    proposable: bool
-    """Whether the range that is looked at contains the pinned one (``--base``)."""
-    base_runs: Mapping[str, BaseRun] = {}
-    """What the commands came to on the base commit (SPEC 10, red first)."""
-    base_problem: str = ""
-    """Why something of that is not known which the contract asks for."""
-    base_ran: bool = False
-    """Whether commands ran there in this evaluation."""
-    locked: Difference | None = None
-    """The protected files that are not as they were at activation (SPEC 10)."""
-    edited: tuple[str, ...] = ()
-    """By-products that somebody wrote to: older evidence is about other content."""
-
-    @property
-    def goal_so_far(self) -> Goal:
-        """The goal with the number of the turn before this one, whose verdict is the previous."""
-        return self.loaded.goal._replace(turns_evaluated=self.turn - 1)
 
 
 def _turn(goal: Goal, run_id: str, tools: Tools) -> int:
@@ -118,17 +77,6 @@ def _run_of(goal: Goal, tools: Tools) -> str:
     return fresh if fresh != goal.run_id else f"{fresh}-2"
 
 
-def difference(goal: Goal, snapshot: Snapshot, baseline: Baseline) -> Difference | None:
-    """The protected files that are not as they were; nothing is asked where none is protected."""
-    if not goal.protected_paths:
-        return None
-    from flow.core.evidence import protected_files
-
-    return protected_files.difference(
-        snapshot, baseline, goal.protected_paths, own_files(goal, baseline)
-    )
-
-
 def _left_by_a_killed_one(
     goal: Goal, run_id: str, baseline: Baseline, before: Snapshot, tools: Tools
 ) -> Baseline:
@@ -156,12 +104,12 @@ def refuse_other_branch(goal: Goal, branch: str | None) -> None:
     """Raise :class:`StateError` where another branch than the goal's is checked out."""
     if branch is not None and goal.branch not in (branch, NO_BRANCH):
         raise StateError(
-            f"goal {goal.id} belongs to branch {explain.visible(goal.branch)}, "
-            f"and {explain.visible(branch)} is checked out",
+            f"goal {goal.id} belongs to branch {display.visible(goal.branch)}, "
+            f"and {display.visible(branch)} is checked out",
             code="wrong_branch",
             key="scope.branch",
             value=goal.branch,
-            remedy=f"git switch {explain.visible(goal.branch)}; where that branch was renamed: "
+            remedy=f"git switch {display.visible(goal.branch)}; where that branch was renamed: "
             f"flow goal amend {goal.id} --file F, with the new scope.branch",
         )
 
@@ -180,58 +128,6 @@ def subject_of(
         own = own_files(loaded.goal, baseline)
         tree = bounds.subject_tree(snapshot, baseline, own, as_recorded=as_recorded)
     return Subject(snapshot.head, tree, loaded.contract, version)
-
-
-def own_files(goal: Goal, baseline: Baseline) -> OwnFiles:
-    """Which changed paths are files that Flow wrote itself in this checkout."""
-    return bounds.own_files(
-        baseline,
-        goal.journal,
-        goal.denied_paths,
-        issue=goal.issue,
-        allowed=goal.allowed_paths,
-    )
-
-
-def denied(goal: Goal, tools: Tools) -> tuple[str, ...]:
-    """Denied patterns of goal and settings together."""
-    return (*goal.denied_paths, *tools.limits.denied_paths)
-
-
-def deciding(goal: Goal, baseline: Baseline) -> bounds.Deciding:
-    """The files that a decision about ``goal`` rests on, beside changed and protected ones.
-
-    Those that a judge is shown, and those that the commands name. Every look that decides hashes
-    them anew.
-    """
-    shown = [p for criterion in goal.criteria for p in criterion.judged_paths]
-    patterns = tuple(dict.fromkeys(shown))
-    if not baseline.proof_named:
-        return bounds.Deciding(patterns)
-    from flow.core.evidence.proof import literal_name
-
-    named = filter(None, map(literal_name, baseline.proof_named))
-    return bounds.Deciding(patterns, frozenset(named))
-
-
-class Again(NamedTuple):
-    """What the look after the commands found."""
-
-    left: tuple[str, ...] = ()
-    """By-products that they left behind."""
-    moved: tuple[str, ...] = ()
-    """What makes this evaluation stale."""
-    rewritten: tuple[str, ...] = ()
-    """Files that were written to and are as they were.
-
-    A command that makes a file anew and compares it does that, too: whoever confirms is told.
-    """
-    after: Snapshot | None = None
-    """The files after the commands; None where nothing ran."""
-    baseline: Baseline | None = None
-    """The baseline with what they left behind."""
-    guards: tuple[Mapping[str, str], ...] = ()
-    """Git's hooks and settings as each look after commands found them."""
 
 
 def look_again(facts: Facts, measurement: Measurements, request: Request, tools: Tools) -> Again:
@@ -306,7 +202,7 @@ def boundary(facts: Facts, again: Again, tools: Tools) -> BoundaryReport:
     report = report._replace(rewritten=again.rewritten)
     new = [path for path in again.left if path not in report.by_products]
     if new:
-        warning = f"left behind by the commands, not counted: {explain.names(new, 10)}"
+        warning = f"left behind by the commands, not counted: {display.names(new, 10)}"
         report = report._replace(warnings=(*report.warnings, warning))
     report = _with_guards(report, facts, again, tools)
     if not goal.protected_paths:
@@ -329,7 +225,7 @@ def _with_guards(
     warnings = report.warnings
     if moved:
         said = "git's hooks or settings changed while the commands ran"
-        warnings = (*warnings, f"{said}: {explain.names(moved)}")
+        warnings = (*warnings, f"{said}: {display.names(moved)}")
     return report._replace(
         guards_changed=() if report.problems else (*changed, *((LOST,) if lost else ())),
         guards=moments[-1],

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from flow.startup.typing import TYPE_CHECKING, NamedTuple
+from flow.app.evaluation.values import ProofLook
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from flow.app.evaluation.observing import Again, Facts
+    from flow.app.evaluation.values import Again, Facts
     from flow.app.ports import ProofDisk
     from flow.core.boundary.rules import Baseline, Snapshot
     from flow.core.evidence.proof import ProofChange, ProofFile
     from flow.core.goal.model import Goal
-
-
-class ProofLook(NamedTuple):
-    """The files that differ, before the commands ran or after."""
-
-    before: tuple[ProofFile, ...] = ()
-    after: tuple[ProofFile, ...] = ()
 
 
 def files_now(
@@ -27,7 +21,7 @@ def files_now(
     """The files of the proof that are not as they were when the goal began."""
     if not baseline.proof_named:
         return ()
-    from flow.app.evaluation.observing import own_files
+    from flow.app.evaluation.goal_rules import own_files
     from flow.core.evidence import proof
 
     return proof.difference(

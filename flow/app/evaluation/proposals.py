@@ -8,11 +8,11 @@ file, contract or sidecar does.
 
 from __future__ import annotations
 
-from flow.core.decision import explain
 from flow.core.evidence.model import APPROVER, Subject
 from flow.core.goal.lifecycle import TERMINAL
 from flow.core.goal.model import canonical_digest
 from flow.core.instant import ahead
+from flow.core.text import display
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -100,13 +100,13 @@ def lost(proposal: Mapping[str, Any], counted: Callable[[str], Evidence | None])
             continue
         evidence = counted(reference)
         if evidence is None:
-            found.append(f"evidence {explain.visible(reference)} is missing or altered")
+            found.append(f"evidence {display.visible(reference)} is missing or altered")
         elif outcome == "passed" and (
             evidence.outcome != "passed"
             or criterion_id not in evidence.proves
             or evidence.subject.get("tree") != proposal["tree"]
         ):
-            found.append(f"evidence {explain.visible(reference)} does not say what it claims")
+            found.append(f"evidence {display.visible(reference)} does not say what it claims")
     return found
 
 
@@ -123,11 +123,11 @@ def outdated(
         if evidence is None:
             continue
         if ahead(evidence.created_at, now):
-            found.append(f"evidence {explain.visible(reference)} is dated in the future")
+            found.append(f"evidence {display.visible(reference)} is dated in the future")
         measured_by = evidence.subject.get("flow_version")
         if evidence.type != "human_approval" and measured_by not in (None, version):
-            what = f"Flow {explain.visible(str(measured_by))}, and this is {version}"
-            found.append(f"evidence {explain.visible(reference)} was measured by {what}")
+            what = f"Flow {display.visible(str(measured_by))}, and this is {version}"
+            found.append(f"evidence {display.visible(reference)} was measured by {what}")
     return found
 
 
@@ -138,7 +138,7 @@ def _lost_opinion(
     reference = proposal.get("judge")
     if reference is None:
         return []
-    shown = explain.visible(reference)
+    shown = display.visible(reference)
     evidence = counted(reference)
     if evidence is None:
         return [f"the judge's report {shown} is missing or altered"]
@@ -158,7 +158,7 @@ def _lost_opinion(
         return [f"the judge's report {shown} does not say what it claims"]
     ballots = (judgement.get("ballots") or {}).get("sidecars") or ()
     return [
-        f"the judge's ballot {explain.visible(str(ballot))} is missing or altered"
+        f"the judge's ballot {display.visible(str(ballot))} is missing or altered"
         for ballot in ballots
         if counted(str(ballot)) is None
     ]

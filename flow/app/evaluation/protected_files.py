@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from flow.app.evaluation import observing
-from flow.core.decision import explain
+from flow.app.evaluation import goal_rules
 from flow.core.evidence import protected_files
+from flow.core.text import display
 from flow.errors import FlowError, StateError
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from flow.app.evaluation.observing import Facts
+    from flow.app.evaluation.values import Desk, Facts
     from flow.app.ports import LoadedGoal, Records
-    from flow.app.transitions.closing import Desk
     from flow.core.boundary.rules import Baseline, BoundaryReport, Snapshot
     from flow.core.goal.model import Goal
 
@@ -37,7 +36,7 @@ def report(
     late = late_patterns(facts)
     warnings = [
         "protected since activation, so ignored files that they name are not compared: "
-        + explain.names(late)
+        + display.names(late)
     ] * bool(late)
     if difference is not None and not new and approved(goal, facts.run_id, difference, records):
         said = "protected files changed since activation, approved as they are"
@@ -48,7 +47,7 @@ def report(
     if difference is not None:
         warnings.append(f"protected files changed since activation: {difference.sentence()}")
     if new:
-        warnings.append(f"protected, and written by the commands themselves: {explain.names(new)}")
+        warnings.append(f"protected, and written by the commands themselves: {display.names(new)}")
     changed = tuple(dict.fromkeys(paths)) if not found.problems else ()
     return found._replace(protected_changed=changed, warnings=(*found.warnings, *warnings))
 
@@ -72,7 +71,7 @@ def approved(
 
 def to_approve(goal: Goal, snapshot: Snapshot, baseline: Baseline) -> protected_files.Difference:
     """The difference that a person approves; :class:`StateError` where there is none."""
-    found = observing.difference(goal, snapshot, baseline)
+    found = goal_rules.difference(goal, snapshot, baseline)
     if found is None:
         raise StateError(
             f"no protected file of goal {goal.id} is different from what it was at activation",
@@ -91,9 +90,9 @@ def now(desk: Desk, loaded: LoadedGoal) -> protected_files.Difference | None:
         return None
     baseline = desk.baseline(goal, goal.run_id).baseline
     snapshot = desk.snapshot(
-        baseline, (*goal.denied_paths, *desk.denied_paths), observing.deciding(goal, baseline)
+        baseline, (*goal.denied_paths, *desk.denied_paths), goal_rules.deciding(goal, baseline)
     )
-    return observing.difference(goal, snapshot, baseline)
+    return goal_rules.difference(goal, snapshot, baseline)
 
 
 def status(desk: Desk, loaded: LoadedGoal) -> dict[str, Any] | None:

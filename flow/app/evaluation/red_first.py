@@ -9,65 +9,20 @@ where the contract says ``tdd_required``: before the commands, or after them whe
 from __future__ import annotations
 
 from flow.app.evaluation.measure import run_fields
+from flow.app.evaluation.values import Found
 from flow.app.ports import Check
 from flow.core.evidence import red_first as core
 from flow.core.evidence.model import BASELINE, Subject, evidence_document
 from flow.core.evidence.red_first import ONLY_BASE, BaseRun
 from flow.core.sandbox import sandbox_of
-from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
+from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from contextlib import AbstractContextManager
+    from collections.abc import Mapping, Sequence
 
-    from flow.app.evaluation.measure import Listener
-    from flow.app.ports import CheckResult, RunChecks, TurnLedger
-    from flow.core.goal.model import Criterion, Goal
-    from flow.core.sandbox import Sandbox
-
-
-class Bench(NamedTuple):
-    """What running on a base commit needs."""
-
-    opened: Callable[[Goal, str, Callable[[], float]], AbstractContextManager[RunChecks]]
-    """Runs commands of (goal) on (commit), as long as (seconds left) says; removes its checkouts.
-    """
-    remembered: Callable[[str, Criterion, Sandbox | None], BaseRun | None]
-    """What the same command came to on (commit) in an earlier run, under the same conditions."""
-    remember: Callable[[str, Criterion, Sandbox | None, BaseRun], None]
-    kept: Callable[[str], Mapping[str, BaseRun]]
-    """What is on record for (goal)."""
-    keep: Callable[[str, Mapping[str, BaseRun]], None]
-    """Puts (goal's) rows on record."""
-    note: Callable[[str, str, Mapping[str, Any]], None]
-    """Appends an event to (run id, goal id)."""
-    ledger: TurnLedger
-    now: Callable[[], str]
-    version: str
-    listener: Listener
-
-
-class Order(NamedTuple):
-    """What is to be run, and within which limits."""
-
-    goal: Goal
-    contract: str
-    run_id: str
-    criteria: tuple[Criterion, ...]
-    jobs: int
-    timeout_seconds: float
-    again: bool = False
-    """Whether to run what is remembered too."""
-    seconds_left: Callable[[], float] | None = None
-
-
-class Found(NamedTuple):
-    """What came of it: every row that is known now, and how it came to be."""
-
-    rows: dict[str, BaseRun]
-    ran: tuple[str, ...]
-    cached: tuple[str, ...]
-    out_of_time: tuple[str, ...]
+    from flow.app.evaluation.values import Bench, Order
+    from flow.app.ports import CheckResult
+    from flow.core.goal.model import Criterion
 
 
 class _OutOfTime(Exception):

@@ -17,9 +17,7 @@ from flow.startup.typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from flow.app.evaluation.evaluate import Request
-    from flow.app.evaluation.measure import Measurement
-    from flow.app.evaluation.observing import Facts
+    from flow.app.evaluation.values import Facts, Measurement, Request
     from flow.app.ports import Check, Records
     from flow.core.evidence.model import Outcome
     from flow.core.evidence.repeat import Before

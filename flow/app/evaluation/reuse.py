@@ -11,8 +11,7 @@ from flow.startup.typing import TYPE_CHECKING, cast
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from flow.app.evaluation.measure import Measurement
-    from flow.app.evaluation.observing import Facts
+    from flow.app.evaluation.values import Facts, Measurement
     from flow.app.ports import Records
     from flow.core.evidence.model import Evidence
     from flow.core.goal.model import Criterion
@@ -126,7 +125,7 @@ def same_command(evidence: Evidence, criterion: Criterion, facts: Facts) -> bool
 
 
 def _row(criterion: Criterion, evidence: Evidence, path: str) -> Measurement:
-    from flow.app.evaluation.measure import Measurement
+    from flow.app.evaluation.values import Measurement
 
     body = evidence.document["evidence"]
     return Measurement(

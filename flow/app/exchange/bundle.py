@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from flow.app.exchange.bundle_ledger import faults
 from flow.app.exchange.envelopes import signers_of
-from flow.core.decision.explain import visible
 from flow.core.evidence import attestation
 from flow.core.evidence.attestation import PAYLOAD_TYPE, RECORD, STATEMENT, Item, Kept, Record
 from flow.core.goal import ids
 from flow.core.layout import EVIDENCE_SUFFIX
+from flow.core.text.display import visible
 from flow.errors import FlowError
 from flow.startup.sha import sha256
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from flow.core.chain import entries as chain_entries
 from flow.core.chain.walk import Line, walk
-from flow.core.decision.explain import visible
 from flow.core.evidence.attestation import LEDGER_FILE
 from flow.core.evidence.model import APPROVER, EVALUATOR
+from flow.core.text.display import visible
 from flow.errors import FlowError
 from flow.startup.typing import TYPE_CHECKING
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from flow.core.decision.explain import visible
 from flow.core.evidence import attestation
+from flow.core.text.display import visible
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:

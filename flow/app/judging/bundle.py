@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 
-from flow.app.evaluation.observing import own_files
+from flow.app.evaluation.goal_rules import own_files
 from flow.app.judging import changed_files
 from flow.core import layout
 from flow.core.boundary.by_products import subject_tree
@@ -27,8 +27,8 @@ from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from flow.app.evaluation.evaluate import JudgeCase
-    from flow.app.evaluation.observing import Facts
+    from flow.app.evaluation.values import Facts, JudgeCase
+    from flow.app.judging.changed_files import EvidenceFiles, Raw
     from flow.app.ports import Records
     from flow.core.evidence.model import Evidence, Subject
     from flow.core.goal.model import Criterion, Goal
@@ -39,22 +39,6 @@ NEVER = frozenset(
 """Types of evidence that never enter a prompt: a diff, opinions, and what Flow reports itself."""
 MOST_OF_OTHERS = 5
 """Sidecars of others for one criterion that are shown, the newest."""
-
-
-class Raw(NamedTuple):
-    """A file's bytes; of a large one the beginning and the end, and how much lies between."""
-
-    data: bytes
-    unread: int = 0
-
-
-class EvidenceFiles(NamedTuple):
-    """The files that a criterion's ``evidence_paths`` name."""
-
-    files: tuple[tuple[str, Raw], ...]
-    """(path, content), in the order of their names."""
-    left_out: tuple[str, ...] = ()
-    """What was found and not read, as counts with the reason; no names."""
 
 
 class Sources(NamedTuple):

@@ -14,9 +14,25 @@ from flow.startup.typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from flow.app.judging.bundle import EvidenceFiles
     from flow.core.goal.model import Criterion, Goal
     from flow.core.judging.goal.bundle import Sought
+
+
+class Raw(NamedTuple):
+    """A file's bytes; of a large one the beginning and the end, and how much lies between."""
+
+    data: bytes
+    unread: int = 0
+
+
+class EvidenceFiles(NamedTuple):
+    """The files that a criterion's ``evidence_paths`` name."""
+
+    files: tuple[tuple[str, Raw], ...]
+    """(path, content), in the order of their names."""
+    left_out: tuple[str, ...] = ()
+    """What was found and not read, as counts with the reason; no names."""
+
 
 CHANGED = "changed file"
 """Flow's words for such a file."""

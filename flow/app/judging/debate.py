@@ -17,8 +17,8 @@ from flow.core.judging.debate import prompt as debate_prompt
 from flow.core.judging.debate import report as debate_report
 from flow.core.judging.debate.prompt import Report
 from flow.core.judging.debate.reply import Others, read_reply
-from flow.core.judging.debate.result import Held, Judge, Silent
 from flow.core.judging.debate.section import Altered, Disagreement, Section
+from flow.core.judging.debate.state import Held, Judge, Silent
 from flow.core.judging.debate.words import remarks
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from flow.core.judging.debate.model import Agreement
     from flow.core.judging.debate.prompt import Matter, Put
     from flow.core.judging.debate.reply import Reply
-    from flow.core.judging.debate.result import Mode
     from flow.core.judging.debate.section import About
+    from flow.core.judging.debate.state import Mode
 
 TRIES = 2
 """How often one question is put; what the backend tries again by itself is not counted."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from flow.app.judging.port import AskJudge, NoAnswer
     from flow.core.judging.debate.criteria import Criterion
-    from flow.core.judging.debate.result import Mode
+    from flow.core.judging.debate.state import Mode
     from flow.core.untrusted.fences import Part
 
     Criteria = str | Mapping[str, Any] | Sequence[Any] | None

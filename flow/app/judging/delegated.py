@@ -18,8 +18,7 @@ from flow.startup.typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from flow.app.evaluation.evaluate import JudgeCase
-    from flow.app.evaluation.measure import Listener
+    from flow.app.evaluation.values import JudgeCase, Listener
     from flow.app.judging.port import AskJudge, NoAnswer
     from flow.core.goal.model import Criterion
     from flow.core.judging.goal.delegated import Order

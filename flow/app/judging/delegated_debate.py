@@ -16,11 +16,11 @@ from flow.startup.typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from flow.app.evaluation.evaluate import JudgeCase
-    from flow.app.judging.bundle import EvidenceFiles
+    from flow.app.evaluation.values import JudgeCase
+    from flow.app.judging.changed_files import EvidenceFiles
     from flow.app.judging.port import AskJudge, NoAnswer
     from flow.core.goal.model import Criterion
-    from flow.core.judging.debate.result import Held
+    from flow.core.judging.debate.state import Held
 
 
 class DebatePort(Protocol):

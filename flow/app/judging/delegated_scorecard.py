@@ -21,7 +21,7 @@ from flow.startup.typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from flow.app.evaluation.evaluate import JudgeCase
+    from flow.app.evaluation.values import JudgeCase
     from flow.app.judging.port import AskJudge
     from flow.app.judging.scoring import ScoredCard
     from flow.core.goal.model import Criterion

@@ -14,17 +14,17 @@ from flow.app.judging import bundle as judging_bundle
 from flow.app.judging import records as judging_records
 from flow.app.judging import rubric_criteria
 from flow.app.judging.port import Answer, NoAnswer, Question, Usage, name_of
+from flow.app.judging.records import Asked, Canary
 from flow.core.decision.decide import Opinion, Silence
 from flow.core.instant import ahead
 from flow.core.judging.goal import ballots, delegated, prompt, reply
 from flow.core.judging.goal.bundle import MOST_SOUGHT
-from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
+from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from flow.app.evaluation.evaluate import JudgeCase
-    from flow.app.evaluation.measure import Listener
+    from flow.app.evaluation.values import JudgeCase, Listener
     from flow.app.judging.bundle import Sources
     from flow.app.judging.port import AskJudge
     from flow.app.judging.records import Keep
@@ -66,22 +66,6 @@ class JudgeTools(NamedTuple):
     """The rubrics that criteria name, by name; one that cannot be used is the reason."""
     hear: Callable[[JudgeCase, Criterion, delegated.Order, float], delegated.Heard] | None = None
     """Judges one criterion by its scorecard or debate, within so many seconds."""
-
-
-class Asked(NamedTuple):
-    """One ballot: what was asked and what came of it."""
-
-    number: int
-    judge: str
-    put: Prompt
-    usage: Usage
-    answer: Answer | NoAnswer
-    """A reply that is not usable is no answer."""
-    ballot: reply.Ballot | None
-    value: Mapping[str, Any] | None = None
-    """The reply as it came, usable or not."""
-    rubrics: tuple[Mapping[str, Any], ...] = ()
-    """What the rubrics of its criteria came to."""
 
 
 def judge(case: JudgeCase, tools: JudgeTools) -> Opinion | Silence:
@@ -128,14 +112,6 @@ def judge(case: JudgeCase, tools: JudgeTools) -> Opinion | Silence:
         kept.id if kept else None,
         warnings,
     )
-
-
-class Canary(NamedTuple):
-    """What a judge said to the question without evidence. ``why`` is empty where it passed."""
-
-    judge: str
-    why: str
-    usage: Usage | None
 
 
 class _Session:

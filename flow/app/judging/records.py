@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from flow.app.judging.port import NoAnswer
+from flow.app.judging.port import Answer, NoAnswer
 from flow.core import layout
 from flow.core.decision.decide import JudgedCriterion, Opinion
 from flow.core.evidence.freshness import differences
@@ -16,16 +16,39 @@ from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from flow.app.evaluation.evaluate import JudgeCase
-    from flow.app.evaluation.observing import Facts
-    from flow.app.judging.goal import Asked, Canary
+    from flow.app.evaluation.values import Facts, JudgeCase
     from flow.app.judging.port import Usage
     from flow.app.ports import RawOutput, Records, TurnLedger
     from flow.core.evidence.model import Evidence
+    from flow.core.judging.goal import reply
     from flow.core.judging.goal.ballots import Tally
     from flow.core.judging.goal.bundle import Sought
     from flow.core.judging.goal.delegated import Heard
-    from flow.core.judging.goal.prompt import Given
+    from flow.core.judging.goal.prompt import Given, Prompt
+
+
+class Asked(NamedTuple):
+    """One ballot: what was asked and what came of it."""
+
+    number: int
+    judge: str
+    put: Prompt
+    usage: Usage
+    answer: Answer | NoAnswer
+    """A reply that is not usable is no answer."""
+    ballot: reply.Ballot | None
+    value: Mapping[str, Any] | None = None
+    """The reply as it came, usable or not."""
+    rubrics: tuple[Mapping[str, Any], ...] = ()
+    """What the rubrics of its criteria came to."""
+
+
+class Canary(NamedTuple):
+    """What a judge said to the question without evidence. ``why`` is empty where it passed."""
+
+    judge: str
+    why: str
+    usage: Usage | None
 
 
 class Keep(NamedTuple):

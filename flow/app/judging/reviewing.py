@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from flow.app.evaluation import measure, measured_rows, proposals
-from flow.app.evaluation.evaluate import JudgeCase, Request
-from flow.app.evaluation.observing import (
-    Facts,
-    deciding,
-    difference,
-    own_files,
-    refuse_other_branch,
-    subject_of,
-)
+from flow.app.evaluation import measured_rows, proposals
+from flow.app.evaluation.goal_rules import deciding, difference, own_files
+from flow.app.evaluation.observing import refuse_other_branch, subject_of
+from flow.app.evaluation.values import Facts, JudgeCase, Measurement, Measurements, Request
 from flow.core import layout
 from flow.core.boundary import rules as bounds
 from flow.core.decision import decide, explain
@@ -20,8 +14,8 @@ from flow.core.instant import ahead
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from flow.app.evaluation.values import Desk
     from flow.app.ports import LoadedGoal
-    from flow.app.transitions.closing import Desk
     from flow.core.goal.model import Criterion
 
 
@@ -50,7 +44,7 @@ def case(desk: Desk, loaded: LoadedGoal, *, version: str, now: str) -> JudgeCase
         edited=bounds.edited(before, baseline),
     )
     rows = tuple(_row(criterion, facts, desk, now) for criterion in goal.criteria)
-    measurement = measure.Measurements(rows, ran=False, goal_touched=False)
+    measurement = Measurements(rows, ran=False, goal_touched=False)
     approvals = proposals.fresh_approvals(goal, subject, desk.records, now)
     measured = measured_rows.judgeable(goal, measurement, approvals, stale=False)
     report = bounds.judge(
@@ -68,7 +62,7 @@ def case(desk: Desk, loaded: LoadedGoal, *, version: str, now: str) -> JudgeCase
     return JudgeCase(facts, measurement, measured, report, candidate, Request(goal.id))
 
 
-def _row(criterion: Criterion, facts: Facts, desk: Desk, now: str) -> measure.Measurement:
+def _row(criterion: Criterion, facts: Facts, desk: Desk, now: str) -> Measurement:
     if criterion.fuzzy:
         return _empty(criterion, explain.FUZZY)
     evidence = desk.records.counted(criterion.evidence_ref) if criterion.evidence_ref else None
@@ -85,7 +79,7 @@ def _row(criterion: Criterion, facts: Facts, desk: Desk, now: str) -> measure.Me
     ):
         return _empty(criterion, "it has no evidence of these files")
     body = evidence.document["evidence"]
-    return measure.Measurement(
+    return Measurement(
         criterion.id,
         evidence.outcome,
         evidence.exit_code,
@@ -98,7 +92,7 @@ def _row(criterion: Criterion, facts: Facts, desk: Desk, now: str) -> measure.Me
     )
 
 
-def _empty(criterion: Criterion, reason: str) -> measure.Measurement:
-    return measure.Measurement(
+def _empty(criterion: Criterion, reason: str) -> Measurement:
+    return Measurement(
         criterion.id, "not_run", None, None, reason, criterion.limitations, None, None, None
     )

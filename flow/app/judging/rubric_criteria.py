@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from flow.app.judging.port import Answer, NoAnswer, Question, Usage
 from flow.core.decision.decide import JudgedCriterion
-from flow.core.decision.explain import names
 from flow.core.judging.common.numbers import exact
 from flow.core.judging.common.quotes import QuotableTexts, founded
 from flow.core.judging.rubric.model import Rubric, result, why_not
 from flow.core.judging.rubric.prompt import rubric_question
 from flow.core.judging.rubric.reply import read_reply
+from flow.core.text.display import names
 from flow.core.untrusted.fences import LIMIT, Part
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 

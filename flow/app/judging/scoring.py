@@ -11,6 +11,7 @@ from flow.core.judging.scorecard.history import UNKNOWN, commanded, skill_name
 from flow.core.judging.scorecard.model import COMPARED
 from flow.core.judging.scorecard.prompt import Matter
 from flow.core.transcript import model as transcripts
+from flow.core.transcript.layout import lay_out
 from flow.errors import StateError
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -241,7 +242,7 @@ def _matter(
         skill or UNKNOWN,
         rubric.name,
         rubric.text,
-        lambda limit: transcripts.lay_out(transcript, limit=limit),
+        lambda limit: lay_out(transcript, limit=limit),
         scorecard_history.mean(past.cards),
     )
 

@@ -9,11 +9,11 @@ It asks nobody, so a goal that is proved is let go with a hint.
 from __future__ import annotations
 
 from flow.app.stop.turn import JudgedGoal, judge
-from flow.core.decision import explain
 from flow.core.stop import lost_goals
 from flow.core.stop import messages as stop_messages
 from flow.core.stop.hosts import SHOWING_HOSTS, Answer
 from flow.core.stop.lost_goals import Loss
+from flow.core.text import display
 from flow.errors import FlowError, cut_list
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
@@ -78,7 +78,7 @@ def _choose(sight: Sight, event: StopEvent, tools: StopTools) -> Chosen:
     if len(acting) == 1:
         return Chosen((), (_of_another(acting[0]),), (), tuple(losses))
     if acting:
-        names = explain.names([g.id for g in acting], 10)
+        names = display.names([g.id for g in acting], 10)
         first = next((g for g in acting if owners[g.id] is None), acting[0])
         text = (
             f"several goals are active on this branch ({names}); "
@@ -91,7 +91,7 @@ def _choose(sight: Sight, event: StopEvent, tools: StopTools) -> Chosen:
         if g.status not in ("draft", "active") and g.id not in lost
     ]
     if waiting:
-        text = f"goal {explain.names(waiting, 5)}; nothing was evaluated"
+        text = f"goal {display.names(waiting, 5)}; nothing was evaluated"
         return Chosen((), (text,), (text,))
     return Chosen(())
 
@@ -147,7 +147,7 @@ def _wait(
     for goal in goals:
         times = notes.waits.get(goal.id, 0) + 1
         if event.background and times <= lost_goals.MOST_WAITS:
-            names = explain.names(event.background, 5)
+            names = display.names(event.background, 5)
             text = (
                 f"goal {goal.id}: background work is still running ({names}); "
                 "it is judged after that"
@@ -196,7 +196,7 @@ def _judged(goal: Goal, event: StopEvent, host: Host, tools: StopTools, sight: S
         with tools.alone(goal.id):
             return judge(goal, event, host, tools, sight)
     except FlowError as error:
-        why = explain.visible("; ".join(map(str, error.faults)))
+        why = display.visible("; ".join(map(str, error.faults)))
         text = f"goal {goal.id} cannot be judged: {why}"
         return JudgedGoal(goal.id, "let_go", text, (text,), "", Loss(goal.id, "unjudged", why))
 
@@ -245,7 +245,7 @@ def _message(said: Sequence[str]) -> str:
 
 def _unreadable(broken: Sequence[FlowError]) -> list[str]:
     """One line for each goal that cannot be read: it is named, never taken for absent."""
-    lines = [f"cannot read a goal: {explain.visible(str(e.faults[0]))}" for e in broken[:5]]
+    lines = [f"cannot read a goal: {display.visible(str(e.faults[0]))}" for e in broken[:5]]
     if len(broken) > 5:
         lines.append(f"and {len(broken) - 5:,} more goals cannot be read: {GOALS}")
     return lines

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from contextlib import AbstractContextManager
 
-    from flow.app.evaluation.evaluate import Evaluated, Request
+    from flow.app.evaluation.values import Evaluated, Request
     from flow.core.chain.closing_record import ClosedGoal
     from flow.core.decision.verdict import Verdict
     from flow.core.goal.model import Criterion, Goal

@@ -6,19 +6,19 @@ may write is ``failed`` for a stuck loop, since turning the loop on is the user'
 
 from __future__ import annotations
 
-from flow.app.evaluation.evaluate import Request
+from flow.app.evaluation.values import Request
 from flow.core.decision import explain
 from flow.core.stop import messages as stop_messages
 from flow.core.stop import policy as core
 from flow.core.stop.lost_goals import Loss
+from flow.core.text import display
 from flow.errors import FlowError
 from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from flow.app.evaluation.compose import Findings
-    from flow.app.evaluation.evaluate import Evaluated
+    from flow.app.evaluation.values import Evaluated, Findings
     from flow.app.stop.tools import Host, Sight, StopTools
     from flow.core.decision.verdict import Verdict
     from flow.core.goal.model import Goal
@@ -216,7 +216,7 @@ def _answer(
         if verdict.lifecycle_to == "failed":
             text = f"goal {goal.id} is failed: {verdict.reason}"
     if found is not None and found.measurement.out_of_time:
-        missed = explain.names(found.measurement.out_of_time, 10)
+        missed = display.names(found.measurement.out_of_time, 10)
         text += f"; not reached in the hook's time: {missed}"
     hint = f"{host.command} {goal.id}"
     told = f"{text}: {hint}" if row == "proved" else text

@@ -9,21 +9,21 @@ from __future__ import annotations
 
 from flow.app.ports import Amendment, Artifact
 from flow.app.transitions.closing import refuse_closed
-from flow.core.decision.verdict import clip
-from flow.core.goal import amendment
-from flow.core.goal.amendment import Change
+from flow.core.amendment import changes as amendment
+from flow.core.amendment.changes import Change
+from flow.core.amendment.trust_diff import difference
 from flow.core.goal.model import contract
-from flow.core.goal.trust_diff import difference
+from flow.core.text.display import clip
 from flow.errors import FlowError, InputError
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from flow.app.evaluation.values import Desk
     from flow.app.ports import LoadedGoal
-    from flow.app.transitions.closing import Desk
+    from flow.core.amendment.rules import Class
     from flow.core.boundary.rules import Baseline
-    from flow.core.goal.amendment_rules import Class
     from flow.core.goal.model import Goal
 
 MOST_CHANGES = 200

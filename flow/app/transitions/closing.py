@@ -8,59 +8,35 @@ from __future__ import annotations
 
 from flow.app.evaluation import proposals
 from flow.app.evaluation.compose import transition_artifact
-from flow.app.evaluation.observing import deciding, own_files, refuse_other_branch
+from flow.app.evaluation.goal_rules import deciding, own_files
+from flow.app.evaluation.observing import refuse_other_branch
+from flow.app.evaluation.values import ProofLook
 from flow.app.ports import Closing, CriterionUpdate, LastEvaluation, Move, Turn
 from flow.core.boundary import rules as bounds
 from flow.core.boundary.guards import differences
-from flow.core.decision import explain
 from flow.core.decision.confirming import names_proposal
-from flow.core.decision.verdict import REASON_LIMIT, ProposedTransition, clip
+from flow.core.decision.verdict import REASON_LIMIT, ProposedTransition
 from flow.core.goal.lifecycle import TERMINAL, Lifecycle
+from flow.core.text import display
+from flow.core.text.display import clip
 from flow.errors import StaleProposal, StateError
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
-    from flow.app.evaluation.evaluate import Evaluated
-    from flow.app.evaluation.observing import Known
+    from flow.app.evaluation.values import Desk, Evaluated
     from flow.app.ports import (
-        Ledger,
         LoadedGoal,
-        ProofDisk,
         Records,
-        TakeSnapshot,
         TurnLedger,
     )
     from flow.core.boundary.rules import Baseline, Snapshot
     from flow.core.decision.verdict import Verdict
     from flow.core.goal.lifecycle import NonTerminal, Terminal
     from flow.core.goal.model import Goal
-    from flow.core.tool_calls.speaker import Speaker
 
 RESULT_OF: Mapping[str, str] = {"achieved": "pass", "failed": "fail"}
-
-
-class Desk(NamedTuple):
-    """What a door needs: both sides of the ledger, and eyes on the working tree."""
-
-    records: Records
-    ledger: Ledger
-    baseline: Callable[[Goal, str], Known]
-    snapshot: TakeSnapshot
-    keep_baseline: Callable[[str, str, Baseline], None]
-    denied_paths: tuple[str, ...]
-    who: str
-    """Who answered, for the journal (a user name, never a promise)."""
-    version: str
-    """Flow's own."""
-    now: Callable[[], str]
-    speaker: Speaker | None = None
-    """From where the command came; None at the stop of an agent."""
-    proof: ProofDisk | None = None
-    """The files that the goal's commands rest on; None where nobody looks at them."""
-    trusted: Callable[[LoadedGoal], tuple[bool, str]] = lambda _loaded: (True, "")
-    """Whether the contract may run here, and why or why not."""
 
 
 class Closed(NamedTuple):
@@ -249,11 +225,11 @@ def what_moved(
         now = desk.snapshot(baseline, denied, deciding(goal, baseline))
     refuse_other_branch(goal, now.branch)
     if now.problems:
-        moved.append(f"git cannot say what the files are now ({explain.names(now.problems, 2)})")
+        moved.append(f"git cannot say what the files are now ({display.names(now.problems, 2)})")
     else:
         guards = differences(proposal["guards"], now.guards)
         if guards:
-            names = explain.names(guards)
+            names = display.names(guards)
             moved.append(f"git's hooks or settings were changed since it was made: {names}")
         now = now._replace(guards=proposal["guards"])
         tree = bounds.subject_tree(now, baseline, own_files(goal, baseline), as_recorded=True)
@@ -263,7 +239,7 @@ def what_moved(
             from flow.app.evaluation import proofs
 
             files = proofs.files_now(goal, baseline, now, desk.proof)
-            if proofs.digest(proofs.ProofLook(after=files)) != proposal["proof"]:
+            if proofs.digest(ProofLook(after=files)) != proposal["proof"]:
                 moved.append("what the commands rest on was changed since it was made")
         moved += _outside(desk, goal, now, baseline) if proposal["to"] == "achieved" else []
     moved += proposals.lost(proposal, desk.records.counted)
@@ -280,8 +256,8 @@ def _outside(desk: Desk, goal: Goal, now: Snapshot, baseline: Baseline) -> list[
         denied=(*goal.denied_paths, *desk.denied_paths),
         own_files=own_files(goal, baseline),
     )
-    named = [f"{explain.visible(each.path)} ({each.why})" for each in report.violations]
-    return [f"outside the goal's paths: {explain.names(named, 5)}"] if named else []
+    named = [f"{display.visible(each.path)} ({each.why})" for each in report.violations]
+    return [f"outside the goal's paths: {display.names(named, 5)}"] if named else []
 
 
 def clear(desk: Desk, goal_id: str, reason: str, how: str) -> Closed:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from flow.app.evaluation import proofs, protected_files
-from flow.app.evaluation.observing import deciding, difference, own_files
+from flow.app.evaluation.goal_rules import deciding, difference, own_files
+from flow.app.evaluation.values import ProofLook
 from flow.app.transitions import closing as transitions_closing
 from flow.core.boundary import rules as bounds
 from flow.core.decision.confirming import (
@@ -21,8 +22,8 @@ from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from flow.app.evaluation.values import Desk
     from flow.app.ports import LoadedGoal
-    from flow.app.transitions.closing import Desk
     from flow.core.boundary.rules import Baseline, Snapshot
     from flow.core.evidence.model import Evidence
     from flow.core.goal.model import Criterion, Goal
@@ -223,8 +224,8 @@ def _step(
     entry: TrustedContract,
     event: Mapping[str, Any],
 ) -> ContractStep | None:
-    from flow.core.goal.amendment import changes, overall
-    from flow.core.goal.trust_diff import difference
+    from flow.core.amendment.changes import changes, overall
+    from flow.core.amendment.trust_diff import difference
 
     lines = difference(old, new)
     if not lines:
@@ -258,7 +259,7 @@ def _told(event: Mapping[str, Any]) -> ContractStep:
 def _proof(desk: Desk, goal: Goal, baseline: Baseline, snapshot: Snapshot) -> ProofChange:
     if desk.proof is None:
         return ProofChange("", (), ("what the commands rest on was not looked at",))
-    look = proofs.ProofLook(proofs.files_now(goal, baseline, snapshot, desk.proof))
+    look = ProofLook(proofs.files_now(goal, baseline, snapshot, desk.proof))
     return proofs.change(look, goal, baseline, desk.proof)
 
 

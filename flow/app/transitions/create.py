@@ -6,18 +6,18 @@ from flow.app.evaluation.observing import refuse_other_branch
 from flow.app.ports import Artifact, Move
 from flow.app.transitions.closing import refuse_closed
 from flow.core import layout
-from flow.core.decision import explain
 from flow.core.goal import draft
 from flow.core.judging.goal import delegated
 from flow.core.judging.goal.delegated import DebateOrder
+from flow.core.text import display
 from flow.errors import ContractError, Fault, StateError
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from flow.app.evaluation.values import Desk
     from flow.app.ports import LoadedGoal
-    from flow.app.transitions.closing import Desk
     from flow.core.boundary.rules import Baseline
     from flow.core.goal.model import Criterion, Goal
 
@@ -146,7 +146,7 @@ def _refuse_outside(goal: Goal, outside: Sequence[Outside], base: str | None) ->
     named = [f"{o.path} ({o.commits[0]})" if o.commits else o.path for o in outside]
     raise StateError(
         f"commits since the base of goal {goal.id} already changed paths outside its own: "
-        f"{explain.names(named)}",
+        f"{display.names(named)}",
         code="outside_base",
         key="constraints.allowed_paths",
         value=outside[0].path,
@@ -162,12 +162,12 @@ def lint(goal: Goal, about_commands: Sequence[str]) -> list[str]:
     fuzzy = [c.id for c in goal.criteria if c.fuzzy and c.must_pass]
     if fuzzy and goal.evaluator_type == "deterministic":
         found.append(
-            f"{explain.names(fuzzy)}: no command proves it and evaluator.type is deterministic, "
+            f"{display.names(fuzzy)}: no command proves it and evaluator.type is deterministic, "
             f"so only an approval can"
         )
     bare = [c.id for c in goal.criteria if c.id in fuzzy and _bare(c)]
     if bare and goal.evaluator_type != "deterministic":
-        found.append(f"{explain.names(bare)}: a debate without a solution has nothing to judge")
+        found.append(f"{display.names(bare)}: a debate without a solution has nothing to judge")
     return found
 
 
@@ -194,7 +194,7 @@ class Rebase(NamedTuple):
             "goal_id": self.goal_id,
             "old_base": self.old_base,
             "new_base": self.new_base,
-            "stops_counting": [explain.visible(path) for path in self.stops_counting],
+            "stops_counting": [display.visible(path) for path in self.stops_counting],
         }
 
 
@@ -247,7 +247,7 @@ def do_rebase(
                     "from": plan.old_base or "none",
                     "to": plan.new_base or "none",
                     "by": desk.who,
-                    "stops_counting": [explain.visible(p) for p in plan.stops_counting[:200]]
+                    "stops_counting": [display.visible(p) for p in plan.stops_counting[:200]]
                     or "none",
                 },
             ),

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 from flow.app.evaluation import protected_files
 from flow.app.evaluation.compose import transition_artifact
-from flow.app.evaluation.observing import deciding, refuse_other_branch, subject_of
+from flow.app.evaluation.goal_rules import deciding
+from flow.app.evaluation.observing import refuse_other_branch, subject_of
 from flow.app.evaluation.protected_files import PROTECTED
 from flow.app.ports import Approval, Artifact, CriterionUpdate, Move
 from flow.app.transitions.closing import refuse_closed
 from flow.core import layout
-from flow.core.decision import explain
 from flow.core.evidence.model import APPROVER, ONLY_WORD, evidence_document
 from flow.core.goal.lifecycle import Lifecycle
 from flow.core.stop.pause import PAUSED_STATUS
+from flow.core.text import display
 from flow.errors import GitError, InputError, StateError
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from flow.app.evaluation.values import Desk
     from flow.app.ports import LoadedGoal
-    from flow.app.transitions.closing import Desk
     from flow.core.boundary.rules import Baseline
     from flow.core.goal.lifecycle import NonTerminal
     from flow.core.goal.model import Goal
@@ -172,7 +173,7 @@ def approve(
             f"goal {goal.id} has no criterion {criterion_id!r:.60}",
             key="AC",
             value=criterion_id,
-            remedy=f"fuzzy criteria here: {explain.names(fuzzy) or 'none'}",
+            remedy=f"fuzzy criteria here: {display.names(fuzzy) or 'none'}",
         )
     if criterion is not None and not criterion.fuzzy:
         raise StateError(
@@ -189,7 +190,7 @@ def approve(
     refuse_other_branch(goal, snapshot.branch)
     if snapshot.problems:
         raise GitError(
-            f"the files cannot be told apart now: {explain.names(snapshot.problems, 3)}",
+            f"the files cannot be told apart now: {display.names(snapshot.problems, 3)}",
             remedy="an approval is tied to the files it was given for; make git answer first",
         )
     changes = protected_files.to_approve(goal, snapshot, baseline) if protected else None
@@ -226,7 +227,7 @@ def approve(
         loaded.seen,
         Approval(
             criterion=CriterionUpdate(
-                criterion.id, "pass", path, now, f"approved by {explain.visible(by)}"
+                criterion.id, "pass", path, now, f"approved by {display.visible(by)}"
             )
             if criterion
             else None,

@@ -5,7 +5,7 @@ Apart from the tables that tell it, since an answer that is known already needs 
 
 from __future__ import annotations
 
-from flow.core.decision.explain import visible
+from flow.core.text.display import visible
 from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:

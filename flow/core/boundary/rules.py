@@ -400,7 +400,7 @@ def _where(change: Change) -> str:
 def _warnings(
     by_products: Sequence[str], denied: Sequence[str], baseline: Baseline
 ) -> tuple[str, ...]:
-    from flow.core.decision.explain import names
+    from flow.core.text.display import names
 
     warnings = []
     if by_products:

@@ -41,7 +41,7 @@ class ClosedGoal(NamedTuple):
 
     def sentence(self) -> str:
         """Who closed it, when and from where; without a full stop, safe for a terminal."""
-        from flow.core.decision.explain import visible
+        from flow.core.text.display import visible
 
         place = PLACES.get(self.said_from, self.said_from)
         parts = ((" at ", self.at), (" by ", self.by), (", said from ", place))

@@ -6,8 +6,7 @@ be told is named in ``unknown``, never left out.
 
 from __future__ import annotations
 
-from flow.core.decision.explain import visible
-from flow.core.decision.verdict import clip
+from flow.core.text.display import clip, visible
 from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
@@ -55,7 +54,7 @@ class ContractStep(NamedTuple):
     kind: str
     """``weakening``, ``strengthening`` or ``neutral``; empty where it cannot be told."""
     lines: tuple[str, ...]
-    """Key, ``  - old``, ``  + new``, as :mod:`flow.core.goal.trust_diff` writes them."""
+    """Key, ``  - old``, ``  + new``, as :mod:`flow.core.amendment.trust_diff` writes them."""
     reason: str = ""
 
 

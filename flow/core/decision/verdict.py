@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from flow.core.goal.lifecycle import TERMINAL
+from flow.core.text.display import clip
 from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
@@ -162,8 +163,3 @@ def next_act(verdict: Verdict) -> Act:
         if verdict.to_approve:
             return "ask_approve"
     return "person_looks"  # no command proves it, or a judge names what stands in the way
-
-
-def clip(text: str, limit: int) -> str:
-    """``text`` in at most ``limit`` characters, the mark ``…`` included."""
-    return text if len(text) <= limit else text[: limit - 1] + "…"

@@ -10,8 +10,8 @@ from __future__ import annotations
 from flow.core.boundary.by_products import cache_roots, is_by_product
 from flow.core.boundary.changes import ABSENT
 from flow.core.boundary.globs import Globs
-from flow.core.decision.explain import visible
 from flow.core.evidence import protected_files
+from flow.core.text.display import visible
 from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:

@@ -68,7 +68,7 @@ class Difference(NamedTuple):
 
     def to_document(self) -> dict[str, Any]:
         """As sidecars hold it; ``files`` names the first :data:`LISTED`."""
-        from flow.core.decision.explain import visible
+        from flow.core.text.display import visible
 
         return {
             "digest": self.digest,
@@ -86,7 +86,7 @@ class Difference(NamedTuple):
 
     def sentence(self, most: int = 5) -> str:
         """``tests/a.py (modified), tests/b.py (added) and 3 more``."""
-        from flow.core.decision.explain import visible
+        from flow.core.text.display import visible
 
         shown = ", ".join(f"{visible(file.path)} ({file.kind})" for file in self.files[:most])
         more = len(self.files) - most

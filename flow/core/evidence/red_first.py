@@ -6,8 +6,8 @@ the difference. One that could not run there, took too long or was vacuous says 
 
 from __future__ import annotations
 
-from flow.core.decision.explain import visible
 from flow.core.goal.model import canonical_digest
+from flow.core.text.display import visible
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 if TYPE_CHECKING:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from flow.core.decision.explain import FLAKY
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from flow.core.evidence.model import Outcome
+
+FLAKY = "flaky: "
+"""How a reason or a limitation begins that tells of runs which disagree on the same files."""
 
 ONE_OF_SEVERAL = (
     "One of several runs of this command; the last one's sidecar says what they came to."

@@ -7,11 +7,11 @@ is made visible, marked as what it is, and bounded. ``flow goal status`` has wha
 from __future__ import annotations
 
 from flow.core.decision import explain
-from flow.core.decision.explain import visible
-from flow.core.decision.verdict import clip
 from flow.core.layout import sidecar_of
 from flow.core.stop.continuation_judge import by_the_judge
 from flow.core.stop.hosts import MARK
+from flow.core.text import display
+from flow.core.text.display import clip, visible
 from flow.core.text.fit import TAIL_CHARACTERS, Block, as_many, cut_to, fitting, last_lines
 from flow.core.text.plain_output import plain_lines
 from flow.core.text.shell_quote import as_flow_runs, shell_word
@@ -163,7 +163,7 @@ def _again(step: Step, ids: Sequence[str], outside: bool) -> list[str]:
 def _names(ids: Sequence[str], most: int = 10) -> str:
     """``AC1 and AC2``; of many the first."""
     if len(ids) > most:
-        return explain.names(ids, most)
+        return display.names(ids, most)
     return " and ".join(filter(None, [", ".join(ids[:-1]), ids[-1]]))
 
 
@@ -218,7 +218,7 @@ def _violations(goal: Goal, violations: Sequence[Violation]) -> list[str]:
     """The files outside the goal's paths, each with what puts it back."""
     if not violations:
         return []
-    allowed = f" ({explain.names(goal.allowed_paths, 10)})" if goal.allowed_paths else ""
+    allowed = f" ({display.names(goal.allowed_paths, 10)})" if goal.allowed_paths else ""
     lines = [f"Outside the goal's paths{allowed}, put back as they were:"]
     lines += [f"  {_mended(each, goal.base_commit)}" for each in violations[:_VIOLATIONS]]
     if len(violations) > _VIOLATIONS:
@@ -262,11 +262,11 @@ def _unjudged(row: CriterionResult) -> bool:
 def _rules(goal: Goal, follows: bool) -> list[str]:
     lines = []
     if goal.allowed_paths and not follows:
-        lines.append(f"You may change {explain.names(goal.allowed_paths, 20)}.")
+        lines.append(f"You may change {display.names(goal.allowed_paths, 20)}.")
     if goal.protected_paths and not follows:
-        names = explain.names(goal.protected_paths, 20)
+        names = display.names(goal.protected_paths, 20)
         lines.append(f"A changed file below {names} will wait for a person.")
-    denied = f"; {explain.names(goal.denied_paths, 20)} are denied" if goal.denied_paths else ""
+    denied = f"; {display.names(goal.denied_paths, 20)} are denied" if goal.denied_paths else ""
     return [*lines, f"Leave .flow/** alone, the goal too{denied}."]
 
 

@@ -5,9 +5,8 @@ Only what stands in quotes are the judge's own words; the rest is Flow's.
 
 from __future__ import annotations
 
-from flow.core.decision.explain import visible
-from flow.core.decision.verdict import clip
 from flow.core.layout import sidecar_of
+from flow.core.text.display import clip, visible
 from flow.core.text.fit import Block
 from flow.startup.typing import TYPE_CHECKING
 

@@ -150,7 +150,7 @@ def remedy(loss: Loss) -> str:
 
 
 def _filled(text: str, loss: Loss) -> str:
-    from flow.core.decision.explain import visible
+    from flow.core.text.display import visible
 
     values = {"now": loss.now, "before": loss.before, "id": loss.goal_id}
     shown = {key: visible(value)[:300] for key, value in values.items()}

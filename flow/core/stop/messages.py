@@ -5,9 +5,9 @@ To an agent that goes on: :mod:`flow.core.stop.continuation`.
 
 from __future__ import annotations
 
-from flow.core.decision import explain
 from flow.core.stop.hosts import MARK
 from flow.core.stop.lost_goals import remedy, what_happened
+from flow.core.text import display
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def put_back(losses: Sequence[Loss], notes: SessionNotes, limit: int) -> str:
 
     ``limit`` is how often that is asked for in a session.
     """
-    names = explain.names([loss.goal_id for loss in losses], 10)
+    names = display.names([loss.goal_id for loss in losses], 10)
     times = min(notes.asked.get(loss.goal_id, 0) for loss in losses) + 1
     return "\n".join(
         [

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from flow.core.decision.explain import visible
-from flow.core.decision.verdict import clip
+from flow.core.text.display import clip, visible
 from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flow.core.decision.verdict import clip
+from flow.core.text.display import clip
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 """What a command printed, as plain lines: what a terminal would show, without colours and cursor.
 
-Whoever shows the lines still makes them visible (:func:`flow.core.decision.explain.visible`): what
+Whoever shows the lines still makes them visible (:func:`flow.core.text.display.visible`): what
 is no escape sequence stays.
 """
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from flow.core.decision.explain import visible
+from flow.core.text.display import visible
 
 
 def shell_word(text: str) -> str:
     """``text`` in single quotes; with ``$'...'`` where it holds what a line cannot show.
 
-    What :func:`~flow.core.decision.explain.visible` would escape is written as octal bytes, so the
+    What :func:`~flow.core.text.display.visible` would escape is written as octal bytes, so the
     word is one visible line and still means ``text``.
     """
     if visible(text) == text:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from flow.core.decision.explain import visible
+from flow.core.text.display import visible
 from flow.core.transcript.model import Laid
 from flow.core.transcript.rows import cut
 from flow.core.untrusted.fences import LIMIT, Part
@@ -43,8 +43,12 @@ class _Block(NamedTuple):
         return len(self.text.encode("utf-8", "replace")) + 1
 
 
-def lay_out(transcript: Transcript, limit: int) -> Laid:
-    """See :func:`flow.core.transcript.model.lay_out`."""
+def lay_out(transcript: Transcript, *, limit: int) -> Laid:
+    """What a judge is given, in at most ``limit`` bytes.
+
+    The beginning, the end, what was asked, errors and destructive actions stay; what is left out
+    is counted where it is missing. Each part is short enough for a fence of the usual size.
+    """
     entries = transcript.entries
     again = _retries(entries)
     shown = _chosen(entries, again, limit - _overhead(limit))

@@ -73,17 +73,6 @@ def plain(transcript: Transcript) -> str:
     return "\n".join(pieces)
 
 
-def lay_out(transcript: Transcript, *, limit: int) -> Laid:
-    """What a judge is given, in at most ``limit`` bytes.
-
-    The beginning, the end, what was asked, errors and destructive actions stay; what is left out
-    is counted where it is missing. Each part is short enough for a fence of the usual size.
-    """
-    from flow.core.transcript.layout import lay_out as laid
-
-    return laid(transcript, limit)
-
-
 SUBAGENT_END = "end of what the subagent"
 """How the note begins that ends what a subagent did."""
 

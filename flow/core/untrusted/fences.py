@@ -8,7 +8,7 @@ characters and undecodable bytes are shown as escapes. Each of that is reported 
 
 from __future__ import annotations
 
-from flow.core.decision.explain import visible
+from flow.core.text.display import visible
 from flow.core.untrusted import suspicious
 from flow.startup.typing import NamedTuple
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from flow import version
 from flow.adapters.contracts import cache as contracts_cache
 from flow.adapters.contracts import formats
 from flow.errors import ContractError
@@ -157,11 +158,10 @@ def test_a_folder_that_cannot_be_made_is_done_without(path: str) -> None:
 
 
 def test_another_version_or_schema_trusts_no_older_check(folder: str, monkeypatch: Any) -> None:
-    import flow
     from flow.adapters.contracts import schemas
 
     read(folder)
-    monkeypatch.setattr(flow, "__version__", "999")
+    monkeypatch.setattr(version, "__version__", "999")
     assert contracts_cache.load(folder, DATA) is None
     monkeypatch.undo()
     assert contracts_cache.load(folder, DATA) is not None

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from flow.adapters.contracts import dump as contracts_dump
 from flow.adapters.contracts import edit as contracts_edit
 from flow.adapters.contracts import formats, strict_yaml
-from flow.adapters.contracts.formats import DELETE
+from flow.adapters.contracts.text import DELETE
 from flow.errors import ContractError, InputError, RefusedError
 from tests.adapters.contracts.samples import GOAL
 from tests.adapters.contracts.test_dump import SCALAR, TEXT, VALUE

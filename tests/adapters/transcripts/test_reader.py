@@ -13,7 +13,8 @@ import pytest
 from flow.adapters.transcripts import agents as transcripts_agents
 from flow.adapters.transcripts import files as transcripts_files
 from flow.adapters.transcripts import reader
-from flow.core.transcript.model import Transcript, ended, lay_out, plain
+from flow.core.transcript.layout import lay_out
+from flow.core.transcript.model import Transcript, ended, plain
 from flow.errors import InputError
 from tests.support.sessions import SessionFile, folder
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from flow.app.evaluation.evaluate import Request, evaluate
-from flow.app.evaluation.measure import Quiet
+from flow.app.evaluation.evaluate import evaluate
+from flow.app.evaluation.values import Quiet, Request
 from flow.app.ports import CheckResult
 from flow.core.decision.decide import Silence
 from tests.app.fakes import World, criterion, goal_document

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from flow.app.evaluation.collecting import ONLY_FOR_JUDGES, Collected, collect, spoiled
-from flow.app.evaluation.evaluate import JudgeCase, Limits, Request, Tools, evaluate
-from flow.app.evaluation.measure import Quiet
+from flow.app.evaluation.evaluate import evaluate
+from flow.app.evaluation.values import JudgeCase, Limits, Quiet, Request, Tools
 from flow.app.ports import Check, CheckResult, RawOutput
 from flow.core.decision.decide import Silence
 from flow.core.evidence.model import EVALUATOR

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from flow.app.evaluation import compose, proposals
-from flow.app.evaluation.evaluate import JudgeCase, Limits, Request, evaluate
+from flow.app.evaluation.evaluate import evaluate
+from flow.app.evaluation.values import JudgeCase, Limits, Request
 from flow.app.ports import Artifact, CriterionUpdate, LastEvaluation, Turn
 from flow.core.decision.decide import Opinion, Silence
 from flow.core.decision.verdict import CriterionResult, Verdict

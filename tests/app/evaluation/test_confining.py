@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from flow.app.evaluation.confining import confined
-from flow.app.evaluation.evaluate import Request, evaluate
+from flow.app.evaluation.evaluate import evaluate
+from flow.app.evaluation.values import Request
 from flow.app.ports import Check
 from flow.core.sandbox import Place, Sandbox, place
 from tests.app.fakes import World, criterion, goal_document

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flow.app.evaluation.evaluate import Request, evaluate
+from flow.app.evaluation.evaluate import evaluate
+from flow.app.evaluation.values import Request
 from flow.core.decision.decide import Opinion, Silence
 from flow.core.decision.verdict import Verdict
 from flow.core.goal.lifecycle import TERMINAL

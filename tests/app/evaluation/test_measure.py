@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from flow.app.evaluation import measure, measured_rows
-from flow.app.evaluation.evaluate import JudgeCase, Limits, Request, evaluate
+from flow.app.evaluation.evaluate import evaluate
+from flow.app.evaluation.values import JudgeCase, Limits, Measurement, Measurements, Quiet, Request
 from flow.app.ports import Check, CheckResult, CriterionUpdate, RawOutput
 from flow.core.decision.decide import Measured
 from flow.core.decision.explain import FUZZY
@@ -98,7 +99,7 @@ def test_nothing_begins_where_nothing_runs() -> None:
     assert world.log.count("snapshot") == 1
 
 
-class Recorder(measure.Quiet):
+class Recorder(Quiet):
     def __init__(self) -> None:
         self.said: list[Any] = []
 
@@ -145,7 +146,7 @@ def test_who_waits_is_told_the_end_even_of_a_broken_run() -> None:
 
 
 def test_quiet_says_nothing() -> None:
-    quiet = measure.Quiet()
+    quiet = Quiet()
     check, result = Check("AC1", "x", "", 1), done()
     said: list[object] = [
         quiet.planned([check]),  # type: ignore[func-returns-value]
@@ -406,7 +407,7 @@ def test_every_row(status: str, outcome: str, approved: bool, stale: bool, ref: 
     goal = World(goal_document(document)).goal("issue-4").goal
     ran = outcome != "not_run"
     new = "new.evidence.yaml" if ran else None
-    row = measure.Measurement(
+    row = Measurement(
         "AC1",
         outcome,  # type: ignore[arg-type]
         0 if ran else None,
@@ -417,7 +418,7 @@ def test_every_row(status: str, outcome: str, approved: bool, stale: bool, ref: 
         new,
         None,
     )
-    rows = measure.Measurements((row,), ran=ran, goal_touched=False)
+    rows = Measurements((row,), ran=ran, goal_touched=False)
     approvals = frozenset({"AC1"} if approved else ())
     (fact,) = measured_rows.judgeable(goal, rows, approvals, stale=stale)
     assert fact == Measured(
@@ -462,24 +463,24 @@ def test_every_row(status: str, outcome: str, approved: bool, stale: bool, ref: 
 
 def test_a_reason_of_its_own_is_not_hidden_by_staleness() -> None:
     goal = World(goal_document()).goal("issue-4").goal
-    row = measure.Measurement("AC1", "failed", 1, "exit 1", "mine", (), "e", "ref", None)
-    rows = measure.Measurements((row,), ran=True, goal_touched=False)
+    row = Measurement("AC1", "failed", 1, "exit 1", "mine", (), "e", "ref", None)
+    rows = Measurements((row,), ran=True, goal_touched=False)
     facts = measured_rows.judgeable(goal, rows, frozenset(), stale=True)
     assert measured_rows.results(goal, rows, facts, ("a",))[0].reason == "mine"
 
 
 def test_a_decided_row_without_evidence_keeps_no_older_one() -> None:
     goal = World(goal_document(criterion("AC1", evidence_ref=REF))).goal("issue-4").goal
-    row = measure.Measurement("AC1", "passed", 0, "exit 0", "", (), None, None, None)
-    rows = measure.Measurements((row,), ran=True, goal_touched=False)
+    row = Measurement("AC1", "passed", 0, "exit 0", "", (), None, None, None)
+    rows = Measurements((row,), ran=True, goal_touched=False)
     facts = measured_rows.judgeable(goal, rows, frozenset(), stale=False)
     assert measured_rows.results(goal, rows, facts, ())[0].evidence_ref is None
 
 
 def test_an_approval_without_a_last_result_has_no_reason() -> None:
     goal = World(goal_document(criterion("AC1", None))).goal("issue-4").goal
-    row = measure.Measurement("AC1", "not_run", None, None, FUZZY, (), None, None, None)
-    rows = measure.Measurements((row,), ran=False, goal_touched=False)
+    row = Measurement("AC1", "not_run", None, None, FUZZY, (), None, None, None)
+    rows = Measurements((row,), ran=False, goal_touched=False)
     facts = measured_rows.judgeable(goal, rows, frozenset({"AC1"}), stale=False)
     assert measured_rows.results(goal, rows, facts, ())[0].reason == ""
 

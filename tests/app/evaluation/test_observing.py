@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from flow.app.evaluation import observing
-from flow.app.evaluation.evaluate import Limits, Request, evaluate
+from flow.app.evaluation.evaluate import evaluate
+from flow.app.evaluation.values import Again, Facts, Limits, Request
 from flow.app.transitions.moves import approve
 from flow.core.boundary.rules import Baseline, Change, Entry
 from flow.core.decision.verdict import Verdict
@@ -22,7 +23,7 @@ def run(world: World, **request: Any) -> Verdict:
     return evaluate(Request("issue-4", **request), world.tools())
 
 
-def look(world: World, **request: Any) -> observing.Facts:
+def look(world: World, **request: Any) -> Facts:
     return observing.look(world.goal("issue-4"), Request("issue-4", **request), world.tools())
 
 
@@ -34,7 +35,7 @@ def test_the_facts_before_any_command() -> None:
     world.changes = (changed("src/a"),)
     facts = look(world)
     snapshot = world.snapshot(world.base, ())
-    assert facts == observing.Facts(
+    assert facts == Facts(
         world.goal("issue-4"),
         "run-1",
         5,
@@ -342,9 +343,7 @@ def test_protected_files_that_changed_are_reported() -> None:
     world = World(goal_document(protected_paths=["src/tests/**"]))
     world.changes = (changed("src/tests/a"), changed("src/b"))
     facts = look(world)
-    assert observing.boundary(facts, observing.Again(), world.tools()).protected_changed == (
-        "src/tests/a",
-    )
+    assert observing.boundary(facts, Again(), world.tools()).protected_changed == ("src/tests/a",)
 
 
 def test_old_and_new_by_products_are_both_warned_about() -> None:
@@ -363,8 +362,6 @@ def test_old_and_new_by_products_are_both_warned_about() -> None:
 def test_approved_guards_are_none_that_changed() -> None:
     world = World(goal_document())
     world.guards = {"hooks/x": "d"}
-    assert observing.boundary(look(world), observing.Again(), world.tools()).guards_changed == (
-        "hooks/x",
-    )
+    assert observing.boundary(look(world), Again(), world.tools()).guards_changed == ("hooks/x",)
     approve(world.desk(), "issue-4", "guards", "sam", "ok", NOW, "0")
-    assert observing.boundary(look(world), observing.Again(), world.tools()).guards_changed == ()
+    assert observing.boundary(look(world), Again(), world.tools()).guards_changed == ()

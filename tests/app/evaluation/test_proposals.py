@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from flow.app.evaluation import proposals
-from flow.app.evaluation.evaluate import Request, evaluate
+from flow.app.evaluation.evaluate import evaluate
+from flow.app.evaluation.values import Request
 from flow.app.transitions.moves import approve
 from flow.core.boundary.guards import as_approved
 from flow.core.decision.verdict import CriterionResult, ProposedTransition, Verdict

@@ -6,6 +6,7 @@ import pytest
 
 from flow.app import overview
 from flow.app.evaluation import observing, protected_files
+from flow.app.evaluation.values import Again
 from flow.app.judging import bundle as judging_bundle
 from flow.app.judging import reviewing
 from flow.app.transitions.moves import approve
@@ -99,7 +100,7 @@ def test_patterns_nothing_was_recorded_for_are_named(world: World) -> None:
     world.base = world.base._replace(protected_patterns=())
     facts = look(world)
     assert protected_files.late_patterns(facts) == ["src/tests/**"]
-    report = observing.boundary(facts, observing.Again(), world.tools())
+    report = observing.boundary(facts, Again(), world.tools())
     assert "ignored files that they name are not compared: src/tests/**" in report.warnings[0]
 
 

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from flow.app.evaluation.evaluate import Request, examine
+from flow.app.evaluation.evaluate import examine
 from flow.app.evaluation.reuse import fits
+from flow.app.evaluation.values import Request
 from flow.core.decision.verdict import Verdict
 from flow.errors import StateError
 from tests.app.fakes import World, changed, criterion, goal_document

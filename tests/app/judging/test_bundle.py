@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
-from flow.app.evaluation.evaluate import JudgeCase, Request, evaluate
-from flow.app.judging.bundle import EvidenceFiles, Raw, Sources, denied_context, gather, sought
+from flow.app.evaluation.evaluate import evaluate
+from flow.app.evaluation.values import JudgeCase, Request
+from flow.app.judging.bundle import Sources, denied_context, gather, sought
+from flow.app.judging.changed_files import EvidenceFiles, Raw
 from flow.core.decision.decide import Silence
 from flow.core.evidence.model import EVALUATOR
 from flow.core.evidence.red_first import BaseRun, limitation

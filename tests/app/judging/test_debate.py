@@ -13,8 +13,9 @@ from flow.app.judging.port import Answer, NoAnswer, Question, Usage
 from flow.core.judging.debate import criteria as debate_criteria
 from flow.core.judging.debate.model import Agreement
 from flow.core.judging.debate.prompt import Matter
-from flow.core.judging.debate.result import Held, Mode, document
+from flow.core.judging.debate.result import document
 from flow.core.judging.debate.section import About, Altered
+from flow.core.judging.debate.state import Held, Mode
 from flow.core.untrusted.fences import Part
 from tests.support.debate_judge import reply
 

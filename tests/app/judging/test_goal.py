@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from flow.app.evaluation.evaluate import Request, evaluate
+from flow.app.evaluation.evaluate import evaluate
+from flow.app.evaluation.values import Request
 from flow.app.judging.goal import MOST_BALLOTS
 from flow.app.ports import CheckResult, RawOutput
 from flow.core.decision.decide import JudgedCriterion, Opinion, Silence

@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from flow.adapters.contracts import formats
-from flow.app.evaluation.evaluate import JudgeCase, Request, evaluate
+from flow.app.evaluation.evaluate import evaluate
+from flow.app.evaluation.values import JudgeCase, Request
 from flow.app.judging import goal as judging_goal
-from flow.app.judging.bundle import Raw
+from flow.app.judging.changed_files import Raw
 from flow.app.transitions import moves
 from flow.core.decision.decide import Opinion, Silence
 from flow.core.goal.model import Criterion

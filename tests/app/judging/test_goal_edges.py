@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from flow.app.evaluation.evaluate import JudgeCase
+from flow.app.evaluation.values import JudgeCase
 from flow.app.judging import goal as judging_goal
 from flow.app.judging.port import Answer, NoAnswer, Question, Usage
 from flow.app.judging.records import ONLY_GIVEN

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from flow.app.evaluation.evaluate import Request, examine
+from flow.app.evaluation.evaluate import examine
+from flow.app.evaluation.values import Request
 from flow.app.stop.handle import stop
 from flow.app.stop.tools import Host, Sight, StopTools
 from flow.core.stop.hosts import StopEvent
@@ -19,7 +20,7 @@ from tests.app.fakes import World, changed, criterion, goal_document
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from flow.app.evaluation.evaluate import Evaluated
+    from flow.app.evaluation.values import Evaluated
     from flow.core.decision.verdict import Verdict
     from flow.core.goal.model import Goal
     from flow.core.stop.hosts import Answer

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from flow.app.evaluation.evaluate import Request, evaluate
+from flow.app.evaluation.evaluate import evaluate
 from flow.app.evaluation.proposals import proposal_id
+from flow.app.evaluation.values import Request
 from flow.app.ports import Closing, Move
 from flow.app.transitions import closing as transitions_closing
 from flow.core.decision.verdict import CriterionResult

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from flow.app.evaluation.evaluate import Request, evaluate
+from flow.app.evaluation.evaluate import evaluate
+from flow.app.evaluation.values import Request
 from flow.app.ports import Approval, Artifact, CriterionUpdate, LoadedGoal, Move
 from flow.app.transitions import moves
 from flow.core.boundary.rules import Baseline

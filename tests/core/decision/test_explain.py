@@ -8,8 +8,9 @@ import pytest
 
 from flow.core.boundary.rules import BoundaryReport, Violation
 from flow.core.decision.decide import Decision, Opinion, Silence
-from flow.core.decision.explain import FUZZY, for_judges, hint, names, reason, visible
+from flow.core.decision.explain import FUZZY, for_judges, hint, reason
 from flow.core.decision.verdict import CriterionResult
+from flow.core.text.display import names, visible
 from flow.core.untrusted.fences import Part, fence
 
 # --- characters -----------------------------------------------------------------------------------

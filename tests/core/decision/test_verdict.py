@@ -16,10 +16,10 @@ from flow.core.decision.verdict import (
     ProposedTransition,
     Verdict,
     VerdictName,
-    clip,
     next_act,
 )
 from flow.core.goal.lifecycle import NON_TERMINAL, TERMINAL
+from flow.core.text.display import clip
 from flow.startup.typing import get_args
 
 PROPOSED = ProposedTransition("achieved", "why", 3, "p")

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flow.core.decision.explain import visible
+from flow.core.text.display import visible
 from flow.core.text.shell_quote import as_flow_runs, shell_word
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flow.core.transcript.layout import CAPS
-from flow.core.transcript.model import Entry, Laid, Transcript, ended, lay_out, plain
+from flow.core.transcript.layout import CAPS, lay_out
+from flow.core.transcript.model import Entry, Laid, Transcript, ended, plain
 from flow.core.untrusted.fences import LIMIT, fence
 
 

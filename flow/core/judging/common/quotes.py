@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from flow.core.decision.explain import visible
+from flow.core.text.display import visible
 from flow.core.untrusted.fences import LABEL, blunt
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from flow.core.judging.debate.model import Position
-    from flow.core.judging.debate.result import Held
+    from flow.core.judging.debate.state import Held
 
 QUOTES_SHOWN = 2
 

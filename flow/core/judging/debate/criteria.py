@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 
-from flow.core.decision.explain import visible
+from flow.core.text.display import visible
 from flow.errors import InputError
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 

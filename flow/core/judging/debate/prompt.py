@@ -6,10 +6,10 @@ report files. Outside the fences stand only Flow's own words and numbers.
 
 from __future__ import annotations
 
-from flow.core.decision.explain import visible
 from flow.core.judging.common.quotes import LEAST_QUOTE
 from flow.core.judging.debate.model import HIGHEST, LOWEST, RECOMMENDATIONS
 from flow.core.judging.rubric.prompt import rotated
+from flow.core.text.display import visible
 from flow.core.untrusted.fences import Fenced, Part, fence
 from flow.errors import InputError
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple

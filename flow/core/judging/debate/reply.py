@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from flow.core.decision.explain import names, visible
 from flow.core.judging.common.numbers import within
 from flow.core.judging.common.quotes import QuotableTexts, sort_quotes
 from flow.core.judging.common.shapes import are_texts, first_faults
 from flow.core.judging.debate import points as debate_points
 from flow.core.judging.debate.model import HIGHEST, LOWEST, RECOMMENDATIONS, Mark, Position
 from flow.core.judging.debate.prompt import QUESTIONS
+from flow.core.text.display import names, visible
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:

@@ -10,13 +10,13 @@ from __future__ import annotations
 import json
 import re
 
-from flow.core.decision.explain import visible
 from flow.core.judging.common.numbers import shown
 from flow.core.judging.debate import section as debate_section
 from flow.core.judging.debate.model import overall, total
 from flow.core.judging.debate.points import KINDS, numbered
 from flow.core.judging.debate.prompt import QUESTIONS
 from flow.core.judging.debate.section import Altered
+from flow.core.text.display import visible
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:

@@ -7,11 +7,11 @@ is not the asked-for shape, or contradicts itself, is no answer at all.
 from __future__ import annotations
 
 from flow.core.decision.decide import JudgedCriterion, JudgedStatus
-from flow.core.decision.explain import visible
-from flow.core.decision.verdict import HINT_LIMIT, BlockerType, VerdictName, clip
+from flow.core.decision.verdict import HINT_LIMIT, BlockerType, VerdictName
 from flow.core.judging.common.numbers import within
 from flow.core.judging.common.quotes import QuotableTexts, distinct, is_long_enough, mostly_invented
 from flow.core.judging.common.shapes import are_texts
+from flow.core.text.display import clip, visible
 from flow.core.untrusted import suspicious
 from flow.core.untrusted.fences import blunt
 from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from flow.core.decision.explain import visible
 from flow.core.judging.rubric import rules
 from flow.core.judging.rubric.model import Rubric, RubricCriterion
+from flow.core.text.display import visible
 from flow.errors import ContractError, Fault
 from flow.startup.typing import TYPE_CHECKING, Any
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 
-from flow.core.decision.explain import visible
+from flow.core.text.display import visible
 from flow.core.untrusted.fences import Part, fence
 from flow.errors import InputError
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple

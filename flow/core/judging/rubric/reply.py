@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from flow.core.decision.explain import names, visible
 from flow.core.judging.common.numbers import within
 from flow.core.judging.common.quotes import sort_quotes
 from flow.core.judging.common.shapes import are_texts, first_faults
 from flow.core.judging.rubric.model import Ballot, Mark
+from flow.core.text.display import names, visible
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:

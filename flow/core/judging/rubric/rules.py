@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from flow.core.decision.explain import visible
+from flow.core.text.display import visible
 from flow.errors import Fault
 from flow.startup.typing import TYPE_CHECKING, Any
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from flow.core.decision.explain import names, visible
-from flow.core.decision.verdict import clip
 from flow.core.judging.scorecard.model import (
     COMPARED,
     DIMENSIONS,
@@ -13,6 +11,7 @@ from flow.core.judging.scorecard.model import (
     recommendations,
     stored,
 )
+from flow.core.text.display import clip, names, visible
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from decimal import ROUND_HALF_UP, Decimal
 
-from flow.core.decision.explain import visible
 from flow.core.judging.scorecard.model import COMPARED, NAMES, composite, grade, stored, tenths
+from flow.core.text.display import visible
 from flow.errors import InputError
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 

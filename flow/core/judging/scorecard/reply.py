@@ -9,11 +9,10 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 
-from flow.core.decision.explain import names, visible
-from flow.core.decision.verdict import clip
 from flow.core.judging.common.quotes import LEAST_QUOTE, QuotableTexts, sort_quotes
 from flow.core.judging.common.shapes import are_texts, first_faults
 from flow.core.judging.scorecard.model import CONSISTENCY, NAMES, Ballot, Mark, tenths
+from flow.core.text.display import clip, names, visible
 from flow.core.untrusted import suspicious
 from flow.core.untrusted.fences import blunt
 from flow.startup.typing import TYPE_CHECKING, Any

@@ -11,8 +11,9 @@ from flow.core.goal.model import Criterion
 from flow.core.judging.debate import criteria as debate_criteria
 from flow.core.judging.debate import model as debate_model
 from flow.core.judging.debate.model import Mark, Position, revisions
-from flow.core.judging.debate.result import Held, Judge, Mode, Silent, document
+from flow.core.judging.debate.result import document
 from flow.core.judging.debate.section import About, Section
+from flow.core.judging.debate.state import Held, Judge, Mode, Silent
 from flow.core.judging.goal.ballots import Tally
 from flow.core.judging.goal.bundle import Sought
 from flow.core.judging.goal.delegated import DebateOrder, Heard, orders, together

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from flow.core.decision.explain import visible
 from flow.core.judging.scorecard import reply as replies
 from flow.core.judging.scorecard.model import NAMES, Ballot
 from flow.core.judging.scorecard.reply import Quotes, read_reply
+from flow.core.text.display import visible
 from tests.support.score_replies import reply
 
 TRANSCRIPT = """\

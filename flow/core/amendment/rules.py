@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import json
 
+from flow.core.amendment.trust_diff import visible
 from flow.core.goal.model import MAX_ITERATIONS
-from flow.core.goal.trust_diff import visible
 from flow.startup.typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:

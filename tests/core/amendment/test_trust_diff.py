@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flow.core.goal.trust_diff import difference, visible
+from flow.core.amendment.trust_diff import difference, visible
 
 
 def goal(**criterion: Any) -> dict[str, Any]:

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from flow.adapters.contracts import schemas
-from flow.core.goal.amendment import Change, amended, changes, overall
-from flow.core.goal.amendment_rules import COMPARED, CRITERION, DEBATE, FIELDS, SCORECARD
+from flow.core.amendment.changes import Change, amended, changes, overall
+from flow.core.amendment.rules import COMPARED, CRITERION, DEBATE, FIELDS, SCORECARD
 from flow.core.goal.model import RESULT_FIELDS, contract
 
 CRITERION_PLACE = "objective.acceptance_criteria[AC1]"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from flow.core.goal.trust_diff import difference, visible
+from flow.core.amendment.trust_diff import difference, visible
 
 ROWS = [{"id": "AC1", "t": 1}, {"id": "AC2", "t": 1}]
 

@@ -1,0 +1,128 @@
+"""A debate as it stands: its judges, their reports, what they came to."""
+
+from __future__ import annotations
+
+from flow.core.judging.debate import model as debate_model
+from flow.core.judging.debate import points as debate_points
+from flow.startup.typing import TYPE_CHECKING, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from flow.core.judging.debate.model import Agreement, Position, Revision
+    from flow.core.judging.debate.points import Kind, Named
+    from flow.core.judging.debate.section import About, Section
+
+
+Mode = Literal["debate", "vote"]
+
+
+class Judge(NamedTuple):
+    """One judge: what answers for it, its file, and what it wrote so far."""
+
+    number: int
+    name: str
+    path: str
+    sections: tuple[Section, ...] = ()
+
+
+class Silent(NamedTuple):
+    """A judge without a usable answer."""
+
+    judge: int
+    round: int
+    kind: str
+    reason: str
+
+
+class Held(NamedTuple):
+    """A debate, or a vote, as far as it came."""
+
+    about: About
+    mode: Mode
+    judges: tuple[Judge, ...]
+    rounds: int
+    """Debates in which every judge took part."""
+    agreements: tuple[Agreement, ...]
+    """Before any debate, and after each."""
+    silent: tuple[Silent, ...] = ()
+    altered: tuple[tuple[str, str], ...] = ()
+    """Report files that are not what Flow wrote, and where they differ."""
+    warnings: tuple[str, ...] = ()
+    cost_usd: float | None = None
+    calls: int = 0
+    """Answers that were asked for in this run; what an earlier one has is not asked for again."""
+    earlier_usd: float | None = None
+    """What earlier runs of this debate spent."""
+
+    @property
+    def whole(self) -> bool:
+        """Whether every judge has answered, and every file is what Flow wrote."""
+        return bool(self.agreements) and not self.silent and not self.altered
+
+    @property
+    def consensus(self) -> bool:
+        """Whether the judges agree."""
+        return self.whole and self.agreements[-1].reached
+
+    @property
+    def decided(self) -> bool:
+        """Whether there is a result: a consensus, or a vote that more than half took part in."""
+        if self.mode == "debate" or self.altered:
+            return self.consensus
+        enough = 2 * len(self.positions) > len(self.judges)
+        return enough and self.support >= debate_model.LEAST_SUPPORT
+
+    @property
+    def support(self) -> Fraction:
+        """The judges' support, of those that have a newest position."""
+        return debate_model.support(self.about.criteria, self.histories)
+
+    @property
+    def histories(self) -> list[list[Position]]:
+        """Of each judge with a newest position, all it had up to that, the oldest first."""
+        end = self.rounds + 1
+        turns = [judge.sections[:end] for judge in self.judges if len(judge.sections) >= end]
+        return [[section.position for section in sections] for sections in turns]
+
+    def points(self, kind: Kind) -> list[Named]:
+        """The strengths or the weaknesses that judges hold in the end, those of most first."""
+        newest = [j.sections[self.rounds] for j in self.judges if len(j.sections) > self.rounds]
+        stands = [debate_points.Stand(one.position, one.shares) for one in newest]
+        return debate_points.grouped(stands, kind)
+
+    def of_all(self, point: Named) -> bool:
+        """Whether every judge holds a point."""
+        return len(point.judges) == len(self.judges) > 1
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing is left to be asked; else a later run goes on from here."""
+        return self.whole or bool(self.altered)
+
+    @property
+    def positions(self) -> tuple[Position, ...]:
+        """The newest position of each judge, of those after the same number of debates."""
+        return positions_of_round(self, self.rounds)
+
+
+def positions_of_round(held: Held, round: int) -> tuple[Position, ...]:
+    """Each judge's position after ``round`` debates; 0 is the independent one."""
+    return tuple(j.sections[round].position for j in held.judges if len(j.sections) > round)
+
+
+def initial(held: Held) -> list[tuple[str, Fraction]]:
+    """The criteria that were too far apart before any debate, and how far."""
+    if not held.agreements:
+        return []
+    first = held.agreements[0]
+    return [(name, first.criteria[name]) for name in first.apart]
+
+
+def revisions(held: Held) -> list[Revision]:
+    """Every score that a judge changed, in the order of the debates."""
+    found: list[Revision] = []
+    for judge in held.judges:
+        turns = judge.sections[: held.rounds + 1]
+        found += debate_model.revisions([section.position for section in turns])
+    return sorted(found, key=lambda one: (one.round, one.judge))

@@ -1,0 +1,78 @@
+"""Text of others made safe to show: on one line, nothing invisible, no longer than it may be."""
+
+from __future__ import annotations
+
+from flow.startup.typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def clip(text: str, limit: int) -> str:
+    """``text`` in at most ``limit`` characters, the mark ``…`` included."""
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def visible(text: str) -> str:
+    """``text`` on one line, with control, bidirectional and undecodable characters escaped.
+
+    What joins two emoji to one, or shapes the letters of a script that needs it, stays.
+    """
+    if _JOINER in text or _NON_JOINER in text:
+        places = enumerate(text)
+        return "".join(c if _plain(c) or _joins(text, at) else _escape(c) for at, c in places)
+    return "".join(c if _plain(c) else _escape(c) for c in text)
+
+
+_NON_JOINER, _JOINER = "\u200c", "\u200d"
+
+
+def _joins(text: str, at: int) -> bool:
+    if not 0 < at < len(text) - 1 or text[at] not in (_NON_JOINER, _JOINER):
+        return False
+    before, after = ord(text[at - 1]), ord(text[at + 1])
+    if text[at] == _JOINER and _emoji(after):
+        return _emoji(before) or before == 0xFE0F
+    return all(0x620 <= code <= 0x6EF or 0x900 <= code <= 0xDFF for code in (before, after))
+
+
+def _emoji(code: int) -> bool:
+    return 0x1F300 <= code <= 0x1FAFF or 0x2600 <= code <= 0x27BF or 0x2B00 <= code <= 0x2BFF
+
+
+def _plain(char: str) -> bool:
+    code = ord(char)
+    if code < 0xA0:
+        return 0x20 <= code < 0x7F
+    return not (
+        code in (0xAD, 0x61C, 0x180E, 0xFEFF)
+        or 0x200B <= code <= 0x200F
+        or 0x2028 <= code <= 0x202E
+        or 0x2060 <= code <= 0x206F
+        or 0xD800 <= code <= 0xDFFF
+        or 0xFFF9 <= code <= 0xFFFB
+        or 0xE0000 <= code <= 0xE007F
+    )
+
+
+def _escape(char: str) -> str:
+    code = ord(char)
+    if char in "\n\t\r":
+        return {"\n": "\\n", "\t": "\\t", "\r": "\\r"}[char]
+    if 0xDC80 <= code <= 0xDCFF:  # an undecodable byte, as surrogateescape keeps it
+        return f"\\x{code - 0xDC00:02x}"
+    return (
+        f"\\x{code:02x}"
+        if code < 0x100
+        else f"\\u{code:04x}"
+        if code < 0x10000
+        else f"\\U{code:08x}"
+    )
+
+
+def names(items: Sequence[str], most: int = 8, rest: str = "") -> str:
+    """``a, b, c and 4 more``; with ``rest``, a command that shows them, also ``: COMMAND``."""
+    shown = ", ".join(visible(item) for item in items[:most])
+    if len(items) <= most:
+        return shown
+    return f"{shown} and {len(items) - most:,} more" + (f": {rest}" if rest else "")

@@ -1,0 +1,3 @@
+"""The version of Flow; whatever names it reads it here."""
+
+__version__ = "0.1.0"
