@@ -184,7 +184,7 @@ class Parts:
 
     @property
     def ledger(self) -> FileLedger:
-        """The writing side of the ledger, for whoever is in a hurry (evaluations, helpers)."""
+        """Ledger that locks with fcntl, for a fast start (no filelock import)."""
         ledger: FileLedger = self._once("ledger", lambda: self._ledger(quick=True))
         return ledger
 

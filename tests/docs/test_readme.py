@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from itertools import pairwise
 from pathlib import Path
 
@@ -16,8 +17,8 @@ README = Path(ROOT, "README.md").read_text(encoding="utf-8")
 
 DOCS = [str(page.relative_to(Path(ROOT, "docs"))) for page in Path(ROOT, "docs").rglob("*.md")]
 PAGES = ["README.md", *(f"docs/{page}" for page in sorted(DOCS))]
-USER_PAGES = 18
-"""At most, beside the list of pages."""
+USER_PAGES = sorted(page for page in DOCS if "/" not in page and page != "README.md")
+MOST_USER_PAGES = 18
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -86,3 +87,44 @@ def test_the_first_screen_says_what_it_is_and_how_to_start() -> None:
     first = README.splitlines()[:40]
     assert "bin/flow demo" in " ".join(first)
     assert len(README.splitlines()) < 500
+
+
+def test_there_are_few_pages_for_users() -> None:
+    assert len(USER_PAGES) <= MOST_USER_PAGES
+
+
+@pytest.mark.parametrize("page", USER_PAGES)
+def test_a_page_is_titled_by_its_readers_question_and_listed_by_it(page: str) -> None:
+    title = Path(ROOT, "docs", page).read_text(encoding="utf-8").split("\n", 1)[0]
+    assert title.startswith("# ")
+    assert title.endswith("?")
+    index = Path(ROOT, "docs", "README.md").read_text(encoding="utf-8")
+    assert f"[{title[2:]}]({page})" in index
+
+
+@pytest.mark.parametrize("page", [*(f"docs/{page}" for page in USER_PAGES), "README.md"])
+def test_no_line_of_a_users_page_is_too_long_for_an_editor(page: str) -> None:
+    text = re.sub(r"^```.*?^```", "", Path(ROOT, page).read_text("utf-8"), flags=re.S | re.M)
+    assert [line for line in text.split("\n") if len(line) > 120 and line[0] not in "|<"] == []
+
+
+@pytest.mark.needs_tool("sh")
+@pytest.mark.parametrize(
+    ("active", "evaluated", "status"),
+    [(0, 0, 0), (0, 1, 1), (0, 4, 4), (1, 9, 0), (3, 9, 3), (None, 9, 127)],
+    ids=["achieved", "failed", "a person", "no goal", "several", "no helpers"],
+)
+def test_the_hook_before_a_push_lets_nothing_else_through(
+    active: int | None, evaluated: int, status: int, tmp_path: Path
+) -> None:
+    (script,) = re.findall(r"```sh\n(#!/bin/sh\n.*?)```", README, re.S)
+    programs = {"flow": f"exit {evaluated}"}
+    if active is not None:
+        programs["flow-active-goal.sh"] = f"echo greet; exit {active}"
+    for name, text in programs.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\n{text}\n")
+        (tmp_path / name).chmod(0o755)
+    done = subprocess.run(
+        ["/bin/sh", "-c", script], env={"PATH": str(tmp_path)}, capture_output=True, check=False
+    )
+    assert done.returncode == status

@@ -95,7 +95,7 @@ class Links:
         return _entry(line) if line is not None else None
 
     def line(self, digest: str) -> bytes | None:
-        """Its line. What it says is what was hashed; whoever knew the hash has read it."""
+        """The raw line with this hash. The hash covers its content, so that needs no further check."""
         member = b'"hash":"%b",' % digest.encode("ascii")
         for line in self._lines:
             if member in line and sha256(line.replace(member, b"", 1)).hexdigest() == digest:

@@ -35,7 +35,7 @@ class Budget:
         return None
 
     def charge(self, cost: float, *, untold: bool = False) -> None:
-        """Count what an earlier run spent on what is gone on with now."""
+        """Add the cost of the interrupted run that is being resumed."""
         with self._lock:
             self.earlier = round(self.earlier + cost, 12)
             self.spent = round(self.spent + cost, 12)

@@ -62,7 +62,7 @@ def closed_goal(
 
 
 def told_at(events: Sequence[Mapping[str, Any]], status: str) -> str | None:
-    """When the newest of a goal's events about a move says that it became ``status``, if so."""
+    """Time of the latest transition event, if it set ``status``; else None."""
     for event in reversed(events):
         if event.get("type") in ("confirmed", "transition") and "to" in event:
             at = event.get("at")
