@@ -95,7 +95,7 @@ class Links:
         return _entry(line) if line is not None else None
 
     def line(self, digest: str) -> bytes | None:
-        """The raw line with this hash. The hash covers its content, so that needs no further check."""
+        """The raw line with this hash, which covers its content: no further check is needed."""
         member = b'"hash":"%b",' % digest.encode("ascii")
         for line in self._lines:
             if member in line and sha256(line.replace(member, b"", 1)).hexdigest() == digest:
