@@ -3,7 +3,7 @@
 Importing ``typing`` takes as long as a third of a bare interpreter, and each of its NamedTuples as
 much again as fifty imports of a cached name: it compiles every annotation. The Stop hook and the
 helpers start after every turn of an agent and define about eighty such types. A type checker sees
-``typing`` itself; ``tests/startup/test_typing.py`` holds the two alike (docs/adr/0016).
+``typing`` itself; ``tests/startup/test_typing.py`` holds the two alike (ADR 16).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""``flow.startup.typing`` behaves as ``typing`` does, as far as Flow uses it (docs/adr/0016)."""
+"""``flow.startup.typing`` behaves as ``typing`` does, as far as Flow uses it (ADR 16)."""
 
 from __future__ import annotations
 
