@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 HEAD = """
 from flow.app.ports import Artifact, LastEvaluation, Seen, Turn, TurnLedger, Closing
-from flow.app.evaluation.evaluate import Tools
+from flow.app.evaluation.values import Tools
 artifact = Artifact("goal-evaluation", {})
 last = LastEvaluation("pass", "", "2026-01-01T00:00:00Z")
 def turn(status: str) -> None: ...
