@@ -49,8 +49,10 @@ AWAY = frozenset(
 PROXIES = ("all_proxy", "http_proxy", "https_proxy", "no_proxy")
 """What would send loopback elsewhere, in small letters."""
 TESTS_DEPTH = len(Path(__file__).parent.parts)
-INSIDE = ("adapters", "app", "core", "hostile", "render", "support", "test_house.py", "wiring")
+INSIDE = ("adapters", "app", "core", "render", "support", "test_house.py", "wiring")
 """What ``--fast`` runs, but for tests marked ``slow``; of the others those marked ``smoke``."""
+LONGEST_FIRST = ("faults", "e2e", "docs")
+"""Folders with tests that take many seconds: at the end one worker would wait for another's."""
 GIT_CONFIG = b"""\
 [user]
 \tname = A Tester
@@ -115,6 +117,14 @@ def pytest_configure(config: pytest.Config) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Let ``--fast`` not even import files from the outside in which it runs nothing."""
+    if not config.getoption("--fast") or collection_path.suffix != ".py":
+        return None
+    outside = collection_path.parts[TESTS_DEPTH] not in INSIDE
+    return (outside and b"pytest.mark.smoke" not in collection_path.read_bytes()) or None
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what the chosen form does not run."""
     fast, long = config.getoption("--fast"), config.getoption("--long")
@@ -130,6 +140,25 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if left_out:
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if wanted(item)]
+    workers = getattr(config, "workerinput", {}).get("workercount", 1)
+    items[:] = longest_first(items, workers)
+
+
+def longest_first(items: list[pytest.Item], workers: int) -> list[pytest.Item]:
+    """Give each worker's share, which is a slice, some long files to begin with.
+
+    Tests of a file stay together: they share what was built for them.
+    """
+    files: dict[Path, list[pytest.Item]] = {}
+    for item in items:
+        files.setdefault(item.path, []).append(item)
+    long = [path for path in files if path.parts[TESTS_DEPTH] in LONGEST_FIRST]
+    shares: list[list[pytest.Item]] = [[] for _ in range(workers)]
+    for number, path in enumerate(long):
+        shares[number % workers] += files.pop(path)
+    for tests in files.values():
+        min(shares, key=len).extend(tests)
+    return [item for share in shares for item in share]
 
 
 @pytest.fixture(scope="session")

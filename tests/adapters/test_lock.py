@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-pytestmark = pytest.mark.needs_tool("git")
+pytestmark = [pytest.mark.needs_tool("git"), pytest.mark.slow]
 
 
 @pytest.fixture

@@ -11,6 +11,8 @@ from flow.core.goal.lifecycle import TABLE, mermaid
 from tests.support import ROOT
 from tools import make_docs
 
+pytestmark = pytest.mark.smoke
+
 PAGES = [
     *sorted(Path(ROOT).glob("*.md")),
     *sorted(Path(ROOT, "docs").rglob("*.md")),

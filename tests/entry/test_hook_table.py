@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+pytestmark = pytest.mark.smoke
+
 MODES = ("off", "warn", "block", "evaluator-loop")
 HOSTS = ("claude", "codex", "gemini", "cursor")
 Capture = pytest.CaptureFixture[str]

@@ -11,6 +11,8 @@ import pytest
 
 from tests.support import GitRepo, Ran, run_flow, run_helper, start_flow
 
+pytestmark = pytest.mark.smoke
+
 CREATE = (
     "goal",
     "create",

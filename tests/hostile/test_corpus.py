@@ -8,6 +8,8 @@ import pytest
 
 from tests.hostile import fuzz
 
+pytestmark = pytest.mark.smoke
+
 KEPT = [(target, path) for target in fuzz.TARGETS for path in fuzz.inputs(target)]
 
 

@@ -20,6 +20,8 @@ from tests.support.patience import LONG
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+pytestmark = pytest.mark.slow
+
 REPORTS = Path(__file__).parents[2] / "core" / "attribution" / "reports"
 PY = f"{sys.executable} -m"
 SKIP = "import pytest\n@pytest.mark.skip\ndef test_a():\n    pass\n"

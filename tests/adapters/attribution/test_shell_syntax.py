@@ -13,6 +13,8 @@ from flow.core.masked_exit.rules import Exits, exits
 from flow.core.masked_exit.shell import LAST, Node, commands
 from tests.support.patience import LONG
 
+pytestmark = pytest.mark.slow
+
 SEED = 7
 SCRIPTS = 150
 

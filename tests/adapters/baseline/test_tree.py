@@ -18,6 +18,8 @@ from tests.support import GitRepo
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.slow
+
 
 def made(repo: GitRepo, folder: Path, commit: str | None = None, seconds: float = 60) -> list[str]:
     """Check out; what it says."""

@@ -13,6 +13,8 @@ from flow.adapters.git import repository
 from flow.errors import InputError
 from tests.support.gitbox import GitBox
 
+pytestmark = pytest.mark.slow
+
 REFERENCES = ("refs/heads/x", "refs/remotes/x", "refs/remotes/x/HEAD", "refs/tags/x", "refs/x")
 """All that ``x`` may be, the first that is meant first."""
 

@@ -12,6 +12,8 @@ from flow.core.boundary.guards import differences
 from flow.errors import GitError
 from tests.support.gitbox import GitBox
 
+pytestmark = pytest.mark.slow
+
 STEERING = {
     "core.fsmonitor": "evil",
     "core.attributesFile": "evil",

@@ -14,6 +14,8 @@ from tests.support.messages_api import MessagesApi, Reply, raw, structured, tool
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.slow
+
 CALL = {"type": "tool_use", "id": "t1", "name": "give_answer", "input": ANSWER}
 
 

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from tests.support.messages_api import Call
 
+pytestmark = pytest.mark.slow
+
 
 def ask(
     api: MessagesApi,

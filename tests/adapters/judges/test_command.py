@@ -18,6 +18,8 @@ from tests.support.patience import long_enough
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.slow
+
 GOOD = f"cat >/dev/null; printf '%s' '{json.dumps(ANSWER)}'"
 
 

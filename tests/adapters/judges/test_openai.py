@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from tests.adapters.judges.scene import Asked
 
+pytestmark = pytest.mark.slow
+
 GOOD = chat(json.dumps(ANSWER))
 
 

@@ -48,6 +48,8 @@ if TYPE_CHECKING:
 
     from tests.adapters.judges.scene import Asked
 
+pytestmark = pytest.mark.slow
+
 
 class Service(NamedTuple):
     """One backend, and how its service says things."""

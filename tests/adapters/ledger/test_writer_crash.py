@@ -18,6 +18,8 @@ from tests.support import ledger_scene as scene
 from tests.support.effort import sizes
 from tests.support.patience import LONG
 
+pytestmark = pytest.mark.slow
+
 CALLS = ("open", "write", "fsync", "link", "rename", "unlink", "mkdir", "ftruncate")
 CRASHED = 137
 MOST = 300

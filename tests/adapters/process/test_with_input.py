@@ -15,6 +15,8 @@ from flow.adapters.process.tree import table
 from flow.adapters.process.with_input import Talk, talk
 from tests.support.patience import LONG, eventually, long_enough
 
+pytestmark = pytest.mark.slow
+
 ROOT = str(Path(__file__).resolve().parents[3])
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="a subreaper is Linux's own")
 

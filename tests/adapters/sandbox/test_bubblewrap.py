@@ -31,6 +31,8 @@ from tests.support.patience import LONG, NAMED_SLEEP, eventually, long_enough
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+pytestmark = pytest.mark.slow
+
 WORK = ".flow/runs/.work"
 PYTHON = shlex.quote(os.path.realpath(sys.executable))
 """Not the environment's link: that may lie below /tmp, which is another one in there."""

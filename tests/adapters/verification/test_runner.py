@@ -28,6 +28,8 @@ from tests.support.patience import LONG, NAMED_SLEEP, eventually, long_enough
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+pytestmark = pytest.mark.slow
+
 ROOT = str(Path(__file__).resolve().parents[3])
 WORK = ".flow/runs/r1/evidence"
 PYTHON = shlex.quote(sys.executable)

@@ -28,6 +28,8 @@ from flow.core.boundary.rules import (
 )
 from tests.support.gitbox import FILES, GitBox
 
+pytestmark = pytest.mark.slow
+
 Step = Callable[[GitBox], object]
 
 

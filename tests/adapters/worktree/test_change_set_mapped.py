@@ -18,6 +18,8 @@ from flow.adapters.worktree.change_set import snapshot
 from flow.core.boundary.rules import Deciding
 from tests.support.gitbox import GitBox
 
+pytestmark = pytest.mark.slow
+
 MEMORY = Path("/dev/shm")
 """A file system in memory, on Linux."""
 TEXT = b"0123456789\n"
