@@ -1,0 +1,56 @@
+"""The measures of the code's shape: that they count right, and the one that is a rule."""
+
+from __future__ import annotations
+
+import ast
+
+from tools import house
+
+# Still to be divided.
+TOO_LARGE = {"flow/cli", "flow/wiring", "tests/entry"}
+
+
+def parse(**sources: str) -> house.Modules:
+    return {name: ast.parse(source) for name, source in sources.items()}
+
+
+def test_no_folder_holds_more_modules_than_one_can_survey() -> None:
+    sizes = house.folder_sizes("flow") | house.folder_sizes("tests")
+    large = {folder for folder, size in sizes.items() if size > house.FOLDER_LIMIT}
+    assert large <= TOO_LARGE
+    assert len(sizes) > 20
+
+
+def test_the_table_has_a_value_and_an_aim_for_each_figure() -> None:
+    rows = house.table()
+    assert len({figure for figure, _, _ in rows}) == len(rows) == 9
+    assert all(value and aim for _, value, aim in rows)
+
+
+def test_a_circle_is_a_group_of_modules_that_reach_each_other() -> None:
+    graph = {
+        "a": {"b"},
+        "b": {"c"},
+        "c": {"a"},
+        "d": {"a", "e"},
+        "e": set(),
+        "f": {"g"},
+        "g": {"f"},
+    }
+    assert house.circles(graph) == [["a", "b", "c"], ["f", "g"]]
+
+
+def test_an_import_counts_wherever_it_stands() -> None:
+    trees = parse(a="def f():\n    if 1:\n        from b import c\n    import b\n", b="")
+    trees["b.c"] = ast.parse("")
+    assert house.import_graph(trees)["a"] == {"b", "b.c"}
+    assert house.imports_in_functions(trees) == 2
+
+
+def test_names_are_counted_by_what_binds_them() -> None:
+    trees = parse(
+        a="class Plan: ...\nclass Other: ...\nfound = 1\n",
+        b="class Plan: ...\nfor found in (): print(found)\n",
+    )
+    assert house.shared_class_names(trees) == {"Plan": 2}
+    assert house.assignments(trees, "found") == 2
