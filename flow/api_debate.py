@@ -134,18 +134,18 @@ async def adebate(
 
 
 def _result(held: Held) -> DebateResult:
-    found = document(held)
+    debated = document(held)
     return DebateResult(
-        consensus=found["consensus"],
-        rounds=found["rounds"],
-        scores=found["scores"],
-        overall=found["overall"],
-        recommendation=found["recommendation"],
-        strengths=tuple(found["strengths"]),
-        weaknesses=tuple(found["weaknesses"]),
-        disagreements=tuple(found["disagreements"]),
-        needs_human_review=found["needs_human_review"],
-        reports=tuple(found["reports"]),
-        report=found["report"],
-        document=found,
+        consensus=debated["consensus"],
+        rounds=debated["rounds"],
+        scores=debated["scores"],
+        overall=debated["overall"],
+        recommendation=debated["recommendation"],
+        strengths=tuple(debated["strengths"]),
+        weaknesses=tuple(debated["weaknesses"]),
+        disagreements=tuple(debated["disagreements"]),
+        needs_human_review=debated["needs_human_review"],
+        reports=tuple(debated["reports"]),
+        report=debated["report"],
+        document=debated,
     )

@@ -148,7 +148,7 @@ def _request(
 
 
 def _value(card: ScoredCard) -> Scorecard:
-    found = card.document
+    scored = card.document
     dimensions = tuple(
         ScoredDimension(
             name,
@@ -159,20 +159,20 @@ def _value(card: ScoredCard) -> Scorecard:
             tuple(row.get("discounted", ())),
             bool(row.get("unsupported")),
         )
-        for name, row in found["dimensions"].items()
+        for name, row in scored["dimensions"].items()
     )
     return Scorecard(
-        skill=found["skill"],
-        timestamp=found["timestamp"],
+        skill=scored["skill"],
+        timestamp=scored["timestamp"],
         dimensions=dimensions,
-        composite=found["composite"],
-        grade=found["grade"],
-        critical_issues=tuple(found["criticalIssues"]),
-        recommendations=tuple(found["recommendations"]),
-        rubric=found["rubricUsed"],
-        transcript=found["transcriptPath"],
-        notes=tuple(found["notes"]),
+        composite=scored["composite"],
+        grade=scored["grade"],
+        critical_issues=tuple(scored["criticalIssues"]),
+        recommendations=tuple(scored["recommendations"]),
+        rubric=scored["rubricUsed"],
+        transcript=scored["transcriptPath"],
+        notes=tuple(scored["notes"]),
         file=card.file,
         warnings=card.warnings,
-        document=found,
+        document=scored,
     )

@@ -12,7 +12,7 @@ from time import monotonic
 
 from flow.core.stop.hosts import (
     HOSTS,
-    Answer,
+    StopAnswer,
     StopEvent,
     block_cap,
     read_event,
@@ -82,15 +82,15 @@ def main(words: Sequence[str]) -> int:
     try:
         with ctrl_c.HEARD:
             host, head = _options(words)
-            answer = _answer(host, head, started)
+            answer = _answer_stop(host, head, started)
     except FlowError as error:
-        answer = _failed(_line(error))
+        answer = _failed_answer(_error_line(error))
     except (KeyboardInterrupt, _TooLate):
         ctrl_c.ignore()  # it may have come instead of the one above
-        answer = _failed("the hook was ended before it was done")
+        answer = _failed_answer("the hook was ended before it was done")
     except BaseException as error:  # noqa: BLE001 - whatever it is, the host gets its answer
-        answer = _failed(_crashed(error))
-    _print(to_document(host, answer))
+        answer = _failed_answer(_crashed(error))
+    _print_answer(to_document(host, answer))
     return 0
 
 
@@ -101,13 +101,13 @@ def judge(words: Sequence[str]) -> int:
             _, head = _options(words)
             said = "" if os.environ.get(GUARD) else _auto_judged(head)
     except FlowError as error:
-        said = f"autoJudge did not work: {_line(error)}"
+        said = f"autoJudge did not work: {_error_line(error)}"
     except KeyboardInterrupt:
         ctrl_c.ignore()
         said = ""
     except BaseException as error:  # noqa: BLE001 - whatever it is, the host gets its answer
         said = f"autoJudge did not work: {_crashed(error)}"
-    _print({"systemMessage": f"Flow: {said}"} if said else {})
+    _print_answer({"systemMessage": f"Flow: {said}"} if said else {})
     return 0
 
 
@@ -125,7 +125,7 @@ def pre_tool_use() -> int:
             if asked is not None:
                 updated = input_with_question(event, asked)
     except FlowError as error:
-        asked = _cannot_look(_line(error))
+        asked = _cannot_look(_error_line(error))
     except KeyboardInterrupt:
         ctrl_c.ignore()
         asked = _cannot_look("it was ended before it was done")
@@ -139,7 +139,7 @@ def pre_tool_use() -> int:
         }
         if updated is not None:
             decision["updatedInput"] = updated
-        _print({"hookSpecificOutput": decision})
+        _print_answer({"hookSpecificOutput": decision})
     return 0
 
 
@@ -193,20 +193,20 @@ def _options(words: Sequence[str]) -> tuple[str, bytes]:
     return host, head
 
 
-def _answer(host: str, head: bytes, started: float) -> Answer:
+def _answer_stop(host: str, head: bytes, started: float) -> StopAnswer:
     if os.environ.get(GUARD):
-        return Answer("let_go", f"{GUARD} is set: this is a judge's own session")
+        return StopAnswer("let_go", f"{GUARD} is set: this is a judge's own session")
     event, warnings = read_event(host, _document(head))
     if event.skip:
-        return Answer("let_go", event.skip)
-    answer = _decide(host, event, started)
+        return StopAnswer("let_go", event.skip)
+    answer = _decide_stop(host, event, started)
     if not warnings:
         return answer
     said = "; ".join([*([answer.message] if answer.message else []), *warnings])
     return answer._replace(message=said if said.startswith("Flow: ") else f"Flow: {said}")
 
 
-def _decide(host: str, event: StopEvent, started: float) -> Answer:
+def _decide_stop(host: str, event: StopEvent, started: float) -> StopAnswer:
     from flow.app.stop.tools import Host
     from flow.errors import InputError
     from flow.wiring.stopping import Stopping
@@ -215,7 +215,7 @@ def _decide(host: str, event: StopEvent, started: float) -> Answer:
         checkout = Stopping.at(event.cwd, event.session)
     except InputError as error:
         if error.code == "no_repository":
-            return Answer("let_go", "no repository and no .flow folder here")
+            return StopAnswer("let_go", "no repository and no .flow folder here")
         raise
     said = (
         *checkout.be_lenient(),
@@ -228,7 +228,7 @@ def _decide(host: str, event: StopEvent, started: float) -> Answer:
             "flow.goals.enabled is false" if not settings.enabled else "stopHookEnforcement is off"
         )
         told = [*said, *checkout.switched_off(event.session, off)]
-        return Answer("let_go", off, message=f"Flow: {'; '.join(told)}" if told else "")
+        return StopAnswer("let_go", off, message=f"Flow: {'; '.join(told)}" if told else "")
     parent = os.getppid()
 
     def seconds_left() -> float:
@@ -236,7 +236,7 @@ def _decide(host: str, event: StopEvent, started: float) -> Answer:
             return 0.0
         return settings.hook_timeout_seconds - (monotonic() - started)
 
-    _alarm(max(seconds_left(), LEAST_SECONDS))
+    _set_alarm(max(seconds_left(), LEAST_SECONDS))
     limits = Host(
         "/flow:goal evaluate" if host == "claude" else "flow goal evaluate",
         reason_limit(host) - REASON_MARGIN,
@@ -247,14 +247,14 @@ def _decide(host: str, event: StopEvent, started: float) -> Answer:
     try:
         answer = checkout.stop(event, limits, seconds_left)
     finally:
-        _alarm(0)
+        _set_alarm(0)
     if not said:
         return answer
     message = "; ".join([answer.message or "Flow", *said])
     return answer._replace(message=message)
 
 
-def _alarm(seconds: float) -> None:
+def _set_alarm(seconds: float) -> None:
     """End the hook after so many seconds, whatever it is doing then; 0 takes that back.
 
     What it does is safe against a kill at any moment, so it is against this.
@@ -273,7 +273,7 @@ def _document(head: bytes) -> Any:
     """The host's input as a JSON value. Raises :class:`FlowError` where it is none."""
     import json
 
-    data = head + _rest(INPUT_LIMIT - len(head))
+    data = head + _rest_of_stdin(INPUT_LIMIT - len(head))
     if not data.strip():
         raise FlowError("the host sent nothing on standard input", remedy=_BY_HAND)
     try:
@@ -286,30 +286,30 @@ def _document(head: bytes) -> Any:
 _BY_HAND = "nothing was checked; to evaluate by hand: flow goal evaluate ID"
 
 
-def _rest(limit: int) -> bytes:
+def _rest_of_stdin(limit: int) -> bytes:
     """Standard input to its end, or to the limits of size and time."""
     import select
 
-    found = bytearray()
+    received = bytearray()
     end = monotonic() + INPUT_SECONDS
     try:
-        while len(found) < limit:
+        while len(received) < limit:
             ready, _, _ = select.select([0], [], [], max(end - monotonic(), 0))
-            data = os.read(0, min(limit - len(found), 1 << 20)) if ready else b""
+            data = os.read(0, min(limit - len(received), 1 << 20)) if ready else b""
             if not data:
                 break
-            found += data
+            received += data
     except (OSError, ValueError):
         pass  # closed
-    return bytes(found)
+    return bytes(received)
 
 
-def _failed(line: str) -> Answer:
+def _failed_answer(line: str) -> StopAnswer:
     text = f"Flow's Stop hook could not do its work: {line}"
-    return Answer("let_go", text, message=f"Flow: {text}")
+    return StopAnswer("let_go", text, message=f"Flow: {text}")
 
 
-def _line(error: FlowError) -> str:
+def _error_line(error: FlowError) -> str:
     from flow.core.text.display import clip, visible
 
     return clip(visible("; ".join(str(error).split("\n"))), 1000)
@@ -319,12 +319,12 @@ def _crashed(error: BaseException) -> str:
     try:
         from flow.adapters.fs.crash import report
 
-        return _line(report(error, os.environ))
+        return _error_line(report(error, os.environ))
     except BaseException as second:  # noqa: BLE001 - a full disk, no memory: the answer goes out
         return f"{type(error).__name__}, and then {type(second).__name__}"
 
 
-def _print(document: Mapping[str, Any]) -> None:
+def _print_answer(document: Mapping[str, Any]) -> None:
     import json
 
     data = json.dumps(document, ensure_ascii=True).encode("ascii") + b"\n"

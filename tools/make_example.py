@@ -164,7 +164,7 @@ class Recorder(stage.Stage):
 def make(folder: str, tell: Callable[[str], None] = lambda _: None) -> dict[str, bytes]:
     """Name → content of each file of the record; ``folder`` is empty and may stay behind."""
     recorder = Recorder(folder, tell)
-    demo.play(recorder, everything=True)
+    demo.play_story(recorder, everything=True)
     if recorder.differences:
         raise SystemExit("\n".join(["not as told:", *recorder.differences]))
     return recorder.files

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     Events = Callable[[str, str], tuple[Sequence[Mapping[str, Any]], Sequence[str]]]
 
 
-def choose(goals: Sequence[Goal], branch: str | None) -> Goal:
+def choose_goal(goals: Sequence[Goal], branch: str | None) -> Goal:
     """The goal that a command without an id means: the open one of this branch.
 
     Where none is under way it is the one that ended last, or what was drafted after that.
@@ -35,22 +35,22 @@ def choose(goals: Sequence[Goal], branch: str | None) -> Goal:
     ended = max((_touched(g) for g in here if g.status in TERMINAL), default="")
     drafts = [g for g in open_ones if g.status == "draft" and g.created_at > ended]
     active = [g for g in begun if g.status == "active"]
-    found = active or begun or drafts or [g for g in here if g.status in TERMINAL]
+    candidates = active or begun or drafts or [g for g in here if g.status in TERMINAL]
     label = display.visible(branch or "this checkout")
-    if not found:
+    if not candidates:
         raise InputError(
             f"no goal belongs to {label}",
             code="not_found",
             key="ID",
             remedy="flow goal list shows all; flow goal create makes one",
         )
-    if len(found) > 1 and found[0].status not in TERMINAL:
+    if len(candidates) > 1 and candidates[0].status not in TERMINAL:
         raise StateError(
-            f"several goals belong to {label}: {display.names([g.id for g in found])}",
+            f"several goals belong to {label}: {display.names([g.id for g in candidates])}",
             key="ID",
             remedy="name one of them",
         )
-    return max(found, key=lambda g: (_touched(g), g.created_at))
+    return max(candidates, key=lambda g: (_touched(g), g.created_at))
 
 
 def _touched(goal: Goal) -> str:
@@ -72,7 +72,7 @@ def status(
     """
     goal = loaded.goal
     newest = newest or goal
-    desk = desk._replace(snapshot=_once(desk.snapshot))
+    desk = desk._replace(snapshot=_once_per_baseline(desk.snapshot))
     proposal = (
         transitions_closing.live_proposal(desk.records, goal)
         if goal.status not in TERMINAL
@@ -82,7 +82,7 @@ def status(
     if goal.protected_paths and goal.status not in TERMINAL:
         from flow.app.evaluation import protected_files
 
-        protected = protected_files.status(desk, loaded)
+        protected = protected_files.protected_status(desk, loaded)
     shown = None
     if proposal is not None:
         try:
@@ -135,7 +135,7 @@ def status(
     }
 
 
-def _once(look: TakeSnapshot) -> TakeSnapshot:
+def _once_per_baseline(look: TakeSnapshot) -> TakeSnapshot:
     """The same look for every question that a command asks of the same baseline.
 
     It shows and does not decide, so time stamps will do.
@@ -155,11 +155,11 @@ def _once(look: TakeSnapshot) -> TakeSnapshot:
     return snapshot
 
 
-def fresh_fields(found: Freshness | None) -> dict[str, Any]:
+def fresh_fields(freshness: Freshness | None) -> dict[str, Any]:
     """How evidence stands to the files now; None where there is none, or nobody asks."""
-    if found is None:
+    if freshness is None:
         return {"fresh": None, "why_stale": []}
-    return {"fresh": found.fresh, "why_stale": list(found.why)}
+    return {"fresh": freshness.fresh, "why_stale": list(freshness.why)}
 
 
 def with_base(document: dict[str, Any], goal: Goal, runs: Mapping[str, BaseRun]) -> dict[str, Any]:
@@ -212,7 +212,7 @@ def _left_to_a_person(goal: Goal) -> list[str]:
     return [c.id for c in left] if all(c.fuzzy for c in left) else []
 
 
-def row(goal: Goal) -> dict[str, Any]:
+def list_row(goal: Goal) -> dict[str, Any]:
     """One line of ``list``."""
     last = goal.last_evaluation or {}
     return {
@@ -232,11 +232,11 @@ def history(records: Records, events: Events, goal_id: str) -> dict[str, Any]:
     goal = records.goal(goal_id).goal
     if goal.run_id is None:
         return {"goal_id": goal.id, "run_id": None, "events": [], "warnings": []}
-    found, warnings = events(goal.run_id, goal.id)
+    recorded, warnings = events(goal.run_id, goal.id)
     return {
         "goal_id": goal.id,
         "run_id": goal.run_id,
-        "events": [dict(event) for event in found],
+        "events": [dict(event) for event in recorded],
         "warnings": list(warnings),
     }
 
@@ -267,7 +267,7 @@ def inspect(
     }
 
 
-def as_of(goal: Goal, newest: Goal) -> dict[str, Any]:
+def with_newest_results(goal: Goal, newest: Goal) -> dict[str, Any]:
     """The goal's document with the results of its newest turn in the place of older ones."""
     document = dict(goal.document)
     if newest is goal:

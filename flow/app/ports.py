@@ -1,7 +1,7 @@
 """What the sequences need from outside, as small interfaces.
 
 Two of them carry Flow's promise. :class:`TurnLedger` is all that an evaluation gets: the only
-status it can hand over is a ``NonTerminal``. :class:`Ledger`, which the doors of SPEC 2
+status it can hand over is a ``NonTerminal``. :class:`ClosingLedger`, which the doors of SPEC 2
 get, can also close a goal.
 """
 
@@ -174,7 +174,7 @@ class TurnLedger(Protocol):
         """Complete what an earlier process began and did not finish; True where there was any."""
 
 
-class Ledger(TurnLedger, Protocol):
+class ClosingLedger(TurnLedger, Protocol):
     """The whole writing side; only callers that have a person's word get it."""
 
     def close(self, goal_id: str, run_id: str, seen: Seen, closing: Closing) -> None:

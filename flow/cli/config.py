@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flow.cli.parsing import Command, plain
+from flow.cli.parsing import CommandSpec, plain
 from flow.startup.typing import TYPE_CHECKING
 from flow.wiring import Checkout
 
@@ -16,7 +16,7 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--show-origin", action="store_true", help="say where each value is from")
 
 
-def _list(args: argparse.Namespace, out: Output) -> int:
+def _list_settings(args: argparse.Namespace, out: Output) -> int:
     from flow.core.settings import config_rows
     from flow.render import text
 
@@ -34,10 +34,10 @@ def _list(args: argparse.Namespace, out: Output) -> int:
     return 0
 
 
-_TABLE = {"list": Command("every setting with its value", _arguments, _list)}
+_TABLE = {"list": CommandSpec("every setting with its value", _arguments, _list_settings)}
 COMMANDS = {name: command.help for name, command in _TABLE.items()}
 
 
-def load(name: str) -> Command:
+def load(name: str) -> CommandSpec:
     """The command ``name`` of this group."""
     return _TABLE[name]

@@ -14,7 +14,7 @@ AGAIN = ("r", "re-evaluate")
 _DIFF = ("d", "diff")
 
 
-def asked(checkout: Checkout, goal_id: str, out: Output, *, again: bool) -> tuple[str, str]:
+def ask_person(checkout: Checkout, goal_id: str, out: Output, *, again: bool) -> tuple[str, str]:
     """(a person's answer, the proposal that it is about) after they were told what they must know.
 
     With ``again`` they may have it evaluated anew. Raises :class:`StateError` without a proposal.
@@ -37,7 +37,7 @@ def asked(checkout: Checkout, goal_id: str, out: Output, *, again: bool) -> tupl
         answer = out.ask(">")
         if answer not in _DIFF:
             return answer, question.proposal_id
-        _page(checkout.confirm_diff(goal_id))
+        _show_in_pager(checkout.confirm_diff(goal_id))
 
 
 def proposal_to_confirm(checkout: Checkout, goal_id: str, out: Output) -> str:
@@ -55,7 +55,7 @@ def proposal_to_confirm(checkout: Checkout, goal_id: str, out: Output) -> str:
             key="--proposal",
             remedy=f"flow goal confirm {goal_id} --proposal {question.proposal_id[:12]}",
         )
-    answer, proposal = asked(checkout, goal_id, out, again=False)
+    answer, proposal = ask_person(checkout, goal_id, out, again=False)
     if answer not in CONFIRM:
         raise PersonNeeded("not confirmed; nothing was changed", code="declined")
     return proposal
@@ -70,7 +70,7 @@ def _nothing_proposed(goal_id: str) -> StateError:
     )
 
 
-def _page(text: str) -> None:
+def _show_in_pager(text: str) -> None:
     """Show ``text`` in the user's pager and come back."""
     import pydoc
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 
-from flow.cli.parsing import Command
+from flow.cli.parsing import CommandSpec
 from flow.cli.stage import Stage
 from flow.errors import StorageError
 from flow.startup.typing import TYPE_CHECKING
@@ -36,19 +36,19 @@ def run(options: argparse.Namespace, out: Output) -> int:
     """Play the story; returns the exit status."""
     folder = _temporary_folder()
     try:
-        stage = Stage(folder, tell=_teller(out), ask=_asker(out))
-        play(stage, everything=options.all)
+        stage = Stage(folder, tell=_make_teller(out), ask=_make_asker(out))
+        play_story(stage, everything=options.all)
     finally:
         if not options.keep:
             import shutil
 
             shutil.rmtree(folder, ignore_errors=True)
     kept = folder if options.keep else None
-    out.result({**stage.report(), "folder": kept}, _end(stage, kept))
+    out.result({**stage.report(), "folder": kept}, _closing_words(stage, kept))
     return DIFFERED if stage.differences else 0
 
 
-COMMAND = Command(
+COMMAND = CommandSpec(
     "play the example end to end, in a temporary repository",
     arguments,
     run,
@@ -58,16 +58,16 @@ COMMAND = Command(
 )
 
 
-def play(stage: Stage, *, everything: bool = False) -> None:
+def play_story(stage: Stage, *, everything: bool = False) -> None:
     """The story, from top to bottom; with ``everything`` the last two chapters, too."""
     stage.set_up()
     _achieved(stage, "count-lines")
-    _fails(stage, "unique-words")
+    _show_failing(stage, "unique-words")
     _blocked(stage, "hyphens")
     if everything:
         stage.commit("Both halves count")
-        _judged(stage, "usage-page")
-        _waits(stage, "unique-words")
+        _show_judged(stage, "usage-page")
+        _show_waiting(stage, "unique-words")
 
 
 def _achieved(stage: Stage, goal: str) -> None:
@@ -87,7 +87,7 @@ def _achieved(stage: Stage, goal: str) -> None:
     proposal = status["proposal"]
     if stage.expect(proposal is not None and proposal["live"], f"{goal} has a live proposal"):
         stage.say("All is proved, and the goal is still active: only a person closes it.")
-        if _close(stage, goal, proposal["proposal_id"]):
+        if _close_proposed(stage, goal, proposal["proposal_id"]):
             stage.say("The proposal worked once; it does not work again.")
             stage.flow("goal", "confirm", goal, "--proposal", proposal["proposal_id"], expected=2)
     stage.say("The journal tells the whole story.")
@@ -97,7 +97,7 @@ def _achieved(stage: Stage, goal: str) -> None:
     stage.git("merge", "-q", goal, shown=True)
 
 
-def _fails(stage: Stage, goal: str) -> None:
+def _show_failing(stage: Stage, goal: str) -> None:
     stage.title("2. A goal that fails honestly")
     stage.switch(goal, "main")
     stage.flow("goal", "create", "--file", f"goals/{goal}.goal.yaml")
@@ -130,7 +130,7 @@ def _blocked(stage: Stage, goal: str) -> None:
     stage.closed(goal, "blocked")
 
 
-def _judged(stage: Stage, goal: str) -> None:
+def _show_judged(stage: Stage, goal: str) -> None:
     stage.title("4. A goal that commands alone do not prove")
     stage.switch(goal, "main")
     stage.say("A judge is asked about AC2. Here it is a script with replies that a person wrote.")
@@ -143,11 +143,11 @@ def _judged(stage: Stage, goal: str) -> None:
     stage.flow("goal", "evaluate", goal)
     proposal = stage.status(goal)["proposal"]
     if stage.expect(proposal is not None and proposal["live"], f"{goal} has a live proposal"):
-        _close(stage, goal, proposal["proposal_id"])
+        _close_proposed(stage, goal, proposal["proposal_id"])
     stage.commit("A page that tells how to count words")
 
 
-def _waits(stage: Stage, goal: str) -> None:
+def _show_waiting(stage: Stage, goal: str) -> None:
     stage.title("5. A goal that waits for a person")
     stage.git("switch", "-q", goal, shown=True)
     stage.say("The work waits for an answer that only a person can give.")
@@ -155,7 +155,7 @@ def _waits(stage: Stage, goal: str) -> None:
     stage.closed(goal, "waiting_for_user")
 
 
-def _close(stage: Stage, goal: str, proposal_id: str) -> bool:
+def _close_proposed(stage: Stage, goal: str, proposal_id: str) -> bool:
     """Confirm what is proposed on a person's word; returns whether they gave it."""
     if not stage.confirmed(f"Is {goal} achieved?"):
         stage.say("Then it stays active, and the proposal stays open.")
@@ -179,7 +179,7 @@ def _temporary_folder() -> str:
         ) from error
 
 
-def _teller(out: Output) -> Callable[[str], None]:
+def _make_teller(out: Output) -> Callable[[str], None]:
     def tell(text: str) -> None:
         if not out.json:
             out.text(text)
@@ -187,13 +187,13 @@ def _teller(out: Output) -> Callable[[str], None]:
     return tell
 
 
-def _asker(out: Output) -> Callable[[str], bool] | None:
+def _make_asker(out: Output) -> Callable[[str], bool] | None:
     if not out.can_ask:
         return None
     return lambda question: out.ask(f"{question} [y/N]") in ("y", "yes")
 
 
-def _end(stage: Stage, folder: str | None) -> list[str]:
+def _closing_words(stage: Stage, folder: str | None) -> list[str]:
     if stage.differences:
         lines = ["", "Not everything went as told:"]
         lines += [f"  {difference}" for difference in stage.differences]

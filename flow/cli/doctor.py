@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from flow.cli.parsing import Command
+from flow.cli.parsing import CommandSpec
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -21,20 +21,20 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _run(args: argparse.Namespace, out: Output) -> int:
+def _run_doctor(args: argparse.Namespace, out: Output) -> int:
     from flow.adapters.setup import doctor
     from flow.render import text
     from flow.wiring import Checkout
 
-    found = doctor.examine(Checkout, os.environ, fix=args.fix)
-    document = found.to_document()
+    examined = doctor.examine(Checkout, os.environ, fix=args.fix)
+    document = examined.to_document()
     out.result(document, text.doctor(document, out.paint))
-    return FINDINGS if found.findings else 0
+    return FINDINGS if examined.findings else 0
 
 
-COMMAND = Command(
+COMMAND = CommandSpec(
     "look for what is wrong with this set-up",
     _arguments,
-    _run,
+    _run_doctor,
     "exit status: 0 nothing found, 1 findings",
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import nullcontext
 
 from flow.app.evaluation.values import Quiet, Request
-from flow.cli.parsing import Command, goal_argument, listed, seconds, usage_error, whole
+from flow.cli.parsing import CommandSpec, goal_argument, listed, seconds, usage_error, whole
 from flow.core.goal import ids
 from flow.errors import FlowError, InputError
 from flow.startup.typing import TYPE_CHECKING, Any
@@ -100,28 +100,28 @@ def _evaluate(args: argparse.Namespace, out: Output) -> int:
             verdict = checkout.evaluate(request, listener(out), trust_digest=args.trust_digest)
             document, warnings = verdict.to_document(), []
             if records and not _untrusted(verdict):
-                warnings = _record(checkout, document, verdict.run_id)
+                warnings = _record_verdict(checkout, document, verdict.run_id)
         if out.json:
             return _as_json(checkout, verdict, document, warnings, args, out)
-        _show(document, out)
+        _show_verdict(document, out)
         out.warn(warnings)
         proposed = verdict.proposed_transition
         if proposed is None:
             return exit_code_of(verdict)
         if args.confirm:
-            return _close(checkout, verdict, proposed, "flow goal evaluate --confirm", out)
+            return _close_proposed(checkout, verdict, proposed, "flow goal evaluate --confirm", out)
         if args.no_input or not out.can_ask:
             return exit_code_of(verdict)
-        from flow.cli.confirming import AGAIN, CONFIRM, asked
+        from flow.cli.confirming import AGAIN, CONFIRM, ask_person
 
-        answer, proposal_id = asked(checkout, verdict.goal_id, out, again=True)
+        answer, proposal_id = ask_person(checkout, verdict.goal_id, out, again=True)
         proposed = proposed._replace(proposal_id=proposal_id)
         if answer in CONFIRM:
-            return _close(checkout, verdict, proposed, "flow goal evaluate, asked", out)
+            return _close_proposed(checkout, verdict, proposed, "flow goal evaluate, asked", out)
         if answer not in AGAIN:
             out.say(
                 "nothing was confirmed; the proposal stays live while nothing moves:",
-                f"  {_later(verdict, proposed)}",
+                f"  {_confirm_later(verdict, proposed)}",
             )
             return exit_code_of(verdict)
 
@@ -153,7 +153,7 @@ def _untrusted(verdict: Verdict) -> bool:
     return all(row.outcome == "not_executed" for row in verdict.criterion_results)
 
 
-def _record(checkout: Checkout, document: dict[str, Any], run_id: str) -> list[str]:
+def _record_verdict(checkout: Checkout, document: dict[str, Any], run_id: str) -> list[str]:
     """Keep the verdict for the next delta; failing to is a warning (SPEC 3, step 8)."""
     try:
         _, warnings, at = checkout.record_verdict(document, run_id, "command")
@@ -184,13 +184,13 @@ def _as_json(
     return code
 
 
-def _show(document: dict[str, Any], out: Output) -> None:
+def _show_verdict(document: dict[str, Any], out: Output) -> None:
     from flow.render import verdict as render
 
     out.result(document, render.verdict(document, out.paint))
 
 
-def _close(
+def _close_proposed(
     checkout: Checkout, verdict: Verdict, proposed: ProposedTransition, how: str, out: Output
 ) -> int:
     closed: Closed = checkout.confirm(verdict.goal_id, proposed.proposal_id, None, how)
@@ -198,7 +198,7 @@ def _close(
     return 0
 
 
-def _later(verdict: Verdict, proposed: ProposedTransition) -> str:
+def _confirm_later(verdict: Verdict, proposed: ProposedTransition) -> str:
     return f"flow goal confirm {verdict.goal_id} --proposal {proposed.proposal_id}"
 
 
@@ -222,7 +222,7 @@ def listener(out: Output) -> Listener:
 
 
 COMMANDS = {
-    "evaluate": Command(
+    "evaluate": CommandSpec(
         "run the commands, check the paths, propose what comes next", _arguments, _evaluate, _EPILOG
     )
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flow.cli.evidence_verify import HEAD, VERIFY
-from flow.cli.parsing import Command, goal_argument, plain, usage_error
+from flow.cli.parsing import CommandSpec, goal_argument, plain, usage_error
 from flow.core.goal import ids
 from flow.core.text import display
 from flow.errors import InputError
@@ -27,7 +27,7 @@ def _record_arguments(parser: argparse.ArgumentParser) -> None:
     add("--raw-output", metavar="F", help="what the command printed; copied beside it")
 
 
-def _record(args: argparse.Namespace, out: Output) -> int:
+def _record_evidence(args: argparse.Namespace, out: Output) -> int:
     from flow.adapters.fs import inputs
 
     run_id = ids.run_id(args.run_id)
@@ -48,14 +48,14 @@ def _list_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--run-id", metavar="R", help="this run instead of the goal's")
 
 
-def _list(args: argparse.Namespace, out: Output) -> int:
+def _list_evidence(args: argparse.Namespace, out: Output) -> int:
     from flow.app.overview import fresh_fields
     from flow.render import text
 
     checkout = Checkout()
-    run_id = _run(checkout, args.run_id, args.ID, "flow evidence list")
-    found, warnings = checkout.evidence(run_id)
-    stands = checkout.freshness(found)
+    run_id = _run_of_goal(checkout, args.run_id, args.ID, "flow evidence list")
+    sidecars, warnings = checkout.evidence(run_id)
+    stands = checkout.freshness(sidecars)
     rows = [
         {
             "id": e.id,
@@ -69,7 +69,7 @@ def _list(args: argparse.Namespace, out: Output) -> int:
             "created_by": e.document["metadata"].get("created_by"),
             **fresh_fields(stands.get(e.id)),
         }
-        for e in found
+        for e in sidecars
     ]
     document = {"run_id": run_id, "evidence": rows, "warnings": list(warnings)}
     out.result(document, text.evidence_list(document, out.paint))
@@ -83,13 +83,13 @@ def _show_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--run-id", metavar="R", help="in this run (default: the branch's goal's)")
 
 
-def _show(args: argparse.Namespace, out: Output) -> int:
+def _show_evidence(args: argparse.Namespace, out: Output) -> int:
     from flow.app.overview import fresh_fields
     from flow.render import text
 
     checkout = Checkout()
     evidence_id = ids.evidence_id(ids.folded_evidence_id(args.EVIDENCE))
-    run_id = _run(checkout, args.run_id, args.goal, "flow evidence show")
+    run_id = _run_of_goal(checkout, args.run_id, args.goal, "flow evidence show")
     evidence = checkout.evidence_named(run_id, evidence_id)
     if evidence is None:
         raise InputError(
@@ -99,7 +99,7 @@ def _show(args: argparse.Namespace, out: Output) -> int:
             value=evidence_id,
             remedy=f"see what there is: flow evidence list --run-id {run_id}",
         )
-    output = _tail(checkout.top, run_id, evidence.output_ref)
+    output = _output_end(checkout.top, run_id, evidence.output_ref)
     stand = fresh_fields(checkout.freshness([evidence]).get(evidence.id))
     document: Mapping[str, object] = {
         "run_id": run_id,
@@ -111,7 +111,7 @@ def _show(args: argparse.Namespace, out: Output) -> int:
     return 0
 
 
-def _tail(top: str, run_id: str, name: str | None) -> dict[str, object]:
+def _output_end(top: str, run_id: str, name: str | None) -> dict[str, object]:
     """The end of an output file: its text, and how many bytes stand before it."""
     if name is None:
         return {"output": None, "output_left_out": 0}
@@ -131,7 +131,7 @@ def _tail(top: str, run_id: str, name: str | None) -> dict[str, object]:
     return {"output": data.decode("utf-8", "replace"), "output_left_out": start}
 
 
-def _run(checkout: Checkout, run_id: str | None, goal_id: str | None, prog: str) -> str:
+def _run_of_goal(checkout: Checkout, run_id: str | None, goal_id: str | None, prog: str) -> str:
     if run_id is not None and goal_id is not None:
         raise usage_error("name the goal or the run, not both", prog)
     if run_id is not None:
@@ -140,13 +140,15 @@ def _run(checkout: Checkout, run_id: str | None, goal_id: str | None, prog: str)
 
 
 _TABLE = {
-    "record": Command(
+    "record": CommandSpec(
         "record a piece of evidence; it is kept and shown, but only Flow's own counts",
         _record_arguments,
-        _record,
+        _record_evidence,
     ),
-    "list": Command("the evidence of a run", _list_arguments, _list),
-    "show": Command("one piece of evidence and the end of its output", _show_arguments, _show),
+    "list": CommandSpec("the evidence of a run", _list_arguments, _list_evidence),
+    "show": CommandSpec(
+        "one piece of evidence and the end of its output", _show_arguments, _show_evidence
+    ),
     "verify": VERIFY,
     "head": HEAD,
 }
@@ -163,12 +165,12 @@ COMMANDS = {name: command.help for name, command in _TABLE.items()} | {
 }
 
 
-def load(name: str) -> Command:
+def load(name: str) -> CommandSpec:
     """The command ``name`` of this group."""
     if name in _TABLE:
         return _TABLE[name]
     from importlib import import_module
 
     module, help = _ELSEWHERE[name]
-    found = import_module(f"flow.cli.{module}")
-    return Command(help, found.arguments, found.run)
+    command = import_module(f"flow.cli.{module}")
+    return CommandSpec(help, command.arguments, command.run)

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Mapping
 
-    from flow.app.exchange.bundle import Report
+    from flow.app.exchange.bundle import BundleReport
     from flow.cli.output import Output
 
 _KINDS = {TEST_RESULT: "test-result", SUMMARY: "summary", RECORD: "record"}
@@ -39,11 +39,11 @@ def run(args: argparse.Namespace, out: Output) -> int:
 
     report = check_bundle(args.bundle, args.allowed_signers, args.key)
     document = _document(report)
-    out.result(document, _lines(document, out))
+    out.result(document, _bundle_lines(document, out))
     return 1 if report.findings else 0
 
 
-def _document(report: Report) -> dict[str, Any]:
+def _document(report: BundleReport) -> dict[str, Any]:
     record = report.record
     return {
         "ok": not report.findings,
@@ -52,13 +52,13 @@ def _document(report: Report) -> dict[str, Any]:
         "status": record.goal.status if record else None,
         "signed": report.signed,
         "signers": list(report.signers),
-        "statements": [_row(one) for one in report.statements],
+        "statements": [_statement_row(one) for one in report.statements],
         "findings": list(report.findings),
         "notes": list(report.notes),
     }
 
 
-def _row(statement: Mapping[str, Any]) -> dict[str, Any]:
+def _statement_row(statement: Mapping[str, Any]) -> dict[str, Any]:
     """What one Statement says. It may hold anything: only what has the right shape is shown."""
     predicate = statement["predicate"]
     kind = statement["predicateType"]
@@ -84,7 +84,7 @@ def _row(statement: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _lines(document: Mapping[str, Any], out: Output) -> list[str]:
+def _bundle_lines(document: Mapping[str, Any], out: Output) -> list[str]:
     from flow.core.text.display import visible
 
     status = f" ({document['status']})" if document["status"] else ""

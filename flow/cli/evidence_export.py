@@ -75,7 +75,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
         resource_uri=args.resource_uri,
         signers=signers,
     )
-    text = _text(done, args.format)
+    text = _export_text(done, args.format)
     to_stdout = args.output == "-"
     if not to_stdout:
         write_out(args.output, text, "bundle", off_limits=checkout.off_limits())
@@ -92,7 +92,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
             from flow.adapters.exchange import dsse
 
             document["envelopes"] = [dsse.document(one) for one in done.envelopes]
-        out.result(document, _lines(document, args.output))
+        out.result(document, _export_lines(document, args.output))
     out.warn(document["warnings"])
     return 0
 
@@ -101,11 +101,11 @@ def _is_uri(text: str) -> bool:
     return text.isascii() and text.isprintable() and ":" in text and not set(text) & set(' <>"')
 
 
-def _text(done: Exported, format: str) -> str:
+def _export_text(done: Exported, format: str) -> str:
     from flow.adapters.exchange import dsse
 
     if format == "dsse":
-        return dsse.text(done.envelopes)
+        return dsse.bundle_text(done.envelopes)
     return "".join(f"{one.payload.decode('ascii')}\n" for one in done.envelopes)
 
 
@@ -132,7 +132,7 @@ def _document(done: Exported, output: str | None) -> dict[str, Any]:
     }
 
 
-def _lines(document: dict[str, Any], output: str) -> list[str]:
+def _export_lines(document: dict[str, Any], output: str) -> list[str]:
     lines = [f"wrote {visible(output)}"]
     for one in document["statements"]:
         predicate = one["predicate"]

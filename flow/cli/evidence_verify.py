@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flow.cli.parsing import Command, plain, usage_error, yes_argument
+from flow.cli.parsing import CommandSpec, plain, usage_error, yes_argument
 from flow.core.chain.entries import TRAILER
 from flow.core.goal import ids
 from flow.core.text import display
@@ -23,7 +23,7 @@ def _run_arguments(parser: argparse.ArgumentParser, default: str) -> None:
     parser.add_argument("--run-id", metavar="R", help="this run")
 
 
-def _run_id(args: argparse.Namespace, checkout: Verifying, prog: str) -> str | None:
+def _chosen_run(args: argparse.Namespace, checkout: Verifying, prog: str) -> str | None:
     if sum(name is not None for name in (args.RUN, args.goal, args.run_id)) > 1:
         raise usage_error("name the goal or the run, once", prog)
     if args.RUN is not None:
@@ -51,20 +51,20 @@ def _verify_arguments(parser: argparse.ArgumentParser) -> None:
     yes_argument(parser)
 
 
-def _verify(args: argparse.Namespace, out: Output) -> int:
+def _verify_runs(args: argparse.Namespace, out: Output) -> int:
     from flow.render import chain
 
     prog = "flow evidence verify"
     if args.bundle is not None:
-        return _bundle(args, out, prog)
+        return _verify_bundle(args, out, prog)
     if args.allowed_signers is not None or args.key:
         raise usage_error("--allowed-signers and --key belong to --bundle", prog)
     checkout = Verifying()
-    run_id = _run_id(args, checkout, prog)
+    run_id = _chosen_run(args, checkout, prog)
     if args.forget:
         if run_id is None or args.against is not None:
             raise usage_error("--forget takes the run, and nothing else", prog)
-        return _forget(checkout, run_id, args, out)
+        return _forget_run(checkout, run_id, args, out)
     if args.yes:
         raise usage_error("--yes answers the question of --forget", prog)
     document = checkout.verify(run_id, args.against)
@@ -73,7 +73,7 @@ def _verify(args: argparse.Namespace, out: Output) -> int:
     return FINDINGS if document["broken"] else 0
 
 
-def _bundle(args: argparse.Namespace, out: Output, prog: str) -> int:
+def _verify_bundle(args: argparse.Namespace, out: Output, prog: str) -> int:
     """An export is checked by itself: no repository is looked at."""
     from flow.cli import evidence_bundle
 
@@ -83,7 +83,7 @@ def _bundle(args: argparse.Namespace, out: Output, prog: str) -> int:
     return evidence_bundle.run(args, out)
 
 
-def _forget(checkout: Verifying, run_id: str, args: argparse.Namespace, out: Output) -> int:
+def _forget_run(checkout: Verifying, run_id: str, args: argparse.Namespace, out: Output) -> int:
     out.need_yes(
         f"forget the head kept of run {run_id}, so that what was cut is no longer told?",
         yes=args.yes,
@@ -101,9 +101,9 @@ def _head_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _head(args: argparse.Namespace, out: Output) -> int:
+def _show_head(args: argparse.Namespace, out: Output) -> int:
     checkout = Verifying()
-    run_id = _run_id(args, checkout, "flow evidence head")
+    run_id = _chosen_run(args, checkout, "flow evidence head")
     if run_id is None:
         run_id = checkout.run_of(checkout.choose())
     head = checkout.head(run_id)
@@ -113,10 +113,10 @@ def _head(args: argparse.Namespace, out: Output) -> int:
     return 0
 
 
-VERIFY = Command(
+VERIFY = CommandSpec(
     "check runs against their hash chains, or an exported bundle; offline",
     _verify_arguments,
-    _verify,
+    _verify_runs,
     "exit status: 0 all is as it was recorded, 1 findings, 2 wrong call",
 )
-HEAD = Command("the head of a run's hash chain", _head_arguments, _head)
+HEAD = CommandSpec("the head of a run's hash chain", _head_arguments, _show_head)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flow.cli.parsing import Command, whole, yes_argument
+from flow.cli.parsing import CommandSpec, whole, yes_argument
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     yes_argument(parser)
 
 
-def _run(args: argparse.Namespace, out: Output) -> int:
+def _run_gc(args: argparse.Namespace, out: Output) -> int:
     from flow.render import chain
     from flow.wiring.collecting import Collecting
 
@@ -60,10 +60,10 @@ def _run(args: argparse.Namespace, out: Output) -> int:
     return 0
 
 
-COMMAND = Command(
+COMMAND = CommandSpec(
     "drop raw outputs of closed goals that are old; the chain still verifies",
     _arguments,
-    _run,
+    _run_gc,
     "Sidecars, ledger, events and verdicts stay, and so does every output of a goal that is not "
     "closed.",
 )

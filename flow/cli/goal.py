@@ -7,7 +7,7 @@ from importlib import import_module
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from flow.cli.parsing import Command
+    from flow.cli.parsing import CommandSpec
 
 COMMANDS = {
     "create": "write a new goal, trust it, and start it",
@@ -45,8 +45,8 @@ _MODULES = {
 }
 
 
-def load(name: str) -> Command:
+def load(name: str) -> CommandSpec:
     """The command ``name`` of this group."""
     module = import_module(f"flow.cli.{_MODULES.get(name, 'goal_move')}")
-    found: Command = module.COMMANDS[name]
-    return found
+    command: CommandSpec = module.COMMANDS[name]
+    return command

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flow.cli.parsing import Command, goal_argument, yes_argument
+from flow.cli.parsing import CommandSpec, goal_argument, yes_argument
 from flow.core.goal import ids
 from flow.core.text import display
 from flow.startup.typing import TYPE_CHECKING
@@ -11,7 +11,7 @@ from flow.wiring.amending import Amending
 if TYPE_CHECKING:
     import argparse
 
-    from flow.app.transitions.amend import Plan
+    from flow.app.transitions.amend import AmendmentPlan
     from flow.cli.output import Output
 
 _EPILOG = """\
@@ -28,7 +28,7 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     yes_argument(parser)
 
 
-def _amend(args: argparse.Namespace, out: Output) -> int:
+def _amend_goal(args: argparse.Namespace, out: Output) -> int:
     from flow.adapters.fs import inputs
 
     checkout = Amending()
@@ -51,7 +51,7 @@ def _amend(args: argparse.Namespace, out: Output) -> int:
         )
         asked = "--yes" if args.yes else "at a terminal"
     checkout.do_amend(plan, who=args.by, asked=asked, reason=args.reason)
-    next_step = _next(plan)
+    next_step = _next_step(plan)
     anew = [name for name in plan.anew if plan.loaded.goal.criterion(name) is not None]
     out.result(
         {**document, "amended": True, "starts_anew": anew, "next": next_step},
@@ -65,16 +65,18 @@ def _amend(args: argparse.Namespace, out: Output) -> int:
     return 0
 
 
-def _counted(plan: Plan) -> str:
+def _counted(plan: AmendmentPlan) -> str:
     number = len(plan.changes)
     return f"{number} change{'' if number == 1 else 's'}, contract {plan.contract[:12]}"
 
 
-def _next(plan: Plan) -> str:
+def _next_step(plan: AmendmentPlan) -> str:
     goal = plan.loaded.goal
     return f"flow goal {'activate' if goal.status == 'draft' else 'evaluate'} {goal.id}"
 
 
 COMMANDS = {
-    "amend": Command("change the contract of a goal, on the record", _arguments, _amend, _EPILOG)
+    "amend": CommandSpec(
+        "change the contract of a goal, on the record", _arguments, _amend_goal, _EPILOG
+    )
 }

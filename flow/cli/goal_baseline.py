@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flow.cli.evaluate import listener
-from flow.cli.parsing import Command, goal_argument, listed, seconds, whole
+from flow.cli.parsing import CommandSpec, goal_argument, listed, seconds, whole
 from flow.startup.typing import TYPE_CHECKING
 from flow.wiring import Checkout
 
@@ -47,7 +47,7 @@ def _baseline(args: argparse.Namespace, out: Output) -> int:
 
 
 COMMANDS = {
-    "baseline": Command(
+    "baseline": CommandSpec(
         "run the commands on the base commit: which of them can tell the change",
         _arguments,
         _baseline,

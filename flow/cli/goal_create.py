@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flow.cli.parsing import Command, usage_error, whole
+from flow.cli.parsing import CommandSpec, usage_error, whole
 from flow.core.goal import ids
 from flow.core.goal.draft import Words
 from flow.startup.typing import TYPE_CHECKING
@@ -89,7 +89,7 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     add("--base", metavar="REF", help="count changes from here (default: where the branch began)")
 
 
-def _create(args: argparse.Namespace, out: Output) -> int:
+def _create_goal(args: argparse.Namespace, out: Output) -> int:
     if args.file is None and args.ID is None:
         raise usage_error("name the new goal, or a --file", "flow goal create")
     if args.file is not None and (args.ID or any(getattr(args, name) for name in _WORDS)):
@@ -103,7 +103,10 @@ def _create(args: argparse.Namespace, out: Output) -> int:
         text, name = inputs.read_text(args.file, "--file"), args.file
         source = "a file"
     else:
-        text, name = checkout.draft_text(_id(args.ID), _words(args), args.old), "the command line"
+        text, name = (
+            checkout.draft_text(_goal_id(args.ID), _goal_words(args), args.old),
+            "the command line",
+        )
         source = f"goal {args.old}" if args.old else "the command line"
     created = checkout.create(
         text,
@@ -111,17 +114,17 @@ def _create(args: argparse.Namespace, out: Output) -> int:
         as_draft=args.draft,
         base=args.base,
         source=f"flow goal create: {source}",
-        line=_line(args),
+        line=_typed_line(args),
     )
     from flow.render import text as render
 
-    document = {**created.to_document(), "next": _next(created.goal_id, created.status)}
+    document = {**created.to_document(), "next": _next_step(created.goal_id, created.status)}
     out.result(document, render.created(document))
     out.warn(created.warnings)
     return 0
 
 
-def _line(args: argparse.Namespace) -> str:
+def _typed_line(args: argparse.Namespace) -> str:
     """The call, as a person types it at a terminal."""
     import shlex
 
@@ -134,11 +137,11 @@ def _line(args: argparse.Namespace) -> str:
     return shlex.join(words)
 
 
-def _id(value: str) -> str:
+def _goal_id(value: str) -> str:
     return ids.goal_id(value)
 
 
-def _words(args: argparse.Namespace) -> Words:
+def _goal_words(args: argparse.Namespace) -> Words:
     return Words(
         outcome=args.outcome,
         criteria=tuple(args.criterion or ()),
@@ -152,12 +155,14 @@ def _words(args: argparse.Namespace) -> Words:
     )
 
 
-def _next(goal_id: str, status: str) -> str:
+def _next_step(goal_id: str, status: str) -> str:
     if status == "draft":
         return f"complete the draft, then: flow goal activate {goal_id}"
     return f"do the work, then: flow goal evaluate {goal_id}"
 
 
 COMMANDS = {
-    "create": Command("write a new goal, trust it, and start it", _arguments, _create, _EPILOG)
+    "create": CommandSpec(
+        "write a new goal, trust it, and start it", _arguments, _create_goal, _EPILOG
+    )
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from flow.cli.parsing import Command, goal_argument, seconds
+from flow.cli.parsing import CommandSpec, goal_argument, seconds
 from flow.core.text import display
 from flow.errors import InputError, PersonNeeded
 from flow.startup.typing import TYPE_CHECKING
@@ -31,7 +31,7 @@ def _claim_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _claim(args: argparse.Namespace, out: Output) -> int:
+def _claim_goal(args: argparse.Namespace, out: Output) -> int:
     session = args.session if args.session is not None else os.environ.get(SESSION_VARIABLE)
     if session is not None and not (0 < len(session) <= 200 and session.isprintable()):
         raise InputError(
@@ -58,7 +58,7 @@ def _wait_arguments(parser: argparse.ArgumentParser) -> None:
     add("--timeout", metavar="S", type=seconds, help="with --follow: give up after so long")
 
 
-def _wait(args: argparse.Namespace, out: Output) -> int:
+def _wait_for_goal(args: argparse.Namespace, out: Output) -> int:
     from time import monotonic, sleep
 
     if not args.until.strip() or "\0" in args.until:
@@ -96,7 +96,7 @@ def _forget_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _forget(args: argparse.Namespace, out: Output) -> int:
+def _forget_wait(args: argparse.Namespace, out: Output) -> int:
     checkout = Stopping.at(os.path.abspath(args.checkout) if args.checkout else None)
     checkout.forget(args.ID)
     out.result(
@@ -107,18 +107,18 @@ def _forget(args: argparse.Namespace, out: Output) -> int:
 
 
 COMMANDS = {
-    "claim": Command("say which session works on a goal", _claim_arguments, _claim),
-    "wait": Command(
+    "claim": CommandSpec("say which session works on a goal", _claim_arguments, _claim_goal),
+    "wait": CommandSpec(
         "wait until a command exits 0, and resume then",
         _wait_arguments,
-        _wait,
+        _wait_for_goal,
         "It is asked right away, then at each stop of an agent (flow hook stop), or here\n"
         "with --follow. The command is kept in your own state folder: no checkout brings one.",
     ),
-    "forget": Command(
+    "forget": CommandSpec(
         "end the Stop hook's memory of a goal that is gone",
         _forget_arguments,
-        _forget,
+        _forget_wait,
         "Flow remembers each goal that it left open in a checkout, and says so when the goal\n"
         "vanishes or is closed by hand. This ends that. The goal's file, its record and trust\n"
         "stay as they are; a goal that is there and active is judged all the same.",

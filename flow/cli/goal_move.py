@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flow.cli.parsing import Command, goal_argument, yes_argument
+from flow.cli.parsing import CommandSpec, goal_argument, yes_argument
 from flow.core.goal.lifecycle import check_move
 from flow.core.text import display
 from flow.startup.typing import TYPE_CHECKING
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from flow.cli.output import Output
 
 
-def _moved(out: Output, loaded: LoadedGoal, what: str, next_step: str) -> int:
+def _show_moved(out: Output, loaded: LoadedGoal, what: str, next_step: str) -> int:
     goal = loaded.goal
     document = {
         "goal_id": goal.id,
@@ -34,18 +34,20 @@ def _activate(args: argparse.Namespace, out: Output) -> int:
     loaded = Checkout().activate(args.ID)
     base = loaded.goal.base_commit
     what = f"is active, counted from {base[:12]}" if base else "is active, without a base commit"
-    return _moved(out, loaded, what, f"do the work, then: flow goal evaluate {loaded.goal.id}")
+    return _show_moved(out, loaded, what, f"do the work, then: flow goal evaluate {loaded.goal.id}")
 
 
-def _pause(args: argparse.Namespace, out: Output) -> int:
+def _pause_goal(args: argparse.Namespace, out: Output) -> int:
     loaded = Checkout().pause(args.ID, args.reason or "")
     what = f"is {loaded.goal.status}, paused"
-    return _moved(out, loaded, what, f"flow goal resume {loaded.goal.id}")
+    return _show_moved(out, loaded, what, f"flow goal resume {loaded.goal.id}")
 
 
-def _resume(args: argparse.Namespace, out: Output) -> int:
+def _resume_goal(args: argparse.Namespace, out: Output) -> int:
     loaded = Checkout().resume(args.ID, args.reason or "resumed by a person")
-    return _moved(out, loaded, f"is {loaded.goal.status}", f"flow goal evaluate {loaded.goal.id}")
+    return _show_moved(
+        out, loaded, f"is {loaded.goal.status}", f"flow goal evaluate {loaded.goal.id}"
+    )
 
 
 def _confirm(args: argparse.Namespace, out: Output) -> int:
@@ -61,7 +63,7 @@ def _confirm(args: argparse.Namespace, out: Output) -> int:
     return 0
 
 
-def _clear(args: argparse.Namespace, out: Output) -> int:
+def _cancel_goal(args: argparse.Namespace, out: Output) -> int:
     checkout = Checkout()
     checkout.ledger.finish(args.ID)  # what a killed call had decided comes first
     goal = checkout.load(args.ID).goal
@@ -86,9 +88,9 @@ def _approve(args: argparse.Namespace, out: Output) -> int:
     criterion = goal.criterion(args.AC)
     if args.AC == GUARDS:
         what = "hooks and git settings, as they are now, belong here"
-    elif args.AC == PROTECTED and (found := checkout.protected_changes(goal.id)) is not None:
+    elif args.AC == PROTECTED and (changed := checkout.protected_changes(goal.id)) is not None:
         what = "the protected files, as they are now, prove what the goal means"
-        out.say(*(f"  {file.kind}: {file.path}" for file in found.files))
+        out.say(*(f"  {file.kind}: {file.path}" for file in changed.files))
     elif criterion is not None and criterion.fuzzy:
         what = f"{criterion.id} is proved, as the files are now: {criterion.text}"
     else:
@@ -113,11 +115,11 @@ def _approve(args: argparse.Namespace, out: Output) -> int:
     return 0
 
 
-def _rebase(args: argparse.Namespace, out: Output) -> int:
+def _rebase_goal(args: argparse.Namespace, out: Output) -> int:
     checkout = Checkout()
     plan = checkout.plan_rebase(args.ID)
     document = plan.to_document()
-    move = f"{_short(plan.old_base)} to {_short(plan.new_base)}"
+    move = f"{_short_commit(plan.old_base)} to {_short_commit(plan.new_base)}"
     out.say(
         f"the base of goal {plan.goal_id} would move from {move}; "
         f"{len(plan.stops_counting)} files that only the other side changed stop counting:",
@@ -139,7 +141,7 @@ def _rebase(args: argparse.Namespace, out: Output) -> int:
     return 0
 
 
-def _short(commit: str | None) -> str:
+def _short_commit(commit: str | None) -> str:
     return commit[:12] if commit else "none"
 
 
@@ -181,15 +183,17 @@ def _rebase_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 COMMANDS = {
-    "activate": Command("start a draft: pin its base, trust it", goal_argument, _activate),
-    "pause": Command("set a goal aside until it is resumed", _reason_arguments, _pause),
-    "resume": Command("go on with a waiting or blocked goal", _reason_arguments, _resume),
-    "confirm": Command(
+    "activate": CommandSpec("start a draft: pin its base, trust it", goal_argument, _activate),
+    "pause": CommandSpec("set a goal aside until it is resumed", _reason_arguments, _pause_goal),
+    "resume": CommandSpec("go on with a waiting or blocked goal", _reason_arguments, _resume_goal),
+    "confirm": CommandSpec(
         "close a goal as proposed, on a person's word", _confirm_arguments, _confirm
     ),
-    "clear": Command("cancel a goal", _clear_arguments, _clear),
-    "approve": Command("prove a fuzzy criterion by a person's word", _approve_arguments, _approve),
-    "rebase": Command(
-        "move the pinned base after the base branch was merged in", _rebase_arguments, _rebase
+    "clear": CommandSpec("cancel a goal", _clear_arguments, _cancel_goal),
+    "approve": CommandSpec(
+        "prove a fuzzy criterion by a person's word", _approve_arguments, _approve
+    ),
+    "rebase": CommandSpec(
+        "move the pinned base after the base branch was merged in", _rebase_arguments, _rebase_goal
     ),
 }

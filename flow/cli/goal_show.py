@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flow.cli.parsing import Command, goal_argument, nothing, plain
+from flow.cli.parsing import CommandSpec, goal_argument, nothing, plain
 from flow.startup.typing import TYPE_CHECKING
 from flow.wiring.reading import Reading
 
@@ -16,22 +16,22 @@ def _optional_goal(parser: argparse.ArgumentParser) -> None:
     goal_argument(parser, optional=True)
 
 
-def _named(checkout: Reading, args: argparse.Namespace) -> str:
+def _named_goal(checkout: Reading, args: argparse.Namespace) -> str:
     named: str | None = args.ID
     return checkout.choose() if named is None else named
 
 
-def _status(args: argparse.Namespace, out: Output) -> int:
+def _show_status(args: argparse.Namespace, out: Output) -> int:
     from flow.render import text
 
     checkout = Reading()
-    document = checkout.status(_named(checkout, args))
+    document = checkout.status(_named_goal(checkout, args))
     out.result(document, text.status(document, out.paint))
     out.warn(document["warnings"])
     return 0
 
 
-def _list(_args: argparse.Namespace, out: Output) -> int:
+def _list_goals(_args: argparse.Namespace, out: Output) -> int:
     from flow.render import text
 
     document = Reading().listing()
@@ -46,7 +46,7 @@ def _history(args: argparse.Namespace, out: Output) -> int:
     from flow.render import text
 
     checkout = Reading()
-    document = checkout.history(_named(checkout, args))
+    document = checkout.history(_named_goal(checkout, args))
     out.result(document, text.history(document))
     out.warn(document["warnings"])
     return 0
@@ -56,17 +56,17 @@ def _inspect(args: argparse.Namespace, out: Output) -> int:
     from flow.render import text
 
     checkout = Reading()
-    document = plain(checkout.inspect(_named(checkout, args)))
+    document = plain(checkout.inspect(_named_goal(checkout, args)))
     out.result(document, text.inspect(document, out.paint))
     out.warn(document["warnings"])
     return 0
 
 
 COMMANDS = {
-    "status": Command("where a goal stands and what to do next", _optional_goal, _status),
-    "list": Command("all goals of this repository", nothing, _list),
-    "history": Command("everything that happened to a goal", _optional_goal, _history),
-    "inspect": Command(
+    "status": CommandSpec("where a goal stands and what to do next", _optional_goal, _show_status),
+    "list": CommandSpec("all goals of this repository", nothing, _list_goals),
+    "history": CommandSpec("everything that happened to a goal", _optional_goal, _history),
+    "inspect": CommandSpec(
         "the contract and the evidence behind each criterion", _optional_goal, _inspect
     ),
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from flow.cli.parsing import Command
+from flow.cli.parsing import CommandSpec
 from flow.core.stop.hosts import HOSTS
 from flow.startup.typing import TYPE_CHECKING
 
@@ -22,7 +22,7 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _run(args: argparse.Namespace, out: Output) -> int:
+def _run_init(args: argparse.Namespace, out: Output) -> int:
     from flow.adapters.setup import init as setup_init
 
     done = setup_init.init(os.getcwd(), args.host, out.environ)
@@ -43,10 +43,10 @@ def _run(args: argparse.Namespace, out: Output) -> int:
     return 0
 
 
-COMMAND = Command(
+COMMAND = CommandSpec(
     "make a repository ready for goals",
     _arguments,
-    _run,
+    _run_init,
     "Writes .flow/goals/ with an example, the goal schema for editors, lines in .gitignore and\n"
     ".gitattributes, and rules in .claude/settings.json that make Claude Code ask a person before\n"
     "it confirms, approves, amends, clears or trusts. What is there already stays as it is.\n\n"

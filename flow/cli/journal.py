@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flow.cli.parsing import Command, plain, usage_error, whole
+from flow.cli.parsing import CommandSpec, plain, usage_error, whole
 from flow.core.text import display
 from flow.startup.typing import TYPE_CHECKING
 from flow.wiring import Checkout
@@ -28,7 +28,7 @@ def _record_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _record(args: argparse.Namespace, out: Output) -> int:
+def _record_entry(args: argparse.Namespace, out: Output) -> int:
     from flow.adapters.journal.store import metadata_from_pairs
 
     pairs = [pair for group in args.metadata or () for pair in group]
@@ -45,7 +45,7 @@ def _show_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--goal", metavar="ID", help="the journal this goal writes to")
 
 
-def _show(args: argparse.Namespace, out: Output) -> int:
+def _show_journal(args: argparse.Namespace, out: Output) -> int:
     from flow.render import text
 
     if args.issue is not None and args.goal is not None:
@@ -62,16 +62,18 @@ def _show(args: argparse.Namespace, out: Output) -> int:
 
 
 _TABLE = {
-    "record": Command("add an artifact to an issue's journal", _record_arguments, _record),
-    "show": Command(
+    "record": CommandSpec(
+        "add an artifact to an issue's journal", _record_arguments, _record_entry
+    ),
+    "show": CommandSpec(
         "the artifacts and the text of a journal (default: the branch's goal's)",
         _show_arguments,
-        _show,
+        _show_journal,
     ),
 }
 COMMANDS = {name: command.help for name, command in _TABLE.items()}
 
 
-def load(name: str) -> Command:
+def load(name: str) -> CommandSpec:
     """The command ``name`` of this group."""
     return _TABLE[name]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flow.cli.parsing import Command, usage_error, whole
+from flow.cli.parsing import CommandSpec, usage_error, whole
 from flow.core.text import display
 from flow.errors import NoUsableAnswer
 from flow.startup.typing import TYPE_CHECKING, Any
@@ -49,7 +49,7 @@ def _run_arguments(parser: argparse.ArgumentParser) -> None:
     _backend_argument(parser)
 
 
-def _run(args: argparse.Namespace, out: Output) -> int:
+def _run_judge(args: argparse.Namespace, out: Output) -> int:
     if args.rubric is None and args.GOAL is not None:
         if args.subject or args.instructions:
             raise usage_error("--subject and --instructions belong to --rubric", _PROG)
@@ -114,10 +114,10 @@ def _rubrics(args: argparse.Namespace, out: Output) -> int:
         out.result(document, judgement.rubric(document))
         out.warn(document["warnings"])
         return 0
-    found = rubrics.listing(where.top)
+    documents = rubrics.listing(where.top)
     unused = rubrics.never_used(where.top)
-    out.result({"rubrics": found, "never_used": unused}, judgement.rubrics(found))
-    out.warn(warning for document in found for warning in document["warnings"])
+    out.result({"rubrics": documents, "never_used": unused}, judgement.rubrics(documents))
+    out.warn(warning for document in documents for warning in document["warnings"])
     out.warn(unused)
     return 0
 
@@ -207,26 +207,26 @@ def _history(args: argparse.Namespace, out: Output) -> int:
 
 
 _TABLE = {
-    "run": Command(
+    "run": CommandSpec(
         "ask a judge about a goal, or about a file by a rubric",
         _run_arguments,
-        _run,
+        _run_judge,
         "exit status with --rubric: 0 passed, 1 not passed, 4 no usable answer",
     ),
-    "rubrics": Command("the rubrics there are, or one of them", _rubrics_arguments, _rubrics),
-    "calibrate": Command(
+    "rubrics": CommandSpec("the rubrics there are, or one of them", _rubrics_arguments, _rubrics),
+    "calibrate": CommandSpec(
         "ask a judge about cases that people have labelled, and say how far they agree",
         _calibrate_arguments,
         _calibrate,
         "exit status: 0 done, 4 no case got a usable answer",
     ),
-    "scorecard": Command(
+    "scorecard": CommandSpec(
         "score how well an execution of a skill or agent went, and store the card",
         _scorecard_arguments,
         _scorecard,
         "exit status: 0 done, 2 no transcript, 4 no usable answer",
     ),
-    "history": Command(
+    "history": CommandSpec(
         "how far each judge agreed with people so far; with SKILL, its scorecards",
         _history_arguments,
         _history,
@@ -237,7 +237,7 @@ COMMANDS = {name: command.help for name, command in _TABLE.items()} | {
 }
 
 
-def load(name: str) -> Command:
+def load(name: str) -> CommandSpec:
     """The command ``name`` of this group."""
     if name == "debate":
         from flow.cli import judge_debate

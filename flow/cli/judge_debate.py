@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flow.cli.parsing import Command, whole
+from flow.cli.parsing import CommandSpec, whole
 from flow.errors import PersonNeeded
 from flow.startup.typing import TYPE_CHECKING
 
@@ -68,7 +68,7 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _debate(args: argparse.Namespace, out: Output) -> int:
+def _run_debate(args: argparse.Namespace, out: Output) -> int:
     from flow.core.judging.debate.result import document
     from flow.wiring import debates
 
@@ -83,9 +83,9 @@ def _debate(args: argparse.Namespace, out: Output) -> int:
         backends=args.judge_backend or (),
         watch=_watcher(out),
     )
-    found = document(held)
-    out.result(found, found["report"].split("\n"))
-    out.warn(found["warnings"])
+    debated = document(held)
+    out.result(debated, debated["report"].split("\n"))
+    out.warn(debated["warnings"])
     return 0 if held.decided else NO_CONSENSUS
 
 
@@ -100,9 +100,9 @@ def _watcher(out: Output) -> Watcher | None:
     return Progress(sys.stderr, clock.monotonic)
 
 
-COMMAND = Command(
+COMMAND = CommandSpec(
     "let several judges evaluate a solution and debate until they agree",
     _arguments,
-    _debate,
+    _run_debate,
     _EPILOG,
 )

@@ -35,7 +35,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
             "its evidence_paths would send files of this checkout to a judge",
             remedy=f"read the contract, then: flow trust record {case.facts.loaded.goal.id}",
         )
-    return _ask(checkout, case, args.samples, out)
+    return _ask_and_show(checkout, case, args.samples, out)
 
 
 def _show_prompt(checkout: Checkout, case: JudgeCase, out: Output, untrusted: str | None) -> int:
@@ -75,7 +75,7 @@ def _show_prompt(checkout: Checkout, case: JudgeCase, out: Output, untrusted: st
     return 0
 
 
-def _ask(checkout: Checkout, case: JudgeCase, samples: int | None, out: Output) -> int:
+def _ask_and_show(checkout: Checkout, case: JudgeCase, samples: int | None, out: Output) -> int:
     from flow.cli.evaluate import listener
     from flow.wiring import judging
 
@@ -86,7 +86,7 @@ def _ask(checkout: Checkout, case: JudgeCase, samples: int | None, out: Output) 
     ]
     opinion = judging.ask(checkout, case, listener(out), record=False, samples=samples)
     document = _document(case, opinion, open_ones)
-    out.result(document, list(_lines(document, out)))
+    out.result(document, list(_opinion_lines(document, out)))
     out.warn(opinion.warnings)
     return EXIT_CODES[document["verdict"]]
 
@@ -118,7 +118,7 @@ def _document(case: JudgeCase, opinion: Opinion | Silence, unproved: list[str]) 
     return document
 
 
-def _lines(document: dict[str, Any], out: Output) -> list[str]:
+def _opinion_lines(document: dict[str, Any], out: Output) -> list[str]:
     style = {"achieved": "good", "not_achieved": "bad"}.get(document["verdict"], "warn")
     head = f"{document['verdict']}, confidence {document['confidence']:g}"
     lines = [out.paint(style, head if document["answered"] else "no usable answer")]

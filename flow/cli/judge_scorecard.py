@@ -58,7 +58,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
 
     made: list[Mapping[str, Any]] = []
     try:
-        card = scorecards.score(request, told=_told(out), made=made.append)
+        card = scorecards.score(request, told=_progress_teller(out), made=made.append)
     except FlowError:
         if made and not out.json:  # it was paid for, and is lost otherwise
             out.result(made[0], [*shown(made[0]), "not stored:"])
@@ -99,7 +99,7 @@ def history(skill: str, out: Output) -> int:
     return 0
 
 
-def _told(out: Output) -> Callable[[str], None]:
+def _progress_teller(out: Output) -> Callable[[str], None]:
     """Says what is going on to whoever watches at a terminal."""
     watched = not out.json and sys.stderr is not None and sys.stderr.isatty()
     return out.say if watched else lambda _: None

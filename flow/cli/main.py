@@ -18,7 +18,7 @@ from flow.startup.typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from flow.cli.parsing import Command
+    from flow.cli.parsing import CommandSpec
 
 COMMANDS: Mapping[str, str] = {
     "init": "make a repository ready for goals",
@@ -82,16 +82,16 @@ def _run(words: Sequence[str], out: Output) -> int:
     if not words:
         raise InputError("no command was named", code="usage", remedy="see flow --help")
     if words[0] in ("-h", "--help", "help"):
-        return _help(out, "flow COMMAND", _DESCRIPTION, {**COMMANDS, **ELSEWHERE})
+        return _print_help(out, "flow COMMAND", _DESCRIPTION, {**COMMANDS, **ELSEWHERE})
     if words[0] in ("-V", "--version"):
         from flow.version import __version__
 
         out.result({"version": __version__}, [f"flow {__version__}"])
         return 0
-    _known(words[0], COMMANDS, "flow")
+    _require_known(words[0], COMMANDS, "flow")
     module = import_module(f"flow.cli.{words[0]}")
     if not hasattr(module, "COMMANDS"):
-        return _call(f"flow {words[0]}", module.COMMAND, words[1:], out)
+        return _call_command(f"flow {words[0]}", module.COMMAND, words[1:], out)
     group = f"flow {words[0]}"
     if len(words) == 1:
         raise InputError(
@@ -101,12 +101,12 @@ def _run(words: Sequence[str], out: Output) -> int:
         )
     if words[1] in ("-h", "--help", "help"):
         what = COMMANDS[words[0]].capitalize() + "."
-        return _help(out, f"{group} COMMAND", what, module.COMMANDS)
-    _known(words[1], module.COMMANDS, group)
-    return _call(f"{group} {words[1]}", module.load(words[1]), words[2:], out)
+        return _print_help(out, f"{group} COMMAND", what, module.COMMANDS)
+    _require_known(words[1], module.COMMANDS, group)
+    return _call_command(f"{group} {words[1]}", module.load(words[1]), words[2:], out)
 
 
-def _known(word: str, commands: Mapping[str, str], prog: str) -> None:
+def _require_known(word: str, commands: Mapping[str, str], prog: str) -> None:
     if word in commands:
         return
     from difflib import get_close_matches
@@ -120,7 +120,7 @@ def _known(word: str, commands: Mapping[str, str], prog: str) -> None:
     )
 
 
-def _call(prog: str, command: Command, words: Sequence[str], out: Output) -> int:
+def _call_command(prog: str, command: CommandSpec, words: Sequence[str], out: Output) -> int:
     from flow.cli.parsing import Parser
 
     parser = Parser(prog, command)
@@ -144,7 +144,7 @@ _STATUSES = (
 )
 
 
-def _help(out: Output, usage: str, description: str, commands: Mapping[str, str]) -> int:
+def _print_help(out: Output, usage: str, description: str, commands: Mapping[str, str]) -> int:
     lines = [f"usage: {usage} [--json] ...", "", *description.split("\n"), "", "commands:"]
     lines += [f"  {name:<10} {help}" for name, help in commands.items()]
     lines += ["", f"{usage} --help tells more; --json prints one JSON document."]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 WEEK = 7 * 24 * 3600
 
 
-class Command(NamedTuple):
+class CommandSpec(NamedTuple):
     """One command: what it is for, its arguments, what runs it and returns the exit status."""
 
     help: str
@@ -30,7 +30,7 @@ class Command(NamedTuple):
 class Parser(argparse.ArgumentParser):
     """An argument parser whose errors are :class:`InputError`; help is left to the caller."""
 
-    def __init__(self, prog: str, command: Command) -> None:
+    def __init__(self, prog: str, command: CommandSpec) -> None:
         super().__init__(
             prog=prog,
             description=command.help[:1].upper() + command.help[1:] + ".",
@@ -108,10 +108,10 @@ def listed(values: Sequence[str] | None, option: str, command: str) -> tuple[str
     An option that names nothing (an empty variable of a script) does not stand for all of them.
     """
     parts = (part.strip() for value in values or () for part in value.split(","))
-    found = tuple(dict.fromkeys(part for part in parts if part))
-    if values and not found:
+    items = tuple(dict.fromkeys(part for part in parts if part))
+    if values and not items:
         raise usage_error(f"{option} names no criterion", command)
-    return found
+    return items
 
 
 def goal_argument(parser: argparse.ArgumentParser, *, optional: bool = False) -> None:

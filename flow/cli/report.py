@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flow.cli.parsing import Command, goal_argument
+from flow.cli.parsing import CommandSpec, goal_argument
 from flow.cli.written import write_out
 from flow.core.text import display
 from flow.startup.typing import TYPE_CHECKING
@@ -19,7 +19,7 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--output", metavar="F", help="write the page to F, not to stdout")
 
 
-def _run(args: argparse.Namespace, out: Output) -> int:
+def _run_report(args: argparse.Namespace, out: Output) -> int:
     from flow.render.page import page
 
     checkout = Checkout()
@@ -35,4 +35,4 @@ def _run(args: argparse.Namespace, out: Output) -> int:
     return 0
 
 
-COMMAND = Command("write a goal's record as a page to read", _arguments, _run)
+COMMAND = CommandSpec("write a goal's record as a page to read", _arguments, _run_report)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flow.cli.parsing import Command
+from flow.cli.parsing import CommandSpec
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -17,11 +17,11 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("NAME", choices=NAMES, help=f"one of {', '.join(NAMES)}")
 
 
-def _run(args: argparse.Namespace, out: Output) -> int:
+def _run_schema(args: argparse.Namespace, out: Output) -> int:
     from flow.adapters.contracts import schemas
 
     out.text(schemas.text(args.NAME))  # the file as it is: one JSON document
     return 0
 
 
-COMMAND = Command("print a JSON Schema of Flow's files", _arguments, _run)
+COMMAND = CommandSpec("print a JSON Schema of Flow's files", _arguments, _run_schema)

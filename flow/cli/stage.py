@@ -53,11 +53,11 @@ class Stage:
         """Make the repository with its first commit, the home and the state folder."""
         source = example_folder()
         try:
-            _copy(source, self.project, leave_out=BESIDE)
+            _copy_files(source, self.project, leave_out=BESIDE)
             rubrics = os.path.join(self.project, ".flow", "rubrics")
-            _copy(os.path.join(source, "rubrics"), rubrics)
+            _copy_files(os.path.join(source, "rubrics"), rubrics)
             for part in ("changes", "judge"):
-                _copy(os.path.join(source, part), os.path.join(self.folder, part))
+                _copy_files(os.path.join(source, part), os.path.join(self.folder, part))
             os.mkdir(self.env["HOME"])
             # The goals' commands say python3: this interpreter, whatever PATH may hold.
             os.mkdir(os.path.join(self.folder, "tools"))
@@ -86,7 +86,7 @@ class Stage:
 
     def flow(self, *arguments: str, expected: int = 0) -> None:
         """Run a Flow command as a user would type it, show what it says, check its exit status."""
-        shown = _typed("flow", arguments)
+        shown = _typed_command("flow", arguments)
         self.tell(f"\n  $ {shown}")
         result = self._start_flow(arguments, merged=True)
         self._print_output(result.stdout)
@@ -114,7 +114,7 @@ class Stage:
         from flow.adapters.process.tool import run_tool
 
         if shown:
-            self.tell(f"\n  $ {_typed('git', arguments)}")
+            self.tell(f"\n  $ {_typed_command('git', arguments)}")
         # No hooks, templates or signatures of the user's: this is the demo's own repository.
         plain = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
         result = run_tool(
@@ -134,7 +134,7 @@ class Stage:
         """Commit everything, as nobody in particular."""
         self.git("add", "-A")
         who = ("-c", "user.name=demo", "-c", "user.email=demo@example.invalid")
-        self.tell(f"\n  $ git add -A && {_typed('git', ('commit', '-q', '-m', message))}")
+        self.tell(f"\n  $ git add -A && {_typed_command('git', ('commit', '-q', '-m', message))}")
         self.git(*who, "commit", "-q", "-m", message)
 
     def change(self, goal: str) -> None:
@@ -165,14 +165,14 @@ class Stage:
         """Show the files below a folder of the project."""
         self.tell(f"\n  $ find {relative} -type f")
         top = os.path.join(self.project, relative)
-        found = [
+        paths = [
             os.path.relpath(os.path.join(parent, name), self.project)
             for parent, _, names in os.walk(top)
             for name in names
         ]
-        for path in sorted(found):
+        for path in sorted(paths):
             self.tell(f"  {path}")
-        sidecars = [path for path in found if path.endswith(".evidence.yaml")]
+        sidecars = [path for path in paths if path.endswith(".evidence.yaml")]
         self.expect(bool(sidecars), f"there is evidence in {relative}")
 
     def show(self, relative: str) -> None:
@@ -249,7 +249,7 @@ def example_folder() -> str:
     raise StorageError("the example is missing from this installation", remedy="install Flow again")
 
 
-def _copy(source: str, target: str, *, leave_out: tuple[str, ...] = ()) -> None:
+def _copy_files(source: str, target: str, *, leave_out: tuple[str, ...] = ()) -> None:
     """Copy a folder's files, not their modes: Flow may lie in a folder that is read-only.
 
     What pip compiled on installing stays behind.
@@ -263,7 +263,7 @@ def _copy(source: str, target: str, *, leave_out: tuple[str, ...] = ()) -> None:
                 continue
             place = os.path.join(target, entry.name)
             if entry.is_dir():
-                _copy(entry.path, place)
+                _copy_files(entry.path, place)
             else:
                 shutil.copyfile(entry.path, place)
 
@@ -280,7 +280,7 @@ def _environment(folder: str) -> dict[str, str]:
     return env
 
 
-def _typed(program: str, arguments: tuple[str, ...]) -> str:
+def _typed_command(program: str, arguments: tuple[str, ...]) -> str:
     import shlex
 
     return shlex.join((program, *arguments))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flow.cli.parsing import Command, goal_argument, nothing, usage_error, yes_argument
+from flow.cli.parsing import CommandSpec, goal_argument, nothing, usage_error, yes_argument
 from flow.core.goal import ids
 from flow.core.text import display
 from flow.errors import PersonNeeded
@@ -27,7 +27,7 @@ def _record_arguments(parser: argparse.ArgumentParser) -> None:
     yes_argument(parser)
 
 
-def _named(
+def _named_contract(
     checkout: Checkout, args: argparse.Namespace, prog: str
 ) -> tuple[str | None, str | None]:
     """(goal id, goal file), one of them None."""
@@ -38,9 +38,9 @@ def _named(
     return ids.goal_id(args.ID) if args.ID is not None else checkout.choose(), None
 
 
-def _record(args: argparse.Namespace, out: Output) -> int:
+def _record_trust(args: argparse.Namespace, out: Output) -> int:
     checkout = Checkout()
-    goal_id, goal_file = _named(checkout, args, "flow trust record")
+    goal_id, goal_file = _named_contract(checkout, args, "flow trust record")
     name = goal_id or goal_file or ""
     checkout.finish_amendment(goal_id)
     trusted, why, digest = checkout.trust_check(goal_id, goal_file)
@@ -72,9 +72,9 @@ def _record(args: argparse.Namespace, out: Output) -> int:
     return 0
 
 
-def _check(args: argparse.Namespace, out: Output) -> int:
+def _check_trust(args: argparse.Namespace, out: Output) -> int:
     checkout = Checkout()
-    goal_id, goal_file = _named(checkout, args, "flow trust check")
+    goal_id, goal_file = _named_contract(checkout, args, "flow trust check")
     trusted, why, digest = checkout.trust_check(goal_id, goal_file)
     name = goal_id or goal_file or ""
     word = "is trusted" if trusted else "is not trusted"
@@ -85,7 +85,7 @@ def _check(args: argparse.Namespace, out: Output) -> int:
     return 0 if trusted else UNTRUSTED
 
 
-def _list(_args: argparse.Namespace, out: Output) -> int:
+def _list_trust(_args: argparse.Namespace, out: Output) -> int:
     from flow.render import text
 
     entries = Checkout().trust_list()
@@ -95,7 +95,7 @@ def _list(_args: argparse.Namespace, out: Output) -> int:
     return 0
 
 
-def _revoke(args: argparse.Namespace, out: Output) -> int:
+def _revoke_trust(args: argparse.Namespace, out: Output) -> int:
     goal_id = ids.goal_id(args.ID)
     revoked = Checkout().trust_revoke(goal_id, "flow trust revoke")
     what = "is not trusted any more" if revoked else "was not trusted"
@@ -104,20 +104,23 @@ def _revoke(args: argparse.Namespace, out: Output) -> int:
 
 
 _TABLE = {
-    "record": Command(
+    "record": CommandSpec(
         "trust a goal's contract as it is now, after showing what changed",
         _record_arguments,
-        _record,
+        _record_trust,
     ),
-    "check": Command(
-        "whether a goal's commands may run here", _goal_or_file, _check, "exit status: 0 yes, 4 no"
+    "check": CommandSpec(
+        "whether a goal's commands may run here",
+        _goal_or_file,
+        _check_trust,
+        "exit status: 0 yes, 4 no",
     ),
-    "list": Command("the goals of this repository that are trusted", nothing, _list),
-    "revoke": Command("end the trust in a goal", goal_argument, _revoke),
+    "list": CommandSpec("the goals of this repository that are trusted", nothing, _list_trust),
+    "revoke": CommandSpec("end the trust in a goal", goal_argument, _revoke_trust),
 }
 COMMANDS = {name: command.help for name, command in _TABLE.items()}
 
 
-def load(name: str) -> Command:
+def load(name: str) -> CommandSpec:
     """The command ``name`` of this group."""
     return _TABLE[name]

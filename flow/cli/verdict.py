@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flow.cli.parsing import Command, goal_argument, usage_error
+from flow.cli.parsing import CommandSpec, goal_argument, usage_error
 from flow.core.goal import ids
 from flow.core.text import display
 from flow.errors import FlowError, InputError
@@ -21,7 +21,7 @@ def _record_arguments(parser: argparse.ArgumentParser) -> None:
     add("--verdict-file", metavar="F", required=True, help="the verdict as JSON (-: stdin)")
 
 
-def _record(args: argparse.Namespace, out: Output) -> int:
+def _record_verdict(args: argparse.Namespace, out: Output) -> int:
     from flow.adapters.contracts.formats import parse_json
     from flow.adapters.fs import inputs
 
@@ -42,7 +42,7 @@ def _show_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--run-id", metavar="R", help="this run instead of the goal's")
 
 
-def _show(args: argparse.Namespace, out: Output) -> int:
+def _show_verdict(args: argparse.Namespace, out: Output) -> int:
     from flow.render import verdict as render
 
     checkout = Checkout()
@@ -63,14 +63,14 @@ def _show(args: argparse.Namespace, out: Output) -> int:
         )
     if checkout.handed_in(document, run_id):
         document = {**document, "handed_in": True}
-    closed = _closed(checkout, document.get("goal_id"))
+    closed = _terminal_status(checkout, document.get("goal_id"))
     if closed and "do" in document:
         document = {**document, "do": "done"}
     out.result(document, render.verdict(document, out.paint, closed=closed))
     return 0
 
 
-def _closed(checkout: Checkout, goal_id: object) -> str:
+def _terminal_status(checkout: Checkout, goal_id: object) -> str:
     """The goal's status where it is a terminal one and can be read; the verdict is shown anyway."""
     from flow.core.goal.lifecycle import TERMINAL
 
@@ -82,12 +82,14 @@ def _closed(checkout: Checkout, goal_id: object) -> str:
 
 
 _TABLE = {
-    "record": Command("replace the newest verdict of a run", _record_arguments, _record),
-    "show": Command("the newest verdict of a run", _show_arguments, _show),
+    "record": CommandSpec(
+        "replace the newest verdict of a run", _record_arguments, _record_verdict
+    ),
+    "show": CommandSpec("the newest verdict of a run", _show_arguments, _show_verdict),
 }
 COMMANDS = {name: command.help for name, command in _TABLE.items()}
 
 
-def load(name: str) -> Command:
+def load(name: str) -> CommandSpec:
     """The command ``name`` of this group."""
     return _TABLE[name]

@@ -35,7 +35,7 @@ def write_out(path: str, text: str, what: str, *, off_limits: Iterable[str]) -> 
         with open(os.open(path, flags), "w", encoding="utf-8") as file:
             file.write(text)
     except (OSError, ValueError, FlowError) as error:
-        why = error.fault.message if isinstance(error, FlowError) else _why(error)
+        why = error.fault.message if isinstance(error, FlowError) else _error_reason(error)
         raise StorageError(
             f"cannot write the {what}: {why}",
             file=path,
@@ -79,9 +79,9 @@ def _own_folder(place: str, off_limits: Iterable[str]) -> str | None:
         if os.path.basename(folder).lower() in _CLOSED:
             return folder
     roots = {os.path.realpath(folder) for folder in off_limits}
-    nodes = {node for node in map(_node, roots) if node is not None}
+    nodes = {node for node in map(_file_identity, roots) if node is not None}
     for folder in folders:
-        if folder in roots or _node(folder) in nodes:
+        if folder in roots or _file_identity(folder) in nodes:
             return folder
         if folder != place and os.path.lexists(os.path.join(folder, ".git")):
             return None  # a working tree, which may lie in a bare repository's git directory
@@ -90,7 +90,7 @@ def _own_folder(place: str, off_limits: Iterable[str]) -> str | None:
     return None
 
 
-def _node(path: str) -> tuple[int, int] | None:
+def _file_identity(path: str) -> tuple[int, int] | None:
     """Device and inode, so that letter case and bind mounts make no difference."""
     try:
         status = os.stat(path)
@@ -107,5 +107,5 @@ def _is_file(path: str) -> bool:
         return bool(os.path.basename(path))
 
 
-def _why(error: OSError | ValueError) -> str:
+def _error_reason(error: OSError | ValueError) -> str:
     return getattr(error, "strerror", None) or "it is no path"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flow.core.boundary.globs import Part, compile_glob
+from flow.core.boundary.globs import GlobPart, compile_glob
 from flow.startup.typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class Sandbox(NamedTuple):
     kind: str = BWRAP
 
 
-class Place(NamedTuple):
+class CoveredPath(NamedTuple):
     """Where a pattern leads: a literal path, and what of it the pattern covers.
 
     ``exact``: the path itself, file or folder. ``folder``: everything in that folder. ``search``:
@@ -53,7 +53,7 @@ def sandbox_of(
     return Sandbox(options.get("network") is True, allowed, denied)
 
 
-def place(pattern: str) -> Place:
+def place(pattern: str) -> CoveredPath:
     """Where an allowed pattern, which starts at the top level, leads."""
     glob = compile_glob(pattern, anchored=True)
     literal: list[bytes] = []
@@ -64,9 +64,9 @@ def place(pattern: str) -> Place:
     path = b"/".join(literal).decode("utf-8", "surrogateescape")
     rest = glob.parts[len(literal) :]
     if not rest:
-        return Place(path, "folder" if glob.folder_only else "exact")
-    anything = rest[0] in (None, Part(b"", b""))
+        return CoveredPath(path, "folder" if glob.folder_only else "exact")
+    anything = rest[0] in (None, GlobPart(b"", b""))
     # `**/` is folders only: their content is covered, a file beside them is not
     if len(rest) == 1 and anything and not glob.folder_only:
-        return Place(path, "folder")
-    return Place(path, "search")
+        return CoveredPath(path, "folder")
+    return CoveredPath(path, "search")

@@ -48,14 +48,14 @@ def _one_of(*names: str) -> Callable[[Any], bool]:
     return lambda value: isinstance(value, str) and value in names
 
 
-def _whole(least: int, most: int) -> Callable[[Any], bool]:
+def _whole_number(least: int, most: int) -> Callable[[Any], bool]:
     def fits(value: Any) -> bool:
         return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
 
     return fits
 
 
-def _number(most: float, *, zero: bool = False) -> Callable[[Any], bool]:
+def _any_number(most: float, *, zero: bool = False) -> Callable[[Any], bool]:
     def fits(value: Any) -> bool:
         if type(value) not in (int, float):
             return False
@@ -107,7 +107,7 @@ KEYS: dict[str, Key] = {
             f"{GOALS}.failAfterStuckTurns",
             "fail_after_stuck_turns",
             "a whole number from 1 to 1000",
-            _whole(1, 1000),
+            _whole_number(1, 1000),
             rule="pinned",
         ),
         Key(
@@ -131,26 +131,32 @@ KEYS: dict[str, Key] = {
             _is_bool,
             rule="own",
         ),
-        Key(f"{GOALS}.jobs", "jobs", "a whole number from 1 to 256", _whole(1, 256), rule="pinned"),
+        Key(
+            f"{GOALS}.jobs",
+            "jobs",
+            "a whole number from 1 to 256",
+            _whole_number(1, 256),
+            rule="pinned",
+        ),
         Key(
             f"{GOALS}.commandTimeoutSeconds",
             "command_timeout_seconds",
             f"a positive number of seconds, at most {_WEEK}",
-            _number(_WEEK),
+            _any_number(_WEEK),
             rule="pinned",
         ),
         Key(
             f"{GOALS}.hookTimeoutSeconds",
             "hook_timeout_seconds",
             f"a positive number of seconds, at most {_WEEK}",
-            _number(_WEEK),
+            _any_number(_WEEK),
             rule="pinned",
         ),
         Key(
             f"{GOALS}.outputLimitBytes",
             "output_limit_bytes",
             f"a whole number of bytes from 1 to {1 << 30}",
-            _whole(1, 1 << 30),
+            _whole_number(1, 1 << 30),
             rule="pinned",
         ),
         Key(
@@ -186,28 +192,28 @@ KEYS: dict[str, Key] = {
             f"{_J}.timeoutSeconds",
             "judge.timeout_seconds",
             "a positive number of seconds, at most 3600",
-            _number(3600),
+            _any_number(3600),
             rule="pinned",
         ),
         Key(
             f"{_J}.samples",
             "judge.samples",
             "a whole number from 1 to 25",
-            _whole(1, 25),
+            _whole_number(1, 25),
             rule="own",
         ),
         Key(
             f"{_J}.maxCostUsd",
             "judge.max_cost_usd",
             "a number of US dollars from 0 to 10000",
-            _number(10_000, zero=True),
+            _any_number(10_000, zero=True),
             rule="stricter",
         ),
         Key(
             f"{_J}.minKappa",
             "judge.min_kappa",
             "a number from 0 to 1",
-            _number(1, zero=True),
+            _any_number(1, zero=True),
             rule="stricter",
         ),
         Key(f"{_J}.changedFiles", "judge.changed_files", "true or false", _is_bool, rule="own"),

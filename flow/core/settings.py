@@ -110,7 +110,7 @@ class ConfigRow(NamedTuple):
     origin: str
 
 
-def merge(
+def merge_layers(
     layers: Sequence[Layer],
     faults: Sequence[Fault] = (),
     *,
@@ -125,25 +125,25 @@ def merge(
     does without what is wrong; then the strictest value that any file or the default has decides
     whether the Stop hook checks.
     """
-    found, warnings = list(faults), list[str]()
-    per_layer = [(layer, _read(layer, found, warnings)) for layer in layers]
-    if found and not lenient:
-        raise ContractError(found)
-    words = _Words(per_layer, _pinned(pinned))
+    problems, warnings = list(faults), list[str]()
+    per_layer = [(layer, _read_layer(layer, problems, warnings)) for layer in layers]
+    if problems and not lenient:
+        raise ContractError(problems)
+    words = _SettingSources(per_layer, _pinned_values(pinned))
     values: dict[str, Any] = {}
     origins = dict.fromkeys(KEYS, DEFAULT)
     for name, key in KEYS.items():
-        decide = _RULES.get(key.rule, _first)
+        decide = _RULES.get(key.rule, _first_word)
         chosen = decide(name, words)
         if chosen is not None:
             origins[name], values[name] = chosen
     if lenient:
         for name in (ENABLED, STOP_HOOK, f"{GOALS}.judge.canary"):
-            default = _get(Settings(), KEYS[name].field)
+            default = _get_field(Settings(), KEYS[name].field)
             told = [document[name] for _, document in per_layer if name in document]
             known = [values[name]] if name in values else []
             values[name] = max([default, *told, *known], key=STRICTNESS[name])
-    settings = _build(values)
+    settings = _build_settings(values)
     if settings.hook_timeout_seconds > HOOK_LIMIT:
         key_name = f"{GOALS}.hookTimeoutSeconds"
         warnings.append(
@@ -160,7 +160,7 @@ Word = tuple[str, Any]
 """A file, and the value that it gives a key."""
 
 
-class _Words:
+class _SettingSources:
     """What each of the three who may speak says: the user, the checkout, and it when a goal began.
 
     ``overruled`` collects what the checkout says and what is not obeyed.
@@ -205,26 +205,26 @@ class _Words:
 
     def overrule(self, file: str, name: str, value: Any, why: str) -> None:
         """Say that a value does not count."""
-        self.overruled.append(f"{file}: {name}: {_show(value)} {why}")
+        self.overruled.append(f"{file}: {name}: {_shown_value(value)} {why}")
 
     def pins(self) -> dict[str, str]:
         """What a goal that begins now pins."""
         import json
 
-        found = {DENIED: json.dumps(_union(DENIED, self, quiet=True)[1])}
+        pinned = {DENIED: json.dumps(_union_of_denied(DENIED, self, quiet=True)[1])}
         for name, key in KEYS.items():
             word = self.checkout(name) if key.rule in ("pinned", "stricter") else None
             if word is not None:
-                found[name] = json.dumps(word[1])
-        return found
+                pinned[name] = json.dumps(word[1])
+        return pinned
 
 
-def _first(name: str, words: _Words) -> Word | None:
+def _first_word(name: str, words: _SettingSources) -> Word | None:
     """The first file that has it."""
     return next(((layer.file, value) for layer, value in words.all(name)), None)
 
 
-def _stricter(name: str, words: _Words) -> Word | None:
+def _stricter(name: str, words: _SettingSources) -> Word | None:
     """The stricter of user, checkout, and checkout when the goal began.
 
     The user's word for this checkout alone is the last one.
@@ -241,26 +241,29 @@ def _stricter(name: str, words: _Words) -> Word | None:
         now[0],
         name,
         now[1],
-        f"is laxer than {_show(chosen[1])} {whose} and is not obeyed (for this checkout alone: "
+        f"is laxer than {_shown_value(chosen[1])} {whose} and is not obeyed "
+        "(for this checkout alone: "
         "flow.checkouts in your own file)",
     )
     return chosen
 
 
-def _as_it_began(name: str, words: _Words) -> Word | None:
+def _as_it_began(name: str, words: _SettingSources) -> Word | None:
     """The user's word for this checkout; the checkout's as the goal began; the user's."""
     if words.pinned is None:
-        return words.here(name) or _first(name, words)
+        return words.here(name) or _first_word(name, words)
     now, then = words.checkout(name), words.began(name)
     if now is not None and (then is None or then[1] != now[1]):
-        before = _show(then[1]) if then is not None else "not set"
+        before = _shown_value(then[1]) if then is not None else "not set"
         words.overrule(
             now[0], name, now[1], f"does not count for this goal: it was {before} {WHEN_IT_BEGAN}"
         )
     return words.here(name) or then or words.own(name)
 
 
-def _union(name: str, words: _Words, *, quiet: bool = False) -> tuple[str, list[str]]:
+def _union_of_denied(
+    name: str, words: _SettingSources, *, quiet: bool = False
+) -> tuple[str, list[str]]:
     """All that any file denies, and all that was denied when the goal began."""
     files, patterns = [], dict[str, None]()
     for layer, value in words.all(name):
@@ -270,34 +273,34 @@ def _union(name: str, words: _Words, *, quiet: bool = False) -> tuple[str, list[
     gone = [pattern for pattern in then[1] if pattern not in patterns] if then else []
     if gone and not quiet:
         words.overruled.append(
-            f"{name}: {', '.join(map(_show, gone[:5]))} stays denied: it was {WHEN_IT_BEGAN}"
+            f"{name}: {', '.join(map(_shown_value, gone[:5]))} stays denied: it was {WHEN_IT_BEGAN}"
         )
         files.append(WHEN_IT_BEGAN)
     return ", ".join(files) or DEFAULT, [*patterns, *gone]
 
 
-_RULES: Mapping[str, Callable[[str, _Words], Word | None]] = {
+_RULES: Mapping[str, Callable[[str, _SettingSources], Word | None]] = {
     "stricter": _stricter,
     "pinned": _as_it_began,
-    "union": _union,
+    "union": _union_of_denied,
 }
 
 
 def strictest_pins(pins: Sequence[Mapping[str, str]]) -> dict[str, str]:
     """The pins of several goals as one: the strictest value of each, what is denied of all."""
-    found: dict[str, str] = {}
+    strictest: dict[str, str] = {}
     for each in pins:
         for name, text in each.items():
-            found.setdefault(name, text)
-            if found[name] != text:
-                found[name] = _stricter_text(name, found[name], text)
-    return found
+            strictest.setdefault(name, text)
+            if strictest[name] != text:
+                strictest[name] = _stricter_text(name, strictest[name], text)
+    return strictest
 
 
 def _stricter_text(name: str, one: str, other: str) -> str:
     import json
 
-    known, more = _pinned({name: one}), _pinned({name: other})
+    known, more = _pinned_values({name: one}), _pinned_values({name: other})
     if not known or not more:
         return one if known else other
     if name == DENIED:
@@ -308,7 +311,7 @@ def _stricter_text(name: str, one: str, other: str) -> str:
     return one if strictness(known[name]) >= strictness(more[name]) else other
 
 
-def _pinned(pinned: Mapping[str, str] | None) -> dict[str, Any] | None:
+def _pinned_values(pinned: Mapping[str, str] | None) -> dict[str, Any] | None:
     """The values of pins; what fits no key is left out. None: nothing was pinned."""
     if not pinned:
         return None
@@ -328,16 +331,16 @@ def _pinned(pinned: Mapping[str, str] | None) -> dict[str, Any] | None:
 def config_rows(loaded: LoadedSettings) -> tuple[ConfigRow, ...]:
     """Every key with its value and where it comes from, in the order of SPEC 8."""
     return tuple(
-        ConfigRow(name, _plain(_get(loaded.settings, key.field)), loaded.origins[name])
+        ConfigRow(name, _plain_value(_get_field(loaded.settings, key.field)), loaded.origins[name])
         for name, key in KEYS.items()
     )
 
 
-def _read(layer: Layer, faults: list[Fault], warnings: list[str]) -> dict[str, Any]:
+def _read_layer(layer: Layer, faults: list[Fault], warnings: list[str]) -> dict[str, Any]:
     """The layer's usable values by dotted key; the rest goes to ``faults`` and ``warnings``."""
     usable: dict[str, Any] = {}
     unknown = 0
-    for name, value in _leaves(layer, faults):
+    for name, value in _layer_values(layer, faults):
         key = KEYS.get(name)
         if key is None:
             unknown += 1
@@ -348,10 +351,10 @@ def _read(layer: Layer, faults: list[Fault], warnings: list[str]) -> dict[str, A
         elif not key.fits(value):
             faults.append(
                 Fault(
-                    f"{_show(value)} is not {key.expected}",
+                    f"{_shown_value(value)} is not {key.expected}",
                     file=layer.file,
                     key=name,
-                    value=_show(value),
+                    value=_shown_value(value),
                     remedy="correct the value, or remove the key to use the default",
                 )
             )
@@ -368,17 +371,17 @@ def _read(layer: Layer, faults: list[Fault], warnings: list[str]) -> dict[str, A
     return usable
 
 
-def _leaves(layer: Layer, faults: list[Fault]) -> Iterator[tuple[str, Any]]:
+def _layer_values(layer: Layer, faults: list[Fault]) -> Iterator[tuple[str, Any]]:
     """(dotted key, value) of everything in the file that is not one of the known sections."""
     queue: list[tuple[str, Any]] = [("", layer.document)]
     for prefix, section in queue:  # grows while it is walked; there are five sections at most
         if not isinstance(section, dict):
             faults.append(
                 Fault(
-                    f"{_show(section)} is not an object",
+                    f"{_shown_value(section)} is not an object",
                     file=layer.file,
                     key=prefix or None,
-                    value=_show(section),
+                    value=_shown_value(section),
                     remedy='write it as {"flow": {"goals": {"jobs": 4}}}',
                 )
             )
@@ -404,11 +407,11 @@ def _unknown(file: str, name: str) -> str:
         near = [ends[end] for end in get_close_matches(last[:100], ends, n=1, cutoff=0.75)]
     hint = f"; did you mean {near[0]}, nested?" if near and "dots" in name else ""
     hint = hint or (f"; did you mean {near[0]}?" if near else "")
-    shown = name if name.isprintable() and len(name) <= 200 else _show(name)
+    shown = name if name.isprintable() and len(name) <= 200 else _shown_value(name)
     return f"{file}: {shown}: unknown setting, ignored{hint}"
 
 
-def _build(values: Mapping[str, Any]) -> Settings:
+def _build_settings(values: Mapping[str, Any]) -> Settings:
     top: dict[str, Any] = {}
     judge: dict[str, Any] = {}
     for name, value in values.items():
@@ -417,18 +420,18 @@ def _build(values: Mapping[str, Any]) -> Settings:
     return Settings(**top, judge=JudgeSettings(**judge))
 
 
-def _get(settings: Settings, field: str) -> Any:
+def _get_field(settings: Settings, field: str) -> Any:
     value: Any = settings
     for part in field.split("."):
         value = getattr(value, part)
     return value
 
 
-def _plain(value: Any) -> Any:
+def _plain_value(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
 
-def _show(value: Any) -> str:
+def _shown_value(value: Any) -> str:
     """The value as JSON, short and safe for a terminal."""
     import json
 

@@ -41,12 +41,12 @@ class Helper:
 def read_options(helper: Helper, argv: Sequence[str]) -> dict[str, Any]:
     """The words as a mapping; every fault is an :class:`InputError`."""
     words = list(argv)
-    found: dict[str, Any] = {}
+    options: dict[str, Any] = {}
     if helper.actions:
         if not words or words[0] not in helper.actions:
             given = f"{words[0]!r:.60} is not" if words else "the first word is missing:"
             raise wrong(f"{given} one of {', '.join(helper.actions)}")
-        found["action"] = words.pop(0)
+        options["action"] = words.pop(0)
     while words:
         option, equals, value = words.pop(0).partition("=")
         kind = helper.options.get(option)
@@ -55,22 +55,22 @@ def read_options(helper: Helper, argv: Sequence[str]) -> dict[str, Any]:
         if kind == "flag":
             if equals:
                 raise wrong(f"{option} takes no value")
-            found[option] = True
+            options[option] = True
             continue
         if not equals:
             if not words or words[0].partition("=")[0] in helper.options:
                 raise wrong(f"{option} needs a value")
             value = words.pop(0)
         if kind == "many":
-            found.setdefault(option, []).append(value)
+            options.setdefault(option, []).append(value)
             # `--metadata a=1 b=2` is as good as naming the option twice.
             while not equals and words and not words[0].startswith("--"):
-                found[option].append(words.pop(0))
-        elif option in found:
+                options[option].append(words.pop(0))
+        elif option in options:
             raise wrong(f"{option} is given twice")
         else:
-            found[option] = value
-    return found
+            options[option] = value
+    return options
 
 
 def wrong(message: str) -> InputError:

@@ -32,8 +32,12 @@ def clean(text: str) -> str:
         marks = marks + 1 if kind in ("Mn", "Me", "Mc") or combining(char) else 0
         if marks > MOST_MARKS or (marks and not shown):
             continue
-        odd = kind in ("Cf", "Cn", "Co", "Cs", "Zl", "Zp") or char in _FILLERS or _jamo(char)
-        shown.append(_escape(char) if odd else _FLAGS.get(char, char))
+        odd = (
+            kind in ("Cf", "Cn", "Co", "Cs", "Zl", "Zp")
+            or char in _FILLERS
+            or _is_half_syllable(char)
+        )
+        shown.append(_escaped(char) if odd else _FLAGS.get(char, char))
     return "".join(shown)
 
 
@@ -100,11 +104,11 @@ def _modifier(char: str) -> bool:
     return 0xFE00 <= code <= 0xFE0F or 0xE0100 <= code <= 0xE01EF or 0x1F3FB <= code <= 0x1F3FF
 
 
-def _jamo(char: str) -> bool:
+def _is_half_syllable(char: str) -> bool:
     """Half a Korean syllable whose first half is missing."""
     return 0x1160 <= ord(char) <= 0x11FF or 0xD7B0 <= ord(char) <= 0xD7FF
 
 
-def _escape(char: str) -> str:
+def _escaped(char: str) -> str:
     code = ord(char)
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

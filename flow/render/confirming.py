@@ -47,14 +47,14 @@ def at_terminal(question: ConfirmQuestion, paint: Paint, width: int = 80) -> lis
     width = max(40, min(width, 120))
     head = "── Before you say yes "
     lines = [paint("dim", head + "─" * max(0, width - 1 - len(head)))]
-    for label, rows, rest in _blocks(question):
+    for label, rows, rest in _question_blocks(question):
         shown = cut_list(rows, rest, MOST_ROWS)
         for number, row in enumerate(shown):
             lines += _labelled(label if not number else "", row, width)
     return lines
 
 
-def _blocks(question: ConfirmQuestion) -> Iterable[tuple[str, list[str], str]]:
+def _question_blocks(question: ConfirmQuestion) -> Iterable[tuple[str, list[str], str]]:
     """(label, rows, the command that shows the rows that have no room)."""
     goal_id = visible(question.goal_id)
     contract, history = f"flow goal inspect {goal_id}", f"flow goal history {goal_id} --json"
@@ -67,12 +67,12 @@ def _blocks(question: ConfirmQuestion) -> Iterable[tuple[str, list[str], str]]:
     if question.contract:
         yield "the contract", list(_contract_rows(question.contract)), history
     yield "the proof", list(_proof_rows(question)), f"{contract} --json"
-    yield "files", [_files(question)], status
+    yield "files", [_file_lines(question)], status
     if question.left_behind:
         yield "left behind", [_left_behind(question)], status
     if question.others:
         yield "not done", [visible(clip(text, _TEXT)) for text in question.others], "flow goal list"
-    yield "trust", [_trust(question.trust)], status
+    yield "trust", [_trust_line(question.trust)], status
     if question.unknown:
         yield "not known", [visible(text) for text in question.unknown], status
     if question.moved:
@@ -161,7 +161,7 @@ def _proof_row(file: ProofFile, question: ConfirmQuestion) -> str:
     return "  ".join(filter(None, [visible(clip(file.path, _TEXT)), counts, kind, keys, by]))
 
 
-def _files(question: ConfirmQuestion) -> str:
+def _file_lines(question: ConfirmQuestion) -> str:
     if question.outside:
         every = f"flow verdict show {visible(question.goal_id)} --json"
         paths = names(_cut_paths(question.outside, 10), 10, every)
@@ -179,7 +179,7 @@ def _cut_paths(paths: Sequence[str], most: int) -> list[str]:
     return [*(clip(path, _PATH) for path in paths[:most]), *paths[most:]]
 
 
-def _trust(trust: TrustGround) -> str:
+def _trust_line(trust: TrustGround) -> str:
     if not trust.trusted:
         return f"not trusted: {visible(trust.why)}"
     if not trust.at:
@@ -226,7 +226,9 @@ def for_hook(
         ("Stale: evaluate again", [visible(text) for text in question.moved]),
     ]
     present = [(head, rows) for head, rows in blocks if rows]
-    kept, cut = _fitted([rows for _, rows in present], HOOK_LINES - len(first) - len(last) - 1)
+    kept, cut = _fitted_blocks(
+        [rows for _, rows in present], HOOK_LINES - len(first) - len(last) - 1
+    )
     lines = list(first)
     for (head, _), rows in zip(present, kept, strict=True):
         lines.append(head)
@@ -240,10 +242,10 @@ def for_hook(
 
 
 def _hook_last(question: ConfirmQuestion) -> str:
-    return f"Files: {_files(question)}. Trust: {_trust(question.trust)}."
+    return f"Files: {_file_lines(question)}. Trust: {_trust_line(question.trust)}."
 
 
-def _fitted(blocks: Sequence[Sequence[str]], room: int) -> tuple[list[list[str]], int]:
+def _fitted_blocks(blocks: Sequence[Sequence[str]], room: int) -> tuple[list[list[str]], int]:
     """The blocks in at most ``room`` lines, heads counted, and how many rows were left out.
 
     The longest gives way first, so that no long one pushes another out.

@@ -48,18 +48,18 @@ class Progress:
             f"{self._marks['inconclusive']} judge {judge}  {what}: no usable answer: {reason}"
         )
 
-    def counted(self, rounds: int, found: Agreement) -> None:
+    def counted(self, rounds: int, agreement: Agreement) -> None:
         """All have answered."""
         after = "before any debate" if rounds == 0 else f"after debate {rounds}"
-        if found.reached:
-            self._say(f"consensus {after}, {apart(found.overall, OVERALL_LIMIT)} apart")
+        if agreement.reached:
+            self._say(f"consensus {after}, {apart(agreement.overall, OVERALL_LIMIT)} apart")
             return
-        why = [f"{apart(found.overall, OVERALL_LIMIT)} apart overall"]
-        why += [f"apart on {names(found.apart)}"] if found.apart else []
-        refusing = ", ".join(f"judge {number}" for number in found.refusing)
+        why = [f"{apart(agreement.overall, OVERALL_LIMIT)} apart overall"]
+        why += [f"apart on {names(agreement.apart)}"] if agreement.apart else []
+        refusing = ", ".join(f"judge {number}" for number in agreement.refusing)
         why += [f"not accepted by {refusing}"] if refusing else []
-        share = f"{int(found.support * 100)}%"
-        why += [] if found.supported else [f"only {share} of the weight rests on true quotes"]
+        share = f"{int(agreement.support * 100)}%"
+        why += [] if agreement.supported else [f"only {share} of the weight rests on true quotes"]
         self._say(f"no consensus {after}: {'; '.join(why)}")
 
     def _say(self, line: str) -> None:

@@ -67,8 +67,8 @@ def criterion_table(criteria: Sequence[Document], paint: Paint) -> list[str]:
 
 def paragraph(label: str, text: str) -> list[str]:
     """Foreign text in lines of their own, beside a label."""
-    found = wrap(show(text.replace("\n", " ")), WIDTH - 12) or ["-"]
-    return [field(label if first else "", line) for first, line in _first(found)]
+    lines = wrap(show(text.replace("\n", " ")), WIDTH - 12) or ["-"]
+    return [field(label if first else "", line) for first, line in _with_first(lines)]
 
 
 def rubric(document: Document) -> list[str]:
@@ -81,8 +81,8 @@ def rubric(document: Document) -> list[str]:
     for criterion in document["rubric"]["criteria"]:
         own = f", at least {as_written(criterion['threshold'])}" if "threshold" in criterion else ""
         lines.append(f"  {show(criterion['name'])} (weight {criterion['weight']:g}{own})")
-        found = wrap(show(criterion["description"].replace("\n", " ")), WIDTH - 4)
-        lines += [f"    {line}" for line in found]
+        wrapped = wrap(show(criterion["description"].replace("\n", " ")), WIDTH - 4)
+        lines += [f"    {line}" for line in wrapped]
     return lines
 
 
@@ -114,10 +114,10 @@ def calibration(document: Document) -> list[str]:
     said = "not defined" if kappa["value"] is None else f"{kappa['value']:.2f}{interval}"
     return [
         *lines,
-        _wide("agreement", _share(document["agreement"])),
-        _wide("Cohen's kappa", said),
-        _wide("sensitivity", _share(document["sensitivity"])),
-        _wide("specificity", _share(document["specificity"])),
+        _wide_field("agreement", _share_text(document["agreement"])),
+        _wide_field("Cohen's kappa", said),
+        _wide_field("sensitivity", _share_text(document["sensitivity"])),
+        _wide_field("specificity", _share_text(document["specificity"])),
     ]
 
 
@@ -128,7 +128,7 @@ def history(document: Document) -> list[str]:
         sources = ", ".join(f"{n} by {source}" for source, n in sorted(judge["sources"].items()))
         lines.append(f"judge {show(judge['judge'])}: {judge['labels']} labels ({sources})")
         lines += calibration(judge)
-        lines.append(_wide("believed", judge["believed"]["reason"]))
+        lines.append(_wide_field("believed", judge["believed"]["reason"]))
     if document["labels"]:
         rows = [("at", "judge", "about", "person", "judge said", "by")]
         rows += [
@@ -147,11 +147,11 @@ def history(document: Document) -> list[str]:
     return lines
 
 
-def _wide(label: str, text: str) -> str:
+def _wide_field(label: str, text: str) -> str:
     return f"  {label:<14} {text}"
 
 
-def _share(share: Mapping[str, Any]) -> str:
+def _share_text(share: Mapping[str, Any]) -> str:
     if share["value"] is None:
         return "no such label"
     counts = f"{share['hits']} of {share['of']}"
@@ -162,5 +162,5 @@ def _interval(low: float | None, high: float | None) -> str:
     return "" if low is None or high is None else f" (95% {low:.2f} to {high:.2f})"
 
 
-def _first(items: Sequence[str]) -> list[tuple[bool, str]]:
+def _with_first(items: Sequence[str]) -> list[tuple[bool, str]]:
     return [(place == 0, item) for place, item in enumerate(items)]

@@ -47,9 +47,9 @@ def page(report: Document) -> str:
     by_hand = " (closed by hand)" if status.get("closed_by_hand") else ""
     title = f"{status['goal_id']}: {status['status']}{by_hand}"
     parts = [
-        f"<h1>{_text(status['goal_id'])} {_word(status['status'])}{by_hand}</h1>",
-        f"<p>{_text(status['outcome'])}</p>",
-        _facts(status),
+        f"<h1>{_html_text(status['goal_id'])} {_status_word(status['status'])}{by_hand}</h1>",
+        f"<p>{_html_text(status['outcome'])}</p>",
+        _fact_list(status),
         *(_verdict(verdict, status["goal_id"]) if verdict else ["<p>No verdict is recorded.</p>"]),
         "<h2>Criteria</h2>",
         _criteria(status["criteria"]),
@@ -57,7 +57,7 @@ def page(report: Document) -> str:
         *(_evidence(row) for row in report["evidence"]),
         "<h2>History</h2>",
         _history(report["events"]),
-        *_list("Warnings", report["warnings"]),
+        *_html_list("Warnings", report["warnings"]),
     ]
     body = "\n".join(parts)
     return (
@@ -65,31 +65,31 @@ def page(report: Document) -> str:
         '<meta http-equiv="Content-Security-Policy" '
         "content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
         '<meta name="viewport" content="width=device-width">\n'
-        f"<title>{_text(title)}</title>\n<style>{_STYLE}</style>\n</head>\n"
+        f"<title>{_html_text(title)}</title>\n<style>{_STYLE}</style>\n</head>\n"
         f"<body>\n{body}\n</body>\n</html>\n"
     )
 
 
-def _text(value: object) -> str:
+def _html_text(value: object) -> str:
     return escape(visible(str(value)))
 
 
-def _block(text: str) -> str:
+def _html_block(text: str) -> str:
     return escape("\n".join(visible(line) for line in text.split("\n")))
 
 
-def _word(value: object) -> str:
+def _status_word(value: object) -> str:
     kind = _CLASSES.get(str(value))
-    return f'<span class="{kind}">{_text(value)}</span>' if kind else _text(value)
+    return f'<span class="{kind}">{_html_text(value)}</span>' if kind else _html_text(value)
 
 
-def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    head = "".join(f"<th>{_text(name)}</th>" for name in heads)
+def _html_table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    head = "".join(f"<th>{_html_text(name)}</th>" for name in heads)
     body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>\n" for row in rows)
     return f"<table>\n<tr>{head}</tr>\n{body}</table>"
 
 
-def _facts(status: Document) -> str:
+def _fact_list(status: Document) -> str:
     facts = {
         "branch": status["branch"],
         "base": status["base_commit"],
@@ -100,39 +100,41 @@ def _facts(status: Document) -> str:
         **({"paused": paused(status["paused"])} if status.get("paused") else {}),
         "next": status["next"],
     }
-    rows = (f"<dt>{name}</dt><dd>{_text(value)}</dd>" for name, value in facts.items() if value)
+    rows = (
+        f"<dt>{name}</dt><dd>{_html_text(value)}</dd>" for name, value in facts.items() if value
+    )
     return f"<dl>{''.join(rows)}</dl>"
 
 
 def _verdict(verdict: Document, goal_id: str) -> list[str]:
     every = f"flow verdict show {goal_id} --json"
     return [
-        f"<h2>Newest verdict: {_word(verdict['verdict'])}</h2>",
-        f"<p>{_text(verdict['reason'])}</p>",
-        *_list(
+        f"<h2>Newest verdict: {_status_word(verdict['verdict'])}</h2>",
+        f"<p>{_html_text(verdict['reason'])}</p>",
+        *_html_list(
             "Outside the goal's paths",
             cut_list([str(path) for path in verdict.get("path_violations") or ()], every, PATHS),
         ),
     ]
 
 
-def _list(title: str, items: Sequence[object]) -> list[str]:
+def _html_list(title: str, items: Sequence[object]) -> list[str]:
     if not items:
         return []
-    rows = "".join(f"<li>{_text(item)}</li>" for item in items)
-    return [f"<h2>{_text(title)}</h2>", f"<ul>{rows}</ul>"]
+    rows = "".join(f"<li>{_html_text(item)}</li>" for item in items)
+    return [f"<h2>{_html_text(title)}</h2>", f"<ul>{rows}</ul>"]
 
 
 def _criteria(criteria: Iterable[Document]) -> str:
-    return _table(
+    return _html_table(
         ("id", "status", "text", "last result", "at"),
         (
             (
-                _text(c["id"]),
-                _word(c["status"]),
-                _text(c["text"]) + ("" if c["must_pass"] else " (not required)"),
-                _text(c["last_result"] or "-"),
-                _text(c["last_evaluated_at"] or "-"),
+                _html_text(c["id"]),
+                _status_word(c["status"]),
+                _html_text(c["text"]) + ("" if c["must_pass"] else " (not required)"),
+                _html_text(c["last_result"] or "-"),
+                _html_text(c["last_evaluated_at"] or "-"),
             )
             for c in criteria
         ),
@@ -144,25 +146,25 @@ def _evidence(row: Document) -> str:
     facts = [row["type"], row["created_at"], f"proves {proves}"]
     if row["outcome"]:
         facts.append(str(row["outcome"]))
-    limits = "".join(f"<li>{_text(limit)}</li>" for limit in row["limitations"])
-    command = f"<pre>$ {_block(row['command'])}</pre>" if row["command"] else ""
-    output = f"<pre>{_block(row['output_end'])}</pre>" if row["output_end"] else ""
+    limits = "".join(f"<li>{_html_text(limit)}</li>" for limit in row["limitations"])
+    command = f"<pre>$ {_html_block(row['command'])}</pre>" if row["command"] else ""
+    output = f"<pre>{_html_block(row['output_end'])}</pre>" if row["output_end"] else ""
     return (
-        f"<details><summary>{_text(row['id'])} ({_text(', '.join(facts))})</summary>\n"
+        f"<details><summary>{_html_text(row['id'])} ({_html_text(', '.join(facts))})</summary>\n"
         f"{command}{output}<ul>{limits}</ul></details>"
     )
 
 
 def _history(events: Iterable[Document]) -> str:
-    return _table(
+    return _html_table(
         ("at", "event", "from", "to", "why"),
         (
             (
-                _text(event.get("at", "-")),
-                _text(event.get("type", "-")),
-                _word(event.get("from", "")),
-                _word(event.get("to", "")),
-                _text(event.get("reason") or event.get("evidence_id") or ""),
+                _html_text(event.get("at", "-")),
+                _html_text(event.get("type", "-")),
+                _status_word(event.get("from", "")),
+                _status_word(event.get("to", "")),
+                _html_text(event.get("reason") or event.get("evidence_id") or ""),
             )
             for event in events
         ),

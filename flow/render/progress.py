@@ -2,7 +2,7 @@
 
 Implements :class:`flow.app.evaluation.values.Listener`. Rendering is a function of what is known
 and the time, so that it can be tested without either a terminal or a clock; only :class:`Live` and
-:class:`Lines` write.
+:class:`PlainProgress` write.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def progress(
     if stream.isatty() and environ.get("TERM", "dumb") != "dumb":
         colour = not environ.get("NO_COLOR")
         return Live(stream, now, width, unicode=unicode, colour=colour)
-    return Lines(stream)
+    return PlainProgress(stream)
 
 
 def can_show(text: str, encoding: str | None) -> bool:
@@ -59,10 +59,10 @@ def can_show(text: str, encoding: str | None) -> bool:
 
 def columns(text: str) -> int:
     """How many terminal columns ``text`` takes."""
-    return sum(_width(char) for char in text)
+    return sum(_char_width(char) for char in text)
 
 
-def _width(char: str) -> int:
+def _char_width(char: str) -> int:
     if unicodedata.combining(char):
         return 0
     return 2 if unicodedata.east_asian_width(char) in "WF" else 1
@@ -74,7 +74,7 @@ def fit(text: str, width: int, *, mark: str = "…") -> str:
         return text
     room, kept = max(width - columns(mark), 0), []
     for char in text:
-        room -= _width(char)
+        room -= _char_width(char)
         if room < 0:
             break
         kept.append(char)
@@ -123,7 +123,7 @@ def block(
     return lines
 
 
-class Lines:
+class PlainProgress:
     """One plain line for each command that ended."""
 
     def __init__(self, stream: TextIO) -> None:

@@ -101,7 +101,10 @@ class _Box:
         lines = [self._rule(draw.top), self._line(self._clean(title), "bold")]
         lines.append(self._rule(draw.middle))
         lines += [self._row(name, card["dimensions"][name]) for name in NAMES]
-        lines += [self._rule(draw.middle), *self._paragraph(whole, 3, _style(card["composite"]))]
+        lines += [
+            self._rule(draw.middle),
+            *self._paragraph(whole, 3, _score_style(card["composite"])),
+        ]
         for issue in card["criticalIssues"]:
             lines += self._paragraph(f"Critical: {issue}", 2, "bad")
         for text in card["recommendations"][:1]:
@@ -113,7 +116,7 @@ class _Box:
 
     def _row(self, name: str, row: Document) -> str:
         score = f"{row['score']:.1f}/10"
-        style = _style(row["score"])
+        style = _score_style(row["score"])
         filled = blocks(Decimal(str(row["score"])))
         bar = self._draw.full * filled + self._draw.empty * (_BAR - filled)
         label = fit(name.capitalize(), _NAME)
@@ -185,8 +188,8 @@ class _Box:
         return [*head, *(f"  {line}" for line in lines)]
 
     def _paragraph(self, text: str, most: int, style: str = "") -> list[str]:
-        found = wrap(self._clean(text), self._body, most, self._draw.ellipsis)
-        return [self._line(line, style) for line in found]
+        wrapped = wrap(self._clean(text), self._body, most, self._draw.ellipsis)
+        return [self._line(line, style) for line in wrapped]
 
     def _line(self, text: str, style: str = "") -> str:
         shown = fit(text, self._body, self._draw.ellipsis)
@@ -204,7 +207,7 @@ class _Box:
         return encodable(clean(text), self._encoding)
 
 
-def _style(score: float) -> str:
+def _score_style(score: float) -> str:
     return "bad" if score < 5 else "warn" if score < 7 else "good"
 
 
@@ -222,7 +225,7 @@ def history(document: Document, *, encoding: str = "utf-8") -> list[str]:
     lines = [f"skill {clean(document['skill'])}: {count} in {clean(document['folder'])}"]
     if len(cards) > SHOWN:
         lines.append(f"  the newest {SHOWN}; --json has all")
-    lines += [*table(rows), _trend(document, cards, drawing(encoding))]
+    lines += [*table(rows), _trend_line(document, cards, drawing(encoding))]
     heading = ("dimension", "last", "since the one before", "since the first")
     change = document["change"]["dimensions"]
     last = cards[-1]["scores"]
@@ -243,9 +246,9 @@ def history(document: Document, *, encoding: str = "utf-8") -> list[str]:
     return [encodable(line, encoding) for line in lines]
 
 
-def _trend(document: Document, cards: Sequence[Document], draw: Drawing) -> str:
+def _trend_line(document: Document, cards: Sequence[Document], draw: Drawing) -> str:
     sparks = "".join(
-        draw.sparks[_step(card["composite"], len(draw.sparks))] for card in cards[-SHOWN:]
+        draw.sparks[_trend_step(card["composite"], len(draw.sparks))] for card in cards[-SHOWN:]
     )
     last = cards[-1]
     said = (
@@ -258,7 +261,7 @@ def _trend(document: Document, cards: Sequence[Document], draw: Drawing) -> str:
     return f"{said}; {before} since the one before, {_difference(change['since_first'], 2)} overall"
 
 
-def _step(composite: float, steps: int) -> int:
+def _trend_step(composite: float, steps: int) -> int:
     return min(int(composite * steps / 10), steps - 1)
 
 

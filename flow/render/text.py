@@ -106,7 +106,7 @@ def status(document: Document, paint: Paint) -> list[str]:
         lines.append(field("base", document["base_commit"][:12]))
     every = f"flow goal status {document['goal_id']} --json"
     lines += ["", *_criteria(document["criteria"], paint, every), ""]
-    lines += _stale(document["criteria"], paint)
+    lines += _stale_lines(document["criteria"], paint)
     lines += [
         field("red first" if not place else "", show(text))
         for place, text in enumerate(document.get("red_first") or ())
@@ -131,21 +131,21 @@ def status(document: Document, paint: Paint) -> list[str]:
         word = "approved" if changes["approved"] else paint("warn", "not approved")
         lines.append(field("protected", f"changed ({word}): {show(changes['sentence'])}"))
     if document.get("sent_to_judge"):
-        lines.append(field("sent", _sent(document["sent_to_judge"])))
+        lines.append(field("sent", _sent_line(document["sent_to_judge"])))
     if document["unfinished_write"]:
         lines.append(field("unfinished", "a write was interrupted; the next command finishes it"))
     lines.append(field("next", show(document["next"])))
     return lines
 
 
-def _sent(sent: Document) -> str:
+def _sent_line(sent: Document) -> str:
     """What a judge was sent."""
     pieces = [f"{show(piece['source'])} ({show(piece['what'])})" for piece in sent["given"]]
     judges = ", ".join(map(show, sent["judges"]))
     return f"to {judges} at {show(sent['at'])}: {names(pieces, 8, str(sent['evidence']))}"
 
 
-def _stale(criteria: Sequence[Document], paint: Paint) -> list[str]:
+def _stale_lines(criteria: Sequence[Document], paint: Paint) -> list[str]:
     """Evidence that does not count any more, by why."""
     by_why: dict[tuple[str, ...], list[str]] = {}
     for criterion in criteria:
@@ -174,17 +174,17 @@ def _criteria(criteria: Sequence[Document], paint: Paint, every: str) -> list[st
         text += " (fuzzy)" if c["fuzzy"] else ""
         text += " (optional)" if not c["must_pass"] else ""
         rows.append((c["id"], c["status"], show(c["last_result"]), text))
-    return [*table(rows, paint), *_ending(len(criteria), every)]
+    return [*table(rows, paint), *_ending_lines(len(criteria), every)]
 
 
-def _newest(rows: Sequence[Document], at: str) -> list[Document]:
+def _newest_rows(rows: Sequence[Document], at: str) -> list[Document]:
     """The rows that a person is shown; of many, the newest by the time stamp ``at``."""
     if len(rows) > PATHS:
         rows = sorted(rows, key=lambda row: str(row[at]))
     return list(rows[-PATHS:])
 
 
-def _ending(count: int, every: str, most: int = PATHS) -> list[str]:
+def _ending_lines(count: int, every: str, most: int = PATHS) -> list[str]:
     """The last line of a list of ``count`` rows that is cut; ``every`` shows all."""
     return [f"  {line}" for line in more_than(count, every, most)]
 
@@ -230,7 +230,7 @@ def history(document: Document) -> list[str]:
         return [f"goal {document['goal_id']} has no events yet"]
     lines = []
     for event in events[-PATHS:]:
-        lines.append(f"{show(event.get('at'))}  {clip(_event(event), 2 * WIDTH)}")
+        lines.append(f"{show(event.get('at'))}  {clip(_event_line(event), 2 * WIDTH)}")
         if event.get("reason"):
             lines.append(f"{'':22}{clip(show(event['reason']), WIDTH)}")
     return [*lines, *more_than(len(events), f"flow goal history {document['goal_id']} --json")]
@@ -243,7 +243,7 @@ _HEAD = (
 """Shown elsewhere in the line, or for programs only, as the digests are."""
 
 
-def _event(event: Document) -> str:
+def _event_line(event: Document) -> str:
     words = [show(event.get("type"))]
     if event.get("to"):
         before = f"{show(event['from'])} -> " if event.get("from") else ""
@@ -273,12 +273,12 @@ def inspect(document: Document, paint: Paint) -> list[str]:
         "",
         *outline(document["document"]),
         "",
-        *_proof(document.get("proof"), every),
+        *_proof_lines(document.get("proof"), every),
     ]
     return [*lines, *_evidence_table(document["evidence"], paint, every)]
 
 
-def _proof(proof: Document | None, every: str) -> list[str]:
+def _proof_lines(proof: Document | None, every: str) -> list[str]:
     """The files that the commands rest on and that are not as they were."""
     if not proof or not (proof["files"] or proof["unknown"]):
         return []
@@ -333,7 +333,7 @@ def _evidence_table(evidence: Sequence[Document], paint: Paint, every: str) -> l
     """The newest of it; ``every`` shows all."""
     if not evidence:
         return ["  no evidence yet"]
-    count, evidence = len(evidence), _newest(evidence, "created_at")
+    count, evidence = len(evidence), _newest_rows(evidence, "created_at")
     rows: list[tuple[str, ...]] = [("evidence", "type", "proves", "outcome", "exit", "at")]
     rows += [
         (
@@ -349,7 +349,7 @@ def _evidence_table(evidence: Sequence[Document], paint: Paint, every: str) -> l
     if any(set(e.get("why_stale", ())) - {"unstamped"} for e in evidence):
         stale = [why_stale(e.get("why_stale", ())) or "-" for e in evidence]
         rows = [(*row, cell) for row, cell in zip(rows, ["stale", *stale], strict=True)]
-    return [*table(rows, paint), *_ending(count, every)]
+    return [*table(rows, paint), *_ending_lines(count, every)]
 
 
 def evidence_show(document: Document) -> list[str]:
@@ -364,10 +364,10 @@ def evidence_show(document: Document) -> list[str]:
     lines += ["", "output:"]
     if document["output_left_out"]:
         lines.append(f"  ... {document['output_left_out']} bytes before this")
-    return lines + [f"  {visible(line)}" for line in _lines(document["output"])]
+    return lines + [f"  {visible(line)}" for line in _text_lines(document["output"])]
 
 
-def _lines(text: str) -> list[str]:
+def _text_lines(text: str) -> list[str]:
     """The lines of ``text``; only a newline ends one."""
     parts = text.split("\n")
     return parts[:-1] if parts and not parts[-1] else parts
@@ -384,7 +384,7 @@ def journal(document: Document) -> list[str]:
     more = more_than(len(document["artifacts"]), ALL, FEW)
     lines += ["", *more] if more else []
     if document["body"].strip():
-        body = [visible(line) for line in _lines(document["body"].strip("\n"))]
+        body = [visible(line) for line in _text_lines(document["body"].strip("\n"))]
         lines += ["", *_clipped(body, PATHS, WIDTH)]
     return lines
 
@@ -401,7 +401,7 @@ def trust_list(entries: Sequence[Document]) -> list[str]:
     rows = [("goal", "contract", "trusted at", "how")]
     rows += [
         (show(e["goal_id"]), show(e["digest"])[:12], show(e["at"]), show(e["how"]))
-        for e in _newest(entries, "at")
+        for e in _newest_rows(entries, "at")
     ]
     return [*table(rows, indent=""), *more_than(len(entries), "flow trust list --json")]
 

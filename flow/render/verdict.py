@@ -34,16 +34,16 @@ def verdict(document: Mapping[str, Any], paint: Paint, *, closed: str = "") -> l
         lines.append(field("handed in", f"{at}{source}; Flow did not record it after a run"))
     every = f"flow verdict show {show(document.get('goal_id'))} --json"
     lines += _results(results, paint, every, because=show(document.get("reason")))
-    lines.append(field("verdict", f"{paint(STYLE.get(word, ''), word)} ({_delta(document)})"))
+    lines.append(field("verdict", f"{paint(STYLE.get(word, ''), word)} ({_delta_text(document)})"))
     if lifecycle.get("from") != lifecycle.get("to"):
         lines.append(field("status", f"{show(lifecycle['from'])} -> {show(lifecycle['to'])}"))
     lines.append(field("because", show(document.get("reason"))))
     if document.get("do") and not closed:
         lines.append(field("do", show(document["do"])))
     paths = [show(path) for path in document.get("path_violations") or []]
-    lines += _block("outside", cut_list(paths, every, PATHS))
+    lines += _label_block("outside", cut_list(paths, every, PATHS))
     warnings = [show(warning) for warning in document.get("warnings") or []]
-    lines += _block("warning", cut_list(warnings, every))
+    lines += _label_block("warning", cut_list(warnings, every))
     if document.get("run_id") and any(_has_evidence(row) for row in results):
         lines.append(field("evidence", f".flow/runs/{show(document['run_id'])}/evidence/"))
     proposed = document.get("proposed_transition")
@@ -59,7 +59,7 @@ def verdict(document: Mapping[str, Any], paint: Paint, *, closed: str = "") -> l
     return lines
 
 
-def _delta(document: Mapping[str, Any]) -> str:
+def _delta_text(document: Mapping[str, Any]) -> str:
     confidence = document.get("confidence")
     words = show(document.get("delta"))
     return words if confidence in (None, 1, 1.0) else f"{words}, confidence {show(confidence)}"
@@ -79,7 +79,7 @@ def _results(results: Sequence[Document], paint: Paint, every: str, *, because: 
                 show(row.get("status")),
                 show(row.get("outcome")),
                 "-" if code is None else f"exit {show(code)}",
-                _name(row.get("evidence_ref")),
+                _sidecar_name(row.get("evidence_ref")),
             )
         )
         reason = show(row.get("reason") or "")
@@ -94,12 +94,12 @@ def _has_evidence(row: object) -> bool:
     return isinstance(row, dict) and bool(row.get("evidence_ref"))
 
 
-def _name(reference: object) -> str:
+def _sidecar_name(reference: object) -> str:
     """A sidecar's id: the table has no room for its folder, which a line below names."""
     if not isinstance(reference, str) or not reference:
         return "-"
     return visible(reference.rpartition("/")[2].removesuffix(EVIDENCE_SUFFIX))
 
 
-def _block(label: str, items: Sequence[str]) -> list[str]:
+def _label_block(label: str, items: Sequence[str]) -> list[str]:
     return [field(label if not place else "", item) for place, item in enumerate(items)]

@@ -74,19 +74,19 @@ else:
             if len(values) > len(cls._fields):
                 count = len(cls._fields)
                 raise TypeError(f"{cls.__name__} takes {count} values, not {len(values)}")
-            found = list(values)
+            completed = list(values)
             for key in cls._fields[len(values) :]:
                 if key in named:
-                    found.append(named.pop(key))
+                    completed.append(named.pop(key))
                 elif key in cls._field_defaults:
-                    found.append(cls._field_defaults[key])
+                    completed.append(cls._field_defaults[key])
                 else:
                     missing.append(key)
             if missing:
                 raise TypeError(f"{cls.__name__} lacks {', '.join(missing)}")
             if named:
                 raise TypeError(f"{cls.__name__} does not take {', '.join(named)}")
-            return found
+            return completed
 
         @classmethod
         def _make(cls, values):

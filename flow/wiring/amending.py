@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from flow.app.ports import LoadedGoal
-    from flow.app.transitions.amend import Basis, Plan, Tools
+    from flow.app.transitions.amend import AmendmentPlan, AmendmentTools, Basis
     from flow.core.boundary.rules import Baseline
     from flow.core.goal.model import Goal
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class Amending(Parts):
     """Changing the contract of a live goal."""
 
-    def plan_amend(self, goal_id: str, text: str, name: str) -> Plan:
+    def plan_amend(self, goal_id: str, text: str, name: str) -> AmendmentPlan:
         """What the new ``text`` of a goal would change; ``name`` is the file it came from.
 
         Raises :class:`ContractError` for commands that bash cannot read, too.
@@ -32,14 +32,16 @@ class Amending(Parts):
             raise ContractError(faults)
         return plan
 
-    def _plan(self, goal_id: str, text: str, name: str) -> Plan:
+    def _plan(self, goal_id: str, text: str, name: str) -> AmendmentPlan:
         from flow.app.transitions import amend
 
-        return amend.plan(self._desk(), self._amend_tools(), ids.goal_id(goal_id), text, name)
+        return amend.plan_amendment(
+            self._desk(), self._amend_tools(), ids.goal_id(goal_id), text, name
+        )
 
     def do_amend(
         self,
-        plan: Plan,
+        plan: AmendmentPlan,
         *,
         who: str | None,
         asked: str,
@@ -82,7 +84,7 @@ class Amending(Parts):
             basis=lambda _loaded: amend.Basis(before, digest=digest),
             trust=lambda _goal, _how: None,
         )
-        plan = amend.plan(self._desk(), tools, goal_id, data.decode("utf-8"), loaded.file)
+        plan = amend.plan_amendment(self._desk(), tools, goal_id, data.decode("utf-8"), loaded.file)
         name, by_from = self.by(None)
         amend.carry_out(
             self._desk(),
@@ -95,12 +97,12 @@ class Amending(Parts):
             by_from=by_from,
         )
 
-    def _amend_tools(self) -> Tools:
+    def _amend_tools(self) -> AmendmentTools:
         from flow.adapters.ledger import goal_edits
         from flow.adapters.ledger.reader import parse_goal, rubric_digests
-        from flow.app.transitions.amend import Tools
+        from flow.app.transitions.amend import AmendmentTools
 
-        return Tools(
+        return AmendmentTools(
             read=lambda text, name: parse_goal(text.encode("utf-8", "surrogateescape"), name),
             carry=lambda live, text, name: goal_edits.carried(live, text, name)[1],
             digest=lambda goal: goal.digest(rubric_digests(self.top, goal)),
@@ -143,9 +145,9 @@ class Amending(Parts):
         return contract_digest(document, rubrics_named(self.top, names, cards))
 
     def _relock(self, goal: Goal, baseline: Baseline, before: Sequence[str]) -> Baseline:
-        from flow.adapters.baseline.pinned import relock
+        from flow.adapters.baseline.pinned import replace_protected
 
-        return relock(
+        return replace_protected(
             self.repo,
             baseline,
             goal.protected_paths,
@@ -167,7 +169,7 @@ class Amending(Parts):
         if watched.patterns == baseline.proof_named:
             return baseline
         now = self._snapshot(baseline, self._denied(goal), None)
-        return proof.pinned(
+        return proof.pin_patterns(
             baseline,
             watched.patterns,
             self.proof_disk.digests(watched.patterns),
@@ -181,8 +183,8 @@ class Amending(Parts):
         from flow.adapters.attribution.attribute import Attributor
         from flow.adapters.attribution.command_checks import command_warnings
         from flow.adapters.attribution.programs import missing_programs
-        from flow.app.transitions.create import lint
+        from flow.app.transitions.create import lint_goal
 
         missing = missing_programs(goal, self.environ, self.top)
         missing += self._journal_denied(goal)
-        return lint(goal, [*missing, *command_warnings(goal, Attributor(self.top))])
+        return lint_goal(goal, [*missing, *command_warnings(goal, Attributor(self.top))])

@@ -6,7 +6,7 @@ import os
 from contextlib import contextmanager
 from functools import partial
 
-from flow.app.evaluation.values import Order
+from flow.app.evaluation.values import BaseRequest
 from flow.core import layout
 from flow.core.goal import ids
 from flow.errors import FlowError, PersonNeeded, StateError
@@ -16,8 +16,8 @@ from flow.wiring.parts import version
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from flow.adapters.baseline.links import Links
-    from flow.app.evaluation.values import Bench, Found, Listener
+    from flow.adapters.baseline.links import BaseLinks
+    from flow.app.evaluation.values import BaseRows, Bench, Listener
     from flow.app.ports import RunChecks
     from flow.core.evidence.red_first import BaseRun
     from flow.core.goal.model import Criterion, Goal
@@ -57,7 +57,7 @@ def bench(parts: Evaluating, listener: Listener) -> Bench:
     def opened(goal: Goal, commit: str, left: Callable[[], float]) -> Iterator[RunChecks]:
         from flow.adapters.baseline import runs as baseline_runs
 
-        with baseline_runs.opened(
+        with baseline_runs.open_base_runner(
             parts.repo,
             commit,
             parts.state_dir,
@@ -83,18 +83,18 @@ def bench(parts: Evaluating, listener: Listener) -> Bench:
     )
 
 
-def _links(parts: Evaluating, goal: Goal) -> Links:
+def _links(parts: Evaluating, goal: Goal) -> BaseLinks:
     """What is copied into each checkout; :class:`InputError` for what cannot be."""
     from flow.adapters.baseline import links as baseline_links
 
     paths = goal.baseline_link
     if not paths:
-        return baseline_links.Links()
+        return baseline_links.BaseLinks()
     known = parts._baseline(goal, goal.run_id or "").baseline
     baseline_links.refuse_unusable(parts.top, paths, known.ignore_rules, parts._cache("worktree"))
     now = baseline_links.digests(parts.top, [path for path in paths if path in known.linked])
     changed = tuple(path for path in now if now[path] != known.linked[path])
-    return baseline_links.Links(paths, changed)
+    return baseline_links.BaseLinks(paths, changed)
 
 
 def baseline(
@@ -114,7 +114,7 @@ def baseline(
     """
     from flow.adapters.fs import locks
     from flow.app.evaluation import red_first
-    from flow.app.evaluation.evaluate import chosen
+    from flow.app.evaluation.evaluate import chosen_criteria
     from flow.app.transitions.closing import refuse_closed
 
     parts.ledger.finish(ids.goal_id(goal_id))
@@ -131,7 +131,7 @@ def baseline(
             if goal.status == "draft"
             else "make git work here; a goal is pinned when it is created or activated",
         )
-    named = chosen(goal, only)
+    named = chosen_criteria(goal, only)
     trusted, why = parts.trusted(loaded)
     if not trusted:
         raise PersonNeeded(
@@ -140,7 +140,7 @@ def baseline(
             remedy=f"read the contract, then: flow trust record {goal.id}",
         )
     settings = parts.settings.settings
-    order = Order(
+    order = BaseRequest(
         goal,
         loaded.contract,
         goal.run_id,
@@ -155,7 +155,7 @@ def baseline(
 
 
 def _document(
-    goal: Goal, criteria: Sequence[Criterion], found: Found, warnings: Sequence[str]
+    goal: Goal, criteria: Sequence[Criterion], found: BaseRows, warnings: Sequence[str]
 ) -> dict[str, Any]:
     from flow.adapters.attribution.command_checks import pipe_warnings
     from flow.core.evidence import red_first
@@ -182,7 +182,7 @@ def _document(
         "run_id": goal.run_id,
         "base_commit": goal.base_commit,
         "criteria": rows,
-        red_first.NON_DISCRIMINATING: red_first.green(asked.items()),
+        red_first.NON_DISCRIMINATING: red_first.green_criteria(asked.items()),
         "warnings": [*warnings, *red_first.warnings(goal, asked), *pipe_warnings(goal)],
         "next": f"flow goal evaluate {goal.id}",
     }
@@ -193,7 +193,7 @@ def sweep(state: str) -> None:
     from flow.adapters.baseline import work_folder
 
     try:
-        work_folder.sweep(state)
+        work_folder.remove_abandoned(state)
     except FlowError:
         pass
 
@@ -227,7 +227,9 @@ def _remembered(
     folder = parts._cache("baselines")
     if folder is None:
         return None
-    entry = contracts_cache.load(folder, _conditions(parts, commit, criterion, sandbox), KIND)
+    entry = contracts_cache.load_checked(
+        folder, _conditions(parts, commit, criterion, sandbox), KIND
+    )
     return red_first.from_document(entry[0]) if entry is not None else None
 
 
@@ -244,4 +246,4 @@ def _remember(
     if folder is not None:
         document = run._replace(evidence_id=None).to_document()
         key = _conditions(parts, commit, criterion, sandbox)
-        contracts_cache.store(folder, key, document, [], KIND)
+        contracts_cache.store_checked(folder, key, document, [], KIND)

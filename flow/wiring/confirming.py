@@ -49,12 +49,12 @@ def diff(parts: Parts, goal_id: str, first: Sequence[str]) -> str:
 
     Foreign text in it is made visible.
     """
-    from flow.adapters.attribution.proof_diff import text
+    from flow.adapters.attribution.proof_diff import proof_file_diffs
 
     goal = parts.load(goal_id).goal
     baseline = parts._baseline(goal, goal.run_id or "").baseline
     snapshot = parts._snapshot(baseline, parts._denied(goal), None)
-    return text(parts.repo, snapshot.changes, first, baseline.proof_states)
+    return proof_file_diffs(parts.repo, snapshot.changes, first, baseline.proof_states)
 
 
 class _Sources:

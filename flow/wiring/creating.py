@@ -96,7 +96,7 @@ class Creating(Parts):
             syntax_faults=lambda goal: syntax_faults(goal, name, self.environ, self.top),
             already_green=self._already_green,
         )
-        return create.create(
+        return create.create_goal(
             shop, text, name, as_draft=as_draft, base=base, source=source, now=clock.now()
         )
 

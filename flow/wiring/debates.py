@@ -6,12 +6,12 @@ import os
 
 from flow.adapters.debates import solution_files
 from flow.adapters.debates.log import DebateBook
-from flow.adapters.debates.reports import Names, claim
+from flow.adapters.debates.reports import Names, claim_reports
 from flow.adapters.fs import clock
 from flow.adapters.fs.state_folder import state_dir
 from flow.adapters.git.repository import find_repo
 from flow.adapters.git.trees import shared_dir
-from flow.adapters.judges.asking import Judge
+from flow.adapters.judges.asking import BackendJudge
 from flow.adapters.judges.budget import Budget
 from flow.adapters.judges.choose import choose as by_settings
 from flow.adapters.process.in_threads import at_once
@@ -33,7 +33,7 @@ from flow.app.judging.debate_plan import (
 )
 from flow.app.judging.port import NoAnswer, no_answer
 from flow.core.judging.debate import prompt as debate_prompt
-from flow.core.judging.debate.section import About
+from flow.core.judging.debate.section import DebateSubject
 from flow.core.secrets.redact import mask
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 from flow.wiring import rubrics
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from flow.app.judging.debate_plan import Criteria
     from flow.app.judging.port import AskJudge
     from flow.core.judging.debate.state import Held
-    from flow.core.untrusted.fences import Part
+    from flow.core.untrusted.fences import FencedPart
     from flow.wiring.rubrics import Backend
 
 
@@ -90,22 +90,24 @@ def hold(
 
     solution = tuple(_masked(part, context.environ) for part in plan.solution)
     task = mask(plan.task)
-    matter = debate_prompt.Matter(task, solution, plan.criteria)
+    matter = debate_prompt.DebateQuestion(task, solution, plan.criteria)
     debate_prompt.check(matter)
     digest = digest_of(matter, plan, judges)
-    about = About(
+    about = DebateSubject(
         digest, task, tuple(part.source or part.name for part in solution), matter.criteria
     )
-    order = judging_debate.Order(
+    order = judging_debate.DebateRequest(
         matter, about, tuple(judges), plan.rounds, plan.mode, context.seconds
     )
     warnings: list[str] = []
     book = DebateBook(context.state_dir, context.top, context.checkout, context.common_dir)
     names = Names(context.top, context.reports_dir.strip("/"), plan.name, clock.today())
-    with claim(names, digest, len(judges), book, warnings.append, context.announce) as reports:
+    with claim_reports(
+        names, digest, len(judges), book, warnings.append, context.announce
+    ) as reports:
         spent = book.spent(reports.stem)
         _charge(judges, spent)
-        tools = judging_debate.Tools(
+        tools = judging_debate.DebateTools(
             reports,
             nonce or random_nonce,
             at_once,
@@ -113,7 +115,7 @@ def hold(
             watch or Unwatched(),
             lambda judge, cost: book.paid(reports.stem, judge, cost),
         )
-        held = judging_debate.hold(order, tools)
+        held = judging_debate.hold_debate(order, tools)
         if held.ended:
             book.end(reports.stem)
     return held._replace(
@@ -123,12 +125,14 @@ def hold(
 
 def _charge(judges: Sequence[AskJudge | NoAnswer], spent: Spent) -> None:
     """Count what earlier runs of the debate spent against the judges' limits (``maxCostUsd``)."""
-    budgets = {id(judge.budget): judge.budget for judge in judges if isinstance(judge, Judge)}
+    budgets = {
+        id(judge.budget): judge.budget for judge in judges if isinstance(judge, BackendJudge)
+    }
     for budget in budgets.values():
         budget.charge(spent.usd, untold=spent.untold)
 
 
-def _masked(part: Part, environ: Mapping[str, str]) -> Part:
+def _masked(part: FencedPart, environ: Mapping[str, str]) -> FencedPart:
     """The part without its secrets, so that a judge's quotes are looked up in what it saw."""
     data = part.text if isinstance(part.text, bytes) else part.text.encode("utf-8", "surrogatepass")
     return part._replace(text=mask(data, known(environ)).data)
@@ -189,7 +193,7 @@ def read_solution(solution: Any, start: str, context: DebateContext) -> Solution
     """The files of a solution: one path or several, of files and folders, and globs."""
     given = [solution] if isinstance(solution, str | os.PathLike) else list(solution)
     where = solution_files.Where(start, context.top, find_repo(start), context.reports_dir)
-    return solution_files.read([os.fsdecode(path) for path in given], where)
+    return solution_files.read_solution([os.fsdecode(path) for path in given], where)
 
 
 def _panel(

@@ -125,7 +125,7 @@ class Evaluating(Parts):
         """
         from flow.adapters.fs import clock
         from flow.app.evaluation.evaluate import examine
-        from flow.app.evaluation.values import Limits, Quiet, Tools
+        from flow.app.evaluation.values import EvaluationLimits, EvaluationTools, Quiet
 
         ids.goal_id(request.goal_id)
         if trust_digest is not None:
@@ -165,7 +165,7 @@ class Evaluating(Parts):
             referred = [c.evidence_ref for c in goal.criteria if c.evidence_ref]
             return FileWatch(self.repo, goal_id, run_id, referred)
 
-        tools = Tools(
+        tools = EvaluationTools(
             records=self.records,
             ledger=_Later(self.run_record, self._cache("parsed"), lambda: self.ledger),
             trusted=trusted,
@@ -179,7 +179,9 @@ class Evaluating(Parts):
             began=self._began,
             ended=self._ended,
             now=clock.now,
-            limits=Limits(settings.jobs, settings.command_timeout_seconds, settings.denied_paths),
+            limits=EvaluationLimits(
+                settings.jobs, settings.command_timeout_seconds, settings.denied_paths
+            ),
             version=version(),
             listener=watcher,
             seconds_left=seconds_left,
@@ -427,7 +429,7 @@ class Evaluating(Parts):
         from flow.wiring import labelling
 
         judges = labelling.behind(self, ids.goal_id(goal_id), holds=True)
-        closed = transitions_closing.clear(self._desk(), goal_id, reason, how)
+        closed = transitions_closing.cancel(self._desk(), goal_id, reason, how)
         labelling.keep(self, judges, person=False, source="clear")
         return closed
 
@@ -456,7 +458,7 @@ class Evaluating(Parts):
         agent = self.speaker is not None and self.speaker.said_from == "agent"
         default = f"paused by {'the agent' if agent else 'a person'}, who gave no reason"
         reason = reason.strip() or default
-        return moves.pause(self._desk(), ids.goal_id(goal_id), reason, self.paused)
+        return moves.pause_goal(self._desk(), ids.goal_id(goal_id), reason, self.paused)
 
     def resume(self, goal_id: str, reason: str) -> LoadedGoal:
         """Waiting or blocked ``→ active``."""
@@ -465,7 +467,7 @@ class Evaluating(Parts):
     def _shift(self, goal_id: str, to: NonTerminal, reason: str) -> LoadedGoal:
         from flow.app.transitions import moves
 
-        return moves.shift(self._desk(), ids.goal_id(goal_id), to, reason)
+        return moves.shift_status(self._desk(), ids.goal_id(goal_id), to, reason)
 
     def approve(self, goal_id: str, criterion_id: str, by: str | None, note: str) -> str:
         """Record a person's word for a criterion, ``guards`` or ``protected``; returns its path.
@@ -499,7 +501,7 @@ class Evaluating(Parts):
         """The protected files that are not as they were at activation."""
         from flow.app.evaluation import protected_files
 
-        return protected_files.now(self._desk(), self.load(ids.goal_id(goal_id)))
+        return protected_files.current_difference(self._desk(), self.load(ids.goal_id(goal_id)))
 
     def plan_rebase(self, goal_id: str) -> Rebase:
         """What moving the pinned base would do; writes nothing."""
@@ -507,7 +509,7 @@ class Evaluating(Parts):
         from flow.app.transitions import create
 
         def rebased(goal: Goal, old: Baseline) -> tuple[Baseline, Sequence[str]]:
-            moved, theirs = pinned.rebase(
+            moved, theirs = pinned.rebase_baseline(
                 self.repo,
                 old,
                 goal.base,
@@ -525,7 +527,7 @@ class Evaluating(Parts):
         from flow.core.evidence import proof
 
         now = self._snapshot(moved, self._denied(goal), None)
-        return proof.pinned(
+        return proof.pin_patterns(
             moved,
             moved.proof_named,
             self.proof_disk.digests(moved.proof_named),
@@ -546,7 +548,7 @@ class Evaluating(Parts):
         from flow.app.judging import reviewing
 
         loaded = self.load(ids.goal_id(goal_id))
-        found = reviewing.case(self._desk(), loaded, version=version(), now=clock.now())
+        found = reviewing.review_case(self._desk(), loaded, version=version(), now=clock.now())
         facts = found.facts._replace(base_runs=self.base_runs(loaded.goal))
         request = found.request._replace(judge_backend=judge_backend)
         return found._replace(facts=facts, request=request)

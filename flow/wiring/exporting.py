@@ -14,7 +14,7 @@ from flow.wiring.reading import Reading
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from flow.app.exchange.bundle import Report
+    from flow.app.exchange.bundle import BundleReport
     from flow.app.exchange.envelopes import Envelope, Signature
     from flow.app.ports import LoadedGoal
     from flow.core.evidence.attestation import Record
@@ -56,7 +56,7 @@ class Exporting(Reading):
 
         self.ledger.finish(ids.goal_id(goal_id))
         loaded = self.load(goal_id)
-        sources = exchange_export.Sources(
+        sources = exchange_export.ExportSources(
             records=self.records,
             tree_now=self.tree_now,
             tree_of=self.tree_of,
@@ -68,7 +68,7 @@ class Exporting(Reading):
         )
         run = self.run_of(goal_id) if run_id is None else ids.run_id(run_id)
         try:
-            record = exchange_export.gather(
+            record = exchange_export.gather_record(
                 sources, loaded, run, with_outputs=with_outputs, resource_uri=resource_uri
             )
         except StateError:
@@ -89,7 +89,7 @@ class Exporting(Reading):
         from flow.adapters.exchange import dsse
         from flow.app.exchange import bundle_ledger
 
-        wrong = bundle_ledger.faults(record, dsse.strict_json)
+        wrong = bundle_ledger.ledger_faults(record, dsse.strict_json)
         if wrong:
             raise StateError(
                 f"the ledger of run {record.run_id} does not hold: {'; '.join(wrong[:3])}",
@@ -160,7 +160,7 @@ def key_signer(path: str) -> Callable[[bytes], Signature]:
     return key_files.signer(path)
 
 
-def check_bundle(path: str, allowed: str | None, keys: Sequence[str]) -> Report:
+def check_bundle(path: str, allowed: str | None, keys: Sequence[str]) -> BundleReport:
     """Check a bundle, by the keys that the caller trusts where any are given. Needs no repository.
 
     Raises :class:`InputError` for a file that is no bundle at all.
@@ -169,7 +169,7 @@ def check_bundle(path: str, allowed: str | None, keys: Sequence[str]) -> Report:
     from flow.adapters.exchange import dsse, ssh_keys
     from flow.adapters.fs import inputs
     from flow.app.exchange import bundle
-    from flow.app.exchange.envelopes import Checked
+    from flow.app.exchange.envelopes import SignatureCheck
 
     data = inputs.read(path, "--bundle", limit=dsse.LIMIT)
     if allowed is not None:
@@ -181,18 +181,18 @@ def check_bundle(path: str, allowed: str | None, keys: Sequence[str]) -> Report:
         by_key = checker(keys)
     name = "standard input" if path == "-" else os.path.basename(path)
 
-    def signature(message: bytes, one: Signature) -> Checked:
+    def signature(message: bytes, one: Signature) -> SignatureCheck:
         if ssh_keys.is_signature(one.sig):
             return ssh_keys.check(message, one, allowed, os.environ)
         if by_key is not None:
             return by_key(message, one)
-        return Checked(None, one.keyid, why="not checked: signed by a key file; give --key")
+        return SignatureCheck(None, one.keyid, why="not checked: signed by a key file; give --key")
 
     readers = bundle.Readers(
         json=dsse.strict_json,
-        base64=dsse.decode,
+        base64=dsse.decode_base64,
         goal=lambda found, file: formats.read_goal(found, file=file)[0],
         evidence=lambda found, file: formats.read_evidence(found, file=file)[0],
     )
     strict = allowed is not None or bool(keys)
-    return bundle.check(dsse.read(data, name), readers, signature, strict=strict)
+    return bundle.check_bundle(dsse.read_bundle(data, name), readers, signature, strict=strict)

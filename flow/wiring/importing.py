@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from flow.core.evidence.freshness import Freshness
-    from flow.core.evidence.imported import Format, Report
+    from flow.core.evidence.imported import CheckReport, Format
     from flow.core.evidence.model import Evidence
     from flow.core.goal.model import Goal
 
@@ -56,8 +56,8 @@ class Importing(Exporting):
         goal = loaded.goal
         run = self.run_of(goal.id) if run_id is None else ids.run_id(run_id)
         _check_proves(goal, proves)
-        found = format if format is not None else import_formats.detect(data, name)
-        report = self._masked(import_formats.read(data, found, name))
+        found = format if format is not None else import_formats.detect_format(data, name)
+        report = self._masked(import_formats.read_report(data, found, name))
         about = self._about(report, commit, name)
         blob = _blob(data, len(goal.base_commit or ""))
         body = body_of(report, commit=about, blob=blob, proves=tuple(proves))
@@ -85,7 +85,7 @@ class Importing(Exporting):
         stand = self.freshness((evidence,)).get(evidence.id)
         return Recorded(evidence, path, about, stand, warnings)
 
-    def _about(self, report: Report, commit: str | None, name: str) -> str:
+    def _about(self, report: CheckReport, commit: str | None, name: str) -> str:
         """The commit the report is about, whole where this repository knows it."""
         from flow.adapters.git import names as git_names
         from flow.adapters.git import repository
@@ -131,7 +131,7 @@ class Importing(Exporting):
             )
         return given
 
-    def _masked(self, report: Report) -> Report:
+    def _masked(self, report: CheckReport) -> CheckReport:
         """The report without secrets in what it quotes."""
         from flow.adapters.process.redaction import masked_text
         from flow.core.text.display import visible

@@ -17,9 +17,9 @@ from flow.adapters.user_state.judge_labels import LabelBook
 from flow.app.evaluation.values import Quiet
 from flow.app.judging import bundle as judging_bundle
 from flow.app.judging import goal as judging_goal
-from flow.app.judging.bundle import Sources, journals
+from flow.app.judging.bundle import ContextSources, journals
 from flow.app.judging.changed_files import Raw
-from flow.app.judging.delegated import hear
+from flow.app.judging.delegated import hear_delegated
 from flow.app.judging.records import Keep
 from flow.app.ports import RawOutput
 from flow.core import layout
@@ -50,12 +50,16 @@ def ask(
     samples: int | None = None,
 ) -> Opinion | Silence:
     """Ask the judges that caller, goal and settings name; ``record`` keeps what they say."""
-    return judging_goal.judge(case, _tools(parts, case, listener, record=record, samples=samples))
+    return judging_goal.judge_goal(
+        case, _tools(parts, case, listener, record=record, samples=samples)
+    )
 
 
 def recall(parts: Parts, case: JudgeCase) -> Opinion | None:
     """What these judges said of the same files before; nobody is asked."""
-    return judging_goal.recall(case, _tools(parts, case, Quiet(), record=False, samples=None))
+    return judging_goal.recall_opinion(
+        case, _tools(parts, case, Quiet(), record=False, samples=None)
+    )
 
 
 def _tools(
@@ -73,7 +77,7 @@ def _tools(
         limits=judging_goal.JudgeLimits(settings.timeout_seconds, settings.canary),
         listener=listener,
         rubrics=rubrics(parts, case.facts.loaded.goal),
-        hear=partial(hear, Delegation(parts), judges, listener, record),
+        hear=partial(hear_delegated, Delegation(parts), judges, listener, record),
     )
 
 
@@ -103,7 +107,7 @@ class Shown(NamedTuple):
 def shown(parts: Parts, case: JudgeCase) -> Shown:
     """What the first ballot would be given; nobody is asked."""
     goal = case.facts.loaded.goal
-    whole = judging_bundle.gather(case, sources(parts, case))
+    whole = judging_bundle.gather_context(case, sources(parts, case))
     ways = tuple(
         (criterion.id, order.way)
         for criterion in apart.apart(goal, whole.sought)
@@ -153,7 +157,7 @@ def wanted_samples(goal: Goal, setting: int, backend: str | None) -> int:
     return judges if isinstance(judges, int) and backend is None else setting
 
 
-def sources(parts: Parts, case: JudgeCase) -> Sources:
+def sources(parts: Parts, case: JudgeCase) -> ContextSources:
     """Where the bundle is read from."""
 
     def output(evidence: object) -> Raw:
@@ -163,7 +167,7 @@ def sources(parts: Parts, case: JudgeCase) -> Sources:
         rel = f"{layout.evidence_dir(case.facts.run_id)}/{name}"
         return evidence_files.read_ends(parts.top, rel)
 
-    return Sources(
+    return ContextSources(
         records=parts.records,
         output=output,
         files=partial(evidence_files.collect, parts.top),

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from flow.adapters.user_state.written_files import OwnRecord
     from flow.app.evaluation.values import Desk, Known
     from flow.app.ports import LoadedGoal, ProofDisk
-    from flow.core.boundary.rules import Baseline, Change, Deciding, Snapshot
+    from flow.core.boundary.rules import Baseline, Deciding, PathChange, Snapshot
     from flow.core.evidence.proof import LineCount, ProofFile
     from flow.core.evidence.proof_words import Watched
     from flow.core.evidence.red_first import BaseRun
@@ -421,9 +421,9 @@ class Parts:
 
     def _proof_named(self, goal: Goal) -> Watched:
         """The patterns of what the commands of a goal rest on, as their texts say."""
-        from flow.adapters.attribution.proof_files import named
+        from flow.adapters.attribution.proof_files import watched_files
 
-        return named(goal, self.top, self.environ)
+        return watched_files(goal, self.top, self.environ)
 
     def _keep_baseline(self, goal_id: str, run_id: str, baseline: Baseline) -> None:
         self.ledger.write_baseline(goal_id, run_id, baseline)
@@ -449,12 +449,12 @@ class Parts:
         return [f"{said} the paths: take the pattern out of constraints.denied_paths"]
 
     def _pin(self, goal: Goal, base: str | None) -> Baseline:
-        from flow.adapters.baseline.pinned import pin
+        from flow.adapters.baseline.pinned import pin_baseline
         from flow.adapters.rubrics import score_files
         from flow.core.evidence.proof import CUT
 
         watched = self._proof_named(goal)
-        pinned = pin(
+        pinned = pin_baseline(
             self.repo,
             base=goal.base if base is None else base,
             denied=self._denied(goal),
@@ -521,16 +521,16 @@ class Parts:
         looked = snapshot(self.repo, baseline, denied, cache_dir=cache_dir, deciding=deciding)
         return looked._replace(changes=self._marked(looked.changes, baseline))
 
-    def _marked(self, changes: Sequence[Change], baseline: Baseline) -> tuple[Change, ...]:
+    def _marked(self, changes: Sequence[PathChange], baseline: Baseline) -> tuple[PathChange, ...]:
         """The changes, with which of them only have a name that Flow gives its files."""
         from flow.adapters.ledger.own_marks import marked
 
         return marked(self.repo, changes, baseline, self.own_record)
 
     def _widen(self, baseline: Baseline, base: str) -> tuple[Baseline, bool]:
-        from flow.adapters.baseline.pinned import widen
+        from flow.adapters.baseline.pinned import widen_baseline
 
-        return widen(self.repo, baseline, base)
+        return widen_baseline(self.repo, baseline, base)
 
     def _cache(self, name: str) -> str | None:
         """A folder in the user's state folder; None where that cannot be used."""

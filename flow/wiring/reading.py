@@ -52,7 +52,7 @@ class Reading(Parts):
 
         goals, broken = self.goals()
         try:
-            return overview.choose(goals, self.branch()).id
+            return overview.choose_goal(goals, self.branch()).id
         except FlowError:
             if broken:  # it may be the one: never taken for absent
                 raise broken[0] from None
@@ -147,7 +147,7 @@ class Reading(Parts):
 
         losses = stop_sight.look(self, None, finish=False).losses
         return [
-            (f"goal {loss.goal_id}: {lost_goals.what_happened(loss)}", lost_goals.remedy(loss))
+            (f"goal {loss.goal_id}: {lost_goals.what_happened(loss)}", lost_goals.loss_remedy(loss))
             for loss in losses
         ]
 
@@ -191,7 +191,7 @@ class Reading(Parts):
         return {
             "goals": [
                 {
-                    **overview.row(self.newest(goal)),
+                    **overview.list_row(self.newest(goal)),
                     "paused": self._shown_pause(goal),
                     "closed_by_hand": goal.id in known and self.closed_by_hand(self.load(goal.id)),
                 }
@@ -220,7 +220,7 @@ class Reading(Parts):
         told = [_told_by_hand(loaded.goal)] if by_hand else []
         warnings = [*document["warnings"], *told]
         proof = confirming.proof_now(self, goal_id)
-        document["document"] = overview.as_of(loaded.goal, self.newest(loaded.goal))
+        document["document"] = overview.with_newest_results(loaded.goal, self.newest(loaded.goal))
         return {**document, "proof": proof, "closed_by_hand": by_hand, "warnings": warnings}
 
     def freshness(self, found: Sequence[Evidence]) -> dict[str, Freshness]:

@@ -17,7 +17,7 @@ from flow.adapters.judges.subjects import parts
 from flow.adapters.rubrics import rubric_files as rubrics_rubric_files
 from flow.adapters.rubrics import scorecard_rubrics
 from flow.app.judging.port import NoAnswer, no_answer, sample_count
-from flow.app.judging.rubric import Asked
+from flow.app.judging.rubric import RubricRequest
 from flow.app.judging.rubric import question as prompt
 from flow.core.judging.rubric import files as rubric_files
 from flow.core.judging.rubric.files import READY_MADE
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from flow.core.judging.rubric.model import JudgeResult
     from flow.core.judging.rubric.prompt import RubricQuestion
     from flow.core.settings import JudgeSettings
-    from flow.core.untrusted.fences import Part
+    from flow.core.untrusted.fences import FencedPart
 
     RubricLike = Rubric | Mapping[str, Any] | str | os.PathLike[str]
     Backend = str | AskJudge | Callable[[str], Any]
@@ -52,7 +52,7 @@ class Place(NamedTuple):
 class Order(NamedTuple):
     """A judgement that was ordered: what to ask, whom, and what to make of the answer."""
 
-    asked: Asked
+    asked: RubricRequest
     ask: AskJudge
     warnings: tuple[str, ...]
     settings: JudgeSettings
@@ -93,16 +93,16 @@ def order(
 
 def question(
     rubric: Rubric,
-    subject: tuple[Part, ...],
+    subject: tuple[FencedPart, ...],
     instructions: str | None,
     result_schema: Mapping[str, Any] | None,
     samples: int,
-) -> Asked:
+) -> RubricRequest:
     """What to ask, checked."""
     samples = sample_count(samples)
     if instructions is not None and not isinstance(instructions, str):
         raise InputError("not text", key="instructions", remedy="give a string")
-    return Asked(
+    return RubricRequest(
         rubric,
         subject,
         instructions=instructions or None,
@@ -159,10 +159,10 @@ def carry_out(
 
     Raises :class:`NoUsableAnswer` where no judgement follows from what the judge said.
     """
-    from flow.app.judging.rubric import judge
+    from flow.app.judging.rubric import judge_by_rubric
 
     seconds = ordered.settings.timeout_seconds
-    judged = judge(ordered.asked, ordered.ask, nonce or random_nonce, seconds=seconds)
+    judged = judge_by_rubric(ordered.asked, ordered.ask, nonce or random_nonce, seconds=seconds)
     if isinstance(judged, NoAnswer):
         raise no_answer(judged) from getattr(ordered.ask, "raised", None)
     remarks = (*judged.result.remarks, *ordered.warnings)

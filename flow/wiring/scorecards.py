@@ -11,7 +11,7 @@ from flow.adapters.process.redaction import masked_text
 from flow.adapters.rubrics import score_files, scorecard_rubrics
 from flow.adapters.transcripts import reader as transcripts
 from flow.app.judging import scoring
-from flow.app.judging.scorecard import Tools
+from flow.app.judging.scorecard import ScorecardTools
 from flow.app.judging.scoring import ScoredCard, ScoreRequest
 from flow.core.judging.scorecard.history import skill_name
 from flow.errors import FlowError
@@ -44,7 +44,7 @@ def score(
     loop: AbstractEventLoop | None = None,
 ) -> ScoredCard:
     """:func:`flow.app.judging.scoring.score`; ``loop`` is where a coroutine as judge runs."""
-    return scoring.score(Scoring(cwd, environ, loop), request, told=told, made=made)
+    return scoring.score_and_store(Scoring(cwd, environ, loop), request, told=told, made=made)
 
 
 def scored(
@@ -145,8 +145,8 @@ class Scoring:
         place = Place(self.top, loaded.settings.judge, loaded.warnings, self._parts.environ)
         return choose(backend, place, self._loop)
 
-    def tools(self, ask: AskJudge, told: Callable[[str], None]) -> Tools:
-        return Tools(
+    def tools(self, ask: AskJudge, told: Callable[[str], None]) -> ScorecardTools:
+        return ScorecardTools(
             ask=ask,
             nonce=lambda: token_hex(16),
             mask=lambda text: masked_text(text, self._parts.environ),

@@ -52,7 +52,7 @@ def look(
     closed = _closed(checkout, remembered.goals, goals)
     if finish and closed:
         remembered = _note_closings(checkout, closed, goals, remembered)
-    losses = lost_goals.losses(
+    losses = lost_goals.lost_goals(
         [*remembered.goals.values()],
         {goal_id: loaded.goal for goal_id, loaded in goals.items()},
         unreadable={goal_id: str(error.faults[0]) for goal_id, error in broken.items()},

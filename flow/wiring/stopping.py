@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from flow.app.evaluation.values import Evaluated
     from flow.app.stop.tools import Host
     from flow.core.goal.model import Goal
-    from flow.core.stop.hosts import Answer, StopEvent
+    from flow.core.stop.hosts import StopAnswer, StopEvent
 
 IDLE_SECONDS = 3600
 """A session that has not stopped for so long owns nothing any more."""
@@ -81,12 +81,12 @@ class Stopping(Reading, Evaluating):
         sessions.keep(session, notes._replace(told=told, judging=False))
         return [*said, f"goal {display.names(news, 5)}: not judged any more, since {why}"]
 
-    def stop(self, event: StopEvent, host: Host, seconds_left: Callable[[], float]) -> Answer:
+    def stop(self, event: StopEvent, host: Host, seconds_left: Callable[[], float]) -> StopAnswer:
         """Decide about one stop of an agent. Raises :class:`FlowError`."""
         import time
 
         from flow.adapters.fs import locks
-        from flow.app.stop.handle import stop
+        from flow.app.stop.handle import handle_stop
         from flow.app.stop.tools import StopTools
         from flow.wiring import stop_parts, stop_sight
 
@@ -119,7 +119,7 @@ class Stopping(Reading, Evaluating):
             alone=alone,
             now=time.time,
         )
-        return stop(event, host, tools)
+        return handle_stop(event, host, tools)
 
     def take_settings_of_open_goals(self) -> tuple[str, ...]:
         """Go by the settings as they were when the branch's goals began; what is not obeyed."""

@@ -9,7 +9,7 @@ from flow.wiring.reading import Reading
 
 if TYPE_CHECKING:
     from flow.app.ports import LoadedGoal
-    from flow.core.amendment.changes import Change
+    from flow.core.amendment.changes import ContractChange
 
 
 class Trusting(Reading):
@@ -53,7 +53,9 @@ class Trusting(Reading):
         goal = self._named(goal_id, goal_file).goal
         return difference(self.trust_ledger.recorded_contract(goal.id), contract(goal.document))
 
-    def trust_changes(self, goal_id: str | None, goal_file: str | None) -> tuple[Change, ...]:
+    def trust_changes(
+        self, goal_id: str | None, goal_file: str | None
+    ) -> tuple[ContractChange, ...]:
         """What changed since then, each with its class; nothing where nothing was trusted yet."""
         from flow.core.amendment.changes import changes
         from flow.core.goal.model import contract

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from flow.adapters.chain.pinned_heads import PinnedRun
     from flow.adapters.chain.witnesses import Heads
     from flow.core.chain.entries import Head
-    from flow.core.chain.walk import Finding, Said
+    from flow.core.chain.walk import ChainFinding, Said
     from flow.wiring.parts import Parts
 
 
@@ -100,7 +100,7 @@ class Verifying(Reading):
         sought: frozenset[Head],
     ) -> Checked:
         from flow.adapters.chain import check as chain_check
-        from flow.core.chain.walk import Finding
+        from flow.core.chain.walk import ChainFinding
 
         if there:
             return chain_check.check(self.top, run_id, kept, heads, sought)
@@ -108,14 +108,14 @@ class Verifying(Reading):
         head = kept.ledger if kept is not None else heads[0].head
         text = f"has vanished; known to {who}" + (f" ({head})" if head is not None else "")
         rel = layout.run_dir(run_id)
-        return chain_check.Checked(run_id, None, 0, (Finding("vanished", run_id, rel, text),))
+        return chain_check.Checked(run_id, None, 0, (ChainFinding("vanished", run_id, rel, text),))
 
     def _unknown_trailers(
         self, commits: tuple[Said, ...], rows: list[Checked], there: list[str]
-    ) -> list[Finding]:
+    ) -> list[ChainFinding]:
         """Heads that commits name and no run here has."""
         from flow.adapters.chain import ledger_file
-        from flow.core.chain.walk import Finding
+        from flow.core.chain.walk import ChainFinding
 
         seen = frozenset[Any]().union(*(row.seen for row in rows))
         checked = {row.run_id for row in rows}
@@ -128,7 +128,7 @@ class Verifying(Reading):
             if any(entry is not None and entry.head == one.head for entry in entries):
                 continue
             text = f"no run here has entry {one.head.number} as {one.who} knows it ({one.head})"
-            found.append(Finding("missing", "", layout.RUNS, text, one.head.number))
+            found.append(ChainFinding("missing", "", layout.RUNS, text, one.head.number))
         return found
 
     def head(self, run_id: str) -> str:
@@ -212,7 +212,7 @@ def _journalled(parts: Parts, run_id: str) -> list[Said]:
 
 
 def _document(
-    rows: list[Checked], findings: list[Finding], warnings: list[str], against: str | None
+    rows: list[Checked], findings: list[ChainFinding], warnings: list[str], against: str | None
 ) -> dict[str, Any]:
     return {
         "runs": [

@@ -278,7 +278,7 @@ def test_new_patterns_are_recorded_as_the_files_are_now(box: GitBox) -> None:
     before, box.protected = box.protected, ("run.sh", "src/**", "local.env")
     box.write("local.env", "a=1\n")
     assert box.baseline is not None
-    box.baseline = pinned.relock(
+    box.baseline = pinned.replace_protected(
         box.repo, box.baseline, box.protected, before, denied=box.denied, cache_dir=None
     )
     assert box.baseline.protected_patterns == box.protected
@@ -294,7 +294,7 @@ def test_what_an_older_baseline_did_not_record_is_not_recorded_by_an_amendment(
     assert box.baseline is not None
     box.baseline = box.baseline._replace(protected={}, protected_patterns=())
     box.write("run.sh", "the agent's own\n")
-    again = pinned.relock(
+    again = pinned.replace_protected(
         box.repo, box.baseline, (*box.protected, "docs/**"), box.protected, denied=box.denied
     )
     assert again.protected_patterns == ("docs/**",)
@@ -312,7 +312,7 @@ def test_a_moved_base_takes_what_came_with_it(box: GitBox) -> None:
     box.git("merge", "-q", "--no-edit", "main")
     assert box.locked() == {"run.sh": "modified", "src/lib/util.py": "modified"}
     assert box.baseline is not None
-    box.baseline, _ = pinned.rebase(box.repo, box.baseline, "main", denied=box.denied)
+    box.baseline, _ = pinned.rebase_baseline(box.repo, box.baseline, "main", denied=box.denied)
     assert box.locked() == {"run.sh": "modified"}
 
 

@@ -11,7 +11,14 @@ import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
-from flow.app.evaluation.values import Desk, Known, Limits, Listener, Quiet, Tools
+from flow.app.evaluation.values import (
+    Desk,
+    EvaluationLimits,
+    EvaluationTools,
+    Known,
+    Listener,
+    Quiet,
+)
 from flow.app.ports import (
     Approval,
     Artifact,
@@ -26,7 +33,7 @@ from flow.app.ports import (
     Turn,
 )
 from flow.app.transitions.create import Outside, Parsed, Workshop
-from flow.core.boundary.rules import Baseline, Change, Deciding, Entry, Snapshot
+from flow.core.boundary.rules import Baseline, ContentState, Deciding, PathChange, Snapshot
 from flow.core.evidence.model import Evidence, evidence_from_document
 from flow.core.goal.lifecycle import TERMINAL, check_move
 from flow.core.goal.model import Goal, goal_from_document
@@ -79,7 +86,7 @@ class World:
         self.moves: list[Move] = []
         self.live: Mapping[str, Any] | None = None
         self.verdict: Mapping[str, Any] | None = None
-        self.changes: tuple[Change, ...] = ()
+        self.changes: tuple[PathChange, ...] = ()
         self.problems: tuple[str, ...] = ()
         self.guards: dict[str, str] = {}
         self.head = "h" * 40
@@ -112,7 +119,7 @@ class World:
         self.widened: list[str] = []
         self.runs_asked: list[str] = []
         self.amended_at: dict[int, frozenset[str]] = {}
-        self.limits = Limits(1, 600.0, ())
+        self.limits = EvaluationLimits(1, 600.0, ())
         self.listener: Listener = Quiet()
 
     # --- records -------------------------------------------------------------------------------
@@ -345,8 +352,8 @@ class World:
         self.widened.append(base)
         return baseline, self.contains_pinned
 
-    def tools(self) -> Tools:
-        return Tools(
+    def tools(self) -> EvaluationTools:
+        return EvaluationTools(
             records=self,  # type: ignore[arg-type]
             ledger=self,  # type: ignore[arg-type]
             trusted=lambda loaded: self.trust,
@@ -461,7 +468,7 @@ def sidecar(run_id: str, evidence_id: str) -> str:
     return f".flow/runs/{run_id}/evidence/{evidence_id}.evidence.yaml"
 
 
-def changed(path: str, content: str = "new", *, untracked: bool = True) -> Change:
-    entry = Entry("100644", content)
+def changed(path: str, content: str = "new", *, untracked: bool = True) -> PathChange:
+    entry = ContentState("100644", content)
     tracked = None if untracked else entry
-    return Change(path, None, tracked, tracked, entry)
+    return PathChange(path, None, tracked, tracked, entry)

@@ -8,9 +8,9 @@ from typing import Any
 from flow.app.evaluation.evaluate import evaluate
 from flow.app.evaluation.values import JudgeCase, Request
 from flow.app.judging import goal as judging_goal
-from flow.app.judging.bundle import Sources
+from flow.app.judging.bundle import ContextSources
 from flow.app.judging.changed_files import EvidenceFiles, Raw
-from flow.app.judging.port import Answer, NoAnswer, Question, Usage
+from flow.app.judging.port import JudgeAnswer, NoAnswer, Question, Usage
 from flow.app.judging.records import Keep
 from flow.app.ports import RawOutput
 from flow.core.decision.decide import Opinion, Silence
@@ -31,14 +31,14 @@ class FakeJudge:
         self.seconds: list[float] = []
         self.cost = cost
 
-    def __call__(self, question: Question, *, seconds: float) -> Answer | NoAnswer:
+    def __call__(self, question: Question, *, seconds: float) -> JudgeAnswer | NoAnswer:
         self.questions.append(question)
         self.seconds.append(seconds)
         reply = self.replies[min(len(self.questions), len(self.replies)) - 1]
         if isinstance(reply, NoAnswer):
             return reply
         value = reply(question) if callable(reply) else reply
-        return Answer(value, Usage(self.name, "m-1", 10, 5, self.cost, 1.5, 2))
+        return JudgeAnswer(value, Usage(self.name, "m-1", 10, 5, self.cost, 1.5, 2))
 
 
 def silent(kind: str = "timeout", reason: str = "took too long", name: str = "fake") -> NoAnswer:
@@ -100,7 +100,7 @@ class Court:
     def tools(self) -> judging_goal.JudgeTools:
         return judging_goal.JudgeTools(
             panel=self.panel,
-            sources=Sources(
+            sources=ContextSources(
                 records=Records(self.world),  # type: ignore[arg-type]
                 output=self.output,
                 files=self.find,
@@ -117,12 +117,12 @@ class Court:
         )
 
     def ask(self, case: JudgeCase) -> Opinion | Silence:
-        found = judging_goal.judge(case, self.tools())
+        found = judging_goal.judge_goal(case, self.tools())
         self.opinions.append(found)
         return found
 
     def recall(self, case: JudgeCase) -> Opinion | None:
-        return judging_goal.recall(case, self.tools())
+        return judging_goal.recall_opinion(case, self.tools())
 
     def evaluate(self, **request: Any) -> Verdict:
         return evaluate(Request("issue-4", **request), self.world.tools())

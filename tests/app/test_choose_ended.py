@@ -37,4 +37,4 @@ LATE = goal("late", "achieved", 2, 21)
     ],
 )
 def test_the_goal_that_ended_last_or_was_drafted_since(goals: list[Goal], expected: str) -> None:
-    assert overview.choose(goals, "main").id == expected
+    assert overview.choose_goal(goals, "main").id == expected

@@ -164,7 +164,7 @@ def test_a_proposal_that_rests_on_it_is_refused(change: dict[str, Any], words: s
 def test_it_is_not_reused_and_no_judge_gets_it_as_a_result(change: dict[str, Any]) -> None:
     world = measured()
     world.evidence[REF] = altered(world.evidence[REF], **change)
-    case = reviewing.case(world.desk(), world.goal("issue-4"), version="0", now=NOW)
+    case = reviewing.review_case(world.desk(), world.goal("issue-4"), version="0", now=NOW)
     assert case.measurement.rows[0].outcome == "not_run"
     again = examine(Request("issue-4", reuse={"AC1": REF}), world.tools())
     assert again.found is not None

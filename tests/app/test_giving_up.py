@@ -96,7 +96,7 @@ def test_failed_can_be_proposed(waits: bool, status: str) -> None:
         "not_achieved",
         REASON,
     )
-    assert proposals.intact(proposal)
+    assert proposals.is_intact(proposal)
     proposed = said.proposed_transition
     assert proposed is not None
     assert (proposed.to, proposed.proposal_id) == ("failed", proposal["proposal_id"])

@@ -52,13 +52,13 @@ def goal(id: str, status: str, branch: str = "main", created: str = NOW) -> Goal
     ],
 )
 def test_the_goal_that_is_meant(goals: list[Goal], branch: str | None, expected: str) -> None:
-    assert overview.choose(goals, branch).id == expected
+    assert overview.choose_goal(goals, branch).id == expected
 
 
 @pytest.mark.parametrize("status", ["active", "blocked", "draft"])
 def test_several_open_goals_ask_for_a_name(status: str) -> None:
     with pytest.raises(StateError, match="several goals belong to main: a, b") as caught:
-        overview.choose([goal("a", status), goal("b", status)], "main")
+        overview.choose_goal([goal("a", status), goal("b", status)], "main")
     assert caught.value.to_dict()["key"] == "ID"
 
 
@@ -72,7 +72,7 @@ def test_several_open_goals_ask_for_a_name(status: str) -> None:
 )
 def test_no_goal_is_said(goals: list[Goal], branch: str | None, label: str) -> None:
     with pytest.raises(InputError) as caught:
-        overview.choose(goals, branch)
+        overview.choose_goal(goals, branch)
     error = caught.value.to_dict()
     assert (error["code"], error["key"]) == ("not_found", "ID")
     assert error["message"] == f"no goal belongs to {label}"
@@ -208,7 +208,7 @@ def test_a_line_of_the_list() -> None:
     document = goal_document(
         criterion("AC1", status="pass"), criterion("AC2"), criterion("AC3", status="pass"), turns=5
     )
-    assert overview.row(goal_from_document(document)) == {
+    assert overview.list_row(goal_from_document(document)) == {
         "goal_id": "issue-4",
         "status": "active",
         "branch": "main",
@@ -219,7 +219,7 @@ def test_a_line_of_the_list() -> None:
         "outcome": "it works",
     }
     document["lifecycle"]["last_evaluation"] = {"result": "fail", "reason": "", "at": NOW}
-    assert overview.row(goal_from_document(document))["last_result"] == "fail"
+    assert overview.list_row(goal_from_document(document))["last_result"] == "fail"
 
 
 def test_the_history_is_the_events_of_the_goals_run() -> None:

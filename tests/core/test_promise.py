@@ -11,11 +11,11 @@ import pytest
 ROOT = Path(__file__).parents[2]
 HEAD = """
 from flow.app.ports import Artifact, LastEvaluation, Seen, Turn, TurnLedger, Closing
-from flow.app.evaluation.values import Tools
+from flow.app.evaluation.values import EvaluationTools
 artifact = Artifact("goal-evaluation", {})
 last = LastEvaluation("pass", "", "2026-01-01T00:00:00Z")
 def turn(status: str) -> None: ...
-def f(tools: Tools) -> None:
+def f(tools: EvaluationTools) -> None:
 """
 LINES = {
     "a turn may say active": ("    Turn('active', 1, last, (), artifact, {}, None)", None),

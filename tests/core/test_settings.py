@@ -14,7 +14,7 @@ from flow.core.settings import (
     LoadedSettings,
     Settings,
     config_rows,
-    merge,
+    merge_layers,
     strictest_pins,
 )
 from flow.errors import ContractError, Fault
@@ -123,7 +123,7 @@ def test_the_table_has_every_key_of_the_specification() -> None:
 
 
 def test_no_file_means_defaults() -> None:
-    loaded = merge(())
+    loaded = merge_layers(())
     assert loaded.settings == Settings()
     assert loaded.warnings == ()
     assert set(loaded.origins) == set(TABLE)
@@ -142,7 +142,7 @@ def test_no_file_means_defaults() -> None:
     ],
 )
 def test_a_good_value_is_taken_with_its_origin(key: str, value: Any) -> None:
-    loaded = merge([Layer(OWN, nested(key, value), own=True)])
+    loaded = merge_layers([Layer(OWN, nested(key, value), own=True)])
     assert value_of(loaded, key) == value
     assert type(value_of(loaded, key)) is type(value)
     assert loaded.origins[key] == OWN
@@ -154,7 +154,7 @@ def test_a_good_value_is_taken_with_its_origin(key: str, value: Any) -> None:
 )
 def test_a_bad_value_names_file_key_value_and_remedy(key: str, value: Any) -> None:
     with pytest.raises(ContractError) as caught:
-        merge([Layer(OWN, nested(key, value), own=True)])
+        merge_layers([Layer(OWN, nested(key, value), own=True)])
     fault = caught.value.faults[0]
     assert caught.value.exit_code == 2
     assert fault.file == OWN
@@ -183,7 +183,7 @@ def test_the_first_file_that_has_a_key_wins(
         Layer(name, nested(key, values[name]) if name in in_use else {}, own=name == OWN)
         for name in values
     ]
-    loaded = merge(layers)
+    loaded = merge_layers(layers)
     counted = [name for name in in_use if name == OWN or key not in USER_ONLY]
     if counted:
         assert (value_of(loaded, key), loaded.origins[key]) == (values[counted[0]], counted[0])
@@ -197,7 +197,7 @@ def test_the_first_file_that_has_a_key_wins(
 @pytest.mark.parametrize("good", [True, False])
 def test_a_checkout_cannot_set_what_runs_programs_or_opens_trust(key: str, good: bool) -> None:
     value = TABLE[key][1][0] if good else TABLE[key][2][0]
-    loaded = merge([Layer(PROJECT, nested(key, value), own=False)])
+    loaded = merge_layers([Layer(PROJECT, nested(key, value), own=False)])
     assert value_of(loaded, key) == TABLE[key][0]
     assert len(loaded.warnings) == 1
     assert PROJECT in loaded.warnings[0]
@@ -206,7 +206,7 @@ def test_a_checkout_cannot_set_what_runs_programs_or_opens_trust(key: str, good:
 
 def test_denied_paths_add_up() -> None:
     key = f"{G}.denied_paths"
-    loaded = merge(
+    loaded = merge_layers(
         [
             Layer(LOCAL, nested(key, ["a", "b"]), own=False),
             Layer(PROJECT, nested(key, ["b", "c"]), own=False),
@@ -219,7 +219,7 @@ def test_denied_paths_add_up() -> None:
 
 def test_an_empty_list_takes_nothing_away() -> None:
     key = f"{G}.denied_paths"
-    loaded = merge(
+    loaded = merge_layers(
         [
             Layer(LOCAL, nested(key, []), own=False),
             Layer(OWN, nested(key, ["secret"]), own=True),
@@ -230,7 +230,7 @@ def test_an_empty_list_takes_nothing_away() -> None:
 
 def test_all_faults_of_all_files_at_once() -> None:
     with pytest.raises(ContractError) as caught:
-        merge(
+        merge_layers(
             [
                 Layer(LOCAL, {"flow": {"goals": {"jobs": 0, "enabled": 1}}}, own=False),
                 Layer(PROJECT, {"journal": {"dir": ".."}, "judge": 5}, own=False),
@@ -263,7 +263,7 @@ def test_all_faults_of_all_files_at_once() -> None:
 )
 def test_a_section_that_is_no_object(document: Any, key: str | None) -> None:
     with pytest.raises(ContractError) as caught:
-        merge([Layer(PROJECT, document, own=False)])
+        merge_layers([Layer(PROJECT, document, own=False)])
     assert caught.value.faults[0].key == key
     assert "not an object" in str(caught.value)
 
@@ -284,7 +284,7 @@ def test_a_section_that_is_no_object(document: Any, key: str | None) -> None:
 def test_an_unknown_key_is_a_warning_with_the_nearest_name(
     document: Any, named: str, nearest: str | None
 ) -> None:
-    loaded = merge([Layer(PROJECT, document, own=False)])
+    loaded = merge_layers([Layer(PROJECT, document, own=False)])
     assert loaded.settings == Settings()
     (warning,) = loaded.warnings
     assert warning.startswith(f"{PROJECT}: {named}")
@@ -293,12 +293,12 @@ def test_an_unknown_key_is_a_warning_with_the_nearest_name(
 
 
 def test_an_editors_schema_key_is_no_surprise() -> None:
-    assert merge([Layer(PROJECT, {"$schema": "x"}, own=False)]).warnings == ()
+    assert merge_layers([Layer(PROJECT, {"$schema": "x"}, own=False)]).warnings == ()
 
 
 def test_hostile_unknown_keys_stay_short_and_safe() -> None:
     document = {f"\x1b[31m{number}" + "x" * 3000: 1 for number in range(2000)}
-    warnings = merge([Layer(PROJECT, document, own=False)]).warnings
+    warnings = merge_layers([Layer(PROJECT, document, own=False)]).warnings
     assert len(warnings) == 21
     assert "1980 more" in warnings[-1]
     assert all(warning.isprintable() and len(warning) < 400 for warning in warnings)
@@ -306,7 +306,9 @@ def test_hostile_unknown_keys_stay_short_and_safe() -> None:
 
 def test_a_bad_value_is_shown_escaped_and_short() -> None:
     with pytest.raises(ContractError) as caught:
-        merge([Layer(PROJECT, nested("journal.dir", "\x1b]0;x\x07\u202e" + "y" * 5000), own=False)])
+        merge_layers(
+            [Layer(PROJECT, nested("journal.dir", "\x1b]0;x\x07\u202e" + "y" * 5000), own=False)]
+        )
     assert str(caught.value).isprintable()
     assert len(str(caught.value)) < 400
 
@@ -347,7 +349,7 @@ def test_every_key_has_its_rule() -> None:
 def test_the_stricter_of_user_and_checkout_counts(
     key: str, user: Any, checkout: Any, file: str
 ) -> None:
-    loaded = merge(
+    loaded = merge_layers(
         [
             Layer(file, nested(key, checkout), own=False),
             Layer(OWN, nested(key, user), own=True),
@@ -365,7 +367,7 @@ def test_the_stricter_of_user_and_checkout_counts(
 def test_what_the_user_says_of_one_checkout_is_the_last_word(
     key: str, here: Any, checkout: Any
 ) -> None:
-    loaded = merge(
+    loaded = merge_layers(
         [
             Layer("here", nested(key, here), own=True, here=True),
             Layer(PROJECT, nested(key, checkout), own=False),
@@ -377,12 +379,12 @@ def test_what_the_user_says_of_one_checkout_is_the_last_word(
 
 @pytest.mark.parametrize(("key", "began", "now"), CELLS)
 def test_what_tightened_when_the_goal_began_stays(key: str, began: Any, now: Any) -> None:
-    pins = merge([Layer(PROJECT, nested(key, began), own=False)]).pins
+    pins = merge_layers([Layer(PROJECT, nested(key, began), own=False)]).pins
     order = STRICTER[key]
-    loaded = merge([Layer(LOCAL, nested(key, now), own=False)], pinned=pins)
+    loaded = merge_layers([Layer(LOCAL, nested(key, now), own=False)], pinned=pins)
     assert value_of(loaded, key) == max(began, now, key=order.index)
     assert bool(loaded.overruled) == (order.index(now) < order.index(began))
-    assert value_of(merge([], pinned=pins), key) == began
+    assert value_of(merge_layers([], pinned=pins), key) == began
 
 
 @pytest.mark.parametrize("mode", ["warn", "block", "evaluator-loop"])
@@ -393,8 +395,8 @@ def test_a_hook_that_is_asked_for_is_not_turned_off_by_another_key(who: str, mod
     if who == "user":
         layers.append(Layer(OWN, asked, own=True))
     else:
-        pins = merge([Layer(PROJECT, asked, own=False)]).pins
-    loaded = merge(layers, pinned=pins)
+        pins = merge_layers([Layer(PROJECT, asked, own=False)]).pins
+    loaded = merge_layers(layers, pinned=pins)
     assert (loaded.settings.enabled, loaded.settings.stop_hook_enforcement) == (True, mode)
     assert any(f"{G}.enabled" in each and "not obeyed" in each for each in loaded.overruled)
 
@@ -409,27 +411,27 @@ def test_what_the_checkout_says_counts_as_the_goal_began(
     key: str, default: Any, good: list[Any]
 ) -> None:
     one, other = good[0], good[-1] if good[-1] != good[0] else default
-    began = merge([Layer(PROJECT, nested(key, one), own=False)]).pins
-    nothing = merge([]).pins
-    changed = merge([Layer(PROJECT, nested(key, other), own=False)], pinned=began)
+    began = merge_layers([Layer(PROJECT, nested(key, one), own=False)]).pins
+    nothing = merge_layers([]).pins
+    changed = merge_layers([Layer(PROJECT, nested(key, other), own=False)], pinned=began)
     assert (value_of(changed, key), changed.origins[key]) == (one, WHEN_IT_BEGAN)
     assert "does not count for this goal" in changed.overruled[0]
-    assert value_of(merge([], pinned=began), key) == one, "a file that was taken away"
-    late = merge([Layer(LOCAL, nested(key, one), own=False)], pinned=nothing)
+    assert value_of(merge_layers([], pinned=began), key) == one, "a file that was taken away"
+    late = merge_layers([Layer(LOCAL, nested(key, one), own=False)], pinned=nothing)
     assert value_of(late, key) == default
     assert len(late.overruled) == 1
-    own = merge([Layer(OWN, nested(key, one), own=True)], pinned=nothing)
+    own = merge_layers([Layer(OWN, nested(key, one), own=True)], pinned=nothing)
     assert (value_of(own, key), own.overruled) == (one, ()), "the user's own word counts"
     here = Layer("here", nested(key, other), own=True, here=True)
-    assert value_of(merge([here], pinned=began), key) == other
+    assert value_of(merge_layers([here], pinned=began), key) == other
 
 
 def test_what_was_denied_when_the_goal_began_stays_denied() -> None:
     key = f"{G}.denied_paths"
-    pins = merge(
+    pins = merge_layers(
         [Layer(PROJECT, nested(key, ["a"]), own=False), Layer(OWN, nested(key, ["b"]), own=True)]
     ).pins
-    loaded = merge([Layer(LOCAL, nested(key, ["c"]), own=False)], pinned=pins)
+    loaded = merge_layers([Layer(LOCAL, nested(key, ["c"]), own=False)], pinned=pins)
     assert loaded.settings.denied_paths == ("c", "a", "b")
     assert "stays denied" in loaded.overruled[0]
 
@@ -437,12 +439,12 @@ def test_what_was_denied_when_the_goal_began_stays_denied() -> None:
 @pytest.mark.parametrize("text", ["", "{", "9" * 6000, '"x"', "[1]", "null"])
 def test_pins_that_fit_nothing_are_left_out(text: str) -> None:
     pins = {f"{G}.denied_paths": text, f"{G}.jobs": text, "x": text}
-    assert merge([], pinned=pins).settings == Settings()
+    assert merge_layers([], pinned=pins).settings == Settings()
 
 
 def test_the_pins_of_several_goals_are_the_strictest() -> None:
     def pins(**goals: Any) -> dict[str, str]:
-        return dict(merge([Layer(PROJECT, {"flow": {"goals": goals}}, own=False)]).pins)
+        return dict(merge_layers([Layer(PROJECT, {"flow": {"goals": goals}}, own=False)]).pins)
 
     found = strictest_pins(
         [
@@ -450,18 +452,18 @@ def test_the_pins_of_several_goals_are_the_strictest() -> None:
             pins(stopHookEnforcement="block", denied_paths=["b"], jobs=3),
         ]
     )
-    loaded = merge([], pinned=found).settings
+    loaded = merge_layers([], pinned=found).settings
     assert loaded.stop_hook_enforcement == "block"
     assert (loaded.denied_paths, loaded.jobs) == (("a", "b"), 2)
 
 
 def test_a_hook_time_beyond_the_hosts_limit_is_a_warning() -> None:
-    loaded = merge([Layer(PROJECT, nested(f"{G}.hookTimeoutSeconds", 900), own=False)])
+    loaded = merge_layers([Layer(PROJECT, nested(f"{G}.hookTimeoutSeconds", 900), own=False)])
     assert loaded.settings.hook_timeout_seconds == 900
     assert "330" in loaded.warnings[0]
 
 
 @pytest.mark.parametrize("key", ["journal.dir", "judge.scoresDir", "judge.reportsDir"])
 def test_a_folder_is_kept_without_its_last_slash(key: str) -> None:
-    loaded = merge([Layer(PROJECT, nested(key, "docs/log/"), own=False)])
+    loaded = merge_layers([Layer(PROJECT, nested(key, "docs/log/"), own=False)])
     assert value_of(loaded, key) == "docs/log"

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from flow.core.setting_keys import KEYS
-from flow.core.settings import Layer, config_rows, merge
+from flow.core.settings import Layer, config_rows, merge_layers
 from flow.errors import ContractError
 
 G, J = "flow.goals", "flow.goals.judge"
@@ -23,7 +23,7 @@ def nested(key: str, value: Any) -> dict[str, Any]:
 
 
 def warnings(document: Any) -> tuple[str, ...]:
-    return merge([Layer("f.json", document, own=True)]).warnings
+    return merge_layers([Layer("f.json", document, own=True)]).warnings
 
 
 FITS = [
@@ -150,7 +150,7 @@ def test_an_unknown_key_is_named_with_the_nearest_one(document: Any, said: str |
     if said is None:
         assert len(found) == 1
         assert found[0].startswith("f.json: flow.goals: unknown setting, ignored")
-        assert merge([Layer("f.json", document, own=True)]).settings.jobs == 1
+        assert merge_layers([Layer("f.json", document, own=True)]).settings.jobs == 1
     else:
         assert found == (f"f.json: {said}",)
 
@@ -208,7 +208,7 @@ def test_a_file_that_is_no_object_has_no_key() -> None:
 
 
 def test_rows_say_where_each_value_comes_from() -> None:
-    loaded = merge(
+    loaded = merge_layers(
         [
             Layer("one.json", nested(f"{G}.jobs", 4), own=False),
             Layer("two.json", nested(f"{G}.denied_paths", ["a"]), own=True),

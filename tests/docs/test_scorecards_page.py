@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from flow.adapters.attribution.shell_syntax import parse
+from flow.adapters.attribution.shell_syntax import parse_shell
 from flow.adapters.contracts import schemas
 from flow.adapters.rubrics.scorecard_rubrics import READY_MADE
 from flow.core.attribution.destructive import destroys
@@ -53,9 +53,9 @@ def test_what_the_page_calls_destructive_is_found() -> None:
     assert len(named) >= 6
     for command in named:
         shown = f"psql -c '{command} x'" if command.isupper() else f"{command} x"
-        assert destroys(shown, parse), command
-    assert not destroys('echo "rm -rf x"', parse)
-    assert destroys("bash -c 'rm -rf x'", parse)
+        assert destroys(shown, parse_shell), command
+    assert not destroys('echo "rm -rf x"', parse_shell)
+    assert destroys("bash -c 'rm -rf x'", parse_shell)
 
 
 def test_the_limit_is_the_one_that_is_told() -> None:

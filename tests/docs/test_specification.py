@@ -19,7 +19,7 @@ from flow.core.decision.decide import Opinion, Silence, decide
 from flow.core.decision.verdict import CriterionResult, Verdict
 from flow.core.goal.lifecycle import TABLE
 from flow.core.setting_keys import KEYS
-from flow.core.settings import config_rows, merge
+from flow.core.settings import config_rows, merge_layers
 from flow.core.stop.policy import CONTINUE
 from flow.helpers.table import HELPERS
 from tests.support import ROOT
@@ -128,7 +128,7 @@ def test_its_exit_codes_are_the_codes() -> None:
 
 def test_its_settings_are_the_settings() -> None:
     told = [row for row in rows(section("8")) if row[0] != "key"]
-    plain = {row.key: row.value for row in config_rows(merge([]))}
+    plain = {row.key: row.value for row in config_rows(merge_layers([]))}
     assert [row[0] for row in told] == [f"`{name}`" for name in KEYS]
     for name, default, rule in told:
         key, value = name.strip("`"), plain[name.strip("`")]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from flow.adapters.transcripts import reader
-from flow.core.transcript.model import Transcript, ended
+from flow.core.transcript.model import Transcript, has_ended
 from flow.errors import InputError
 from tests.e2e.agent import Agent, bash, says, uses
 from tests.e2e.session import Session
@@ -113,7 +113,7 @@ def test_runs_of_skills_commands_and_agents_are_found(repo: GitRepo, home: Path)
     assert newest(None).execution == apart.execution
     assert ("text", "worked apart") in shown(apart)
     for found in (ship, tidy, apart):
-        assert ended(found)
+        assert has_ended(found)
         assert found.warnings == ()
         assert found.started_at is not None
         again = reader.read(found.path, found.skill)

@@ -17,7 +17,7 @@ from tests.entry.test_amend import STRONGER, TEXT, WEAKER
 
 if TYPE_CHECKING:
     from flow.adapters.chain.run_record import RunRecord
-    from flow.app.transitions.amend import Plan
+    from flow.app.transitions.amend import AmendmentPlan
     from tests.support import GitRepo
 
 
@@ -36,11 +36,11 @@ def amending(repo: GitRepo) -> Amending:
     return Amending(str(repo.path))
 
 
-def plan(repo: GitRepo, text: str) -> Plan:
+def plan(repo: GitRepo, text: str) -> AmendmentPlan:
     return amending(repo).plan_amend("greet", text, "new.yaml")
 
 
-def do(repo: GitRepo, made: Plan) -> None:
+def do(repo: GitRepo, made: AmendmentPlan) -> None:
     amending(repo).do_amend(made, who=None, asked="a test", reason=None)
 
 
@@ -186,10 +186,10 @@ def test_protecting_without_a_record_of_the_start_leaves_it_unrecorded(work) -> 
 
 
 def test_a_baseline_of_no_git_can_be_relocked(work) -> None:
-    from flow.adapters.baseline.pinned import relock
+    from flow.adapters.baseline.pinned import replace_protected
 
     none = Baseline(None, {}, {}, {}, {}, {})
-    made = relock(here(work).repo, none, ["tests/**"], [], denied=())
+    made = replace_protected(here(work).repo, none, ["tests/**"], [], denied=())
     assert (made.protected, made.protected_patterns) == ({}, ("tests/**",))
 
 

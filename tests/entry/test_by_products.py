@@ -83,9 +83,9 @@ def test_what_an_older_record_took_for_a_by_product_counts_now(work: GitRepo) ->
     """Runs that were begun before may have one on record."""
     from flow.core.boundary import rules as b
 
-    entry = b.Entry("100644", "1" * 40)
+    entry = b.ContentState("100644", "1" * 40)
     for path in ("conftest.py", ".claude/settings.flow.json"):
-        change = b.Change(path, None, None, None, entry)
+        change = b.PathChange(path, None, None, None, entry)
         assert not b.is_by_product(change, {path: b.entry_digest(entry)})
 
 

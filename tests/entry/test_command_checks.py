@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from flow.adapters.attribution.command_checks import pipes_of
-from flow.adapters.attribution.shell_syntax import parse
+from flow.adapters.attribution.shell_syntax import parse_shell
 from flow.core.attribution.attribute import read_command
 from flow.core.attribution.pipes import cannot_pass
 from tests.adapters.attribution.masking_commands import HONEST
@@ -154,7 +154,7 @@ def test_a_pipe_that_cannot_pass_is_said_with_the_form_that_works(
     ).returncode for text in (command, form))  # fmt: skip
     assert before != 0
     assert after == 0, form
-    reading = read_command(form, parse)
+    reading = read_command(form, parse_shell)
     assert (reading.masked, reading.guarded) == ("", "")
     assert not any(map(cannot_pass, pipes_of(form)))
     # the form is no way to pass where the program does not fail, or says something else
@@ -209,7 +209,7 @@ def test_nothing_is_said_of_what_may_pass(text: str) -> None:
 
 @pytest.mark.parametrize("text", [*HONEST, *(row[0] for row in HONEST_RUNS)])
 def test_no_honest_command_is_guarded(text: str) -> None:
-    reading = read_command(text.replace("@", "\n"), parse)
+    reading = read_command(text.replace("@", "\n"), parse_shell)
     assert (reading.guarded, reading.lists) == ("", "")
 
 

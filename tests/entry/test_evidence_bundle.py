@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from flow.app.exchange.bundle import Report
+from flow.app.exchange.bundle import BundleReport
 from flow.core.chain.entries import canonical, following
 from flow.errors import ContractError, InputError
 from flow.wiring.exporting import check_bundle
@@ -34,11 +34,11 @@ class Set:
         self.key = folder / "key"
         self.allowed = folder / "allowed"
 
-    def check(self) -> Report:
+    def check(self) -> BundleReport:
         """By the list of allowed signers."""
         return check_bundle(str(self.file), str(self.allowed), ())
 
-    def unsigned(self) -> Report:
+    def unsigned(self) -> BundleReport:
         """Without signatures, and so by what is in it alone."""
         return check_bundle(str(bundles.unsigned(self.file)), None, ())
 
@@ -664,12 +664,12 @@ def test_any_byte_of_what_is_signed_is_found_when_it_is_another(signed: Set) -> 
     from flow.adapters.exchange import dsse
 
     whole = signed.file.read_bytes()
-    sound = [(one.payload_type, one.payload) for one in dsse.read(whole, "b")]
+    sound = [(one.payload_type, one.payload) for one in dsse.read_bundle(whole, "b")]
     tried = 0
     for place in range(7, len(whole), len(whole) // 25):
         data = whole[:place] + bytes((whole[place] ^ 1,)) + whole[place + 1 :]
         try:
-            found = [(one.payload_type, one.payload) for one in dsse.read(data, "b")]
+            found = [(one.payload_type, one.payload) for one in dsse.read_bundle(data, "b")]
         except ContractError:
             continue
         if found == sound:

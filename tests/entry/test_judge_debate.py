@@ -17,12 +17,12 @@ import pytest
 
 import flow
 from flow import NoUsableAnswer, adebate, debate
-from flow.adapters.judges.asking import Judge
+from flow.adapters.judges.asking import BackendJudge
 from flow.adapters.judges.budget import Budget
 from flow.app.judging.debate_plan import DebatePlan
-from flow.app.judging.port import Answer, NoAnswer, Question, Usage
+from flow.app.judging.port import JudgeAnswer, NoAnswer, Question, Usage
 from flow.core.judging.debate.result import document
-from flow.core.untrusted.fences import Part
+from flow.core.untrusted.fences import FencedPart
 from flow.errors import InputError, RefusedError
 from flow.wiring import debates
 from tests.adapters.judges.scene import KEY, NO_PROXIES, Sleeper
@@ -228,15 +228,15 @@ class Same:
     def __init__(self, **turns: Any) -> None:
         self.turns = {key.replace("_", " "): value for key, value in turns.items()}
 
-    def __call__(self, question: Question, *, seconds: float) -> Answer | NoAnswer:
+    def __call__(self, question: Question, *, seconds: float) -> JudgeAnswer | NoAnswer:
         assert seconds == 60
-        return Answer(plan(question.system + question.prompt, self.turns), Usage("same"))
+        return JudgeAnswer(plan(question.system + question.prompt, self.turns), Usage("same"))
 
 
 def debated(text: str = SOLUTION, **more: Any) -> DebatePlan:
     from flow.core.judging.debate import criteria as debate_criteria
 
-    part = Part("solution", text, "src/area.py")
+    part = FencedPart("solution", text, "src/area.py")
     return DebatePlan("areas", (part,), "area-src", debate_criteria.parse(WORD), **more)
 
 
@@ -312,19 +312,21 @@ class Paid:
         self.dollars, self.turns = dollars, turns
         self.asked: list[str] = []
 
-    def ask(self, call: Any) -> Answer | NoAnswer:
+    def ask(self, call: Any) -> JudgeAnswer | NoAnswer:
         found = re.search(r"You are Judge (\d+)", call.question.system + call.question.prompt)
         assert found
         self.asked.append(found[1])
         usage = Usage("paid", cost_usd=self.dollars)
         if found[1] not in self.turns.get("only", found[1]):
             return NoAnswer("refused", "not this one", usage)
-        return Answer(plan(call.question.system + call.question.prompt, self.turns), usage)
+        return JudgeAnswer(plan(call.question.system + call.question.prompt, self.turns), usage)
 
     def panel(self, most: float | None) -> list[Any]:
         """Two seats of a new run, with one budget."""
         budget, clock = Budget(most), Sleeper().clock
-        return [Judge(self, work=None, budget=budget, clock=clock, environ={}) for _ in range(2)]
+        return [
+            BackendJudge(self, work=None, budget=budget, clock=clock, environ={}) for _ in range(2)
+        ]
 
 
 ALL = {"assess": says(4, 4)}

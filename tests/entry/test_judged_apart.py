@@ -13,7 +13,7 @@ import pytest
 from flow.app.judging import delegated
 from flow.app.judging import delegated_debate as by_debate
 from flow.app.judging import delegated_scorecard as by_scorecard
-from flow.app.judging.port import Answer, NoAnswer, Question, Usage
+from flow.app.judging.port import JudgeAnswer, NoAnswer, Question, Usage
 from flow.app.judging.scoring import ScoredCard
 from flow.core.judging.goal.delegated import DebateOrder, Heard, ScorecardOrder
 from flow.core.judging.scorecard.model import DIMENSIONS, GRADES
@@ -41,7 +41,9 @@ def graded(grade: str, least: str = "B-", doubted: tuple[str, ...] = ()) -> Hear
         "dimensions": {name: {"weight": weight} for name, weight in WEIGHTS.items()},
     }
     card = ScoredCard(document, ".flow/scores/x.json", ("odd",))
-    return by_scorecard._graded(CRITERION, ScorecardOrder("notes", least), card, doubted, "fake")
+    return by_scorecard._graded_card(
+        CRITERION, ScorecardOrder("notes", least), card, doubted, "fake"
+    )
 
 
 @pytest.mark.parametrize("least", NAMES)
@@ -97,7 +99,7 @@ def test_an_execution_from_before_the_goal(began: str | None, file: str | None, 
     goal = SimpleNamespace(created_at=CREATED)
     case: Any = SimpleNamespace(facts=SimpleNamespace(loaded=SimpleNamespace(goal=goal)))
     transcript: Any = SimpleNamespace(started_at=began)
-    found = by_scorecard._older(case, ScorecardOrder(None, file=file), transcript)
+    found = by_scorecard._why_older(case, ScorecardOrder(None, file=file), transcript)
     assert (why in found) if why else found == ""
 
 
@@ -248,10 +250,10 @@ class Judge:
         self.prompts: list[str] = []
         self.seconds: set[float] = set()
 
-    def __call__(self, question: Question, *, seconds: float) -> Answer:
+    def __call__(self, question: Question, *, seconds: float) -> JudgeAnswer:
         self.prompts.append(question.prompt)
         self.seconds.add(seconds)
-        return Answer(self.says, Usage(self.name, cost_usd=0.5))
+        return JudgeAnswer(self.says, Usage(self.name, cost_usd=0.5))
 
 
 class Told:
@@ -293,7 +295,7 @@ def hear(
     told = Told()
     parts = Parts(str(place.path), os.environ)
     seconds = more.pop("seconds", 9.0)
-    found = delegated.hear(
+    found = delegated.hear_delegated(
         Delegation(parts),
         panel,
         told,

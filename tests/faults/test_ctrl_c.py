@@ -74,8 +74,8 @@ ENDED = "the hook was ended before it was done"
     ("code", "ended"),
     [
         (importing("flow.hook"), True),
-        (at(BEFORE, "flow.hook._failed") + WORK, True),
-        (at(BEFORE, "flow.hook._print"), False),
+        (at(BEFORE, "flow.hook._failed_answer") + WORK, True),
+        (at(BEFORE, "flow.hook._print_answer"), False),
         (NOW + ENDING, False),
     ],
 )
@@ -87,7 +87,7 @@ def test_the_stop_hook_answers_whenever_ctrl_c_comes(scene, code, ended):
     assert (ENDED in done.json["reason"]) is ended
 
 
-@pytest.mark.parametrize("code", [NOW + WORK, at(BEFORE, "flow.hook._print"), NOW + ENDING])
+@pytest.mark.parametrize("code", [NOW + WORK, at(BEFORE, "flow.hook._print_answer"), NOW + ENDING])
 def test_so_does_the_judges_hook(scene, code):
     scene.write("judge-config.json", '{"autoJudge": true}')
     event = {"session_id": "s", "cwd": scene.repo, "hook_event_name": "Stop"}

@@ -235,7 +235,7 @@ def test_an_interrupt_while_a_cache_is_written_leaves_nothing_and_counts(
     if cache == "worktree":
         write = partial(worktree_cache._publish, str(folder / "worktree-a"), b"data")
     else:
-        write = partial(contracts_cache.store, str(folder), b"data", {"a": 1}, [])
+        write = partial(contracts_cache.store_checked, str(folder), b"data", {"a": 1}, [])
     with pytest.raises(KeyboardInterrupt):
         write()
     assert len(list(folder.iterdir())) == (not before)

@@ -90,7 +90,7 @@ def _own_json(data: bytes) -> None:
         return
     if isinstance(value, dict):
         reader.baseline_from_document(value)
-        assert not proposals.intact(value) or value["to"] in ("achieved", "failed", "cancelled")
+        assert not proposals.is_intact(value) or value["to"] in ("achieved", "failed", "cancelled")
         text.history({"goal_id": "x", "events": [value]})
 
 
@@ -117,7 +117,9 @@ def _settings(data: bytes) -> None:
     from flow.adapters.contracts import formats
     from flow.core import settings
 
-    loaded = settings.merge([settings.Layer(FILE, formats.parse_json(data, file=FILE), False)])
+    loaded = settings.merge_layers(
+        [settings.Layer(FILE, formats.parse_json(data, file=FILE), False)]
+    )
     assert not loaded.settings.execute_verification_commands
     settings.config_rows(loaded)
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from flow.app.judging.port import Question
-from flow.core.untrusted.fences import Part, fence
+from flow.core.untrusted.fences import FencedPart, fence
 from tests.app.fakes import World, criterion, goal_document
 from tests.app.judge_fakes import Court, FakeJudge, reply, row
 from tests.entry.scene import flow, meet, run_dir, start
@@ -303,7 +303,7 @@ def test_a_weaker_fence_would_have_been_broken(attempt: str) -> None:
 
 @pytest.mark.parametrize("attempt", [name for name in ATTEMPTS if name != "in the middle of much"])
 def test_each_attempt_is_reported(attempt: str) -> None:
-    made = fence(Part("evidence AC2.1: file", ATTEMPTS[attempt], "docs/evil.md"), "ab" * 16)
+    made = fence(FencedPart("evidence AC2.1: file", ATTEMPTS[attempt], "docs/evil.md"), "ab" * 16)
     assert made.reports
     assert all(
         report.startswith("evidence AC2.1: file (docs/evil.md): ") for report in made.reports

@@ -17,19 +17,19 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from flow.adapters.judges.reply import Unusable, read_reply
+from flow.adapters.judges.reply import UnusableText, read_reply
 from flow.app.judging.rubric_criteria import _applied
 from flow.core.decision.decide import Opinion, Silence, decide
 from flow.core.judging.common.quotes import QuotableTexts
 from flow.core.judging.goal import ballots
 from flow.core.judging.goal import reply as goal_reply
-from flow.core.judging.goal.bundle import Bundle, Item, Sought
+from flow.core.judging.goal.bundle import Bundle, ContextItem, Sought
 from flow.core.judging.goal.prompt import make
 from flow.core.judging.rubric import reply as rubric_reply
 from flow.core.judging.rubric.model import Rubric, RubricCriterion, result
 from flow.core.judging.scorecard import reply as scorecard_reply
 from flow.core.judging.scorecard.model import NAMES
-from flow.core.untrusted.fences import Part
+from flow.core.untrusted.fences import FencedPart
 from tests.support.effort import examples
 
 # --- what the judge is given ---------------------------------------------------------------------
@@ -65,13 +65,18 @@ TOO_SHORT = ["", " ", "alp", "e", "…", '"', "o p"]
 
 def _prompt() -> Any:
     items = (
-        *(Item(id, "file", Part("", text, "docs/alpha.md")) for id, text in OWN.items()),
         *(
-            Item(id, "a sidecar", Part("", "recorded by somebody else", "theirs"), counts=False)
+            ContextItem(id, "file", FencedPart("", text, "docs/alpha.md"))
+            for id, text in OWN.items()
+        ),
+        *(
+            ContextItem(
+                id, "a sidecar", FencedPart("", "recorded by somebody else", "theirs"), counts=False
+            )
             for id in OWN
         ),
     )
-    contract = (Part("outcome", "the outcome itself"),)
+    contract = (FencedPart("outcome", "the outcome itself"),)
     return make(Bundle("g", 1, SOUGHT, contract, "report", items, (), None, 5), "ab" * 16)
 
 
@@ -255,7 +260,7 @@ def opinion(plans: list[ReplyPlan]) -> Opinion | Silence:
     usable = []
     for plan in plans:
         value = read_reply(written(plan), goal_reply.schema(SOUGHT))
-        if isinstance(value, Unusable):
+        if isinstance(value, UnusableText):
             continue
         found = goal_reply.read(value, "j", SOUGHT, PROMPT)
         if isinstance(found, goal_reply.Ballot):
@@ -350,9 +355,9 @@ def test_a_rubric_passes_exactly_what_is_earned(marks: list[tuple[str, tuple[Quo
     value = read_reply(raw.encode(), {"type": "object"})
     scores = [number(score) for score, _ in marks]
     found: Any = value
-    if not isinstance(value, Unusable):
+    if not isinstance(value, UnusableText):
         found = rubric_reply.read_reply(RUBRIC, value, QuotableTexts([OWN["AC1"]]))
-    if not isinstance(found, rubric_reply.Ballot):
+    if not isinstance(found, rubric_reply.RubricBallot):
         assert None in scores
         return
     assert None not in scores
@@ -389,10 +394,10 @@ def test_a_card_takes_scores_in_tenths_only_as_they_are_written(text: str) -> No
     quotes = scorecard_reply.Quotes(OWN["AC1"])
     found = (
         value
-        if isinstance(value, Unusable)
+        if isinstance(value, UnusableText)
         else scorecard_reply.read_reply(value, quotes.occurs, compared=False)
     )
-    assert isinstance(found, scorecard_reply.Ballot) is (text in ("1", "1.0", "2"))
+    assert isinstance(found, scorecard_reply.CardBallot) is (text in ("1", "1.0", "2"))
 
 
 @pytest.mark.parametrize(
@@ -407,5 +412,5 @@ def test_a_dimension_whose_quotes_are_mostly_invented_is_a_fault(
     found = scorecard_reply.read_reply(
         value, scorecard_reply.Quotes(OWN["AC1"]).occurs, compared=True
     )
-    assert isinstance(found, scorecard_reply.Ballot)
+    assert isinstance(found, scorecard_reply.CardBallot)
     assert {bool(one.fault) for one in found.marks.values()} == {fault}

@@ -121,7 +121,7 @@ def _proposal(scene: Scene, data: bytes) -> None:
 
     scene.write_top(f"{RUN_DIR}/proposal.json", data)
     found = reader.FileRecords(RunRecord(scene.top)).proposal(RUN)
-    if found is not None and proposals.intact(found):  # all that decides is as it was made
+    if found is not None and proposals.is_intact(found):  # all that decides is as it was made
         made = json.loads(_valid(scene, "proposal"))
         assert (found["to"], found["proposal_id"]) == (made["to"], made["proposal_id"])
         assert (found["contract"], found["tree"]) == (made["contract"], made["tree"])
@@ -216,7 +216,7 @@ def _goal_cache(scene: Scene, data: bytes) -> None:
     path = f"{scene.parent}/{_files(scene)['goal cache']}"
     scene.write(_files(scene)["goal cache"], data)
     text = scene.read(GOAL_FILE)
-    found = contracts_cache.load(os.path.dirname(path), text)
+    found = contracts_cache.load_checked(os.path.dirname(path), text)
     if found is not None:  # a cache of the user's own; what it gives is at least a valid goal
         formats.check("goal", found[0], file="x")
 

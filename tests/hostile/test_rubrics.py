@@ -16,10 +16,10 @@ from flow.core.judging.common.quotes import LEAST_QUOTE, QuotableTexts, normaliz
 from flow.core.judging.rubric.calibration import Label, believed, calibrate
 from flow.core.judging.rubric.calibration_cases import cases
 from flow.core.judging.rubric.files import rubric as from_document
-from flow.core.judging.rubric.model import Ballot, Mark, Rubric, RubricCriterion, result
+from flow.core.judging.rubric.model import Rubric, RubricBallot, RubricCriterion, RubricMark, result
 from flow.core.judging.rubric.prompt import rubric_question
 from flow.core.judging.rubric.reply import read_reply
-from flow.core.untrusted.fences import Part
+from flow.core.untrusted.fences import FencedPart
 from flow.errors import FlowError
 
 RUBRIC = Rubric("R", [RubricCriterion("a", "d"), RubricCriterion("b", "d", 2, 0.5)])
@@ -94,8 +94,8 @@ def test_whatever_the_scores_the_result_follows(
     rows: list[tuple[float, float, float | None]], bar: float, ballots: int
 ) -> None:
     criteria = [RubricCriterion(f"c{n}", "d", w, own) for n, (w, _, own) in enumerate(rows)]
-    marks = {f"c{n}": Mark(score, "r") for n, (_, score, _) in enumerate(rows)}
-    found = result(Rubric("R", criteria, bar), [Ballot(marks, "r")] * ballots)
+    marks = {f"c{n}": RubricMark(score, "r") for n, (_, score, _) in enumerate(rows)}
+    found = result(Rubric("R", criteria, bar), [RubricBallot(marks, "r")] * ballots)
     scores = [score for _, score, _ in rows]
     assert min(scores) <= found.score <= max(scores)
     assert found.spread == 0
@@ -110,7 +110,9 @@ def test_whatever_the_scores_the_result_follows(
 @settings(deadline=None)
 @given(st.binary(max_size=300) | TEXT, TEXT)
 def test_no_subject_gets_out_of_its_fence(subject: bytes | str, words: str) -> None:
-    put = rubric_question(RUBRIC, [Part("subject", subject)], NONCE, instructions=words or None)
+    put = rubric_question(
+        RUBRIC, [FencedPart("subject", subject)], NONCE, instructions=words or None
+    )
     begins = [
         line for line in put.prompt.split("\n") if line.startswith(f"<<<flow-data {NONCE} BEG")
     ]

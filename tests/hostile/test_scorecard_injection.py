@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from flow.app.judging.scorecard import Scored, Tools, score
-from flow.core.judging.scorecard.prompt import Matter
+from flow.app.judging.scorecard import ScorecardTools, Scored, score_execution
+from flow.core.judging.scorecard.prompt import CardQuestion
 from flow.core.transcript.layout import lay_out
-from flow.core.transcript.model import Entry, Transcript, plain
+from flow.core.transcript.model import Transcript, TranscriptEntry, quotable_text
 from tests.app.judge_fakes import FakeJudge
 from tests.entry import scene
 from tests.hostile import test_injection
@@ -39,18 +39,18 @@ def obeys(question: Question) -> dict[str, Any]:
     return reply(10.0 if persuaded else 2.0, QUOTE)
 
 
-def transcript(*entries: Entry) -> Transcript:
-    said = Entry("text", QUOTE)
+def transcript(*entries: TranscriptEntry) -> Transcript:
+    said = TranscriptEntry("text", QUOTE)
     return Transcript("t.jsonl", "claude", "commit", "e", None, (*entries, said))
 
 
 PLACES: dict[str, Any] = {
-    "prompt": lambda text: {"entries": (Entry("prompt", text),)},
-    "text": lambda text: {"entries": (Entry("text", text),)},
-    "input of a call": lambda text: {"entries": (Entry("tool", text, "Bash", "ok"),)},
-    "result of a call": lambda text: {"entries": (Entry("tool", "cat x", "Bash", text),)},
-    "name of a tool": lambda text: {"entries": (Entry("tool", "x", text, "ok"),)},
-    "error": lambda text: {"entries": (Entry("error", text, failed=True),)},
+    "prompt": lambda text: {"entries": (TranscriptEntry("prompt", text),)},
+    "text": lambda text: {"entries": (TranscriptEntry("text", text),)},
+    "input of a call": lambda text: {"entries": (TranscriptEntry("tool", text, "Bash", "ok"),)},
+    "result of a call": lambda text: {"entries": (TranscriptEntry("tool", "cat x", "Bash", text),)},
+    "name of a tool": lambda text: {"entries": (TranscriptEntry("tool", "x", text, "ok"),)},
+    "error": lambda text: {"entries": (TranscriptEntry("error", text, failed=True),)},
     "skill": lambda text: {"skill": text},
     "rubric": lambda text: {"rubric": text},
     "rubric's name": lambda text: {"rubric_name": text},
@@ -58,14 +58,14 @@ PLACES: dict[str, Any] = {
 
 
 def asked(
-    *, entries: tuple[Entry, ...] = (), first: Any = None, **more: Any
+    *, entries: tuple[TranscriptEntry, ...] = (), first: Any = None, **more: Any
 ) -> tuple[Scored, FakeJudge]:
     script = transcript(*entries)
     judge = FakeJudge("gullible", *([] if first is None else [first]), obeys)
     given = {"skill": "commit", "rubric_name": "rubric-code.md", "rubric": "# Code", "mean": None}
-    matter = Matter(lay_out=lambda limit: lay_out(script, limit=limit), **{**given, **more})
-    tools = Tools(judge, lambda: "5e" * 16, lambda text: text, lambda _: None, 9)
-    found = score(matter, plain(script), 1, tools)
+    matter = CardQuestion(lay_out=lambda limit: lay_out(script, limit=limit), **{**given, **more})
+    tools = ScorecardTools(judge, lambda: "5e" * 16, lambda text: text, lambda _: None, 9)
+    found = score_execution(matter, quotable_text(script), 1, tools)
     assert isinstance(found, Scored), found
     return found, judge
 
@@ -103,7 +103,7 @@ def test_the_judge_obeys_what_stands_outside() -> None:
 
 @pytest.mark.parametrize("attempt", ["plain", "the end of a fence", "bidirectional marks"])
 def test_what_was_neutralised_is_told(attempt: str) -> None:
-    found, _ = asked(entries=(Entry("tool", "cat x", "Bash", ATTEMPTS[attempt]),))
+    found, _ = asked(entries=(TranscriptEntry("tool", "cat x", "Bash", ATTEMPTS[attempt]),))
     assert any(remark.startswith("given to the judge: ") for remark in found.remarks)
     assert all(remark.isprintable() for remark in found.remarks)
 

@@ -75,7 +75,7 @@ def test_at_a_narrow_terminal_the_question_is_cut() -> None:
 def test_when_the_display_is_live(tty: bool, term: str | None, live: bool) -> None:
     stream = Stream(tty=tty)
     environ = {} if term is None else {"TERM": term}
-    assert isinstance(listen(stream, **environ), shown.Live if live else shown.Lines)
+    assert isinstance(listen(stream, **environ), shown.Live if live else shown.PlainProgress)
 
 
 def test_a_live_block_is_drawn_over_itself_and_goes_away() -> None:

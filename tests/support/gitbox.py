@@ -17,7 +17,7 @@ from flow.core.boundary.rules import (
     BoundaryReport,
     OwnFiles,
     Snapshot,
-    judge,
+    boundary_report,
     subject_tree,
 )
 from flow.core.evidence import protected_files
@@ -137,7 +137,7 @@ class GitBox:
         return found
 
     def pin(self, ref: str | None = None) -> Baseline:
-        self.baseline = pinned.pin(
+        self.baseline = pinned.pin_baseline(
             self.repo,
             base=ref,
             denied=self.denied,
@@ -167,7 +167,7 @@ class GitBox:
 
     def report(self, now: Snapshot | None = None) -> BoundaryReport:
         assert self.baseline is not None
-        return judge(
+        return boundary_report(
             now or self.snapshot(),
             self.baseline,
             allowed=self.allowed,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from flow.app.judging.port import Answer, NoAnswer, Question, Usage
+from flow.app.judging.port import JudgeAnswer, NoAnswer, Question, Usage
 
 
 def reply(scores: Mapping[str, Any], *quotes: str, **more: Any) -> dict[str, Any]:
@@ -37,7 +37,7 @@ class Scripted:
         self.questions: list[Question] = []
         self.seconds: list[float] = []
 
-    def __call__(self, question: Question, *, seconds: float) -> Answer | NoAnswer:
+    def __call__(self, question: Question, *, seconds: float) -> JudgeAnswer | NoAnswer:
         found = self.answers[min(len(self.questions), len(self.answers) - 1)]
         self.questions.append(question)
         self.seconds.append(seconds)
@@ -46,4 +46,4 @@ class Scripted:
             return found
         if isinstance(found, str):
             return NoAnswer("timeout", found, usage)
-        return Answer(found, usage)
+        return JudgeAnswer(found, usage)

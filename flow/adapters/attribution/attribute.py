@@ -10,14 +10,14 @@ from __future__ import annotations
 import os
 
 from flow.adapters.attribution import declared_reports
-from flow.adapters.attribution.declared_reports import stamp
+from flow.adapters.attribution.declared_reports import file_stamp
 from flow.adapters.fs import files
 from flow.core.attribution.reading import (
     LONGEST_WHY,
     RULE_FILE,
     WINDOW,
     Attribution,
-    Reading,
+    CommandReading,
 )
 from flow.core.text.display import visible
 from flow.errors import ContractError, FlowError
@@ -47,10 +47,10 @@ class Attributor:
         self._path = path
         self._top = os.path.realpath(top)
         self._cache_dir = cache_dir
-        self._readings: dict[str, Reading] = {}
+        self._readings: dict[str, CommandReading] = {}
         self._rules: tuple[Rule, ...] | None = None
 
-    def reading(self, command: str) -> Reading:
+    def reading(self, command: str) -> CommandReading:
         """What the command's text says of it."""
         if command not in self._readings:
             self._readings[command] = self._remembered(command)
@@ -74,16 +74,20 @@ class Attributor:
         for rule in self.rules():
             if applies(rule, reading.commands):
                 named += rule.report
-        found: dict[str, Stamp | None] = {}
+        stamps: dict[str, Stamp | None] = {}
         for name in named:
             rel = os.path.normpath(os.path.join(check.cwd, name))
             if not os.path.isabs(rel) and not rel.startswith(".."):
-                found[rel] = stamp(os.path.join(self._top, rel))
-        return found
+                stamps[rel] = file_stamp(os.path.join(self._top, rel))
+        return stamps
 
     def declared(self, check: Check) -> dict[str, Stamp]:
         """The reports that the criterion names, as they are now."""
-        return declared_reports.listed(self._top, check.cwd, check.report) if check.report else {}
+        return (
+            declared_reports.stamps_below(self._top, check.cwd, check.report)
+            if check.report
+            else {}
+        )
 
     def attribution(
         self,
@@ -113,16 +117,16 @@ class Attributor:
             vacuous,
         )
 
-        whole = _whole(data, result)
+        whole = _is_whole_output(data, result)
         reports = list(self._reports(before))
         if check.report:
-            named, why = declared_reports.read(self._top, declared, self.declared(check))
+            named, why = declared_reports.written_reports(self._top, declared, self.declared(check))
             if not any(summary.failed for _, summary in named):
                 held_back = not_reported(check.report, named, why)
                 if held_back is not None:
                     return held_back
             reports = [*dict((*reports, *named)).items()]
-        printed = _report(data) if whole else None
+        printed = _output_report(data) if whole else None
         if printed is not None:
             reports.append(("output", printed))
         lines = lines_of(data)
@@ -142,7 +146,7 @@ class Attributor:
         reading = self.reading(check.command)
         data = self._output_end(result)
         reports = list(self._reports(before))
-        printed = _report(data) if _whole(data, result) else None
+        printed = _output_report(data) if _is_whole_output(data, result) else None
         if printed is not None:
             reports.append(("output", printed))
         why = shows_nothing(reading, lines_of(data), result.exit_code, reports)
@@ -164,29 +168,29 @@ class Attributor:
         """The reports that the run has written; what was there already says nothing about it."""
         from flow.adapters.attribution.report_files import LIMIT
 
-        found = []
+        summaries = []
         for rel, known in before.items():
-            if stamp(os.path.join(self._top, rel)) == known:
+            if file_stamp(os.path.join(self._top, rel)) == known:
                 continue
             try:
                 data = files.read_optional(self._top, rel, limit=LIMIT)
             except FlowError:  # a link, a folder, too large: no report
                 continue
-            summary = _report(data) if data is not None else None
+            summary = _output_report(data) if data is not None else None
             if summary is not None:
-                found.append((rel, summary))
-        return found
+                summaries.append((rel, summary))
+        return summaries
 
-    def _remembered(self, command: str) -> Reading:
+    def _remembered(self, command: str) -> CommandReading:
         key = f"command {REVISION}\n{command}".encode("utf-8", "surrogatepass")
 
         def read() -> dict[str, Any]:
-            from flow.adapters.attribution.shell_syntax import parse
+            from flow.adapters.attribution.shell_syntax import parse_shell
             from flow.core.attribution.attribute import read_command
 
-            return read_command(command, parse).to_document()
+            return read_command(command, parse_shell).to_document()
 
-        return Reading.from_document(self._cached(key, "command", read))
+        return CommandReading.from_document(self._cached(key, "command", read))
 
     def _parsed(self, data: bytes) -> tuple[Rule, ...]:
         from flow.core.attribution.rules import read_rules
@@ -207,11 +211,11 @@ class Attributor:
 
         if self._cache_dir is None:
             return read()
-        entry = contracts_cache.load(self._cache_dir, key, kind)
+        entry = contracts_cache.load_checked(self._cache_dir, key, kind)
         if entry is not None:
             return entry[0]
         document = read()
-        contracts_cache.store(self._cache_dir, key, document, [], kind)
+        contracts_cache.store_checked(self._cache_dir, key, document, [], kind)
         return document
 
 
@@ -240,12 +244,12 @@ def attributed(
 
         def end(check: Check, result: CheckResult) -> None:
             stamps, declared = before.pop(check.criterion_id)
-            found = attributor.attribution(check, result, stamps, declared)
-            if found is not None:
+            attribution = attributor.attribution(check, result, stamps, declared)
+            if attribution is not None:
                 result = result._replace(
                     outcome="inconclusive",
-                    reason=found.reason,
-                    attribution=found.to_document(),
+                    reason=attribution.reason,
+                    attribution=attribution.to_document(),
                 )
             elif on_base and result.outcome == "failed":
                 why = attributor.shows_nothing(check, result, stamps)
@@ -259,12 +263,12 @@ def attributed(
     return run
 
 
-def _whole(data: bytes, result: CheckResult) -> bool:
+def _is_whole_output(data: bytes, result: CheckResult) -> bool:
     """Whether ``data``, the end of an output, is all of it."""
     return len(data) < WINDOW and (result.output_end is not None or not result.truncated_bytes)
 
 
-def _report(data: bytes) -> Summary | None:
+def _output_report(data: bytes) -> Summary | None:
     if data[:200].lstrip(b"\xef\xbb\xbf \t\r\n")[:1] not in (b"<", b"{"):
         return None
     from flow.adapters.attribution.report_files import read_report

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from flow.adapters.contracts.text import dotted
+from flow.adapters.contracts.text import dotted_path
 from flow.adapters.process.tool import find_program, run_tool
 from flow.core.masked_exit.runner_names import report_of, runner_of
 from flow.core.text.display import visible
@@ -35,7 +35,7 @@ def syntax_faults(goal: Goal, file: str, environ: Mapping[str, str], top: str) -
     from flow.adapters.verification.supervisor import cannot_be_malformed
 
     bash = find_program("bash", environ.get("PATH"), outside=top) or FALLBACK_BASH
-    found = []
+    faults = []
     for place, criterion in enumerate(goal.criteria):
         for key in COMMANDS:
             command = criterion.document.get(key)
@@ -46,33 +46,37 @@ def syntax_faults(goal: Goal, file: str, environ: Mapping[str, str], top: str) -
             if ran.status != 0 and not ran.stderr.startswith(b"flow:"):
                 lines = ran.stderr.decode("utf-8", "replace").splitlines() or ["it is malformed"]
                 said = visible(lines[0].removeprefix(f"{bash}: "))[:LONGEST]
-                found.append(
+                faults.append(
                     Fault(
                         f"{criterion.id}: bash -n refuses it: {said}",
                         file=file,
-                        key=dotted(("objective", "acceptance_criteria", place, key)),
+                        key=dotted_path(("objective", "acceptance_criteria", place, key)),
                         value=command,
                         remedy="put it right: bash -n -c COMMAND says where",
                     )
                 )
-    return found
+    return faults
 
 
 def command_warnings(goal: Goal, attributor: Attributor) -> list[str]:
     """A warning for each command that can show no failure, no test, or cannot pass."""
-    found = []
+    warnings = []
     for criterion in goal.criteria:
         command = criterion.verification_command or ""
         reading = attributor.reading(command)
         if reading.masked:
-            found.append(f"{criterion.id}: masked: {visible(reading.masked)}, so it can never pass")
-        elif lists := reading.lists or next(filter(None, map(_asks, reading.commands)), ""):
+            warnings.append(
+                f"{criterion.id}: masked: {visible(reading.masked)}, so it can never pass"
+            )
+        elif lists := reading.lists or next(
+            filter(None, map(_run_nothing_option, reading.commands)), ""
+        ):
             said = f"`{visible(lists)}` starts no test, so it can never pass"
-            found.append(f"{criterion.id}: vacuous: {said}")
+            warnings.append(f"{criterion.id}: vacuous: {said}")
         elif reading.guarded:
             said = f"it can end with 0 without `{reading.guarded}`, and passes only where that ran"
-            found.append(f"{criterion.id}: guarded: {said}")
-    return [*found, *pipe_warnings(goal)]
+            warnings.append(f"{criterion.id}: guarded: {said}")
+    return [*warnings, *pipe_warnings(goal)]
 
 
 _ASKS = frozenset(
@@ -84,7 +88,7 @@ _ASKS = frozenset(
 """Options with which runners answer and run no test (their own help texts, 2026-11)."""
 
 
-def _asks(words: Sequence[str]) -> str:
+def _run_nothing_option(words: Sequence[str]) -> str:
     """The runner and the option that keeps it from running tests; empty: none does."""
     option = next((word for word in words if word in _ASKS), "")
     return f"{runner_of(tuple(words))} {option}" if option and report_of(tuple(words)) else ""
@@ -94,25 +98,25 @@ def pipe_warnings(goal: Goal) -> list[str]:
     """A warning for each pipe of a goal's commands that cannot pass, with a form that can."""
     from flow.core.attribution.pipes import cannot_pass
 
-    found = []
+    warnings = []
     for criterion in goal.criteria:
         for pipe in pipes_of(criterion.verification_command or ""):
             why = cannot_pass(pipe)
             if why:
-                found.append(f"{criterion.id}: pipe: {visible(why)[:LONGEST]}")
-    return found
+                warnings.append(f"{criterion.id}: pipe: {visible(why)[:LONGEST]}")
+    return warnings
 
 
 def pipes_of(command: str) -> list[list[PipePart]]:
     """The pipes of a command whose status is asked for as it is; none of a text with faults."""
     if "|" not in command or "pipefail" in command:
         return []
-    from flow.adapters.attribution.shell_syntax import MOST_BYTES, parse, syntax_tree
+    from flow.adapters.attribution.shell_syntax import MOST_BYTES, parse_shell, syntax_tree
 
     data = command.encode("utf-8", "replace")
-    if len(data) > MOST_BYTES or parse(command) is None:
+    if len(data) > MOST_BYTES or parse_shell(command) is None:
         return []
-    return [list(_parts(node)) for node in _pipelines(syntax_tree(data).root_node)]
+    return [list(_pipe_parts(node)) for node in _pipelines(syntax_tree(data).root_node)]
 
 
 _THROUGH = ("program", "list", "redirected_statement", "compound_statement", "subshell")
@@ -124,19 +128,19 @@ def _pipelines(root: Any) -> Iterator[Any]:
     while waiting:
         node = waiting.pop()
         if node.type == "pipeline":
-            if not any(child.type == "negated_command" for child in _bare(node)):
+            if not any(child.type == "negated_command" for child in _bare_commands(node)):
                 yield node
         elif node.type in _THROUGH:
             waiting += reversed(node.children)
 
 
-def _bare(pipeline: Any) -> Iterator[Any]:
+def _bare_commands(pipeline: Any) -> Iterator[Any]:
     for child in pipeline.children:
         yield child.children[0] if child.type == "redirected_statement" else child
 
 
-def _parts(pipeline: Any) -> Iterator[PipePart]:
-    from flow.adapters.attribution.shell_syntax import parse
+def _pipe_parts(pipeline: Any) -> Iterator[PipePart]:
+    from flow.adapters.attribution.shell_syntax import parse_shell
     from flow.core.attribution.pipes import PipePart
 
     children = [child for child in pipeline.children if child.type != "comment"]
@@ -146,11 +150,11 @@ def _parts(pipeline: Any) -> Iterator[PipePart]:
         sign = children[place + 1].type if place + 1 < len(children) else ""
         begin = _own_start(node) - pipeline.start_byte
         text = whole[begin : node.end_byte - pipeline.start_byte].decode("utf-8", "replace")
-        read = parse(text)
+        read = parse_shell(text)
         command = read.parts[0] if read is not None and len(read.parts) == 1 else None
         words = command.words if command is not None and command.kind == "command" else ()
         after = whole[node.end_byte - pipeline.start_byte :].decode("utf-8", "replace").lstrip()
-        yield PipePart(words, text, after, sign == "|&" or _merges(node))
+        yield PipePart(words, text, after, sign == "|&" or _merges_stderr(node))
 
 
 def _own_start(node: Any) -> int:
@@ -162,7 +166,7 @@ def _own_start(node: Any) -> int:
     return int(node.start_byte)
 
 
-def _merges(node: Any) -> bool:
+def _merges_stderr(node: Any) -> bool:
     """Whether it is redirected by ``2>&1``, and not to a file before that."""
     if node.type != "redirected_statement":
         return False

@@ -29,28 +29,28 @@ MOST_BYTES = 64 << 20
 _WILD = frozenset("*?[\\")
 
 
-def stamp(path: str) -> Stamp | None:
+def file_stamp(path: str) -> Stamp | None:
     """What changes when a file is written; None where it is not there."""
     try:
-        found = os.lstat(path)
+        status = os.lstat(path)
     except OSError:
         return None
-    return (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+    return (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
 
 
-def listed(top: str, cwd: str, pattern: str) -> dict[str, Stamp]:
+def stamps_below(top: str, cwd: str, pattern: str) -> dict[str, Stamp]:
     """The files that the pattern names now, below ``top``, each with its stamp."""
-    found: dict[str, Stamp] = {}
+    stamps: dict[str, Stamp] = {}
     for text in dict.fromkeys((posixpath.join(cwd, pattern), pattern)):
         plain = posixpath.normpath(text)
-        for rel in _named(top, plain) if _WILD & set(plain) else (plain,):
-            known = stamp(os.path.join(top, rel))
+        for rel in _covered_files(top, plain) if _WILD & set(plain) else (plain,):
+            known = file_stamp(os.path.join(top, rel))
             if known is not None and not rel.startswith("../"):
-                found[rel] = known
-    return found
+                stamps[rel] = known
+    return stamps
 
 
-def _named(top: str, pattern: str) -> Iterator[str]:
+def _covered_files(top: str, pattern: str) -> Iterator[str]:
     """The files below ``top`` that a pattern covers; links are not followed."""
     from flow.core.boundary.globs import Globs
 
@@ -75,7 +75,7 @@ def _named(top: str, pattern: str) -> Iterator[str]:
             continue
 
 
-def read(
+def written_reports(
     top: str, before: Mapping[str, Stamp], after: Mapping[str, Stamp]
 ) -> tuple[list[tuple[str, Summary]], str]:
     """(Path, content) of each report that was written in between; else why there is none."""
@@ -86,7 +86,7 @@ def read(
         return [], "was there before and is as it was" if after else "is not there"
     if len(new) > MOST_FILES or sum(after[rel][1] for rel in new) > MOST_BYTES:
         return [], f"is more than {MOST_FILES} files or {MOST_BYTES >> 20} MiB"
-    found: list[tuple[str, Summary]] = []
+    summaries: list[tuple[str, Summary]] = []
     why = ""
     for rel in new:
         try:
@@ -96,5 +96,5 @@ def read(
             continue
         summary = read_report(data) if data is not None else None
         if summary is not None:
-            found.append((rel, summary))
-    return found, why or ("" if found else "is no JUnit or CTRF report")
+            summaries.append((rel, summary))
+    return summaries, why or ("" if summaries else "is no JUnit or CTRF report")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from difflib import unified_diff
 
 from flow.adapters.attribution.proof_files import content_now
-from flow.adapters.git.blobs import LINES_LIMIT, blobs
+from flow.adapters.git.blobs import LINES_LIMIT, git_blobs
 from flow.core.boundary.changes import ABSENT, entry_digest
 from flow.core.evidence.proof import ProofFile
 from flow.core.text.display import visible
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from flow.adapters.git.repository import Repo
-    from flow.core.boundary.changes import Change
+    from flow.core.boundary.changes import PathChange
 
 MOST_FILES = 1000
 MOST_LINES = 200_000
 
 
-def text(
-    repo: Repo, changes: Iterable[Change], first: Sequence[str], states: Mapping[str, str]
+def proof_file_diffs(
+    repo: Repo, changes: Iterable[PathChange], first: Sequence[str], states: Mapping[str, str]
 ) -> str:
     """Unified differences, those of ``first`` before the others; cut parts are named.
 
@@ -30,11 +30,11 @@ def text(
     """
     known = {change.path: change for change in changes}
     paths = [*first, *(path for path in known if path not in set(first))]
-    files = [_file(path, known.get(path), states) for path in paths[:MOST_FILES]]
-    old = blobs(repo, {file.before for file in files if file.before != ABSENT})
+    files = [_proof_file(path, known.get(path), states) for path in paths[:MOST_FILES]]
+    old = git_blobs(repo, {file.before for file in files if file.before != ABSENT})
     lines: list[str] = []
     for file in files:
-        lines += _one(repo, file, old)
+        lines += _file_diff(repo, file, old)
         if len(lines) > MOST_LINES:
             lines = [*lines[:MOST_LINES], "(cut here)"]
             break
@@ -43,7 +43,7 @@ def text(
     return "\n".join(lines) + "\n"
 
 
-def _file(path: str, change: Change | None, states: Mapping[str, str]) -> ProofFile:
+def _proof_file(path: str, change: PathChange | None, states: Mapping[str, str]) -> ProofFile:
     before = states[path].partition(" ")[0] if path in states else None
     if before is None:
         before = entry_digest(change.base) if change is not None else ABSENT
@@ -52,7 +52,7 @@ def _file(path: str, change: Change | None, states: Mapping[str, str]) -> ProofF
     return ProofFile(path, kind, before, after)  # type: ignore[arg-type]
 
 
-def _one(repo: Repo, file: ProofFile, old: Mapping[str, bytes]) -> Iterator[str]:
+def _file_diff(repo: Repo, file: ProofFile, old: Mapping[str, bytes]) -> Iterator[str]:
     name = visible(file.path)
     yield f"=== {name} ({file.kind})"
     before = b"" if file.before == ABSENT else old.get(file.before)
@@ -63,7 +63,7 @@ def _one(repo: Repo, file: ProofFile, old: Mapping[str, bytes]) -> Iterator[str]
     if after is None or b"\0" in before[:8000] or b"\0" in after[:8000]:
         yield f"(no text, or larger than {LINES_LIMIT >> 20} MiB)"
         return
-    a, b = _lines(before), _lines(after)
+    a, b = _diff_lines(before), _diff_lines(after)
     if len(a) * len(b) > 25_000_000:
         yield f"({len(a)} lines before, {len(b)} now: too many to compare)"
         return
@@ -71,6 +71,6 @@ def _one(repo: Repo, file: ProofFile, old: Mapping[str, bytes]) -> Iterator[str]
     yield ""
 
 
-def _lines(data: bytes) -> list[str]:
+def _diff_lines(data: bytes) -> list[str]:
     decoded = data.decode("utf-8", "surrogateescape").expandtabs(4)
     return [visible(line) for line in decoded.split("\n")]

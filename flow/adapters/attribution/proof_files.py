@@ -7,10 +7,10 @@ import os
 import stat
 
 from flow.adapters.fs import files
-from flow.adapters.git.blobs import LINES_LIMIT, blobs
+from flow.adapters.git.blobs import LINES_LIMIT, git_blobs
 from flow.adapters.worktree.hashes import hashed
 from flow.core.boundary.by_products import cache_root
-from flow.core.boundary.changes import ABSENT, Entry, entry_digest
+from flow.core.boundary.changes import ABSENT, ContentState, entry_digest
 from flow.core.boundary.globs import compile_glob
 from flow.core.evidence import proof, protected_files
 from flow.core.evidence.proof import LineCount, ProofFile, literal_name
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from flow.adapters.git.repository import Repo
-    from flow.core.boundary.changes import Baseline, Change
+    from flow.core.boundary.changes import Baseline, PathChange
     from flow.core.evidence.proof_words import Watched
     from flow.core.goal.model import Goal
 
@@ -38,7 +38,7 @@ _PRODUCT = 4_000_000
 """Lines by lines: more of them are counted as replaced as a whole."""
 
 
-def named(goal: Goal, top: str, environ: Mapping[str, str]) -> Watched:
+def watched_files(goal: Goal, top: str, environ: Mapping[str, str]) -> Watched:
     """The patterns for a goal's commands, as the checkout is now."""
     from flow.core.boundary.globs import why_not
     from flow.core.evidence.proof_words import watched
@@ -49,9 +49,9 @@ def named(goal: Goal, top: str, environ: Mapping[str, str]) -> Watched:
         for text in (criterion.verification_command, criterion.evidence_command)
         if text
     ]
-    found = watched(commands, _words, _Checkout(top, environ))
-    usable = tuple(pattern for pattern in found.patterns if why_not(pattern) is None)
-    return found._replace(patterns=usable)
+    proof_files = watched(commands, _simple_commands, _Checkout(top, environ))
+    usable = tuple(pattern for pattern in proof_files.patterns if why_not(pattern) is None)
+    return proof_files._replace(patterns=usable)
 
 
 def on_disk(repo: Repo, patterns: Sequence[str]) -> dict[str, str]:
@@ -59,11 +59,11 @@ def on_disk(repo: Repo, patterns: Sequence[str]) -> dict[str, str]:
 
     Also of those that git ignores: the change set has none of them.
     """
-    found: dict[str, str] = {}
+    digests: dict[str, str] = {}
     left = MOST_BYTES
-    algorithm: Any = "sha256" if _sha256(repo) else "sha1"
-    for name in _names(repo.top, patterns):
-        if len(found) >= MOST_FILES:
+    algorithm: Any = "sha256" if _uses_sha256(repo) else "sha1"
+    for name in _expanded_names(repo.top, patterns):
+        if len(digests) >= MOST_FILES:
             break
         path = os.path.join(os.fsencode(repo.top), os.fsencode(name))
         try:
@@ -71,24 +71,24 @@ def on_disk(repo: Repo, patterns: Sequence[str]) -> dict[str, str]:
             if not (stat.S_ISREG(status.st_mode) or stat.S_ISLNK(status.st_mode)):
                 continue
             if status.st_size > min(LARGEST, left):
-                entry = Entry("100644", f"{status.st_size}-bytes-of-{status.st_mtime_ns}")
+                entry = ContentState("100644", f"{status.st_size}-bytes-of-{status.st_mtime_ns}")
             else:
                 left -= status.st_size
                 entry = hashed(path, status, algorithm)
         except OSError as error:
             if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG):
                 continue
-            entry = Entry("100644", f"unreadable-{error.errno}")
-        found[name] = entry_digest(entry)
-    return found
+            entry = ContentState("100644", f"unreadable-{error.errno}")
+        digests[name] = entry_digest(entry)
+    return digests
 
 
 def recorded(
-    repo: Repo, baseline: Baseline, patterns: Sequence[str], changes: Sequence[Change]
+    repo: Repo, baseline: Baseline, patterns: Sequence[str], changes: Sequence[PathChange]
 ) -> Baseline:
     """The baseline of a goal that begins now, with what its commands rest on."""
     states = protected_files.deviating(changes, {}, proof.Patterns(patterns))
-    return proof.pinned(
+    return proof.pin_patterns(
         baseline._replace(proof_states=states),
         patterns,
         on_disk(repo, patterns),
@@ -100,16 +100,16 @@ def recorded(
 def count_lines(repo: Repo, changed: Sequence[ProofFile]) -> dict[str, LineCount]:
     """By path, how the lines of files differ from what they held, where that can be told."""
     wanted = {file.before for file in changed[:MOST_COUNTED] if file.before != ABSENT}
-    old = blobs(repo, wanted)
+    old = git_blobs(repo, wanted)
     old[ABSENT] = b""
-    found = {}
+    counts = {}
     for file in changed[:MOST_COUNTED]:
         before = old.get(file.before)
         after = b"" if file.after == ABSENT else content_now(repo.top, file)
         lines = _compared(file, before, after)
         if lines is not None:
-            found[file.path] = lines
-    return found
+            counts[file.path] = lines
+    return counts
 
 
 def _compared(file: ProofFile, old: bytes | None, new: bytes | None) -> LineCount | None:
@@ -151,8 +151,8 @@ class _Checkout:
         """A program of ``PATH`` that lies in the checkout."""
         from flow.adapters.process.tool import find_program
 
-        found = find_program(name, self._path)
-        return self._below(os.path.abspath(found)) if found is not None else None
+        path = find_program(name, self._path)
+        return self._below(os.path.abspath(path)) if path is not None else None
 
     def script(self, folder: str, name: str) -> str | None:
         """A script of ``package.json``."""
@@ -193,23 +193,23 @@ class _Checkout:
         return scripts if isinstance(scripts, dict) else {}
 
 
-def _words(text: str) -> Iterator[tuple[str | None, ...]]:
+def _simple_commands(text: str) -> Iterator[tuple[str | None, ...]]:
     """The words of every simple command; of a text that is no plain shell, those between blanks."""
-    from flow.adapters.attribution.shell_syntax import parse
+    from flow.adapters.attribution.shell_syntax import parse_shell
     from flow.core.masked_exit.shell import commands
 
-    node = parse(text)
+    node = parse_shell(text)
     if node is None:
         import re
 
         for part in re.split(r"[;&|\n()`]+", text[: 1 << 16]):
             yield tuple(word.strip("\"'") for word in part.split()[:200])
         return
-    for found in commands(node):
-        yield found.words[:200]
+    for command in commands(node):
+        yield command.words[:200]
 
 
-def _names(top: str, patterns: Sequence[str]) -> Iterator[str]:
+def _expanded_names(top: str, patterns: Sequence[str]) -> Iterator[str]:
     """The names that patterns without ``**`` stand for, caches aside."""
     seen = set()
     for pattern in patterns:
@@ -228,31 +228,31 @@ def _names(top: str, patterns: Sequence[str]) -> Iterator[str]:
 
 def _expanded(top: str, pattern: str) -> list[str]:
     """The paths that a pattern without ``**`` fits."""
-    found = [b""]
+    paths = [b""]
     root = os.fsencode(top)
     for part in compile_glob(pattern, anchored=True).parts:
         below = []
-        for folder in found:
+        for folder in paths:
             literal = part is not None and part.tail is None and part.tokens is None
             if part is not None and literal:
                 names = (
                     [part.head] if os.path.lexists(os.path.join(root, folder, part.head)) else []
                 )
             else:
-                names = _listed(os.path.join(root, folder))
+                names = _folder_names(os.path.join(root, folder))
             below += [os.path.join(folder, n) for n in names if part is None or part.matches(n)]
-        found = below[:MOST_FILES]
-    return [os.fsdecode(path) for path in found]
+        paths = below[:MOST_FILES]
+    return [os.fsdecode(path) for path in paths]
 
 
-def _listed(folder: bytes) -> list[bytes]:
+def _folder_names(folder: bytes) -> list[bytes]:
     try:
         return os.listdir(folder)
     except OSError:
         return []
 
 
-def _sha256(repo: Repo) -> bool:
+def _uses_sha256(repo: Repo) -> bool:
     from flow.adapters.git import repository
 
     head = repository.head_commit(repo)
@@ -293,31 +293,31 @@ def _counted(old: list[bytes], new: list[bytes]) -> tuple[int, int]:
 
 def _differing(name: str, old: bytes, new: bytes) -> set[str] | None:
     """The keys of a settings file that differ, two levels deep; None where it cannot be read."""
-    documents = [_read(name, data) for data in (old, new)]
+    documents = [_read_document(name, data) for data in (old, new)]
     before, after = documents
     if before is None or after is None:
         return None
-    flat = [_flat(before), _flat(after)]
+    flat = [_flattened(before), _flattened(after)]
     return {key for key in {*flat[0], *flat[1]} if flat[0].get(key) != flat[1].get(key)}
 
 
-def _read(name: str, data: bytes) -> dict[str, Any] | None:
+def _read_document(name: str, data: bytes) -> dict[str, Any] | None:
     import json
     import tomllib
 
     try:
         text = data.decode("utf-8")
-        found = tomllib.loads(text) if name.endswith(".toml") else json.loads(text)
+        document = tomllib.loads(text) if name.endswith(".toml") else json.loads(text)
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) else None
+    return document if isinstance(document, dict) else None
 
 
-def _flat(document: Mapping[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+def _flattened(document: Mapping[str, Any]) -> dict[str, Any]:
+    flattened: dict[str, Any] = {}
     for key, value in document.items():
         if isinstance(value, dict) and value:
-            found.update((f"{key}.{inner}", held) for inner, held in value.items())
+            flattened.update((f"{key}.{inner}", held) for inner, held in value.items())
         else:
-            found[key] = value
-    return found
+            flattened[key] = value
+    return flattened

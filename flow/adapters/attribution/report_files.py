@@ -20,13 +20,13 @@ def read_report(data: bytes) -> Summary | None:
     if len(data) > LIMIT:
         return None
     if start.startswith(b"<"):
-        return _junit(data)
+        return _junit_summary(data)
     if start.startswith(b"{"):
-        return _ctrf(data)
+        return _ctrf_summary(data)
     return None
 
 
-def _junit(data: bytes) -> Summary | None:
+def _junit_summary(data: bytes) -> Summary | None:
     """Count ``testcase`` elements; nothing is kept, and a document type is refused."""
     from xml.parsers import expat
 
@@ -74,7 +74,7 @@ def _junit(data: bytes) -> Summary | None:
     return Summary("JUnit XML", ran, counts["skipped"], said, counts["failed"])
 
 
-def _ctrf(data: bytes) -> Summary | None:
+def _ctrf_summary(data: bytes) -> Summary | None:
     import json
 
     try:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from flow.core.masked_exit.programs import SHELLS, shell_options
-from flow.core.masked_exit.shell import LAST, Node, base_name
+from flow.core.masked_exit.shell import LAST, ShellNode, base_name
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ class _NotUnderstood(Exception):
     """A construct that is left alone. Never leaves this module."""
 
 
-def parse(text: str) -> Node | None:
+def parse_shell(text: str) -> ShellNode | None:
     """The shape of a shell text; None where it is not understood as a whole."""
     try:
         data = text.encode("utf-8")
@@ -61,18 +61,18 @@ def syntax_tree(data: bytes) -> Any:
     return _parser[0].parse(data)
 
 
-def _statements(children: list[Any], depth: int) -> Node:
+def _statements(children: list[Any], depth: int) -> ShellNode:
     """A list of statements; an ``&`` sends the one before it into the background."""
-    found: list[Node] = []
+    statements: list[ShellNode] = []
     for child in children:
-        if child.type == "&" and found:
-            found[-1] = Node("background", (found[-1],))
+        if child.type == "&" and statements:
+            statements[-1] = ShellNode("background", (statements[-1],))
         elif child.is_named and child.type != "comment":
-            found.append(_node(child, depth + 1))
-    return Node("sequence", tuple(found))
+            statements.append(_shell_node(child, depth + 1))
+    return ShellNode("sequence", tuple(statements))
 
 
-def _node(node: Any, depth: int) -> Node:
+def _shell_node(node: Any, depth: int) -> ShellNode:
     if depth > MOST_DEPTH:
         raise _NotUnderstood
     reader = _READERS.get(node.type)
@@ -81,27 +81,27 @@ def _node(node: Any, depth: int) -> Node:
     return reader(node, depth)
 
 
-def _list(node: Any, depth: int) -> Node:
+def _list_node(node: Any, depth: int) -> ShellNode:
     left, sign, right = [child for child in node.children if child.type != "comment"]
     kind: Any = {"&&": "and", "||": "or"}.get(sign.type)
     if kind is None:
         raise _NotUnderstood
-    return Node(kind, (_node(left, depth + 1), _node(right, depth + 1)))
+    return ShellNode(kind, (_shell_node(left, depth + 1), _shell_node(right, depth + 1)))
 
 
-def _pipeline(node: Any, depth: int) -> Node:
-    parts: list[Node] = []
-    for child in _named(node):
-        part = _node(child, depth + 1)
+def _pipeline(node: Any, depth: int) -> ShellNode:
+    parts: list[ShellNode] = []
+    for child in _named_children(node):
+        part = _shell_node(child, depth + 1)
         parts += part.parts if part.kind == "pipe" else (part,)
     if len(parts) == 2:
         parts[1] = _with_script(parts[1], _printed(parts[0]))
     if parts[0].kind == "not":  # the grammar binds "!" to the first command; bash to all of them
-        return Node("not", (Node("pipe", (parts[0].parts[0], *parts[1:])),))
-    return Node("pipe", tuple(parts))
+        return ShellNode("not", (ShellNode("pipe", (parts[0].parts[0], *parts[1:])),))
+    return ShellNode("pipe", tuple(parts))
 
 
-def _printed(node: Node) -> str | None:
+def _printed(node: ShellNode) -> str | None:
     """What ``echo TEXT`` and ``printf TEXT`` print; None where that cannot be told."""
     words = node.words
     if node.kind != "command" or node.parts or node.reads or node.writes or len(words) < 2:
@@ -119,24 +119,24 @@ def _printed(node: Node) -> str | None:
     return None if text.startswith("-") or "\\" in text else text
 
 
-def _negated(node: Any, depth: int) -> Node:
-    return Node("not", (_node(_named(node)[0], depth + 1),))
+def _negated(node: Any, depth: int) -> ShellNode:
+    return ShellNode("not", (_shell_node(_named_children(node)[0], depth + 1),))
 
 
-def _subshell(node: Any, depth: int) -> Node:
+def _subshell(node: Any, depth: int) -> ShellNode:
     return _statements(node.children, depth)._replace(kind="subshell")
 
 
-def _compound(node: Any, depth: int) -> Node:
+def _compound(node: Any, depth: int) -> ShellNode:
     if node.children[0].type == "((":
-        return _test(node, depth)
+        return _test_node(node, depth)
     return _statements(node.children, depth)._replace(kind="group")
 
 
 _DECIDED = ("=", "==", "!=", "-n", "-z", "-eq", "-ne", "-lt", "-le", "-gt", "-ge", "!")
 
 
-def _test(node: Any, depth: int) -> Node:
+def _test_node(node: Any, depth: int) -> ShellNode:
     """``[ ... ]``, ``[[ ... ]]`` and ``(( ... ))``, which can fail like any command.
 
     Its words are given where no file is asked for; ``&&`` and ``||`` in it are as outside.
@@ -144,28 +144,30 @@ def _test(node: Any, depth: int) -> Node:
     kind = node.children[0].type
     inner = node.children[1:-1]
     if kind == "((":
-        text = " ".join(map(_text, inner))
+        text = " ".join(map(_node_text, inner))
         plain = text if text.isdigit() else None
-        return Node("command", _substitutions(node, depth), (kind, plain), source=(kind, text))
-    return _tested(node, kind, inner, depth)
+        return ShellNode("command", _substitutions(node, depth), (kind, plain), source=(kind, text))
+    return _operand_node(node, kind, inner, depth)
 
 
-def _tested(node: Any, kind: str, inner: list[Any], depth: int) -> Node:
+def _operand_node(node: Any, kind: str, inner: list[Any], depth: int) -> ShellNode:
     if depth > MOST_DEPTH:
         raise _NotUnderstood
-    leaves = list(_leaves(inner))
+    leaves = list(_test_words(inner))
     signs: tuple[tuple[str, Any], ...] = (("||", "or"), ("&&", "and"), ("-o", "or"), ("-a", "and"))
-    for sign, both in signs if "(" not in map(_text, leaves) else ():
-        places = [n for n, leaf in enumerate(leaves) if _text(leaf) == sign]
+    for sign, both in signs if "(" not in map(_node_text, leaves) else ():
+        places = [n for n, leaf in enumerate(leaves) if _node_text(leaf) == sign]
         if places and 0 < places[0] < len(leaves) - 1:
             sides = (leaves[: places[0]], leaves[places[0] + 1 :])
-            return Node(both, tuple(_tested(node, kind, side, depth + 1) for side in sides))
+            return ShellNode(
+                both, tuple(_operand_node(node, kind, side, depth + 1) for side in sides)
+            )
     parts = tuple(part for leaf in leaves for part in _substitutions(_Only(leaf), depth))
-    if any(_text(leaf) not in _DECIDED for leaf in leaves if _is_sign(leaf)):
-        text = "`" + " ".join(map(_text, leaves))
-        return Node("command", parts, (kind, None), (kind, text))
-    words = [_text(leaf) if _is_sign(leaf) else _word(leaf) for leaf in leaves]
-    return Node("command", parts, (kind, *words), (kind, *map(_text, leaves)))
+    if any(_node_text(leaf) not in _DECIDED for leaf in leaves if _is_sign(leaf)):
+        text = "`" + " ".join(map(_node_text, leaves))
+        return ShellNode("command", parts, (kind, None), (kind, text))
+    words = [_node_text(leaf) if _is_sign(leaf) else _plain_word(leaf) for leaf in leaves]
+    return ShellNode("command", parts, (kind, *words), (kind, *map(_node_text, leaves)))
 
 
 class _Only:
@@ -182,58 +184,60 @@ def _is_sign(leaf: Any) -> bool:
 _EXPRESSIONS = ("binary_expression", "unary_expression", "parenthesized_expression")
 
 
-def _leaves(children: list[Any]) -> Iterator[Any]:
+def _test_words(children: list[Any]) -> Iterator[Any]:
     """The words of a test; how the grammar groups them is no matter (it groups ``-a`` wrongly)."""
     for child in children:
         if child.type in _EXPRESSIONS:
-            yield from _leaves(child.children)
+            yield from _test_words(child.children)
         else:
             yield child
 
 
-def _command(node: Any, depth: int) -> Node:
+def _command(node: Any, depth: int) -> ShellNode:
     words: list[str | None] = []
     source: list[str] = []
     variables: list[str] = []
     parts = _substitutions(node, depth)
     reads = False
     fed: str | None = None
-    given = _named(node)
-    first = _text(given[0]) if given else ""
+    given = _named_children(node)
+    first = _node_text(given[0]) if given else ""
     if first == "time" and len(given) == 2 and given[1].type in ("subshell", "compound_statement"):
-        return _node(given[1], depth + 1)
+        return _shell_node(given[1], depth + 1)
     for child in given:
         if child.type == "file_redirect":
-            reads = reads or _reads(child)
+            reads = reads or _reads_file(child)
         elif child.type == "herestring_redirect":
-            fed = _word(child.children[-1])
+            fed = _plain_word(child.children[-1])
         elif child.type == "variable_assignment":
-            name, _, value = _text(child).partition("=")
+            name, _, value = _node_text(child).partition("=")
             shown = value.strip("'\"")
             variables.append(f"{name}={shown}")
         else:
             named = child.type == "command_name" and bool(child.children)
-            words.append(_word(child.children[0] if named else child))
-            source.append(_text(child))
+            words.append(_plain_word(child.children[0] if named else child))
+            source.append(_node_text(child))
     if words[:1] == ["coproc"]:
-        return _coproc(
-            Node("command", parts, tuple(words[1:]), reads=reads, source=tuple(source[1:]))
+        return _coproc_node(
+            ShellNode("command", parts, tuple(words[1:]), reads=reads, source=tuple(source[1:]))
         )
     if words[:1] == ["!"]:
-        rest = Node("command", parts, tuple(words[1:]), tuple(source[1:]), tuple(variables))
-        return Node("not", (rest,))
-    found = Node("command", parts, tuple(words), tuple(source), tuple(variables), reads=reads)
-    return _with_script(found, fed)
+        rest = ShellNode("command", parts, tuple(words[1:]), tuple(source[1:]), tuple(variables))
+        return ShellNode("not", (rest,))
+    command = ShellNode(
+        "command", parts, tuple(words), tuple(source), tuple(variables), reads=reads
+    )
+    return _with_script(command, fed)
 
 
-def _coproc(node: Node) -> Node:
+def _coproc_node(node: ShellNode) -> ShellNode:
     """``coproc COMMAND``; the grammar knows nothing of it, and cannot read one of several."""
     if not node.words or any(word in ("{", "(", None) for word in node.words[:2]):
         raise _NotUnderstood
-    return Node("background", (node,))
+    return ShellNode("background", (node,))
 
 
-def _with_script(node: Node, text: str | None) -> Node:
+def _with_script(node: ShellNode, text: str | None) -> ShellNode:
     """``bash <<< TEXT`` and ``bash << END`` as ``bash -c TEXT``, where the text is a plain one."""
     words = node.words
     if node.kind != "command" or text is None or not words or words[0] is None:
@@ -258,95 +262,97 @@ def _heredoc(redirect: Any) -> str | None:
     start, body = parts.get("heredoc_start"), parts.get("heredoc_body")
     if start is None or body is None:
         return None
-    text, quoted = _text(body), _text(start)[:1] in ("'", '"', "\\")
+    text, quoted = _node_text(body), _node_text(start)[:1] in ("'", '"', "\\")
     return text if quoted or not any(sign in text for sign in "$`\\") else None
 
 
-def _assignment(node: Any, depth: int) -> Node:
+def _assignment(node: Any, depth: int) -> ShellNode:
     children = node.children
     parts = _substitutions(node, depth)
     if node.type == "variable_assignments":
-        return Node("declare", tuple(_assignment(child, depth + 1) for child in children))
-    name = _text(children[0])
+        return ShellNode("declare", tuple(_assignment(child, depth + 1) for child in children))
+    name = _node_text(children[0])
     if [child.type for child in children[:2]] == ["variable_name", "="] and len(children) <= 3:
-        value, text = (_word(children[2]), _text(children[2])) if len(children) == 3 else ("", "")
-        return Node("assign", parts, (name, value), source=(name, text))
+        value, text = (
+            (_plain_word(children[2]), _node_text(children[2])) if len(children) == 3 else ("", "")
+        )
+        return ShellNode("assign", parts, (name, value), source=(name, text))
     name = name.partition("[")[0]
-    return Node("assign", parts, (name, None), source=(name, "`" + _text(node)))
+    return ShellNode("assign", parts, (name, None), source=(name, "`" + _node_text(node)))
 
 
-def _declaration(node: Any, depth: int) -> Node:
-    given = [child for child in _named(node) if child.type == "variable_assignment"]
-    rest = Node("command", _substitutions(node, depth), (":",), source=(":",))
-    found = [_assignment(child, depth) for child in given]
-    return Node("declare", tuple(found) or (rest,))
+def _declaration(node: Any, depth: int) -> ShellNode:
+    given = [child for child in _named_children(node) if child.type == "variable_assignment"]
+    rest = ShellNode("command", _substitutions(node, depth), (":",), source=(":",))
+    assignments = [_assignment(child, depth) for child in given]
+    return ShellNode("declare", tuple(assignments) or (rest,))
 
 
-def _redirected(node: Any, depth: int) -> Node:
-    found: Node | None = None
+def _redirected(node: Any, depth: int) -> ShellNode:
+    found: ShellNode | None = None
     writes: list[str] = []
     reads = False
     after: list[Any] = []
-    beside: list[Node] = []
+    beside: list[ShellNode] = []
     fed: str | None = None
-    for child in _named(node):
+    for child in _named_children(node):
         if child.type == "file_redirect":
-            reads = reads or _reads(child)
-            writes += _writes(child)
+            reads = reads or _reads_file(child)
+            writes += _written_files(child)
             beside += _substitutions(child, depth)
         elif child.type == "heredoc_redirect":
             after += child.children
             fed = _heredoc(child)
         elif child.type != "herestring_redirect" and child.type != "comment":
-            found = _node(child, depth + 1)
+            found = _shell_node(child, depth + 1)
     if found is None:
-        return Node("command", _substitutions(node, depth), (None,), source=("`",))
+        return ShellNode("command", _substitutions(node, depth), (None,), source=("`",))
     found = _with_script(found, fed)
     if beside:
-        given = Node("command", tuple(beside), (":",), source=(":",))
-        found = Node("group", (given, found))
+        given = ShellNode("command", tuple(beside), (":",), source=(":",))
+        found = ShellNode("group", (given, found))
     if writes or reads:
         found = _with_files(found, tuple(writes), reads)
     return _after_heredoc(found, after, depth, fed)
 
 
-def _with_files(node: Node, writes: tuple[str, ...], reads: bool) -> Node:
+def _with_files(node: ShellNode, writes: tuple[str, ...], reads: bool) -> ShellNode:
     """The grammar hangs a redirection of the last command on the whole list before it."""
     if node.kind in ("and", "or", "pipe", "not"):
         last = _with_files(node.parts[-1], writes, reads)
         return node._replace(parts=(*node.parts[:-1], last))
     if node.kind not in ("command", "group", "subshell"):
-        node = Node("group", (node,))
+        node = ShellNode("group", (node,))
     return node._replace(writes=(*node.writes, *writes), reads=node.reads or reads)
 
 
-def _after_heredoc(node: Node, children: list[Any], depth: int, fed: str | None) -> Node:
+def _after_heredoc(node: ShellNode, children: list[Any], depth: int, fed: str | None) -> ShellNode:
     """What stands on the line of a ``<<``, behind it, belongs around the command."""
     sign = ""
     for child in children:
         if child.type in ("&&", "||"):
             sign = child.type
         elif child.type == "pipeline":
-            behind = [_node(part, depth + 1) for part in _named(child)]
+            behind = [_shell_node(part, depth + 1) for part in _named_children(child)]
             parts = node.parts if node.kind == "pipe" else (node,)
             if node.words == ("cat",) and len(behind) == 1:
                 behind = [_with_script(behind[0], fed)]
-            node = Node("pipe", (*parts, *behind))
+            node = ShellNode("pipe", (*parts, *behind))
         elif child.type in ("heredoc_start", "heredoc_body", "heredoc_end", "comment"):
             continue
         elif child.type == "file_redirect":
-            node = _with_files(node, tuple(_writes(child)), _reads(child))
+            node = _with_files(node, tuple(_written_files(child)), _reads_file(child))
         elif child.is_named and sign:
-            right = _node(child, depth + 1)
-            node = Node("and" if sign == "&&" else "or", (node, right))
+            right = _shell_node(child, depth + 1)
+            node = ShellNode("and" if sign == "&&" else "or", (node, right))
             sign = ""
         elif child.is_named and child.type != "file_descriptor":
             raise _NotUnderstood
     return node
 
 
-def _if(node: Any, depth: int) -> Node:
-    parts: list[Node] = []
+def _if_node(node: Any, depth: int) -> ShellNode:
+    parts: list[ShellNode] = []
     complete = False
     waiting: list[Any] = []
     for child in node.children:
@@ -363,97 +369,99 @@ def _if(node: Any, depth: int) -> Node:
                 parts.append(_statements(child.children[1:], depth))
                 complete = True
             else:
-                parts += _if(child, depth + 1).parts
+                parts += _if_node(child, depth + 1).parts
         elif child.type == "fi":
             break
         else:
             waiting.append(child)
     if len(parts) % 2 and not complete:
         parts.append(_statements(waiting, depth))
-    return Node("if", tuple(parts), complete=complete)
+    return ShellNode("if", tuple(parts), complete=complete)
 
 
-def _while(node: Any, depth: int) -> Node:
+def _while_node(node: Any, depth: int) -> ShellNode:
     body = node.children[-1]
     condition = _statements(node.children[1:-1], depth)
     if len(condition.parts) == 1:
         condition = condition.parts[0]
     kind: Any = node.children[0].type
-    return Node(kind, (condition, _statements(body.children, depth)))
+    return ShellNode(kind, (condition, _statements(body.children, depth)))
 
 
-def _for(node: Any, depth: int) -> Node:
+def _for_node(node: Any, depth: int) -> ShellNode:
     if node.children[0].type != "for":
         raise _NotUnderstood
-    named = _named(node)
-    words = [_word(child) for child in named[1:-1]]
-    source = [_text(child) for child in named[:-1]]
+    named = _named_children(node)
+    words = [_plain_word(child) for child in named[1:-1]]
+    source = [_node_text(child) for child in named[:-1]]
     body = _statements(node.children[-1].children, depth)
-    return Node("for", (body,), (source[0], *words), source=tuple(source))
+    return ShellNode("for", (body,), (source[0], *words), source=tuple(source))
 
 
-def _counting(node: Any, depth: int) -> Node:
+def _counting(node: Any, depth: int) -> ShellNode:
     body = _statements(node.children[-1].children, depth)
-    return Node("for", (body,), ("_", None), source=("_", "`"))
+    return ShellNode("for", (body,), ("_", None), source=("_", "`"))
 
 
-def _case(node: Any, depth: int) -> Node:
-    bodies: list[Node] = []
-    source = [_text(node.children[1])]
+def _case_node(node: Any, depth: int) -> ShellNode:
+    bodies: list[ShellNode] = []
+    source = [_node_text(node.children[1])]
     complete = False
-    for item in _named(node):
+    for item in _named_children(node):
         if item.type != "case_item":
             continue
         signs = [child.type for child in item.children]
         end = signs.index(")")
-        patterns = [_text(child) for child in item.children[:end] if child.is_named]
+        patterns = [_node_text(child) for child in item.children[:end] if child.is_named]
         complete = complete or "*" in patterns
         source.append("|".join(patterns))
         if ";&" in signs or ";;&" in signs:
             raise _NotUnderstood
         bodies.append(_statements(item.children[end + 1 :], depth))
-    words = (_word(node.children[1]),)
-    return Node("case", tuple(bodies), words, complete=complete, source=tuple(source))
+    words = (_plain_word(node.children[1]),)
+    return ShellNode("case", tuple(bodies), words, complete=complete, source=tuple(source))
 
 
-def _function(node: Any, depth: int) -> Node:
-    names = [child for child in _named(node) if child.type == "word"]
-    return Node("function", (_node(_named(node)[-1], depth + 1),), (_text(names[0]),))
+def _function(node: Any, depth: int) -> ShellNode:
+    names = [child for child in _named_children(node) if child.type == "word"]
+    return ShellNode(
+        "function", (_shell_node(_named_children(node)[-1], depth + 1),), (_node_text(names[0]),)
+    )
 
 
-_READERS: dict[str, Callable[[Any, int], Node]] = {
-    "list": _list,
+_READERS: dict[str, Callable[[Any, int], ShellNode]] = {
+    "list": _list_node,
     "pipeline": _pipeline,
     "negated_command": _negated,
     "subshell": _subshell,
     "compound_statement": _compound,
-    "test_command": _test,
+    "test_command": _test_node,
     "command": _command,
     "variable_assignment": _assignment,
     "variable_assignments": _assignment,
     "declaration_command": _declaration,
     "unset_command": _declaration,
     "redirected_statement": _redirected,
-    "if_statement": _if,
-    "while_statement": _while,
-    "for_statement": _for,
+    "if_statement": _if_node,
+    "while_statement": _while_node,
+    "for_statement": _for_node,
     "c_style_for_statement": _counting,
-    "case_statement": _case,
+    "case_statement": _case_node,
     "function_definition": _function,
 }
 
 
-def _named(node: Any) -> list[Any]:
+def _named_children(node: Any) -> list[Any]:
     return [child for child in node.children if child.is_named and child.type != "comment"]
 
 
-def _text(node: Any) -> str:
+def _node_text(node: Any) -> str:
     return str(node.text.decode("utf-8"))
 
 
-def _word(node: Any) -> str | None:
+def _plain_word(node: Any) -> str | None:
     """A word without its quotes; None where the shell computes it."""
-    text = _text(node)
+    text = _node_text(node)
     if node.type in ("word", "number"):
         if not any(sign in text for sign in "*?[{~$`") and "\n" not in text:
             return text.replace("\\", "")
@@ -466,52 +474,56 @@ def _word(node: Any) -> str | None:
         inner = text[1:-1]
         return None if any(sign in inner for sign in "$`\\") else inner
     if node.type == "arithmetic_expansion":
-        return _number(_named(node))
+        return _arithmetic_value(_named_children(node))
     if node.type == "concatenation":
-        words = [_word(child) for child in _named(node)]
+        words = [_plain_word(child) for child in _named_children(node)]
         return None if None in words or LAST in words else "".join(map(str, words))
     return None
 
 
-def _number(parts: list[Any]) -> str | None:
+def _arithmetic_value(parts: list[Any]) -> str | None:
     """The value of ``$((...))`` where numbers alone, or a 0, decide it."""
     if len(parts) == 1 and parts[0].type == "number":
-        text = _text(parts[0])
+        text = _node_text(parts[0])
         return text if text == "0" or (text[:1] in "123456789" and text.isdigit()) else None
     if len(parts) == 1 and parts[0].type == "binary_expression":
         left, sign, right = parts[0].children
-        one, other = _number([left]), _number([right])
-        if _text(sign) in ("*", "&") and "0" in (one, other):
-            return "0" if LAST in (_text(left), _text(right)) or None not in (one, other) else None
-        if one is not None and other is not None and _text(sign) in ("+", "-"):
-            total = int(one) + (int(other) if _text(sign) == "+" else -int(other))
+        one, other = _arithmetic_value([left]), _arithmetic_value([right])
+        if _node_text(sign) in ("*", "&") and "0" in (one, other):
+            return (
+                "0"
+                if LAST in (_node_text(left), _node_text(right)) or None not in (one, other)
+                else None
+            )
+        if one is not None and other is not None and _node_text(sign) in ("+", "-"):
+            total = int(one) + (int(other) if _node_text(sign) == "+" else -int(other))
             return str(total) if total >= 0 else None
     return None
 
 
-def _reads(redirect: Any) -> bool:
+def _reads_file(redirect: Any) -> bool:
     signs = [child.type for child in redirect.children if not child.is_named]
-    return "<" in signs and _text(redirect.children[-1]) != "/dev/null"
+    return "<" in signs and _node_text(redirect.children[-1]) != "/dev/null"
 
 
-def _writes(redirect: Any) -> Iterator[str]:
+def _written_files(redirect: Any) -> Iterator[str]:
     signs = [child.type for child in redirect.children if not child.is_named]
     if any(sign in (">", ">>", "&>", "&>>", ">|") for sign in signs):
-        word = _word(redirect.children[-1])
+        word = _plain_word(redirect.children[-1])
         if word is not None:
             yield word
 
 
-def _substitutions(node: Any, depth: int) -> tuple[Node, ...]:
+def _substitutions(node: Any, depth: int) -> tuple[ShellNode, ...]:
     """The commands inside ``$(...)``, ``<(...)`` and back quotes, in the order of the text."""
-    found: list[Node] = []
+    substitutions: list[ShellNode] = []
     waiting = list(reversed(node.children))
     steps = 0
     while waiting:
         child = waiting.pop()
         steps += 1
         if child.type in ("command_substitution", "process_substitution"):
-            found.append(_statements(child.children, depth + 1))
+            substitutions.append(_statements(child.children, depth + 1))
         else:
             waiting.extend(reversed(child.children))
-    return tuple(found)
+    return tuple(substitutions)

@@ -31,7 +31,7 @@ CACHES = frozenset(
 MOST_ENTRIES = 1_000_000
 
 
-class Links(NamedTuple):
+class BaseLinks(NamedTuple):
     """What is copied into each base checkout of one call."""
 
     paths: tuple[str, ...] = ()
@@ -44,9 +44,9 @@ def refuse_unusable(
 ) -> None:
     """Raise :class:`InputError` for a path that is no ignored folder, or leads elsewhere."""
     for path in paths:
-        if not _plain(top, path):
+        if not _has_no_symlink(top, path):
             raise _refused(path, "is reached through a symlink", "name the folder where it lies")
-    named = {os.fsencode(f"{path}/" if _folder(top, path) else path): path for path in paths}
+    named = {os.fsencode(f"{path}/" if _is_folder(top, path) else path): path for path in paths}
     ignored = Rules(ignore_rules, scratch).ignored(named) if named else {}
     for name, path in named.items():
         if not ignored[name]:
@@ -58,12 +58,12 @@ def _refused(path: str, why: str, remedy: str) -> InputError:
     return InputError(f"{visible(path)} {why}", key=KEY, value=path, remedy=remedy)
 
 
-def _folder(top: str, path: str) -> bool:
+def _is_folder(top: str, path: str) -> bool:
     full = os.path.join(top, path)
     return os.path.isdir(full) or not os.path.lexists(full)
 
 
-def _plain(top: str, path: str) -> bool:
+def _has_no_symlink(top: str, path: str) -> bool:
     """Whether no component of the path is a symlink."""
     real = os.path.realpath(top)
     return os.path.realpath(os.path.join(real, path)) == os.path.normpath(os.path.join(real, path))
@@ -71,14 +71,14 @@ def _plain(top: str, path: str) -> bool:
 
 def digests(top: str, paths: Sequence[str]) -> dict[str, str]:
     """path → what it holds, by names, sizes and time stamps; nothing is read but hard links."""
-    return {path: _digest(os.path.join(top, path)) for path in paths}
+    return {path: _tree_digest(os.path.join(top, path)) for path in paths}
 
 
-def _digest(root: str) -> str:
+def _tree_digest(root: str) -> str:
     if not os.path.lexists(root):
         return ABSENT
     total = sha256(b"flow-link-1")
-    for count, entry in enumerate(_walk(root)):
+    for count, entry in enumerate(_entry_texts(root)):
         if count > MOST_ENTRIES:
             raise StorageError(
                 f"it holds more than {MOST_ENTRIES} files",
@@ -89,38 +89,38 @@ def _digest(root: str) -> str:
     return f"tree:{total.hexdigest()}"
 
 
-def _walk(root: str) -> Iterator[bytes]:
+def _entry_texts(root: str) -> Iterator[bytes]:
     """A text for each entry below ``root``, in the order of their names."""
     waiting = [root]
     while waiting:
         path = waiting.pop()
         try:
-            found = os.lstat(path)
+            status = os.lstat(path)
             name = os.fsencode(os.path.relpath(path, root))
-            if stat.S_ISDIR(found.st_mode):
+            if stat.S_ISDIR(status.st_mode):
                 inside = sorted(name for name in os.listdir(path) if name not in CACHES)
                 waiting += [os.path.join(path, name) for name in reversed(inside)]
                 yield b"\0%b\0folder" % name
-            elif stat.S_ISLNK(found.st_mode):
+            elif stat.S_ISLNK(status.st_mode):
                 yield b"\0%b\0link %b" % (name, os.fsencode(os.readlink(path)))
             else:
-                yield b"\0%b\0%b" % (name, _stamp(path, found))
+                yield b"\0%b\0%b" % (name, _entry_stamp(path, status))
         except OSError as error:
             yield b"\0%b\0%d" % (os.fsencode(path), error.errno or 0)
 
 
-def _stamp(path: str, found: os.stat_result) -> bytes:
+def _entry_stamp(path: str, status: os.stat_result) -> bytes:
     """What changes when a file is written; of one with several names what it holds.
 
     A package manager that links the same file elsewhere moves its ctime.
     """
-    if found.st_nlink > 1 and stat.S_ISREG(found.st_mode):
+    if status.st_nlink > 1 and stat.S_ISREG(status.st_mode):
         total = sha256()
         with open(path, "rb", opener=_no_link) as file:
             while data := file.read(1 << 20):
                 total.update(data)
-        return b"%o %b" % (found.st_mode, total.hexdigest().encode())
-    times = (found.st_mode, found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
+        return b"%o %b" % (status.st_mode, total.hexdigest().encode())
+    times = (status.st_mode, status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
     return b"%o %d %d %d %d" % times
 
 
@@ -128,7 +128,7 @@ def _no_link(path: str, flags: int) -> int:
     return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)
 
 
-def copied(
+def copy_links(
     top: str, paths: Sequence[str], folder: str, left: Callable[[], float]
 ) -> tuple[str, ...]:
     """Copy the paths from ``top`` into the base checkout ``folder``; what has to be said of it.
@@ -140,12 +140,12 @@ def copied(
     closed: list[str] = []
     for path in paths:
         source, target = os.path.join(top, path), os.path.join(folder, path)
-        if not os.path.lexists(source) or not _plain(top, path):
+        if not os.path.lexists(source) or not _has_no_symlink(top, path):
             absent.append(path)
-        elif os.path.lexists(target) or not _plain(folder, path):
+        elif os.path.lexists(target) or not _has_no_symlink(folder, path):
             there.append(path)
         else:
-            closed += _copy(source, target, left)
+            closed += _copy_path(source, target, left)
             done.append(path)
     said = []
     if done:
@@ -159,7 +159,7 @@ def copied(
     return tuple(said)
 
 
-def _copy(source: str, target: str, left: Callable[[], float]) -> list[str]:
+def _copy_path(source: str, target: str, left: Callable[[], float]) -> list[str]:
     """Copy one path; the names of files in it that this user cannot read."""
     closed: list[str] = []
 

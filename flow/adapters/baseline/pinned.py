@@ -14,7 +14,7 @@ from flow.app.transitions.create import Outside
 from flow.core import layout
 from flow.core.boundary.rules import (
     Baseline,
-    Change,
+    PathChange,
     dirty_digest,
     entry_digest,
     own_files,
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from flow.adapters.git.repository import Repo
-    from flow.adapters.worktree.change_set import Collected
+    from flow.adapters.worktree.change_set import WorktreeState
     from flow.adapters.worktree.commit import Mark
 
 
@@ -36,7 +36,7 @@ _COMPARED = 64 << 20
 """Bytes up to which two contents are compared for line ends."""
 
 
-def pin(
+def pin_baseline(
     repo: Repo,
     *,
     base: str | None,
@@ -79,7 +79,7 @@ def pin(
     now = collect(repo, commit, denied, cache_dir=cache_dir, protected=protected)
     pinned = bare._replace(
         base_commit=commit,
-        dirty=_dirty(now.changes),
+        dirty=_uncommitted(now.changes),
         denied_ignored=now.ignored,
         ignore_rules=now.rules,
         guards=guards(repo),
@@ -95,7 +95,7 @@ def pin(
     return pinned
 
 
-def _deviations(now: Collected, protected: Sequence[str]) -> dict[str, str]:
+def _deviations(now: WorktreeState, protected: Sequence[str]) -> dict[str, str]:
     """What the verifier lock records of the protected files, Flow's own included, as they are."""
     from flow.core.evidence import protected_files
 
@@ -103,7 +103,7 @@ def _deviations(now: Collected, protected: Sequence[str]) -> dict[str, str]:
     return protected_files.deviations(changes, now.locked, protected)
 
 
-def relock(
+def replace_protected(
     repo: Repo,
     baseline: Baseline,
     protected: Sequence[str],
@@ -119,14 +119,14 @@ def relock(
     from flow.core.evidence import protected_files
 
     added = [pattern for pattern in protected if pattern not in before]
-    found: dict[str, str] = {}
+    deviations: dict[str, str] = {}
     if added and baseline.base_commit is not None:
         now = collect(repo, baseline.base_commit, denied, cache_dir=cache_dir, protected=added)
-        found = _deviations(now, added)
-    return protected_files.relocked(baseline, protected, before, found)
+        deviations = _deviations(now, added)
+    return protected_files.relocked(baseline, protected, before, deviations)
 
 
-def _named(repo: Repo, ref: str, head: str) -> str | None:
+def _named_commit(repo: Repo, ref: str, head: str) -> str | None:
     """The commit that a person's ``ref`` names; None too where git says why it names none."""
     try:
         return git_names.resolve(repo, ref, key="scope.base")
@@ -140,9 +140,9 @@ def base_commit(repo: Repo, ref: str | None) -> str:
     repository.usable(repo)
     head = repository.head_commit(repo)
     if head is None:
-        sha256 = b"sha256" in (_config(repo)).lower()
+        sha256 = b"sha256" in (_settings_digest_input(repo)).lower()
         return repository.EMPTY_TREES[64 if sha256 else 40]
-    name, other = (ref, _named(repo, ref, head)) if ref is not None else _default(repo)
+    name, other = (ref, _named_commit(repo, ref, head)) if ref is not None else _default(repo)
     if other is None:
         raise InputError(
             f"{name!r} names no commit",
@@ -153,8 +153,8 @@ def base_commit(repo: Repo, ref: str | None) -> str:
         )
     if other == head:
         return head
-    found = repository.merge_bases(repo, head, other)
-    if not found:
+    commits = repository.merge_bases(repo, head, other)
+    if not commits:
         shallow = repository.is_shallow(repo)
         raise GitError(
             f"HEAD and {name} have no common commit"
@@ -164,7 +164,7 @@ def base_commit(repo: Repo, ref: str | None) -> str:
             value=name,
             remedy="git fetch --unshallow" if shallow else "name another one: --base REF",
         )
-    return found[0]
+    return commits[0]
 
 
 def _default(repo: Repo) -> tuple[str, str | None]:
@@ -175,16 +175,16 @@ def _default(repo: Repo) -> tuple[str, str | None]:
     return "HEAD", repository.head_commit(repo)
 
 
-def _config(repo: Repo) -> bytes:
+def _settings_digest_input(repo: Repo) -> bytes:
     return repository.read_regular(os.path.join(repo.common_dir or "", "config")) or b""
 
 
-def _dirty(changes: Iterable[Change]) -> dict[str, str]:
+def _uncommitted(changes: Iterable[PathChange]) -> dict[str, str]:
     """What is not committed. What is committed since the base counts, whoever did it."""
     return {c.path: dirty_digest(c) for c in changes if c.head == c.base}
 
 
-def widen(repo: Repo, baseline: Baseline, ref: str) -> tuple[Baseline, bool]:
+def widen_baseline(repo: Repo, baseline: Baseline, ref: str) -> tuple[Baseline, bool]:
     """The baseline at another base (``evaluate --base``), and whether its range holds the pin's."""
     other = base_commit(repo, ref)
     return baseline._replace(base_commit=other), contains(repo, other, baseline.base_commit)
@@ -233,17 +233,19 @@ def _outside(
         return []
     rules = path_rules(allowed, denied)
     own = own_files(baseline)
-    found = []
+    outside = []
     committed = changed_between(repo, baseline.base_commit, repository.head_commit(repo))
-    changes = [Change(path, None, entry, entry, entry) for path, entry in sorted(committed.items())]
+    changes = [
+        PathChange(path, None, entry, entry, entry) for path, entry in sorted(committed.items())
+    ]
     for change in mark(changes, baseline):
         why = None if own(change) else rules.place(change.path)
         if why is not None:
-            found.append((change.path, why))
-    return found
+            outside.append((change.path, why))
+    return outside
 
 
-def rebase(
+def rebase_baseline(
     repo: Repo,
     old: Baseline,
     base: str | None,
@@ -306,7 +308,7 @@ def rebase(
     return moved, only
 
 
-def only_converted(repo: Repo, change: Change) -> bool:
+def only_converted(repo: Repo, change: PathChange) -> bool:
     """Whether a path differs on disk alone, and there only as a checkout would make it differ."""
     if change.head != change.base or change.index != change.base:
         return False

@@ -53,7 +53,7 @@ def restore(
 def _rules_of(repo: Repo, commit: str) -> dict[str, str]:
     """The ignore files of the commit's tree, by path."""
     listing = repository.git(repo, "ls-tree", "-r", "-z", "--full-tree", commit)
-    found: dict[str, str] = {}
+    rules: dict[str, str] = {}
     for row in listing.split(b"\0"):
         entry, _, path = row.partition(b"\t")
         mode, _, rest = entry.partition(b" ")
@@ -62,5 +62,5 @@ def _rules_of(repo: Repo, commit: str) -> dict[str, str]:
                 repo, "cat-file", "blob", rest.rpartition(b" ")[2].decode("ascii")
             )
             name = path.decode("utf-8", "surrogateescape")
-            found[name] = blob.decode("utf-8", "surrogateescape")
-    return found
+            rules[name] = blob.decode("utf-8", "surrogateescape")
+    return rules

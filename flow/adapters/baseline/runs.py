@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from flow.adapters.attribution.attribute import Attributor, attributed
 from flow.adapters.baseline import tree as baseline_tree
 from flow.adapters.baseline import work_folder
-from flow.adapters.baseline.links import KEY, Links, copied
+from flow.adapters.baseline.links import KEY, BaseLinks, copy_links
 from flow.adapters.fs import files
 from flow.adapters.git import repository
 from flow.adapters.verification.runner import CommandRunner
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from flow.adapters.git.repository import Repo
     from flow.app.ports import Check, CheckResult
 
-NO_LINKS = Links()
+NO_LINKS = BaseLinks()
 SHELLS_OWN = frozenset(("PWD", "OLDPWD", "_"))
 
 
 @contextmanager
-def opened(
+def open_base_runner(
     repo: Repo,
     commit: str,
     state: str,
@@ -38,21 +38,21 @@ def opened(
     output_limit: int,
     cache_dir: str | None,
     left: Callable[[], float],
-    links: Links = NO_LINKS,
+    links: BaseLinks = NO_LINKS,
 ) -> Iterator[BaseRunner]:
     """What runs commands on ``commit``; everything that it made is removed at the end.
 
     ``state`` is the user's state folder, ``left`` the seconds it may still take, ``links`` what
     each checkout gets beside the commit.
     """
-    baseline_tree.need(repo, commit)
-    work_folder.sweep(state)
-    with work_folder.folder(state) as work:
+    baseline_tree.require_commit(repo, commit)
+    work_folder.remove_abandoned(state)
+    with work_folder.new_folder(state) as work:
         yield BaseRunner(repo, commit, work, environ, output_limit, cache_dir, left, links)
 
 
 class BaseRunner:
-    """A :class:`flow.app.ports.RunChecks` on a base commit. Made by :func:`opened`."""
+    """A :class:`flow.app.ports.RunChecks` on a base commit. Made by :func:`open_base_runner`."""
 
     def __init__(
         self,
@@ -63,7 +63,7 @@ class BaseRunner:
         output_limit: int,
         cache_dir: str | None,
         left: Callable[[], float],
-        links: Links,
+        links: BaseLinks,
     ) -> None:
         self._links = links
         self._repo, self._commit, self._work = repo, commit, work
@@ -99,15 +99,15 @@ class BaseRunner:
             started(whose[check.cwd])
             folder = self._folder(check)
             notes[check.cwd] = (
-                *baseline_tree.make(self._repo, self._commit, folder, left=self._left),
-                *copied(self._repo.top, self._links.paths, folder, self._left),
+                *baseline_tree.make_checkout(self._repo, self._commit, folder, left=self._left),
+                *copy_links(self._repo.top, self._links.paths, folder, self._left),
                 *self._named(whose[check.cwd], folder),
             )
 
         def end(check: Check, result: CheckResult) -> None:
             said = (*result.limitations, *self._notes, *notes.pop(check.cwd))
             ended(whose[check.cwd], self._weighed(result)._replace(limitations=said))
-            work_folder.remove(self._folder(check))
+            work_folder.remove_folder(self._folder(check))
 
         self._run(moved, jobs=jobs, started=begin, ended=end, tick=tick)
 
@@ -143,19 +143,19 @@ class BaseRunner:
     def _named(self, check: Check, folder: str) -> tuple[str, ...]:
         """Say where the command, or its environment, leads back into the checkout."""
         top = self._repo.top
-        found = ["the command itself"] if top in check.command else []
-        found += [
+        places = ["the command itself"] if top in check.command else []
+        places += [
             name
             for name, value in sorted(self._environ.items())
-            if name not in SHELLS_OWN and _leads(value, top, folder)
+            if name not in SHELLS_OWN and _leads_into_checkout(value, top, folder)
         ]
-        if not found:
+        if not places:
             return ()
-        said = f"{names(found, 5)} names the checkout by its path"
+        said = f"{names(places, 5)} names the checkout by its path"
         return (f"{said}, so this run may have used files of the change.",)
 
 
-def _leads(value: str, top: str, folder: str) -> bool:
+def _leads_into_checkout(value: str, top: str, folder: str) -> bool:
     """Whether a path in ``value`` lies in the checkout, and is part of the commit too."""
     return any(
         part == top

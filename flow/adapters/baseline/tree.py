@@ -36,15 +36,17 @@ FILTERED = (
 )
 
 
-def make(repo: Repo, commit: str, folder: str, *, left: Callable[[], float]) -> tuple[str, ...]:
+def make_checkout(
+    repo: Repo, commit: str, folder: str, *, left: Callable[[], float]
+) -> tuple[str, ...]:
     """Check ``commit`` (or the empty tree) out into the new folder ``folder``.
 
     ``left`` are the seconds it may still take. Returns what the checkout does not show. Raises
     :class:`GitError` where the commit, or something it needs, is not there.
     """
-    need(repo, commit)
+    require_commit(repo, commit)
     try:
-        return tuple(dict.fromkeys(_make(repo, commit, folder, left, DEPTH)))
+        return tuple(dict.fromkeys(_check_out(repo, commit, folder, left, DEPTH)))
     except OSError as error:
         raise StorageError(
             f"cannot check {commit[:12]} out: {error.strerror}",
@@ -53,7 +55,7 @@ def make(repo: Repo, commit: str, folder: str, *, left: Callable[[], float]) -> 
         ) from error
 
 
-def need(repo: Repo, commit: str) -> None:
+def require_commit(repo: Repo, commit: str) -> None:
     """Raise :class:`GitError` where ``commit`` is not in the repository."""
     repository.usable(repo)
     if commit in repository.EMPTY_TREES.values() or repository.commit_of(repo, commit) is not None:
@@ -69,21 +71,21 @@ def need(repo: Repo, commit: str) -> None:
     )
 
 
-def _make(
+def _check_out(
     repo: Repo, commit: str, folder: str, left: Callable[[], float], depth: int
 ) -> Iterator[str]:
     own = os.path.join(folder, ".git")
     for part in ("", *FOLDERS):
         os.makedirs(os.path.join(own, part), exist_ok=True)
     empty = commit in repository.EMPTY_TREES.values()
-    _write(own, "config", _config(len(commit)))
-    _write(own, "HEAD", "ref: refs/heads/base\n" if empty else f"{commit}\n")
-    _write(own, "info/exclude", EXCLUDED)
-    _write(own, "objects/info/alternates", _objects(repo) + "\n")
-    _write(own, "packed-refs", _references(repo))
+    _write_file(own, "config", _git_config(len(commit)))
+    _write_file(own, "HEAD", "ref: refs/heads/base\n" if empty else f"{commit}\n")
+    _write_file(own, "info/exclude", EXCLUDED)
+    _write_file(own, "objects/info/alternates", _objects(repo) + "\n")
+    _write_file(own, "packed-refs", _references(repo))
     shallow = repository.read_regular(os.path.join(repo.common_dir or "", "shallow"))
     if shallow:
-        _write(own, "shallow", shallow.decode("ascii", "replace"))
+        _write_file(own, "shallow", shallow.decode("ascii", "replace"))
     if empty:
         yield "The base is empty: there was no commit yet when the goal began."
         return
@@ -110,18 +112,18 @@ def _submodule(
     """Check a submodule out from where the user's checkout has it; ``""`` where it has not."""
     place, target = os.path.join(repo.top, path), os.path.join(folder, path)
     plain = os.path.realpath(place) == place and os.path.realpath(target) == target
-    found = repository.submodule_repo(place) if plain and depth else None
+    submodule = repository.submodule_repo(place) if plain and depth else None
     try:
-        there = found is not None and repository.commit_of(found, commit) is not None
+        there = submodule is not None and repository.commit_of(submodule, commit) is not None
     except GitError:
         there = False
-    if found is None or not there:
+    if submodule is None or not there:
         yield ""
         return
-    yield from _make(found, commit, target, left, depth - 1)
+    yield from _check_out(submodule, commit, target, left, depth - 1)
 
 
-def _config(digits: int) -> str:
+def _git_config(digits: int) -> str:
     sha256 = digits == 64
     text = f"[core]\n\trepositoryformatversion = {int(sha256)}\n\tbare = false\n"
     return text + ("[extensions]\n\tobjectFormat = sha256\n" if sha256 else "")
@@ -155,6 +157,6 @@ def _has_filter(folder: str, path: str) -> bool:
     return b"filter=" in (repository.read_regular(name, limit=_ATTRIBUTES) or b"")
 
 
-def _write(own: str, name: str, text: str) -> None:
+def _write_file(own: str, name: str, text: str) -> None:
     with open(os.path.join(own, name), "w", encoding="utf-8", errors="surrogateescape") as file:
         file.write(text)

@@ -30,7 +30,7 @@ _held: set[str] = set()
 
 
 @contextmanager
-def folder(state: str) -> Iterator[str]:
+def new_folder(state: str) -> Iterator[str]:
     """A new folder with mode 0700 (its real path); it is removed at the end."""
     ensure_state_dir(state)
     above = os.path.join(state, FOLDER)
@@ -52,23 +52,23 @@ def folder(state: str) -> Iterator[str]:
         yield path
     finally:
         try:
-            remove(path)
+            remove_folder(path)
         finally:
             _held.discard(name)
             lock.__exit__(None, None, None)
 
 
-def sweep(state: str) -> list[str]:
+def remove_abandoned(state: str) -> list[str]:
     """Remove what calls that were killed have left; returns the folders that are gone now."""
-    return [path for path in _unused(state) if remove(path)]
+    return [path for path in _lockable_folders(state) if remove_folder(path)]
 
 
-def unused(state: str) -> list[str]:
+def abandoned_folders(state: str) -> list[str]:
     """Folders of calls that were killed."""
-    return list(_unused(state))
+    return list(_lockable_folders(state))
 
 
-def _unused(state: str) -> Iterator[str]:
+def _lockable_folders(state: str) -> Iterator[str]:
     """One after the other, each while its lock is held."""
     above = os.path.join(state, FOLDER)
     if not os.path.isdir(above) or not check_state_dir(state):
@@ -88,7 +88,7 @@ def _unused(state: str) -> Iterator[str]:
                 continue
 
 
-def remove(path: str) -> bool:
+def remove_folder(path: str) -> bool:
     """Remove a folder with all that commands may have made of it; whether it is gone."""
     import shutil
 
@@ -101,13 +101,13 @@ def remove(path: str) -> bool:
 
 def _open_up(path: str) -> None:
     """Make every folder below one that can be emptied."""
-    _own(path)
+    _make_writable(path)
     for above, folders, _ in os.walk(path):
         for name in folders:
-            _own(os.path.join(above, name))
+            _make_writable(os.path.join(above, name))
 
 
-def _own(path: str) -> None:
+def _make_writable(path: str) -> None:
     if os.path.islink(path):
         return
     try:

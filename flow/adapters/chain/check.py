@@ -17,7 +17,7 @@ from flow.adapters.fs import files, locks
 from flow.adapters.fs.folders import open_folder, reported, split
 from flow.core import layout
 from flow.core.chain.entries import head_of
-from flow.core.chain.walk import Finding, Said, walk
+from flow.core.chain.walk import ChainFinding, Said, walk
 from flow.core.goal import ids
 from flow.core.layout import BASELINE_LIMIT
 from flow.errors import FlowError, LockTimeout, StorageError
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from flow.adapters.chain.pinned_heads import PinnedRun
     from flow.core.chain.entries import Head
-    from flow.core.chain.walk import Ledger
+    from flow.core.chain.walk import WalkedLedger
 
 OWN = "your own state folder"
 """Who knows a head that is kept there."""
@@ -52,7 +52,7 @@ class Checked(NamedTuple):
     run_id: str
     head: Head | None
     entries: int
-    findings: tuple[Finding, ...]
+    findings: tuple[ChainFinding, ...]
     more: int = 0
     notes: tuple[str, ...] = ()
     seen: frozenset[Head] = frozenset()
@@ -62,7 +62,7 @@ class Checked(NamedTuple):
 class _Snapshot(NamedTuple):
     """What was read of a run under its lock."""
 
-    ledger: Ledger
+    ledger: WalkedLedger
     said: tuple[Said, ...]
     names: Mapping[str, bool]
     """What is in the evidence folder, and whether it is a regular file."""
@@ -128,7 +128,7 @@ def unvouched(root: str, run_id: str, kept: PinnedRun | None, newest: int) -> li
     return notes
 
 
-def ledger(root: str, run_id: str, kept: PinnedRun | None) -> tuple[Ledger, tuple[str, ...]]:
+def ledger(root: str, run_id: str, kept: PinnedRun | None) -> tuple[WalkedLedger, tuple[str, ...]]:
     """A run's ledger alone, against the head that is kept; none of the files it speaks of is read.
 
     Also the files that lie in the run and are not Flow's.

@@ -7,7 +7,7 @@ import os
 from flow.adapters.fs import files
 from flow.adapters.fs.folders import open_folder, reported, scanned, split
 from flow.core import layout
-from flow.core.chain.walk import Finding
+from flow.core.chain.walk import ChainFinding
 from flow.core.layout import OUTPUT_LIMIT
 from flow.errors import FlowError, StorageError
 from flow.startup.typing import TYPE_CHECKING
@@ -15,7 +15,7 @@ from flow.startup.typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from flow.core.chain.walk import Kind, Ledger, Stored
+    from flow.core.chain.walk import Kind, RecordedDigests, WalkedLedger
 
 FINDINGS_LIMIT = 200
 """Findings of one run that are named; the others are counted."""
@@ -29,15 +29,15 @@ class Findings:
 
     def __init__(self, run_id: str) -> None:
         self.run_id = run_id
-        self.rows: list[Finding] = []
+        self.rows: list[ChainFinding] = []
         self.more = 0
         self.notes: list[str] = []
 
     def say(self, kind: Kind, file: str, text: str, seq: int | None = None) -> None:
         """One more finding."""
-        self.take([Finding(kind, self.run_id, file, text, seq)])
+        self.take([ChainFinding(kind, self.run_id, file, text, seq)])
 
-    def take(self, findings: Sequence[Finding]) -> None:
+    def take(self, findings: Sequence[ChainFinding]) -> None:
         """More findings; beyond the limit they are counted."""
         room = max(FINDINGS_LIMIT - len(self.rows), 0)
         self.rows += findings[:room]
@@ -73,7 +73,7 @@ def temporary(name: str) -> bool:
 def evidence(
     root: str,
     run_id: str,
-    ledger: Ledger,
+    ledger: WalkedLedger,
     names: Mapping[str, bool],
     interrupted: str | None,
     found: Findings,
@@ -101,7 +101,7 @@ def evidence(
 
 
 def unaccounted(
-    run_id: str, names: Mapping[str, bool], stored: Mapping[str, Stored], found: Findings
+    run_id: str, names: Mapping[str, bool], stored: Mapping[str, RecordedDigests], found: Findings
 ) -> None:
     """Name the files of the evidence folder that no entry speaks of."""
     rel = layout.evidence_dir(run_id)
@@ -127,7 +127,7 @@ class _Folder:
         root: str,
         rel: str,
         names: Mapping[str, bool],
-        stored: Mapping[str, Stored],
+        stored: Mapping[str, RecordedDigests],
         found: Findings,
     ) -> None:
         self._root, self._rel, self._names, self._stored = root, rel, names, stored

@@ -20,13 +20,13 @@ from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from flow.adapters.chain.session_writes import RunWrites
-    from flow.core.chain.entries import Entry
+    from flow.core.chain.entries import LedgerEntry
 
 _END = 1 << 13
 """Bytes of the end of the ledger that are read first; an entry has about 600."""
 
 
-def parse(line: bytes) -> Entry:
+def parse(line: bytes) -> LedgerEntry:
     """The entry of a line; ValueError with what is wrong."""
     try:
         document = lenient_json.loads(line)
@@ -40,7 +40,7 @@ def token(sidecar_sha256: str) -> str:
     return sidecar_sha256[: layout.TEMP_DIGITS]
 
 
-def last(root: str, run_id: str, tail: tuple[int, Entry] | None = None) -> Entry | None:
+def last(root: str, run_id: str, tail: tuple[int, LedgerEntry] | None = None) -> LedgerEntry | None:
     """The newest entry; None where the run has none.
 
     ``tail`` is what a session knows: :attr:`RunWrites.tail`.
@@ -60,7 +60,7 @@ def last(root: str, run_id: str, tail: tuple[int, Entry] | None = None) -> Entry
 
 def find(
     root: str, run_id: str, evidence_id: str, kind: str = chain_entries.EVIDENCE
-) -> Entry | None:
+) -> LedgerEntry | None:
     """The entry of this kind of a sidecar; None where it has none. Searched from the end."""
     needle = chain_entries.canonical({"evidence_id": evidence_id})[1:-1]
     for line in event_log.backwards(root, layout.ledger_file(run_id), needle):
@@ -70,7 +70,7 @@ def find(
     return None
 
 
-def at(root: str, run_id: str, seq: int) -> Entry | None:
+def at(root: str, run_id: str, seq: int) -> LedgerEntry | None:
     """The newest entry with this number; None where there is none. Searched from the end."""
     needle = chain_entries.canonical({"seq": seq})[1:-1]
     for line in event_log.backwards(root, layout.ledger_file(run_id), needle):
@@ -89,7 +89,7 @@ class Links:
     def __init__(self, root: str, run_id: str) -> None:
         self._lines = event_log.backwards(root, layout.ledger_file(run_id), b'"hash":"')
 
-    def get(self, digest: str) -> Entry | None:
+    def get(self, digest: str) -> LedgerEntry | None:
         """The entry with this hash, if it lies before those that were asked for already."""
         line = self.line(digest)
         return _entry(line) if line is not None else None
@@ -103,7 +103,7 @@ class Links:
         return None
 
 
-def append(run: RunWrites, *entries: Entry) -> None:
+def append(run: RunWrites, *entries: LedgerEntry) -> None:
     """Append entries that follow the newest one, and sync them."""
     rel = layout.ledger_file(run.run_id)
     size = _mend(run.root, rel)
@@ -114,7 +114,7 @@ def append(run: RunWrites, *entries: Entry) -> None:
     run.appended(entries)
 
 
-def take_back(run: RunWrites, entry: Entry) -> None:
+def take_back(run: RunWrites, entry: LedgerEntry) -> None:
     """Cut off the entry that was just appended, if it is there and the last one."""
     rel = layout.ledger_file(run.run_id)
     line = chain_entries.line(entry) + b"\n"
@@ -125,7 +125,7 @@ def take_back(run: RunWrites, entry: Entry) -> None:
 
 
 @lru_cache(maxsize=64)  # the newest entries are asked for again and again
-def _entry(line: bytes) -> Entry | None:
+def _entry(line: bytes) -> LedgerEntry | None:
     try:
         return parse(line)
     except ValueError:

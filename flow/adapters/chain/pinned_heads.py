@@ -30,7 +30,7 @@ from flow.adapters.fs.state_folder import (
 )
 from flow.core import layout
 from flow.core.chain.entries import Head, head_of, is_digest
-from flow.core.chain.intervals import bounded, holds, merged, without
+from flow.core.chain.intervals import bounded, contains, merged, without
 from flow.core.goal import ids
 from flow.errors import FlowError, StorageError
 from flow.startup.sha import sha256
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from flow.adapters.chain.session_writes import RunWrites, Unpinned
-    from flow.core.chain.entries import Entry
+    from flow.core.chain.entries import LedgerEntry
     from flow.core.chain.intervals import Spans
 
 KIND = "chains"
@@ -69,7 +69,9 @@ class PinnedRun(NamedTuple):
 
     def outside(self, number: int) -> bool:
         """Whether nobody vouches for the entry with this number."""
-        return self.ledger is None or number > self.ledger.number or holds(self.unvouched, number)
+        return (
+            self.ledger is None or number > self.ledger.number or contains(self.unvouched, number)
+        )
 
 
 class PinnedHeads:
@@ -265,7 +267,7 @@ def _moved_on(
 
 
 def _met(
-    root: str, run_id: str, start: Head, old: Head | None, own: Sequence[Entry]
+    root: str, run_id: str, start: Head, old: Head | None, own: Sequence[LedgerEntry]
 ) -> list[int] | None:
     """The numbers of own entries that ``start`` leads back to.
 

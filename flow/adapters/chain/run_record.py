@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from flow.adapters.chain.pinned_heads import PinnedHeads, PinnedRun
-    from flow.core.chain.entries import Entry
+    from flow.core.chain.entries import LedgerEntry
     from flow.core.goal.model import Goal
 
 BEFORE = "nothing that was recorded before counts"
@@ -133,7 +133,7 @@ class RunRecord:
 
     # --- asking --------------------------------------------------------------------------------
 
-    def entry(self, run_id: str, evidence_id: str, kind: str = EVIDENCE) -> Entry | None:
+    def entry(self, run_id: str, evidence_id: str, kind: str = EVIDENCE) -> LedgerEntry | None:
         """The newest entry of a sidecar that is vouched for; None where there is none."""
         own = self.run(run_id).newest(kind, evidence_id)
         if own is not None and ledger_file.Links(self.root, run_id).get(own.hash) is not None:

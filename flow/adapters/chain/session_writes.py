@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
-    from flow.core.chain.entries import Entry
+    from flow.core.chain.entries import LedgerEntry
 
 UNVERIFIED = ""
 """In the place of a digest: nothing vouches for the content of the file."""
@@ -27,9 +27,9 @@ class Unpinned(NamedTuple):
 
     files: Mapping[str, str | None]
     """File name → SHA-256 of what was written; None for a removed one, or :data:`UNVERIFIED`."""
-    appended: Sequence[Entry]
+    appended: Sequence[LedgerEntry]
     """Oldest first."""
-    discounted: Sequence[Entry]
+    discounted: Sequence[LedgerEntry]
     """Entries of this session, however old, that are not to be vouched for."""
 
 
@@ -43,17 +43,17 @@ class RunWrites:
     def __init__(self, root: str, run_id: str, measured: AbstractSet[str] = frozenset()) -> None:
         self.root = root
         self.run_id = run_id
-        self.tail: tuple[int, Entry] | None = None
+        self.tail: tuple[int, LedgerEntry] | None = None
         """Size in bytes of the ledger after the last append, and the entry that it ends in."""
         self.finished: str | None = None
         """Hash of the newest entry whose sidecar and event are known to be there."""
         self._measured = measured
         self._files: dict[str, str | None] = {}
         self._unpinned_files: dict[str, str | None] = {}
-        self._unpinned: list[Entry] = []
-        self._entries: dict[str, Entry] = {}
+        self._unpinned: list[LedgerEntry] = []
+        self._entries: dict[str, LedgerEntry] = {}
         self._held: set[str] = set()
-        self._discounted: dict[str, Entry] = {}
+        self._discounted: dict[str, LedgerEntry] = {}
 
     def wrote(self, rel: str, data: bytes | None) -> None:
         """Record that the run's file at ``rel`` now holds ``data``; None: that it is gone."""
@@ -71,13 +71,13 @@ class RunWrites:
         """Whether this session left the run's file ``name`` with this digest."""
         return self._files.get(name) == digest
 
-    def appended(self, entries: Sequence[Entry]) -> None:
+    def appended(self, entries: Sequence[LedgerEntry]) -> None:
         """Record entries that are now in the run's ledger."""
         self._unpinned += entries
         self._entries.update((entry.hash, entry) for entry in entries)
         self._held.update(entry.hash for entry in entries if entry.goal_id in self._measured)
 
-    def taken_back(self, entry: Entry) -> None:
+    def taken_back(self, entry: LedgerEntry) -> None:
         """Forget an entry that is not in the ledger any more."""
         self._forget({entry.hash})
 
@@ -97,7 +97,7 @@ class RunWrites:
             if entry.evidence_id == evidence_id
         )
 
-    def newest(self, kind: str, evidence_id: str) -> Entry | None:
+    def newest(self, kind: str, evidence_id: str) -> LedgerEntry | None:
         """The newest entry of this kind of a sidecar; None if none, or it was discounted."""
         for entry in reversed(self._entries.values()):
             if (entry.kind, entry.evidence_id) == (kind, evidence_id):

@@ -8,7 +8,7 @@ from flow.startup.typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from flow.core.chain.entries import Entry, Head
+    from flow.core.chain.entries import Head, LedgerEntry
 
 
 class AnchoredChain:
@@ -26,7 +26,7 @@ class AnchoredChain:
         self._lines: dict[tuple[str, str], bytes] = {}
         self._ids: list[tuple[str, int]] = []
 
-    def find(self, kind: str, evidence_id: str) -> Entry | None:
+    def find(self, kind: str, evidence_id: str) -> LedgerEntry | None:
         """The newest entry of this kind of a sidecar."""
         while (kind, evidence_id) not in self._lines and self._step():
             pass

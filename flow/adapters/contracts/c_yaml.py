@@ -45,9 +45,9 @@ def load() -> Any:
     try:
         from yaml import error, events, nodes, tokens  # noqa: F401 - as attributes of the package
 
-        for name, found in _ERRORS.items():
-            kind = type(found, (error.MarkedYAMLError,), {"__module__": f"yaml.{name}"})
-            setattr(package, name, SimpleNamespace(**{found: kind}))
+        for name, error_name in _ERRORS.items():
+            kind = type(error_name, (error.MarkedYAMLError,), {"__module__": f"yaml.{name}"})
+            setattr(package, name, SimpleNamespace(**{error_name: kind}))
         from yaml._yaml import CParser
     finally:
         del sys.modules["yaml"]

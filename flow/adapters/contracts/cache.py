@@ -27,21 +27,21 @@ _schemas: dict[str, bytes] = {}
 """The digests of the schemas, read once per process."""
 
 
-def load(
+def load_checked(
     cache_dir: str, data: bytes, kind: str = "goal"
 ) -> tuple[dict[str, Any], list[str]] | None:
     """The checked document of this text, and its warnings; None where there is none."""
     if not private(cache_dir):
         return None
-    name = _name(data, kind)
+    name = _entry_name(data, kind)
     try:
         fd = os.open(os.path.join(cache_dir, name), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         with open(fd, "rb") as stream:
-            found = os.fstat(stream.fileno())
-            if not stat.S_ISREG(found.st_mode) or found.st_size > LIMIT:
+            status = os.fstat(stream.fileno())
+            if not stat.S_ISREG(status.st_mode) or status.st_size > LIMIT:
                 return None
             header, _, body = stream.read(LIMIT).partition(b"\n")
-        if header != _header(name, body):
+        if header != _entry_header(name, body):
             return None
         entry = json.loads(body)
     except (OSError, ValueError, RecursionError):
@@ -49,7 +49,7 @@ def load(
     return entry["document"], entry["warnings"]
 
 
-def store(
+def store_checked(
     cache_dir: str, data: bytes, document: dict[str, Any], warnings: list[str], kind: str = "goal"
 ) -> None:
     """Keep a document that was checked. A folder that cannot be used is left alone."""
@@ -60,12 +60,12 @@ def store(
             pass
     if not private(cache_dir):
         return
-    name = _name(data, kind)
+    name = _entry_name(data, kind)
     try:
         entry = {"document": document, "warnings": warnings}
         body = json.dumps(entry, separators=(",", ":")).encode("ascii")
-        replace_own(os.path.join(cache_dir, name), _header(name, body) + b"\n" + body)
-        _prune(cache_dir)
+        replace_own(os.path.join(cache_dir, name), _entry_header(name, body) + b"\n" + body)
+        _drop_older_half(cache_dir)
     except (OSError, ValueError):
         return
 
@@ -73,22 +73,22 @@ def store(
 def private(folder: str) -> bool:
     """Whether only this user can read and write the folder, and it is no symlink."""
     try:
-        found = os.lstat(folder)
+        status = os.lstat(folder)
     except OSError:
         return False
     return (
-        stat.S_ISDIR(found.st_mode)
-        and found.st_uid == os.geteuid()
-        and not stat.S_IMODE(found.st_mode) & 0o077
+        stat.S_ISDIR(status.st_mode)
+        and status.st_uid == os.geteuid()
+        and not stat.S_IMODE(status.st_mode) & 0o077
     )
 
 
-def _header(name: str, body: bytes) -> bytes:
+def _entry_header(name: str, body: bytes) -> bytes:
     """What an entry begins with: its own name and the digest of the rest, against damage."""
     return f"{name} {sha256(body).hexdigest()}".encode("ascii")
 
 
-def _name(data: bytes, kind: str) -> str:
+def _entry_name(data: bytes, kind: str) -> str:
     from flow.adapters.contracts import schemas
     from flow.version import __version__
 
@@ -101,7 +101,7 @@ def _name(data: bytes, kind: str) -> str:
     return f"{digest.hexdigest()}.{kind}{_SUFFIX}"
 
 
-def _prune(folder: str) -> None:
+def _drop_older_half(folder: str) -> None:
     """Drop the older half once there are too many, half-written ones of dead processes included."""
     names = os.listdir(folder)
     if len(names) <= MOST:

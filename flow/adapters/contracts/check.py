@@ -41,7 +41,7 @@ _regexes: dict[str, Callable[[str], object]] = {}
 _quick: dict[str, Test] = {}
 
 
-def rule(kind: str) -> tuple[dict[str, Any], dict[str, Any]]:
+def schema_of(kind: str) -> tuple[dict[str, Any], dict[str, Any]]:
     """The schema that a kind of document keeps, and the schema file's root (for its ``$defs``)."""
     from flow.adapters.contracts import schemas
 
@@ -53,13 +53,13 @@ def rule(kind: str) -> tuple[dict[str, Any], dict[str, Any]]:
 def accepts(kind: str, document: object) -> tuple[bool, bool]:
     """Whether the schema takes ``document``, and whether it may hold unknown keys to warn about."""
     if kind not in _quick:
-        schema, root = rule(kind)
+        schema, root = schema_of(kind)
         _quick[kind] = _Compiler(root).test(schema)
     unknown: list[bool] = []
     return _quick[kind](document, unknown), bool(unknown)
 
 
-def search(pattern: str) -> Callable[[str], object]:
+def pattern_search(pattern: str) -> Callable[[str], object]:
     """The pattern's search, with ``$`` at the very end: Python's is before a last newline too."""
     if pattern not in _regexes:
         if pattern == r"\S":
@@ -91,7 +91,7 @@ def is_date_time(text: str) -> bool:
         if len(rest) == len(zone) - 1:
             return False
         zone = rest
-    offset = _offset(zone)
+    offset = _utc_offset(zone)
     if offset is None or not (1 <= month <= 12 and hour <= 23 and minute <= 59):
         return False
     leap_year = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
@@ -102,7 +102,7 @@ def is_date_time(text: str) -> bool:
     return second <= 59 or (second == 60 and (hour * 60 + minute - offset) % 1440 == 1439)
 
 
-def _offset(zone: str) -> int | None:
+def _utc_offset(zone: str) -> int | None:
     """Minutes east of UTC; None where ``zone`` is no time offset."""
     if zone in ("Z", "z"):
         return 0
@@ -192,7 +192,7 @@ class _Compiler:
 
     def _pattern(self, pattern: str, _: Mapping[str, Any]) -> Test:
         # Compiled when first used: most documents meet few of the patterns.
-        return lambda value, _: not isinstance(value, str) or bool(search(pattern)(value))
+        return lambda value, _: not isinstance(value, str) or bool(pattern_search(pattern)(value))
 
     def _format(self, name: str, _: Mapping[str, Any]) -> Test:
         if name != "date-time":

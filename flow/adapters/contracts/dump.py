@@ -55,7 +55,7 @@ def plain_types(value: Any, depth: int = 1) -> Any:
     if depth > DEPTH:
         raise InputError(f"nests deeper than {DEPTH} levels", remedy="make it flatter")
     if isinstance(value, Mapping):
-        return {_key(key): plain_types(item, depth + 1) for key, item in value.items()}
+        return {_key_text(key): plain_types(item, depth + 1) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [plain_types(item, depth + 1) for item in value]
     raise InputError(
@@ -73,8 +73,8 @@ def _writable(text: str) -> str:
     return text
 
 
-def _key(key: object) -> str:
-    if not isinstance(key, str) or len(key) > LONGEST_KEY or len(_double(key)) > LONGEST_KEY:
+def _key_text(key: object) -> str:
+    if not isinstance(key, str) or len(key) > LONGEST_KEY or len(_double_quoted(key)) > LONGEST_KEY:
         raise InputError(f"{key!r:.80} is no key for YAML", remedy="use a short text as key")
     return _writable(str(key))
 
@@ -87,18 +87,18 @@ def block(value: dict[str, Any] | list[Any], indent: str, *, literals: bool = Tr
     lines: list[str] = []
     if isinstance(value, dict):
         for key, item in value.items():
-            lines += _entry(f"{indent}{scalar(key)}:", item, indent, literals)
+            lines += _entry_lines(f"{indent}{scalar(key)}:", item, indent, literals)
         return lines
     for item in value:
         if isinstance(item, (dict, list)) and item:
             first, *rest = block(item, f"{indent}  ", literals=literals)
             lines += [f"{indent}- {first[len(indent) + 2 :]}", *rest]
         else:
-            lines += _entry(f"{indent}-", item, indent, literals)
+            lines += _entry_lines(f"{indent}-", item, indent, literals)
     return lines
 
 
-def _entry(head: str, value: Any, indent: str, literals: bool) -> list[str]:
+def _entry_lines(head: str, value: Any, indent: str, literals: bool) -> list[str]:
     """The lines of one value after ``head`` (``key:`` or ``-``), which stands at ``indent``."""
     if isinstance(value, (dict, list)) and value:
         return [head, *block(value, f"{indent}  ", literals=literals)]
@@ -124,14 +124,16 @@ def flow(value: Any) -> str:
     """A value on one line, as it may stand inside ``{}`` and ``[]`` too."""
     if isinstance(value, dict):
         return (
-            "{" + ", ".join(f"{scalar(k, inside=True)}: {_in(v)}" for k, v in value.items()) + "}"
+            "{"
+            + ", ".join(f"{scalar(k, inside=True)}: {_in_flow(v)}" for k, v in value.items())
+            + "}"
         )
     if isinstance(value, list):
-        return "[" + ", ".join(_in(item) for item in value) + "]"
+        return "[" + ", ".join(_in_flow(item) for item in value) + "]"
     return scalar(value)
 
 
-def _in(value: Any) -> str:
+def _in_flow(value: Any) -> str:
     return flow(value) if isinstance(value, (dict, list)) else scalar(value, inside=True)
 
 
@@ -148,14 +150,14 @@ def scalar(value: Any, *, inside: bool = False, style: str | None = None) -> str
         # YAML 1.1 knows exponents only after a decimal point.
         return text if "." in text or "e" not in text else text.replace("e", ".0e", 1)
     if style == '"':
-        return _double(value)
+        return _double_quoted(value)
     if style == "'" and value.isprintable():
-        return _single(value)
+        return _single_quoted(value)
     if _is_plain(value, inside):
         return str(value)
     if value.isprintable() and ('"' in value or "\\" in value) and "'" not in value:
-        return _single(value)
-    return _double(value)
+        return _single_quoted(value)
+    return _double_quoted(value)
 
 
 def _is_plain(text: str, inside: bool) -> bool:
@@ -168,20 +170,22 @@ def _is_plain(text: str, inside: bool) -> bool:
     )
 
 
-def _single(text: str) -> str:
+def _single_quoted(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def _double(text: str) -> str:
+def _double_quoted(text: str) -> str:
     if text.isprintable():
         escaped = text.replace("\\", "\\\\").replace('"', '\\"')
         return f'"{escaped}"'
     return (
-        '"' + "".join(_ESCAPES.get(c) or (c if c.isprintable() else _escape(c)) for c in text) + '"'
+        '"'
+        + "".join(_ESCAPES.get(c) or (c if c.isprintable() else _escaped(c)) for c in text)
+        + '"'
     )
 
 
-def _escape(char: str) -> str:
+def _escaped(char: str) -> str:
     code = ord(char)
     if code < 0x100:
         return f"\\x{code:02x}"

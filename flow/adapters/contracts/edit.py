@@ -11,16 +11,16 @@ from __future__ import annotations
 import re
 
 from flow.adapters.contracts import dump
-from flow.adapters.contracts.nodes import tree
+from flow.adapters.contracts.nodes import yaml_tree
 from flow.adapters.contracts.strict_yaml import LIMIT, read_yaml
-from flow.adapters.contracts.text import dotted, show
+from flow.adapters.contracts.text import dotted_path, one_line
 from flow.errors import ContractError, InputError, RefusedError
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from flow.adapters.contracts.nodes import Entry, Node
+    from flow.adapters.contracts.nodes import Entry, YamlNode
     from flow.adapters.contracts.text import Path
 
 
@@ -31,9 +31,9 @@ def edited(text: str, changes: Sequence[tuple[Path, Any]], *, file: str) -> str:
     """The text with the changes made; see :func:`flow.adapters.contracts.edit`."""
     document = _document(text, file)
     wanted = _changed(document, changes, file)
-    if same(document, wanted):
+    if same_document(document, wanted):
         return text
-    result = _Editor(text, tree(text, file)).run(document, wanted)
+    result = _Editor(text, yaml_tree(text, file)).run(document, wanted)
     if len(result.encode("utf-8")) > LIMIT:
         raise RefusedError(
             f"would be larger than {LIMIT} bytes with what Flow writes there",
@@ -45,19 +45,21 @@ def edited(text: str, changes: Sequence[tuple[Path, Any]], *, file: str) -> str:
         found = _document(result, file)
     except ContractError as error:
         raise _refused(file, changes) from error
-    if not same(found, wanted):
+    if not same_document(found, wanted):
         raise _refused(file, changes)
     return result
 
 
-def same(one: Any, other: Any) -> bool:
+def same_document(one: Any, other: Any) -> bool:
     """Whether two documents are equal, types included (``1``, ``1.0`` and ``true`` differ)."""
     if type(one) is not type(other):
         return False
     if isinstance(one, dict):
-        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
+        return one.keys() == other.keys() and all(
+            same_document(one[key], other[key]) for key in one
+        )
     if isinstance(one, list):
-        return len(one) == len(other) and all(map(same, one, other))
+        return len(one) == len(other) and all(map(same_document, one, other))
     return bool(one == other)
 
 
@@ -66,7 +68,7 @@ def _document(text: str, file: str) -> Any:
         data = text.encode("utf-8")
     except UnicodeEncodeError as error:
         raise InputError(
-            "the text is not Unicode", file=file, value=show(text), remedy="read it as UTF-8"
+            "the text is not Unicode", file=file, value=one_line(text), remedy="read it as UTF-8"
         ) from error
     reading = read_yaml(data, file=file)
     if reading.faults:
@@ -79,7 +81,7 @@ def _refused(file: str, changes: Sequence[tuple[Path, Any]]) -> RefusedError:
         "its layout cannot be edited safely",
         code="cannot_edit",
         file=file,
-        key=", ".join(dotted(path) for path, _ in changes[:8]),
+        key=", ".join(dotted_path(path) for path, _ in changes[:8]),
         remedy="write that part of the file in plain block style, then try again",
     )
 
@@ -90,22 +92,22 @@ def _refused(file: str, changes: Sequence[tuple[Path, Any]]) -> RefusedError:
 def _changed(document: Any, changes: Sequence[tuple[Path, Any]], file: str) -> Any:
     from flow.adapters.contracts.text import DELETE
 
-    wanted = _copy(document)
+    wanted = _deep_copy(document)
     for path, value in changes:
         if not path:
             raise InputError("a change needs a path", file=file, remedy="name a key")
         holder = wanted
         dump.plain_types({step: None for step in path if isinstance(step, str)})
         for place, step in enumerate(path[:-1]):
-            inner = _step(holder, step, path[: place + 1], file)
+            inner = _value_at(holder, step, path[: place + 1], file)
             if inner is None:
                 if value is DELETE:
                     break
                 inner = {} if isinstance(path[place + 1], str) else []
-                _put(holder, step, inner)
+                _set_value(holder, step, inner)
             holder = inner
         else:
-            _step(holder, path[-1], path, file)
+            _value_at(holder, path[-1], path, file)
             if value is DELETE:
                 if isinstance(holder, dict):
                     holder.pop(path[-1], None)
@@ -113,35 +115,35 @@ def _changed(document: Any, changes: Sequence[tuple[Path, Any]], file: str) -> A
                     raise InputError(
                         "an entry of a list cannot be taken out by itself",
                         file=file,
-                        key=dotted(path),
+                        key=dotted_path(path),
                         remedy="give the whole list",
                     )
             else:
-                _put(holder, path[-1], dump.plain_types(value))
+                _set_value(holder, path[-1], dump.plain_types(value))
     return wanted
 
 
-def _copy(value: Any) -> Any:
+def _deep_copy(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: _copy(item) for key, item in value.items()}
-    return [_copy(item) for item in value] if isinstance(value, list) else value
+        return {key: _deep_copy(item) for key, item in value.items()}
+    return [_deep_copy(item) for item in value] if isinstance(value, list) else value
 
 
-def _step(holder: Any, step: str | int, path: Path, file: str) -> Any:
+def _value_at(holder: Any, step: str | int, path: Path, file: str) -> Any:
     """What stands at ``step``, or None; raises :class:`InputError` where nothing can."""
     if isinstance(holder, dict) and isinstance(step, str):
         return holder.get(step)
     if isinstance(holder, list) and isinstance(step, int) and 0 <= step <= len(holder):
         return holder[step] if step < len(holder) else None
     raise InputError(
-        f"nothing can be set there: {dotted(path[:-1]) or 'the file'} is {show(holder)}",
+        f"nothing can be set there: {dotted_path(path[:-1]) or 'the file'} is {one_line(holder)}",
         file=file,
-        key=dotted(path),
+        key=dotted_path(path),
         remedy="name a key of a mapping, or a place in a list",
     )
 
 
-def _put(holder: Any, step: Any, value: Any) -> None:
+def _set_value(holder: Any, step: Any, value: Any) -> None:
     if isinstance(holder, list) and step == len(holder):
         holder.append(value)
     else:
@@ -151,7 +153,7 @@ def _put(holder: Any, step: Any, value: Any) -> None:
 class _Editor:
     """Collects replacements for the places where two documents differ, and makes them."""
 
-    def __init__(self, text: str, root: Node) -> None:
+    def __init__(self, text: str, root: YamlNode) -> None:
         self.text = text
         self.root = root
         self.splices: list[tuple[int, int, str]] = []
@@ -176,20 +178,24 @@ class _Editor:
 
     def line_end(self, position: int) -> int:
         """Where the line of ``position`` ends, its line break not included."""
-        found = self.text.find("\n", position)
-        if found < 0:
+        newline = self.text.find("\n", position)
+        if newline < 0:
             return len(self.text)
-        return found - 1 if self.text[found - 1 : found] == "\r" and found > position else found
+        return (
+            newline - 1
+            if self.text[newline - 1 : newline] == "\r" and newline > position
+            else newline
+        )
 
     def line_start(self, position: int) -> int:
         return self.text.rfind("\n", 0, position) + 1
 
-    def after(self, node: Node) -> int:
+    def after(self, node: YamlNode) -> int:
         """Where a new line can go behind ``node``: the start of a line, or the text's end."""
         leaf = node.leaf
         if not leaf.is_literal:
-            found = self.text.find("\n", leaf.end)
-            return len(self.text) if found < 0 else found + 1
+            newline = self.text.find("\n", leaf.end)
+            return len(self.text) if newline < 0 else newline + 1
         end = leaf.end
         if end == len(self.text) and not self.text.endswith("\n"):
             return end
@@ -204,7 +210,7 @@ class _Editor:
             end = before
         return end
 
-    def tail(self, node: Node) -> int:
+    def tail(self, node: YamlNode) -> int:
         """The end of ``node``'s last line, comment included and line break not."""
         if not node.leaf.is_literal:
             return self.line_end(node.leaf.end)
@@ -212,14 +218,14 @@ class _Editor:
         text = self.text[:after]
         return after - 2 if text.endswith("\r\n") else after - 1 if text.endswith("\n") else after
 
-    def value_end(self, node: Node) -> int:
+    def value_end(self, node: YamlNode) -> int:
         """The end of ``node``'s own characters."""
         return self.tail(node) if node.leaf.is_literal else node.leaf.end
 
     # -- differences
 
-    def reconcile(self, node: Node, old: Any, new: Any, key: Node | None) -> None:
-        if same(old, new):
+    def reconcile(self, node: YamlNode, old: Any, new: Any, key: YamlNode | None) -> None:
+        if same_document(old, new):
             return
         if isinstance(old, dict) and isinstance(new, dict) and old.keys() & new.keys():
             self.mapping(node, old, new)
@@ -230,8 +236,8 @@ class _Editor:
         else:
             self.replace(node, new, key)
 
-    def mapping(self, node: Node, old: dict[str, Any], new: dict[str, Any]) -> None:
-        kept: Node | None = None
+    def mapping(self, node: YamlNode, old: dict[str, Any], new: dict[str, Any]) -> None:
+        kept: YamlNode | None = None
         for key, value in node.entries:
             if key is not None and key.value in new:
                 self.reconcile(value, old[key.value], new[key.value], key)
@@ -241,7 +247,7 @@ class _Editor:
         if added and kept is not None:
             self.add(node, added, kept)
 
-    def remove(self, gone: list[bool], node: Node) -> None:
+    def remove(self, gone: list[bool], node: YamlNode) -> None:
         """Take out the marked entries of a mapping that keeps at least one."""
         entries = node.entries
         place = 0
@@ -270,7 +276,7 @@ class _Editor:
         key, value = entry
         return key.start if key is not None else value.start
 
-    def add(self, node: Node, added: Any, last: Node | None = None) -> None:
+    def add(self, node: YamlNode, added: Any, last: YamlNode | None = None) -> None:
         """Put new entries behind ``last`` (default: the last one there is)."""
         if not added:
             return
@@ -281,7 +287,7 @@ class _Editor:
         else:
             self.lines(last, self.block(added, node.column, self.after(last)))
 
-    def lines(self, last: Node, lines: list[str]) -> None:
+    def lines(self, last: YamlNode, lines: list[str]) -> None:
         """Insert whole lines behind ``last``."""
         after = self.after(last)
         block = self.newline.join(lines)
@@ -291,7 +297,7 @@ class _Editor:
         else:
             self.put(after, after, block + self.newline)
 
-    def close(self, leaf: Node) -> None:
+    def close(self, leaf: YamlNode) -> None:
         """A block scalar that ends the file without a line break: say so before one follows."""
         replaced = any(start <= leaf.start < end for start, end, _ in self.splices)
         if replaced or not leaf.is_literal:
@@ -300,14 +306,14 @@ class _Editor:
         header = self.text[leaf.start : end].replace("+", "").replace("-", "")
         self.put(leaf.start, end, header if leaf.value.endswith("\n") else f"{header}-")
 
-    def header_end(self, leaf: Node) -> int:
+    def header_end(self, leaf: YamlNode) -> int:
         """Where the indicators of a block scalar end (``|2-``); a comment may follow."""
         end = leaf.start + 1
         while self.text[end : end + 1] in ("+", "-", *"123456789"):
             end += 1
         return end
 
-    def take(self, start: int, node: Node, text: str) -> None:
+    def take(self, start: int, node: YamlNode, text: str) -> None:
         """Put ``text`` for all from ``start`` to the value's end, less a header's comment."""
         end = self.value_end(node)
         header = self.header_end(node.leaf) if node.leaf.is_literal else end
@@ -325,7 +331,7 @@ class _Editor:
 
     # -- a value replaced by another
 
-    def replace(self, node: Node, new: Any, key: Node | None) -> None:
+    def replace(self, node: YamlNode, new: Any, key: YamlNode | None) -> None:
         grows = isinstance(new, (dict, list)) and bool(new)
         if grows and key is not None and not node.in_flow:
             self.outline(node, self.block(new, key.column + 2, self.after(node)), key)
@@ -338,7 +344,7 @@ class _Editor:
         else:
             self.inline(node, dump.scalar(new, inside=node.in_flow, style=node.style))
 
-    def inline(self, node: Node, text: str) -> None:
+    def inline(self, node: YamlNode, text: str) -> None:
         """Put ``text`` where the value's characters are, on one line."""
         end = self.value_end(node)
         if node.start == end:
@@ -346,7 +352,7 @@ class _Editor:
             text = text if before.isspace() else f" {text}" if before in (":", "-") else f": {text}"
         self.take(node.start, node, text)
 
-    def outline(self, node: Node, lines: list[str], key: Node) -> None:
+    def outline(self, node: YamlNode, lines: list[str], key: YamlNode) -> None:
         """Replace the value by indented lines below its key."""
         colon = self.colon(key, node)
         block = self.newline + self.newline.join(lines)
@@ -357,7 +363,7 @@ class _Editor:
             tail = self.tail(node)
             self.put(tail, tail, block)
 
-    def colon(self, key: Node, value: Node) -> int:
+    def colon(self, key: YamlNode, value: YamlNode) -> int:
         """The place behind the colon between a key and its value."""
-        found = self.text.find(":", key.end, value.start)
-        return found + 1 if found >= 0 else value.start
+        colon = self.text.find(":", key.end, value.start)
+        return colon + 1 if colon >= 0 else value.start

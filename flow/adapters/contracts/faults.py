@@ -8,7 +8,7 @@ from __future__ import annotations
 from itertools import islice
 
 from flow.adapters.contracts import check
-from flow.adapters.contracts.text import show
+from flow.adapters.contracts.text import one_line
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -81,25 +81,25 @@ TYPES = {
 }
 
 
-def listed(kind: str, document: Any) -> list[Problem]:
+def schema_faults(kind: str, document: Any) -> list[Problem]:
     """Every fault that the schema finds, at most :data:`MOST`, in ``jsonschema``'s order."""
-    schema, root = check.rule(kind)
-    if _values(document) > MOST_VALUES:
+    schema, root = check.schema_of(kind)
+    if _count_values(document) > MOST_VALUES:
         return [((), f"holds more than {MOST_VALUES} values", "shorten it", None)]
     errors = _validator({**schema, "$defs": root["$defs"]}).iter_errors(document)
-    found: dict[tuple[Path, str], Problem] = {}
+    by_place: dict[tuple[Path, str], Problem] = {}
     for error in islice(errors, MOST + 1):
         if error.validator == "contains" and not error.instance:
             continue  # an empty list is a fault of its own
         problem = _problem(error, root)
-        found.setdefault(problem[:2], problem)
-    problems = list(found.values())
+        by_place.setdefault(problem[:2], problem)
+    problems = list(by_place.values())
     if len(problems) > MOST:
         problems[MOST:] = [((), f"has more than {MOST} faults", "these are the first ones", None)]
     return problems
 
 
-def _values(document: Any) -> int:
+def _count_values(document: Any) -> int:
     count, waiting = 0, [document]
     while waiting and count <= MOST_VALUES:
         value = waiting.pop()
@@ -118,7 +118,7 @@ def _validator(schema: Mapping[str, Any]) -> Any:
     from jsonschema.validators import extend
 
     def pattern(_: Any, wanted: str, instance: Any, __: Any) -> Iterator[ValidationError]:
-        if isinstance(instance, str) and not check.search(wanted)(instance):
+        if isinstance(instance, str) and not check.pattern_search(wanted)(instance):
             yield ValidationError("pattern")
 
     def required(_: Any, names: list[str], instance: Any, __: Any) -> Iterator[ValidationError]:
@@ -166,11 +166,11 @@ def _problem(error: ValidationError, root: Mapping[str, Any]) -> Problem:
         return (
             (*path, name),
             "is not a known key here",
-            near(name, list(schema["properties"])),
+            nearest_name(name, list(schema["properties"])),
             name,
         )
     if rule == "type":
-        return _type(path, value, argument, schema)
+        return _type_fault(path, value, argument, schema)
     if rule == "pattern":
         if argument == r"\S" or not str(value).strip():
             return (
@@ -182,21 +182,21 @@ def _problem(error: ValidationError, root: Mapping[str, Any]) -> Problem:
         if argument == r"^[^\u0000]*$":
             return path, "holds a NUL character", "take it out", value
         shape, remedy = SHAPES[argument]
-        return path, f"{show(value)} is not {shape}", remedy, value
+        return path, f"{one_line(value)} is not {shape}", remedy, value
     if rule == "enum":
-        close = near(value, argument) if isinstance(value, str) else ""
+        close = nearest_name(value, argument) if isinstance(value, str) else ""
         remedy = close if close.startswith("did you mean") else f"one of {', '.join(argument)}"
-        return path, f"{show(value)} is not one of its values", remedy, value
+        return path, f"{one_line(value)} is not one of its values", remedy, value
     if rule == "const":
-        return path, f"{show(value)} is not {show(argument)}", f"write {argument}", value
+        return path, f"{one_line(value)} is not {one_line(argument)}", f"write {argument}", value
     if rule == "format":
-        return path, f"{show(value)} is not a date and time", "like 2026-03-01T10:15:00Z", value
+        return path, f"{one_line(value)} is not a date and time", "like 2026-03-01T10:15:00Z", value
     if rule == "uniqueItems":
         return path, "names something twice", "name each once", None
-    return path, *_bound(str(rule), argument, value), value
+    return path, *_bound_fault(str(rule), argument, value), value
 
 
-def _bound(rule: str, limit: Any, value: Any) -> tuple[str, str]:
+def _bound_fault(rule: str, limit: Any, value: Any) -> tuple[str, str]:
     if rule == "contains":
         return "has no criterion that must pass", "leave must_pass out, or true, in one at least"
     if rule == "anyOf":
@@ -208,19 +208,24 @@ def _bound(rule: str, limit: Any, value: Any) -> tuple[str, str]:
     if rule == "maxLength":
         return f"has {len(value)} characters", f"at most {limit}"
     words = {"minimum": "at least", "maximum": "at most", "exclusiveMinimum": "more than"}
-    return f"{show(value)} is out of range", f"{words[rule]} {limit}"
+    return f"{one_line(value)} is out of range", f"{words[rule]} {limit}"
 
 
-def _type(path: Path, value: Any, names: Any, schema: Mapping[str, Any]) -> Problem:
+def _type_fault(path: Path, value: Any, names: Any, schema: Mapping[str, Any]) -> Problem:
     wanted = [names] if isinstance(names, str) else [name for name in names if name != "null"]
     what = " or ".join(TYPES[name] for name in wanted)
     if value is None:
         return path, f"is empty, and has to be {what}", _example(schema) or "write a value", value
     if "string" in wanted and isinstance(value, (bool, int, float)):
-        return path, f"{show(value)} is not {what}", "put it in quotes", value
+        return path, f"{one_line(value)} is not {what}", "put it in quotes", value
     if wanted == ["boolean"]:
-        return path, f"{show(value)} is not {what}", "write true or false, without quotes", value
-    return path, f"{show(value)} is not {what}", _example(schema) or f"write {what}", value
+        return (
+            path,
+            f"{one_line(value)} is not {what}",
+            "write true or false, without quotes",
+            value,
+        )
+    return path, f"{one_line(value)} is not {what}", _example(schema) or f"write {what}", value
 
 
 def _missing(path: Path, schema: Mapping[str, Any], root: Mapping[str, Any]) -> Problem:
@@ -241,7 +246,7 @@ def _example(schema: Mapping[str, Any]) -> str:
     return f"like {schema['examples'][0]}" if "examples" in schema else ""
 
 
-def near(name: str, known: list[str]) -> str:
+def nearest_name(name: str, known: list[str]) -> str:
     """What may have been meant, as a remedy."""
     import difflib
 

@@ -79,7 +79,7 @@ def read_goal(
     """
     from flow.core.goal.model import goal_from_document
 
-    document, warnings = _cached("goal", data, file, expect_id, cache_dir)
+    document, warnings = _read_cached("goal", data, file, expect_id, cache_dir)
     return goal_from_document(document), warnings
 
 
@@ -92,7 +92,7 @@ def read_evidence(
     """
     from flow.core.evidence.model import evidence_from_document
 
-    document, warnings = _cached("evidence", data, file, expect_id, cache_dir)
+    document, warnings = _read_cached("evidence", data, file, expect_id, cache_dir)
     return evidence_from_document(document), warnings
 
 
@@ -121,24 +121,26 @@ def edit(text: str, changes: Sequence[tuple[Path, Any]], *, file: str) -> str:
     return edited(text, changes, file=file)
 
 
-def _cached(
+def _read_cached(
     kind: str, data: bytes, file: str, expect_id: str | None, cache_dir: str | None
 ) -> tuple[Any, tuple[str, ...]]:
-    """:func:`_read`, or what the folder ``cache_dir`` knows of the same text."""
+    """:func:`_read_checked`, or what the folder ``cache_dir`` knows of the same text."""
     if cache_dir is None:
-        return _read(kind, data, file, expect_id)
+        return _read_checked(kind, data, file, expect_id)
     from flow.adapters.contracts import cache as contracts_cache
 
-    entry = contracts_cache.load(cache_dir, data, kind)
+    entry = contracts_cache.load_checked(cache_dir, data, kind)
     if entry is not None and expect_id in (None, entry[0]["metadata"]["id"]):
         return entry[0], tuple(f"{file}: {text}" for text in entry[1])
-    document, warnings = _read(kind, data, file, expect_id)
+    document, warnings = _read_checked(kind, data, file, expect_id)
     bare = [text.removeprefix(f"{file}: ") for text in warnings]
-    contracts_cache.store(cache_dir, data, document, bare, kind)
+    contracts_cache.store_checked(cache_dir, data, document, bare, kind)
     return document, warnings
 
 
-def _read(kind: str, data: bytes, file: str, expect_id: str | None) -> tuple[Any, tuple[str, ...]]:
+def _read_checked(
+    kind: str, data: bytes, file: str, expect_id: str | None
+) -> tuple[Any, tuple[str, ...]]:
     from flow.adapters.contracts.strict_yaml import read_yaml
 
     reading = read_yaml(data, file=file, what=WHAT[kind])
@@ -171,13 +173,13 @@ def _checked(
     fits, unknown = contracts_check.accepts(kind, document)
     problems: list[Problem] = []
     if not fits:
-        from flow.adapters.contracts.faults import listed
+        from flow.adapters.contracts.faults import schema_faults
 
-        problems = listed(kind, document)
-    problems += islice(contracts_rules.faults(kind, document), MOST_FAULTS)
+        problems = schema_faults(kind, document)
+    problems += islice(contracts_rules.rule_faults(kind, document), MOST_FAULTS)
     if expect_id is not None:
         problems += _misnamed(document, expect_id)
-    faults = [*before, *(_fault(p, file) for p in _in_order(problems, document, broken))]
+    faults = [*before, *(_fault_of(p, file) for p in _in_order(problems, document, broken))]
     if not fits and not faults:
         raise AssertionError(f"{file}: the two checks of the schema {kind} disagree")
     if faults:
@@ -185,12 +187,12 @@ def _checked(
     remarks = list(islice(contracts_rules.remarks(kind, document), MOST_WARNINGS))
     if unknown:
         remarks += islice(_unknown(kind, document), MOST_WARNINGS)
-    return tuple(str(_fault(remark, file)) for remark in _in_order(remarks, document))
+    return tuple(str(_fault_of(remark, file)) for remark in _in_order(remarks, document))
 
 
 def _refuse_others(kind: str, document: Any, file: str) -> None:
     """Raise for what is no mapping at all, and for the format of a newer Flow."""
-    from flow.adapters.contracts.rules import newer
+    from flow.adapters.contracts.rules import newer_api_version
 
     if not isinstance(document, dict):
         fault = Fault(
@@ -199,7 +201,7 @@ def _refuse_others(kind: str, document: Any, file: str) -> None:
             remedy="it has to be one mapping of keys and values",
         )
         raise ContractError([fault])
-    version = newer(document)
+    version = newer_api_version(document)
     if version is not None:
         fault = Fault(
             f"{version} was written for a newer Flow; this one reads flow.synapti.ai/v1 and leaves "
@@ -216,29 +218,29 @@ def _refuse_others(kind: str, document: Any, file: str) -> None:
 
 def _misnamed(document: Any, expected: str) -> list[Problem]:
     metadata = document.get("metadata")
-    found = metadata.get("id") if isinstance(metadata, dict) else None
-    if not isinstance(found, str) or found == expected:
+    goal_id = metadata.get("id") if isinstance(metadata, dict) else None
+    if not isinstance(goal_id, str) or goal_id == expected:
         return []
-    from flow.adapters.contracts.text import show
+    from flow.adapters.contracts.text import one_line
 
-    message = f"{show(found)} is not the id in the file's name, {show(expected)}"
-    return [(("metadata", "id"), message, "rename the file, or correct the id", found)]
+    message = f"{one_line(goal_id)} is not the id in the file's name, {one_line(expected)}"
+    return [(("metadata", "id"), message, "rename the file, or correct the id", goal_id)]
 
 
 def _unknown(kind: str, document: Any) -> Iterator[Problem]:
     from flow.adapters.contracts import check as contracts_check
-    from flow.adapters.contracts.faults import near
+    from flow.adapters.contracts.faults import nearest_name
 
-    schema, root = contracts_check.rule(kind)
+    schema, root = contracts_check.schema_of(kind)
     for path, known in contracts_check.unknown_keys(schema, root, document):
-        yield path, "is not a known key; it is kept", near(str(path[-1]), known), None
+        yield path, "is not a known key; it is kept", nearest_name(str(path[-1]), known), None
 
 
-def _fault(problem: Problem, file: str) -> Fault:
-    from flow.adapters.contracts.text import dotted
+def _fault_of(problem: Problem, file: str) -> Fault:
+    from flow.adapters.contracts.text import dotted_path
 
     path, message, remedy, value = problem
-    return Fault(message, file=file, key=dotted(path) or None, value=value, remedy=remedy)
+    return Fault(message, file=file, key=dotted_path(path) or None, value=value, remedy=remedy)
 
 
 def _in_order(
@@ -251,7 +253,7 @@ def _in_order(
     places: dict[Path, dict[str, int]] = {}
 
     def order(problem: Problem) -> tuple[int, ...]:
-        found: list[int] = []
+        positions: list[int] = []
         value = document
         walked: Path = ()
         for step in problem[0]:
@@ -259,12 +261,12 @@ def _in_order(
                 if walked not in places:
                     places[walked] = {name: place for place, name in enumerate(value)}
                 names = places[walked]
-                found.append(names.get(str(step), len(names)))
+                positions.append(names.get(str(step), len(names)))
                 value = value.get(step)
             elif isinstance(value, list) and isinstance(step, int):
-                found.append(step)
+                positions.append(step)
                 value = value[step] if step < len(value) else None
             walked = (*walked, step)
-        return tuple(found)
+        return tuple(positions)
 
     return sorted(kept, key=order)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from flow.adapters.contracts.strict_yaml import events
+from flow.adapters.contracts.strict_yaml import yaml_events
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    Entry = tuple["Node | None", "Node"]
+    Entry = tuple["YamlNode | None", "YamlNode"]
     """A mapping's key and value, or None and a list's item."""
 
 
-class Node:
+class YamlNode:
     """Where a value stands: characters ``start`` to ``end``, a comment after it not included."""
 
     __slots__ = (
@@ -45,7 +45,7 @@ class Node:
         self.entries: list[Entry] = []
 
     @property
-    def leaf(self) -> Node:
+    def leaf(self) -> YamlNode:
         """The last scalar or flow collection in it, where its text ends."""
         node = self
         while node.entries and not node.is_flow:
@@ -63,33 +63,35 @@ class Node:
         return self.kind != "scalar" and not self.is_flow
 
 
-def tree(text: str, file: str) -> Node:
+def yaml_tree(text: str, file: str) -> YamlNode:
     """The text as nodes. It must have passed the strict reader."""
-    stream = events(text, file=file)
+    stream = yaml_events(text, file=file)
     next(stream)
     next(stream)
-    return _node(stream, next(stream), text, in_flow=False)
+    return _yaml_node(stream, next(stream), text, in_flow=False)
 
 
-def _node(stream: Iterator[Any], event: Any, text: str, *, in_flow: bool) -> Node:
+def _yaml_node(stream: Iterator[Any], event: Any, text: str, *, in_flow: bool) -> YamlNode:
     name = type(event).__name__
     if name == "ScalarEvent":
-        node = Node("scalar", event, in_flow=in_flow)
+        node = YamlNode("scalar", event, in_flow=in_flow)
         node.style = event.style or ""
         node.value = event.value
         if node.is_literal:
             header = text[node.start : node.end].split("\n", 1)[0].split("#", 1)[0]
             node.keep = "+" in header
         return node
-    node = Node("mapping" if name == "MappingStartEvent" else "sequence", event, in_flow=in_flow)
+    node = YamlNode(
+        "mapping" if name == "MappingStartEvent" else "sequence", event, in_flow=in_flow
+    )
     node.is_flow = bool(event.flow_style)
     inside = in_flow or node.is_flow
     while type(event := next(stream)).__name__ not in ("MappingEndEvent", "SequenceEndEvent"):
         key = None
         if node.kind == "mapping":
-            key = _node(stream, event, text, in_flow=inside)
+            key = _yaml_node(stream, event, text, in_flow=inside)
             event = next(stream)
-        node.entries.append((key, _node(stream, event, text, in_flow=inside)))
+        node.entries.append((key, _yaml_node(stream, event, text, in_flow=inside)))
     if node.is_flow:
         node.end = event.end_mark.index
     elif node.entries:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from flow.adapters.contracts.text import dotted, show
+from flow.adapters.contracts.text import dotted_path, one_line
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -31,16 +31,16 @@ _CLEAR = r"[A-Za-z0-9_*][A-Za-z0-9_*/-]*(?:\.[A-Za-z0-9_*/-]+)*"
 """Patterns that nothing can be wrong with; the others are looked at closely."""
 
 
-def newer(document: object) -> str | None:
+def newer_api_version(document: object) -> str | None:
     """The document's ``apiVersion`` where a newer Flow wrote it."""
     version = document.get("apiVersion") if isinstance(document, dict) else None
     if not isinstance(version, str) or version == _KNOWN:
         return None
-    found = re.fullmatch(_API, version)
-    return version if found and int(found[1]) > THIS_API else None
+    match = re.fullmatch(_API, version)
+    return version if match and int(match[1]) > THIS_API else None
 
 
-def faults(kind: str, document: Mapping[str, Any]) -> Iterator[Problem]:
+def rule_faults(kind: str, document: Mapping[str, Any]) -> Iterator[Problem]:
     """Every rule that the document breaks."""
     if kind != "goal":
         return
@@ -51,12 +51,17 @@ def faults(kind: str, document: Mapping[str, Any]) -> Iterator[Problem]:
         if isinstance(name, str):
             if name in first:
                 before = f"objective.acceptance_criteria[{first[name]}]"
-                yield (*path, "id"), f"{show(name)} is {before}'s id too", "ids are unique", name
+                yield (
+                    (*path, "id"),
+                    f"{one_line(name)} is {before}'s id too",
+                    "ids are unique",
+                    name,
+                )
             first.setdefault(name, place)
         for key in ("verification_command", "evidence_command"):
             yield from _command((*path, key), criterion.get(key))
         yield from _patterns((*path, "evidence_paths"), criterion.get("evidence_paths"))
-        yield from _report((*path, "report"), criterion.get("report"))
+        yield from _report_faults((*path, "report"), criterion.get("report"))
         debate = criterion.get("debate")
         if isinstance(debate, dict):
             given = debate.get("solution")
@@ -64,7 +69,7 @@ def faults(kind: str, document: Mapping[str, Any]) -> Iterator[Problem]:
             yield from _patterns((*path, "debate", "solution"), solution)
     evaluator = document.get("evaluator")
     if isinstance(evaluator, dict):
-        yield from _linked(("evaluator", "baseline_link"), evaluator.get("baseline_link"))
+        yield from _linked_faults(("evaluator", "baseline_link"), evaluator.get("baseline_link"))
     constraints = document.get("constraints")
     if isinstance(constraints, dict):
         for key in _GLOBS:
@@ -94,7 +99,7 @@ def remarks(kind: str, document: Mapping[str, Any]) -> Iterator[Problem]:
                     )
 
 
-def _report(path: Path, value: object) -> Iterator[Problem]:
+def _report_faults(path: Path, value: object) -> Iterator[Problem]:
     # A path that leads out, or no line of text, is the schema's to name.
     if isinstance(value, str) and value.isprintable() and not value.startswith("/"):
         for _, message, remedy, item in _patterns(path, [value]):
@@ -102,7 +107,7 @@ def _report(path: Path, value: object) -> Iterator[Problem]:
                 yield path, message, remedy, item
 
 
-def _linked(path: Path, value: object) -> Iterator[Problem]:
+def _linked_faults(path: Path, value: object) -> Iterator[Problem]:
     for place, item in enumerate(value if isinstance(value, list) else ()):
         if not isinstance(item, str) or item.startswith("/") or ".." in item.split("/"):
             continue  # the schema's to name
@@ -110,20 +115,25 @@ def _linked(path: Path, value: object) -> Iterator[Problem]:
         if parts[0] in (".git", ".flow"):
             yield (
                 (*path, place),
-                f"{show(item)} is Flow's or git's own",
+                f"{one_line(item)} is Flow's or git's own",
                 "name a folder of dependencies",
                 item,
             )
         elif "" in parts or "." in parts or set("*?[\\") & set(item):
             remedy = "as it stands below the top level: node_modules, web/node_modules"
-            yield (*path, place), f"{show(item)} is not the plain path of one folder", remedy, item
+            yield (
+                (*path, place),
+                f"{one_line(item)} is not the plain path of one folder",
+                remedy,
+                item,
+            )
 
 
 def criteria(document: Mapping[str, Any]) -> list[tuple[int, dict[str, Any]]]:
     """The criteria that are mappings, with their places."""
     objective = document.get("objective")
-    found = objective.get("acceptance_criteria") if isinstance(objective, dict) else None
-    items = found if isinstance(found, list) else []
+    listed = objective.get("acceptance_criteria") if isinstance(objective, dict) else None
+    items = listed if isinstance(listed, list) else []
     return [(place, item) for place, item in enumerate(items) if isinstance(item, dict)]
 
 
@@ -150,5 +160,5 @@ def _patterns(path: Path, value: object) -> Iterator[Problem]:
     for place, item in enumerate(value):
         if isinstance(item, str) and item.strip():  # a blank one is the schema's to name
             here = (*path, place)
-            for fault in check_patterns([item], dotted(path)):
+            for fault in check_patterns([item], dotted_path(path)):
                 yield here, fault.message, fault.remedy, item

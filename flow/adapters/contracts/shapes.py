@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import islice
 
-from flow.adapters.contracts.text import dotted, show
+from flow.adapters.contracts.text import dotted_path, one_line
 from flow.errors import InputError
 from flow.startup.typing import TYPE_CHECKING, Any
 
@@ -32,7 +32,7 @@ def self_contained(schema: Mapping[str, Any]) -> dict[str, Any]:
     try:
         Draft202012Validator.check_schema(inlined)
     except SchemaError as error:
-        place = dotted(tuple(error.absolute_path)) or "the schema"
+        place = dotted_path(tuple(error.absolute_path)) or "the schema"
         raise _no_schema(f"{place}: {error.message[:200]}") from None
     return dict(inlined)
 
@@ -42,13 +42,17 @@ def misfits(schema: Mapping[str, Any], value: object) -> list[str]:
     from jsonschema import Draft202012Validator
 
     errors = islice(Draft202012Validator(dict(schema)).iter_errors(value), 5)
-    return [f"{dotted(tuple(error.absolute_path)) or 'it'}: {_said(error)}" for error in errors]
+    return [
+        f"{dotted_path(tuple(error.absolute_path)) or 'it'}: {_error_text(error)}"
+        for error in errors
+    ]
 
 
-def _said(error: Any) -> str:
+def _error_text(error: Any) -> str:
     if error.validator == "required":
         return str(error.message)[:200]
-    return f"{show(error.instance)} does not fit {error.validator}: {show(error.validator_value)}"
+    wanted = one_line(error.validator_value)
+    return f"{one_line(error.instance)} does not fit {error.validator}: {wanted}"
 
 
 class _Inliner:
@@ -67,7 +71,7 @@ class _Inliner:
         reference = value.get("$ref")
         if isinstance(reference, str):
             if reference in seen:
-                raise _no_schema(f"{show(reference)} leads back to itself: recursive types")
+                raise _no_schema(f"{one_line(reference)} leads back to itself: recursive types")
             target = self.inline(self._target(reference), (*seen, reference), depth + 1)
             rest = {key: item for key, item in value.items() if key != "$ref"}
             beside = self.inline(rest, seen, depth + 1)
@@ -82,17 +86,17 @@ class _Inliner:
 
     def _target(self, reference: str) -> Any:
         if reference != "#" and not reference.startswith("#/"):
-            raise _no_schema(f"{show(reference)} is not in the schema itself")
-        found: Any = self._root
+            raise _no_schema(f"{one_line(reference)} is not in the schema itself")
+        target: Any = self._root
         for part in reference.split("/")[1:]:
             step = part.replace("~1", "/").replace("~0", "~")
-            if isinstance(found, list) and step.isdecimal() and int(step) < len(found):
-                found = found[int(step)]
-            elif isinstance(found, dict) and step in found:
-                found = found[step]
+            if isinstance(target, list) and step.isdecimal() and int(step) < len(target):
+                target = target[int(step)]
+            elif isinstance(target, dict) and step in target:
+                target = target[step]
             else:
-                raise _no_schema(f"{show(reference)} leads nowhere")
-        return found
+                raise _no_schema(f"{one_line(reference)} leads nowhere")
+        return target
 
 
 def _no_schema(why: str) -> InputError:

@@ -6,7 +6,7 @@ import json
 import re
 from itertools import islice
 
-from flow.adapters.contracts.text import dotted, refuse_encoding, show
+from flow.adapters.contracts.text import dotted_path, one_line, refuse_encoding
 from flow.errors import ContractError, Fault
 from flow.startup.typing import TYPE_CHECKING, Any
 
@@ -27,7 +27,7 @@ _UNPAIRED = re.compile("[\x00\ud800-\udc7f\udd00-\udfff]")
 """As above, but for what Python's surrogateescape makes of bytes that are not UTF-8."""
 
 
-class _Wrong:
+class _Forbidden:
     """Stands for a value that the parser must not take; ``why`` says what is wrong with it."""
 
     __slots__ = ("text", "why")
@@ -62,7 +62,7 @@ def read_json(
                 )
             ]
         )
-    if data.count(b"[") + data.count(b"{") > DEPTH and _depth(data) > DEPTH:
+    if data.count(b"[") + data.count(b"{") > DEPTH and _nesting_depth(data) > DEPTH:
         raise ContractError(
             [Fault(f"nests deeper than {DEPTH} levels", file=file, remedy="make it flatter")]
         )
@@ -70,21 +70,21 @@ def read_json(
     document = _loads(data.decode("utf-8"), file, what, spoiled)
     if spoiled[0] or _ESCAPED.search(data):
         bad = _UNPAIRED if file_names else _UNWRITABLE
-        faults = list(islice(_faults(document, (), bad, file), MOST_FAULTS))
+        faults = list(islice(_forbidden_faults(document, (), bad, file), MOST_FAULTS))
         if faults:
             raise ContractError(faults)
     return document
 
 
 def _loads(text: str, file: str, what: str, spoiled: list[bool]) -> Any:
-    def wrong(text: str, why: str) -> _Wrong:
+    def wrong(text: str, why: str) -> _Forbidden:
         spoiled[0] = True
-        return _Wrong(text, why)
+        return _Forbidden(text, why)
 
     def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(items)
-        if len(found) == len(items):
-            return found
+        mapping = dict(items)
+        if len(mapping) == len(items):
+            return mapping
         spoiled[0] = True
         twice = _Twice()
         twice.keys_twice = []
@@ -133,7 +133,7 @@ def _loads(text: str, file: str, what: str, spoiled: list[bool]) -> Any:
         raise ContractError([fault]) from None
 
 
-def _depth(data: bytes) -> int:
+def _nesting_depth(data: bytes) -> int:
     """How deep the brackets outside strings nest."""
     depth = deepest = 0
     for bracket in re.findall(rb"[\[\]{}]", _STRING.sub(b"", data)):
@@ -145,12 +145,12 @@ def _depth(data: bytes) -> int:
     return deepest
 
 
-def _faults(value: Any, path: Path, bad: re.Pattern[str], file: str) -> Iterator[Fault]:
-    if isinstance(value, _Wrong):
+def _forbidden_faults(value: Any, path: Path, bad: re.Pattern[str], file: str) -> Iterator[Fault]:
+    if isinstance(value, _Forbidden):
         yield Fault(
-            f"{show(value.text)[1:-1]} {value.why}",
+            f"{one_line(value.text)[1:-1]} {value.why}",
             file=file,
-            key=dotted(path) or None,
+            key=dotted_path(path) or None,
             value=value.text,
             remedy="correct the number",
         )
@@ -159,23 +159,26 @@ def _faults(value: Any, path: Path, bad: re.Pattern[str], file: str) -> Iterator
             yield _unwritable(value, path, file)
     elif isinstance(value, list):
         for place, item in enumerate(value):
-            yield from _faults(item, (*path, place), bad, file)
+            yield from _forbidden_faults(item, (*path, place), bad, file)
     elif isinstance(value, dict):
         for key in value.keys_twice if isinstance(value, _Twice) else ():
             yield Fault(
-                "is given twice", file=file, key=dotted((*path, key)), remedy="keep one of them"
+                "is given twice",
+                file=file,
+                key=dotted_path((*path, key)),
+                remedy="keep one of them",
             )
         for key, item in value.items():
             if bad.search(key):
                 yield _unwritable(key, (*path, key), file)
-            yield from _faults(item, (*path, key), bad, file)
+            yield from _forbidden_faults(item, (*path, key), bad, file)
 
 
 def _unwritable(text: str, path: Path, file: str) -> Fault:
     return Fault(
-        f"{show(text)} holds a NUL or half a character",
+        f"{one_line(text)} holds a NUL or half a character",
         file=file,
-        key=dotted(path) or None,
-        value=show(text),
+        key=dotted_path(path) or None,
+        value=one_line(text),
         remedy="take it out",
     )

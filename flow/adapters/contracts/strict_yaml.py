@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from itertools import islice
 
-from flow.adapters.contracts.text import dotted, refuse_encoding, show
+from flow.adapters.contracts.text import dotted_path, one_line, refuse_encoding
 from flow.errors import ContractError, Fault
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -50,7 +50,7 @@ _WORDS: dict[str, bool | None] = {
 }
 
 
-class Reading(NamedTuple):
+class ParsedYaml(NamedTuple):
     """A file's document, and every fault that did not stop the reading.
 
     ``broken`` holds the paths whose value could not be taken as it is written; they hold None.
@@ -78,9 +78,9 @@ def plain_value(text: str) -> str | int | float | bool | None:
         digits = text.lstrip("+-")
         if len(digits) > 1 and digits[0] == "0":
             return text
-        return _within(text, 10)
+        return _line_within(text, 10)
     if _BASED.fullmatch(text):
-        return _within(text, 0)
+        return _line_within(text, 0)
     if _FLOAT.fullmatch(text):
         number = float(text)
         if number in (float("inf"), float("-inf")):
@@ -91,7 +91,7 @@ def plain_value(text: str) -> str | int | float | bool | None:
     return text
 
 
-def _within(text: str, base: int) -> int:
+def _line_within(text: str, base: int) -> int:
     # The length is looked at first: int() refuses thousands of digits with an error of its own.
     number = int(text, base) if len(text) <= 32 else LARGEST + 1
     if not -LARGEST <= number <= LARGEST:
@@ -99,19 +99,19 @@ def _within(text: str, base: int) -> int:
     return number
 
 
-def decode(data: bytes, *, file: str, what: str, limit: int = LIMIT) -> str:
+def decode_text(data: bytes, *, file: str, what: str, limit: int = LIMIT) -> str:
     """The file's text; :class:`ContractError` for what is not plain UTF-8 text."""
     refuse_encoding(data, file=file, what=what, limit=limit)
     text = data.decode("utf-8")
     faults = [
         Fault(
-            f"holds the control character U+{ord(found.group()):04X}",
+            f"holds the control character U+{ord(control.group()):04X}",
             file=file,
-            key=f"line {text.count(chr(10), 0, found.start()) + 1}",
-            value=found.group(),
+            key=f"line {text.count(chr(10), 0, control.start()) + 1}",
+            value=control.group(),
             remedy="write it as an escape in double quotes, or take it out",
         )
-        for found in islice(_RAW.finditer(text), 20)
+        for control in islice(_RAW.finditer(text), 20)
     ]
     if faults:
         raise ContractError(faults)
@@ -143,7 +143,7 @@ def _pure_parser(text: str) -> Any:
     return PureParser()
 
 
-def events(text: str, *, file: str) -> Iterator[Any]:
+def yaml_events(text: str, *, file: str) -> Iterator[Any]:
     """The text's YAML events; :class:`ContractError` where it is not YAML."""
     try:
         parser = new_parser(text)
@@ -175,10 +175,10 @@ def _syntax_fault(error: Any, file: str) -> Fault:
     )
 
 
-def read_yaml(data: bytes, *, file: str, what: str = "YAML file") -> Reading:
+def read_yaml(data: bytes, *, file: str, what: str = "YAML file") -> ParsedYaml:
     """Read one mapping. Faults of syntax, size and depth are raised, all others returned."""
-    text = decode(data, file=file, what=what)
-    return _Builder(events(text, file=file), file, what).read()
+    text = decode_text(data, file=file, what=what)
+    return _Builder(yaml_events(text, file=file), file, what).read()
 
 
 class _Builder:
@@ -189,7 +189,7 @@ class _Builder:
         self.faults: list[Fault] = []
         self.broken: set[Path] = set()
 
-    def read(self) -> Reading:
+    def read(self) -> ParsedYaml:
         self.next()  # the stream's start
         start = self.next()
         kind = type(start).__name__
@@ -201,14 +201,14 @@ class _Builder:
         kind = type(first).__name__
         if kind == "ScalarEvent" and first.tag is None:
             blank = first.value == "" and first.style in (None, "")
-            self.stop("it is empty" if blank else f"it holds only {show(first.value)}")
+            self.stop("it is empty" if blank else f"it holds only {one_line(first.value)}")
         if kind == "SequenceStartEvent":
             self.stop("it is a list")
         document = self.value(first, (), 1)
         self.next()  # the document's end
         if type(self.next()).__name__ != "StreamEndEvent":
             self.stop("it holds more than one document")
-        return Reading(document, tuple(self.faults), frozenset(self.broken))
+        return ParsedYaml(document, tuple(self.faults), frozenset(self.broken))
 
     def stop(self, why: str) -> None:
         fault = Fault(
@@ -225,7 +225,7 @@ class _Builder:
             Fault(
                 f"{message} (line {event.start_mark.line + 1})",
                 file=self.file,
-                key=dotted(path) or None,
+                key=dotted_path(path) or None,
                 value=value,
                 remedy=remedy,
             )
@@ -240,14 +240,18 @@ class _Builder:
         if kind == "AliasEvent":
             self.broken.add(path)
             self.fault(
-                event, path, f"is the alias *{show(event.anchor)[1:-1]}", "write the value out"
+                event, path, f"is the alias *{one_line(event.anchor)[1:-1]}", "write the value out"
             )
             return None
         if event.anchor is not None:
-            self.fault(event, path, f"has the anchor &{show(event.anchor)[1:-1]}", "take it out")
+            self.fault(
+                event, path, f"has the anchor &{one_line(event.anchor)[1:-1]}", "take it out"
+            )
         if event.tag is not None:
             self.broken.add(path)
-            self.fault(event, path, f"has the tag {show(event.tag)}", "take the tag out", event.tag)
+            self.fault(
+                event, path, f"has the tag {one_line(event.tag)}", "take the tag out", event.tag
+            )
         if kind == "ScalarEvent":
             return self.scalar(event, path)
         if depth > DEPTH:
@@ -261,7 +265,7 @@ class _Builder:
         return items
 
     def mapping(self, path: Path, depth: int) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+        values: dict[str, Any] = {}
         lines: dict[str, int] = {}
         while type(event := self.next()).__name__ != "MappingEndEvent":
             key = self.key(event, path, depth)
@@ -276,8 +280,8 @@ class _Builder:
                 )
                 continue
             lines[key] = event.start_mark.line + 1
-            found[key] = value
-        return found
+            values[key] = value
+        return values
 
     def key(self, event: Any, path: Path, depth: int) -> str | None:
         """A mapping's key; None where it is none (the fault is noted)."""
@@ -298,7 +302,7 @@ class _Builder:
                 self.fault(
                     event,
                     (*path, text),
-                    f"{show(text)[1:-1]} is no text as a key",
+                    f"{one_line(text)[1:-1]} is no text as a key",
                     "put it in quotes",
                 )
                 return None
@@ -319,7 +323,7 @@ class _Builder:
                 self.fault(
                     event,
                     path,
-                    f"{show(text)[1:-1]} {error}",
+                    f"{one_line(text)[1:-1]} {error}",
                     "correct it, or put it in quotes",
                     text,
                 )
@@ -327,7 +331,11 @@ class _Builder:
         if event.style == '"' and _UNWRITABLE.search(text):
             self.broken.add(path)
             self.fault(
-                event, path, f"{show(text)} holds a NUL or half a character", "take it out", text
+                event,
+                path,
+                f"{one_line(text)} holds a NUL or half a character",
+                "take it out",
+                text,
             )
             return None
         return text

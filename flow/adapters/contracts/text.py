@@ -14,19 +14,19 @@ NEWLINE = b"\n"
 _SIMPLE = r"[A-Za-z_][A-Za-z0-9_-]*"
 
 
-def dotted(path: Path) -> str:
+def dotted_path(path: Path) -> str:
     """``objective.acceptance_criteria[1].id``; keys that are no simple words are quoted."""
     text = ""
     for step in path:
         if isinstance(step, int):
             text += f"[{step}]"
         else:
-            name = step if re.fullmatch(_SIMPLE, step) and len(step) <= 80 else show(step)
+            name = step if re.fullmatch(_SIMPLE, step) and len(step) <= 80 else one_line(step)
             text += f".{name}" if text else name
     return text
 
 
-def show(value: object, most: int = 80) -> str:
+def one_line(value: object, most: int = 80) -> str:
     """A value on one line, escaped and cut, as a message holds it."""
     if value is None:
         return "nothing"

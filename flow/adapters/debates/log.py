@@ -67,14 +67,14 @@ class DebateBook:
 
     def spent(self, stem: str) -> Spent:
         """What was spent on the debate of these names, with those that it took the place of."""
-        found = Spent()
+        total = Spent()
         for line in self._lines(torn={"event": "torn"}):
             event = line.get("event")
             if event == "begun" and line.get("stem") == stem:
-                found = _cost(line) if "cost_usd" in line else Spent()
+                total = _line_cost(line) if "cost_usd" in line else Spent()
             elif event == "torn" or (event == "answer" and line.get("stem") == stem):
-                found = found.plus(_cost(line))
-        return found
+                total = total.plus(_line_cost(line))
+        return total
 
     def announce(self, stem: str, judge: int, sha256: str) -> None:
         """A judge's file is about to have this digest."""
@@ -93,19 +93,19 @@ class DebateBook:
                 open_ones[str(line.get("stem"))] = str(line.get("debate"))
             elif line.get("event") == "ended":
                 open_ones.pop(str(line.get("stem")), None)
-        return tuple(stem for stem, found in reversed(open_ones.items()) if found == debate)
+        return tuple(stem for stem, digest in reversed(open_ones.items()) if digest == debate)
 
     def digests(self, stem: str) -> dict[int, frozenset[str]]:
         """By judge, what its file has been, or was about to be."""
-        found: dict[int, set[str]] = {}
+        by_judge: dict[int, set[str]] = {}
         for line in self._lines():
             if line.get("event") == "begun" and line.get("stem") == stem:
-                found = {}
+                by_judge = {}
             elif line.get("event") == "report" and line.get("stem") == stem:
                 judge, sha256 = line.get("judge"), line.get("sha256")
                 if isinstance(judge, int) and isinstance(sha256, str):
-                    found.setdefault(judge, set()).add(sha256)
-        return {judge: frozenset(digests) for judge, digests in found.items()}
+                    by_judge.setdefault(judge, set()).add(sha256)
+        return {judge: frozenset(digests) for judge, digests in by_judge.items()}
 
     @contextmanager
     def claimed(self, stem: str) -> Iterator[bool]:
@@ -145,7 +145,7 @@ class DebateBook:
                 yield line
 
 
-def _cost(line: dict[str, Any]) -> Spent:
+def _line_cost(line: dict[str, Any]) -> Spent:
     cost = line.get("cost_usd")
     if isinstance(cost, int | float) and not isinstance(cost, bool) and 0 <= cost <= MOST_USD:
         return Spent(float(cost))

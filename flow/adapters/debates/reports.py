@@ -43,12 +43,12 @@ def solution_name(paths: Sequence[str], top: str) -> str:
     folder = os.path.dirname(path)
     stem = os.path.splitext(os.path.basename(path).lstrip("."))[0]
     own = [stem] if folder == os.path.realpath(top) else [stem, os.path.basename(folder)]
-    words = [part for part in map(_safe, own) if part] or ["solution"]
+    words = [part for part in map(_safe_name, own) if part] or ["solution"]
     more = f"-and-{len(paths) - 1}-more" if len(paths) > 1 else ""
     return "-".join(words)[: NAME_LIMIT - len(more)].rstrip("-.") + more
 
 
-def _safe(text: str) -> str:
+def _safe_name(text: str) -> str:
     return re.sub(r"[^A-Za-z0-9_.-]+|\.\.+", "-", text).strip("-.")
 
 
@@ -135,7 +135,7 @@ class Names(NamedTuple):
 
 
 @contextmanager
-def claim(
+def claim_reports(
     names: Names,
     debate: str,
     judges: int,
@@ -154,7 +154,7 @@ def claim(
         for stem in book.unfinished(debate):
             if stack.enter_context(book.claimed(stem)):
                 reports = Reports(names.top, stem, book, announce)
-                why = _spoilt(reports, judges)
+                why = _spoilt_report(reports, judges)
                 if not why:
                     stack.callback(reports.close)
                     yield reports
@@ -162,8 +162,8 @@ def claim(
                 warn(f"{why}; the debate starts anew, under another name")
                 lost = lost.plus(book.spent(stem))
                 book.end(stem)
-        for stem in _stems(names):
-            if stack.enter_context(book.claimed(stem)) and not _taken(names.top, stem):
+        for stem in _free_stems(names):
+            if stack.enter_context(book.claimed(stem)) and not _is_taken(names.top, stem):
                 book.begin(stem, debate, lost)
                 reports = Reports(names.top, stem, book, announce)
                 stack.callback(reports.close)
@@ -177,7 +177,7 @@ def claim(
     )
 
 
-def _spoilt(reports: Reports, judges: int) -> str:
+def _spoilt_report(reports: Reports, judges: int) -> str:
     """Which file of an unfinished debate is not what Flow wrote; empty where all are."""
     for judge in range(1, judges + 1):
         try:
@@ -189,18 +189,18 @@ def _spoilt(reports: Reports, judges: int) -> str:
     return ""
 
 
-def _stems(names: Names) -> Iterator[str]:
+def _free_stems(names: Names) -> Iterator[str]:
     for number in range(1, MOST_NAMES + 1):
         more = "" if number == 1 else f"-{number}"
         yield f"{names.folder}/{names.solution}{more}-{names.today}"
 
 
-def _taken(top: str, stem: str) -> bool:
+def _is_taken(top: str, stem: str) -> bool:
     """Whether any report of this name is on disk; :class:`RefusedError` for a symlink there."""
     folder, _, base = stem.rpartition("/")
     pattern = re.compile(re.escape(base) + r"\.[0-9]+\.md")
-    found = files.names(top, folder, suffix=".md", limit=MOST_FILES)
-    same = [name for name in found if pattern.fullmatch(name)]
+    names = files.names(top, folder, suffix=".md", limit=MOST_FILES)
+    same = [name for name in names if pattern.fullmatch(name)]
     for name in same:
         files.exists(top, f"{folder}/{name}")
     return bool(same)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 
 from flow.core.text.display import visible
-from flow.core.untrusted.fences import Part
+from flow.core.untrusted.fences import FencedPart
 from flow.errors import InputError
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
@@ -25,7 +25,7 @@ _GLOB = frozenset("*?[")
 class Solution(NamedTuple):
     """What a debate is about, and what was left out of it."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[FencedPart, ...]
     name: str
     """What its reports are called."""
     notes: tuple[str, ...] = ()
@@ -42,23 +42,23 @@ class Where(NamedTuple):
     """Judges' reports are no solution."""
 
 
-def read(given: Sequence[str], where: Where) -> Solution:
+def read_solution(given: Sequence[str], where: Where) -> Solution:
     """The files as parts of a prompt, in the order in which they are named.
 
     Raises :class:`InputError` for what names no file that can be read and holds something.
     """
     from flow.adapters.debates.reports import solution_name
 
-    parts: dict[str, Part] = {}
+    parts: dict[str, FencedPart] = {}
     notes: dict[str, None] = {}
     for text in given:
         path = os.path.normpath(os.path.join(where.start, text))
         folder = os.path.isdir(path)
         if folder or (_GLOB & set(text) and not os.path.lexists(path)):
-            found, left_out = _search(text, path if folder else None, where)
+            found, left_out = _searched_parts(text, path if folder else None, where)
             notes.update(dict.fromkeys(left_out))
         else:
-            found = [(path, _named(path, where))]
+            found = [(path, _named_part(path, where))]
         for key, part in found:
             parts.setdefault(os.path.realpath(key), part)
     if not parts:
@@ -71,7 +71,7 @@ def read(given: Sequence[str], where: Where) -> Solution:
     return Solution(whole, solution_name(list(parts), where.top), tuple(notes))
 
 
-def _named(path: str, where: Where) -> Part:
+def _named_part(path: str, where: Where) -> FencedPart:
     """A file that is named as such."""
     from pathlib import Path
 
@@ -81,29 +81,33 @@ def _named(path: str, where: Where) -> Part:
     inputs.check_file(path, "solution")
     if not os.path.getsize(path):
         remedy = "name files that hold something to evaluate"
-        raise InputError("is empty", file=_shown(path, where.top), key="solution", remedy=remedy)
+        raise InputError(
+            "is empty", file=_shown_path(path, where.top), key="solution", remedy=remedy
+        )
     (part,) = subjects.parts([Path(path)])
-    return part._replace(source=_shown(path, where.top))
+    return part._replace(source=_shown_path(path, where.top))
 
 
-def _search(
+def _searched_parts(
     text: str, folder: str | None, where: Where
-) -> tuple[list[tuple[str, Part]], tuple[str, ...]]:
+) -> tuple[list[tuple[str, FencedPart]], tuple[str, ...]]:
     """The files below ``folder``, or those that the glob ``text`` names, and what is left out."""
     from flow.adapters.judges import evidence_files
 
     pattern = _pattern(text, folder, where)
     top = os.path.realpath(where.top)
-    found = evidence_files.collect(top, [pattern], (), lambda paths: _left_out(paths, where))
+    collected = evidence_files.collect(top, [pattern], (), lambda paths: _left_out(paths, where))
     parts, counts = [], {"empty files": 0, "binary files": 0}
-    for rel, raw in found.files:
+    for rel, raw in collected.files:
         if not raw.data.strip():
             counts["empty files"] += 1
         elif evidence_files.is_binary(raw.data):
             counts["binary files"] += 1
         else:
-            parts.append((os.path.join(top, rel), Part("solution", raw.data, rel, raw.unread)))
-    notes = [*found.left_out, *(f"{count} {what}" for what, count in counts.items() if count)]
+            parts.append(
+                (os.path.join(top, rel), FencedPart("solution", raw.data, rel, raw.unread))
+            )
+    notes = [*collected.left_out, *(f"{count} {what}" for what, count in counts.items() if count)]
     if not parts:
         why = f" ({'; '.join(notes)})" if notes else ""
         raise InputError(
@@ -128,7 +132,7 @@ def _pattern(text: str, folder: str | None, where: Where) -> str:
         names = [_escaped(name) for name in below.split(os.sep)]
         outside = names[0] == ".."
     else:
-        names = [] if os.path.isabs(text) else [_escaped(n) for n in _below(start, top)]
+        names = [] if os.path.isabs(text) else [_escaped(n) for n in _paths_below(start, top)]
         rest = text.removeprefix(f"{top}/").removeprefix(f"{where.top}/")
         outside = os.path.isabs(rest)
         for name in rest.split("/"):
@@ -148,7 +152,7 @@ def _pattern(text: str, folder: str | None, where: Where) -> str:
     return "/" + "/".join(names) + ("/**" if folder is not None else "")
 
 
-def _below(path: str, top: str) -> Iterable[str]:
+def _paths_below(path: str, top: str) -> Iterable[str]:
     below = os.path.relpath(path, top)
     return () if below == "." else below.split(os.sep)
 
@@ -163,17 +167,17 @@ def _left_out(paths: Sequence[bytes], where: Where) -> dict[bytes, str]:
     """By path, why it is not read: what git ignores and does not track, and judges' reports."""
     from flow.adapters.git import repository
 
-    found: dict[bytes, str] = {}
+    reasons: dict[bytes, str] = {}
     if where.repo is not None and paths:
         asked = b"".join(path + b"\0" for path in paths)
         told = repository.git(where.repo, "check-ignore", "-z", "--stdin", stdin=asked, ok=(0, 1))
-        found = dict.fromkeys(told.split(b"\0")[:-1], "files that git ignores")
+        reasons = dict.fromkeys(told.split(b"\0")[:-1], "files that git ignores")
     reports = os.fsencode(where.reports_dir.strip("/")) + b"/"
-    found.update((path, "judges' reports") for path in paths if path.startswith(reports))
-    return found
+    reasons.update((path, "judges' reports") for path in paths if path.startswith(reports))
+    return reasons
 
 
-def _shown(path: str, top: str) -> str:
+def _shown_path(path: str, top: str) -> str:
     """The path from the top level; of a file outside, its name: no prompt tells of this machine."""
     below = os.path.relpath(path, top)
     return os.path.basename(path) if below.startswith("..") else below

@@ -19,7 +19,7 @@ MOST_SIGNATURES = 16
 SIGNATURE_LIMIT = 1 << 16
 
 
-def text(envelopes: Iterable[Envelope]) -> str:
+def bundle_text(envelopes: Iterable[Envelope]) -> str:
     """The bundle's text: one envelope a line."""
     return "".join(f"{json.dumps(document(one), separators=(',', ':'))}\n" for one in envelopes)
 
@@ -33,33 +33,33 @@ def document(envelope: Envelope) -> dict[str, Any]:
     }
 
 
-def read(data: bytes, file: str) -> tuple[Envelope, ...]:
+def read_bundle(data: bytes, file: str) -> tuple[Envelope, ...]:
     """The envelopes of a bundle. :class:`ContractError` names every line that is none."""
-    found: list[Envelope] = []
+    envelopes: list[Envelope] = []
     faults: list[Fault] = []
     lines = [(number, line) for number, line in enumerate(data.split(b"\n"), 1) if line.strip()]
     if not lines:
-        raise _fault(
+        raise _bundle_fault(
             file, None, "holds no envelope", "name a bundle that flow evidence export wrote"
         )
     if len(lines) > MOST_ENVELOPES:
-        raise _fault(file, None, f"holds more than {MOST_ENVELOPES} envelopes", "split it")
+        raise _bundle_fault(file, None, f"holds more than {MOST_ENVELOPES} envelopes", "split it")
     for number, line in lines:
         try:
-            found.append(_envelope(line, file, f"line {number}"))
+            envelopes.append(_envelope(line, file, f"line {number}"))
         except ContractError as error:
             faults += error.faults[:20]
     if faults:
         raise ContractError(faults[:100])
-    return tuple(found)
+    return tuple(envelopes)
 
 
-def decode(value: str, place: str, file: str = "bundle") -> bytes:
+def decode_base64(value: str, place: str, file: str = "bundle") -> bytes:
     """The bytes of strict base64; :class:`ContractError` otherwise."""
     try:
         return binascii.a2b_base64(value.encode("ascii"), strict_mode=True)
     except (binascii.Error, ValueError):
-        raise _fault(file, place, "is not base64", "export the bundle again") from None
+        raise _bundle_fault(file, place, "is not base64", "export the bundle again") from None
 
 
 def strict_json(data: bytes, file: str) -> Any:
@@ -70,41 +70,41 @@ def strict_json(data: bytes, file: str) -> Any:
 
 
 def _envelope(line: bytes, file: str, place: str) -> Envelope:
-    found = strict_json(line, f"{file}: {place}")
-    if not isinstance(found, dict):
-        raise _fault(file, place, "is no DSSE envelope", "each line has to be one")
-    kind, body, signatures = (found.get(k) for k in ("payloadType", "payload", "signatures"))
+    document = strict_json(line, f"{file}: {place}")
+    if not isinstance(document, dict):
+        raise _bundle_fault(file, place, "is no DSSE envelope", "each line has to be one")
+    kind, body, signatures = (document.get(k) for k in ("payloadType", "payload", "signatures"))
     if not isinstance(kind, str) or not isinstance(body, str) or len(kind) > 200:
-        raise _fault(
+        raise _bundle_fault(
             file, place, "has no payloadType and payload", "each line has to be an envelope"
         )
     if not isinstance(signatures, list) or len(signatures) > MOST_SIGNATURES:
-        raise _fault(
+        raise _bundle_fault(
             file, place, f"has no list of at most {MOST_SIGNATURES} signatures", "export it again"
         )
     return Envelope(
         place,
         kind,
-        decode(body, f"{place}: payload", file),
+        decode_base64(body, f"{place}: payload", file),
         tuple(_signatures(signatures, file, place)),
     )
 
 
-def _signatures(found: Sequence[Any], file: str, place: str) -> Iterable[Signature]:
-    for number, one in enumerate(found):
+def _signatures(signatures: Sequence[Any], file: str, place: str) -> Iterable[Signature]:
+    for number, one in enumerate(signatures):
         where = f"{place}: signatures[{number}]"
         sig = one.get("sig") if isinstance(one, dict) else None
         keyid = one.get("keyid", "") if isinstance(one, dict) else None
         if not isinstance(sig, str) or not isinstance(keyid, str) or len(keyid) > 200:
-            raise _fault(file, where, "is no signature", "it needs sig, and may have keyid")
+            raise _bundle_fault(file, where, "is no signature", "it needs sig, and may have keyid")
         if len(sig) > SIGNATURE_LIMIT:
-            raise _fault(file, where, f"is longer than {SIGNATURE_LIMIT}", "export it again")
-        yield Signature(keyid, decode(sig, where, file))
+            raise _bundle_fault(file, where, f"is longer than {SIGNATURE_LIMIT}", "export it again")
+        yield Signature(keyid, decode_base64(sig, where, file))
 
 
 def _encoded(data: bytes) -> str:
     return binascii.b2a_base64(data, newline=False).decode("ascii")
 
 
-def _fault(file: str, place: str | None, why: str, remedy: str) -> ContractError:
+def _bundle_fault(file: str, place: str | None, why: str, remedy: str) -> ContractError:
     return ContractError([Fault(why, file=file, key=place, remedy=remedy)])

@@ -12,8 +12,8 @@ from flow.core.evidence.imported import (
     LONGEST_NAME,
     MOST_FAILING,
     NAMES,
+    CheckReport,
     NoReport,
-    Report,
     commit_in,
 )
 from flow.errors import ContractError, Fault, InputError
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from flow.core.evidence.imported import Format
     from flow.core.evidence.model import Outcome
 
-__all__ = ["LIMIT", "detect", "read"]
+__all__ = ["LIMIT", "detect_format", "read_report"]
 
 _ROOTS = ("testsuites", "testsuite")
 _DEPTH = 50
@@ -41,12 +41,12 @@ _COMMIT_PROPERTIES = frozenset(
 )
 
 
-def detect(data: bytes, file: str) -> Format:
+def detect_format(data: bytes, file: str) -> Format:
     """Which format a report has; :class:`InputError` where it looks like none."""
-    if _start(data).replace(b"\0", b"").startswith(b"<"):  # UTF-16 is XML's own right
+    if _first_bytes(data).replace(b"\0", b"").startswith(b"<"):  # UTF-16 is XML's own right
         return "junit"
-    if _start(data).startswith(b"{"):
-        document = _json(data, file, "report")
+    if _first_bytes(data).startswith(b"{"):
+        document = _json_object(data, file, "report")
         if "runs" in document and "version" in document:
             return "sarif"
         if isinstance(document.get("results"), dict):
@@ -62,32 +62,32 @@ def detect(data: bytes, file: str) -> Format:
     )
 
 
-def read(data: bytes, format: Format, file: str) -> Report:
+def read_report(data: bytes, format: Format, file: str) -> CheckReport:
     """What a report says. :class:`ContractError` for what is none of this format."""
     if len(data) > LIMIT:
-        raise _fault(file, format, f"is larger than {LIMIT} bytes")
+        raise _format_fault(file, format, f"is larger than {LIMIT} bytes")
     try:
         if format == "junit":
-            return _junit(data)
-        document = _json(data, file, NAMES[format].split(" ", 1)[1])
-        readers = {"ctrf": _ctrf, "sarif": read_sarif, "ci": read_ci}
+            return _junit_report(data)
+        document = _json_object(data, file, NAMES[format].split(" ", 1)[1])
+        readers = {"ctrf": _ctrf_report, "sarif": read_sarif, "ci": read_ci}
         return readers[format](document)
     except NoReport as error:
-        raise _fault(file, format, str(error)) from None
+        raise _format_fault(file, format, str(error)) from None
 
 
-def _json(data: bytes, file: str, what: str) -> dict[str, Any]:
+def _json_object(data: bytes, file: str, what: str) -> dict[str, Any]:
     from flow.adapters.contracts import formats
 
-    found = formats.parse_json(
+    document = formats.parse_json(
         data.removeprefix(b"\xef\xbb\xbf"), file=file, what=what, limit=LIMIT
     )
-    if not isinstance(found, dict):
-        raise _fault(file, None, "is no JSON object")
-    return found
+    if not isinstance(document, dict):
+        raise _format_fault(file, None, "is no JSON object")
+    return document
 
 
-def _start(data: bytes) -> bytes:
+def _first_bytes(data: bytes) -> bytes:
     return data[:200].lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n")
 
 
@@ -186,7 +186,7 @@ class _Suites:
         return 0
 
 
-def _junit(data: bytes) -> Report:
+def _junit_report(data: bytes) -> CheckReport:
     from xml.parsers import expat
 
     def refuse(*_: Any) -> None:
@@ -226,12 +226,12 @@ def _junit(data: bytes) -> Report:
     if suites.unread:
         doubts.append("Its header says a number that is none.")
     if suites.again:
-        doubts.append(_again(suites.again))
+        doubts.append(_retried_note(suites.again))
     ran = max(passed, 0) if whole and not suites.unread else 0
-    return Report(
+    return CheckReport(
         "junit",
         _outcome(max(bad, said_bad) + suites.outside, ran),
-        _tests(counts),
+        _tests_text(counts),
         commit_in(suites.commits),
         counts=counts,
         failing=tuple(suites.failing),
@@ -239,11 +239,11 @@ def _junit(data: bytes) -> Report:
     )
 
 
-def _again(count: int) -> str:
+def _retried_note(count: int) -> str:
     return f"Flaky: {count} of its tests failed, and passed when they were run again."
 
 
-def _ctrf(document: Mapping[str, Any]) -> Report:
+def _ctrf_report(document: Mapping[str, Any]) -> CheckReport:
     results = document.get("results")
     tool = results.get("tool") if isinstance(results, dict) else None
     summary = results.get("summary") if isinstance(results, dict) else None
@@ -252,50 +252,50 @@ def _ctrf(document: Mapping[str, Any]) -> Report:
     if not isinstance(tool.get("name"), str):
         raise NoReport("results.tool.name is no text")
     keys = ("passed", "failed", "skipped", "pending", "other")
-    said: dict[str, int] = {key: _count(summary, key) for key in keys}
+    said: dict[str, int] = {key: _whole_count(summary, key) for key in keys}
     tests = results.get("tests", [])
     if not isinstance(tests, list) or not all(isinstance(one, dict) for one in tests):
         raise NoReport("results.tests is no list of tests")
-    found: dict[str, int] = dict.fromkeys(keys, 0)
+    counted: dict[str, int] = dict.fromkeys(keys, 0)
     failing, again = [], 0
     for one in tests:
         status = one.get("status")
-        if not isinstance(status, str) or status not in found:
+        if not isinstance(status, str) or status not in counted:
             raise NoReport("a test of results.tests has no status that CTRF knows")
-        found[status] += 1
+        counted[status] += 1
         if status == "failed":
             failing.append(str(one.get("name"))[:LONGEST_NAME])
         again += status == "passed" and (one.get("flaky") is True or bool(one.get("retries")))
     doubts = []
-    if tests and said != found:
+    if tests and said != counted:
         doubts.append("Its summary counts other numbers than its tests; the worse counts.")
     elif not tests and any(said.values()):
         doubts.append("It lists no tests, only numbers.")
-    ran = min(said["passed"], found["passed"]) if tests else said["passed"]
-    listed = found if tests else said
-    many = _count(summary, "tests")
+    ran = min(said["passed"], counted["passed"]) if tests else said["passed"]
+    listed = counted if tests else said
+    many = _whole_count(summary, "tests")
     if many > sum(listed.values()):
         doubts.append(f"Its summary counts {many} tests, and it holds {sum(listed.values())}.")
         ran = 0
     if again:
-        doubts.append(_again(again))
+        doubts.append(_retried_note(again))
     counts: dict[str, int] = {"tests": sum(listed.values()), **listed}
     environment = results.get("environment")
     environment = environment if isinstance(environment, dict) else {}
-    return Report(
+    return CheckReport(
         "ctrf",
-        _outcome(max(said["failed"], found["failed"]), ran),
-        _tests(counts),
+        _outcome(max(said["failed"], counted["failed"]), ran),
+        _tests_text(counts),
         commit_in([environment.get("commit")]),
         tool["name"][:LONGEST_NAME],
-        _text(environment.get("buildUrl")),
+        _text_or_none(environment.get("buildUrl")),
         counts,
         tuple(failing[:MOST_FAILING]),
         tuple(doubts),
     )
 
 
-def _count(summary: Mapping[str, Any], key: str) -> int:
+def _whole_count(summary: Mapping[str, Any], key: str) -> int:
     value = summary.get(key, 0)
     if type(value) is not int or value < 0:
         raise NoReport(f"results.summary.{key} is no count")
@@ -307,16 +307,16 @@ def _outcome(bad: int, passed: int) -> Outcome:
     return "failed" if bad else "passed" if passed else "inconclusive"
 
 
-def _tests(counts: Mapping[str, int]) -> str:
+def _tests_text(counts: Mapping[str, int]) -> str:
     each = [f"{counts[key]} {key}" for key in counts if key != "tests" and counts[key]]
     many = "" if counts["tests"] == 1 else "s"
     return f"{counts['tests']} test{many}" + (f": {', '.join(each)}" if each else "")
 
 
-def _text(value: object) -> str | None:
+def _text_or_none(value: object) -> str | None:
     return value[:LONGEST_NAME] if isinstance(value, str) and value else None
 
 
-def _fault(file: str, format: str | None, why: str) -> ContractError:
+def _format_fault(file: str, format: str | None, why: str) -> ContractError:
     what = f"is not {NAMES[format]} that can be imported: {why}" if format else why
     return ContractError([Fault(what, file=file, remedy="give the tool's own report, unchanged")])

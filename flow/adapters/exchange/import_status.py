@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flow.core.evidence.imported import LONGEST_NAME, MOST_FAILING, NoReport, Report, commit_in
+from flow.core.evidence.imported import LONGEST_NAME, MOST_FAILING, CheckReport, NoReport, commit_in
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ _OPEN = frozenset(
 )
 
 
-def read_sarif(document: Mapping[str, Any]) -> Report:
+def read_sarif(document: Mapping[str, Any]) -> CheckReport:
     """A SARIF 2.1.0 log. Suppressed results, and those that are gone, do not count."""
     if document.get("version") != "2.1.0":
         raise NoReport("its version is not 2.1.0")
@@ -41,16 +41,16 @@ def read_sarif(document: Mapping[str, Any]) -> Report:
         if not isinstance(driver.get("name"), str):
             raise NoReport("a run does not name its tool (tool.driver.name)")
         tools.append(driver["name"][:LONGEST_NAME])
-        commits += [one.get("revisionId") for one in _rows(run, "versionControlProvenance")]
-        if any(_ended_badly(one) for one in _rows(run, "invocations")):
+        commits += [one.get("revisionId") for one in _object_rows(run, "versionControlProvenance")]
+        if any(_ended_badly(one) for one in _object_rows(run, "invocations")):
             doubts.append(f"Its run number {number} did not end well.")
         if run.get("results") is None:
             doubts.append(f"Its run number {number} has no results at all.")
         if "results" in _mapping(run.get("externalPropertyFileReferences")):
             doubts.append(f"Its run number {number} has results in other files.")
-        if any(one.get("kind") in ("open", "review") for one in _rows(run, "results")):
+        if any(one.get("kind") in ("open", "review") for one in _object_rows(run, "results")):
             doubts.append(f"Its run number {number} leaves results open, for a person to look at.")
-        _tally(run, counts, failing)
+        _count_result(run, counts, failing)
     outcome: Outcome = "passed"
     if counts["errors"]:
         outcome = "failed"
@@ -59,7 +59,7 @@ def read_sarif(document: Mapping[str, Any]) -> Report:
     if counts["warnings"] and not counts["errors"]:
         doubts.append("It has warnings only; whether those fail is not for a log to say.")
     each = ", ".join(f"{count} {what}" for what, count in counts.items() if count)
-    return Report(
+    return CheckReport(
         "sarif",
         outcome,
         each or "no results",
@@ -75,13 +75,13 @@ def _ended_badly(invocation: Mapping[str, Any]) -> bool:
     """Whether the tool says that it did not do all of its work (SARIF 3.20.14, 3.58.6)."""
     keys = ("toolExecutionNotifications", "toolConfigurationNotifications")
     return invocation.get("executionSuccessful") is False or any(
-        one.get("level") == "error" for key in keys for one in _rows(invocation, key)
+        one.get("level") == "error" for key in keys for one in _object_rows(invocation, key)
     )
 
 
-def _tally(run: Mapping[str, Any], counts: dict[str, int], failing: list[str]) -> None:
-    for result in _rows(run, "results"):
-        level = _level(result, run)
+def _count_result(run: Mapping[str, Any], counts: dict[str, int], failing: list[str]) -> None:
+    for result in _object_rows(run, "results"):
+        level = _result_level(result, run)
         if level is None:
             counts["suppressed"] += 1
         elif level != "none":
@@ -90,13 +90,13 @@ def _tally(run: Mapping[str, Any], counts: dict[str, int], failing: list[str]) -
             failing.append(str(result.get("ruleId") or "without a rule")[:LONGEST_NAME])
 
 
-def _level(result: Mapping[str, Any], run: Mapping[str, Any]) -> str | None:
+def _result_level(result: Mapping[str, Any], run: Mapping[str, Any]) -> str | None:
     """A result's level (SARIF 3.27.10); None where it is suppressed, or gone.
 
     Suppressed is one whose suppressions were all accepted: one that is under review, or rejected,
     leaves it as it is.
     """
-    said = _rows(result, "suppressions")
+    said = _object_rows(result, "suppressions")
     if said and all(one.get("status", "accepted") == "accepted" for one in said):
         return None
     if result.get("baselineState") == "absent":
@@ -105,7 +105,7 @@ def _level(result: Mapping[str, Any], run: Mapping[str, Any]) -> str | None:
         return "none"
     level = result.get("level")
     if level is None:
-        rule = _rule(result, _mapping(run.get("tool")))
+        rule = _named_rule(result, _mapping(run.get("tool")))
         level = _mapping(rule.get("defaultConfiguration")).get("level", "warning")
         level = _overridden(rule, run) or level
     if level not in _LEVELS:
@@ -113,22 +113,22 @@ def _level(result: Mapping[str, Any], run: Mapping[str, Any]) -> str | None:
     return str(level)
 
 
-def _rule(result: Mapping[str, Any], tool: Mapping[str, Any]) -> Mapping[str, Any]:
+def _named_rule(result: Mapping[str, Any], tool: Mapping[str, Any]) -> Mapping[str, Any]:
     """The rule that a result names, by its place or its id, of the tool or an extension of it."""
     named = _mapping(result.get("rule"))
-    extensions = _rows(tool, "extensions")
+    extensions = _object_rows(tool, "extensions")
     component = _mapping(named.get("toolComponent")).get("index", -1)
     holders = [_mapping(tool.get("driver")), *extensions]
     if type(component) is int and 0 <= component < len(extensions):
         holders = [extensions[component]]
     place = result.get("ruleIndex", named.get("index"))
-    rules = _rows(holders[0], "rules")
+    rules = _object_rows(holders[0], "rules")
     if type(place) is int and 0 <= place < len(rules):
         return rules[place]
     id = result.get("ruleId", named.get("id"))
     if not isinstance(id, str):
         return {}
-    known = [rule for holder in holders for rule in _rows(holder, "rules")]
+    known = [rule for holder in holders for rule in _object_rows(holder, "rules")]
     for name in (id, id.rpartition("/")[0]):  # E1/sub is a case of the rule E1
         for rule in known:
             if name and rule.get("id") == name:
@@ -138,22 +138,22 @@ def _rule(result: Mapping[str, Any], tool: Mapping[str, Any]) -> Mapping[str, An
 
 def _overridden(rule: Mapping[str, Any], run: Mapping[str, Any]) -> object:
     """The level that the run's own settings gave a rule; None where they gave none."""
-    for invocation in _rows(run, "invocations"):
-        for one in _rows(invocation, "ruleConfigurationOverrides"):
+    for invocation in _object_rows(run, "invocations"):
+        for one in _object_rows(invocation, "ruleConfigurationOverrides"):
             if rule and _mapping(one.get("descriptor")).get("id") == rule.get("id"):
                 return _mapping(one.get("configuration")).get("level")
     return None
 
 
-def read_ci(document: Mapping[str, Any]) -> Report:
+def read_ci(document: Mapping[str, Any]) -> CheckReport:
     """The status of a CI run: Flow's own form, or what GitHub and GitLab tell of a run.
 
     ``provider``, ``run_id`` or ``url``, ``commit``, ``conclusion``, ``jobs: [{name, conclusion}]``.
     """
-    said = _one(document, *_SAYS)
+    said = _first_given(document, *_SAYS)
     if said is None:
         raise NoReport("it names no conclusion")
-    if _one(document, "run_id", "id", "databaseId", "url", "html_url", "web_url") is None:
+    if _first_given(document, "run_id", "id", "databaseId", "url", "html_url", "web_url") is None:
         raise NoReport("it names no run (run_id or url)")
     rows = document.get("jobs")
     if rows is not None and (
@@ -161,18 +161,23 @@ def read_ci(document: Mapping[str, Any]) -> Report:
     ):
         raise NoReport("jobs is no list of jobs")
     jobs = [
-        (str(_one(job, "name", "id") or "without a name"), _conclusion(job)) for job in rows or ()
+        (str(_first_given(job, "name", "id") or "without a name"), _conclusion(job))
+        for job in rows or ()
     ]
-    outcome, doubts = _run_outcome(_word(said), [word for _, word in jobs], _others(document))
+    outcome, doubts = _run_outcome(
+        _conclusion_word(said), [word for _, word in jobs], _other_statements(document)
+    )
     counts = {"jobs": len(jobs)}
     for _, word in jobs:
         kind = "passed" if word in _GOOD else "failed" if word in _BAD else "others"
         counts[kind] = counts.get(kind, 0) + 1
     parts = [f"{counts[key]} {key}" for key in ("passed", "failed", "others") if counts.get(key)]
-    shown = f"CI run: {_word(said)}" + (f" ({len(jobs)} jobs: {', '.join(parts)})" if jobs else "")
-    provider = _one(document, "provider")
-    url = _one(document, "url", "html_url", "web_url")
-    return Report(
+    shown = f"CI run: {_conclusion_word(said)}" + (
+        f" ({len(jobs)} jobs: {', '.join(parts)})" if jobs else ""
+    )
+    provider = _first_given(document, "provider")
+    url = _first_given(document, "url", "html_url", "web_url")
+    return CheckReport(
         "ci",
         outcome,
         shown,
@@ -185,7 +190,7 @@ def read_ci(document: Mapping[str, Any]) -> Report:
     )
 
 
-def _others(document: Mapping[str, Any]) -> list[str]:
+def _other_statements(document: Mapping[str, Any]) -> list[str]:
     """What else the run says of itself; that it is ``completed`` is no result."""
     words = (str(document.get(key)).lower() for key in _SAYS)
     return [word for word in words if word in (_KNOWN | _OPEN) - {"completed"}]
@@ -213,11 +218,11 @@ def _run_outcome(
 
 
 def _conclusion(job: Mapping[str, Any]) -> str:
-    said = _one(job, *_SAYS)
-    return _word(said) if said is not None else "pending"
+    said = _first_given(job, *_SAYS)
+    return _conclusion_word(said) if said is not None else "pending"
 
 
-def _word(value: object) -> str:
+def _conclusion_word(value: object) -> str:
     """A conclusion as one of the known words."""
     word = str(value).lower()
     if word not in _KNOWN | _OPEN:
@@ -225,7 +230,7 @@ def _word(value: object) -> str:
     return word
 
 
-def _one(document: Mapping[str, Any], *keys: str) -> object:
+def _first_given(document: Mapping[str, Any], *keys: str) -> object:
     """The first of these that says something."""
     for key in keys:
         value = document.get(key)
@@ -240,10 +245,10 @@ def _mapping(value: object) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _rows(document: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
-    found = document.get(key)
-    if found is None:
+def _object_rows(document: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
+    rows = document.get(key)
+    if rows is None:
         return []
-    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
+    if not isinstance(rows, list) or not all(isinstance(one, dict) for one in rows):
         raise NoReport(f"{key} is no list of objects")
-    return found
+    return rows

@@ -6,7 +6,7 @@ Only the extra ``sign`` installs it. Key ids are that library's, so that its DSS
 from __future__ import annotations
 
 from flow.adapters.fs import inputs
-from flow.app.exchange.envelopes import Checked, Signature
+from flow.app.exchange.envelopes import Signature, SignatureCheck
 from flow.errors import InputError
 from flow.startup.typing import TYPE_CHECKING, Any
 
@@ -38,29 +38,31 @@ def signer(path: str) -> Callable[[bytes], Signature]:
     return sign
 
 
-def checker(paths: Sequence[str]) -> Callable[[bytes, Signature], Checked]:
+def checker(paths: Sequence[str]) -> Callable[[bytes, Signature], SignatureCheck]:
     """What checks signatures by the public keys in ``paths``."""
     library = _library()
-    keys = [(path, _public(path, library)) for path in paths]
+    keys = [(path, _public_key(path, library)) for path in paths]
 
-    def check(message: bytes, signature: Signature) -> Checked:
+    def check(message: bytes, signature: Signature) -> SignatureCheck:
         for path, key in keys:
             one = library["Signature"](key.keyid, signature.sig.hex())
             try:
                 key.verify_signature(one, message)
             except (library["Unverified"], library["Failed"]):
                 continue
-            return Checked(True, key.keyid, path)
+            return SignatureCheck(True, key.keyid, path)
         if any(key.keyid == signature.keyid for _, key in keys):
-            return Checked(
+            return SignatureCheck(
                 False, signature.keyid, why="the signature does not fit what is signed here"
             )
-        return Checked(None, signature.keyid, why="no key that was given made this signature")
+        return SignatureCheck(
+            None, signature.keyid, why="no key that was given made this signature"
+        )
 
     return check
 
 
-def _public(path: str, library: dict[str, Any]) -> Any:
+def _public_key(path: str, library: dict[str, Any]) -> Any:
     data = inputs.read(path, "--key", limit=LIMIT)
     try:
         return library["SSlibKey"].from_crypto(library["serialization"].load_pem_public_key(data))

@@ -10,7 +10,7 @@ import binascii
 import os
 
 from flow.adapters.process.tool import clean_environment, run_tool
-from flow.app.exchange.envelopes import Checked, Signature
+from flow.app.exchange.envelopes import Signature, SignatureCheck
 from flow.core.text.display import visible
 from flow.errors import InputError, OutsideError
 from flow.startup.sha import sha256
@@ -65,12 +65,12 @@ def sign(key_file: str, message: bytes, environ: Mapping[str, str]) -> Signature
 
 def check(
     message: bytes, signature: Signature, allowed: str | None, environ: Mapping[str, str]
-) -> Checked:
+) -> SignatureCheck:
     """Check a signature, by the allowed signers file ``allowed`` or by the key within it alone."""
     blob = _blob(signature.sig)
     key = public_key(blob) if blob is not None else None
     if key is None:
-        return Checked(False, signature.keyid, why="its signature is no SSH signature")
+        return SignatureCheck(False, signature.keyid, why="its signature is no SSH signature")
     name = fingerprint(key)
     from flow.adapters.fs import temporary
 
@@ -80,25 +80,25 @@ def check(
             ("-Y", "check-novalidate", "-n", NAMESPACE, "-s", file), folder, environ, message
         )
         if fits.status:
-            return Checked(
+            return SignatureCheck(
                 False,
                 name,
                 why=f"the signature by {name} does not fit what is signed here ({_space(blob)})",
             )
         if allowed is None:
-            return Checked(True, name)
+            return SignatureCheck(True, name)
         who = _signer(message, file, folder, os.path.abspath(allowed), environ)
-        return Checked(True, name, who)
+        return SignatureCheck(True, name, who)
 
 
 def _signer(
     message: bytes, file: str, folder: str, allowed: str, environ: Mapping[str, str]
 ) -> str | None:
     """Whose key made a signature that fits, by the list of allowed signers."""
-    found = _run(("-Y", "find-principals", "-s", file, "-f", allowed), folder, environ, message)
-    if found.status:
+    answer = _run(("-Y", "find-principals", "-s", file, "-f", allowed), folder, environ, message)
+    if answer.status:
         return None
-    names = found.stdout.decode("utf-8", "replace").replace("\n", ",").split(",")
+    names = answer.stdout.decode("utf-8", "replace").replace("\n", ",").split(",")
     for name in [n.strip() for n in names if n.strip() and not n.startswith("!")][:MOST_PRINCIPALS]:
         arguments = ("-Y", "verify", "-f", allowed, "-I", name, "-n", NAMESPACE, "-s", file)
         if _run(arguments, folder, environ, message).status == 0:
@@ -130,14 +130,14 @@ def _fields(blob: bytes) -> list[bytes] | None:
     """Public key and namespace of a signature (PROTOCOL.sshsig of OpenSSH)."""
     if not blob.startswith(_MAGIC + b"\0\0\0\1"):
         return None
-    at, found = len(_MAGIC) + 4, []
+    at, fields = len(_MAGIC) + 4, []
     for _ in range(2):
         size = int.from_bytes(blob[at : at + 4], "big")
         at += 4 + size
         if at > len(blob):
             return None
-        found.append(blob[at - size : at])
-    return found
+        fields.append(blob[at - size : at])
+    return fields
 
 
 def is_signature(data: bytes) -> bool:

@@ -47,10 +47,10 @@ def _write(data: bytes, environ: Mapping[str, str]) -> str | None:
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
         fd = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600)
         try:
-            found = os.fstat(fd)
-            if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
+            status = os.fstat(fd)
+            if not stat.S_ISREG(status.st_mode) or status.st_nlink > 1:
                 raise OSError("the log is not a file of its own")
-            if found.st_size > LOG_LIMIT:
+            if status.st_size > LOG_LIMIT:
                 os.ftruncate(fd, 0)
             os.write(fd, data)
         finally:

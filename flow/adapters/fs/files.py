@@ -115,15 +115,15 @@ def digest(root: str, rel: str, *, limit: int = READ_LIMIT) -> str | None:
             return None
         try:
             size = os.fstat(fd).st_size
-            found = new("sha256", size)
+            hashed = new("sha256", size)
             while size <= limit and (chunk := os.read(fd, 1 << 20)):
-                found.update(chunk)
+                hashed.update(chunk)
                 size = max(size, os.lseek(fd, 0, os.SEEK_CUR))
             if size > limit:
                 raise _too_large(rel, size, limit)
         finally:
             os.close(fd)
-    return found.hexdigest()
+    return hashed.hexdigest()
 
 
 def read_end(root: str, rel: str, *, limit: int) -> bytes:
@@ -417,19 +417,19 @@ def names(root: str, rel: str, *, suffix: str, limit: int) -> list[str]:
     More than ``limit`` of them is a :class:`StorageError`: nothing that counts is left out in
     silence.
     """
-    found: list[str] = []
+    listed: list[str] = []
     with scanned(root, rel) as entries:
         for entry in entries:
             if entry.name.endswith(suffix) and not entry.name.startswith(TEMP_PREFIX):
-                found.append(entry.name)
-                if len(found) > limit:
+                listed.append(entry.name)
+                if len(listed) > limit:
                     raise StorageError(
                         f"there are more than {limit} {suffix} files",
                         file=rel,
                         remedy="move old ones away (flow gc)",
                     )
-    found.sort()
-    return found
+    listed.sort()
+    return listed
 
 
 def leftovers(root: str, folders: tuple[str, ...] = (".flow", ".decisions")) -> list[str]:
@@ -437,7 +437,7 @@ def leftovers(root: str, folders: tuple[str, ...] = (".flow", ".decisions")) -> 
 
     For ``doctor``, which removes them under the locks: a process at work has some too.
     """
-    found: list[str] = []
+    paths: list[str] = []
     queue = [folder for folder in folders if not os.path.islink(os.path.join(root, folder))]
     seen = 0
     while queue:
@@ -449,12 +449,12 @@ def leftovers(root: str, folders: tuple[str, ...] = (".flow", ".decisions")) -> 
                     if entry.is_dir(follow_symlinks=False):
                         queue.append(f"{rel}/{entry.name}")
                     elif entry.name.startswith(TEMP_PREFIX):
-                        found.append(f"{rel}/{entry.name}")
+                        paths.append(f"{rel}/{entry.name}")
         except OSError:
             continue  # gone or unreadable: nothing there that could be removed
         if seen > LEFTOVERS_LIMIT:
             break
-    return sorted(found)
+    return sorted(paths)
 
 
 def _too_large(rel: str, size: int, limit: int) -> ContractError:
@@ -572,9 +572,9 @@ def _write_all(fd: int, data: bytes) -> None:
 
 
 def _append(fd: int, rel: str, data: bytes, sync: bool) -> None:
-    found = os.fstat(fd)
-    _refuse_shared(found, rel)
-    start = found.st_size
+    status = os.fstat(fd)
+    _refuse_shared(status, rel)
+    start = status.st_size
     if start and os.pread(fd, 1, start - 1) != b"\n":
         data = b"\n" + data
     try:
@@ -586,8 +586,8 @@ def _append(fd: int, rel: str, data: bytes, sync: bool) -> None:
         raise
 
 
-def _refuse_shared(found: os.stat_result, rel: str) -> None:
-    if not stat.S_ISREG(found.st_mode):
+def _refuse_shared(status: os.stat_result, rel: str) -> None:
+    if not stat.S_ISREG(status.st_mode):
         raise unsafe(rel, "is not a regular file")
-    if found.st_nlink > 1:  # a write in place would go through to wherever the other name is
+    if status.st_nlink > 1:  # a write in place would go through to wherever the other name is
         raise unsafe(rel, "has a second name (a hard link)")

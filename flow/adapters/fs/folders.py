@@ -110,14 +110,14 @@ def _not_a_folder(fd: int, parts: list[str]) -> RefusedError:
 def lstat_regular(folder: int, name: str, rel: str) -> os.stat_result | None:
     """What is at ``name``; None where nothing is, an error for anything but a regular file."""
     try:
-        found = os.stat(name, dir_fd=folder, follow_symlinks=False)
+        status = os.stat(name, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:
         return None
-    if stat.S_ISLNK(found.st_mode):
+    if stat.S_ISLNK(status.st_mode):
         raise unsafe(rel, "is a symbolic link")
-    if not stat.S_ISREG(found.st_mode):
+    if not stat.S_ISREG(status.st_mode):
         raise unsafe(rel, "is not a regular file")
-    return found
+    return status
 
 
 def sync_folder(fd: int) -> None:

@@ -143,10 +143,10 @@ def _open(root: str, rel: str) -> int:
         raise _no_lock(rel, error) from error
     finally:
         os.close(folder)
-    found = os.fstat(fd)
-    if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:  # filelock may truncate the file
+    status = os.fstat(fd)
+    if not stat.S_ISREG(status.st_mode) or status.st_nlink > 1:  # filelock may truncate the file
         os.close(fd)
-        raise _unsafe(rel, linked=found.st_nlink > 1)
+        raise _unsafe(rel, linked=status.st_nlink > 1)
     return fd
 
 

@@ -76,14 +76,14 @@ def ensure_state_dir(path: str) -> None:
 def check_state_dir(path: str) -> bool:
     """Whether the state folder is there; :class:`RefusedError` where others could write in it."""
     try:
-        found = os.lstat(path)
+        status = os.lstat(path)
     except FileNotFoundError:
         return False
     except OSError as error:
         raise storage_error("look at the state folder", path, error) from error
-    if not stat.S_ISDIR(found.st_mode):
+    if not stat.S_ISDIR(status.st_mode):
         raise _refused(path, "is not a folder", f"move it away, or set {VARIABLE}")
-    check_owner(path, found, "700")
+    check_owner(path, status, "700")
     return True
 
 
@@ -120,19 +120,19 @@ def checkout_around(path: str, top: str | None, common_dir: str | None) -> str |
     known: dict[tuple[int, int], str] = {}
     for root in roots:
         try:
-            found = os.stat(root)
+            status = os.stat(root)
         except OSError:
             continue
-        known[found.st_dev, found.st_ino] = root
+        known[status.st_dev, status.st_ino] = root
     above = path
     while True:
         try:
-            found = os.stat(above)
+            status = os.stat(above)
         except OSError:
             pass  # not made yet
         else:
-            if (found.st_dev, found.st_ino) in known:
-                return known[found.st_dev, found.st_ino]
+            if (status.st_dev, status.st_ino) in known:
+                return known[status.st_dev, status.st_ino]
         parent = os.path.dirname(above)
         if parent == above:
             return None
@@ -174,31 +174,31 @@ def has_own(folder: str, name: str, what: str) -> bool:
         return False
     path = os.path.join(folder, name)
     try:
-        found = os.lstat(path)
+        status = os.lstat(path)
     except FileNotFoundError:
         return False
     except OSError as error:
         raise storage_error(f"look at {what}", path, error) from error
-    if stat.S_ISREG(found.st_mode):
-        check_owner(path, found, "600")
+    if stat.S_ISREG(status.st_mode):
+        check_owner(path, status, "600")
     return True
 
 
-def check_owner(path: str, found: os.stat_result, mode: str) -> None:
+def check_owner(path: str, status: os.stat_result, mode: str) -> None:
     """Raise :class:`RefusedError` where somebody else could have written it.
 
     ``mode`` is the one that the remedy names.
     """
-    if found.st_uid != os.geteuid():
+    if status.st_uid != os.geteuid():
         raise _refused(
             path,
-            f"belongs to another user (number {found.st_uid})",
+            f"belongs to another user (number {status.st_uid})",
             f"use a folder of your own: set {VARIABLE}, or give it to yourself with chown",
         )
-    if stat.S_IMODE(found.st_mode) & 0o022:
+    if stat.S_IMODE(status.st_mode) & 0o022:
         raise _refused(
             path,
-            f"may be written by others (mode {stat.S_IMODE(found.st_mode):04o})",
+            f"may be written by others (mode {stat.S_IMODE(status.st_mode):04o})",
             f"check what is in it, then: chmod {mode} {show(path)}",
         )
 

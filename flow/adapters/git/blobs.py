@@ -15,7 +15,7 @@ LINES_LIMIT = 1 << 20
 """Bytes: the lines of larger files are not counted."""
 
 
-def blobs(repo: Repo, digests: Collection[str]) -> dict[str, bytes]:
+def git_blobs(repo: Repo, digests: Collection[str]) -> dict[str, bytes]:
     """What git holds under digests; what it does not hold, or is too large, is left out."""
     from flow.adapters.git import repository
 

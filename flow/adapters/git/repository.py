@@ -120,13 +120,13 @@ def commit_of(repo: Repo, revision: str) -> str | None:
         return None
     words = ("rev-parse", "--verify", "--quiet", "--end-of-options")
     try:
-        found = git(repo, *words, revision + "^{commit}", ok=(0, 1))
+        output = git(repo, *words, revision + "^{commit}", ok=(0, 1))
     except GitError:  # of a tree or a file git speaks, though it was told to be quiet
         thing = git(repo, *words, revision, ok=(0, 1)).decode("ascii", "replace").strip()
         if not is_id(thing) or git(repo, "cat-file", "-t", thing).strip() not in (b"tree", b"blob"):
             raise
         return None
-    value = found.decode("ascii", "replace").strip().splitlines()
+    value = output.decode("ascii", "replace").strip().splitlines()
     return value[-1] if value and is_id(value[-1]) else None
 
 
@@ -214,7 +214,7 @@ def _by_gitpython(repo: Repo, arguments: tuple[str, ...]) -> bytes:
         from git.exc import GitCommandError
 
         try:
-            found = Git(repo.top).execute(
+            answer = Git(repo.top).execute(
                 ["git", "--no-pager", *options, f"--git-dir={git_dir}", *arguments],
                 with_extended_output=True,
                 stdout_as_string=False,
@@ -229,7 +229,7 @@ def _by_gitpython(repo: Repo, arguments: tuple[str, ...]) -> bytes:
     finally:
         os.environ.clear()
         os.environ.update(before)
-    status, output, message = found
+    status, output, message = answer
     if status or message or not isinstance(output, bytes):
         raise failed(arguments[0], (int(status), b"", str(message).encode("utf-8", "replace")))
     return output
@@ -256,8 +256,8 @@ def _safe_ref(name: str) -> bool:
 
 def _packed(common_dir: str, name: str) -> str | None:
     for line in packed_refs(common_dir).splitlines():
-        value, _, found = line.partition(b" ")
-        if found == os.fsencode(name):
+        value, _, ref = line.partition(b" ")
+        if ref == os.fsencode(name):
             text = value.decode("ascii", "replace")
             return text if is_id(text) else None
     return None

@@ -71,7 +71,7 @@ def sections(text: bytes) -> dict[str, list[bytes]]:
     """Section → the lines of it that count. A file with continued lines counts as one section."""
     if b"\\\n" in text.replace(b"\r", b""):
         return {"": [text]}
-    found: dict[str, list[bytes]] = {}
+    by_name: dict[str, list[bytes]] = {}
     name, harmless = "", _NONE
     everything = False
     for raw in text.removeprefix(b"\xef\xbb\xbf").split(b"\n"):
@@ -85,24 +85,24 @@ def sections(text: bytes) -> dict[str, list[bytes]]:
             everything, harmless = keys is None, keys or _NONE
         elif line[:1] == b"[":  # with a key behind it, or another section
             name, everything, harmless = _text(line), False, _NONE
-            found.setdefault(name, []).append(line)
+            by_name.setdefault(name, []).append(line)
         elif not everything and line.partition(b"=")[0].strip().lower() not in harmless:
-            found.setdefault(name, []).append(line)
-    return found
+            by_name.setdefault(name, []).append(line)
+    return by_name
 
 
 def digests(repo: Repo) -> dict[str, str]:
     """name → digest of each section of each settings file that can steer git."""
-    found: dict[str, str] = {}
+    sums: dict[str, str] = {}
     included = False
     for place, path in places(repo).items():
         for section, lines in sections(read_regular(path) or b"").items():
             name = f"{place} [{section}]" if section else place
-            found[name] = sha256(b"\n".join(lines)).hexdigest()
+            sums[name] = sha256(b"\n".join(lines)).hexdigest()
             included = included or section.lower().startswith(_INCLUDES) or not section
     if included:
-        found["config (with what it includes)"] = _in_force(repo)
-    return found
+        sums["config (with what it includes)"] = _in_force(repo)
+    return sums
 
 
 def _in_force(repo: Repo) -> str:

@@ -271,10 +271,10 @@ def _with_entry(
     wanted = {**front, "artifacts": [*artifacts, entry]}
     for candidate in text.candidates(parts.front, entry, parts.newline):
         try:
-            found = _parse(parts._replace(front=candidate), rel)
+            parsed = _parse(parts._replace(front=candidate), rel)
         except FlowError:
             continue
-        if text.same(found, wanted):
+        if text.same(parsed, wanted):
             return parts.opening + candidate.encode() + parts.rest
     raise broken(rel, None, "Flow finds no place to add an artifact to the front matter")
 

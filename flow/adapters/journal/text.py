@@ -219,8 +219,8 @@ def value_of(text: str) -> Any:
 
 
 def _unquoted(text: str) -> str:
-    def plain(found: re.Match[str]) -> str:
-        escape = found[0][1:]
+    def plain(match: re.Match[str]) -> str:
+        escape = match[0][1:]
         if escape[0] in "xuU":
             return chr(int(escape[1:], 16))
         return {"n": "\n", "r": "\r", "t": "\t"}.get(escape, escape)
@@ -248,7 +248,7 @@ def candidates(front: str, entry: Mapping[str, Any], newline: str) -> Iterator[s
         while stop < len(lines) and not _ends(lines[stop], len(pad)):
             stop += 1
         dashes = (re.match(r"( *)-[ \t\r\n]", line) for line in lines[start + 1 : stop])
-        indent = next((len(found[1]) for found in dashes if found), len(pad) + 2)
+        indent = next((len(match[1]) for match in dashes if match), len(pad) + 2)
         item = block_item(entry, indent, newline)
         last = max(n for n in range(start, stop) if n == start or _content(lines[n]))
         for place in (last + 1, stop):
@@ -288,6 +288,6 @@ def line_of_key(front: str, name: str) -> int:
     return next((n for n, line in enumerate(lines) if line.lstrip(" \"'").startswith(name)), 0)
 
 
-def same(found: Any, wanted: Any) -> bool:
+def same(document: Any, wanted: Any) -> bool:
     """Equal as documents; ``1``, ``1.0`` and ``true`` are three values."""
-    return json.dumps(found, sort_keys=True) == json.dumps(wanted, sort_keys=True)
+    return json.dumps(document, sort_keys=True) == json.dumps(wanted, sort_keys=True)

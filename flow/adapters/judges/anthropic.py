@@ -6,16 +6,23 @@ The reply comes as the arguments of a tool that the model has to call; there is 
 from __future__ import annotations
 
 from flow.adapters.judges.asking import none
-from flow.adapters.judges.reply import Unusable, closed, fitting
-from flow.adapters.judges.service import Body, Refused, Worker, judged_by_status, tokens, usage_of
-from flow.app.judging.port import Answer, Usage
+from flow.adapters.judges.reply import UnusableText, closed, fitting
+from flow.adapters.judges.service import (
+    Body,
+    ServiceError,
+    Worker,
+    judged_by_status,
+    tokens,
+    usage_of,
+)
+from flow.app.judging.port import JudgeAnswer, Usage
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from flow.adapters.judges.asking import Call
-    from flow.adapters.judges.retry import Again
+    from flow.adapters.judges.retry import Retryable
     from flow.app.judging.port import NoAnswer, NoAnswerKind, Question
 
 KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
@@ -43,17 +50,19 @@ class Anthropic:
         }
         self._worker = Worker(self, "anthropic", environ)
 
-    def ask(self, call: Call) -> Answer | NoAnswer | Again:
+    def ask(self, call: Call) -> JudgeAnswer | NoAnswer | Retryable:
         """One request."""
         if not any(name in self._credentials for name in KEYS):
             return none(self, "no_key", f"no key: set {KEYS[0]} in the environment")
         body = _body(self.model, call.question)
-        found = self._worker.send(call, body, self._base_url, self._credentials)
-        if isinstance(found, Refused):
-            return judged_by_status(self, found.status, found.text, found.headers, key=KEYS[0])
-        return self._read(found.document, call) if isinstance(found, Body) else found
+        response = self._worker.send(call, body, self._base_url, self._credentials)
+        if isinstance(response, ServiceError):
+            return judged_by_status(
+                self, response.status, response.text, response.headers, key=KEYS[0]
+            )
+        return self._read(response.document, call) if isinstance(response, Body) else response
 
-    def _read(self, message: dict[str, Any], call: Call) -> Answer | NoAnswer:
+    def _read(self, message: dict[str, Any], call: Call) -> JudgeAnswer | NoAnswer:
         usage = self._usage(message)
         stop = message.get("stop_reason")
         if isinstance(stop, str) and stop in _ENDS:
@@ -69,10 +78,10 @@ class Anthropic:
             return none(self, "empty", "the reply is empty", usage)
         if len(calls) > 1 or calls[0].get("name") != _TOOL:
             return none(self, "wrong_shape", "the model did not give exactly one answer", usage)
-        found = fitting(calls[0].get("input"), call.question.schema)
-        if isinstance(found, Unusable):
-            return none(self, found.kind, found.reason, usage)
-        return Answer(found, usage)
+        value = fitting(calls[0].get("input"), call.question.schema)
+        if isinstance(value, UnusableText):
+            return none(self, value.kind, value.reason, usage)
+        return JudgeAnswer(value, usage)
 
     def _usage(self, message: dict[str, Any]) -> Usage:
         told = message.get("usage")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 
 from flow.adapters.judges.reply import words
-from flow.adapters.judges.retry import Again, Patience, persist
-from flow.app.judging.port import Answer, NoAnswer, Usage
+from flow.adapters.judges.retry import Patience, Retryable, persist
+from flow.app.judging.port import JudgeAnswer, NoAnswer, Usage
 from flow.startup.typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
@@ -52,11 +52,11 @@ class Backend(Protocol):
     def tells_cost(self) -> bool:
         """False where no reply of it can tell what it cost."""
 
-    def ask(self, call: Call) -> Answer | NoAnswer | Again:
+    def ask(self, call: Call) -> JudgeAnswer | NoAnswer | Retryable:
         """One try."""
 
 
-class Judge:
+class BackendJudge:
     """A :class:`flow.app.judging.port.AskJudge`. May be called from several threads at once."""
 
     def __init__(
@@ -85,19 +85,19 @@ class Judge:
         model = self.backend.model
         return f"{self.backend.name}:{model}" if model else self.backend.name
 
-    def __call__(self, question: Question, *, seconds: float) -> Answer | NoAnswer:
+    def __call__(self, question: Question, *, seconds: float) -> JudgeAnswer | NoAnswer:
         """Ask, again where that helps; ``seconds`` bounds it all but the ending of processes."""
         from flow.adapters.process.redaction import masked_text, masked_value
 
         question = question._replace(prompt=masked_text(question.prompt, self._environ))
-        found = persist(self._once, question, seconds, clock=self._clock, patience=self._patience)
+        answer = persist(self._once, question, seconds, clock=self._clock, patience=self._patience)
         # What a judge says is kept, in the goal's file and the journal too: also why it said none,
         # and services name the key that they refuse.
-        if isinstance(found, Answer):
-            return found._replace(value=masked_value(found.value, self._environ))
-        return found._replace(reason=masked_text(found.reason, self._environ))
+        if isinstance(answer, JudgeAnswer):
+            return answer._replace(value=masked_value(answer.value, self._environ))
+        return answer._replace(reason=masked_text(answer.reason, self._environ))
 
-    def _once(self, question: Question, seconds: float) -> Answer | NoAnswer | Again:
+    def _once(self, question: Question, seconds: float) -> JudgeAnswer | NoAnswer | Retryable:
         refusal = self.budget.refusal()
         if refusal is None and self.budget.most is not None and not self.backend.tells_cost:
             refusal = (
@@ -109,17 +109,17 @@ class Judge:
             return NoAnswer("cost_limit", refusal, unasked)
         try:
             with _Rooms(self._work) as room:
-                found = self.backend.ask(Call(_whole(question), seconds, room, self.budget.left))
+                answer = self.backend.ask(Call(_whole(question), seconds, room, self.budget.left))
         except OSError as error:
             where = os.path.basename(str(error.filename)) if error.filename else "a folder"
             why = f"cannot prepare the judge's own folder: {where}: {error.strerror or error}"
             return none(self.backend, "error", words(why))
-        result = found.answer if isinstance(found, Again) else found
-        if isinstance(result, Answer) or result.usage.output_tokens or result.usage.cost_usd:
+        result = answer.answer if isinstance(answer, Retryable) else answer
+        if isinstance(result, JudgeAnswer) or result.usage.output_tokens or result.usage.cost_usd:
             over = self.budget.add(result.usage.cost_usd)
             if over is not None:
                 return NoAnswer("cost_limit", over, result.usage)
-        return found
+        return answer
 
 
 def _whole(question: Question) -> Question:
@@ -221,11 +221,11 @@ _SECRET = ("KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIALS", "HEADERS")
 
 def secrets(env: Mapping[str, str]) -> tuple[str, ...]:
     """The values in ``env`` that no message may hold, the longest first."""
-    found = {
+    values = {
         part
         for name, value in env.items()
         if any(word in name.upper() for word in _SECRET)
         for part in (value, *value.split())
         if len(part) >= 6
     }
-    return tuple(sorted(found, key=len, reverse=True))
+    return tuple(sorted(values, key=len, reverse=True))

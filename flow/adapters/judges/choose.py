@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flow.adapters.judges.asking import Judge
+from flow.adapters.judges.asking import BackendJudge
 from flow.adapters.judges.budget import Budget
 from flow.adapters.judges.reply import words
 from flow.adapters.judges.retry import Patience, real_clock
@@ -42,16 +42,16 @@ def choose(
     moment, outside the checkout; None is the system's. Judges that are asked in one evaluation
     share a ``budget``; without one each has ``settings.max_cost_usd`` for itself.
     """
-    found = _parts(spec, settings)
-    if isinstance(found, NoAnswer):
-        return found
-    name, model = found
+    parts = _parts(spec, settings)
+    if isinstance(parts, NoAnswer):
+        return parts
+    name, model = parts
     if model is not None and not _is_model(model):
         return _none(name, f"{words(model)[:80]} is not a model's name")
     backend = _backend(name, model, settings, environ)
     if isinstance(backend, NoAnswer):
         return backend
-    return Judge(
+    return BackendJudge(
         backend,
         work=work,
         budget=Budget(settings.max_cost_usd) if budget is None else budget,
@@ -108,9 +108,9 @@ def _backend(
     if name == "command":
         if not settings.command:
             return _none(name, f"{_KEY}.command is not set: name the program in {_OWN_FILE}")
-        from flow.adapters.judges.command import Command
+        from flow.adapters.judges.command import CommandJudge
 
-        return Command(settings.command, model, environ)
+        return CommandJudge(settings.command, model, environ)
     if model is None:
         return _none(name, f"no model is named: set {_KEY}.model, or write {name}:MODEL")
     if name == "anthropic":

@@ -10,11 +10,11 @@ from __future__ import annotations
 import json
 
 from flow.adapters.judges.asking import environment, none, secrets
-from flow.adapters.judges.reply import Unusable, closed, fitting, read_document, words
-from flow.adapters.judges.retry import Again
+from flow.adapters.judges.reply import UnusableText, closed, fitting, read_document, words
+from flow.adapters.judges.retry import Retryable
 from flow.adapters.judges.service import dollars, judged_by_status, tokens, usage_of
 from flow.adapters.process.with_input import talk
-from flow.app.judging.port import Answer, Usage
+from flow.app.judging.port import JudgeAnswer, Usage
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -74,21 +74,21 @@ class Claude:
         self._secrets = secrets(self._env)
         self._knows_budget = True
 
-    def ask(self, call: Call) -> Answer | NoAnswer | Again:
+    def ask(self, call: Call) -> JudgeAnswer | NoAnswer | Retryable:
         """One run of the CLI; a second one where it is too old to be given a budget."""
-        found = self._run(call)
-        if self._knows_budget and found.status == 1 and _no_option(found, _BUDGET):
+        ended = self._run(call)
+        if self._knows_budget and ended.status == 1 and _no_option(ended, _BUDGET):
             self._knows_budget = False
-            found = self._run(call)
-        if found.kind != "exit":
-            return self._not_ended(found, call)
-        report = read_document(found.stdout, what="the CLI's report", limit=_LIMIT)
-        if isinstance(report, Unusable):
-            said = words(found.stderr, self._secrets, last=300)
-            if found.status != 0 and said:
-                return none(self, "error", f"the claude CLI ended with {found.status}: {said}")
+            ended = self._run(call)
+        if ended.kind != "exit":
+            return self._not_ended(ended, call)
+        report = read_document(ended.stdout, what="the CLI's report", limit=_LIMIT)
+        if isinstance(report, UnusableText):
+            said = words(ended.stderr, self._secrets, last=300)
+            if ended.status != 0 and said:
+                return none(self, "error", f"the claude CLI ended with {ended.status}: {said}")
             return none(self, report.kind, words(report.reason, self._secrets))
-        return self._read(report, found, call)
+        return self._read(report, ended, call)
 
     def _run(self, call: Call) -> Talk:
         question = call.question
@@ -111,36 +111,38 @@ class Claude:
             limit=_LIMIT,
         )
 
-    def _not_ended(self, found: Talk, call: Call) -> NoAnswer:
-        if found.kind == "timeout":
+    def _not_ended(self, ended: Talk, call: Call) -> NoAnswer:
+        if ended.kind == "timeout":
             return none(self, "timeout", f"no reply within {call.seconds:.3g} s")
-        if found.kind == "too_much":
+        if ended.kind == "too_much":
             return none(self, "not_json", f"the claude CLI printed more than {_LIMIT} bytes")
-        if found.kind == "not_found":
+        if ended.kind == "not_found":
             reason = "the claude CLI was not found in PATH; install Claude Code, or name another "
             return none(self, "not_configured", reason + "flow.goals.judge.backend")
-        return none(self, "error", f"the claude CLI did not run: {words(found.why)}")
+        return none(self, "error", f"the claude CLI did not run: {words(ended.why)}")
 
-    def _read(self, report: dict[str, Any], found: Talk, call: Call) -> Answer | NoAnswer | Again:
+    def _read(
+        self, report: dict[str, Any], ended: Talk, call: Call
+    ) -> JudgeAnswer | NoAnswer | Retryable:
         usage = self._usage(report)
         if report.get("subtype") == "error_max_budget_usd":
             return none(self, "cost_limit", "maxCostUsd was reached while the CLI asked", usage)
         if report.get("subtype") == "error_max_structured_output_retries":
             return none(self, "wrong_shape", "the model gave no reply of the right shape", usage)
-        if report.get("is_error") is not False or found.status != 0:
-            return self._failed(report, found, usage)
+        if report.get("is_error") is not False or ended.status != 0:
+            return self._failed(report, ended, usage)
         if "structured_output" not in report:
             if report.get("result"):
                 reason = "the CLI reports success, but only text for an answer"
                 return none(self, "not_json", reason, usage)
             return none(self, "empty", "the CLI reports success, but no answer", usage)
         value = fitting(report["structured_output"], call.question.schema)
-        if isinstance(value, Unusable):
+        if isinstance(value, UnusableText):
             return none(self, value.kind, value.reason, usage)
-        return Answer(value, usage)
+        return JudgeAnswer(value, usage)
 
-    def _failed(self, report: dict[str, Any], found: Talk, usage: Usage) -> NoAnswer | Again:
-        said = report.get("result") or report.get("errors") or f"exit {found.status}"
+    def _failed(self, report: dict[str, Any], ended: Talk, usage: Usage) -> NoAnswer | Retryable:
+        said = report.get("result") or report.get("errors") or f"exit {ended.status}"
         text = words(said if isinstance(said, str) else str(said), self._secrets)
         status = report.get("api_error_status")
         if isinstance(status, int) and not isinstance(status, bool):
@@ -156,7 +158,7 @@ class Claude:
         if "output token maximum" in text:
             return none(self, "cut_off", text, usage)
         if not usage.output_tokens and text.startswith("API Error"):
-            return Again(none(self, "unavailable", text, usage))
+            return Retryable(none(self, "unavailable", text, usage))
         return none(self, "error", text, usage)
 
     def _usage(self, report: dict[str, Any]) -> Usage:
@@ -180,5 +182,5 @@ class Claude:
         )
 
 
-def _no_option(found: Talk, name: str) -> bool:
-    return b"unknown option" in found.stderr and name.encode() in found.stderr
+def _no_option(ended: Talk, name: str) -> bool:
+    return b"unknown option" in ended.stderr and name.encode() in ended.stderr

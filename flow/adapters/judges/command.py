@@ -17,11 +17,11 @@ import json
 import os
 
 from flow.adapters.judges.asking import environment, none, secrets
-from flow.adapters.judges.reply import LIMIT, Unusable, closed, read_document, read_reply, words
-from flow.adapters.judges.retry import Again
+from flow.adapters.judges.reply import LIMIT, UnusableText, closed, read_document, read_reply, words
+from flow.adapters.judges.retry import Retryable
 from flow.adapters.judges.service import usage_of
 from flow.adapters.process.with_input import talk
-from flow.app.judging.port import Answer
+from flow.app.judging.port import JudgeAnswer
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ _OWN = "FLOW_JUDGE_"
 _USAGE_LIMIT = 1 << 16
 
 
-class Command:
+class CommandJudge:
     """One executable with its arguments."""
 
     name = "command"
@@ -56,7 +56,7 @@ class Command:
             program = os.path.join(env["HOME"], program[2:])
         self._argv = (program, *argv[1:])
 
-    def ask(self, call: Call) -> Answer | NoAnswer | Again:
+    def ask(self, call: Call) -> JudgeAnswer | NoAnswer | Retryable:
         """One run of it."""
         if "/" in self._argv[0] and not os.path.isabs(self._argv[0]):
             shown = words(self._argv[0])
@@ -67,7 +67,7 @@ class Command:
         with open(schema, "w", encoding="utf-8") as file:
             json.dump(closed(question.schema), file)
         told = os.path.join(call.room.files, "usage.json")
-        found = talk(
+        ended = talk(
             self._argv,
             cwd=call.room.cwd,
             env={**self._env, f"{_OWN}SCHEMA": schema, f"{_OWN}USAGE": told},
@@ -75,43 +75,43 @@ class Command:
             timeout=call.seconds,
             limit=LIMIT,
         )
-        return self._read(found, call, self._usage(told))
+        return self._read(ended, call, self._usage(told))
 
-    def _read(self, found: Talk, call: Call, usage: Usage) -> Answer | NoAnswer | Again:
+    def _read(self, ended: Talk, call: Call, usage: Usage) -> JudgeAnswer | NoAnswer | Retryable:
         shown = words(os.path.basename(self._argv[0]))
-        if found.kind == "timeout":
+        if ended.kind == "timeout":
             return none(self, "timeout", f"no reply within {call.seconds:.3g} s", usage)
-        if found.kind == "too_much":
+        if ended.kind == "too_much":
             reason = f"{shown} printed more than {LIMIT} bytes and was ended"
             return none(self, "not_json", reason, usage)
-        if found.kind == "not_found":
+        if ended.kind == "not_found":
             reason = f"flow.goals.judge.command: {shown} was not found"
             return none(self, "not_configured", reason, usage)
-        if found.kind != "exit":
-            return none(self, "error", f"{shown} did not run: {words(found.why)}", usage)
-        if found.status != 0:
-            said = words(found.stderr, self._secrets, last=200)
+        if ended.kind != "exit":
+            return none(self, "error", f"{shown} did not run: {words(ended.why)}", usage)
+        if ended.status != 0:
+            said = words(ended.stderr, self._secrets, last=200)
             said = said or "it said nothing on standard error"
-            reason = f"{shown} ended with exit status {found.status}: {said}"
-            if found.status == TRY_AGAIN:
-                return Again(none(self, "unavailable", reason, usage))
+            reason = f"{shown} ended with exit status {ended.status}: {said}"
+            if ended.status == TRY_AGAIN:
+                return Retryable(none(self, "unavailable", reason, usage))
             return none(self, "error", reason, usage)
-        value = read_reply(found.stdout, call.question.schema)
-        if isinstance(value, Unusable):
+        value = read_reply(ended.stdout, call.question.schema)
+        if isinstance(value, UnusableText):
             return none(self, value.kind, words(value.reason, self._secrets), usage)
-        return Answer(value, usage)
+        return JudgeAnswer(value, usage)
 
     def _usage(self, file: str) -> Usage:
         """What it told; anything but a small regular file with one object tells nothing."""
-        found: dict[str, Any] | Unusable = {}
+        document: dict[str, Any] | UnusableText = {}
         try:
             fd = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
             with os.fdopen(fd, "rb") as stream:
                 data = stream.read(_USAGE_LIMIT + 1)
-            found = read_document(data, what="the usage", limit=_USAGE_LIMIT)
+            document = read_document(data, what="the usage", limit=_USAGE_LIMIT)
         except OSError:
-            found = {}
-        told = {} if isinstance(found, Unusable) else found
+            document = {}
+        told = {} if isinstance(document, UnusableText) else document
         return usage_of(
             self,
             told.get("model"),

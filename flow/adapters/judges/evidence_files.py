@@ -41,22 +41,22 @@ def collect(
     What ``denied`` patterns (at any depth) cover is not even opened. ``left_out`` tells of the
     files that were found which are not to be read, and what they are.
     """
-    found = _Found(Globs(denied, anchored=False))
-    paths = sorted(_Search(top, Globs(patterns, anchored=True), found).run())
+    readable = _ReadableFiles(Globs(denied, anchored=False))
+    paths = sorted(_Search(top, Globs(patterns, anchored=True), readable).run())
     unwanted = left_out(paths) if left_out is not None else {}
     for what in unwanted.values():
-        found.count(what)
+        readable.count(what)
     paths = [path for path in paths if path not in unwanted]
     if len(paths) > MOST_FILES:
-        found.count(BEYOND, len(paths) - MOST_FILES)
+        readable.count(BEYOND, len(paths) - MOST_FILES)
     read: list[tuple[str, Raw]] = []
     for path in paths[:MOST_FILES]:
         name = os.fsdecode(path)
         try:
             read.append((name, read_ends(top, name)))
         except FlowError:
-            found.count("files that cannot be read")
-    return EvidenceFiles(tuple(read), found.notes())
+            readable.count("files that cannot be read")
+    return EvidenceFiles(tuple(read), readable.notes())
 
 
 def changed(top: str, paths: Sequence[str], denied: Sequence[str]) -> EvidenceFiles:
@@ -64,7 +64,7 @@ def changed(top: str, paths: Sequence[str], denied: Sequence[str]) -> EvidenceFi
 
     Neither Flow's own files nor binary ones are read.
     """
-    found = _Found(Globs(denied, anchored=False))
+    readable = _ReadableFiles(Globs(denied, anchored=False))
     read: list[tuple[str, Raw]] = []
     for path in sorted(paths):
         if os.fsencode(path).partition(b"/")[0] in _OWN:
@@ -72,23 +72,23 @@ def changed(top: str, paths: Sequence[str], denied: Sequence[str]) -> EvidenceFi
         try:
             status = os.lstat(os.path.join(top, path))
         except OSError:
-            found.count("files that are gone")
+            readable.count("files that are gone")
             continue
-        if not found.readable(os.fsencode(path), status):
+        if not readable.readable(os.fsencode(path), status):
             continue
         if len(read) == MOST_FILES:
-            found.count(BEYOND)
+            readable.count(BEYOND)
             continue
         try:
             raw = read_ends(top, path)
         except FlowError:
-            found.count("files that cannot be read")
+            readable.count("files that cannot be read")
             continue
         if is_binary(raw.data):
-            found.count("binary files")
+            readable.count("binary files")
         else:
             read.append((path, raw))
-    return EvidenceFiles(tuple(read), found.notes())
+    return EvidenceFiles(tuple(read), readable.notes())
 
 
 def is_binary(data: bytes) -> bool:
@@ -121,7 +121,7 @@ def _pread(fd: int, count: int, at: int) -> bytes:
     return pieces
 
 
-class _Found:
+class _ReadableFiles:
     """What is read of the files that were found, and how many are not, by the reason."""
 
     def __init__(self, denied: Globs) -> None:
@@ -153,14 +153,14 @@ class _Found:
 class _Search:
     """One walk over the checkout."""
 
-    def __init__(self, top: str, wanted: Globs, found: _Found) -> None:
+    def __init__(self, top: str, wanted: Globs, readable: _ReadableFiles) -> None:
         self._top = os.fsencode(top)
-        self._wanted, self._found = wanted, found
+        self._wanted, self._found = wanted, readable
         self._seen = 0
 
     def run(self) -> list[bytes]:
         """The paths of the files, below the top level."""
-        found: list[bytes] = []
+        paths: list[bytes] = []
         waiting = [b""]
         while waiting:
             folder = waiting.pop()
@@ -170,8 +170,8 @@ class _Search:
                     if self._entered(path, name):
                         waiting.append(path)
                 elif self._wanted.first(path) is not None and self._found.readable(path, status):
-                    found.append(path)
-        return found
+                    paths.append(path)
+        return paths
 
     def _entries(self, folder: bytes) -> Iterator[tuple[bytes, os.stat_result]]:
         if self._seen >= MOST_ENTRIES:

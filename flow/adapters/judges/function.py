@@ -6,7 +6,7 @@ import inspect
 import time
 from collections.abc import Mapping
 
-from flow.app.judging.port import Answer, NoAnswer, Question, Usage
+from flow.app.judging.port import JudgeAnswer, NoAnswer, Question, Usage
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class FunctionJudge:
         self.name = str(getattr(function, "__name__", type(function).__name__))
         self.raised: Exception | None = None
 
-    def __call__(self, question: Question, *, seconds: float) -> Answer | NoAnswer:
+    def __call__(self, question: Question, *, seconds: float) -> JudgeAnswer | NoAnswer:
         """Ask it. The prompt it gets begins with the system text."""
         from flow.adapters.process.redaction import masked_text
 
@@ -55,7 +55,7 @@ class FunctionJudge:
         if not isinstance(value, Mapping):
             reason = f"{self.name} returned a {type(value).__name__}, not a mapping"
             return NoAnswer("wrong_shape", reason, self._usage(began))
-        return Answer(value, self._usage(began))
+        return JudgeAnswer(value, self._usage(began))
 
     def _wait(self, awaitable: Any, seconds: float) -> Any:
         import asyncio

@@ -10,16 +10,16 @@ from __future__ import annotations
 import json
 
 from flow.adapters.judges.asking import none
-from flow.adapters.judges.reply import Unusable, closed, read_reply, words
-from flow.adapters.judges.service import Body, Refused, Worker, judged_by_status, usage_of
-from flow.app.judging.port import Answer
+from flow.adapters.judges.reply import UnusableText, closed, read_reply, words
+from flow.adapters.judges.service import Body, ServiceError, Worker, judged_by_status, usage_of
+from flow.app.judging.port import JudgeAnswer
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from flow.adapters.judges.asking import Call
-    from flow.adapters.judges.retry import Again
+    from flow.adapters.judges.retry import Retryable
     from flow.app.judging.port import NoAnswer, Question
 
 KEY = "OPENAI_API_KEY"
@@ -52,31 +52,33 @@ class OpenAI:
         self._in_prompt = False
         self._worker = Worker(self, "openai", environ)
 
-    def ask(self, call: Call) -> Answer | NoAnswer | Again:
+    def ask(self, call: Call) -> JudgeAnswer | NoAnswer | Retryable:
         """One request, or two where the server does not know ``response_format``."""
         if KEY not in self._credentials and not self._own:
             why = f"no key: set {KEY} in the environment (or flow.goals.judge.baseUrl for a server"
             return none(self, "no_key", f"{why} that needs none)")
         in_prompt = self._in_prompt
-        found = self._send(call, in_prompt)
+        response = self._send(call, in_prompt)
         tries = 1
-        if isinstance(found, Refused) and not in_prompt and _format_unknown(found):
+        if isinstance(response, ServiceError) and not in_prompt and _format_unknown(response):
             in_prompt = self._in_prompt = True
             tries = 2
-            found = self._send(call, in_prompt)
-        result: Answer | NoAnswer | Again
-        if isinstance(found, Refused):
-            result = judged_by_status(self, found.status, found.text, found.headers, key=KEY)
+            response = self._send(call, in_prompt)
+        result: JudgeAnswer | NoAnswer | Retryable
+        if isinstance(response, ServiceError):
+            result = judged_by_status(
+                self, response.status, response.text, response.headers, key=KEY
+            )
         else:
-            result = self._read(found.document, call) if isinstance(found, Body) else found
+            result = self._read(response.document, call) if isinstance(response, Body) else response
         return _said(result, in_prompt, tries)
 
-    def _send(self, call: Call, in_prompt: bool) -> Body | Refused | NoAnswer | Again:
+    def _send(self, call: Call, in_prompt: bool) -> Body | ServiceError | NoAnswer | Retryable:
         body = _body(self.model, call.question, in_prompt)
         credentials = {KEY: _NO_KEY, **self._credentials}
         return self._worker.send(call, body, self._base_url, credentials)
 
-    def _read(self, completion: dict[str, Any], call: Call) -> Answer | NoAnswer:
+    def _read(self, completion: dict[str, Any], call: Call) -> JudgeAnswer | NoAnswer:
         told = completion.get("usage")
         told = told if isinstance(told, dict) else {}
         usage = usage_of(
@@ -103,21 +105,21 @@ class OpenAI:
         content = message.get("content")
         if not isinstance(content, str) or not content.strip():
             return none(self, "empty", "the reply is empty", usage)
-        found = read_reply(content, call.question.schema)
-        if isinstance(found, Unusable):
-            return none(self, found.kind, found.reason, usage)
-        return Answer(found, usage)
+        value = read_reply(content, call.question.schema)
+        if isinstance(value, UnusableText):
+            return none(self, value.kind, value.reason, usage)
+        return JudgeAnswer(value, usage)
 
 
 def _said(
-    result: Answer | NoAnswer | Again, in_prompt: bool, tries: int
-) -> Answer | NoAnswer | Again:
+    result: JudgeAnswer | NoAnswer | Retryable, in_prompt: bool, tries: int
+) -> JudgeAnswer | NoAnswer | Retryable:
     """The result with its number of requests, and with the fall-back named."""
-    from flow.adapters.judges.retry import Again
+    from flow.adapters.judges.retry import Retryable
 
-    if isinstance(result, Again):
+    if isinstance(result, Retryable):
         inner = _said(result.answer, in_prompt, tries)
-        assert not isinstance(inner, Answer | Again)  # noqa: S101  # it was no answer before
+        assert not isinstance(inner, JudgeAnswer | Retryable)  # noqa: S101  # it was no answer before
         return result._replace(answer=inner)
     usage = result.usage._replace(attempts=tries)
     if in_prompt:
@@ -125,9 +127,9 @@ def _said(
     return result._replace(usage=usage)
 
 
-def _format_unknown(found: Refused) -> bool:
-    text = found.text.lower()
-    return found.status in _UNKNOWN_FORMAT and any(name in text for name in _NAMES_IT)
+def _format_unknown(response: ServiceError) -> bool:
+    text = response.text.lower()
+    return response.status in _UNKNOWN_FORMAT and any(name in text for name in _NAMES_IT)
 
 
 def _body(model: str | None, question: Question, in_prompt: bool) -> dict[str, Any]:

@@ -13,9 +13,9 @@ import os
 
 from flow.adapters.contracts.strict_json import read_json
 from flow.adapters.fs import files
-from flow.adapters.judges.reply import Unusable, fitting, words
+from flow.adapters.judges.reply import UnusableText, fitting, words
 from flow.adapters.judges.service import dollars, tokens
-from flow.app.judging.port import Answer, NoAnswer, Usage
+from flow.app.judging.port import JudgeAnswer, NoAnswer, Usage
 from flow.errors import FlowError, InputError
 from flow.startup.typing import TYPE_CHECKING, Any
 
@@ -54,22 +54,22 @@ class Recorder:
         """The recorded judge's own."""
         return self._ask.name
 
-    def __call__(self, question: Question, *, seconds: float) -> Answer | NoAnswer:
+    def __call__(self, question: Question, *, seconds: float) -> JudgeAnswer | NoAnswer:
         """Ask and record."""
-        found = self._ask(question, seconds=seconds)
-        if isinstance(found, NoAnswer):
-            return found
+        answer = self._ask(question, seconds=seconds)
+        if isinstance(answer, NoAnswer):
+            return answer
         key = digest(question)
         replies = read(self._path)
         rows = replies.get(key, []) if key in self._put else []
         self._put.add(key)
-        rows = [*rows, {"judge": self.name, "value": found.value, "usage": found.usage._asdict()}]
+        rows = [*rows, {"judge": self.name, "value": answer.value, "usage": answer.usage._asdict()}]
         replies[key] = [{"label": question.label, **row} for row in rows]
         document = {"format": FORMAT, "replies": dict(sorted(replies.items()))}
         text = json.dumps(document, indent=1, default=dict, allow_nan=False) + "\n"
         folder, name = _place(self._path)
         files.replace(folder, name, text.encode("ascii"))
-        return found
+        return answer
 
 
 class Replayer:
@@ -86,7 +86,7 @@ class Replayer:
         self._replies: dict[str, list[dict[str, Any]]] | None = None
         self._given: dict[str, int] = {}
 
-    def __call__(self, question: Question, *, seconds: float) -> Answer | NoAnswer:  # noqa: ARG002
+    def __call__(self, question: Question, *, seconds: float) -> JudgeAnswer | NoAnswer:  # noqa: ARG002
         """The next reply to exactly this question."""
         try:
             if self._replies is None:
@@ -104,9 +104,9 @@ class Replayer:
             times = "once" if len(rows) == 1 else f"{len(rows)} times"
             return self._none(f"{file}: {label}: asked again, and recorded {times} only")
         value = fitting(rows[number].get("value"), question.schema)
-        if isinstance(value, Unusable):
+        if isinstance(value, UnusableText):
             return NoAnswer(value.kind, f"{file}: {label}: {value.reason}", self._usage({}))
-        return Answer(value, self._usage(rows[number].get("usage")))
+        return JudgeAnswer(value, self._usage(rows[number].get("usage")))
 
     def _none(self, why: str) -> NoAnswer:
         return NoAnswer("unavailable", f"{why}; {self._remedy}", self._usage({}))
@@ -130,9 +130,9 @@ def read(path: str) -> dict[str, list[dict[str, Any]]]:
     data = files.read_optional(folder, name, limit=_LIMIT)
     if data is None:
         return {}
-    found = read_json(data, file=name, what="file of recorded replies", limit=_LIMIT)
-    replies = found.get("replies") if isinstance(found, dict) else None
-    if not isinstance(replies, dict) or found.get("format") != FORMAT or not _is_sound(replies):
+    document = read_json(data, file=name, what="file of recorded replies", limit=_LIMIT)
+    replies = document.get("replies") if isinstance(document, dict) else None
+    if not isinstance(replies, dict) or document.get("format") != FORMAT or not _is_sound(replies):
         raise InputError(
             "not a file of recorded replies",
             file=name,

@@ -22,46 +22,46 @@ LIMIT = 1 << 20
 _REASON = 300
 
 
-class Unusable(NamedTuple):
+class UnusableText(NamedTuple):
     """Why there is no answer in it."""
 
     kind: NoAnswerKind
     reason: str
 
 
-def read_document(data: bytes, *, what: str, limit: int = LIMIT) -> dict[str, Any] | Unusable:
+def read_document(data: bytes, *, what: str, limit: int = LIMIT) -> dict[str, Any] | UnusableText:
     """One JSON object, read as strictly as Flow's own files; ``what`` names it in reasons."""
     if len(data) > limit:
-        return Unusable("not_json", f"{what} has more than {limit} bytes")
+        return UnusableText("not_json", f"{what} has more than {limit} bytes")
     if not data.strip():
-        return Unusable("empty", f"{what} is empty")
+        return UnusableText("empty", f"{what} is empty")
     try:
-        found = read_json(data, file=what, what="JSON document", limit=limit)
+        document = read_json(data, file=what, what="JSON document", limit=limit)
     except ContractError as error:
         fault = error.faults[0]
         place = f" ({fault.key})" if fault.key else ""
-        return Unusable("not_json", words(f"{what}: {fault.message}{place}"))
-    if not isinstance(found, dict):
-        return Unusable("wrong_shape", f"{what} is no JSON object")
-    return found
+        return UnusableText("not_json", words(f"{what}: {fault.message}{place}"))
+    if not isinstance(document, dict):
+        return UnusableText("wrong_shape", f"{what} is no JSON object")
+    return document
 
 
-def read_reply(data: bytes | str, schema: Mapping[str, Any]) -> dict[str, Any] | Unusable:
+def read_reply(data: bytes | str, schema: Mapping[str, Any]) -> dict[str, Any] | UnusableText:
     """The reply's object, if it has the shape of ``schema`` and holds nothing else."""
     if isinstance(data, str):
         data = data.encode("utf-8", "surrogatepass")  # the reader refuses half characters by name
-    found = read_document(data, what="the reply")
-    return found if isinstance(found, Unusable) else fitting(found, schema)
+    document = read_document(data, what="the reply")
+    return document if isinstance(document, UnusableText) else fitting(document, schema)
 
 
-def fitting(found: Any, schema: Mapping[str, Any]) -> dict[str, Any] | Unusable:
-    """``found`` itself, if it is an object that has the shape of ``schema``."""
+def fitting(value: Any, schema: Mapping[str, Any]) -> dict[str, Any] | UnusableText:
+    """``value`` itself, if it is an object that has the shape of ``schema``."""
     from flow.adapters.contracts.shapes import misfits
 
-    if not isinstance(found, dict):
-        return Unusable("wrong_shape", "the reply is no JSON object")
-    faults = misfits(closed(schema), found)
-    return Unusable("wrong_shape", words(f"the reply: {faults[0]}")) if faults else found
+    if not isinstance(value, dict):
+        return UnusableText("wrong_shape", "the reply is no JSON object")
+    faults = misfits(closed(schema), value)
+    return UnusableText("wrong_shape", words(f"the reply: {faults[0]}")) if faults else value
 
 
 def closed(schema: Any, *, without: frozenset[str] = frozenset()) -> Any:

@@ -76,8 +76,8 @@ def result_format(given: object) -> ResultFormat:
     Also for one whose ``score`` cannot hold every number from 0 to 1, or whose ``passed`` both
     truth values: Flow writes them.
     """
-    found = _format(given)
-    schema = self_contained(found.schema)
+    chosen = _format(given)
+    schema = self_contained(chosen.schema)
     if schema.get("type", "object") != "object":
         raise _refused("it has to describe an object")
     properties = schema.get("properties", {})
@@ -86,7 +86,7 @@ def result_format(given: object) -> ResultFormat:
             if misfits(properties[name], value):
                 kind = "a number from 0 to 1" if name == "score" else "true or false"
                 raise _refused(f"its {name!r} has no room for {value!r}; Flow writes {kind} there")
-    return found._replace(schema={"type": "object", **schema})
+    return chosen._replace(schema={"type": "object", **schema})
 
 
 def _format(given: Any) -> ResultFormat:

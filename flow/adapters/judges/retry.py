@@ -6,7 +6,7 @@ connection that broke. A time-out is not, since the time is gone, nor is a reply
 
 from __future__ import annotations
 
-from flow.app.judging.port import Answer, NoAnswer, Usage
+from flow.app.judging.port import JudgeAnswer, NoAnswer, Usage
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from flow.app.judging.port import Question
 
 
-class Again(NamedTuple):
+class Retryable(NamedTuple):
     """No answer this time, but one may come. ``after``: the seconds that the service asked for."""
 
     answer: NoAnswer
@@ -49,13 +49,13 @@ def real_clock() -> Clock:
 
 
 def persist(
-    attempt: Callable[[Question, float], Answer | NoAnswer | Again],
+    attempt: Callable[[Question, float], JudgeAnswer | NoAnswer | Retryable],
     question: Question,
     seconds: float,
     *,
     clock: Clock,
     patience: Patience = Patience(),  # noqa: B008  # a value that nobody can change
-) -> Answer | NoAnswer:
+) -> JudgeAnswer | NoAnswer:
     """Call ``attempt`` (with the seconds that are left) until it says something final.
 
     The usage of what is returned is that of all tries together.
@@ -65,18 +65,18 @@ def persist(
     spent: list[Usage] = []
     while True:
         left = deadline - clock.now()
-        found = attempt(question, max(left, 0.001))
-        result = found.answer if isinstance(found, Again) else found
+        answer = attempt(question, max(left, 0.001))
+        result = answer.answer if isinstance(answer, Retryable) else answer
         spent.append(result.usage)
         result = result._replace(usage=total(spent, clock.now() - began))
-        if not isinstance(found, Again) or not isinstance(result, NoAnswer):
+        if not isinstance(answer, Retryable) or not isinstance(result, NoAnswer):
             return result
         if len(spent) >= patience.tries:
             return result._replace(reason=f"{result.reason} ({len(spent)} tries)")
-        wait = _pause(found.after, len(spent), patience, clock)
+        wait = _pause(answer.after, len(spent), patience, clock)
         left = deadline - clock.now()
         if wait >= left:
-            asked = "the service asks to wait" if found.after is not None else "the next try waits"
+            asked = "the service asks to wait" if answer.after is not None else "the next try waits"
             more = f"; {asked} {wait:.3g} s, and {max(left, 0):.3g} s were left"
             return result._replace(reason=result.reason + more)
         clock.sleep(wait)

@@ -7,8 +7,8 @@ import os
 import sys
 
 from flow.adapters.judges.asking import environment, none, secrets
-from flow.adapters.judges.reply import Unusable, read_document, words
-from flow.adapters.judges.retry import Again, retry_after
+from flow.adapters.judges.reply import UnusableText, read_document, words
+from flow.adapters.judges.retry import Retryable, retry_after
 from flow.adapters.process.with_input import talk
 from flow.app.judging.port import Usage
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
@@ -30,7 +30,7 @@ class Body(NamedTuple):
     document: dict[str, Any]
 
 
-class Refused(NamedTuple):
+class ServiceError(NamedTuple):
     """A response of HTTP status 400 or more."""
 
     status: int
@@ -57,7 +57,7 @@ class Worker:
         body: Mapping[str, Any],
         base_url: str | None,
         credentials: Mapping[str, str],
-    ) -> Body | Refused | NoAnswer | Again:
+    ) -> Body | ServiceError | NoAnswer | Retryable:
         """POST ``body``; ``credentials`` go through the environment, never through arguments."""
         if not sys.executable:
             return none(self.backend, "error", "this Python cannot name its own interpreter")
@@ -68,7 +68,7 @@ class Worker:
             "seconds": call.seconds,
             "body": body,
         }
-        found = talk(
+        ended = talk(
             (sys.executable, "-I", _WORKER),
             cwd=call.room.cwd,
             env={**self.env, **credentials},
@@ -77,36 +77,36 @@ class Worker:
             limit=_LIMIT,
         )
         hidden = (*self.secrets, *secrets(credentials))
-        if found.kind == "timeout":
+        if ended.kind == "timeout":
             return none(self.backend, "timeout", f"no reply within {call.seconds:.3g} s")
-        if found.kind == "too_much":
+        if ended.kind == "too_much":
             return none(self.backend, "not_json", "the service's response has more than 1 MiB")
-        report = read_document(found.stdout, what="the worker's report", limit=_LIMIT)
-        if found.kind != "exit" or found.status != 0 or isinstance(report, Unusable):
-            why = found.why or found.stderr or f"exit {found.status}"
+        report = read_document(ended.stdout, what="the worker's report", limit=_LIMIT)
+        if ended.kind != "exit" or ended.status != 0 or isinstance(report, UnusableText):
+            why = ended.why or ended.stderr or f"exit {ended.status}"
             return none(self.backend, "error", f"the worker failed: {words(why, hidden, last=300)}")
         return self._read(report, call, hidden)
 
     def _read(
         self, report: dict[str, Any], call: Call, hidden: tuple[str, ...]
-    ) -> Body | Refused | NoAnswer | Again:
+    ) -> Body | ServiceError | NoAnswer | Retryable:
         said = words(report.get("message", ""), hidden)
         kind = report["kind"]
         if kind == "body":
-            found = read_document(report["text"].encode("utf-8"), what="the service's response")
-            if isinstance(found, Unusable):
-                return none(self.backend, found.kind, words(found.reason, hidden))
-            return Body(found)
+            document = read_document(report["text"].encode("utf-8"), what="the service's response")
+            if isinstance(document, UnusableText):
+                return none(self.backend, document.kind, words(document.reason, hidden))
+            return Body(document)
         if kind == "refused":
             text = report["text"]
             for secret in hidden:
                 text = text.replace(secret, "(key)")
-            return Refused(report["status"], report["headers"], text)
+            return ServiceError(report["status"], report["headers"], text)
         if kind == "timeout":
             return none(self.backend, "timeout", f"no reply within {call.seconds:.3g} s")
         if kind == "connection":
             reason = f"no connection, or it broke off: {said}"
-            return Again(none(self.backend, "unavailable", reason))
+            return Retryable(none(self.backend, "unavailable", reason))
         if kind == "missing":
             reason = (
                 f"the package {self.sdk} is not installed for {words(sys.executable)}: "
@@ -127,7 +127,7 @@ def judged_by_status(
     *,
     key: str,
     usage: Usage | None = None,
-) -> NoAnswer | Again:
+) -> NoAnswer | Retryable:
     """What an HTTP status means; ``key`` names where the credentials come from."""
     said = words(_message(text))
     said = f" (HTTP {status}): {said}" if said else f" (HTTP {status})"
@@ -140,10 +140,10 @@ def judged_by_status(
     if status == 429 and ("insufficient_quota" in text or "billing" in text):
         return final("rate_limited", "the account's quota is used up")
     if status == 429:
-        return Again(final("rate_limited", "too many requests"), retry_after(headers))
+        return Retryable(final("rate_limited", "too many requests"), retry_after(headers))
     if status in (408, 409) or status >= 500:
         why = "overloaded" if status == 529 else "in trouble"
-        return Again(final("unavailable", f"the service is {why}"), retry_after(headers))
+        return Retryable(final("unavailable", f"the service is {why}"), retry_after(headers))
     if status == 404:
         model = f"model {words(backend.model)}" if backend.model else "model"
         return final("error", f"the service knows no such address or {model}")
@@ -153,15 +153,15 @@ def judged_by_status(
 def _message(text: str) -> str:
     """The error's own words, where the body is JSON of the usual shapes."""
     try:
-        found = json.loads(text)
+        message = json.loads(text)
     except (ValueError, RecursionError):
         return text
     for _ in range(2):
-        if isinstance(found, dict):
-            found = found.get("error", found.get("message", found.get("detail", "")))
-            if isinstance(found, dict):
-                found = found.get("message", "")
-    return found if isinstance(found, str) else ""
+        if isinstance(message, dict):
+            message = message.get("error", message.get("message", message.get("detail", "")))
+            if isinstance(message, dict):
+                message = message.get("message", "")
+    return message if isinstance(message, str) else ""
 
 
 def tokens(value: Any) -> int | None:

@@ -7,7 +7,7 @@ import json
 import os
 
 from flow.adapters.fs import inputs
-from flow.core.untrusted.fences import Part
+from flow.core.untrusted.fences import FencedPart
 from flow.errors import InputError
 from flow.startup.typing import Any
 
@@ -16,7 +16,7 @@ LIMIT = 8 << 20
 MOST_FILES = 100
 
 
-def parts(subject: Any) -> tuple[Part, ...]:
+def parts(subject: Any) -> tuple[FencedPart, ...]:
     """The parts to put between fences.
 
     A ``str`` is text, never a path. A path-like is read, a list or tuple of them is several parts.
@@ -42,17 +42,17 @@ def parts(subject: Any) -> tuple[Part, ...]:
     text = subject if isinstance(subject, str | bytes) else _json(subject)
     if not text.strip():
         raise _refused("it is empty")
-    return (Part("subject", text),)
+    return (FencedPart("subject", text),)
 
 
-def _file(path: os.PathLike[Any], part: str = "subject") -> Part:
+def _file(path: os.PathLike[Any], part: str = "subject") -> FencedPart:
     name = os.fsdecode(path)
     inputs.check_file(name, "subject")
     data = inputs.read(name, "subject", limit=LIMIT)
     if not data.strip():
         raise _refused(f"the file {name!r:.200} is empty")
     # A prompt tells nobody how this machine's folders are called, and is the same on the next one.
-    return Part(part, data, os.path.basename(name) if os.path.isabs(name) else name)
+    return FencedPart(part, data, os.path.basename(name) if os.path.isabs(name) else name)
 
 
 def _json(value: Any) -> str:
@@ -65,9 +65,9 @@ def _json(value: Any) -> str:
 def _plain(value: Any) -> Any:
     """What ``json`` cannot show by itself."""
     for method in ("to_document", "model_dump"):
-        found = getattr(value, method, None)
-        if callable(found) and not isinstance(value, type):
-            return found()
+        convert = getattr(value, method, None)
+        if callable(convert) and not isinstance(value, type):
+            return convert()
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return dataclasses.asdict(value)
     raise TypeError(f"a {type(value).__name__} has no JSON form")

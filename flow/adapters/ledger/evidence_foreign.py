@@ -64,7 +64,7 @@ def _without_folder(named: Any, run_id: str) -> Any:
     return named
 
 
-_OUTPUT_NAME = ids.Shape(r"(?!\.)[A-Za-z0-9_.-]{1,255}")
+_OUTPUT_NAME = ids.IdPattern(r"(?!\.)[A-Za-z0-9_.-]{1,255}")
 
 
 def check_foreign(

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from flow.adapters.chain.run_record import RunRecord
     from flow.adapters.chain.session_writes import RunWrites
     from flow.app.ports import RawOutput
-    from flow.core.chain.entries import Entry
+    from flow.core.chain.entries import LedgerEntry
 
 SUFFIX_LIMIT = 100_000
 """How many records may want the same id."""
@@ -117,7 +117,7 @@ def publish(
     document: dict[str, Any],
     put_output: Callable[[str], tuple[str, int]] | None,
     *,
-    last: Entry | None,
+    last: LedgerEntry | None,
     now: str,
     known: tuple[str, int] | None = None,
     before: Callable[[dict[str, Any]], None] | None = None,
@@ -140,7 +140,7 @@ def publish(
     warnings = formats.check("evidence", document, file=rel)  # before anything is touched
     undo: list[str] = []
     begun = output
-    entry: Entry | None = None
+    entry: LedgerEntry | None = None
     try:
         # No sidecar has this id, so an output that does was left by a crash (see above).
         files.remove(root, output)
@@ -184,11 +184,11 @@ def publish(
         from flow.adapters.contracts import cache as contracts_cache
 
         bare = [text.removeprefix(f"{rel}: ") for text in warnings]
-        contracts_cache.store(cache_dir, data, document, bare, "evidence")
+        contracts_cache.store_checked(cache_dir, data, document, bare, "evidence")
     return Recorded(evidence_id, rel, warnings)
 
 
-def settle(run: RunWrites) -> Entry | None:
+def settle(run: RunWrites) -> LedgerEntry | None:
     """Finish what a killed process had decided to record; returns the run's newest entry.
 
     Under the run's lock. Its sidecar gets its name, and, where it is Flow's own, its event. Raises
@@ -290,7 +290,7 @@ def _take_back(root: str, rel: str) -> None:
         pass  # the first error is the one to tell; what is left is named by the readers
 
 
-def _uncount(run: RunWrites, entry: Entry) -> None:
+def _uncount(run: RunWrites, entry: LedgerEntry) -> None:
     try:
         ledger_file.take_back(run, entry)
     except FlowError:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from flow.adapters.chain.session_writes import RunWrites
-    from flow.core.chain.entries import Entry
+    from flow.core.chain.entries import LedgerEntry
 
 BATCH = 1000
 """Entries that are appended, and outputs that are removed, at once."""
@@ -102,7 +102,7 @@ def drop(run: RunWrites, *, by: str, now: str) -> tuple[int, int]:
             _check(root, run_id, entry)
         for start in range(0, len(entries), BATCH):
             batch = entries[start : start + BATCH]
-            new: list[Entry] = []
+            new: list[LedgerEntry] = []
             for entry in batch:
                 if entry.evidence_id in dropped:  # recorded by a run of gc that was killed
                     continue
@@ -121,7 +121,7 @@ def drop(run: RunWrites, *, by: str, now: str) -> tuple[int, int]:
 
 def _outputs(
     root: str, run_id: str, sizes: Mapping[str, int]
-) -> tuple[list[Entry], frozenset[str]]:
+) -> tuple[list[LedgerEntry], frozenset[str]]:
     """The entries whose outputs are there, and the evidence ids that were dropped already."""
     found, dropped = [], set()
     for line in lines(root, layout.ledger_file(run_id)):
@@ -138,7 +138,7 @@ def _outputs(
     return found, frozenset(dropped)
 
 
-def _check(root: str, run_id: str, entry: Entry) -> None:
+def _check(root: str, run_id: str, entry: LedgerEntry) -> None:
     from flow.core.layout import OUTPUT_LIMIT
 
     rel = layout.output_file(run_id, entry.evidence_id)
@@ -155,7 +155,7 @@ def _broken(run_id: str, rel: str, why: str) -> StateError:
     )
 
 
-def _fields(entry: Entry, by: str, now: str) -> Mapping[str, Any]:
+def _fields(entry: LedgerEntry, by: str, now: str) -> Mapping[str, Any]:
     return {
         "at": now,
         "kind": DROPPED,

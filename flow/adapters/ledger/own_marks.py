@@ -12,15 +12,15 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from flow.adapters.git.repository import Repo
-    from flow.adapters.user_state.written_files import OwnRecord, Row
-    from flow.core.boundary.rules import Baseline, Change, Entry
+    from flow.adapters.user_state.written_files import OwnRecord, WrittenFile
+    from flow.core.boundary.rules import Baseline, ContentState, PathChange
 
     Foreign = Literal["", "unrecorded", "altered"]
 
 
 def marked(
-    repo: Repo, changes: Sequence[Change], baseline: Baseline, record: OwnRecord
-) -> tuple[Change, ...]:
+    repo: Repo, changes: Sequence[PathChange], baseline: Baseline, record: OwnRecord
+) -> tuple[PathChange, ...]:
     """``changes`` with ``foreign`` as the record tells, for those that have a name of Flow's.
 
     What the base has is not asked about; each other state is, so that nothing foreign is
@@ -40,7 +40,7 @@ def marked(
 class _Look:
     """A look at one change; contents are read where the record does not tell by digest."""
 
-    def __init__(self, repo: Repo, change: Change, record: OwnRecord) -> None:
+    def __init__(self, repo: Repo, change: PathChange, record: OwnRecord) -> None:
         self._repo, self._change = repo, change
         self._rows = record.rows(change.path)
 
@@ -55,7 +55,7 @@ class _Look:
         ]
         return "altered" if "altered" in found else "unrecorded" if "unrecorded" in found else ""
 
-    def _state(self, entry: Entry) -> Foreign:
+    def _state(self, entry: ContentState) -> Foreign:
         if any(entry.digest in row.blobs and self._holds(row) for row in self._rows):
             return ""
         data = self._content(entry)
@@ -74,7 +74,7 @@ class _Look:
         goes_on = journal.goes_on(self._base(), data, self._change.path)
         return "unrecorded" if goes_on else "altered"
 
-    def _holds(self, row: Row) -> bool:
+    def _holds(self, row: WrittenFile) -> bool:
         """Whether all of it is Flow's; of what Flow went on with, where the base has it so."""
         if row.origin == FLOW_BEGAN:
             return True
@@ -92,7 +92,7 @@ class _Look:
         base = self._change.base
         return None if base is None else self._blob(base)
 
-    def _content(self, entry: Entry) -> bytes | None:
+    def _content(self, entry: ContentState) -> bytes | None:
         from flow.adapters.journal.store import LIMIT
 
         if entry != self._change.worktree:
@@ -102,8 +102,8 @@ class _Look:
         except FlowError:
             return None
 
-    def _blob(self, entry: Entry) -> bytes | None:
-        from flow.adapters.git.blobs import blobs
+    def _blob(self, entry: ContentState) -> bytes | None:
+        from flow.adapters.git.blobs import git_blobs
 
         name = f"{entry.mode}:{entry.digest}"
-        return blobs(self._repo, (name,)).get(name)
+        return git_blobs(self._repo, (name,)).get(name)

@@ -172,10 +172,10 @@ def _become(
 def close_others(keep: set[int]) -> None:
     """Close every descriptor but ``keep``, so that no lock of Flow's outlives it in a child."""
     try:
-        found = [int(name) for name in os.listdir("/dev/fd")]
+        descriptors = [int(name) for name in os.listdir("/dev/fd")]
     except (OSError, ValueError):
-        found = list(range(1024))
-    for fd in found:
+        descriptors = list(range(1024))
+    for fd in descriptors:
         if fd not in keep:
             with suppress(OSError):  # the one that the listing used
                 os.close(fd)

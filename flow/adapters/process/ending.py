@@ -26,7 +26,7 @@ _LONG = 3600.0
 RUNNING, SETTLING, ASKED, FORCED = range(4)
 
 
-class Ending:
+class EndingSteps:
     """The steps and when they are due. Each one is taken once, and none leads back."""
 
     def __init__(self, tree: Tree, grace: float, own: str = "") -> None:
@@ -80,13 +80,13 @@ class Ending:
 
     def report(self, *, left_over: bool) -> dict[str, Any]:
         """Which processes were left over and ended, and which could not be ended."""
-        found: dict[str, Any] = {"loose": not self._tree.complete}
+        report: dict[str, Any] = {"loose": not self._tree.complete}
         left = [row for row in self._asked if row.name != self._own]
         if left_over and left:
-            found["left"] = _named(left)
+            report["left"] = _named(left)
         if self._stuck is not None:
-            found["stuck"] = _named(self._stuck) if self._stuck else [1, "one that is hidden"]
-        return found
+            report["stuck"] = _named(self._stuck) if self._stuck else [1, "one that is hidden"]
+        return report
 
 
 def _named(rows: list[Process]) -> list[int | str]:

@@ -33,7 +33,7 @@ END = "-end"
 """Behind the work file's name: the end of an output that was cut shorter than that."""
 
 
-class Stored(NamedTuple):
+class StoredOutput(NamedTuple):
     """The finished file: its digest and size, how much was printed, how much of that is missing.
 
     ``masked`` counts the secrets by their kinds. ``end``: there is a file with the uncut end.
@@ -127,7 +127,7 @@ class OutputFile:
         self._digest.update(data)
         self._size += len(data)
 
-    def finish(self) -> Stored:
+    def finish(self) -> StoredOutput:
         """Put the tail behind the head, sync, and say what is there now."""
         if self._masker is not None:
             self._keep(self._masker.finish())
@@ -150,7 +150,7 @@ class OutputFile:
         printed, masked = 0, {}
         if self._masker is not None:
             printed, masked = self._masker.taken, self._masker.counts
-        return Stored(digest.hexdigest(), self._size, printed, left_out, masked, end)
+        return StoredOutput(digest.hexdigest(), self._size, printed, left_out, masked, end)
 
     def _write_end(self) -> None:
         """Leave the uncut end beside the work file, for whoever judges the run at once."""
@@ -166,10 +166,10 @@ class OutputFile:
 
     def _still_there(self) -> bool:
         try:
-            found = os.lstat(os.path.join(self._root, self._rel))
+            status = os.lstat(os.path.join(self._root, self._rel))
         except OSError:
             return False
-        return os.path.samestat(found, os.fstat(self._fd))
+        return os.path.samestat(status, os.fstat(self._fd))
 
     def _put_back(self) -> None:
         """Write it again where the command removed or moved it, folder and all (HAZARD E67)."""

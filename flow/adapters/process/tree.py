@@ -189,17 +189,17 @@ def descendants(pid: int, rows: dict[int, Process]) -> list[Process]:
     below: dict[int, list[Process]] = {}
     for row in rows.values():
         below.setdefault(row.parent, []).append(row)
-    found = below.get(pid, [])
-    for row in found:  # it grows while it is walked
-        found.extend(below.get(row.pid, ()))
-    return [row for row in found if row.state != "Z"]
+    below_pid = below.get(pid, [])
+    for row in below_pid:  # it grows while it is walked
+        below_pid.extend(below.get(row.pid, ()))
+    return [row for row in below_pid if row.state != "Z"]
 
 
 def table() -> dict[int, Process]:
     """Every process that can be seen, by number."""
     if os.path.exists("/proc/self/stat"):
-        found = (_read_stat(name) for name in os.listdir("/proc") if name.isdigit())
-        return {row.pid: row for row in found if row is not None}
+        rows = (_read_stat(name) for name in os.listdir("/proc") if name.isdigit())
+        return {row.pid: row for row in rows if row is not None}
     return _ask_ps()
 
 

@@ -23,7 +23,7 @@ from flow.adapters.process.child import (
     start,
     status_of,
 )
-from flow.adapters.process.ending import FORCE, RUNNING, SETTLE, Ending
+from flow.adapters.process.ending import FORCE, RUNNING, SETTLE, EndingSteps
 from flow.adapters.process.environment import find_program
 from flow.adapters.process.tree import FollowedTree, ReapedTree, become_subreaper
 from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn
@@ -195,17 +195,17 @@ class _Talk:
         os.waitpid(keeper, 0)
 
     def _result(self) -> Talk:
-        found: dict[str, Any] = {}
+        report: dict[str, Any] = {}
         for line in bytes(self.report).splitlines():
-            found.update(json.loads(line))
+            report.update(json.loads(line))
         out, err = bytes(self.out[: self.limit]), bytes(self.err)
         if len(self.out) > self.limit:
             return Talk("too_much", None, out, err)
-        if "kind" not in found:
-            if "pid" in found:
-                end_group(found["pid"])
+        if "kind" not in report:
+            if "pid" in report:
+                end_group(report["pid"])
             return Talk("lost", None, out, err, "the process that watched it was ended")
-        return Talk(found["kind"], found.get("status"), out, err, found.get("why", ""))
+        return Talk(report["kind"], report.get("status"), out, err, report.get("why", ""))
 
 
 class _Keeper:
@@ -258,12 +258,12 @@ class _Keeper:
     def _announce(self) -> None:
         self._say({"pid": os.getpid()})
 
-    def _say(self, found: dict[str, Any]) -> None:
+    def _say(self, report: dict[str, Any]) -> None:
         with suppress(BrokenPipeError):  # Flow is gone
-            os.write(self.report, json.dumps(found).encode() + b"\n")
+            os.write(self.report, json.dumps(report).encode() + b"\n")
 
     def _attend(self, tree: Tree, began: float) -> dict[str, Any]:
-        ending = Ending(tree, self.grace)
+        ending = EndingSteps(tree, self.grace)
         deadline = began + self.timeout
         poll = select.poll()
         poll.register(self.alive, select.POLLIN)

@@ -94,12 +94,12 @@ def history(
     Cards of the execution ``without`` are left out: an execution is not compared with itself.
     Raises :class:`RefusedError` where the folder is reached through a symlink.
     """
-    found: list[PastCard] = []
+    cards: list[PastCard] = []
     warnings: list[str] = []
     tried = others = older = 0
     named = past.newest_first(files.names(top, where, suffix=".json", limit=MOST_FILES), skill)
     for at, file in enumerate(named):
-        if len(found) == most or tried == 2 * most + 50:
+        if len(cards) == most or tried == 2 * most + 50:
             older = sum(past.named_as(file, skill) for file in named[at:])
             break
         if not past.named_as(file, skill):
@@ -109,7 +109,7 @@ def history(
                 card = _read(top, where, file, skill)
             if isinstance(card, past.PastCard):
                 if without is None or card.execution != without:
-                    found.append(card)
+                    cards.append(card)
             else:
                 others += 1
             continue
@@ -121,13 +121,13 @@ def history(
         if isinstance(card, str):
             warnings.append(f"{file.name}: {card}, and does not count")
         elif card is not None and (without is None or card.execution != without):
-            found.append(card)
+            cards.append(card)
             if card.remark:
                 warnings.append(f"{file.name}: {card.remark}")
     more = len(warnings) - _WARNINGS
     if more > 0:
         warnings[_WARNINGS:] = [f"and {more} more files that are odd"]
-    return CardHistory(tuple(found), tuple(warnings), older)
+    return CardHistory(tuple(cards), tuple(warnings), older)
 
 
 def one(top: str, where: str, skill: str, name: str) -> tuple[dict[str, Any], tuple[str, ...]]:

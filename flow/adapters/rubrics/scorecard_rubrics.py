@@ -119,14 +119,14 @@ def _named_alike(skill: str, own: list[_Rubric]) -> list[_Rubric]:
     is for ``deploy`` and, where nothing fits better, for ``deploy-staging``.
     """
     words = _words(skill.rpartition(":")[2])
-    found = []
+    ranked = []
     for rubric in own:
         stem = _words(rubric.name.removesuffix(".md").removeprefix("rubric-"))
         starts = range(len(words) - len(stem) + 1) if stem else ()
         inside = any(words[at : at + len(stem)] == stem for at in starts)
         if rubric.skills is None and rubric.name != DEFAULT and inside:
-            found.append((-len(stem), rubric))
-    return [rubric for _, rubric in sorted(found, key=lambda pair: pair[0])]
+            ranked.append((-len(stem), rubric))
+    return [rubric for _, rubric in sorted(ranked, key=lambda pair: pair[0])]
 
 
 def _words(name: str) -> list[str]:
@@ -188,13 +188,13 @@ def _files(top: str | None) -> list[tuple[str, str]]:
     """Name and path of each file that may be a project's own rubric."""
     if top is None:
         return []
-    found = [
+    by_name = [
         (name, number, f"{folder}/{name}")
         for number, folder in enumerate((layout.PLUGIN_RUBRICS, layout.RUBRICS))
         for name in files.names(top, folder, suffix=".md", limit=MOST_FILES)
         if folder != layout.PLUGIN_RUBRICS or name.startswith("rubric-")
     ]
-    return [(name, rel) for name, _, rel in sorted(found)]
+    return [(name, rel) for name, _, rel in sorted(by_name)]
 
 
 def never_used(top: str) -> tuple[str, ...]:

@@ -66,12 +66,12 @@ def confine(
     if bwrap is None:
         refused = f"sandbox {sandbox.kind}: {why}"
         return Confinement((), (bash, ""), env, {**record, "problem": why}, refused=refused)
-    found = sandbox_paths.opened(top, sandbox)
+    opened = sandbox_paths.opened(top, sandbox)
     mounts = _mounts(top, environ)
     mounts[top] = "read"
-    for rel in found.writable:
+    for rel in opened.writable:
         mounts[os.path.join(top, rel) if rel else top] = "write"
-    for rel in (*found.closed, *sandbox_paths.CLOSED):
+    for rel in (*opened.closed, *sandbox_paths.CLOSED):
         path = os.path.join(top, rel)
         if os.path.exists(path) and not os.path.islink(path):
             mounts[path] = "read"
@@ -81,18 +81,18 @@ def confine(
     counted = os.getuid() != 0 and _release() >= _COUNTS_IN_NAMESPACE
     record.update(
         version=version,
-        writable=[rel or "." for rel in found.writable],
-        read_only=list(found.closed) or None,
+        writable=[rel or "." for rel in opened.writable],
+        read_only=list(opened.closed) or None,
         processes=PROCESSES if counted else None,
     )
-    limitations = tuple(f"Read-only in the sandbox: {why}." for why in found.left_out)
+    limitations = tuple(f"Read-only in the sandbox: {why}." for why in opened.left_out)
     return Confinement(
         (bwrap, *_namespaces(sandbox), *_arguments(mounts)),
         (bash, str(PROCESSES) if counted else "unlimited"),
         _temporary(env),
         {key: value for key, value in record.items() if value is not None},
         limitations,
-        made=found.made,
+        made=opened.made,
     )
 
 
@@ -211,14 +211,14 @@ def _homes(environ: Mapping[str, str]) -> list[str]:
 
 def _programs(environ: Mapping[str, str], hidden: Sequence[str]) -> list[str]:
     """The folders of PATH in places that are hidden, with the libraries beside a ``bin``."""
-    found = []
+    folders = []
     for folder in environ.get("PATH", "").split(":"):
         real = os.path.realpath(folder) if folder.startswith("/") else "/"
         if any(is_below(real, place) for place in hidden) and os.path.isdir(real):
             above = os.path.dirname(real)
             beside = os.path.basename(real) in ("bin", "sbin") and above not in hidden
-            found.append(above if beside else real)
-    return [folder for folder in found if folder not in hidden]
+            folders.append(above if beside else real)
+    return [folder for folder in folders if folder not in hidden]
 
 
 def _cover(mounts: dict[str, str], top: str, environ: Mapping[str, str]) -> None:
@@ -242,17 +242,17 @@ def _sockets(environ: Mapping[str, str]) -> list[str]:
 
     Whoever may connect has others act outside of the sandbox; a read-only mount does not hinder it.
     """
-    found = []
+    sockets = []
     for value in environ.values():
         for part in value.split(";") if len(value) < 1000 and "/" in value else ():
             path = part[part.find("/") :].split(",")[0]
             path = path[2:] if path.startswith("///") else path
             try:
                 if stat.S_ISSOCK(os.stat(path).st_mode):
-                    found.append(os.path.realpath(path))
+                    sockets.append(os.path.realpath(path))
             except (OSError, ValueError):
                 continue
-    return found
+    return sockets
 
 
 def _resolver(mounts: dict[str, str]) -> None:

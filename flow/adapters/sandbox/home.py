@@ -106,34 +106,34 @@ MOST = 150
 
 def shown(home: str, environ: Mapping[str, str]) -> dict[str, str]:
     """path → ``read`` or the target of a symlink, for what is shown of ``home`` (a real path)."""
-    found: dict[str, str] = {}
+    paths: dict[str, str] = {}
     wanted = TOOLS | _on_path(home, environ)
     try:
         entries = sorted(os.scandir(home), key=lambda entry: entry.name)
     except OSError:
-        return found
+        return paths
     for entry in entries:
-        if len(found) == MOST:
+        if len(paths) == MOST:
             break
         if not entry.name.startswith(".") or entry.name in wanted:
             link = entry.is_symlink()
-            found[entry.path] = f"link {os.readlink(entry.path)}" if link else "read"
+            paths[entry.path] = f"link {os.readlink(entry.path)}" if link else "read"
     for part in PARTS:
         path = os.path.join(home, part)
         if os.path.exists(path) and os.path.realpath(path) == path:
-            found[path] = "read"
-    return found
+            paths[path] = "read"
+    return paths
 
 
 def _on_path(home: str, environ: Mapping[str, str]) -> frozenset[str]:
     """Hidden folders of ``home`` that PATH leads into, but for those that hold secrets."""
-    found = set()
+    names = set()
     for folder in environ.get("PATH", "").split(":"):
         real = os.path.realpath(folder) if folder.startswith("/") else ""
         if real.startswith(home + "/"):
-            found.add(real[len(home) + 1 :].split("/")[0])
+            names.add(real[len(home) + 1 :].split("/")[0])
     kept = {part.split("/")[0] for part in (*SECRETS, *PARTS)}
-    return frozenset(found - kept)
+    return frozenset(names - kept)
 
 
 def secrets(home: str) -> list[str]:

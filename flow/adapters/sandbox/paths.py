@@ -42,13 +42,13 @@ class Opened(NamedTuple):
 
 def opened(top: str, sandbox: Sandbox) -> Opened:
     """What is writable; makes the folders that a pattern names and that are not there yet."""
-    found = _Opening(top, sandbox)
+    opening = _Opening(top, sandbox)
     if not sandbox.allowed:
-        found.writable[""] = None
+        opening.writable[""] = None
     for pattern in sandbox.allowed:
-        found.open(pattern)
-    found.close_denied()
-    return found.result()
+        opening.open(pattern)
+    opening.close_denied()
+    return opening.result()
 
 
 def tidy(top: str, made: Sequence[str]) -> None:
@@ -119,16 +119,16 @@ class _Opening:
 
     def _search(self, below: str, pattern: str) -> None:
         glob = compile_glob(pattern, anchored=True)
-        found: list[str] = []
+        matches: list[str] = []
         for rel, _ in _walk(
             self.top, below, lambda rel, folder: glob.matches(_bytes(rel), folder=folder)
         ):
-            if rel is None or len(found) == MOST:
+            if rel is None or len(matches) == MOST:
                 self.left_out[f"{pattern}: covers too much to be opened one by one"] = None
                 return
-            found.append(rel)
-        self.writable.update(dict.fromkeys(found))
-        self.left_out[f"{pattern}: only the {len(found)} paths that fit it already"] = None
+            matches.append(rel)
+        self.writable.update(dict.fromkeys(matches))
+        self.left_out[f"{pattern}: only the {len(matches)} paths that fit it already"] = None
 
     def close_denied(self) -> None:
         """Denied beats allowed: close again what is there and denied."""
@@ -144,16 +144,16 @@ class _Opening:
                 self.left_out[f"{root or 'the checkout'}: too many denied paths in it"] = None
 
     def _close_in(self, root: str) -> bool:
-        found: list[str] = []
+        matches: list[str] = []
         for rel, _ in _walk(
             self.top,
             root,
             lambda rel, folder: self.denied.first(_bytes(rel), folder=folder) is not None,
         ):
-            if rel is None or len(self.closed) + len(found) >= MOST:
+            if rel is None or len(self.closed) + len(matches) >= MOST:
                 return False
-            found.append(rel)
-        self.closed.update(dict.fromkeys(found))
+            matches.append(rel)
+        self.closed.update(dict.fromkeys(matches))
         return True
 
     def result(self) -> Opened:

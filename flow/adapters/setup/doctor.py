@@ -11,7 +11,7 @@ import stat
 import sys
 
 from flow.adapters.fs import files, state_folder
-from flow.adapters.setup.doctor_report import Report
+from flow.adapters.setup.doctor_report import DoctorReport
 from flow.core import layout
 from flow.errors import FlowError, LockTimeout
 from flow.startup.typing import TYPE_CHECKING
@@ -19,21 +19,21 @@ from flow.startup.typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from flow.adapters.setup.doctor_report import Checkout
+    from flow.adapters.setup.doctor_report import ExaminedCheckout
 
 OLDEST_PYTHON = (3, 11)
 JOURNALS = 1000
 
 
 def examine(
-    open_checkout: Callable[[], Checkout], environ: Mapping[str, str], *, fix: bool
-) -> Report:
+    open_checkout: Callable[[], ExaminedCheckout], environ: Mapping[str, str], *, fix: bool
+) -> DoctorReport:
     """Look at everything; ``open_checkout`` may raise where there is no repository."""
-    report = Report()
+    report = DoctorReport()
     _interpreter(report)
     _packages(report)
     try:
-        checkout: Checkout | None = open_checkout()
+        checkout: ExaminedCheckout | None = open_checkout()
     except FlowError as error:
         checkout = None
         report.failed(error, "goals live in a repository")
@@ -65,7 +65,7 @@ def examine(
     return report
 
 
-def _lost(report: Report, checkout: Checkout) -> None:
+def _lost(report: DoctorReport, checkout: ExaminedCheckout) -> None:
     try:
         lost = checkout.lost_goals()
     except FlowError:
@@ -78,7 +78,7 @@ def _lost(report: Report, checkout: Checkout) -> None:
         )
 
 
-def _interpreter(report: Report) -> None:
+def _interpreter(report: DoctorReport) -> None:
     from flow.version import __version__
 
     version = ".".join(str(part) for part in sys.version_info[:3])
@@ -92,7 +92,7 @@ def _interpreter(report: Report) -> None:
         )
 
 
-def _packages(report: Report) -> None:
+def _packages(report: DoctorReport) -> None:
     from importlib import metadata
 
     for name, least in requirements():
@@ -132,8 +132,8 @@ def requirements() -> list[tuple[str, str]]:
                 wanted = tomllib.load(file)["project"]["dependencies"]
         except (OSError, KeyError, ValueError):
             wanted = []
-    found = [re.fullmatch(r"([A-Za-z0-9_.-]+)>=([0-9.]+)", line) for line in wanted]
-    return [(match[1], match[2]) for match in found if match]
+    matches = [re.fullmatch(r"([A-Za-z0-9_.-]+)>=([0-9.]+)", line) for line in wanted]
+    return [(match[1], match[2]) for match in matches if match]
 
 
 def _numbers(version: str) -> tuple[int, ...]:
@@ -142,7 +142,9 @@ def _numbers(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in re.findall(r"\d+", version)[:3])
 
 
-def _state_folder(report: Report, environ: Mapping[str, str], checkout: Checkout | None) -> None:
+def _state_folder(
+    report: DoctorReport, environ: Mapping[str, str], checkout: ExaminedCheckout | None
+) -> None:
     why = "what may run here is recorded there; whoever can write it can make Flow run anything"
     top = checkout.top if checkout else None
     common = checkout.repo.common_dir if checkout else None
@@ -178,7 +180,7 @@ def _state_folder(report: Report, environ: Mapping[str, str], checkout: Checkout
             report.found(warning, why, "look at that line; flow trust record trusts a goal anew")
 
 
-def _private(report: Report, path: str, mode: int) -> None:
+def _private(report: DoctorReport, path: str, mode: int) -> None:
     there = os.lstat(path).st_mode
     found = stat.S_IMODE(there)
     if found & 0o077 and (stat.S_ISREG(there) or stat.S_ISDIR(there)):
@@ -189,7 +191,7 @@ def _private(report: Report, path: str, mode: int) -> None:
         )
 
 
-def _settings(report: Report, checkout: Checkout) -> None:
+def _settings(report: DoctorReport, checkout: ExaminedCheckout) -> None:
     from flow.adapters.user_state import settings
     from flow.core.settings import DEFAULT
 
@@ -205,7 +207,7 @@ def _settings(report: Report, checkout: Checkout) -> None:
         report.found(warning, "it has no effect, or not the one it seems to have", "correct it")
 
 
-def _paths(report: Report, checkout: Checkout) -> None:
+def _paths(report: DoctorReport, checkout: ExaminedCheckout) -> None:
     from flow.adapters.setup import doctor_paths
 
     try:
@@ -215,7 +217,7 @@ def _paths(report: Report, checkout: Checkout) -> None:
     doctor_paths.look(report, checkout.top, folder)
 
 
-def _ignored(report: Report, checkout: Checkout) -> None:
+def _ignored(report: DoctorReport, checkout: ExaminedCheckout) -> None:
     from flow.adapters.setup import init as setup_init
 
     try:
@@ -231,7 +233,7 @@ def _ignored(report: Report, checkout: Checkout) -> None:
         )
 
 
-def _host(report: Report, checkout: Checkout) -> None:
+def _host(report: DoctorReport, checkout: ExaminedCheckout) -> None:
     from flow.adapters.setup import init as setup_init
 
     if not os.path.isdir(os.path.join(checkout.top, ".claude")):
@@ -249,7 +251,7 @@ def _host(report: Report, checkout: Checkout) -> None:
         )
 
 
-def _goals(report: Report, checkout: Checkout) -> None:
+def _goals(report: DoctorReport, checkout: ExaminedCheckout) -> None:
     try:
         goals, broken = checkout.goals()
     except FlowError as error:
@@ -260,7 +262,7 @@ def _goals(report: Report, checkout: Checkout) -> None:
         report.failed(fault, "a goal that cannot be read cannot be evaluated")
 
 
-def _journals(report: Report, checkout: Checkout) -> None:
+def _journals(report: DoctorReport, checkout: ExaminedCheckout) -> None:
     from flow.adapters.journal import store as journal_store
 
     try:
@@ -275,7 +277,7 @@ def _journals(report: Report, checkout: Checkout) -> None:
             report.failed(error, "no transition can be written without its journal entry")
 
 
-def _chains(report: Report, checkout: Checkout) -> None:
+def _chains(report: DoctorReport, checkout: ExaminedCheckout) -> None:
     """The ledgers themselves; ``flow evidence verify`` looks at every file they speak of."""
     from flow.adapters.chain import check as chain_check
     from flow.core.text.display import names as named
@@ -295,13 +297,13 @@ def _chains(report: Report, checkout: Checkout) -> None:
             if run_id not in runs:
                 report.found(f"run {run_id} has vanished", why, do)
                 continue
-            found, strays = chain_check.ledger(checkout.top, run_id, kept)
+            checked, strays = chain_check.ledger(checkout.top, run_id, kept)
         except FlowError as error:
             report.failed(error, why)
             continue
         count += 1
-        if found.findings:
-            report.found(str(found.findings[0]), why, do)
+        if checked.findings:
+            report.found(str(checked.findings[0]), why, do)
         if strays:
             many = f"{len(strays)} files lie" if len(strays) > 1 else "a file lies"
             report.found(
@@ -309,14 +311,14 @@ def _chains(report: Report, checkout: Checkout) -> None:
                 "they count for nothing, and flow evidence verify calls the run broken",
                 f"look who put them there, and move them away; {do}",
             )
-        newest = found.head.number if found.head is not None else 0
+        newest = checked.head.number if checked.head is not None else 0
         notes = chain_check.unvouched(checkout.top, run_id, kept, newest) if newest else []
         if notes:
             report.fact(f"run {run_id}", notes[0])
     report.fact("chains", f"{count} ledger{'' if count == 1 else 's'} looked at")
 
 
-def _unfinished(report: Report, checkout: Checkout, *, fix: bool) -> None:
+def _unfinished(report: DoctorReport, checkout: ExaminedCheckout, *, fix: bool) -> None:
     try:
         names = files.names(checkout.top, layout.PENDING, suffix=".json", limit=JOURNALS)
     except FlowError as error:
@@ -339,11 +341,11 @@ def _unfinished(report: Report, checkout: Checkout, *, fix: bool) -> None:
         )
 
 
-def _leftovers(report: Report, checkout: Checkout, *, fix: bool) -> None:
+def _leftovers(report: DoctorReport, checkout: ExaminedCheckout, *, fix: bool) -> None:
     from flow.adapters.setup import doctor_disk
 
-    found = doctor_disk.leftovers(checkout)
-    if not found:
+    leftovers = doctor_disk.leftovers(checkout)
+    if not leftovers:
         return
     if fix:
         try:
@@ -355,7 +357,7 @@ def _leftovers(report: Report, checkout: Checkout, *, fix: bool) -> None:
             report.failed(error, "temporary files of an ended process take space")
         return
     report.found(
-        f"{len(found)} temporary files are left over ({', '.join(found[:3])})",
+        f"{len(leftovers)} temporary files are left over ({', '.join(leftovers[:3])})",
         "a process was ended while it wrote; they are ignored, but take space",
         "flow doctor --fix removes them",
     )

@@ -24,14 +24,14 @@ from flow.startup.typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from flow.adapters.setup.doctor_report import Checkout, Report
+    from flow.adapters.setup.doctor_report import DoctorReport, ExaminedCheckout
 
 LOCK_SECONDS = 2.0
 CACHE_SECONDS = 3600.0
 """Age from which a temporary file of a cache is nobody's."""
 
 
-def abilities(report: Report, top: str) -> None:
+def abilities(report: DoctorReport, top: str) -> None:
     """Try what Flow relies on: links, locks, syncing, refusing symlinks, renaming."""
     flow = os.path.join(top, ".flow")
     if os.path.islink(flow):
@@ -159,20 +159,20 @@ AT_WORK = 600
 """Seconds after which nobody is writing a report any more; no lock of a goal is held there."""
 
 
-def leftovers(checkout: Checkout) -> list[str]:
+def leftovers(checkout: ExaminedCheckout) -> list[str]:
     """Temporary files and folders of ended processes: below the top level, or absolute."""
     top = checkout.top
-    found = [name for name in _names(top) if name.startswith(files.TEMP_PREFIX)]
-    found += files.leftovers(top, (".flow", ".claude", _journal_dir(checkout)))
-    found += [
+    paths = [name for name in _names(top) if name.startswith(files.TEMP_PREFIX)]
+    paths += files.leftovers(top, (".flow", ".claude", _journal_dir(checkout)))
+    paths += [
         rel
         for rel in files.leftovers(top, _reports(checkout))
         if _old(os.path.join(top, rel), AT_WORK)
     ]
-    return [*found, *_leftover_folders(top), *_state_leftovers(checkout)]
+    return [*paths, *_leftover_folders(top), *_state_leftovers(checkout)]
 
 
-def remove_leftovers(checkout: Checkout) -> list[str]:
+def remove_leftovers(checkout: ExaminedCheckout) -> list[str]:
     """Remove temporary files under every lock that a process at work would hold.
 
     Raises :class:`LockTimeout` where one is at work.
@@ -188,7 +188,7 @@ def remove_leftovers(checkout: Checkout) -> list[str]:
         for rel in leftovers(checkout):  # again: some may have been another process's
             path = os.path.join(top, rel)
             if os.path.isdir(path) and not os.path.islink(path):
-                work_folder.remove(path)
+                work_folder.remove_folder(path)
             elif not os.path.isabs(rel):
                 files.remove(top, rel)
             else:
@@ -198,7 +198,7 @@ def remove_leftovers(checkout: Checkout) -> list[str]:
         return removed
 
 
-def _lock_files(checkout: Checkout) -> list[str]:
+def _lock_files(checkout: ExaminedCheckout) -> list[str]:
     """In the order in which Flow's commands take them: evaluation, goal, run, journal."""
     goals = checkout.records.goal_ids()
     runs = [
@@ -218,7 +218,7 @@ def _lock_files(checkout: Checkout) -> list[str]:
     ]
 
 
-def _reports(checkout: Checkout) -> tuple[str, ...]:
+def _reports(checkout: ExaminedCheckout) -> tuple[str, ...]:
     """The folders of debates' reports and of scorecards, but those that are looked into anyhow."""
     usual = [layout.REPORTS_DIR, layout.PLUGIN_SCORES]
     with suppress(FlowError):  # named elsewhere
@@ -226,15 +226,15 @@ def _reports(checkout: Checkout) -> tuple[str, ...]:
         usual += [settings.reports_dir.strip("/"), settings.scores_dir.strip("/")]
     known = [".flow", ".claude", _journal_dir(checkout).strip("/")]
     top = os.path.realpath(checkout.top)
-    found: list[str] = []
+    folders: list[str] = []
     for one in sorted(dict.fromkeys(usual)):
-        inside = any(f"{one}/".startswith(f"{other}/") for other in (*known, *found))
+        inside = any(f"{one}/".startswith(f"{other}/") for other in (*known, *folders))
         if not inside and os.path.realpath(os.path.join(top, one)) == os.path.join(top, one):
-            found.append(one)
-    return tuple(found)
+            folders.append(one)
+    return tuple(folders)
 
 
-def _journal_dir(checkout: Checkout) -> str:
+def _journal_dir(checkout: ExaminedCheckout) -> str:
     try:
         return checkout.settings.settings.journal_dir
     except FlowError:
@@ -248,13 +248,13 @@ def _names(path: str) -> list[str]:
         return []
 
 
-def _state_leftovers(checkout: Checkout) -> list[str]:
+def _state_leftovers(checkout: ExaminedCheckout) -> list[str]:
     """Below caches and notes of the state folder, which know no locks: a name says whose it was.
 
     Another checkout's process may be at work there. A number can be another process's by now, so
     what is old counts as left over in any case; what a cache loses is made again.
     """
-    found = []
+    paths = []
     try:
         state = checkout.state_dir
     except FlowError:
@@ -268,11 +268,11 @@ def _state_leftovers(checkout: Checkout) -> list[str]:
             path = os.path.join(folder, name)
             owner = name.removeprefix(files.TEMP_PREFIX).partition("-")[0]
             if name.startswith(files.TEMP_PREFIX) and (_old(path) or not _runs(owner)):
-                found.append(path)
+                paths.append(path)
     try:
-        return [*found, *work_folder.unused(state)]
+        return [*paths, *work_folder.abandoned_folders(state)]
     except FlowError:
-        return found
+        return paths
 
 
 def _old(path: str, seconds: float = CACHE_SECONDS) -> bool:

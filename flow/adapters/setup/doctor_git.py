@@ -13,7 +13,7 @@ from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from flow.adapters.git.repository import Repo
-    from flow.adapters.setup.doctor_report import Report
+    from flow.adapters.setup.doctor_report import DoctorReport
 
 OLDEST_GIT = (2, 30)
 MANY_FILES = 5000
@@ -39,7 +39,7 @@ _LOCAL: tuple[tuple[str, str, str], ...] = (
 """(key, value, why) of settings of the checkout; regular expressions, without regard to case."""
 
 
-def program(report: Report, repo: Repo | None) -> None:
+def program(report: DoctorReport, repo: Repo | None) -> None:
     """The git program itself; never one that lies in the checkout."""
     from flow.adapters.git.run import environment
     from flow.adapters.process.tool import run_tool
@@ -67,7 +67,7 @@ def program(report: Report, repo: Repo | None) -> None:
         )
 
 
-def repository(report: Report, repo: Repo) -> None:
+def repository(report: DoctorReport, repo: Repo) -> None:
     """The repository's state and settings."""
     why = "without git the path boundary is inconclusive, and nothing is ever proposed"
     refusal = git_repository.refusal(repo)
@@ -96,7 +96,7 @@ def repository(report: Report, repo: Repo) -> None:
         report.failed(error, why)
 
 
-def _settings(report: Report, repo: Repo) -> None:
+def _settings(report: DoctorReport, repo: Repo) -> None:
     parts = git_repository.user_config(repo, "--list", "--show-scope", "-z").decode(
         "utf-8", "replace"
     )
@@ -123,11 +123,11 @@ def _settings(report: Report, repo: Repo) -> None:
                 )
 
 
-def _replaced(report: Report, repo: Repo) -> None:
-    found = git_repository.git(
+def _replaced(report: DoctorReport, repo: Repo) -> None:
+    output = git_repository.git(
         repo, "for-each-ref", "--count=20", "--format=%(refname)", "refs/replace/"
     )
-    refs = found.decode("utf-8", "replace").split()
+    refs = output.decode("utf-8", "replace").split()
     if refs:
         report.found(
             f"objects are replaced: {names(refs, 3)}",
@@ -136,7 +136,7 @@ def _replaced(report: Report, repo: Repo) -> None:
         )
 
 
-def _index(report: Report, repo: Repo) -> None:
+def _index(report: DoctorReport, repo: Repo) -> None:
     rows = (
         git_repository.git(repo, "ls-files", "-v", "-z")
         .decode("utf-8", "surrogateescape")
@@ -155,19 +155,19 @@ def _index(report: Report, repo: Repo) -> None:
             )
 
 
-def _tracked_runs(report: Report, repo: Repo) -> None:
-    found = git_repository.git(repo, "ls-files", "-z", "--", ".flow/runs").decode(
+def _tracked_runs(report: DoctorReport, repo: Repo) -> None:
+    tracked = git_repository.git(repo, "ls-files", "-z", "--", ".flow/runs").decode(
         "utf-8", "surrogateescape"
     )
-    if found:
+    if tracked:
         report.found(
-            f"{found.count(chr(0))} files below .flow/runs are tracked by git",
+            f"{tracked.count(chr(0))} files below .flow/runs are tracked by git",
             "evidence, locks and counters of a run belong to one machine",
             "git rm -r --cached .flow/runs, then commit",
         )
 
 
-def _stamps(report: Report, repo: Repo) -> None:
+def _stamps(report: DoctorReport, repo: Repo) -> None:
     """Whether time stamps tell of every write here, and what it costs where they do not."""
     from flow.adapters.worktree.flush import flush
 

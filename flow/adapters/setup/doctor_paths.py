@@ -17,7 +17,7 @@ from flow.startup.typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from flow.adapters.setup.doctor_report import Report
+    from flow.adapters.setup.doctor_report import DoctorReport
 
 MOST_NAMED = 12
 """Paths that one finding names."""
@@ -64,50 +64,52 @@ _ADVICE = {
 }
 
 
-def look(report: Report, top: str, journal_dir: str) -> None:
+def look(report: DoctorReport, top: str, journal_dir: str) -> None:
     """Name what is wrong below the checkout's own folders."""
     walked = _below(top, (".flow", journal_dir), single=_SINGLE)
     _tell(report, walked, _uid(top), in_state=False)
 
 
-def look_at_state(report: Report, folder: str) -> None:
+def look_at_state(report: DoctorReport, folder: str) -> None:
     """Name what is wrong in the user's state folder, which is there."""
     single = tuple(name for name in _listed(folder) if name != _CACHE)
     _tell(report, _below(folder, (_CACHE,), single=single), os.geteuid(), in_state=True)
 
 
-def _tell(report: Report, walked: Iterator[tuple[str, str]], owner: int, *, in_state: bool) -> None:
-    found: dict[str, list[str]] = {}
+def _tell(
+    report: DoctorReport, walked: Iterator[tuple[str, str]], owner: int, *, in_state: bool
+) -> None:
+    by_problem: dict[str, list[str]] = {}
     for path, rel in walked:
         for problem in _problems(path, rel, owner, in_state):
-            found.setdefault(problem, []).append(path if in_state else rel)
-    for problem, paths in found.items():
+            by_problem.setdefault(problem, []).append(path if in_state else rel)
+    for problem, paths in by_problem.items():
         why, do = _ADVICE.get(problem, _UNSAFE)
         report.found(f"{display.names(paths, MOST_NAMED)}: {problem}", why, do)
 
 
 def _problems(path: str, rel: str, owner: int, in_state: bool) -> Iterator[str]:
     try:
-        found = os.lstat(path)
+        status = os.lstat(path)
     except FileNotFoundError:
         return
     except OSError:
         yield "cannot be read"
         return
-    mode = found.st_mode
+    mode = status.st_mode
     kind = next((text for test, text in _KINDS if test(mode)), None)
     wrong = kind or _misplaced(rel, stat.S_ISDIR(mode), in_state)
     if wrong is not None:
         yield wrong
         return
-    if found.st_uid not in (owner, os.geteuid()):
+    if status.st_uid not in (owner, os.geteuid()):
         yield "belongs to another user"
     if mode & 0o002:
         yield "may be written by every user of this machine"
     if stat.S_ISREG(mode):
         if mode & (stat.S_ISUID | stat.S_ISGID):
             yield "has the setuid or setgid bit"
-        if found.st_nlink > 1 and rel.endswith(_APPENDED):
+        if status.st_nlink > 1 and rel.endswith(_APPENDED):
             yield "has a second name (a hard link)"
     if not _may(path, os.R_OK | (os.X_OK if stat.S_ISDIR(mode) else 0)):
         yield "cannot be read"

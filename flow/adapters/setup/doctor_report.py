@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from flow.errors import FlowError
 
 
-class Checkout(Protocol):
+class ExaminedCheckout(Protocol):
     """What is looked at of :class:`flow.wiring.Checkout`."""
 
     top: str
@@ -66,7 +66,7 @@ class Fact(NamedTuple):
     value: str
 
 
-class Finding(NamedTuple):
+class SetupFinding(NamedTuple):
     """Something that is wrong, why it matters, and what to do about it."""
 
     what: str
@@ -74,12 +74,12 @@ class Finding(NamedTuple):
     do: str
 
 
-class Report:
+class DoctorReport:
     """What was looked at so far."""
 
     def __init__(self) -> None:
         self.facts: list[Fact] = []
-        self.findings: list[Finding] = []
+        self.findings: list[SetupFinding] = []
         self.fixed: list[str] = []
 
     def fact(self, what: str, value: str) -> None:
@@ -88,7 +88,7 @@ class Report:
 
     def found(self, what: str, why: str, do: str) -> None:
         """Note something that is wrong."""
-        self.findings.append(Finding(what, why, do))
+        self.findings.append(SetupFinding(what, why, do))
 
     def failed(self, error: FlowError, why: str) -> None:
         """Note every fault of an error."""

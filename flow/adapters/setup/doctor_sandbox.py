@@ -11,10 +11,10 @@ from flow.startup.typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from flow.adapters.setup.doctor_report import Checkout, Report
+    from flow.adapters.setup.doctor_report import DoctorReport, ExaminedCheckout
 
 
-def look(report: Report, checkout: Checkout, environ: Mapping[str, str]) -> None:
+def look(report: DoctorReport, checkout: ExaminedCheckout, environ: Mapping[str, str]) -> None:
     """Set one up where an open goal asks for it; without such a goal nothing is said."""
     try:
         goals, _ = checkout.goals()

@@ -71,11 +71,11 @@ def add_hook(target: JsonFile, host: str, top: str, environ: Mapping[str, str]) 
     Raises :class:`ContractError` where the file has another kind of value in the hook's place.
     """
     event = event_name(host)
-    found = list(_starting_it(target, event))
-    ours = next((path for path, text in found if _OURS.fullmatch(text.strip())), None)
+    entries = list(_starting_it(target, event))
+    ours = next((path for path, text in entries if _OURS.fullmatch(text.strip())), None)
     plugin = _plugin(top, environ) if host == "claude" else None
     notes = _notes(target, host, environ, written=not plugin)
-    if plugin and found:
+    if plugin and entries:
         did = ""
         notes.append(
             f"{target.name} runs the Stop hook, and so does the plugin enabled in {plugin}: it "
@@ -85,13 +85,13 @@ def add_hook(target: JsonFile, host: str, top: str, environ: Mapping[str, str]) 
         did = f"no hook added: the plugin enabled in {plugin} brings it"
     elif ours is not None:
         did = _renewed(target, host, ours)
-    elif found:
-        did = f"no hook added: an entry of your own runs it: {_cut(found[0][1])}"
+    elif entries:
+        did = f"no hook added: an entry of your own runs it: {_cut(entries[0][1])}"
     else:
         _add(target, host, event)
         did = f"added the hook: {event} runs {command(host)}"
-    if len(found) > 1:
-        notes.append(f"{len(found)} entries of hooks.{event} run the Stop hook: keep one")
+    if len(entries) > 1:
+        notes.append(f"{len(entries)} entries of hooks.{event} run the Stop hook: keep one")
     return Hook(host, target.name, event, command(host), tuple(notes)), did
 
 

@@ -57,7 +57,7 @@ ASK_RULES: tuple[str, ...] = (
 """What Claude Code asks a person before it runs: the doors that need a person's word."""
 
 
-class Step(NamedTuple):
+class InitStep(NamedTuple):
     """One file, and what was done with it."""
 
     file: str
@@ -69,7 +69,7 @@ class Done(NamedTuple):
 
     top: str
     no_git: str | None
-    steps: tuple[Step, ...]
+    steps: tuple[InitStep, ...]
     next: str
     hook: Hook | None = None
 
@@ -102,7 +102,7 @@ def init(cwd: str, host: str | None = None, environ: Mapping[str, str] | None = 
     ids = files.names(top, layout.GOALS, suffix=layout.GOAL_SUFFIX, limit=1000)
     goal_file = layout.goal_file(EXAMPLE)
     if ids:
-        plans.append(Step(layout.GOALS + "/", f"is there; goal files in it: {len(ids)}"))
+        plans.append(InitStep(layout.GOALS + "/", f"is there; goal files in it: {len(ids)}"))
     else:
         branch = (current_branch(repo) if repo is not None else None) or NO_BRANCH
         text = example(os.path.basename(top) or "repository", branch, clock.now())
@@ -115,7 +115,7 @@ def init(cwd: str, host: str | None = None, environ: Mapping[str, str] | None = 
 
 def _hosts(
     top: str, host: str | None, environ: Mapping[str, str]
-) -> tuple[Hook | None, list[Step | _Write]]:
+) -> tuple[Hook | None, list[InitStep | _Write]]:
     """The rules for Claude Code and the hook for ``host``, each file once."""
     settings = JsonFile(top, CLAUDE)
     did = {CLAUDE: [_ask(settings)]}
@@ -129,32 +129,32 @@ def _hosts(
     return hook, [_edited(target, did[name]) for name, target in targets.items()]
 
 
-def _edited(target: JsonFile, did: list[str]) -> Step | _Write:
+def _edited(target: JsonFile, did: list[str]) -> InitStep | _Write:
     said = "; ".join(part for part in did if part) or "is as it should be"
     if not target.changed:
-        return Step(target.name, said)
+        return InitStep(target.name, said)
     return _Write(target.name, target.data().decode("utf-8"), target.new, said)
 
 
-def _carry_out(top: str, plan: Step | _Write) -> Step:
-    if isinstance(plan, Step):
+def _carry_out(top: str, plan: InitStep | _Write) -> InitStep:
+    if isinstance(plan, InitStep):
         return plan
     data = plan.text.encode("utf-8", "surrogateescape")
     if plan.new:
         files.publish_new(top, plan.file, data)
     else:
         files.replace(top, plan.file, data)
-    return Step(plan.file, plan.did)
+    return InitStep(plan.file, plan.did)
 
 
-def _lines(top: str, file: str, line: str, there: Any) -> Step | _Write:
+def _lines(top: str, file: str, line: str, there: Any) -> InitStep | _Write:
     """Add a line to a file of lines, unless it says so already."""
     data = files.read_optional(top, file)
     if data is None:
         return _Write(file, f"{line}\n", True, f"made, with the line {line}")
     text = data.decode("utf-8", "surrogateescape")
     if there([part.strip() for part in text.split("\n")]):
-        return Step(file, "is as it should be")
+        return InitStep(file, "is as it should be")
     newline = "\r\n" if "\r\n" in text else "\n"
     gap = "" if not text or text.endswith("\n") else newline
     return _Write(file, f"{text}{gap}{line}{newline}", False, f"added the line {line}")
@@ -170,15 +170,17 @@ def ignores_runs(top: str) -> bool:
     return _ignored_already([line.strip() for line in data.decode("utf-8", "replace").split("\n")])
 
 
-def _schema(top: str) -> Step | _Write:
+def _schema(top: str) -> InitStep | _Write:
     """The goal schema, for editors: a copy, since an installation's path belongs to one machine."""
     data = files.read_optional(top, SCHEMA)
     text = schemas.text("goal")
     if data is None:
         return _Write(SCHEMA, text, True, "made: editors read it for help with goal files")
     if data == text.encode("utf-8"):
-        return Step(SCHEMA, "is as it should be")
-    return Step(SCHEMA, f"differs from this version's; to renew it: flow schema goal > {SCHEMA}")
+        return InitStep(SCHEMA, "is as it should be")
+    return InitStep(
+        SCHEMA, f"differs from this version's; to renew it: flow schema goal > {SCHEMA}"
+    )
 
 
 def _ask(target: JsonFile) -> str:

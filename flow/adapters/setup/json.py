@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 
 from flow.adapters.contracts import formats
-from flow.adapters.contracts.text import dotted, show
+from flow.adapters.contracts.text import dotted_path, one_line
 from flow.adapters.fs import files
 from flow.errors import ContractError, Fault, RefusedError
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
@@ -102,8 +102,8 @@ class JsonFile:
         fault = Fault(
             f"is not {'an object' if kind is dict else 'a list'}",
             file=self.name,
-            key=dotted(path) or None,
-            value=show(value),
+            key=dotted_path(path) or None,
+            value=one_line(value),
             remedy="correct it, then run flow init again",
         )
         raise ContractError([fault])
@@ -134,20 +134,20 @@ class _Part(NamedTuple):
 
 def _parts(text: str, start: int) -> tuple[list[_Part], int]:
     """What the object or list that opens at ``start`` holds, and where it closes."""
-    found: list[_Part] = []
+    parts: list[_Part] = []
     mapping = text[start] == "{"
     at = _skip(text, start + 1)
     while text[at] not in "]}":
-        begin, key = at, len(found)
+        begin, key = at, len(parts)
         if mapping:
             key, at = _DECODER.raw_decode(text, at)
             at = _skip(text, _skip(text, at) + 1)
         end = _DECODER.raw_decode(text, at)[1]
-        found.append(_Part(key, begin, at, end))
+        parts.append(_Part(key, begin, at, end))
         at = _skip(text, end)
         if text[at] == ",":
             at = _skip(text, at + 1)
-    return found, at
+    return parts, at
 
 
 def _skip(text: str, at: int) -> int:

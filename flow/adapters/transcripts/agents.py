@@ -9,15 +9,15 @@ from __future__ import annotations
 from flow.adapters.transcripts import files as places
 from flow.core.text.display import visible
 from flow.core.transcript.claude import Session, same_skill
-from flow.core.transcript.model import SUBAGENT_END, Entry
-from flow.core.transcript.rows import clean
+from flow.core.transcript.model import SUBAGENT_END, TranscriptEntry
+from flow.core.transcript.rows import replace_unwritable
 from flow.errors import InputError
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from flow.core.transcript.claude import Run
+    from flow.core.transcript.claude import ExecutionRun
     from flow.core.transcript.rows import Rows
 
 MOST_AGENTS = 40
@@ -28,7 +28,7 @@ MOST_CHARACTERS = 16 << 20
 """Of one execution with its subagents."""
 
 
-def file_of_agent(run: Run, path: str) -> str | None:
+def file_of_agent(run: ExecutionRun, path: str) -> str | None:
     """The transcript of the agent whose run it is."""
     if run.call is None:
         return None
@@ -39,22 +39,22 @@ def _agent_of_call(path: str, call: str, agent: str | None) -> str | None:
     """The transcript of the agent that a call started: by its id, else by the note beside it."""
     if agent is not None:
         return places.agent_file(path, agent)
-    for found in places.agent_files(path):
-        if places.small_json(note_beside(found)).get("toolUseId") == call:
-            return found
+    for file in places.agent_files(path):
+        if places.small_json(note_beside(file)).get("toolUseId") == call:
+            return file
     return None
 
 
-def forked(run: Run, path: str) -> str | None:
+def forked(run: ExecutionRun, path: str) -> str | None:
     """The transcript of the agent that a skill with a context of its own ran in."""
     if run.kind != "fork" or run.prompt_id is None:
         return None
-    for found in places.agent_files(path):
-        first = _first_lines(found)
+    for file in places.agent_files(path):
+        first = _first_lines(file)
         if any(line.get("promptId") == run.prompt_id for line in first) and any(
             same_skill(run.name, str(line.get("attributionSkill", ""))) for line in first
         ):
-            return found
+            return file
     return None
 
 
@@ -63,13 +63,13 @@ def _first_lines(path: str, most: int = 20) -> list[dict[str, Any]]:
         source = places.open_source(path, follow=False)
     except InputError:
         return []
-    found = []
-    for line in places.Lines(source):
+    lines = []
+    for line in places.SessionLines(source):
         if isinstance(line, dict):
-            found.append(line)
-        if len(found) >= most:
+            lines.append(line)
+        if len(lines) >= most:
             break
-    return found
+    return lines
 
 
 def note_beside(path: str) -> str:
@@ -82,7 +82,7 @@ class Gathering:
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self.entries: list[Entry] = []
+        self.entries: list[TranscriptEntry] = []
         self.warnings: list[str] = []
         self.characters = 0
         self.agents: set[str] = set()
@@ -92,19 +92,19 @@ class Gathering:
         for row in rows.all():
             self._add(row.entry())
             if row.call is not None and row.call in spawned:
-                found = _agent_of_call(self.path, row.call, spawned[row.call])
-                if found is not None:
-                    self.agent(found, depth + 1, name=row.tool)
+                file = _agent_of_call(self.path, row.call, spawned[row.call])
+                if file is not None:
+                    self.agent(file, depth + 1, name=row.tool)
 
-    def agent_run(self, run: Run) -> None:
+    def agent_run(self, run: ExecutionRun) -> None:
         """An agent's run: what it was asked, its own transcript, what it came to."""
         rows = run.rows.all()
-        found = file_of_agent(run, self.path)
-        if found is None:
+        file = file_of_agent(run, self.path)
+        if file is None:
             for row in rows:
                 self._add(row.entry())
             return
-        self.agent(found, 1, apart=False)
+        self.agent(file, 1, apart=False)
         said = {entry.text for entry in self.entries}
         for row in rows:
             if row.kind == "prompt" and row.text not in said:
@@ -129,20 +129,20 @@ class Gathering:
         except InputError:
             self._warn("the transcript of a subagent could not be read")
             return
-        lines = places.Lines(source)
+        lines = places.SessionLines(source)
         session = Session(None, destroys, whole=True)
         for line in lines:
             lines.bad += not session.line(line)
         for warning in lines.warnings:
             self._warn(f"a subagent's transcript: {warning}")
-        who = visible(clean(session.agent or name or "agent"))[:120]
+        who = visible(replace_unwritable(session.agent or name or "agent"))[:120]
         if apart:
-            self._add(Entry("note", f"what the subagent {who} did:", None, None))
+            self._add(TranscriptEntry("note", f"what the subagent {who} did:", None, None))
         self.rows(session.everything, session.spawned, depth)
         if apart:
-            self._add(Entry("note", f"{SUBAGENT_END} {who} did", None, None))
+            self._add(TranscriptEntry("note", f"{SUBAGENT_END} {who} did", None, None))
 
-    def _add(self, entry: Entry) -> None:
+    def _add(self, entry: TranscriptEntry) -> None:
         self.entries.append(entry)
         self.characters += len(entry.text) + len(entry.result or "")
 
@@ -153,7 +153,7 @@ class Gathering:
 
 def destroys(tool: str, given: Mapping[str, Any]) -> bool:
     """Whether a call destroys something."""
-    from flow.adapters.attribution.shell_syntax import parse
+    from flow.adapters.attribution.shell_syntax import parse_shell
     from flow.core.attribution.destructive import tool_destroys
 
-    return tool_destroys(tool, given, parse)
+    return tool_destroys(tool, given, parse_shell)

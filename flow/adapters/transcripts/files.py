@@ -60,8 +60,8 @@ def open_source(path: str, *, follow: bool = True) -> Source:
         code = "not_found" if isinstance(error, FileNotFoundError) else "unreadable"
         raise _refused(path, f"the transcript cannot be read: {why}", code) from error
     try:
-        found = os.fstat(fd)
-        if not stat.S_ISREG(found.st_mode):
+        status = os.fstat(fd)
+        if not stat.S_ISREG(status.st_mode):
             raise _refused(path, "the transcript is not a regular file", "unreadable")
         head = os.pread(fd, 1 << 16, 0)
         if not head.strip(b" \t\r\n\0\xef\xbb\xbf\xff\xfe"):
@@ -73,7 +73,7 @@ def open_source(path: str, *, follow: bool = True) -> Source:
     except BaseException:
         os.close(fd)
         raise
-    return Source(path, fd, found.st_size, head)
+    return Source(path, fd, status.st_size, head)
 
 
 def _spooled() -> int:
@@ -99,7 +99,7 @@ def _refused(path: str, why: str, code: str) -> InputError:
     return InputError(why, code=code, file=path, remedy=remedy)
 
 
-class Lines:
+class SessionLines:
     """The JSON values of a session's lines; afterwards what could not be read, in ``warnings``."""
 
     def __init__(self, source: Source) -> None:
@@ -114,9 +114,9 @@ class Lines:
         import json
         from hashlib import sha256
 
-        found = sha256()
+        hashed = sha256()
         for line in self._raw():
-            found.update(line)
+            hashed.update(line)
             if not line.strip(b" \t\r\n\0"):
                 continue
             try:
@@ -126,7 +126,7 @@ class Lines:
                     self.bad += 1
                 else:
                     self.torn = True
-        self.digest = found.hexdigest()
+        self.digest = hashed.hexdigest()
 
     def _raw(self) -> Iterator[bytes]:
         source = self.source
@@ -235,12 +235,12 @@ def project_folders(cwd: str, config: str) -> list[str]:
 
 def sessions(folders: list[str]) -> list[str]:
     """The session files in these folders, the one written last first; no symlinks."""
-    found: list[tuple[int, str]] = []
+    dated: list[tuple[int, str]] = []
     for folder in folders:
         for name, entry in _entries(folder):
             if name.endswith(".jsonl") and not name.startswith("agent-"):
-                found.append((entry.st_mtime_ns, os.path.join(folder, name)))
-    return [path for _, path in sorted(found, reverse=True)]
+                dated.append((entry.st_mtime_ns, os.path.join(folder, name)))
+    return [path for _, path in sorted(dated, reverse=True)]
 
 
 def session_file(session: str, folders: list[str], config: str | None) -> str | None:
@@ -273,9 +273,9 @@ def agent_file(path: str, agent: str) -> str | None:
         return None
     beside = os.path.dirname(path)
     for folder in (os.path.join(path.removesuffix(".jsonl"), "subagents"), beside):
-        found = os.path.join(folder, f"agent-{agent}.jsonl")
-        if _regular(found) and found != path:
-            return found
+        candidate = os.path.join(folder, f"agent-{agent}.jsonl")
+        if _regular(candidate) and candidate != path:
+            return candidate
     return None
 
 
@@ -290,12 +290,12 @@ def small_json(path: str) -> dict[str, Any]:
     try:
         if not stat.S_ISREG(os.fstat(fd).st_mode):
             return {}
-        found = json.loads(os.read(fd, 1 << 16))
+        document = json.loads(os.read(fd, 1 << 16))
     except (OSError, ValueError, RecursionError):
         return {}
     finally:
         os.close(fd)
-    return found if isinstance(found, dict) else {}
+    return document if isinstance(document, dict) else {}
 
 
 def _regular(path: str) -> bool:
@@ -317,8 +317,8 @@ def _entries(folder: str) -> Iterator[tuple[str, os.stat_result]]:
     """The regular files of a folder."""
     for name in sorted(_names(folder)):
         try:
-            found = os.lstat(os.path.join(folder, name))
+            status = os.lstat(os.path.join(folder, name))
         except OSError:
             continue
-        if stat.S_ISREG(found.st_mode):
-            yield name, found
+        if stat.S_ISREG(status.st_mode):
+            yield name, status

@@ -17,15 +17,15 @@ from flow.adapters.transcripts.agents import (
 )
 from flow.core.text.display import visible
 from flow.core.transcript.claude import JUDGES, Session, same_skill
-from flow.core.transcript.model import Transcript, ended, plain
-from flow.core.transcript.rows import clean
+from flow.core.transcript.model import Transcript, has_ended, quotable_text
+from flow.core.transcript.rows import replace_unwritable
 from flow.errors import InputError
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from flow.core.transcript.claude import Run
+    from flow.core.transcript.claude import ExecutionRun
 
 MOST_OF_SESSION = 64
 """Runs of one session that are looked at together."""
@@ -46,7 +46,7 @@ def read(path: str, skill: str | None) -> Transcript:
     source = places.open_source(path)
     if not _is_session(source):
         return _saved(source)
-    lines = places.Lines(source)
+    lines = places.SessionLines(source)
     session = Session(skill, destroys, whole=True)
     for line in lines:
         lines.bad += not session.line(line)
@@ -84,13 +84,13 @@ def newest(
     session that called Flow comes first, then the others, the newest first. Raises
     :class:`InputError` where there is none.
     """
-    found = _sessions(cwd, home, environ, session)
+    paths = _sessions(cwd, home, environ, session)
     ran: dict[str, None] = {}
-    for path in found:
+    for path in paths:
         transcript = _in_session(skill, path, ran)
         if transcript is not None:
             return transcript
-    raise _none(skill, cwd, len(found), ran)
+    raise _none(skill, cwd, len(paths), ran)
 
 
 def _sessions(
@@ -102,9 +102,9 @@ def _sessions(
     if session is not None:
         path = session if "/" in session else places.session_file(session, folders, config)
         return [path] if path is not None else []
-    found = places.sessions(folders)[:MOST_SESSIONS]
+    paths = places.sessions(folders)[:MOST_SESSIONS]
     own = places.session_file(environ.get(SESSION, ""), folders, config)
-    return found if own is None else [own, *(path for path in found if path != own)]
+    return paths if own is None else [own, *(path for path in paths if path != own)]
 
 
 class EndedRuns(NamedTuple):
@@ -136,7 +136,7 @@ def ended_runs(
     if path is None:
         return None
     try:
-        lines = places.Lines(places.open_source(path, follow=False))
+        lines = places.SessionLines(places.open_source(path, follow=False))
     except InputError:
         return None
     rows = Session(None, destroys, most=MOST_OF_SESSION)
@@ -152,7 +152,7 @@ def ended_runs(
         transcript = _of_run(run, path, list(lines.warnings)) if _happened(run, path) else None
         # After a skill's run came a person, or another skill; an agent may work in the background.
         over = run.over and run.kind != "agent"
-        if transcript is not None and (over or ended(transcript)):
+        if transcript is not None and (over or has_ended(transcript)):
             done.append(transcript)
         elif not run.over:
             going_on.append(run.number)
@@ -188,7 +188,7 @@ def _in_session(skill: str | None, path: str, ran: dict[str, None]) -> Transcrip
         source = places.open_source(path, follow=False)
     except InputError:
         return None
-    lines = places.Lines(source)
+    lines = places.SessionLines(source)
     session = Session(skill, destroys)
     for line in lines:
         lines.bad += not session.line(line)
@@ -212,10 +212,10 @@ def _is_session(source: places.Source) -> bool:
     for line in head.removeprefix(b"\xef\xbb\xbf").splitlines()[:5]:
         if line.strip():
             try:
-                found = json.loads(line.decode("utf-8", "replace"))
+                document = json.loads(line.decode("utf-8", "replace"))
             except (ValueError, RecursionError):
                 return line.lstrip().startswith(b'{"') and b'"type":' in line
-            return isinstance(found, dict) and ("type" in found or "role" in found)
+            return isinstance(document, dict) and ("type" in document or "role" in document)
     return False
 
 
@@ -230,8 +230,8 @@ def _saved(source: places.Source) -> Transcript:
         raise _unusable(source.path, "is no text")
     markdown = source.path.lower().endswith((".md", ".markdown", ".mdown"))
     rows = transcript_text.entries(text, markdown=markdown, destroys=destroys)
-    found = tuple(row.entry() for row in rows.all())
-    if not found:
+    entries = tuple(row.entry() for row in rows.all())
+    if not entries:
         raise _unusable(source.path, "holds no text")
     return Transcript(
         source.path,
@@ -239,7 +239,7 @@ def _saved(source: places.Source) -> Transcript:
         None,
         sha256(text.encode("utf-8", "replace")).hexdigest()[:32],
         None,
-        found,
+        entries,
         _doubts(text),
     )
 
@@ -259,11 +259,13 @@ def _doubts(text: str) -> tuple[str, ...]:
     return (f"{places_are} not in its encoding",) if count else ()
 
 
-def _whole(session: Session, lines: places.Lines, path: str) -> Transcript:
+def _whole(session: Session, lines: places.SessionLines, path: str) -> Transcript:
     gathered = Gathering(path)
     gathered.rows(session.everything, session.spawned, 0)
     name = session.agent or places.small_json(note_beside(path)).get("agentType")
-    named = visible(clean(name))[:200] if isinstance(name, str) and session.side else None
+    named = (
+        visible(replace_unwritable(name))[:200] if isinstance(name, str) and session.side else None
+    )
     warnings = lines.warnings
     if named is None:
         warnings.append("it names no skill or agent; all of it was taken")
@@ -271,7 +273,7 @@ def _whole(session: Session, lines: places.Lines, path: str) -> Transcript:
     return _made(path, named, execution, session.started_at, gathered, warnings)
 
 
-def _of_run(run: Run, path: str, warnings: list[str]) -> Transcript:
+def _of_run(run: ExecutionRun, path: str, warnings: list[str]) -> Transcript:
     gathered = Gathering(path)
     if run.kind == "agent":
         gathered.agent_run(run)
@@ -296,7 +298,7 @@ def _made(
     """``key`` tells the execution from others that read alike, its words how far it has got."""
     said = (*warnings, *gathered.warnings)
     made = Transcript(path, "claude", skill, key, started_at, tuple(gathered.entries), said)
-    return made._replace(execution=_digest(key, plain(made)))
+    return made._replace(execution=_digest(key, quotable_text(made)))
 
 
 def _digest(*texts: str) -> str:
@@ -313,7 +315,7 @@ def _unusable(path: str, why: str) -> InputError:
 # --- runs and subagents ------------------------------------------------------------------------
 
 
-def _newest_run(session: Session, path: str) -> Run | None:
+def _newest_run(session: Session, path: str) -> ExecutionRun | None:
     """The newest run in which something happened.
 
     A run of the judge that is going on is the one that asks; it is taken where it is the only one.
@@ -325,7 +327,7 @@ def _newest_run(session: Session, path: str) -> Run | None:
     return real[-1] if real else None
 
 
-def _happened(run: Run, path: str) -> bool:
+def _happened(run: ExecutionRun, path: str) -> bool:
     if run.local:
         return False
     if run.kind == "agent":

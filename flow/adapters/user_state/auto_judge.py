@@ -62,42 +62,42 @@ class Memory:
     def settle(self, session: str, number: int) -> None:
         """The first so many runs of the session are done with."""
         if self.settled(session) != number:
-            with self._changed() as found:
-                found["sessions"].pop(session, None)
-                found["sessions"][session] = number
+            with self._changed() as memory:
+                memory["sessions"].pop(session, None)
+                memory["sessions"][session] = number
 
     def begin(self, execution: str, skill: str) -> None:
         """This execution is being scored now."""
-        with self._changed() as found:
-            found["tried"][execution] = {"state": "running", "skill": skill}
+        with self._changed() as memory:
+            memory["tried"][execution] = {"state": "running", "skill": skill}
 
     def end(self, execution: str, news: str | None, *, once: str | None = None) -> None:
         """It was scored, or cannot be; ``news`` is for the user.
 
         ``once`` names a fault that is told one time only, whatever else it happens to.
         """
-        with self._changed() as found:
-            row = found["tried"].pop(execution, {})
-            found["tried"][execution] = {"state": "done", "skill": row.get("skill", "")}
+        with self._changed() as memory:
+            row = memory["tried"].pop(execution, {})
+            memory["tried"][execution] = {"state": "done", "skill": row.get("skill", "")}
             if news is not None:
-                _tell(found, news, once)
+                _tell(memory, news, once)
 
     def tell(self, news: str, *, once: str) -> None:
         """Something to be told at the next stop, unless ``once`` was told before."""
         if once not in self._read()["told"]:
-            with self._changed() as found:
-                _tell(found, news, once)
+            with self._changed() as memory:
+                _tell(memory, news, once)
 
     def take(self) -> list[str]:
         """What is to be told now; it will not be told again."""
         if not check_state_dir(self._state):
             return []
-        found = self._read()
-        if not found["news"]:
+        memory = self._read()
+        if not memory["news"]:
             return []
-        with self._changed() as found:
-            news: list[str] = found["news"]
-            found["news"] = []
+        with self._changed() as memory:
+            news: list[str] = memory["news"]
+            memory["news"] = []
         return news
 
     def given_up(self) -> list[str]:
@@ -108,8 +108,8 @@ class Memory:
         if not any(row["state"] == "running" for row in self._read()["tried"].values()):
             return []
         skills = []
-        with self._changed() as found:
-            for row in found["tried"].values():
+        with self._changed() as memory:
+            for row in memory["tried"].values():
                 if row["state"] == "running":
                     row["state"] = "done"
                     skills.append(str(row.get("skill", "")))
@@ -125,14 +125,14 @@ class Memory:
     def _changed(self) -> Iterator[dict[str, Any]]:
         self._ready()
         with locks.exclusive(self._state, self._lock, timeout=10, quick=True):
-            found = self._read()
-            yield found
-            found["tried"] = dict(list(found["tried"].items())[-MOST_TRIED:])
-            found["sessions"] = dict(list(found["sessions"].items())[-MOST_TRIED:])
-            found["news"] = found["news"][-MOST_NEWS:]
-            found["told"] = found["told"][-MOST_TRIED:]
+            memory = self._read()
+            yield memory
+            memory["tried"] = dict(list(memory["tried"].items())[-MOST_TRIED:])
+            memory["sessions"] = dict(list(memory["sessions"].items())[-MOST_TRIED:])
+            memory["news"] = memory["news"][-MOST_NEWS:]
+            memory["told"] = memory["told"][-MOST_TRIED:]
             path = os.path.join(self._state, self._file)
-            text = json.dumps(found, separators=(",", ":"), ensure_ascii=True)
+            text = json.dumps(memory, separators=(",", ":"), ensure_ascii=True)
             try:
                 replace_own(path, text.encode("ascii"))
             except OSError as error:
@@ -140,31 +140,31 @@ class Memory:
 
     def _read(self) -> dict[str, Any]:
         """The memory; an absent or spoilt one is an empty one, since cards say what was scored."""
-        found: Any = None
+        memory: Any = None
         if check_state_dir(self._state):
             data = files.read_optional(self._state, self._file, limit=LIMIT)
             try:
-                found = lenient_json.loads(data) if data else None
+                memory = lenient_json.loads(data) if data else None
             except ValueError:
-                found = None
-        if not isinstance(found, dict):
-            found = {}
-        tried = found.get("tried")
+                memory = None
+        if not isinstance(memory, dict):
+            memory = {}
+        tried = memory.get("tried")
         rows = tried.items() if isinstance(tried, dict) else ()
         return {
             "tried": {k: v for k, v in rows if isinstance(v, dict) and "state" in v},
-            "sessions": _numbers(found.get("sessions")),
-            "news": _texts(found.get("news")),
-            "told": _texts(found.get("told")),
+            "sessions": _numbers(memory.get("sessions")),
+            "news": _texts(memory.get("news")),
+            "told": _texts(memory.get("told")),
         }
 
 
-def _tell(found: dict[str, Any], news: str, once: str | None) -> None:
+def _tell(memory: dict[str, Any], news: str, once: str | None) -> None:
     if once is not None:
-        if once in found["told"]:
+        if once in memory["told"]:
             return
-        found["told"].append(once)
-    found["news"].append(news[:MOST_TEXT])
+        memory["told"].append(once)
+    memory["news"].append(news[:MOST_TEXT])
 
 
 def _numbers(value: Any) -> dict[str, int]:

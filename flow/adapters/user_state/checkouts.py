@@ -194,10 +194,10 @@ class CheckoutNotes:
             return {}
         data = read_regular(os.path.join(self._folder, self._rel, name), limit=LIMIT)
         try:
-            found = lenient_json.loads(data) if data else None
+            document = lenient_json.loads(data) if data else None
         except ValueError:
             return {}
-        return found if isinstance(found, dict) else {}
+        return document if isinstance(document, dict) else {}
 
 
 def worked_in(folder: str, session: str | None) -> str | None:
@@ -250,14 +250,14 @@ def _known(goal_id: str, row: Any) -> KnownGoal | None:
 def _closed(value: Any) -> dict[str, ClosedGoal]:
     from flow.core.chain.closing_record import ClosedGoal
 
-    found = {}
+    closed = {}
     for goal_id, row in value.items() if isinstance(value, dict) else ():
         texts = (
             [row.get(key) for key in ClosedGoal._fields[1:]] if isinstance(row, dict) else [None]
         )
         if all(isinstance(text, str) for text in texts):
-            found[goal_id] = ClosedGoal(goal_id, *texts)
-    return found
+            closed[goal_id] = ClosedGoal(goal_id, *texts)
+    return closed
 
 
 def _without(rows: Mapping[str, Any], goal_ids: Collection[str]) -> dict[str, Any]:
@@ -276,10 +276,10 @@ def _notes(document: Mapping[str, Any]) -> SessionNotes:
 
 
 def _texts(value: Any) -> tuple[str, ...]:
-    found: Sequence[Any] = value if isinstance(value, list) else ()
-    return tuple(text for text in found if isinstance(text, str))
+    items: Sequence[Any] = value if isinstance(value, list) else ()
+    return tuple(text for text in items if isinstance(text, str))
 
 
 def _mapping(value: Any, kind: type) -> dict[str, Any]:
-    found = value if isinstance(value, dict) else {}
-    return {key: each for key, each in found.items() if type(each) is kind}
+    mapping = value if isinstance(value, dict) else {}
+    return {key: each for key, each in mapping.items() if type(each) is kind}

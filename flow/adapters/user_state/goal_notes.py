@@ -44,10 +44,10 @@ class Notes:
             return None
         data = files.read_optional(self._folder, self._rel(goal_id), limit=LIMIT)
         try:
-            found = lenient_json.loads(data) if data else None
+            document = lenient_json.loads(data) if data else None
         except ValueError:
             return None
-        return found if isinstance(found, dict) else None
+        return document if isinstance(document, dict) else None
 
     def write(self, goal_id: str, note: Mapping[str, Any]) -> None:
         """Replace the note. Raises :class:`StorageError`, :class:`RefusedError`."""

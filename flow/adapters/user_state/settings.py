@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import stat
 
-from flow.core.settings import Layer, LoadedSettings, merge
+from flow.core.settings import Layer, LoadedSettings, merge_layers
 from flow.errors import ContractError, Fault, RefusedError, StorageError
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
@@ -45,7 +45,7 @@ def load(
     layers, faults, warnings, unread = _layers(top, home)
     if unread:
         raise unread[0]
-    loaded = merge(layers, faults, pinned=pinned)
+    loaded = merge_layers(layers, faults, pinned=pinned)
     return loaded._replace(warnings=(*warnings, *loaded.warnings))
 
 
@@ -60,16 +60,16 @@ def load_lenient(
     layers, faults, _, unread = _layers(top, home)
     faults += [error.fault for error in unread]
     if not layers and not faults and not pinned:
-        return merge(()), ()
+        return merge_layers(()), ()
     try:
-        return merge(layers, faults, pinned=pinned), ()
+        return merge_layers(layers, faults, pinned=pinned), ()
     except ContractError as error:
-        return merge(layers, lenient=True, pinned=pinned), tuple(
+        return merge_layers(layers, lenient=True, pinned=pinned), tuple(
             str(fault) for fault in error.faults
         )
 
 
-class _Found(NamedTuple):
+class _SettingsFiles(NamedTuple):
     """The files that are there, what is wrong with them, warnings, and what the disk refused."""
 
     layers: list[Layer]
@@ -78,13 +78,13 @@ class _Found(NamedTuple):
     unread: list[StorageError]
 
 
-def _layers(top: str | None, home: str | None) -> _Found:
+def _layers(top: str | None, home: str | None) -> _SettingsFiles:
     """Every file; one that cannot be read hides no other."""
-    found = _Found([], [], [], [])
-    layers, _, warnings, unread = found
+    settings_files = _SettingsFiles([], [], [], [])
+    layers, _, warnings, unread = settings_files
     for rel in (LOCAL, PROJECT):
         if top is not None and _present(os.path.join(top, rel), unread):
-            _add(found, top, rel, rel, own=False)
+            _add(settings_files, top, rel, rel, own=False)
     path = os.path.join(home, PROJECT) if home and os.path.isabs(home) else None
     if path is not None and _present(path, unread):
         # Dotfiles are often symlinks into a folder of their own: the user's file may be one.
@@ -96,32 +96,32 @@ def _layers(top: str | None, home: str | None) -> _Found:
             if distrust:
                 warnings.append(f"{OWN}: {distrust}; it counts as a file of the checkout")
             folder, name = os.path.split(real)
-            _add(found, folder, name, OWN, own=not distrust)
-    _own_word_for(top, found)
+            _add(settings_files, folder, name, OWN, own=not distrust)
+    _own_word_for(top, settings_files)
     if top is not None and _present(os.path.join(top, JUDGE_CONFIG), unread):
         said = judge_config(top)
         if isinstance(said, str):
             warnings.append(said)
         elif said is not None:
             layers.append(said)
-    return found
+    return settings_files
 
 
-def _own_word_for(top: str | None, found: _Found) -> None:
+def _own_word_for(top: str | None, settings_files: _SettingsFiles) -> None:
     """Put what ``flow.checkouts`` of the user's own file says of this checkout before all else."""
-    for number, layer in enumerate(found.layers):
+    for number, layer in enumerate(settings_files.layers):
         section = layer.document.get("flow") if isinstance(layer.document, dict) else None
         if not isinstance(section, dict) or "checkouts" not in section:
             continue
         rest = {key: value for key, value in section.items() if key != "checkouts"}
-        found.layers[number] = layer._replace(document={**layer.document, "flow": rest})
+        settings_files.layers[number] = layer._replace(document={**layer.document, "flow": rest})
         checkouts = section["checkouts"]
         if not layer.own:
-            found.warnings.append(
+            settings_files.warnings.append(
                 f"{layer.file}: flow.checkouts: ignored, since only your own {OWN} may set it"
             )
         elif not isinstance(checkouts, dict):
-            found.faults.append(
+            settings_files.faults.append(
                 Fault(
                     "is not an object",
                     file=layer.file,
@@ -133,7 +133,7 @@ def _own_word_for(top: str | None, found: _Found) -> None:
             here = [checkouts[name] for name in checkouts if _is_top(name, top)]
             for word in here[:1]:
                 file = f"{layer.file}, flow.checkouts"
-                found.layers.insert(0, Layer(file, {"flow": word}, own=True, here=True))
+                settings_files.layers.insert(0, Layer(file, {"flow": word}, own=True, here=True))
         return
 
 
@@ -199,32 +199,32 @@ def _why_not_own(real: str, top: str | None) -> str | None:
     if top is not None and (real == top or real.startswith(top.rstrip("/") + "/")):
         return "it lies inside the checkout"
     try:
-        found = os.stat(real)
+        status = os.stat(real)
     except OSError:
         return None  # reading it says what is wrong
-    if found.st_uid not in (os.geteuid(), 0):
+    if status.st_uid not in (os.geteuid(), 0):
         return "it belongs to another user"
-    if stat.S_IMODE(found.st_mode) & 0o002:
+    if stat.S_IMODE(status.st_mode) & 0o002:
         return "every user of this machine may write it (chmod 644 it)"
     return None
 
 
-def _add(found: _Found, root: str, rel: str, shown: str, *, own: bool) -> None:
+def _add(settings_files: _SettingsFiles, root: str, rel: str, shown: str, *, own: bool) -> None:
     from flow.adapters.contracts import formats
     from flow.adapters.fs import files
 
     try:
         data = files.read_optional(root, rel, limit=_LIMIT)
         if data is not None:
-            found.layers.append(Layer(shown, formats.parse_json(data, file=shown), own))
+            settings_files.layers.append(Layer(shown, formats.parse_json(data, file=shown), own))
     except ContractError as error:
-        found.faults.extend(_renamed(fault, shown) for fault in error.faults)
+        settings_files.faults.extend(_renamed(fault, shown) for fault in error.faults)
     except RefusedError as error:
-        found.faults.append(_renamed(error.fault, shown))
+        settings_files.faults.append(_renamed(error.fault, shown))
     except StorageError as error:
         fault = error.fault
         message = fault.message.replace(rel, shown)
-        found.unread.append(StorageError(message, file=shown, remedy=fault.remedy))
+        settings_files.unread.append(StorageError(message, file=shown, remedy=fault.remedy))
 
 
 def _renamed(fault: Fault, shown: str) -> Fault:

@@ -33,7 +33,7 @@ ALGORITHMS: tuple[Algorithm, ...] = ("sha1", "sha256")
 """What a git repository names content by."""
 
 
-class Row(NamedTuple):
+class WrittenFile(NamedTuple):
     """One state of a file that Flow wrote."""
 
     front: str
@@ -54,7 +54,7 @@ class OwnRecord:
     def __init__(self, locate: Callable[[], tuple[str, str]]) -> None:
         self._locate = locate
 
-    def rows(self, rel: str) -> tuple[Row, ...]:
+    def rows(self, rel: str) -> tuple[WrittenFile, ...]:
         """The states of a file, oldest first; none where nothing is on record."""
         try:
             folder, repo = self._locate()
@@ -67,7 +67,7 @@ class OwnRecord:
 
     def file(self, rel: str, data: bytes) -> None:
         """A report or scorecard is about to hold this."""
-        self._add(rel, Row("-", FLOW_BEGAN, _blob_names(data)))
+        self._add(rel, WrittenFile("-", FLOW_BEGAN, _blob_names(data)))
 
     def journal(self, rel: str, old: bytes | None, new: bytes) -> None:
         """A journal is about to hold ``new`` in the place of ``old``.
@@ -83,18 +83,18 @@ class OwnRecord:
         same = [row for row in rows if row.front == front_digest(before)]
         by_flow = [row for row in rows if row.origin == FLOW_BEGAN]
         if old is None:
-            row = Row(front_digest(after), FLOW_BEGAN, _blob_names(new))
+            row = WrittenFile(front_digest(after), FLOW_BEGAN, _blob_names(new))
         elif same or not by_flow:
             origins = [row.origin for row in same] or [front_digest(before)]
             origin = FLOW_BEGAN if FLOW_BEGAN in origins else origins[-1]
-            row = Row(front_digest(after), origin, _blob_names(new))
+            row = WrittenFile(front_digest(after), origin, _blob_names(new))
         elif after.startswith(before):
-            row = Row(front_digest(after[len(before) :], by_flow[-1].front), FLOW_BEGAN)
+            row = WrittenFile(front_digest(after[len(before) :], by_flow[-1].front), FLOW_BEGAN)
         else:
             return
         self._add(rel, row)
 
-    def _add(self, rel: str, row: Row) -> None:
+    def _add(self, rel: str, row: WrittenFile) -> None:
         try:
             folder, repo = self._locate()
         except FlowError:
@@ -142,14 +142,14 @@ def _blob_names(data: bytes) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _parsed(lines: Iterable[str]) -> Iterable[Row]:
+def _parsed(lines: Iterable[str]) -> Iterable[WrittenFile]:
     """What can be read; a torn line is none."""
     for line in lines:
         front, _, rest = line.partition(" ")
         origin, *blobs = rest.split(" ")
         whole = all(len(text) == 64 or text == "-" for text in (front, origin))
         if whole and all(len(name) in (40, 64) for name in blobs):
-            yield Row(front, origin, tuple(blobs))
+            yield WrittenFile(front, origin, tuple(blobs))
 
 
 def _key(text: str) -> str:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from flow.adapters.sandbox.bubblewrap import Confinement
-    from flow.adapters.verification.supervisor import Plan
+    from flow.adapters.verification.supervisor import CommandPlan
     from flow.adapters.verification.watchdog import Warden
     from flow.app.ports import Check
 
@@ -83,7 +83,7 @@ class CommandRunner:
             return
         env, removed, named = _environment(self._environ)
         bash = find_program("bash", self._environ.get("PATH"), outside=self._outside)
-        run = _Run(
+        run = _RunnerCall(
             checks,
             self._plans(checks, bash or FALLBACK_BASH, env),
             max(jobs, 1),
@@ -93,8 +93,8 @@ class CommandRunner:
         )
         run.loop(started, ended, tick, self._tick_seconds)
 
-    def _plans(self, checks: Sequence[Check], bash: str, env: dict[str, str]) -> list[Plan]:
-        from flow.adapters.verification.supervisor import Plan
+    def _plans(self, checks: Sequence[Check], bash: str, env: dict[str, str]) -> list[CommandPlan]:
+        from flow.adapters.verification.supervisor import CommandPlan
 
         ways: Sequence[Confinement | None] = [None] * len(checks)
         if any(check.sandbox is not None for check in checks):
@@ -102,7 +102,7 @@ class CommandRunner:
 
             ways = confined(self._top, checks, bash, env, self._environ)
         return [
-            Plan(
+            CommandPlan(
                 top=self._top,
                 work_file=f"{self._work_dir}/{TEMP_PREFIX}{os.urandom(9).hex()}",
                 command=check.command,
@@ -133,13 +133,13 @@ def _environment(
     return env, tuple(sorted((*removed, *map(visible, more)))), said
 
 
-class _Run:
+class _RunnerCall:
     """One call of a runner."""
 
     def __init__(
         self,
         checks: Sequence[Check],
-        plans: Sequence[Plan],
+        plans: Sequence[CommandPlan],
         jobs: int,
         removed: tuple[str, ...],
         named: tuple[str, ...],
@@ -206,9 +206,9 @@ class _Run:
 
     def _reports(self, seconds: float) -> list[dict[str, Any]]:
         assert self.warden is not None  # noqa: S101  # something runs
-        found = self.warden.reports(seconds)
-        if found is not None:
-            return found
+        reports = self.warden.reports(seconds)
+        if reports is not None:
+            return reports
         self.warden.close()  # somebody killed it; the next command gets a new one
         self.warden = None
         return [{"i": index, "kind": "lost", "signal": 9} for index in sorted(self.running)]
@@ -234,7 +234,7 @@ class _Run:
 
 
 def _result(
-    check: Check, plan: Plan, report: Mapping[str, Any], removed: tuple[str, ...]
+    check: Check, plan: CommandPlan, report: Mapping[str, Any], removed: tuple[str, ...]
 ) -> CheckResult:
     from flow.adapters.process.outcome import Exit, read_exit, signal_name
 
@@ -242,17 +242,17 @@ def _result(
     if kind == "storage":
         raise _cannot_record(check, plan, report)
     if kind == "exit":
-        found = read_exit(report["status"])
+        exited = read_exit(report["status"])
     elif kind == "timeout":
         why = f"took longer than {check.timeout_seconds:g} s, its time limit"
-        found = Exit("inconclusive", None, "timeout", why)
+        exited = Exit("inconclusive", None, "timeout", why)
     elif kind == "refused":
-        found = Exit("inconclusive", None, "could not run", report["why"])
+        exited = Exit("inconclusive", None, "could not run", report["why"])
     else:
         name = signal_name(report["signal"])
         ended = f"was ended by signal {name}" if name else f"failed ({report.get('why', '?')})"
         why = f"the process that watched it {ended} while it ran, so how it ended is not known"
-        found = Exit("inconclusive", None, f"signal {name or 'KILL'}", why)
+        exited = Exit("inconclusive", None, f"signal {name or 'KILL'}", why)
     output = None
     if "sha" in report:
         path = os.path.join(plan.top, plan.work_file)
@@ -266,10 +266,10 @@ def _result(
     if plan.confined is not None:
         limitations = (*limitations, *plan.confined.limitations)
     return CheckResult(
-        outcome=found.outcome,
-        exit_code=found.exit_code,
-        result=found.result,
-        reason=found.reason,
+        outcome=exited.outcome,
+        exit_code=exited.exit_code,
+        result=exited.result,
+        reason=exited.reason,
         duration_seconds=report.get("seconds", 0.0),
         output=output,
         output_bytes=report.get("printed", 0),
@@ -295,7 +295,7 @@ def _limitations(report: Mapping[str, Any]) -> Iterator[str]:
         yield CANNOT_FOLLOW
 
 
-def _cannot_record(check: Check, plan: Plan, report: Mapping[str, Any]) -> FlowError:
+def _cannot_record(check: Check, plan: CommandPlan, report: Mapping[str, Any]) -> FlowError:
     kind = RefusedError if report.get("code") == "unsafe_path" else StorageError
     return kind(
         f"cannot record the output of {check.criterion_id}: {report['why']}",

@@ -16,7 +16,7 @@ import time
 from contextlib import suppress
 
 from flow.adapters.process.child import start
-from flow.adapters.process.ending import RUNNING, Ending
+from flow.adapters.process.ending import RUNNING, EndingSteps
 from flow.adapters.process.environment import is_below
 from flow.adapters.process.output import OutputFile
 from flow.adapters.process.redaction import masked_text, masker
@@ -55,7 +55,7 @@ def cannot_be_malformed(command: str) -> bool:
     return _PLAIN.issuperset(command) and _RESERVED.isdisjoint(command.split()[:1])
 
 
-class Plan(NamedTuple):
+class CommandPlan(NamedTuple):
     """A command and how to run it. Times are seconds, ``limit`` is bytes."""
 
     top: str
@@ -74,30 +74,30 @@ class Plan(NamedTuple):
     """The sandbox to run it in."""
 
 
-class Refused(Exception):
+class CommandRefused(Exception):
     """The command cannot be run, and why."""
 
 
-def supervise(plan: Plan, index: int, tree: Tree, *, alive: int, report: int) -> NoReturn:
+def supervise(plan: CommandPlan, index: int, tree: Tree, *, alive: int, report: int) -> NoReturn:
     """Run the command of ``plan``, report as ``index``, exit. For a child that was just forked."""
     code = 1  # until it has reported, the warden must do so
     try:
-        found: dict[str, Any]
+        outcome: dict[str, Any]
         done = 0
         try:
             try:
                 output = OutputFile(plan.top, plan.work_file, plan.limit, lambda: masker(plan.env))
             except (OSError, FlowError) as error:
-                found = _unrecorded(error)
+                outcome = _unrecorded(error)
             else:
-                found = _Supervisor(plan, tree, output, alive, report, index).run()
+                outcome = _Supervisor(plan, tree, output, alive, report, index).run()
         except Exception as error:  # noqa: BLE001  # a defect or no descriptor left: no result
-            found = {"kind": "lost", "signal": 0, "why": f"{type(error).__name__}: {error}"}
+            outcome = {"kind": "lost", "signal": 0, "why": f"{type(error).__name__}: {error}"}
             done = LEFT_BEHIND
-        if "why" in found:  # it may quote the command, or what bash said of it
-            found["why"] = masked_text(found["why"], plan.env)
-        if found["kind"] != "abandoned":
-            send_report(report, index, found)
+        if "why" in outcome:  # it may quote the command, or what bash said of it
+            outcome["why"] = masked_text(outcome["why"], plan.env)
+        if outcome["kind"] != "abandoned":
+            send_report(report, index, outcome)
         code = done
     finally:  # whatever happens, none of Flow's code runs on in this process
         os._exit(code)
@@ -109,20 +109,20 @@ def _unrecorded(error: OSError | FlowError) -> dict[str, Any]:
     return {"kind": "storage", "why": error.strerror or str(error)}
 
 
-def send_report(fd: int, index: int, found: dict[str, Any]) -> None:
+def send_report(fd: int, index: int, outcome: dict[str, Any]) -> None:
     """Write one line; it fits the smallest PIPE_BUF, so that lines of many writers never mix."""
-    if "why" in found:
-        text = found["why"].replace('"', "'").replace("\\", "/")  # JSON would make two of them
-        found["why"] = "".join(c if 32 <= ord(c) < 127 else "?" for c in text)[:_REASON]
+    if "why" in outcome:
+        text = outcome["why"].replace('"', "'").replace("\\", "/")  # JSON would make two of them
+        outcome["why"] = "".join(c if 32 <= ord(c) < 127 else "?" for c in text)[:_REASON]
     with suppress(BrokenPipeError):  # Flow is gone, which the other pipes tell too
-        os.write(fd, json.dumps({"i": index, **found}, separators=(",", ":")).encode() + b"\n")
+        os.write(fd, json.dumps({"i": index, **outcome}, separators=(",", ":")).encode() + b"\n")
 
 
 class _Supervisor:
     """The state of one command's run."""
 
     def __init__(
-        self, plan: Plan, tree: Tree, output: OutputFile, alive: int, report: int, index: int
+        self, plan: CommandPlan, tree: Tree, output: OutputFile, alive: int, report: int, index: int
     ) -> None:
         self.plan, self.tree, self.output = plan, tree, output
         self.report, self.index = report, index
@@ -143,19 +143,19 @@ class _Supervisor:
 
     def run(self) -> dict[str, Any]:
         """Run it; what happened, as the report says it."""
-        found: dict[str, Any]
+        outcome: dict[str, Any]
         began = time.monotonic()
         try:
             self._enter()
             if self.plan.confined is not None and self.plan.confined.refused:
-                raise Refused(self.plan.confined.refused)
-            found = {"kind": self._check_syntax()}
-            if found["kind"] == "exit":
+                raise CommandRefused(self.plan.confined.refused)
+            outcome = {"kind": self._check_syntax()}
+            if outcome["kind"] == "exit":
                 began = time.monotonic()
-                found = self._run_command()
-        except Refused as error:
-            found = {"kind": "refused", "why": str(error)}
-        found.setdefault("seconds", time.monotonic() - began)
+                outcome = self._run_command()
+        except CommandRefused as error:
+            outcome = {"kind": "refused", "why": str(error)}
+        outcome.setdefault("seconds", time.monotonic() - began)
         if self.abandoned:
             return {"kind": "abandoned"}
         if self.disk is not None:
@@ -164,10 +164,10 @@ class _Supervisor:
             stored = self.output.finish()
         except (OSError, FlowError) as error:
             return _unrecorded(error)
-        found.update(sha=stored.sha256, size=stored.size, printed=stored.printed)
-        found.update(cut=stored.left_out, **({"end": True} if stored.end else {}))
+        outcome.update(sha=stored.sha256, size=stored.size, printed=stored.printed)
+        outcome.update(cut=stored.left_out, **({"end": True} if stored.end else {}))
         self._tell_masked(stored.masked)
-        return found
+        return outcome
 
     def _tell_masked(self, counts: Mapping[str, int]) -> None:
         """Say how many secrets were masked, on lines of their own."""
@@ -182,9 +182,9 @@ class _Supervisor:
             os.chdir(os.path.join(self.plan.top, self.plan.cwd))
             inside = is_below(os.getcwd(), self.plan.top)
         except OSError as error:
-            raise Refused(f"cwd {self.plan.cwd!r}: {error.strerror}") from None
+            raise CommandRefused(f"cwd {self.plan.cwd!r}: {error.strerror}") from None
         if not inside:
-            raise Refused(f"cwd {self.plan.cwd!r} leads outside the checkout")
+            raise CommandRefused(f"cwd {self.plan.cwd!r} leads outside the checkout")
 
     def _check_syntax(self) -> Literal["exit", "timeout"]:
         """Let bash read it all first: else what stands before the slip would have run already."""
@@ -196,13 +196,15 @@ class _Supervisor:
         def hear(data: bytes) -> None:
             said.extend(data[: _SYNTAX_OUTPUT - len(said)])
 
-        found = self._attend(hear, "-n")
-        if found["kind"] == "timeout":
+        outcome = self._attend(hear, "-n")
+        if outcome["kind"] == "timeout":
             return "timeout"
-        if found["status"] != 0:
+        if outcome["status"] != 0:
             self._store(bytes(said))
             lines = said.decode("utf-8", "replace").splitlines() or [""]
-            raise Refused(f"bash -n refuses it: {lines[0].removeprefix(self.plan.bash + ': ')}")
+            raise CommandRefused(
+                f"bash -n refuses it: {lines[0].removeprefix(self.plan.bash + ': ')}"
+            )
         return "exit"
 
     def _run_command(self) -> dict[str, Any]:
@@ -218,11 +220,11 @@ class _Supervisor:
             said.extend(data[: _SAID - len(said)])
             self._store(data)
 
-        found = self._attend(take)
-        status = found["status"]
+        outcome = self._attend(take)
+        status = outcome["status"]
         if status is not None and os.WIFEXITED(status) and not started(self._told()):
-            raise Refused(said_no(bytes(said)))
-        return found
+            raise CommandRefused(said_no(bytes(said)))
+        return outcome
 
     def _told(self) -> bytes:
         """What the sandbox said of the command on its pipe."""
@@ -251,9 +253,11 @@ class _Supervisor:
         try:
             pid = start(program, argv, plan.env, (self.null, out_w, out_w), before=before)
         except OSError as error:
-            raise Refused(f"cannot start {os.path.basename(program)}: {error.strerror}") from None
+            raise CommandRefused(
+                f"cannot start {os.path.basename(program)}: {error.strerror}"
+            ) from None
         except ValueError as error:
-            raise Refused(f"cannot start bash: {error}") from None
+            raise CommandRefused(f"cannot start bash: {error}") from None
         finally:
             os.close(out_w)
             if status_w >= 0:
@@ -267,8 +271,8 @@ class _Supervisor:
     def _announce(self, pid: int | None = None) -> None:
         """Tell Flow whom to end, should this process be killed."""
         pid = os.getpid() if pid is None else pid
-        found = {"kind": "started", "pid": pid, "start": start_of(pid)}
-        send_report(self.report, self.index, found)
+        started = {"kind": "started", "pid": pid, "start": start_of(pid)}
+        send_report(self.report, self.index, started)
 
     def _store(self, data: bytes) -> None:
         if self.disk is None:
@@ -280,7 +284,7 @@ class _Supervisor:
     def _attend(self, take: Callable[[bytes], None], *options: str) -> dict[str, Any]:
         """Run bash until nothing of its tree is left, ending what must be ended."""
         own = "bwrap" if self.plan.confined is not None else ""
-        ending = Ending(self.tree, self.plan.grace, own)
+        ending = EndingSteps(self.tree, self.plan.grace, own)
         began = time.monotonic()
         self._start(*options)
         deadline = began + self.plan.timeout

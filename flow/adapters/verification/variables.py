@@ -96,9 +96,9 @@ _PATTERNS = tuple(variable for variable in VARIABLES if "*" in variable.name)
 
 def changing(name: str) -> Variable | None:
     """What is known of a variable; npm takes its own in any case, and so are all taken here."""
-    found = _EXACT.get(name.lower())
-    if found is not None and (found.name == name or found.name.startswith("npm_")):
-        return found
+    variable = _EXACT.get(name.lower())
+    if variable is not None and (variable.name == name or variable.name.startswith("npm_")):
+        return variable
     return next((entry for entry in _PATTERNS if _fits(name, entry.name)), None)
 
 
@@ -134,10 +134,10 @@ def _fits(word: str, form: str) -> bool:
         return False
     at, end = len(first), len(word) - len(last)
     for part in parts:
-        found = word.find(part, at, end)
-        if found < 0:
+        start = word.find(part, at, end)
+        if start < 0:
             return False
-        at = found + len(part)
+        at = start + len(part)
     return True
 
 

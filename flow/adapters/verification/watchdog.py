@@ -35,7 +35,7 @@ from flow.startup.typing import TYPE_CHECKING, Any, NoReturn
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from flow.adapters.verification.supervisor import Plan
+    from flow.adapters.verification.supervisor import CommandPlan
 
 _SLACK = 5.0
 """Seconds that a supervisor may take on top of all its limits before it counts as hung."""
@@ -47,7 +47,7 @@ _LONG = 3600.0
 class Warden:
     """Flow's end. Not for several threads."""
 
-    def __init__(self, plans: Sequence[Plan], *, wake: int, follow: bool = False) -> None:
+    def __init__(self, plans: Sequence[CommandPlan], *, wake: int, follow: bool = False) -> None:
         """Fork the warden. ``wake`` is a descriptor that ends a wait in :meth:`reports`.
 
         ``follow`` does without a subreaper, as on systems that have none. Raises OSError where no
@@ -89,7 +89,7 @@ class Warden:
         if not data:
             return None
         *lines, self._buffer = (self._buffer + data).split(b"\n")
-        found = []
+        reports = []
         for line in lines:
             report = json.loads(line)
             if report["kind"] == "started":
@@ -102,8 +102,8 @@ class Warden:
             leader = self._leaders.pop(report["i"], None)
             if report["kind"] == "lost" and leader is not None:
                 end_group_of(*leader)
-            found.append(report)
-        return found
+            reports.append(report)
+        return reports
 
     def _gone(self) -> bool:
         if self._pid:
@@ -136,7 +136,7 @@ class _Warden:
     """The warden's end, in a process of its own."""
 
     def __init__(
-        self, plans: Sequence[Plan], control: int, alive: int, report: int, *, follow: bool
+        self, plans: Sequence[CommandPlan], control: int, alive: int, report: int, *, follow: bool
     ) -> None:
         self.plans, self.control, self.alive, self.report = plans, control, alive, report
         self.follow = follow
@@ -209,7 +209,7 @@ class _Warden:
         began = time.monotonic()
         self.supervisors[pid] = (index, began, began + limits)
 
-    def _become_supervisor(self, plan: Plan, index: int) -> NoReturn:
+    def _become_supervisor(self, plan: CommandPlan, index: int) -> NoReturn:
         try:
             signal.set_wakeup_fd(-1)
             for fd in (self.control, self.wake, self.wake_w):

@@ -19,7 +19,7 @@ import struct
 import zlib
 
 from flow.adapters.fs.state_folder import replace_own
-from flow.core.boundary.rules import GITLINK, Entry
+from flow.core.boundary.rules import GITLINK, ContentState
 from flow.core.layout import TEMP_PREFIX
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
@@ -43,7 +43,7 @@ class Hashed(NamedTuple):
     """A file that differs from the base, as it was when it was hashed."""
 
     signature: Signature
-    entry: Entry
+    entry: ContentState
 
 
 class Table:
@@ -81,7 +81,7 @@ class Table:
         yield from self._paths
         yield from self._rest
 
-    def entry(self, path: bytes) -> Entry | None:
+    def entry(self, path: bytes) -> ContentState | None:
         """The base's entry for ``path``."""
         packed = self._packed_entry(path)
         return None if packed is None else _unpack(packed)
@@ -97,9 +97,9 @@ class Table:
         return {path for path, packed in self._rest.items() if packed[0] == mark}
 
     def _packed_entry(self, path: bytes) -> bytes | None:
-        found = self._rest.get(path) or self._near.get(path)
-        if found is not None or not self._paths:
-            return found
+        packed = self._rest.get(path) or self._near.get(path)
+        if packed is not None or not self._paths:
+            return packed
         if self._places is None:  # on first use: a walk that finds nothing new needs none
             self._places = dict(zip(self._paths, range(len(self._paths)), strict=True))
         place = self._places.get(path)
@@ -119,7 +119,7 @@ class Table:
         return 1 + len(self.base) // 2
 
     @classmethod
-    def of_listing(cls, base: str, entries: Iterable[tuple[bytes, Entry]]) -> Table:
+    def of_listing(cls, base: str, entries: Iterable[tuple[bytes, ContentState]]) -> Table:
         """A table that knows the base's tree and nothing of the disk."""
         table = cls(base)
         table._rest = {path: _pack(entry) for path, entry in entries}
@@ -236,12 +236,12 @@ def _split(block: bytes) -> list[bytes]:
     return block.split(b"\0") if block else []
 
 
-def _pack(entry: Entry) -> bytes:
+def _pack(entry: ContentState) -> bytes:
     return bytes((_MODES.index(entry.mode),)) + bytes.fromhex(entry.digest)
 
 
-def _unpack(packed: bytes) -> Entry:
-    return Entry(_MODES[packed[0]], packed[1:].hex())
+def _unpack(packed: bytes) -> ContentState:
+    return ContentState(_MODES[packed[0]], packed[1:].hex())
 
 
 def _pieces(block: bytes, width: int) -> list[bytes]:
@@ -274,7 +274,7 @@ def _forget_oldest(folder: str) -> None:
     What a killed process left half-written counts among them.
     """
     names = ("worktree-", TEMP_PREFIX)
-    found = [e for e in os.scandir(folder) if e.name.startswith(names) and not e.is_dir()]
-    found.sort(key=lambda entry: entry.stat(follow_symlinks=False).st_mtime_ns)
-    for entry in found[: max(len(found) - _KEPT_FILES, 0)]:
+    entries = [e for e in os.scandir(folder) if e.name.startswith(names) and not e.is_dir()]
+    entries.sort(key=lambda entry: entry.stat(follow_symlinks=False).st_mtime_ns)
+    for entry in entries[: max(len(entries) - _KEPT_FILES, 0)]:
         os.unlink(entry.path)

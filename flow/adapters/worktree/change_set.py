@@ -18,12 +18,12 @@ import time
 
 from flow.adapters.git import repository
 from flow.adapters.worktree.guards import guards
-from flow.adapters.worktree.scan import Asked, Ignored, settled_scan
+from flow.adapters.worktree.scan import Ignored, ScanRequest, settled_scan
 from flow.core.boundary.globs import Globs, why_not
 from flow.core.boundary.rules import (
     Baseline,
-    Change,
     Deciding,
+    PathChange,
     Snapshot,
     entry_digest,
 )
@@ -56,14 +56,14 @@ def snapshot(
     change set is not to be relied on. ``cache_dir`` is a folder of the user's own, outside the
     checkout (None: nothing is remembered).
     """
-    found: list[str] = []
+    problems: list[str] = []
     head = branch = None
     standing: dict[str, str] = {}
-    changes: tuple[Change, ...] = ()
+    changes: tuple[PathChange, ...] = ()
     locked: dict[str, str] = {}
     written: dict[bytes, int] = {}
     submodules: tuple[str, ...] = ()
-    emptied: tuple[Change, ...] = ()
+    emptied: tuple[PathChange, ...] = ()
     behind: dict[str, str] = {}
     began = time.time_ns()
     try:
@@ -71,7 +71,7 @@ def snapshot(
         head, branch = repository.head_commit(repo), repository.current_branch(repo)
         standing = guards(repo)
         base = _pinned(baseline)
-        asked = Asked(
+        asked = ScanRequest(
             Globs([p for p in denied if p in baseline.denied], anchored=False),
             baseline.denied_ignored,
             baseline.ignore_rules,
@@ -90,13 +90,13 @@ def snapshot(
 
             links = [c for c in changes if c.path not in baseline.by_products]
             behind, faults = behind_links(repo.top, scan.walks, links)
-            found += faults
-        found += scan.problems
+            problems += faults
+        problems += scan.problems
         if (repository.head_commit(repo), repository.current_branch(repo)) != (head, branch):
-            found.append("HEAD moved while the files were read")
+            problems.append("HEAD moved while the files were read")
     except FlowError as error:
-        found.append(_base_gone(repo, baseline) or str(error))
-    result = Snapshot(head, branch, changes, standing, tuple(found), locked, written, began)
+        problems.append(_base_gone(repo, baseline) or str(error))
+    result = Snapshot(head, branch, changes, standing, tuple(problems), locked, written, began)
     return result._replace(submodules=submodules, emptied=emptied, behind=behind)
 
 
@@ -134,17 +134,17 @@ def _pinned(baseline: Baseline) -> str:
     return baseline.base_commit
 
 
-class Collected(NamedTuple):
+class WorktreeState(NamedTuple):
     """What there is to pin."""
 
-    changes: list[Change]
+    changes: list[PathChange]
     ignored: dict[str, str]
     """Ignored files that a denied pattern names."""
     rules: dict[str, str]
     """The ignore rules in force."""
     locked: dict[str, str]
     """Ignored files that a protected pattern names."""
-    emptied: list[Change]
+    emptied: list[PathChange]
     """The submodules that are not checked out."""
 
 
@@ -155,10 +155,10 @@ def collect(
     *,
     cache_dir: str | None,
     protected: Sequence[str] = (),
-) -> Collected:
+) -> WorktreeState:
     """What to pin now. Raises :class:`GitError` where anything stands in the way."""
     locked = Globs(protected, anchored=False)
-    asked = Asked(
+    asked = ScanRequest(
         Globs(denied, anchored=False), {}, None, cache_dir, repo.top, locked, _NOTHING_MORE
     )
     scan = settled_scan(repo, base, repository.head_commit(repo), asked)
@@ -175,4 +175,4 @@ def collect(
             ignored[change.path] = entry_digest(change.worktree)
         else:
             changes.append(change)
-    return Collected(changes, ignored, scan.rules, scan.locked, scan.emptied)
+    return WorktreeState(changes, ignored, scan.rules, scan.locked, scan.emptied)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flow.adapters.git import repository
 from flow.adapters.worktree.trees import changed_between
-from flow.core.boundary.rules import Change, tree_digest
+from flow.core.boundary.rules import PathChange, tree_digest
 from flow.errors import GitError
 from flow.startup.typing import TYPE_CHECKING
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from flow.adapters.git.repository import Repo
     from flow.core.boundary.rules import Baseline
 
-    Mark = Callable[[Sequence[Change], Baseline], Sequence[Change]]
+    Mark = Callable[[Sequence[PathChange], Baseline], Sequence[PathChange]]
     """The same changes, with those marked that only have names of Flow's."""
 
 
@@ -22,7 +22,7 @@ def commit_tree(
     repo: Repo,
     baseline: Baseline,
     commit: str,
-    own_files: Callable[[Change], bool],
+    own_files: Callable[[PathChange], bool],
     mark: Mark = lambda changes, _: changes,
 ) -> str | None:
     """What ``subject_tree`` gives where ``commit`` is checked out and nothing is uncommitted.
@@ -42,5 +42,5 @@ def commit_tree(
         entries = changed_between(repo, base, commit)
     except GitError:
         return None
-    changes = [Change(path, None, entry, entry, entry) for path, entry in entries.items()]
+    changes = [PathChange(path, None, entry, entry, entry) for path, entry in entries.items()]
     return tree_digest(base, mark(changes, baseline), own_files=own_files)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from flow.adapters.worktree.cache import Signature, Table
     from flow.adapters.worktree.flush import Flush
-    from flow.core.boundary.rules import Entry
+    from flow.core.boundary.rules import ContentState
     from flow.startup.sha import Algorithm
 
 UNFLUSHED = 256 << 10
@@ -58,7 +58,7 @@ class Contents:
             self._doubted[path] = clean[path]
             clean[path] = _NO_SIGNATURE
 
-    def entry(self, path: bytes, status: os.stat_result) -> Entry:
+    def entry(self, path: bytes, status: os.stat_result) -> ContentState:
         """A regular file or symlink, which looked like ``status``. Raises :class:`OSError`."""
         signature = signature_of(status)
         known = self._known(path, signature)
@@ -78,7 +78,7 @@ class Contents:
                 self.hashes[path] = Hashed(signature, entry)
         return entry
 
-    def _known(self, path: bytes, signature: Signature) -> Entry | None:
+    def _known(self, path: bytes, signature: Signature) -> ContentState | None:
         """What a file with these stamps was when it was hashed last; None where nobody knows."""
         if self._doubted.get(path) == signature:
             return self._table.entry(path)

@@ -46,9 +46,9 @@ def guards(repo: Repo) -> dict[str, str]:
     """
     git_dir, common = repository.usable(repo), repo.common_dir or ""
     hooks = os.path.join(common, "hooks")
-    found: dict[str, str] = {KINDS: ALL_KINDS, **dict(_hooks(hooks, "hooks"))}
-    found.update(_beside_hooks(hooks))
-    found.update(git_settings.digests(repo))
+    digests: dict[str, str] = {KINDS: ALL_KINDS, **dict(_hooks(hooks, "hooks"))}
+    digests.update(_beside_hooks(hooks))
+    digests.update(git_settings.digests(repo))
     users = os.path.dirname(git_settings.places(repo)["~/.config/git/config"])
     places = {SHALLOW: os.path.join(common, "shallow")}
     places["objects/info/alternates"] = os.path.join(common, "objects", "info", "alternates")
@@ -56,34 +56,34 @@ def guards(repo: Repo) -> dict[str, str]:
     for name, path in places.items():
         data = repository.read_regular(path)
         if data is not None:
-            found[name] = sha256(data).hexdigest()
+            digests[name] = sha256(data).hexdigest()
     for name in _INFO:
         for place, prefix in ((common, ""), (git_dir, "worktree ")):
             if place == git_dir and git_dir == common and prefix:
                 continue
             data = repository.read_regular(os.path.join(place, "info", name))
             if data is not None:
-                found[f"{prefix}info/{name}"] = sha256(data).hexdigest()
+                digests[f"{prefix}info/{name}"] = sha256(data).hexdigest()
     hooks_path = _hooks_path(repo)
     if hooks_path is not None:
-        found["core.hooksPath"] = hooks_path
+        digests["core.hooksPath"] = hooks_path
         folder = os.path.join(repo.top, os.path.expanduser(hooks_path))
-        found.update(_hooks(folder, "core.hooksPath"))
+        digests.update(_hooks(folder, "core.hooksPath"))
     replaced = _replace_refs(repo)
     if replaced:
-        found["refs/replace"] = sha256(replaced.encode("utf-8", "replace")).hexdigest()
-    return found
+        digests["refs/replace"] = sha256(replaced.encode("utf-8", "replace")).hexdigest()
+    return digests
 
 
 def problems(repo: Repo) -> tuple[str, ...]:
     """Why git's view of this checkout is not a settled one now. Locks are never removed."""
     git_dir = repository.usable(repo)
-    found = [text for name, text in _UNDER_WAY if os.path.lexists(os.path.join(git_dir, name))]
+    texts = [text for name, text in _UNDER_WAY if os.path.lexists(os.path.join(git_dir, name))]
     for name in _LOCKS:
         path = os.path.join(git_dir, name)
         if os.path.lexists(path) and not _goes_away(path):
-            found.append(f"{path} is there: another git works here, or one was killed")
-    return tuple(found)
+            texts.append(f"{path} is there: another git works here, or one was killed")
+    return tuple(texts)
 
 
 def _goes_away(path: str) -> bool:
@@ -157,14 +157,14 @@ def _replace_refs(repo: Repo) -> str:
         return repository.git(repo, "for-each-ref", shape, "refs/replace/").decode(
             "utf-8", "replace"
         )
-    found = {}
+    refs = {}
     for line in repository.packed_refs(common).splitlines():
         value, _, name = line.decode("utf-8", "replace").partition(" ")
         if name.startswith("refs/replace/"):
-            found[name] = value
+            refs[name] = value
     for place, _, names in os.walk(os.path.join(common, "refs", "replace")):
         for name in names:
             path = os.path.join(place, name)
             value = (repository.read_regular(path) or b"").decode("utf-8", "replace").strip()
-            found[os.path.relpath(path, common)] = value
-    return "\n".join(f"{value} {name}" for name, value in sorted(found.items()))
+            refs[os.path.relpath(path, common)] = value
+    return "\n".join(f"{value} {name}" for name, value in sorted(refs.items()))

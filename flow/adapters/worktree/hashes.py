@@ -6,7 +6,7 @@ import errno
 import os
 import stat
 
-from flow.core.boundary.rules import LINK, Entry
+from flow.core.boundary.rules import LINK, ContentState
 from flow.startup.sha import new
 from flow.startup.typing import TYPE_CHECKING
 
@@ -20,23 +20,23 @@ _CHUNK = 1 << 20
 _FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
-def special(status: os.stat_result) -> Entry:
+def special(status: os.stat_result) -> ContentState:
     """A FIFO, socket or device: it is named, never opened."""
     if stat.S_ISFIFO(status.st_mode):
-        return Entry("fifo", "")
+        return ContentState("fifo", "")
     if stat.S_ISSOCK(status.st_mode):
-        return Entry("socket", "")
-    return Entry("device", f"{status.st_rdev:x}")
+        return ContentState("socket", "")
+    return ContentState("device", f"{status.st_rdev:x}")
 
 
-def hashed(path: bytes, status: os.stat_result, algorithm: Algorithm) -> Entry:
+def hashed(path: bytes, status: os.stat_result, algorithm: Algorithm) -> ContentState:
     """A regular file or symlink by its blob id. Raises :class:`OSError`, ESTALE where it moves."""
     if stat.S_ISLNK(status.st_mode):
         target = os.readlink(path)
         total = new(algorithm, len(target))
         total.update(b"blob %d\0" % len(target))
         total.update(target)
-        return Entry(LINK, total.hexdigest())
+        return ContentState(LINK, total.hexdigest())
     fd = os.open(path, _FLAGS)
     try:
         opened = os.fstat(fd)
@@ -54,4 +54,4 @@ def hashed(path: bytes, status: os.stat_result, algorithm: Algorithm) -> Entry:
             raise OSError(errno.ESTALE, "it changed while it was read")
     finally:
         os.close(fd)
-    return Entry("100755" if opened.st_mode & 0o100 else "100644", total.hexdigest())
+    return ContentState("100755" if opened.st_mode & 0o100 else "100644", total.hexdigest())

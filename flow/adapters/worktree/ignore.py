@@ -54,8 +54,8 @@ class Rules:
         if asked and not any(text.strip() for text in self.texts.values()):
             self.decisions.update(dict.fromkeys(asked, False))
         elif asked:
-            found = self._ask(asked)
-            self.decisions.update({path: path.rstrip(b"/") in found for path in asked})
+            matched = self._ask(asked)
+            self.decisions.update({path: path.rstrip(b"/") in matched for path in asked})
             self.asked += len(asked)
         return {path: self.decisions[path] for path in paths}
 
@@ -135,10 +135,10 @@ def _unusable(place: str, error: OSError) -> StorageError:
 
 def outer_rules(repo: repository.Repo) -> dict[str, str]:
     """The rules that lie outside the working tree: ``info/exclude`` and ``core.excludesFile``."""
-    found = {}
+    rules = {}
     exclude = read_rules(os.path.join(repo.common_dir or "", "info", "exclude"))
     if exclude is not None:
-        found[EXCLUDE] = exclude
+        rules[EXCLUDE] = exclude
     named = repository.user_config(
         repo, "-z", "--type=path", "--get-all", "core.excludesFile"
     ).split(b"\0")
@@ -149,8 +149,8 @@ def outer_rules(repo: repository.Repo) -> dict[str, str]:
         path = os.path.join(os.environ.get("XDG_CONFIG_HOME") or home, "git", "ignore")
     text = read_rules(path)
     if text is not None:
-        found[EXCLUDES_FILE] = text
-    return found
+        rules[EXCLUDES_FILE] = text
+    return rules
 
 
 def read_rules(path: str | bytes, *, follow: bool = True) -> str | None:

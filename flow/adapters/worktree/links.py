@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from flow.adapters.worktree.walk import Walk
-    from flow.core.boundary.rules import Change
+    from flow.core.boundary.rules import PathChange
 
 MOST_BYTES = 64 << 20
 """Bytes that are hashed; of what comes after them size and time of writing tell."""
@@ -26,14 +26,14 @@ _EACH = 16 << 10
 """What a file costs beside its bytes."""
 
 
-class Behind(NamedTuple):
+class LinkTargets(NamedTuple):
     """path → digest, and what could not be read."""
 
     digests: dict[str, str]
     problems: list[str]
 
 
-def behind_links(top: str, walks: Sequence[Walk], changes: Iterable[Change]) -> Behind:
+def behind_links(top: str, walks: Sequence[Walk], changes: Iterable[PathChange]) -> LinkTargets:
     """What the symlinks among ``changes`` lead to, below the top level, and no walk has met."""
     reading = _Reading(top, walks)
     led = [change for change in changes if change.real and change.real != "."]
@@ -79,18 +79,18 @@ class _Reading:
             except OSError as error:
                 self._unreadable(path, error)
 
-    def digests(self) -> Behind:
+    def digests(self) -> LinkTargets:
         """The content of all that was noted."""
-        found: dict[str, str] = {}
+        digests: dict[str, str] = {}
         left = MOST_BYTES
         for path, status in sorted(self._found.items()):
             left -= status.st_size + _EACH
             try:
                 digest = self._digest(path, status, whole=left >= 0)
-                found[text_of(path)] = f"{INSTEAD} {digest}" if path in self._instead else digest
+                digests[text_of(path)] = f"{INSTEAD} {digest}" if path in self._instead else digest
             except OSError as error:
                 self._unreadable(path, error)
-        return Behind(found, self._problems)
+        return LinkTargets(digests, self._problems)
 
     def _digest(self, path: bytes, status: os.stat_result, *, whole: bool) -> str:
         if not stat.S_ISREG(status.st_mode) and not stat.S_ISLNK(status.st_mode):

@@ -12,7 +12,7 @@ from flow.adapters.worktree.ignore import Rules, outer_rules
 from flow.adapters.worktree.trees import against_index, against_tree, listing, text_of
 from flow.adapters.worktree.walk import Walk
 from flow.core.boundary.globs import Globs, why_not
-from flow.core.boundary.rules import GITLINK, LINK, Change, Entry, entry_digest
+from flow.core.boundary.rules import GITLINK, LINK, ContentState, PathChange, entry_digest
 from flow.errors import GitError
 from flow.startup.sha import new
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
@@ -45,7 +45,7 @@ _INDEX_LIMIT = 32 << 20
 
 _asked_before: dict[
     tuple[str, str, bytes],
-    tuple[tuple[tuple[int, ...], str], tuple[dict[bytes, Entry | None], list[bytes]]],
+    tuple[tuple[tuple[int, ...], str], tuple[dict[bytes, ContentState | None], list[bytes]]],
 ] = {}
 """What git said of an index that has not changed since, in this process."""
 
@@ -53,7 +53,7 @@ _asked_before: dict[
 class Scan(NamedTuple):
     """One repository's changes, with those of its submodules, as paths below the top level."""
 
-    changes: list[Change]
+    changes: list[PathChange]
     problems: list[str]
     rules: dict[str, str]
     """The ignore rules that were met, where they were collected."""
@@ -63,11 +63,11 @@ class Scan(NamedTuple):
     """path → when it was last written to (ns), of the files that were looked at."""
     walks: list[Walk]
     """The walk of the repository itself, and those of its submodules."""
-    emptied: list[Change]
+    emptied: list[PathChange]
     """The submodules that are not checked out."""
 
 
-class Asked(NamedTuple):
+class ScanRequest(NamedTuple):
     """What a scan was asked for; the same for a checkout and its submodules."""
 
     denied: Globs
@@ -100,13 +100,13 @@ class Asked(NamedTuple):
         return lambda known: globs.among(known) | {path for path in named if path in known}
 
 
-class Ignored(Change):
+class Ignored(PathChange):
     """An ignored file that a denied pattern names, and that is not as recorded."""
 
     __slots__ = ()
 
 
-def settled_scan(repo: Repo, base: str, head: str | None, asked: Asked) -> Scan:
+def settled_scan(repo: Repo, base: str, head: str | None, asked: ScanRequest) -> Scan:
     """Scan; once more where something changed meanwhile."""
     for left in reversed(range(_TRIES)):
         before = _index_look(repo)
@@ -119,7 +119,9 @@ def settled_scan(repo: Repo, base: str, head: str | None, asked: Asked) -> Scan:
     return scan
 
 
-def _staged(repo: Repo, base: str, prefix: bytes) -> tuple[dict[bytes, Entry | None], list[bytes]]:
+def _staged(
+    repo: Repo, base: str, prefix: bytes
+) -> tuple[dict[bytes, ContentState | None], list[bytes]]:
     """:func:`against_index`; not asked again in this process while the index is the same.
 
     An evaluation looks twice. Of an index that was written just now git is asked anew; a settled
@@ -130,13 +132,13 @@ def _staged(repo: Repo, base: str, prefix: bytes) -> tuple[dict[bytes, Entry | N
     known = _asked_before.get(key)
     if known is not None and digest and known[0] == (look, digest):
         return known[1]
-    found = against_index(repo, base, prefix)
+    staged = against_index(repo, base, prefix)
     settled = digest and time.time_ns() - look[0] > _SETTLED_NS
     if settled and (_index_look(repo), _index_digest(repo)) == (look, digest):
-        _asked_before[key] = (look, digest), found
+        _asked_before[key] = (look, digest), staged
     else:
         _asked_before.pop(key, None)
-    return found
+    return staged
 
 
 def _index_digest(repo: Repo) -> str:
@@ -162,14 +164,14 @@ def _index_look(repo: Repo) -> tuple[int, ...]:
 
 
 def _scan(
-    repo: Repo, base: str, head: str | None, asked: Asked, prefix: bytes, depth: int
+    repo: Repo, base: str, head: str | None, asked: ScanRequest, prefix: bytes, depth: int
 ) -> tuple[Scan, bool]:
     name = prefix.decode("utf-8", "surrogateescape")
-    found = [f"{name}: {text}" if name else text for text in problems(repo)]
+    messages = [f"{name}: {text}" if name else text for text in problems(repo)]
     heads = against_tree(repo, base, head, prefix)
     staged, unmerged = _staged(repo, base, prefix)
     if unmerged:
-        found.append(
+        messages.append(
             "unmerged in the index: " + ", ".join(text_of(prefix + p) for p in unmerged[:5])
         )
     cache = _cache_file(repo, base, asked.cache_dir)
@@ -191,13 +193,15 @@ def _scan(
         deciding=asked.chosen(),
     )
     walk.run()
-    found += walk.problems
+    messages += walk.problems
     if cache:
         _remember(cache, table, walk, rules)
 
     changes = _changes(_Tops(repo, asked.top), table, walk, heads, staged, prefix)
     emptied = [
-        Change(text_of(prefix + p), table.entry(p), heads.get(p, base), staged.get(p, base), None)
+        PathChange(
+            text_of(prefix + p), table.entry(p), heads.get(p, base), staged.get(p, base), None
+        )
         for p in walk.untouched
         for base in (table.entry(p),)
     ]
@@ -213,17 +217,17 @@ def _scan(
     for path, inner in walk.submodules.items():
         part, moving = _submodule(inner, prefix + path + b"/", asked, depth + 1)
         changes += part.changes
-        found += part.problems
+        messages += part.problems
         collected.update(part.rules)
         locked.update(part.locked)
         walk.written.update(part.written)
         walks += part.walks
         emptied += part.emptied
         unsettled = unsettled or moving
-    return Scan(changes, found, collected, locked, walk.written, walks, emptied), unsettled
+    return Scan(changes, messages, collected, locked, walk.written, walks, emptied), unsettled
 
 
-def _submodule(repo: Repo, prefix: bytes, asked: Asked, depth: int) -> tuple[Scan, bool]:
+def _submodule(repo: Repo, prefix: bytes, asked: ScanRequest, depth: int) -> tuple[Scan, bool]:
     """A submodule's own changes against its HEAD; that HEAD itself is compared one level up."""
     name = text_of(prefix)
     why = "submodules lie too deep in each other" if depth > _DEPTH else repository.refusal(repo)
@@ -248,15 +252,15 @@ def _changes(
     tops: _Tops,
     table: Table,
     walk: Walk,
-    heads: Mapping[bytes, Entry | None],
-    staged: Mapping[bytes, Entry | None],
+    heads: Mapping[bytes, ContentState | None],
+    staged: Mapping[bytes, ContentState | None],
     prefix: bytes,
-) -> list[Change]:
-    on_disk: dict[bytes, Entry | None] = {**walk.entries, **dict.fromkeys(walk.missing)}
+) -> list[PathChange]:
+    on_disk: dict[bytes, ContentState | None] = {**walk.entries, **dict.fromkeys(walk.missing)}
     for path, inner in walk.submodules.items():
-        on_disk[path] = Entry(GITLINK, repository.head_commit(inner) or "")
+        on_disk[path] = ContentState(GITLINK, repository.head_commit(inner) or "")
     links = {path for path, entry in walk.entries.items() if entry.mode == LINK}
-    found = []
+    changes = []
     for path in {*heads, *staged, *on_disk}:
         base = table.entry(path)
         head, index = heads.get(path, base), staged.get(path, base)
@@ -265,11 +269,11 @@ def _changes(
         if head == base and index == base and worktree == base:
             continue
         real = _real(tops, path, links, worktree)
-        found.append(Change(text_of(prefix + path), base, head, index, worktree, real))
-    return found
+        changes.append(PathChange(text_of(prefix + path), base, head, index, worktree, real))
+    return changes
 
 
-def _ignored_changes(walk: Walk, asked: Asked, prefix: bytes) -> list[Change]:
+def _ignored_changes(walk: Walk, asked: ScanRequest, prefix: bytes) -> list[PathChange]:
     """Ignored files that a denied pattern names and that are not as they were recorded."""
     now = {
         text_of(prefix + path): entry
@@ -281,22 +285,24 @@ def _ignored_changes(walk: Walk, asked: Asked, prefix: bytes) -> list[Change]:
         for path in asked.denied_ignored
         if not prefix and path not in now and asked.denied.first(_bytes(path)) is not None
     )
-    found: list[Change] = []
+    changes: list[PathChange] = []
     top = os.fsencode(asked.top)
-    found += [
+    changes += [
         Ignored(path, None, None, None, entry)
         for path, entry in now.items()
         if asked.denied_ignored.get(path) != entry_digest(entry)
     ]
-    found += [
+    changes += [
         Ignored(path, None, None, None, None)
         for path in gone
         if not os.path.lexists(os.path.join(top, _bytes(path)))
     ]
-    return found
+    return changes
 
 
-def _real(tops: _Tops, path: bytes, links: Collection[bytes], worktree: Entry | None) -> str | None:
+def _real(
+    tops: _Tops, path: bytes, links: Collection[bytes], worktree: ContentState | None
+) -> str | None:
     """Where a path really lies if a symlink that is new since the base leads to it."""
     through = next((link for link in links if path.startswith(link + b"/")), None)
     if through is None and not (worktree is not None and worktree.mode == LINK):
@@ -314,7 +320,7 @@ def _real(tops: _Tops, path: bytes, links: Collection[bytes], worktree: Entry | 
     return text_of(real[len(top) + 1 :]) or "."
 
 
-def _rules(repo: Repo, table: Table, asked: Asked, name: str) -> Rules:
+def _rules(repo: Repo, table: Table, asked: ScanRequest, name: str) -> Rules:
     if asked.rules is None:
         return Rules(outer_rules(repo), asked.cache_dir)
     texts = {file[len(name) :]: text for file, text in asked.rules.items() if file.startswith(name)}

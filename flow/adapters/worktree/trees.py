@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flow.adapters.git import repository
 from flow.adapters.worktree.cache import Table
-from flow.core.boundary.rules import Entry
+from flow.core.boundary.rules import ContentState
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -27,13 +27,13 @@ def listing(repo: Repo, base: str, prefix: bytes) -> Table:
         meta, _, path = line.partition(b"\t")
         if _counted(path, prefix):
             mode, _, digest = meta.decode("ascii").split(" ")
-            entries.append((path, Entry(mode, digest)))
+            entries.append((path, ContentState(mode, digest)))
     return Table.of_listing(base, entries)
 
 
 def against_tree(
     repo: Repo, base: str, head: str | None, prefix: bytes = b""
-) -> dict[bytes, Entry | None]:
+) -> dict[bytes, ContentState | None]:
     """path → its entry in ``head``, for every path where that is not the base's."""
     other = head or repository.EMPTY_TREES[len(base)]
     if other == base:
@@ -46,7 +46,7 @@ def against_tree(
 
 def against_index(
     repo: Repo, base: str, prefix: bytes
-) -> tuple[dict[bytes, Entry | None], list[bytes]]:
+) -> tuple[dict[bytes, ContentState | None], list[bytes]]:
     """path → its staged entry where that is not the base's; and the unmerged paths.
 
     ``--cached`` leaves the working tree alone. ``--ignore-submodules=dirty`` outvotes what the
@@ -62,7 +62,7 @@ def against_index(
         "--no-relative",
         base,
     )
-    staged: dict[bytes, Entry | None] = {}
+    staged: dict[bytes, ContentState | None] = {}
     unmerged = []
     for path, entry, status in _raw(output):
         if status == "U":
@@ -72,17 +72,17 @@ def against_index(
     return staged, unmerged
 
 
-def changed_between(repo: Repo, old: str, new: str | None) -> dict[str, Entry | None]:
+def changed_between(repo: Repo, old: str, new: str | None) -> dict[str, ContentState | None]:
     """path → its entry in ``new``, for every path that differs between two commits."""
     return {text_of(path): entry for path, entry in against_tree(repo, old, new).items()}
 
 
-def _raw(output: bytes) -> Iterable[tuple[bytes, Entry | None, str]]:
+def _raw(output: bytes) -> Iterable[tuple[bytes, ContentState | None, str]]:
     """The (path, new entry, status) of ``--raw -z`` output."""
     fields = output.split(b"\0")
     for meta, path in zip(fields[0::2], fields[1::2], strict=False):
         _, mode, _, digest, status = meta.decode("ascii").split(" ")
-        yield path, None if mode == "000000" else Entry(mode, digest), status
+        yield path, None if mode == "000000" else ContentState(mode, digest), status
 
 
 def _counted(path: bytes, prefix: bytes) -> bool:

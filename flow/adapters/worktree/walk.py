@@ -15,7 +15,7 @@ from flow.adapters.git import repository
 from flow.adapters.worktree.contents import Contents
 from flow.adapters.worktree.hashes import special
 from flow.adapters.worktree.ignore import RULES_FILE, ignores_itself, read_rules
-from flow.core.boundary.rules import CLOCK_TICK_NS, FOLDER, Entry
+from flow.core.boundary.rules import CLOCK_TICK_NS, FOLDER, ContentState
 from flow.errors import GitError
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
@@ -38,7 +38,7 @@ _OWN_COUNTED = (b".flow/rubrics", b".flow/runners.yaml")
 """What people write below it."""
 
 
-class Found(NamedTuple):
+class WalkedPath(NamedTuple):
     """A name that was met, as ``lstat`` saw it."""
 
     path: bytes
@@ -68,11 +68,11 @@ class Walk:
         prefix: bytes,
         deciding: Callable[[Collection[bytes]], set[bytes]] | None,
     ) -> None:
-        self.entries: dict[bytes, Entry] = {}
+        self.entries: dict[bytes, ContentState] = {}
         """What is on disk, for every path whose content is not known to be the base's."""
         self.missing: set[bytes] = set()
         """Tracked paths that are not on disk."""
-        self.ignored: dict[bytes, Entry] = {}
+        self.ignored: dict[bytes, ContentState] = {}
         """Ignored files that a denied pattern names."""
         self.submodules: dict[bytes, repository.Repo] = {}
         self.untouched: set[bytes] = set()
@@ -107,7 +107,7 @@ class Walk:
         if not prefix:
             self._folders.discard(_OWN)  # Flow's own folder is not walked, but for people's
         self._seen: set[bytes] = set()
-        self._met: list[Found] = []
+        self._met: list[WalkedPath] = []
 
     def run(self) -> None:
         """Walk. ``table.clean`` is used up: what is left of it was not met."""
@@ -117,14 +117,14 @@ class Walk:
             for path in {*self._table, *self._tracked}:
                 if path.rpartition(b"/")[2] == RULES_FILE:
                     self._read_rules(path)
-        candidates: list[Found] = []
-        for found in self._met:
-            if self._aside(found.path):
+        candidates: list[WalkedPath] = []
+        for met in self._met:
+            if self._aside(met.path):
                 continue
-            if found.path in self._tracked or found.path in self._table:
-                self._file(found)
+            if met.path in self._tracked or met.path in self._table:
+                self._file(met)
             else:
-                candidates.append(found)
+                candidates.append(met)
         self._untracked(candidates, folders)
         missing = {*self._table.clean, *self._table.unclean, *self._tracked}
         self.missing = missing - self._seen - self.contents.newly_clean.keys() - self.untouched
@@ -187,7 +187,7 @@ class Walk:
                             st.st_ino,
                             st.st_mode,
                         ):
-                            met.append(Found(path, st))
+                            met.append(WalkedPath(path, st))
             except OSError as error:
                 self._unreadable(rel.rstrip(b"/"), error)
         return odd
@@ -217,7 +217,7 @@ class Walk:
             if stat.S_ISDIR(status.st_mode):
                 stack.append(path + b"/")
             else:
-                self._met.append(Found(path, status))
+                self._met.append(WalkedPath(path, status))
 
     def _aside(self, path: bytes) -> bool:
         """``.git`` as a file, and files of rules, which are read where rules are collected."""
@@ -238,7 +238,7 @@ class Walk:
         """A ``.git`` that is not the checkout's own: its folder is named, its files are walked."""
         folder = path[: -len(b"/.git")] if b"/" in path else b""
         if folder and folder not in self._gitlinks:
-            self.entries[folder] = Entry(FOLDER, self._nested_head(folder))
+            self.entries[folder] = ContentState(FOLDER, self._nested_head(folder))
 
     def _nested_head(self, folder: bytes) -> str:
         try:
@@ -259,33 +259,33 @@ class Walk:
             self.untouched.add(path)
             odd.append(path)
 
-    def _base(self, path: bytes) -> Entry | None:
+    def _base(self, path: bytes) -> ContentState | None:
         return self._table.entry(path)
 
-    def _file(self, found: Found) -> None:
+    def _file(self, met: WalkedPath) -> None:
         """A tracked path whose look is not known."""
-        self._seen.add(found.path)
-        entry = self._entry(found)
-        if entry is not None and (found.path in self._tracked or entry != self._base(found.path)):
-            self.entries[found.path] = entry
+        self._seen.add(met.path)
+        entry = self._entry(met)
+        if entry is not None and (met.path in self._tracked or entry != self._base(met.path)):
+            self.entries[met.path] = entry
 
     # --- untracked ---
 
-    def _untracked(self, candidates: list[Found], folders: list[bytes]) -> None:
+    def _untracked(self, candidates: list[WalkedPath], folders: list[bytes]) -> None:
         level = 0
         files = candidates
         while files or folders:
-            asked = [found.path for found in files]
+            asked = [met.path for met in files]
             asked += [path + b"/" for path in folders if path not in self.untouched]
             self.asked.update(asked)
             ignored = self._rules.ignored(asked)
-            following: list[Found] = []
+            following: list[WalkedPath] = []
             deeper: list[bytes] = []
-            for found in files:
-                if not ignored[found.path]:
-                    self._new_file(found)
-                elif self._denied.first(self.prefix + found.path) is not None:
-                    self._ignored_file(found)
+            for met in files:
+                if not ignored[met.path]:
+                    self._new_file(met)
+                elif self._denied.first(self.prefix + met.path) is not None:
+                    self._ignored_file(met)
             for path in folders:
                 if path in self.untouched:
                     self._list(path, following, deeper)
@@ -297,7 +297,7 @@ class Walk:
                     self._list_all(path, following)
             files, folders, level = following, deeper, level + 1
 
-    def _list(self, folder: bytes, files: list[Found], folders: list[bytes]) -> None:
+    def _list(self, folder: bytes, files: list[WalkedPath], folders: list[bytes]) -> None:
         """What lies in an untracked folder."""
         try:
             self._folder(folder + b"//", os.lstat(self._top + folder))
@@ -311,9 +311,9 @@ class Walk:
             elif stat.S_ISDIR(status.st_mode):
                 folders.append(path)
             elif not self._aside(path):
-                files.append(Found(path, status))
+                files.append(WalkedPath(path, status))
 
-    def _list_all(self, folder: bytes, files: list[Found]) -> None:
+    def _list_all(self, folder: bytes, files: list[WalkedPath]) -> None:
         """Everything below an untracked folder; ignored folders' content falls out by its path."""
         folders = [folder]
         while folders:
@@ -334,15 +334,15 @@ class Walk:
             self._unreadable(folder, error)
             return []
 
-    def _new_file(self, found: Found) -> None:
-        entry = self._entry(found)
+    def _new_file(self, met: WalkedPath) -> None:
+        entry = self._entry(met)
         if entry is not None:
-            self.entries[found.path] = entry
+            self.entries[met.path] = entry
 
-    def _ignored_file(self, found: Found) -> None:
-        entry = self._entry(found)
+    def _ignored_file(self, met: WalkedPath) -> None:
+        entry = self._entry(met)
         if entry is not None:
-            self.ignored[found.path] = entry
+            self.ignored[met.path] = entry
 
     def _within_ignored(self, folder: bytes) -> None:
         """An ignored folder is walked only where a denied pattern's literal part enters it."""
@@ -355,27 +355,27 @@ class Walk:
                 if stat.S_ISDIR(status.st_mode):
                     folders.append(path)
                 elif self._denied.first(self.prefix + path) is not None:
-                    self._ignored_file(Found(path, status))
+                    self._ignored_file(WalkedPath(path, status))
 
     # --- content ---
 
-    def _entry(self, found: Found) -> Entry | None:
+    def _entry(self, met: WalkedPath) -> ContentState | None:
         """What a name stands for; None where that could not be found out, which is a problem."""
-        mode = found.status.st_mode
+        mode = met.status.st_mode
         if not stat.S_ISREG(mode) and not stat.S_ISLNK(mode):
-            return special(found.status)
-        self.written[self.prefix + found.path] = found.status.st_ctime_ns
+            return special(met.status)
+        self.written[self.prefix + met.path] = met.status.st_ctime_ns
         try:
-            return self.contents.entry(found.path, found.status)
+            return self.contents.entry(met.path, met.status)
         except OSError as error:
-            self._unreadable(found.path, error)
+            self._unreadable(met.path, error)
             return None
 
     def _unreadable(self, path: bytes, error: OSError) -> None:
         if error.errno in _MOVING:
             self.unsettled = True
         why = error.strerror or "unknown error"
-        found = error.filename  # of a folder's entry where that is what failed
-        if isinstance(found, bytes) and found.startswith(self._top) and found != self._top:
-            path = found[len(self._top) :].rstrip(b"/")
+        filename = error.filename  # of a folder's entry where that is what failed
+        if isinstance(filename, bytes) and filename.startswith(self._top) and filename != self._top:
+            path = filename[len(self._top) :].rstrip(b"/")
         self.problems.append(f"{self.name(path) or 'the top level'} cannot be read: {why}")

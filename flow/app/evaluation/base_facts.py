@@ -10,30 +10,32 @@ from flow.startup.typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from flow.app.evaluation.values import Facts, Request, Tools
+    from flow.app.evaluation.values import EvaluationTools, Facts, Request
     from flow.core.decision.verdict import CriterionResult
 
 NO_TIME = "no time was left to run its command on the base commit"
 
 
-def known(facts: Facts, request: Request, only: frozenset[str] | None, tools: Tools) -> Facts:
+def known(
+    facts: Facts, request: Request, only: frozenset[str] | None, tools: EvaluationTools
+) -> Facts:
     """The facts with what is known of the base; runs what is missing where the contract asks."""
     goal = facts.loaded.goal
     rows = tools.base_runs(goal)
     facts = facts._replace(base_runs=rows)
     if not goal.tdd_required or request.dry_run or tools.bench is None:
         return facts
-    from flow.app.evaluation.measure import wanted
+    from flow.app.evaluation.measure import wanted_criteria
 
-    missing = tuple(c for c in wanted(goal, only) if c.id not in rows)
+    missing = tuple(c for c in wanted_criteria(goal, only) if c.id not in rows)
     if not missing:
         return facts
     if not goal.base_commit:
         return facts._replace(base_problem="the goal has no pinned base commit")
     from flow.app.evaluation.red_first import measure
-    from flow.app.evaluation.values import Order
+    from flow.app.evaluation.values import BaseRequest
 
-    order = Order(
+    order = BaseRequest(
         goal,
         facts.loaded.contract,
         facts.run_id,
@@ -43,13 +45,13 @@ def known(facts: Facts, request: Request, only: frozenset[str] | None, tools: To
         seconds_left=_share(tools.seconds_left),
     )
     try:
-        found = measure(order, tools.bench())
+        measured = measure(order, tools.bench())
     except Interrupted:
         raise
     except FlowError as error:  # it decides nothing, so the evaluation goes on
         return facts._replace(base_runs=tools.base_runs(goal), base_problem=error.fault.message)
-    late = f"{names(found.out_of_time)}: {NO_TIME}" if found.out_of_time else ""
-    return facts._replace(base_runs=found.rows, base_problem=late, base_ran=bool(found.ran))
+    late = f"{names(measured.out_of_time)}: {NO_TIME}" if measured.out_of_time else ""
+    return facts._replace(base_runs=measured.rows, base_problem=late, base_ran=bool(measured.ran))
 
 
 def _share(seconds_left: Callable[[], float] | None) -> Callable[[], float] | None:

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import math
 
-from flow.app.evaluation.measure import locked, run_fields
+from flow.app.evaluation.measure import protected_difference, run_fields
 from flow.app.ports import Check
 from flow.core.evidence.model import EVALUATOR, evidence_document
 from flow.core.text import display
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from flow.app.evaluation.values import Facts, JudgeCase, Tools
+    from flow.app.evaluation.values import EvaluationTools, Facts, JudgeCase
     from flow.app.ports import CheckResult
     from flow.core.goal.model import Criterion
 
 ONLY_FOR_JUDGES = "Collected for a judge; how the command exited decides nothing."
 
 
-class Collected(NamedTuple):
+class CollectedEvidence(NamedTuple):
     """What running evidence commands came to, besides the sidecars they left."""
 
     ran: bool
@@ -33,7 +33,7 @@ class Collected(NamedTuple):
         return any(change.startswith("goal ") for change in self.blamed)
 
 
-def collect(case: JudgeCase, tools: Tools) -> Collected:
+def collect(case: JudgeCase, tools: EvaluationTools) -> CollectedEvidence:
     """Run the evidence commands of what is open; each one's output is recorded when it ends."""
     facts, request = case.facts, case.request
     approved = {m.criterion_id for m in case.measured if m.approved}
@@ -43,7 +43,7 @@ def collect(case: JudgeCase, tools: Tools) -> Collected:
         if c.fuzzy and c.evidence_command and c.id not in approved
     }
     if not asked:
-        return Collected(ran=False)
+        return CollectedEvidence(ran=False)
     left = tools.seconds_left() if tools.seconds_left is not None else math.inf
     checks = [
         Check(
@@ -81,10 +81,10 @@ def collect(case: JudgeCase, tools: Tools) -> Collected:
         )
     finally:
         tools.listener.finished()
-    return Collected(ran=True, made=tuple(made), blamed=tuple(blamed))
+    return CollectedEvidence(ran=True, made=tuple(made), blamed=tuple(blamed))
 
 
-def spoiled(collected: Collected) -> str:
+def spoiled(collected: CollectedEvidence) -> str:
     """Why no judge is asked after evidence commands that changed what they must not."""
     return f"an evidence command changed {display.names(collected.blamed, 3)}"
 
@@ -108,6 +108,6 @@ def _document(facts: Facts, criterion: Criterion, result: CheckResult, at: str) 
             "about": [criterion.id],
             "limitations": list(dict.fromkeys(limitations)),
             **run_fields(facts.subject, criterion, result),
-            "protected_changes": locked(facts)[0],
+            "protected_changes": protected_difference(facts)[0],
         },
     )

@@ -16,7 +16,7 @@ from flow.startup.typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from flow.app.evaluation.values import Facts, Findings, Request
+    from flow.app.evaluation.values import EvaluationFacts, Facts, Request
     from flow.app.ports import LoadedGoal, ProofDisk, Records
     from flow.core.boundary.rules import BoundaryReport
     from flow.core.decision.decide import Decision, Measured
@@ -25,28 +25,30 @@ if TYPE_CHECKING:
 
 
 def verdict(
-    found: Findings, request: Request, records: Records, disk: ProofDisk | None = None
+    evaluated: EvaluationFacts, request: Request, records: Records, disk: ProofDisk | None = None
 ) -> Verdict:
     """The verdict, with what it proposes."""
-    facts, decision, report = found.facts, found.decision, found.report
+    facts, decision, report = evaluated.facts, evaluated.decision, evaluated.report
     goal = facts.loaded.goal
-    results = measured_rows.results(goal, found.measurement, found.measured, found.stale)
+    results = measured_rows.results(
+        goal, evaluated.measurement, evaluated.measured, evaluated.stale
+    )
     results, base_warnings = _with_base(facts, results)
     required = frozenset(c.id for c in goal.criteria if c.must_pass)
     free = facts.proposable and not request.no_proposal
     may_propose = not request.only and not request.dry_run and free
     remarks = []
-    if found.stale:
-        remarks.append(f"changed while the commands ran: {display.names(found.stale, 5)}")
+    if evaluated.stale:
+        remarks.append(f"changed while the commands ran: {display.names(evaluated.stale, 5)}")
     if report.rewritten:
         names = display.names(report.rewritten, 5)
         remarks.append(f"written to while the commands ran, now as before: {names}")
     if decision.proposed and not may_propose:
         remarks.append("nothing is proposed: " + _why_not(request))
     reason = explain.reason(
-        decision, found.candidate, results, required, report, found.opinion, remarks
+        decision, evaluated.candidate, results, required, report, evaluated.opinion, remarks
     )
-    proof, proof_warnings = _proof(found, records, disk)
+    proof, proof_warnings = _proof_document(evaluated, records, disk)
     proposed = None
     if decision.proposed and may_propose:
         proposed = ProposedTransition(
@@ -59,7 +61,7 @@ def verdict(
                 decision.proposed,
                 results,
                 report.guards,
-                judge_ref(found),
+                judge_ref(evaluated),
             ),
         )
     return Verdict(
@@ -67,7 +69,7 @@ def verdict(
         run_id=facts.run_id,
         verdict=decision.verdict,
         confidence=decision.confidence,
-        delta=_delta(facts, found.measured, records),
+        delta=_verdict_delta(facts, evaluated.measured, records),
         reason=reason,
         next_step_hint=explain.hint(
             decision,
@@ -75,7 +77,7 @@ def verdict(
             results,
             required,
             report,
-            found.opinion,
+            evaluated.opinion,
             goal.evaluator_type,
             may_propose=may_propose,
             trust_first=bool(request.no_proposal),
@@ -87,10 +89,10 @@ def verdict(
             *facts.loaded.warnings,
             *report.warnings,
             *proof_warnings,
-            *measured_rows.optional_failures(found.measured),
+            *measured_rows.optional_failures(evaluated.measured),
             *measured_rows.contradictions(results),
             *base_warnings,
-            *(found.opinion.warnings if found.opinion is not None else ()),
+            *(evaluated.opinion.warnings if evaluated.opinion is not None else ()),
         ),
         proposed_transition=proposed,
         lifecycle_from=goal.status,
@@ -110,18 +112,18 @@ def _to_approve(decision: Decision, report: BoundaryReport) -> tuple[str, ...]:
     return (*guards, "protected") if report.protected_changed else guards
 
 
-def _proof(
-    found: Findings, records: Records, disk: ProofDisk | None
+def _proof_document(
+    evaluated: EvaluationFacts, records: Records, disk: ProofDisk | None
 ) -> tuple[Mapping[str, Any] | None, tuple[str, ...]]:
     """What the verdict says of the files that the commands rest on, and its warning."""
-    facts = found.facts
-    if found.proof is None or disk is None:
+    facts = evaluated.facts
+    if evaluated.proof is None or disk is None:
         return None, ()
     goal = facts.loaded.goal
     previous = (records.previous_verdict(facts.run_id, facts.goal_so_far) or {}).get("proof")
     known = previous if isinstance(previous, dict) else None
     locked = facts.locked.paths if facts.locked is not None else ()
-    return proofs.told(found.proof, goal, facts.baseline, known, disk, aside=locked)
+    return proofs.told(evaluated.proof, goal, facts.baseline, known, disk, aside=locked)
 
 
 def _with_base(
@@ -135,9 +137,9 @@ def _with_base(
     return base_facts.told(facts, results)
 
 
-def judge_ref(found: Findings) -> str | None:
+def judge_ref(evaluated: EvaluationFacts) -> str | None:
     """The sidecar of the judge's opinion that the verdict rests on."""
-    return found.opinion.evidence_ref if isinstance(found.opinion, Opinion) else None
+    return evaluated.opinion.evidence_ref if isinstance(evaluated.opinion, Opinion) else None
 
 
 def _why_not(request: Request) -> str:
@@ -150,7 +152,7 @@ def _why_not(request: Request) -> str:
     return f"the range from {display.visible(request.base or '')} does not contain the pinned base"
 
 
-def _delta(facts: Facts, measured: tuple[Measured, ...], records: Records) -> Delta:
+def _verdict_delta(facts: Facts, measured: tuple[Measured, ...], records: Records) -> Delta:
     """Against the previous turn's verdict; against the goal's statuses where that is unusable."""
     goal = facts.loaded.goal
     previous = records.previous_verdict(facts.run_id, facts.goal_so_far)
@@ -168,16 +170,18 @@ def _delta(facts: Facts, measured: tuple[Measured, ...], records: Records) -> De
     return delta(before=before, decided=decided, amended=anew, first=goal.turns_evaluated == 0)
 
 
-def turn(found: Findings, said: Verdict, proposal: Mapping[str, Any] | None, at: str) -> Turn:
+def turn(
+    evaluated: EvaluationFacts, said: Verdict, proposal: Mapping[str, Any] | None, at: str
+) -> Turn:
     """Everything the evaluation writes to its goal."""
-    facts, decision = found.facts, found.decision
+    facts, decision = evaluated.facts, evaluated.decision
     goal = facts.loaded.goal
-    failures = [m.criterion_id for m in found.measured if m.must_pass and not m.passing]
+    failures = [m.criterion_id for m in evaluated.measured if m.must_pass and not m.passing]
     return Turn(
         status=decision.status,
         turns_evaluated=facts.turn,
         last_evaluation=LastEvaluation(decision.result, said.reason, at),
-        criteria=measured_rows.updates(goal, found.measurement, said.criterion_results, at),
+        criteria=measured_rows.updates(goal, evaluated.measurement, said.criterion_results, at),
         artifact=Artifact(
             "goal-evaluation",
             {
@@ -196,10 +200,10 @@ def turn(found: Findings, said: Verdict, proposal: Mapping[str, Any] | None, at:
             "from": goal.status,
             "to": decision.status,
             "verdict": decision.verdict,
-            "candidate": found.candidate,
+            "candidate": evaluated.candidate,
             "delta": said.delta,
             "reason": said.reason,
-            "passing": [m.criterion_id for m in found.measured if m.passing],
+            "passing": [m.criterion_id for m in evaluated.measured if m.passing],
             "subject": facts.subject.to_document(),
             "proposal_id": proposal["proposal_id"] if proposal else None,
         },
@@ -208,9 +212,9 @@ def turn(found: Findings, said: Verdict, proposal: Mapping[str, Any] | None, at:
     )
 
 
-def violations(found: Findings, at: str) -> dict[str, Any]:
+def violations(evaluated: EvaluationFacts, at: str) -> dict[str, Any]:
     """The ``path_boundary_check`` sidecar: every file named, nothing proved."""
-    facts = found.facts
+    facts = evaluated.facts
     goal = facts.loaded.goal
     return evidence_document(
         id=f"evidence-boundary-eval-{facts.turn}",
@@ -223,7 +227,7 @@ def violations(found: Findings, at: str) -> dict[str, Any]:
             "proves": [],
             "violations": [
                 {"path": display.visible(v.path), "why": display.visible(v.why)}
-                for v in found.report.violations
+                for v in evaluated.report.violations
             ],
             "limitations": ["Says which paths changed, not whether the changes are right."],
             "subject": facts.subject.to_document(),

@@ -9,14 +9,14 @@ from flow.startup.typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from flow.app.evaluation.values import Tools
+    from flow.app.evaluation.values import EvaluationTools
     from flow.app.ports import Check
     from flow.core.goal.model import Goal
 
 
-def confined(tools: Tools, goal: Goal) -> Tools:
+def confined(tools: EvaluationTools, goal: Goal) -> EvaluationTools:
     """``tools`` that run every command of ``goal``, whatever it is for, in the goal's sandbox."""
-    sandbox = sandbox_of(goal.document, goal.allowed_paths, goal_rules.denied(goal, tools))
+    sandbox = sandbox_of(goal.document, goal.allowed_paths, goal_rules.denied_patterns(goal, tools))
     if sandbox is None:
         return tools
     run = tools.run_checks

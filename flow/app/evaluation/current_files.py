@@ -56,8 +56,8 @@ class Present:
                 from flow.core.evidence.imported import without_reports
 
                 snapshot, baseline = self._looked
-                found, _ = self._desk.records.evidence(evidence.run_id)
-                rest = without_reports(snapshot, found)
+                sidecars, _ = self._desk.records.evidence(evidence.run_id)
+                rest = without_reports(snapshot, sidecars)
                 self._apart = subject_of(
                     self._loaded, rest, baseline, self._desk.version, as_recorded=True
                 )

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from flow.app.evaluation import compose, measure, measured_rows, observing, proofs, proposals
 from flow.app.evaluation.values import (
-    Again,
+    Drift,
     Evaluated,
-    Findings,
+    EvaluationFacts,
     JudgeCase,
 )
 from flow.app.ports import Move
@@ -26,11 +26,11 @@ from flow.startup.typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from flow.app.evaluation.collecting import Collected
+    from flow.app.evaluation.collecting import CollectedEvidence
     from flow.app.evaluation.values import (
+        EvaluationTools,
         Facts,
         Request,
-        Tools,
     )
     from flow.app.ports import (
         LoadedGoal,
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from flow.core.goal.model import Goal
 
 
-def evaluate(request: Request, tools: Tools) -> Verdict:
+def evaluate(request: Request, tools: EvaluationTools) -> Verdict:
     """Evaluate one goal; returns the verdict and never writes ``last-verdict.json``.
 
     Raises :class:`InputError` for an unknown criterion, :class:`StateError` for a draft, closed or
@@ -53,20 +53,20 @@ def evaluate(request: Request, tools: Tools) -> Verdict:
     return examine(request, tools).verdict
 
 
-def examine(request: Request, tools: Tools) -> Evaluated:
+def examine(request: Request, tools: EvaluationTools) -> Evaluated:
     """:func:`evaluate`, for a caller that wants to know what the verdict rests on."""
     if not request.dry_run:
         tools.ledger.finish(request.goal_id)
     loaded = tools.records.goal(request.goal_id)
     _refuse_unless_evaluable(loaded.goal)
-    only = chosen(loaded.goal, request.only)
+    only = chosen_criteria(loaded.goal, request.only)
     trusted, why = tools.trusted(loaded)
     if not trusted:
         return Evaluated(compose.untrusted(loaded, request.run_id, why), None)
 
-    facts = observing.look(loaded, request, tools)
+    facts = observing.observe(loaded, request, tools)
     if loaded.goal.status != "active" and not request.dry_run and not request.quiet:
-        facts = facts._replace(loaded=_resume(facts, tools.ledger, tools.records))
+        facts = facts._replace(loaded=_resume_goal(facts, tools.ledger, tools.records))
     if loaded.goal.document["evaluator"].get("sandbox"):
         from flow.app.evaluation.confining import confined
 
@@ -78,13 +78,13 @@ def examine(request: Request, tools: Tools) -> Evaluated:
     if tools.seconds_left is not None:  # somebody waits: first what decides
         facts = _red_first(facts, request, only, tools)
     measurement = measurement._replace(ran=measurement.ran or facts.base_ran)
-    again = observing.look_again(facts, measurement, request, tools)
+    again = observing.observe_again(facts, measurement, request, tools)
     rests_on = proofs.after(rests_on, facts, again, tools.proof)
     stale = again.moved
     report = observing.boundary(facts, again, tools)
     unsettled = stale or _under_other_guards(facts, again, report)
     if unsettled:
-        measure.discount(facts, measure.made(measurement), unsettled, tools)
+        measure.discount(facts, measure.made_sidecars(measurement), unsettled, tools)
     approvals = proposals.fresh_approvals(
         facts.loaded.goal, facts.subject, tools.records, tools.now()
     )
@@ -102,27 +102,27 @@ def examine(request: Request, tools: Tools) -> Evaluated:
         judge=opinion,
         review=bool(report.guards_changed or report.protected_changed),
     )
-    found = Findings(
+    evaluated = EvaluationFacts(
         facts, measurement, measured, stale, report, candidate, opinion, decision, rests_on
     )
     if request.base is None:
-        found = found._replace(last_look=second.after or again.after or facts.before)
-    verdict = compose.verdict(found, request, tools.records, tools.proof)
-    if request.dry_run or (request.quiet and _unchanged(verdict, found)):
+        evaluated = evaluated._replace(last_look=second.after or again.after or facts.before)
+    verdict = compose.verdict(evaluated, request, tools.records, tools.proof)
+    if request.dry_run or (request.quiet and _unchanged(verdict, evaluated)):
         if verdict.proposed_transition is not None:
-            verdict = _repropose(verdict, found, tools)
+            verdict = _repropose(verdict, evaluated, tools)
         turn = facts.turn - 1 if request.dry_run else facts.turn
         verdict = verdict._replace(lifecycle_to=loaded.goal.status, turns_evaluated=turn)
     else:
-        verdict = _write(verdict, found, tools)
-        found = found._replace(written=True)
+        verdict = _write_turn(verdict, evaluated, tools)
+        evaluated = evaluated._replace(written=True)
     if not request.dry_run:
         tools.ended(facts.run_id)
     head = tools.records.ledger_head(facts.run_id)
-    return Evaluated(verdict._replace(ledger_head=head), found)
+    return Evaluated(verdict._replace(ledger_head=head), evaluated)
 
 
-def _under_other_guards(facts: Facts, again: Again, report: BoundaryReport) -> tuple[str, ...]:
+def _under_other_guards(facts: Facts, again: Drift, report: BoundaryReport) -> tuple[str, ...]:
     """The hooks and git settings that moved while commands ran, where nobody approved them.
 
     A person is asked, and what was measured meanwhile is never counted again: putting them back
@@ -131,7 +131,9 @@ def _under_other_guards(facts: Facts, again: Again, report: BoundaryReport) -> t
     return observing.guards_moved(facts, again) if report.guards_changed else ()
 
 
-def _red_first(facts: Facts, request: Request, only: frozenset[str] | None, tools: Tools) -> Facts:
+def _red_first(
+    facts: Facts, request: Request, only: frozenset[str] | None, tools: EvaluationTools
+) -> Facts:
     """The facts with what is known of the commands on the base commit (SPEC 10)."""
     if not facts.loaded.goal.tdd_required and not tools.base_runs(facts.loaded.goal):
         return facts
@@ -155,7 +157,7 @@ def _refuse_unless_evaluable(goal: Goal) -> None:
     )
 
 
-def chosen(goal: Goal, wanted: Sequence[str]) -> frozenset[str] | None:
+def chosen_criteria(goal: Goal, wanted: Sequence[str]) -> frozenset[str] | None:
     """The criteria that ``--only`` names; None for all. :class:`InputError` for an unknown one."""
     if not wanted:
         return None
@@ -171,7 +173,7 @@ def chosen(goal: Goal, wanted: Sequence[str]) -> frozenset[str] | None:
     return frozenset(wanted)
 
 
-def _resume(facts: Facts, ledger: TurnLedger, records: Records) -> LoadedGoal:
+def _resume_goal(facts: Facts, ledger: TurnLedger, records: Records) -> LoadedGoal:
     """A waiting or blocked goal becomes ``active`` first, on the record."""
     goal = facts.loaded.goal
     reason = "resumed for evaluation"
@@ -191,25 +193,25 @@ def _resume(facts: Facts, ledger: TurnLedger, records: Records) -> LoadedGoal:
 
 
 def _consult(
-    case: JudgeCase, first: Again, approvals: frozenset[str], tools: Tools
-) -> tuple[JudgeCase, Opinion | Silence | None, Again]:
+    case: JudgeCase, first: Drift, approvals: frozenset[str], tools: EvaluationTools
+) -> tuple[JudgeCase, Opinion | Silence | None, Drift]:
     """Step 5: the case with what a judge said of it, the opinion, and the look after asking."""
-    opinion, collected = _ask(case, tools)
+    opinion, collected = _ask_judge(case, tools)
     if collected is None and not isinstance(opinion, decide.Opinion):
-        return case, opinion, Again()
+        return case, opinion, Drift()
     from flow.app.evaluation.judged_rows import judged_rows
 
     facts, goal = case.facts, case.facts.loaded.goal
     if collected is None:  # it was on record
         measurement, measured = judged_rows(goal, case.measurement, case.measured, opinion)
-        return case._replace(measurement=measurement, measured=measured), opinion, Again()
+        return case._replace(measurement=measurement, measured=measured), opinion, Drift()
     # Evidence commands may have left something behind, and asking takes time.
     measurement = case.measurement._replace(
         ran=True, goal_touched=case.measurement.goal_touched or collected.goal_touched
     )
-    second = observing.look_again(facts, measurement, case.request, tools)
+    second = observing.observe_again(facts, measurement, case.request, tools)
     moved = second.moved
-    made = (*measure.made(measurement), *collected.made)
+    made = (*measure.made_sidecars(measurement), *collected.made)
     if second.left or second.rewritten != first.rewritten or second.guards != first.guards:
         both = second._replace(
             left=(*first.left, *second.left), guards=(*first.guards, *second.guards)
@@ -228,7 +230,9 @@ def _consult(
     return case._replace(measurement=measurement, measured=measured), opinion, second
 
 
-def _ask(case: JudgeCase, tools: Tools) -> tuple[Opinion | Silence | None, Collected | None]:
+def _ask_judge(
+    case: JudgeCase, tools: EvaluationTools
+) -> tuple[Opinion | Silence | None, CollectedEvidence | None]:
     """Run what collects evidence for a judge, then ask, where one is to be asked."""
     goal, request = case.facts.loaded.goal, case.request
     if case.report.status == "outside" or case.candidate in ("fail", "incomplete"):
@@ -261,24 +265,24 @@ def _ask(case: JudgeCase, tools: Tools) -> tuple[Opinion | Silence | None, Colle
     return tools.judge(case._replace(seconds=seconds)), collected
 
 
-def _unchanged(verdict: Verdict, found: Findings) -> bool:
+def _unchanged(verdict: Verdict, evaluated: EvaluationFacts) -> bool:
     """Whether the goal says already what this evaluation came to."""
-    goal, decision = found.facts.loaded.goal, found.decision
+    goal, decision = evaluated.facts.loaded.goal, evaluated.decision
     last = goal.last_evaluation or {}
-    if goal.run_id != found.facts.run_id or found.measurement.goal_touched:
+    if goal.run_id != evaluated.facts.run_id or evaluated.measurement.goal_touched:
         return False
     if (goal.status, last.get("result")) != (decision.status, decision.result):
         return False
     if [c.status for c in goal.criteria] != [r.status for r in verdict.criterion_results]:
         return False
-    return not found.report.violations or last.get("reason") == verdict.reason
+    return not evaluated.report.violations or last.get("reason") == verdict.reason
 
 
 def _propose(
-    verdict: Verdict, found: Findings, tools: Tools
+    verdict: Verdict, evaluated: EvaluationFacts, tools: EvaluationTools
 ) -> tuple[Verdict, dict[str, Any], bool]:
     """The verdict with its proposal, that as it is stored, and whether it is live already."""
-    facts = found.facts
+    facts = evaluated.facts
     live = tools.records.proposal(facts.run_id)
     proposal = proposals.document(
         verdict,
@@ -286,9 +290,9 @@ def _propose(
         tools.now(),
         live,
         tools.records.counted,
-        found.report.guards,
-        compose.judge_ref(found),
-        found.proof and proofs.digest(found.proof),
+        evaluated.report.guards,
+        compose.judge_ref(evaluated),
+        evaluated.proof and proofs.digest(evaluated.proof),
     )
     proposed = verdict.proposed_transition
     if proposed is not None:
@@ -296,33 +300,33 @@ def _propose(
     return verdict._replace(proposed_transition=proposed), proposal, proposal == live
 
 
-def _repropose(verdict: Verdict, found: Findings, tools: Tools) -> Verdict:
+def _repropose(verdict: Verdict, evaluated: EvaluationFacts, tools: EvaluationTools) -> Verdict:
     """The goal says already what this evaluation came to: only the proposal follows the files."""
-    verdict, proposal, live = _propose(verdict, found, tools)
+    verdict, proposal, live = _propose(verdict, evaluated, tools)
     if not live:
-        facts = found.facts
+        facts = evaluated.facts
         tools.ledger.repropose(verdict.goal_id, facts.run_id, facts.loaded.seen, proposal)
     return verdict
 
 
-def _write(verdict: Verdict, found: Findings, tools: Tools) -> Verdict:
+def _write_turn(verdict: Verdict, evaluated: EvaluationFacts, tools: EvaluationTools) -> Verdict:
     """Step 7: the boundary's sidecar, then all that belongs together at once."""
-    facts, at = found.facts, tools.now()
+    facts, at = evaluated.facts, tools.now()
     goal = facts.loaded.goal
     if goal.status != "active":  # a quiet evaluation resumes only what it changes
-        turns = _resume(facts, tools.ledger, tools.records).goal.turns_evaluated
+        turns = _resume_goal(facts, tools.ledger, tools.records).goal.turns_evaluated
         goal = goal._replace(status="active", turns_evaluated=turns)
         facts = facts._replace(loaded=facts.loaded._replace(goal=goal))
-        found = found._replace(facts=facts)
-    if found.report.violations:
-        tools.ledger.record_evidence(compose.violations(found, at), suffix=True)
+        evaluated = evaluated._replace(facts=facts)
+    if evaluated.report.violations:
+        tools.ledger.record_evidence(compose.violations(evaluated, at), suffix=True)
     proposal = None
     if verdict.proposed_transition is not None:
-        verdict, proposal, _ = _propose(verdict, found, tools)
+        verdict, proposal, _ = _propose(verdict, evaluated, tools)
     seen = facts.loaded.seen
-    if found.measurement.goal_touched:
+    if evaluated.measurement.goal_touched:
         # A command changed the goal file: that is this turn's failure, and goes on the record.
         seen = seen._replace(contract=None)
-    turn = compose.turn(found, verdict, proposal, at)
+    turn = compose.turn(evaluated, verdict, proposal, at)
     status = tools.ledger.write_turn(goal.id, facts.run_id, seen, turn)
     return verdict._replace(lifecycle_to=status)

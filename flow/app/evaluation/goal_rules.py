@@ -6,7 +6,7 @@ from flow.core.boundary import rules as bounds
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from flow.app.evaluation.values import Tools
+    from flow.app.evaluation.values import EvaluationTools
     from flow.core.boundary.rules import Baseline, OwnFiles, Snapshot
     from flow.core.evidence.protected_files import Difference
     from flow.core.goal.model import Goal
@@ -34,7 +34,7 @@ def own_files(goal: Goal, baseline: Baseline) -> OwnFiles:
     )
 
 
-def denied(goal: Goal, tools: Tools) -> tuple[str, ...]:
+def denied_patterns(goal: Goal, tools: EvaluationTools) -> tuple[str, ...]:
     """Denied patterns of goal and settings together."""
     return (*goal.denied_paths, *tools.limits.denied_paths)
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from flow.core.goal.model import Goal
 
 
-def _reason(one: JudgedCriterion) -> str:
+def _judge_reason(one: JudgedCriterion) -> str:
     """What the judge said, in its words, and why a pass of its does not count."""
     if not one.lowered:
         return ": ".join(filter(None, (f"{JUDGED}{one.status}", one.words())))
@@ -39,7 +39,7 @@ def judged_rows(
             continue
         rows[place] = rows[place]._replace(
             result=f"judge: {one.status}",
-            reason=_reason(one),
+            reason=_judge_reason(one),
             limitations=(*rows[place].limitations, ONLY_OPINION),
             evidence_id=opinion.evidence_id,
             evidence_ref=opinion.evidence_ref,

@@ -15,7 +15,7 @@ from flow.startup.typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from flow.app.evaluation.values import Facts, Request, Tools
+    from flow.app.evaluation.values import EvaluationTools, Facts, Request
     from flow.app.ports import CheckResult
     from flow.core.evidence.model import Subject
     from flow.core.goal.model import Criterion, Goal
@@ -25,7 +25,7 @@ class _OutOfTime(Exception):
     """The caller must answer now. Never leaves this module."""
 
 
-def wanted(goal: Goal, only: frozenset[str] | None) -> list[Criterion]:
+def wanted_criteria(goal: Goal, only: frozenset[str] | None) -> list[Criterion]:
     """The criteria whose commands this evaluation runs."""
     return [
         c
@@ -34,7 +34,9 @@ def wanted(goal: Goal, only: frozenset[str] | None) -> list[Criterion]:
     ]
 
 
-def run(facts: Facts, request: Request, only: frozenset[str] | None, tools: Tools) -> Measurements:
+def run(
+    facts: Facts, request: Request, only: frozenset[str] | None, tools: EvaluationTools
+) -> Measurements:
     """Run the commands; each one's evidence is on disk before the next result is looked at.
 
     With ``request.reuse`` only those whose evidence does not fit the files any more. With
@@ -42,13 +44,13 @@ def run(facts: Facts, request: Request, only: frozenset[str] | None, tools: Tool
     """
     goal, run_id = facts.loaded.goal, facts.run_id
     rows = {c.id: _not_run(c) for c in goal.criteria}
-    criteria, reused, seconds = _plan(facts, request, only, tools)
+    criteria, reused, seconds = _planned_runs(facts, request, only, tools)
     rows.update(reused)
     if not criteria:
         done = tuple(rows.values())
         return Measurements(done, ran=False, goal_touched=False, reused=tuple(reused))
     limit = request.timeout_seconds or tools.limits.timeout_seconds
-    checks = [_check(criterion, limit) for criterion in criteria]
+    checks = [_check_of(criterion, limit) for criterion in criteria]
     from flow.app.evaluation.repeating import Repeats
 
     repeats = Repeats(facts, request, tools.records)
@@ -68,11 +70,11 @@ def run(facts: Facts, request: Request, only: frozenset[str] | None, tools: Tool
         for seen in running.values():  # whoever ran meanwhile may have done it
             seen.extend(change for change in changes if change not in seen)
         blamed = tuple(running.pop(check.criterion_id))
-        row, document = _record(facts, check, result, blamed, tools.now())
+        row, document = _measurement_of(facts, check, result, blamed, tools.now())
         one = row
         row, last = repeats.fold(row, document, blamed=bool(blamed))
         row = row._replace(blamed=row.outcome == "failed" and repeats.blamed(check.criterion_id))
-        evidence_id, path = _kept(request, tools, document, result)
+        evidence_id, path = _recorded_sidecar(request, tools, document, result)
         repeats.recorded(check.criterion_id, evidence_id or document["metadata"]["id"])
         watch.settle()
         if last:
@@ -86,7 +88,7 @@ def run(facts: Facts, request: Request, only: frozenset[str] | None, tools: Tool
         tools.listener.ticked()
         _in_time(tools)
 
-    _begun(facts, request, tools)
+    _announce_runs(facts, request, tools)
     watch.settle()
     tools.listener.planned(repeats.planned(checks))
     try:
@@ -113,15 +115,15 @@ def run(facts: Facts, request: Request, only: frozenset[str] | None, tools: Tool
     )
 
 
-def _begun(facts: Facts, request: Request, tools: Tools) -> None:
+def _announce_runs(facts: Facts, request: Request, tools: EvaluationTools) -> None:
     """Remember which files were there, so that what a killed evaluation leaves can be told."""
     if facts.before.problems or request.dry_run:  # nobody knows what was there; nothing is kept
         return
     tools.began(facts.run_id, [c.path for c in facts.before.changes if c.untracked])
 
 
-def _kept(
-    request: Request, tools: Tools, document: Mapping[str, Any], result: CheckResult
+def _recorded_sidecar(
+    request: Request, tools: EvaluationTools, document: Mapping[str, Any], result: CheckResult
 ) -> tuple[str, str] | tuple[None, None]:
     """The sidecar's id and path, once it is recorded; a dry run records nothing."""
     if request.dry_run:
@@ -129,29 +131,31 @@ def _kept(
     return tools.ledger.record_evidence(document, result.output, suffix=True)
 
 
-def _in_time(tools: Tools, needed: float = 0.0) -> None:
+def _in_time(tools: EvaluationTools, needed: float = 0.0) -> None:
     """Raise :class:`_OutOfTime` where the caller has no more seconds left than that."""
     if tools.seconds_left is not None and tools.seconds_left() <= needed:
         raise _OutOfTime
 
 
-def _plan(
-    facts: Facts, request: Request, only: frozenset[str] | None, tools: Tools
+def _planned_runs(
+    facts: Facts, request: Request, only: frozenset[str] | None, tools: EvaluationTools
 ) -> tuple[list[Criterion], dict[str, Measurement], dict[str, float]]:
     """What to run, what need not be run, and how many seconds each command took last."""
     looks_only = request.dry_run and only is None
-    criteria = [] if looks_only else wanted(facts.loaded.goal, only)
+    criteria = [] if looks_only else wanted_criteria(facts.loaded.goal, only)
     seconds: dict[str, float] = {}
     if request.reuse is None:
         return criteria, {}, seconds
-    reused = reuse.rows(facts, criteria, request.reuse, tools.records, seconds, tools.now())
+    reused = reuse.reusable_rows(
+        facts, criteria, request.reuse, tools.records, seconds, tools.now()
+    )
     criteria = [c for c in criteria if c.id not in reused]
     if tools.seconds_left is not None:
         criteria.sort(key=lambda c: seconds.get(c.id, math.inf))
     return criteria, reused, seconds
 
 
-def _check(criterion: Criterion, limit: float) -> Check:
+def _check_of(criterion: Criterion, limit: float) -> Check:
     """The command of a criterion; ``limit`` in seconds where it has none of its own."""
     return Check(
         criterion_id=criterion.id,
@@ -170,7 +174,7 @@ def _not_run(criterion: Criterion) -> Measurement:
     )
 
 
-def _record(
+def _measurement_of(
     facts: Facts,
     check: Check,
     result: CheckResult,
@@ -184,7 +188,7 @@ def _record(
     if blamed:
         outcome = "failed"
         reason = f"it changed {display.names(blamed, 3)}, which only Flow or a person may change"
-    known = (*_base(facts, check), *locked(facts)[1])
+    known = (*_base_limitations(facts, check), *protected_difference(facts)[1])
     limitations = (*criterion.limitations, *result.limitations, *known, ONLY_EXIT)
     document = evidence_document(
         id=f"evidence-{criterion.id.lower()}-eval-{turn}",
@@ -203,7 +207,7 @@ def _record(
             "proves": [criterion.id],
             "limitations": list(dict.fromkeys(limitations)),
             **run_fields(facts.subject, criterion, result),
-            "protected_changes": locked(facts)[0],
+            "protected_changes": protected_difference(facts)[0],
         },
     )
     row = Measurement(
@@ -220,7 +224,7 @@ def _record(
     return row, document
 
 
-def _base(facts: Facts, check: Check) -> tuple[str, ...]:
+def _base_limitations(facts: Facts, check: Check) -> tuple[str, ...]:
     """What a pass does not show, where the command passed on the base commit already."""
     known = facts.base_runs.get(check.criterion_id)
     if known is None or not known.non_discriminating:
@@ -245,7 +249,7 @@ def run_fields(subject: Subject, criterion: Criterion, result: CheckResult) -> d
     }
 
 
-def made(measurement: Measurements) -> tuple[str, ...]:
+def made_sidecars(measurement: Measurements) -> tuple[str, ...]:
     """The ids of the sidecars that this evaluation recorded for commands."""
     return tuple(
         row.evidence_id
@@ -254,7 +258,9 @@ def made(measurement: Measurements) -> tuple[str, ...]:
     )
 
 
-def discount(facts: Facts, ids: Sequence[str], moved: Sequence[str], tools: Tools) -> None:
+def discount(
+    facts: Facts, ids: Sequence[str], moved: Sequence[str], tools: EvaluationTools
+) -> None:
     """Make sure that these sidecars never count: files changed while they were measured.
 
     Their stamp is that of the files before; put back as they were, it would fit again.
@@ -263,7 +269,7 @@ def discount(facts: Facts, ids: Sequence[str], moved: Sequence[str], tools: Tool
         tools.ledger.discount(facts.loaded.goal.id, facts.run_id, evidence_id, moved)
 
 
-def locked(facts: Facts) -> tuple[dict[str, Any] | None, tuple[str, ...]]:
+def protected_difference(facts: Facts) -> tuple[dict[str, Any] | None, tuple[str, ...]]:
     """What evidence says of changed protected files: the difference, and a limitation."""
     if facts.locked is None:
         return None, ()

@@ -48,7 +48,7 @@ def results(
         rows.append(
             CriterionResult(
                 criterion.id,
-                status=_status(criterion, row, fact),
+                status=_row_status(criterion, row, fact),
                 outcome=row.outcome,
                 exit_code=row.exit_code,
                 evidence_ref=row.evidence_ref or _kept_ref(criterion, fact),
@@ -61,7 +61,7 @@ def results(
     return tuple(rows)
 
 
-def _status(criterion: Criterion, row: Measurement, fact: Measured) -> str:
+def _row_status(criterion: Criterion, row: Measurement, fact: Measured) -> str:
     """``passed`` → pass; ``failed`` → fail; ``inconclusive`` → evidence_collected; else as before.
 
     A criterion that rested on an approval which is no longer fresh falls back to
@@ -91,15 +91,15 @@ def updates(
     at: str,
 ) -> tuple[CriterionUpdate, ...]:
     """What this evaluation writes into the goal's criteria; nothing for those not looked at."""
-    found = []
+    updates = []
     for criterion, row, shown in zip(goal.criteria, measurement.rows, verdict_rows, strict=True):
         if row.evidence_ref is not None:
-            found.append(
+            updates.append(
                 CriterionUpdate(criterion.id, shown.status, row.evidence_ref, at, row.result)
             )
         elif shown.status != criterion.status:
-            found.append(CriterionUpdate(criterion.id, shown.status, None, at, None))
-    return tuple(found)
+            updates.append(CriterionUpdate(criterion.id, shown.status, None, at, None))
+    return tuple(updates)
 
 
 def unexecuted(goal: Goal) -> tuple[CriterionResult, ...]:

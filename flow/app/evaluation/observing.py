@@ -5,8 +5,8 @@ from __future__ import annotations
 import posixpath
 
 from flow.app.evaluation import proposals
-from flow.app.evaluation.goal_rules import deciding, denied, difference, own_files
-from flow.app.evaluation.values import Again, Facts
+from flow.app.evaluation.goal_rules import deciding, denied_patterns, difference, own_files
+from flow.app.evaluation.values import Drift, Facts
 from flow.core import layout
 from flow.core.boundary import guards
 from flow.core.boundary import rules as bounds
@@ -19,13 +19,13 @@ from flow.startup.typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from flow.app.evaluation.values import Measurements, Request, Tools
+    from flow.app.evaluation.values import EvaluationTools, Measurements, Request
     from flow.app.ports import LoadedGoal
     from flow.core.boundary.rules import Baseline, BoundaryReport, Snapshot
     from flow.core.goal.model import Goal
 
 
-def _turn(goal: Goal, run_id: str, tools: Tools) -> int:
+def _turn_number(goal: Goal, run_id: str, tools: EvaluationTools) -> int:
     """The number of this evaluation: turns that left the goal's file alone count, too."""
     recorded = tools.records.newest_turn(run_id, goal.id)
     return max(goal.turns_evaluated, recorded.turn if recorded is not None else 0) + 1
@@ -35,7 +35,7 @@ LOST = "baseline.json, which is missing or was altered"
 """Named among the changed guards where no record of the goal's start is there."""
 
 
-def look(loaded: LoadedGoal, request: Request, tools: Tools) -> Facts:
+def observe(loaded: LoadedGoal, request: Request, tools: EvaluationTools) -> Facts:
     """Take the subject and the change set now, before any command runs."""
     goal = loaded.goal
     run_id = request.run_id or _run_of(goal, tools)
@@ -45,7 +45,7 @@ def look(loaded: LoadedGoal, request: Request, tools: Tools) -> Facts:
     proposable = True
     if request.base is not None:
         baseline, proposable = tools.widen(baseline, request.base)
-    before = tools.snapshot(baseline, denied(goal, tools), deciding(goal, baseline))
+    before = tools.snapshot(baseline, denied_patterns(goal, tools), deciding(goal, baseline))
     refuse_other_branch(goal, before.branch)
     if not request.dry_run and request.base is None and not before.problems:
         baseline = _left_by_a_killed_one(goal, run_id, baseline, before, tools)
@@ -54,18 +54,18 @@ def look(loaded: LoadedGoal, request: Request, tools: Tools) -> Facts:
     return Facts(
         loaded,
         run_id,
-        _turn(goal, run_id, tools),
+        _turn_number(goal, run_id, tools),
         baseline,
         recorded,
         before,
         subject,
         proposable,
         locked=locked,
-        edited=bounds.edited(before, baseline),
+        edited=bounds.edited_by_products(before, baseline),
     )
 
 
-def _run_of(goal: Goal, tools: Tools) -> str:
+def _run_of(goal: Goal, tools: EvaluationTools) -> str:
     """The goal's own run, unless that is another checkout's: two chains in one run contradict.
 
     Journals travel with git and runs do not, so in a fresh clone a head is known that no chain here
@@ -78,7 +78,7 @@ def _run_of(goal: Goal, tools: Tools) -> str:
 
 
 def _left_by_a_killed_one(
-    goal: Goal, run_id: str, baseline: Baseline, before: Snapshot, tools: Tools
+    goal: Goal, run_id: str, baseline: Baseline, before: Snapshot, tools: EvaluationTools
 ) -> Baseline:
     """Caches that an evaluation left which did not live to record them are by-products too.
 
@@ -88,14 +88,14 @@ def _left_by_a_killed_one(
     untracked = tools.unfinished(run_id)
     if untracked is None:
         return baseline
-    found = {
+    leftovers = {
         change.path: bounds.entry_digest(change.worktree)
         for change in before.changes
         if change.untracked and change.path not in untracked and bounds.cache_root(change.path)
     }
-    if not found:
+    if not leftovers:
         return baseline
-    baseline = baseline._replace(by_products={**baseline.by_products, **found})
+    baseline = baseline._replace(by_products={**baseline.by_products, **leftovers})
     tools.keep_baseline(goal.id, run_id, baseline)
     return baseline
 
@@ -130,44 +130,50 @@ def subject_of(
     return Subject(snapshot.head, tree, loaded.contract, version)
 
 
-def look_again(facts: Facts, measurement: Measurements, request: Request, tools: Tools) -> Again:
+def observe_again(
+    facts: Facts, measurement: Measurements, request: Request, tools: EvaluationTools
+) -> Drift:
     """Find by-products, and whether anything else moved while commands ran.
 
     A by-product that somebody had written to, and that the commands left as it was, is none any
     more: it was measured, and from now on it counts like any other file.
     """
     if not measurement.ran or facts.before.problems:
-        return Again()  # what could not be seen before is not new now
+        return Drift()  # what could not be seen before is not new now
     goal = facts.loaded.goal
-    forbidden = denied(goal, tools)
+    forbidden = denied_patterns(goal, tools)
     after = tools.snapshot(facts.baseline, forbidden, deciding(goal, facts.baseline))
     if after.problems:
-        return Again(moved=after.problems)
+        return Drift(moved=after.problems)
     baseline = facts.baseline
     rules = bounds.path_rules((), forbidden)
-    found = bounds.find_by_products(facts.before, after, baseline, rules.denies, _reports(goal))
+    by_products = bounds.find_by_products(
+        facts.before, after, baseline, rules.denies, _reports(goal)
+    )
     own = own_files(facts.loaded.goal, baseline)  # a debate was held meanwhile
-    left = tuple(sorted(path for path in found if not own.named(path)))
+    left = tuple(sorted(path for path in by_products if not own.named(path)))
     if after.locked or after.behind:
-        found.update(bounds.find_ignored_by_products(facts.before, after, baseline))
-    theirs = tuple(path for path in facts.edited if path not in found)
-    if found or theirs:
-        known = {**baseline.by_products, **found}
+        by_products.update(bounds.find_ignored_by_products(facts.before, after, baseline))
+    theirs = tuple(path for path in facts.edited if path not in by_products)
+    if by_products or theirs:
+        known = {**baseline.by_products, **by_products}
         for path in theirs:
             known.pop(path, None)
         baseline = baseline._replace(by_products=known)
         if request.base is None and not request.dry_run:
             tools.keep_baseline(facts.loaded.goal.id, facts.run_id, baseline)
     if theirs:
-        return Again(left, theirs, (), after, baseline, (after.guards,))
+        return Drift(left, theirs, (), after, baseline, (after.guards,))
     same_guards = after._replace(guards=facts.before.guards)  # those are held against approvals
     again = subject_of(facts.loaded, same_guards, baseline, tools.version)
     if again.tree == facts.subject.tree and again.head == facts.subject.head:
         written = bounds.rewritten(facts.before, after, baseline, own)
-        return Again(left, (), written, after, baseline, (after.guards,))
-    moved = bounds.moved(facts.before, after, baseline, own)
-    anew = tuple(sorted(path for path in found if path in facts.before.behind))  # from now on left
-    return Again(left, moved or anew or ("HEAD",), (), after, baseline, (after.guards,))
+        return Drift(left, (), written, after, baseline, (after.guards,))
+    moved = bounds.moved_paths(facts.before, after, baseline, own)
+    anew = tuple(
+        sorted(path for path in by_products if path in facts.before.behind)
+    )  # from now on left
+    return Drift(left, moved or anew or ("HEAD",), (), after, baseline, (after.guards,))
 
 
 def _reports(goal: Goal) -> Callable[[str], bool]:
@@ -186,17 +192,17 @@ def _reports(goal: Goal) -> Callable[[str], bool]:
     return lambda path: globs.first(path.encode("utf-8", "surrogateescape")) is not None
 
 
-def boundary(facts: Facts, again: Again, tools: Tools) -> BoundaryReport:
+def boundary(facts: Facts, again: Drift, tools: EvaluationTools) -> BoundaryReport:
     """What the change set means for the goal (step 4).
 
     Guards that a person approved exactly as a look found them did not change then.
     """
     goal, baseline = facts.loaded.goal, facts.baseline
-    report = bounds.judge(
+    report = bounds.boundary_report(
         facts.before,
         baseline,
         allowed=goal.allowed_paths,
-        denied=denied(goal, tools),
+        denied=denied_patterns(goal, tools),
         own_files=own_files(goal, baseline),
     )
     report = report._replace(rewritten=again.rewritten)
@@ -209,11 +215,13 @@ def boundary(facts: Facts, again: Again, tools: Tools) -> BoundaryReport:
         return report
     from flow.app.evaluation import protected_files as evaluation_protected_files
 
-    return evaluation_protected_files.report(report, facts, again.left, tools.records)
+    return evaluation_protected_files.report_with_protected(
+        report, facts, again.left, tools.records
+    )
 
 
 def _with_guards(
-    report: BoundaryReport, facts: Facts, again: Again, tools: Tools
+    report: BoundaryReport, facts: Facts, again: Drift, tools: EvaluationTools
 ) -> BoundaryReport:
     """The report with what git's hooks and settings were, before the commands and after."""
     moments = (facts.before.guards, *again.guards)
@@ -233,7 +241,7 @@ def _with_guards(
     )
 
 
-def guards_moved(facts: Facts, again: Again) -> tuple[str, ...]:
+def guards_moved(facts: Facts, again: Drift) -> tuple[str, ...]:
     """The names of git's hooks and settings that changed while commands ran."""
     names = (guards.differences(facts.before.guards, now) for now in again.guards)
-    return tuple(sorted({name for found in names for name in found}))
+    return tuple(sorted({name for group in names for name in group}))

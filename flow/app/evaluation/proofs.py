@@ -8,7 +8,7 @@ from flow.startup.typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from flow.app.evaluation.values import Again, Facts
+    from flow.app.evaluation.values import Drift, Facts
     from flow.app.ports import ProofDisk
     from flow.core.boundary.rules import Baseline, Snapshot
     from flow.core.evidence.proof import ProofChange, ProofFile
@@ -37,7 +37,7 @@ def before(facts: Facts, disk: ProofDisk | None) -> ProofLook | None:
 
 
 def after(
-    look: ProofLook | None, facts: Facts, again: Again, disk: ProofDisk | None
+    look: ProofLook | None, facts: Facts, again: Drift, disk: ProofDisk | None
 ) -> ProofLook | None:
     """The look after them: what a command put back at its end is told all the same."""
     if look is None or disk is None:

@@ -38,15 +38,15 @@ def proposal_id(
     judge's opinion.
     """
     counted: list[Any] = [[r.criterion_id, r.status, r.outcome, r.evidence_ref] for r in results]
-    counted += _judged(judge)
-    return _id(subject.contract, (subject.tree, guards), verdict, to, counted)
+    counted += _judged_pairs(judge)
+    return _proposal_id(subject.contract, (subject.tree, guards), verdict, to, counted)
 
 
-def _judged(judge: str | None) -> list[list[str]]:
+def _judged_pairs(judge: str | None) -> list[list[str]]:
     return [["judge", judge]] if judge is not None else []
 
 
-def _id(
+def _proposal_id(
     contract: object, subject: tuple[object, object], verdict: object, to: object, counted: object
 ) -> str:
     tree, guards = subject
@@ -62,7 +62,7 @@ def _id(
     )
 
 
-def intact(proposal: Mapping[str, Any]) -> bool:
+def is_intact(proposal: Mapping[str, Any]) -> bool:
     """Whether ``proposal`` is whole, and its id is that of what it says.
 
     What is broken, or was changed since it was made, is no proposal; nor is one of a Flow that did
@@ -84,15 +84,17 @@ def intact(proposal: Mapping[str, Any]) -> bool:
     ):
         return False
     counted = [[*row, ref] for row, ref in zip(results, evidence, strict=True)]
-    counted += _judged(proposal.get("judge"))
+    counted += _judged_pairs(proposal.get("judge"))
     contract, tree, verdict, to = (proposal[k] for k in ("contract", "tree", "verdict", "to"))
     subject = (tree, proposal["guards"])
-    return bool(_id(contract, subject, verdict, to, counted) == proposal["proposal_id"])
+    return bool(_proposal_id(contract, subject, verdict, to, counted) == proposal["proposal_id"])
 
 
-def lost(proposal: Mapping[str, Any], counted: Callable[[str], Evidence | None]) -> list[str]:
+def lost_grounds(
+    proposal: Mapping[str, Any], counted: Callable[[str], Evidence | None]
+) -> list[str]:
     """What an intact proposal rests on and that is not there any more, as sentences."""
-    found = _lost_opinion(proposal, counted)
+    reasons = _lost_opinion(proposal, counted)
     for (criterion_id, _, outcome), reference in zip(
         proposal["results"], proposal["evidence"], strict=True
     ):
@@ -100,14 +102,14 @@ def lost(proposal: Mapping[str, Any], counted: Callable[[str], Evidence | None])
             continue
         evidence = counted(reference)
         if evidence is None:
-            found.append(f"evidence {display.visible(reference)} is missing or altered")
+            reasons.append(f"evidence {display.visible(reference)} is missing or altered")
         elif outcome == "passed" and (
             evidence.outcome != "passed"
             or criterion_id not in evidence.proves
             or evidence.subject.get("tree") != proposal["tree"]
         ):
-            found.append(f"evidence {display.visible(reference)} does not say what it claims")
-    return found
+            reasons.append(f"evidence {display.visible(reference)} does not say what it claims")
+    return reasons
 
 
 def outdated(
@@ -117,18 +119,18 @@ def outdated(
     now: str,
 ) -> list[str]:
     """What an intact proposal rests on and that another Flow measured, or a later clock dated."""
-    found = []
+    reasons = []
     for reference in dict.fromkeys((*proposal["evidence"], proposal.get("judge"))):
         evidence = counted(reference) if reference is not None else None
         if evidence is None:
             continue
         if ahead(evidence.created_at, now):
-            found.append(f"evidence {display.visible(reference)} is dated in the future")
+            reasons.append(f"evidence {display.visible(reference)} is dated in the future")
         measured_by = evidence.subject.get("flow_version")
         if evidence.type != "human_approval" and measured_by not in (None, version):
             what = f"Flow {display.visible(str(measured_by))}, and this is {version}"
-            found.append(f"evidence {display.visible(reference)} was measured by {what}")
-    return found
+            reasons.append(f"evidence {display.visible(reference)} was measured by {what}")
+    return reasons
 
 
 def _lost_opinion(
@@ -202,14 +204,14 @@ def document(
     if live is not None and live.get("proof") != proof:
         return fresh
     same = ("goal_id", "run_id", "to", "verdict", "contract", "tree", "guards", "results")
-    if live is None or not intact(live) or any(live[key] != fresh[key] for key in same):
+    if live is None or not is_intact(live) or any(live[key] != fresh[key] for key in same):
         return fresh
-    return fresh if lost(live, counted) else dict(live)
+    return fresh if lost_grounds(live, counted) else dict(live)
 
 
 def fresh_approvals(goal: Goal, subject: Subject, records: Records, now: str) -> frozenset[str]:
     """The fuzzy criteria that a person's approval proves on these files and this wording."""
-    found = set()
+    approved = set()
     for criterion in goal.criteria:
         if not criterion.fuzzy or not criterion.evidence_ref:
             continue
@@ -223,8 +225,8 @@ def fresh_approvals(goal: Goal, subject: Subject, records: Records, now: str) ->
             and body.get("criterion_digest") == criterion.digest
             and not ahead(evidence.created_at, now)
         ):
-            found.add(criterion.id)
-    return frozenset(found)
+            approved.add(criterion.id)
+    return frozenset(approved)
 
 
 def approval_behind(evidence_ref: str, goal: Goal, records: Records) -> Evidence | None:

@@ -23,8 +23,8 @@ APPROVED = "protected-approved"
 """The event of such an approval."""
 
 
-def report(
-    found: BoundaryReport, facts: Facts, left: Sequence[str], records: Records
+def report_with_protected(
+    base_report: BoundaryReport, facts: Facts, left: Sequence[str], records: Records
 ) -> BoundaryReport:
     """The boundary's report with the protected files that changed, if nobody approved them so.
 
@@ -40,16 +40,18 @@ def report(
     ] * bool(late)
     if difference is not None and not new and approved(goal, facts.run_id, difference, records):
         said = "protected files changed since activation, approved as they are"
-        return found._replace(
-            warnings=(*found.warnings, *warnings, f"{said}: {difference.sentence()}")
+        return base_report._replace(
+            warnings=(*base_report.warnings, *warnings, f"{said}: {difference.sentence()}")
         )
     paths = (*(difference.paths if difference else ()), *new)
     if difference is not None:
         warnings.append(f"protected files changed since activation: {difference.sentence()}")
     if new:
         warnings.append(f"protected, and written by the commands themselves: {display.names(new)}")
-    changed = tuple(dict.fromkeys(paths)) if not found.problems else ()
-    return found._replace(protected_changed=changed, warnings=(*found.warnings, *warnings))
+    changed = tuple(dict.fromkeys(paths)) if not base_report.problems else ()
+    return base_report._replace(
+        protected_changed=changed, warnings=(*base_report.warnings, *warnings)
+    )
 
 
 def late_patterns(facts: Facts) -> list[str]:
@@ -71,8 +73,8 @@ def approved(
 
 def to_approve(goal: Goal, snapshot: Snapshot, baseline: Baseline) -> protected_files.Difference:
     """The difference that a person approves; :class:`StateError` where there is none."""
-    found = goal_rules.difference(goal, snapshot, baseline)
-    if found is None:
+    difference = goal_rules.difference(goal, snapshot, baseline)
+    if difference is None:
         raise StateError(
             f"no protected file of goal {goal.id} is different from what it was at activation",
             code="nothing_changed",
@@ -80,10 +82,10 @@ def to_approve(goal: Goal, snapshot: Snapshot, baseline: Baseline) -> protected_
             value=PROTECTED,
             remedy=f"nothing needs this approval: flow goal evaluate {goal.id}",
         )
-    return found
+    return difference
 
 
-def now(desk: Desk, loaded: LoadedGoal) -> protected_files.Difference | None:
+def current_difference(desk: Desk, loaded: LoadedGoal) -> protected_files.Difference | None:
     """The protected files that are not as they were, now."""
     goal = loaded.goal
     if not goal.protected_paths or goal.run_id is None:
@@ -95,10 +97,10 @@ def now(desk: Desk, loaded: LoadedGoal) -> protected_files.Difference | None:
     return goal_rules.difference(goal, snapshot, baseline)
 
 
-def status(desk: Desk, loaded: LoadedGoal) -> dict[str, Any] | None:
+def protected_status(desk: Desk, loaded: LoadedGoal) -> dict[str, Any] | None:
     """What ``flow goal status`` says of protected files; None where there is nothing to say."""
     try:
-        difference = now(desk, loaded)
+        difference = current_difference(desk, loaded)
     except FlowError:
         return None  # an evaluation says what is wrong
     if difference is None:

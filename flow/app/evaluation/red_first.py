@@ -9,7 +9,7 @@ where the contract says ``tdd_required``: before the commands, or after them whe
 from __future__ import annotations
 
 from flow.app.evaluation.measure import run_fields
-from flow.app.evaluation.values import Found
+from flow.app.evaluation.values import BaseRows
 from flow.app.ports import Check
 from flow.core.evidence import red_first as core
 from flow.core.evidence.model import BASELINE, Subject, evidence_document
@@ -20,16 +20,16 @@ from flow.startup.typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from flow.app.evaluation.values import Bench, Order
+    from flow.app.evaluation.values import BaseRequest, Bench
     from flow.app.ports import CheckResult
     from flow.core.goal.model import Criterion
 
 
-class _OutOfTime(Exception):
+class _BaseOutOfTime(Exception):
     """The caller must answer now. Never leaves this module."""
 
 
-def measure(order: Order, bench: Bench) -> Found:
+def measure(order: BaseRequest, bench: Bench) -> BaseRows:
     """Run what is not known, in clean checkouts of the goal's base commit.
 
     Raises :class:`GitError` where the commit cannot be checked out, and whatever a runner of
@@ -47,13 +47,15 @@ def measure(order: Order, bench: Bench) -> Found:
             bench.keep(goal.id, rows)
             bench.note(order.run_id, goal.id, work.event())
     late = tuple(c.id for c in todo if c.id not in work.ran)
-    return Found(core.current(goal, _documents(rows)), tuple(work.ran), tuple(work.cached), late)
+    return BaseRows(core.current(goal, _documents(rows)), tuple(work.ran), tuple(work.cached), late)
 
 
 class _Work:
     """One call of :func:`measure`; ``rows`` is filled on the way."""
 
-    def __init__(self, order: Order, bench: Bench, commit: str, rows: dict[str, BaseRun]) -> None:
+    def __init__(
+        self, order: BaseRequest, bench: Bench, commit: str, rows: dict[str, BaseRun]
+    ) -> None:
         self.order, self.bench, self.commit, self.rows = order, bench, commit, rows
         # The checkout is thrown away, so all of it may be written to.
         self.sandbox = sandbox_of(order.goal.document, (), ())
@@ -117,7 +119,7 @@ class _Work:
         try:
             with bench.opened(order.goal, self.commit, self._left) as run_checks:
                 run_checks(checks, jobs=order.jobs, started=started, ended=ended, tick=ticked)
-        except _OutOfTime:
+        except _BaseOutOfTime:
             pass
         finally:
             bench.listener.finished()
@@ -127,12 +129,12 @@ class _Work:
 
     def _in_time(self) -> None:
         if self._left() <= 0:
-            raise _OutOfTime
+            raise _BaseOutOfTime
 
     def _ended(self, criterion: Criterion, result: CheckResult) -> None:
         reason = "" if result.reason == result.result else result.reason
         run = BaseRun(
-            core.key(self.commit, criterion, self.order.goal.baseline_link),
+            core.base_run_key(self.commit, criterion, self.order.goal.baseline_link),
             result.outcome,
             result.result,
             reason,
@@ -207,7 +209,7 @@ class _Work:
             "base_commit": self.commit,
             "ran": list(self.ran),
             "cached": list(self.cached),
-            core.NON_DISCRIMINATING: core.green(told),
+            core.NON_DISCRIMINATING: core.green_criteria(told),
         }
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     """The fields of a :class:`flow.core.evidence.repeat.Run`, which most evaluations do without."""
 
 
-def times(request: Request, goal: Goal) -> int:
+def repeat_count(request: Request, goal: Goal) -> int:
     """How often each command runs: ``--repeat`` or ``evaluator.repeat``, whichever is more."""
     return max(request.repeat or 1, goal.repeat)
 
@@ -37,7 +37,7 @@ class Repeats:
 
     def __init__(self, facts: Facts, request: Request, records: Records) -> None:
         self._facts, self._records = facts, records
-        self._times = times(request, facts.loaded.goal)
+        self._times = repeat_count(request, facts.loaded.goal)
         self._runs: dict[str, list[Seen]] = {}
         self._before: dict[str, Before | None] = {}
         self._final: set[str] = set()
@@ -57,10 +57,10 @@ class Repeats:
 
         Returns what the criterion's row says now, and whether that is the last word.
         """
-        found, body = row.criterion_id, document["evidence"]
-        runs = self._runs.setdefault(found, [])
+        criterion_id, body = row.criterion_id, document["evidence"]
+        runs = self._runs.setdefault(criterion_id, [])
         runs.append((row.outcome, row.reason, blamed, document["metadata"]["id"]))
-        needed = self._needed(found)
+        needed = self._needed(criterion_id)
         late = len(runs) >= self._times and any(outcome != "passed" for outcome, *_ in runs)
         if len(runs) < needed and not late:
             from flow.core.evidence.repeat import ONE_OF_SEVERAL
@@ -68,9 +68,9 @@ class Repeats:
             document["metadata"]["id"] += f"{layout.RUN_MARK}{len(runs)}"
             body["proves"] = []
             body["limitations"] = [*body["limitations"], ONE_OF_SEVERAL]
-            body["repeat"] = {"criterion": found, "run": len(runs), "runs": needed}
+            body["repeat"] = {"criterion": criterion_id, "run": len(runs), "runs": needed}
             return row, False
-        self._final.add(found)
+        self._final.add(criterion_id)
         if len(runs) > 1:
             row = self._added_up(row, body)
         return self._compared(row, body), True
@@ -85,9 +85,9 @@ class Repeats:
         runs[-1] = (*runs[-1][:3], evidence_id)
 
     def _added_up(self, row: Measurement, body: dict[str, Any]) -> Measurement:
-        from flow.core.evidence.repeat import Run, add_up
+        from flow.core.evidence.repeat import RepeatedRun, add_up
 
-        total = add_up([Run(*run) for run in self._runs[row.criterion_id]])
+        total = add_up([RepeatedRun(*run) for run in self._runs[row.criterion_id]])
         body["outcome"] = total.outcome
         body["repeat"] = total.to_document(row.criterion_id)
         body.pop("reason", None)
@@ -127,7 +127,7 @@ class Repeats:
 
 
 def _look_up(facts: Facts, criterion: Criterion, records: Records) -> Before | None:
-    for path in reuse.newest(facts, criterion, records):
+    for path in reuse.newest_sidecars(facts, criterion, records):
         evidence = records.counted(path)
         if evidence is None or not reuse.same_command(evidence, criterion, facts):
             continue

@@ -20,7 +20,7 @@ NEWEST = 8
 """Sidecars of a criterion that are looked through for one about the same files."""
 
 
-def rows(
+def reusable_rows(
     facts: Facts,
     criteria: Sequence[Criterion],
     newest: Mapping[str, str],
@@ -33,7 +33,7 @@ def rows(
     ``newest`` has the path of a criterion's last sidecar where that is not the one the goal names.
     ``seconds`` is filled with how long each command took last.
     """
-    found = {}
+    rows_by_id = {}
     for criterion in criteria:
         for path in dict.fromkeys((newest.get(criterion.id), criterion.evidence_ref)):
             evidence = records.counted(path) if path else None
@@ -44,16 +44,16 @@ def rows(
                 seconds.setdefault(criterion.id, float(took))
             if (
                 not facts.edited
-                and fits(evidence, criterion, facts)
+                and still_decides(evidence, criterion, facts)
                 and not ahead(evidence.created_at, now)
                 and not _overruled(path, facts, criterion, records)
             ):
-                found[criterion.id] = _row(criterion, evidence, path)
+                rows_by_id[criterion.id] = _reused_row(criterion, evidence, path)
                 break
-    return found
+    return rows_by_id
 
 
-def newest(facts: Facts, criterion: Criterion, records: Records) -> Iterator[str]:
+def newest_sidecars(facts: Facts, criterion: Criterion, records: Records) -> Iterator[str]:
     """Those of a criterion's newest sidecars that may be about the same files.
 
     They are of this run, and of the one that the goal names.
@@ -72,7 +72,7 @@ def _overruled(path: str, facts: Facts, criterion: Criterion, records: Records) 
 
     Which one the goal's file names is not Flow's word: its results are no part of the contract.
     """
-    for newer in newest(facts, criterion, records):
+    for newer in newest_sidecars(facts, criterion, records):
         if newer == path:
             return False
         evidence = records.counted(newer)
@@ -81,7 +81,7 @@ def _overruled(path: str, facts: Facts, criterion: Criterion, records: Records) 
     return False
 
 
-def fits(evidence: Evidence, criterion: Criterion, facts: Facts) -> bool:
+def still_decides(evidence: Evidence, criterion: Criterion, facts: Facts) -> bool:
     """Whether ``evidence`` decides ``criterion`` on the files as they are now.
 
     It must have passed or failed: an inconclusive run says nothing, so the next one may say more.
@@ -124,13 +124,13 @@ def same_command(evidence: Evidence, criterion: Criterion, facts: Facts) -> bool
     )
 
 
-def _row(criterion: Criterion, evidence: Evidence, path: str) -> Measurement:
+def _reused_row(criterion: Criterion, evidence: Evidence, path: str) -> Measurement:
     from flow.app.evaluation.values import Measurement
 
     body = evidence.document["evidence"]
     return Measurement(
         criterion.id,
-        # as `fits` has made sure
+        # as `still_decides` has made sure
         cast("str", evidence.outcome),  # type: ignore[arg-type]
         evidence.exit_code,
         body.get("result"),

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from flow.app.ports import (
         Check,
         CheckResult,
-        Ledger,
+        ClosingLedger,
         LoadedGoal,
         ProofDisk,
         Records,
@@ -67,7 +67,7 @@ class Request(NamedTuple):
     """Why nothing may be proposed, whatever is found; empty where it may."""
 
 
-class Limits(NamedTuple):
+class EvaluationLimits(NamedTuple):
     """What the settings say about evaluating."""
 
     jobs: int
@@ -115,7 +115,7 @@ class Facts(NamedTuple):
         return self.loaded.goal._replace(turns_evaluated=self.turn - 1)
 
 
-class Again(NamedTuple):
+class Drift(NamedTuple):
     """What the look after the commands found."""
 
     left: tuple[str, ...] = ()
@@ -207,7 +207,7 @@ class Measurements(NamedTuple):
     """Criteria that the caller's time did not suffice for."""
 
 
-class Order(NamedTuple):
+class BaseRequest(NamedTuple):
     """What is to be run, and within which limits."""
 
     goal: Goal
@@ -242,7 +242,7 @@ class Bench(NamedTuple):
     listener: Listener
 
 
-class Found(NamedTuple):
+class BaseRows(NamedTuple):
     """What came of it: every row that is known now, and how it came to be."""
 
     rows: dict[str, BaseRun]
@@ -264,7 +264,7 @@ class JudgeCase(NamedTuple):
     """What is left for all of it; None: only each call's own limit counts."""
 
 
-class Tools(NamedTuple):
+class EvaluationTools(NamedTuple):
     """Everything an evaluation touches outside of values."""
 
     records: Records
@@ -288,7 +288,7 @@ class Tools(NamedTuple):
     ended: Callable[[str], None]
     """Forgets them."""
     now: Callable[[], str]
-    limits: Limits
+    limits: EvaluationLimits
     version: str
     listener: Listener
     seconds_left: Callable[[], float] | None = None
@@ -307,7 +307,7 @@ class Tools(NamedTuple):
     """The files that the goal's commands rest on; None where nobody looks at them."""
 
 
-class Findings(NamedTuple):
+class EvaluationFacts(NamedTuple):
     """All that an evaluation has found out when it is time to say so."""
 
     facts: Facts
@@ -331,14 +331,14 @@ class Evaluated(NamedTuple):
     """An evaluation's verdict, and what it rests on (None where nothing was looked at)."""
 
     verdict: Verdict
-    found: Findings | None
+    found: EvaluationFacts | None
 
 
 class Desk(NamedTuple):
     """What a door needs: both sides of the ledger, and eyes on the working tree."""
 
     records: Records
-    ledger: Ledger
+    ledger: ClosingLedger
     baseline: Callable[[Goal, str], Known]
     snapshot: TakeSnapshot
     keep_baseline: Callable[[str, str, Baseline], None]

@@ -7,10 +7,17 @@ Everything in it is hostile: nothing of it is run, and no name in it becomes a p
 
 from __future__ import annotations
 
-from flow.app.exchange.bundle_ledger import faults
+from flow.app.exchange.bundle_ledger import ledger_faults
 from flow.app.exchange.envelopes import signers_of
 from flow.core.evidence import attestation
-from flow.core.evidence.attestation import PAYLOAD_TYPE, RECORD, STATEMENT, Item, Kept, Record
+from flow.core.evidence.attestation import (
+    PAYLOAD_TYPE,
+    RECORD,
+    STATEMENT,
+    AttestedFile,
+    AttestedSidecar,
+    Record,
+)
 from flow.core.goal import ids
 from flow.core.layout import EVIDENCE_SUFFIX
 from flow.core.text.display import visible
@@ -21,7 +28,7 @@ from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from flow.app.exchange.envelopes import Checked, Envelope, Signature
+    from flow.app.exchange.envelopes import Envelope, Signature, SignatureCheck
     from flow.core.evidence.model import Evidence
     from flow.core.goal.model import Goal
 
@@ -39,7 +46,7 @@ class Readers(NamedTuple):
     evidence: Callable[[bytes, str], Evidence]
 
 
-class Report(NamedTuple):
+class BundleReport(NamedTuple):
     """What a check came to. No findings: the bundle holds together."""
 
     findings: tuple[str, ...]
@@ -51,13 +58,13 @@ class Report(NamedTuple):
     statements: tuple[Mapping[str, Any], ...]
 
 
-def check(
+def check_bundle(
     envelopes: Sequence[Envelope],
     readers: Readers,
-    signature: Callable[[bytes, Signature], Checked],
+    signature: Callable[[bytes, Signature], SignatureCheck],
     *,
     strict: bool,
-) -> Report:
+) -> BundleReport:
     """Check signatures and content.
 
     ``signature`` is given what is signed, and one signature. ``strict`` demands for every envelope
@@ -66,73 +73,77 @@ def check(
     findings: list[str] = []
     notes: list[str] = []
     signers = signers_of(envelopes, signature, strict, findings, notes)
-    found: list[tuple[Envelope, dict[str, Any]]] = []
+    statements: list[tuple[Envelope, dict[str, Any]]] = []
     for envelope in envelopes:
         try:
-            found.append((envelope, _statement(envelope, readers)))
+            statements.append((envelope, _statement(envelope, readers)))
         except FlowError as error:
             findings += [visible(str(fault)) for fault in error.faults]
-        except _Wrong as wrong:
+        except _FaultyPart as wrong:
             findings.append(f"{envelope.place}: {wrong}")
     record = None
     try:
-        record = _record([s for _, s in found if s["predicateType"] == RECORD], readers)
-        findings += [*faults(record, readers.json), *_compare(record, found)]
-        notes += _says(record)
+        record = _read_record([s for _, s in statements if s["predicateType"] == RECORD], readers)
+        findings += [*ledger_faults(record, readers.json), *_compare(record, statements)]
+        notes += _record_notes(record)
     except FlowError as error:
         findings += [visible(str(fault)) for fault in error.faults]
-    except _Wrong as wrong:
+    except _FaultyPart as wrong:
         findings.append(str(wrong))
     if len(findings) > MOST_FINDINGS:
         more = len(findings) - MOST_FINDINGS
         findings = [*findings[:MOST_FINDINGS], f"and {more} more"]
-    return Report(
+    return BundleReport(
         tuple(findings),
         tuple(notes),
         tuple(signers),
         bool(signers),
         record,
-        tuple(statement for _, statement in found),
+        tuple(statement for _, statement in statements),
     )
 
 
-class _Wrong(Exception):
+class _FaultyPart(Exception):
     """What is wrong with one part."""
 
 
 def _statement(envelope: Envelope, readers: Readers) -> dict[str, Any]:
     """The Statement in an envelope."""
     if envelope.payload_type != PAYLOAD_TYPE:
-        raise _Wrong(f"payloadType is {visible(envelope.payload_type)[:80]}, not {PAYLOAD_TYPE}")
-    found = readers.json(envelope.payload, f"{envelope.place}: payload")
-    if not isinstance(found, dict) or found.get("_type") != STATEMENT:
-        raise _Wrong(f"its payload is no {STATEMENT}")
-    subject, kind = found.get("subject"), found.get("predicateType")
-    if not isinstance(kind, str) or not isinstance(found.get("predicate"), dict):
-        raise _Wrong("its Statement has no predicate")
+        raise _FaultyPart(
+            f"payloadType is {visible(envelope.payload_type)[:80]}, not {PAYLOAD_TYPE}"
+        )
+    statement = readers.json(envelope.payload, f"{envelope.place}: payload")
+    if not isinstance(statement, dict) or statement.get("_type") != STATEMENT:
+        raise _FaultyPart(f"its payload is no {STATEMENT}")
+    subject, kind = statement.get("subject"), statement.get("predicateType")
+    if not isinstance(kind, str) or not isinstance(statement.get("predicate"), dict):
+        raise _FaultyPart("its Statement has no predicate")
     if not isinstance(subject, list) or not subject:
-        raise _Wrong("its Statement names no subject")
-    return found
+        raise _FaultyPart("its Statement names no subject")
+    return statement
 
 
-def _record(found: Sequence[Mapping[str, Any]], readers: Readers) -> Record:
+def _read_record(statements: Sequence[Mapping[str, Any]], readers: Readers) -> Record:
     """The one Statement that carries what the others are made from, read."""
-    if len(found) != 1:
-        raise _Wrong(f"it holds {len(found)} records of evidence ({RECORD}); it must be one")
-    said = _Object(found[0]["predicate"], "record")
-    files = _files(found[0]["subject"], said, readers)
+    if len(statements) != 1:
+        raise _FaultyPart(
+            f"it holds {len(statements)} records of evidence ({RECORD}); it must be one"
+        )
+    said = _Object(statements[0]["predicate"], "record")
+    files = _attested_files(statements[0]["subject"], said, readers)
     contents = {f.name: f.content for f in files if f.content is not None}
     name = attestation.goal_name(ids.goal_id(said.text("goalId")))
     if name not in contents:
-        raise _Wrong(f"record: the goal's file {name} is not in it")
+        raise _FaultyPart(f"record: the goal's file {name} is not in it")
     goal = readers.goal(contents[name], name)
     rubrics = said.texts("rubrics")
     rows = said.list("evidence")
     if len(rows) > MOST_ITEMS:
-        raise _Wrong(f"record: more than {MOST_ITEMS} rows of evidence")
+        raise _FaultyPart(f"record: more than {MOST_ITEMS} rows of evidence")
     read: dict[str, Evidence] = {}
     items = tuple(
-        _item(_Object(row, f"record: evidence[{place}]"), contents, readers, read)
+        _attested_sidecar(_Object(row, f"record: evidence[{place}]"), contents, readers, read)
         for place, row in enumerate(rows)
     )
     record = Record(
@@ -148,47 +159,51 @@ def _record(found: Sequence[Mapping[str, Any]], readers: Readers) -> Record:
         files=files,
     )
     if said.text("contract") != record.contract:
-        raise _Wrong("record: contract is not the digest of the goal in it")
+        raise _FaultyPart("record: contract is not the digest of the goal in it")
     _check_files(record)
     return record
 
 
-def _files(subject: Sequence[Any], said: _Object, readers: Readers) -> tuple[Kept, ...]:
+def _attested_files(
+    subject: Sequence[Any], said: _Object, readers: Readers
+) -> tuple[AttestedFile, ...]:
     """The record's files: each subject is one, and its content must have its digest."""
     contents = said.texts("files")
-    found: dict[str, Kept] = {}
+    by_name: dict[str, AttestedFile] = {}
     for place, row in enumerate(subject):
         one = _Object(row, f"record: subject[{place}]")
         name, digest = one.text("name"), one.texts("digest")
-        if name in found or set(digest) != {"sha256"}:
-            raise _Wrong(f"record: subject[{place}] is named twice, or has no sha256 digest")
+        if name in by_name or set(digest) != {"sha256"}:
+            raise _FaultyPart(f"record: subject[{place}] is named twice, or has no sha256 digest")
         content = None
         if name in contents:
             content = readers.base64(contents[name], f"record: files.{visible(name)[:80]}")
             if sha256(content).hexdigest() != digest["sha256"]:
-                raise _Wrong(f"record: {visible(name)[:80]} is not the file that its digest names")
-        found[name] = Kept(name, digest["sha256"], content)
-    unknown = [name for name in contents if name not in found]
+                raise _FaultyPart(
+                    f"record: {visible(name)[:80]} is not the file that its digest names"
+                )
+        by_name[name] = AttestedFile(name, digest["sha256"], content)
+    unknown = [name for name in contents if name not in by_name]
     if unknown:
-        raise _Wrong(f"record: {visible(unknown[0])[:80]} has no digest")
-    return tuple(found.values())
+        raise _FaultyPart(f"record: {visible(unknown[0])[:80]} has no digest")
+    return tuple(by_name.values())
 
 
-def _item(
+def _attested_sidecar(
     row: _Object, contents: Mapping[str, bytes], readers: Readers, read: dict[str, Evidence]
-) -> Item:
+) -> AttestedSidecar:
     """A row of the record; ``read`` has the sidecars that were read for earlier ones."""
     file = row.text("file")
     if file not in contents or not file.endswith(EVIDENCE_SUFFIX):
-        raise _Wrong(f"{row.place}: the sidecar {visible(file)[:80]} is not in it")
+        raise _FaultyPart(f"{row.place}: the sidecar {visible(file)[:80]} is not in it")
     evidence = read.get(file) or readers.evidence(contents[file], file)
     read[file] = evidence
     if file != attestation.sidecar_name(evidence.id):
-        raise _Wrong(f"{row.place}: {visible(file)[:80]} is not the name of {evidence.id}")
+        raise _FaultyPart(f"{row.place}: {visible(file)[:80]} is not the name of {evidence.id}")
     criterion = row.text("criterion", optional=True)
     if row.said.get("counted") is not (criterion is not None):
-        raise _Wrong(f"{row.place}: counted is not whether it decides a criterion")
-    return Item(file, evidence, criterion, row.text("commit", optional=True))
+        raise _FaultyPart(f"{row.place}: counted is not whether it decides a criterion")
+    return AttestedSidecar(file, evidence, criterion, row.text("commit", optional=True))
 
 
 def _check_files(record: Record) -> None:
@@ -202,23 +217,23 @@ def _check_files(record: Record) -> None:
             continue
         known.add(output)
         if digests.get(output) != item.evidence.document["evidence"].get("output_sha256"):
-            raise _Wrong(
+            raise _FaultyPart(
                 f"record: the output {visible(output)[:80]} is not the one that "
                 f"{item.evidence.id} was recorded with"
             )
     strangers = [name for name in digests if name not in known]
     if strangers:
-        raise _Wrong(f"record: {visible(strangers[0])[:80]} belongs to none of its evidence")
+        raise _FaultyPart(f"record: {visible(strangers[0])[:80]} belongs to none of its evidence")
 
 
-def _compare(record: Record, found: Sequence[tuple[Envelope, dict[str, Any]]]) -> list[str]:
+def _compare(record: Record, statements: Sequence[tuple[Envelope, dict[str, Any]]]) -> list[str]:
     """How the Statements differ from those that the record makes."""
-    findings = [f"record: {visible(why)}" for why in attestation.faults(record)]
+    findings = [f"record: {visible(why)}" for why in attestation.record_faults(record)]
     if findings:
         return findings
     expected = {attestation.payload(one): one for one in attestation.statements(record)}
     others = []
-    for envelope, statement in found:
+    for envelope, statement in statements:
         if expected.pop(envelope.payload, None) is None:
             others.append((envelope, statement))
     waiting = list(expected.values())
@@ -237,23 +252,23 @@ def _compare(record: Record, found: Sequence[tuple[Envelope, dict[str, Any]]]) -
     return findings
 
 
-def _difference(made: Any, found: Any, path: str = "") -> str:
+def _difference(made: Any, stated: Any, path: str = "") -> str:
     """The first place where two documents differ."""
-    if isinstance(made, dict) and isinstance(found, dict):
-        for key in [*made, *(key for key in found if key not in made)]:
-            if made.get(key) != found.get(key) or (key in made) != (key in found):
+    if isinstance(made, dict) and isinstance(stated, dict):
+        for key in [*made, *(key for key in stated if key not in made)]:
+            if made.get(key) != stated.get(key) or (key in made) != (key in stated):
                 step = visible(str(key))[:80]
-                return _difference(made.get(key), found.get(key), f"{path}.{step}".lstrip("."))
-    if isinstance(made, list) and isinstance(found, list) and len(made) == len(found):
-        for place, (one, other) in enumerate(zip(made, found, strict=True)):
+                return _difference(made.get(key), stated.get(key), f"{path}.{step}".lstrip("."))
+    if isinstance(made, list) and isinstance(stated, list) and len(made) == len(stated):
+        for place, (one, other) in enumerate(zip(made, stated, strict=True)):
             if one != other:
                 return _difference(one, other, f"{path}[{place}]")
-    if made == found:
+    if made == stated:
         return "its JSON is written in another way"
-    return f"{path} is {visible(repr(found))[:80]}, and should be {visible(repr(made))[:80]}"
+    return f"{path} is {visible(repr(stated))[:80]}, and should be {visible(repr(made))[:80]}"
 
 
-def _says(record: Record) -> list[str]:
+def _record_notes(record: Record) -> list[str]:
     """What a reader should know that is no finding."""
     notes = []
     missing = [
@@ -279,7 +294,7 @@ class _Object:
 
     def __init__(self, value: Any, place: str) -> None:
         if not isinstance(value, dict):
-            raise _Wrong(f"{place} is no object")
+            raise _FaultyPart(f"{place} is no object")
         self.said: dict[str, Any] = value
         self.place = place
 
@@ -288,23 +303,23 @@ class _Object:
         if optional and value is None:
             return None
         if not isinstance(value, str) or not 0 < len(value) <= 4096:
-            raise _Wrong(f"{self.place}: {key} is no text")
+            raise _FaultyPart(f"{self.place}: {key} is no text")
         return value
 
     def list(self, key: str) -> list[Any]:
         value = self.said.get(key)
         if not isinstance(value, list):
-            raise _Wrong(f"{self.place}: {key} is no list")
+            raise _FaultyPart(f"{self.place}: {key} is no list")
         return value
 
     def texts(self, key: str) -> dict[str, str]:
         value = self.said.get(key)
         if not isinstance(value, dict) or not all(isinstance(v, str) for v in value.values()):
-            raise _Wrong(f"{self.place}: {key} is no object of texts")
+            raise _FaultyPart(f"{self.place}: {key} is no object of texts")
         return value
 
     def numbers(self, key: str) -> dict[str, int]:
         value = self.said.get(key)
         if not isinstance(value, dict) or not all(type(v) is int for v in value.values()):
-            raise _Wrong(f"{self.place}: {key} is no object of whole numbers")
+            raise _FaultyPart(f"{self.place}: {key} is no object of whole numbers")
         return value

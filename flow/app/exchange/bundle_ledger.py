@@ -18,21 +18,21 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from typing import Any
 
-    from flow.core.chain.entries import Entry
-    from flow.core.evidence.attestation import Item, Record
+    from flow.core.chain.entries import LedgerEntry
+    from flow.core.evidence.attestation import AttestedSidecar, Record
 
 BY: Mapping[str, str] = {EVALUATOR: "evaluator", APPROVER: "approver"}
 """Who wrote a sidecar that decides something → what its entry says."""
 
 
-def faults(record: Record, json: Callable[[bytes, str], Any]) -> list[str]:
+def ledger_faults(record: Record, json: Callable[[bytes, str], Any]) -> list[str]:
     """How the evidence differs from what the ledger says of it, and what is wrong with that."""
     content = next((file.content for file in record.files if file.name == LEDGER_FILE), None)
     if content is None:
         return [f"record: {LEDGER_FILE} is not in it, so nothing says that this was recorded"]
-    entries: dict[str, Entry] = {}
+    entries: dict[str, LedgerEntry] = {}
 
-    def parse(line: bytes) -> Entry:
+    def parse(line: bytes) -> LedgerEntry:
         try:
             document = json(line, LEDGER_FILE)
         except FlowError:
@@ -42,17 +42,17 @@ def faults(record: Record, json: Callable[[bytes, str], Any]) -> list[str]:
             entries.setdefault(entry.evidence_id, entry)
         return entry
 
-    walked = walk(record.run_id, f"record: {LEDGER_FILE}", _lines(content), parse, ())
-    found = [visible(str(finding)) for finding in walked.findings]
+    walked = walk(record.run_id, f"record: {LEDGER_FILE}", _ledger_lines(content), parse, ())
+    faults = [visible(str(finding)) for finding in walked.findings]
     digests = {file.name: file.sha256 for file in record.files}
     for item in record.items:
         why = _differs(item, entries.get(item.evidence.id), digests)
         if why:
-            found.append(f"record: {visible(item.file)[:80]}: {why}")
-    return found
+            faults.append(f"record: {visible(item.file)[:80]}: {why}")
+    return faults
 
 
-def _lines(content: bytes) -> Iterator[Line]:
+def _ledger_lines(content: bytes) -> Iterator[Line]:
     parts = content.split(b"\n")
     last = parts.pop()
     for number, text in enumerate(parts, 1):
@@ -61,7 +61,7 @@ def _lines(content: bytes) -> Iterator[Line]:
         yield Line(len(parts) + 1, last, ended=False)
 
 
-def _differs(item: Item, entry: Entry | None, digests: Mapping[str, str]) -> str:
+def _differs(item: AttestedSidecar, entry: LedgerEntry | None, digests: Mapping[str, str]) -> str:
     """What a sidecar's entry says otherwise than the sidecar; empty where they agree."""
     evidence = item.evidence
     if entry is None:

@@ -32,7 +32,7 @@ class Envelope(NamedTuple):
     signatures: tuple[Signature, ...]
 
 
-class Checked(NamedTuple):
+class SignatureCheck(NamedTuple):
     """What is known of one signature. ``good``: it fits what is signed; None: nobody can say."""
 
     good: bool | None
@@ -45,7 +45,7 @@ class Checked(NamedTuple):
 
 def signers_of(
     envelopes: Sequence[Envelope],
-    signature: Callable[[bytes, Signature], Checked],
+    signature: Callable[[bytes, Signature], SignatureCheck],
     strict: bool,
     findings: list[str],
     notes: list[str],
@@ -65,7 +65,7 @@ def signers_of(
             findings += _unknown(envelope, seen)
         else:
             notes += {visible(one.why) for one in seen if one.good is None}.difference(notes)
-        keys = {_name(one) for one in seen if one.good and (one.who or not strict)}
+        keys = {_signer_name(one) for one in seen if one.good and (one.who or not strict)}
         good += bool(keys)
         for key in keys:
             everywhere[key] = everywhere.get(key, 0) + 1
@@ -84,7 +84,7 @@ def signers_of(
     return whole
 
 
-def _unknown(envelope: Envelope, seen: Sequence[Checked]) -> list[str]:
+def _unknown(envelope: Envelope, seen: Sequence[SignatureCheck]) -> list[str]:
     if not seen:
         return [f"{envelope.place}: {UNSIGNED}"]
     if any(one.good and one.who for one in seen) or all(one.good is False for one in seen):
@@ -93,6 +93,6 @@ def _unknown(envelope: Envelope, seen: Sequence[Checked]) -> list[str]:
     return [f"{envelope.place}: signed by {keys}, which the given keys do not name"]
 
 
-def _name(one: Checked) -> str:
+def _signer_name(one: SignatureCheck) -> str:
     key = visible(one.key)
     return f"{visible(one.who)} ({key})" if one.who else key

@@ -10,7 +10,7 @@ from __future__ import annotations
 from flow.core import layout
 from flow.core.chain import closing_record
 from flow.core.evidence import attestation
-from flow.core.evidence.attestation import Item, Kept, Record
+from flow.core.evidence.attestation import AttestedFile, AttestedSidecar, Record
 from flow.core.evidence.model import APPROVER, EVALUATOR
 from flow.core.goal import ids
 from flow.errors import StateError
@@ -32,7 +32,7 @@ CLOSED = ("achieved", "failed")
 """What a summary is made of. A cancelled goal was not verified."""
 
 
-class Sources(NamedTuple):
+class ExportSources(NamedTuple):
     """Where an export's parts are read from."""
 
     records: Records
@@ -50,8 +50,8 @@ class Sources(NamedTuple):
     version: str
 
 
-def gather(
-    sources: Sources,
+def gather_record(
+    sources: ExportSources,
     loaded: LoadedGoal,
     run_id: str,
     *,
@@ -61,13 +61,15 @@ def gather(
     """The record of an export. Raises :class:`StateError` where there is nothing to vouch for."""
     goal = loaded.goal
     closed_at = _closed_at(sources, loaded, run_id)
-    found, _ = sources.records.evidence(run_id)
-    mine = [e for e in found if e.goal == goal.id]
-    items: list[Item] = []
+    sidecars, _ = sources.records.evidence(run_id)
+    mine = [e for e in sidecars if e.goal == goal.id]
+    items: list[AttestedSidecar] = []
     commits: dict[str, str | None] = {}
     for criterion, evidence in _deciding(sources, loaded, run_id, mine):
-        commit = _commit(sources, goal, run_id, evidence, commits)
-        items.append(Item(attestation.sidecar_name(evidence.id), evidence, criterion.id, commit))
+        commit = _measured_commit(sources, goal, run_id, evidence, commits)
+        items.append(
+            AttestedSidecar(attestation.sidecar_name(evidence.id), evidence, criterion.id, commit)
+        )
     if not items:
         raise StateError(
             f"goal {goal.id} has no evidence of Flow's own for the files as they "
@@ -79,7 +81,9 @@ def gather(
         )
     used = {item.evidence.id for item in items}
     others = [e for e in mine if e.id not in used and not _by_flow(e)]
-    items += [Item(attestation.sidecar_name(e.id), e, None) for e in others[-OTHERS_LIMIT:]]
+    items += [
+        AttestedSidecar(attestation.sidecar_name(e.id), e, None) for e in others[-OTHERS_LIMIT:]
+    ]
     left_out = {
         "sidecars of Flow's own that are stale or decide nothing": len(mine)
         - len(used)
@@ -91,15 +95,15 @@ def gather(
         contract=loaded.contract,
         run_id=run_id,
         flow_version=sources.version,
-        resource_uri=resource_uri or _uri(goal),
+        resource_uri=resource_uri or _goal_uri(goal),
         closed_at=closed_at,
         rubrics=sources.rubrics(goal),
         left_out={what: count for what, count in left_out.items() if count},
         items=tuple(items),
         files=(),
     )
-    record = record._replace(files=_files(sources, loaded, record, with_outputs))
-    wrong = attestation.faults(record)
+    record = record._replace(files=_exported_files(sources, loaded, record, with_outputs))
+    wrong = attestation.record_faults(record)
     if wrong:
         raise StateError(
             f"the record of goal {goal.id} does not hold together: {'; '.join(wrong)}",
@@ -110,7 +114,7 @@ def gather(
     return record
 
 
-def _closed_at(sources: Sources, loaded: LoadedGoal, run_id: str) -> str | None:
+def _closed_at(sources: ExportSources, loaded: LoadedGoal, run_id: str) -> str | None:
     """When the goal was closed.
 
     A status that no event explains was written by nobody's door, and so was one that the user's
@@ -145,14 +149,14 @@ def _closed_at(sources: Sources, loaded: LoadedGoal, run_id: str) -> str | None:
 
 
 def _deciding(
-    sources: Sources, loaded: LoadedGoal, run_id: str, mine: Sequence[Evidence]
+    sources: ExportSources, loaded: LoadedGoal, run_id: str, mine: Sequence[Evidence]
 ) -> list[tuple[Criterion, Evidence]]:
     """For each criterion the sidecar that decides it on the files that the goal stands for.
 
     An open goal stands for the files as they are: the Stop hook measures again without touching the
     goal where the result is the same. What a closed one names is what it was closed on.
     """
-    found: list[tuple[Criterion, Evidence]] = []
+    deciding: list[tuple[Criterion, Evidence]] = []
     is_open = loaded.goal.status not in CLOSED
     tree = sources.tree_now(loaded, run_id) if is_open else None
     for criterion in loaded.goal.criteria:
@@ -160,14 +164,14 @@ def _deciding(
             evidence = sources.records.counted(path)
             if evidence is None or not _decides(evidence, criterion):
                 continue
-            if not is_open or _fresh(evidence, tree, loaded.contract):
-                found.append((criterion, evidence))
+            if not is_open or _is_fresh(evidence, tree, loaded.contract):
+                deciding.append((criterion, evidence))
                 break
-    if is_open or not found:
-        return found
-    newest = max((evidence for _, evidence in found), key=lambda e: e.created_at)
+    if is_open or not deciding:
+        return deciding
+    newest = max((evidence for _, evidence in deciding), key=lambda e: e.created_at)
     tree = newest.subject.get("tree")
-    return [(c, e) for c, e in found if _fresh(e, tree, loaded.contract)]
+    return [(c, e) for c, e in deciding if _is_fresh(e, tree, loaded.contract)]
 
 
 def _candidates(criterion: Criterion, run_id: str, mine: Sequence[Evidence]) -> dict[str, None]:
@@ -193,13 +197,17 @@ def _by_flow(evidence: Evidence) -> bool:
     return evidence.document["metadata"].get("created_by") in (EVALUATOR, APPROVER)
 
 
-def _fresh(evidence: Evidence, tree: str | None, contract: str) -> bool:
+def _is_fresh(evidence: Evidence, tree: str | None, contract: str) -> bool:
     stamp = evidence.subject
     return tree is not None and (stamp.get("tree"), stamp.get("contract")) == (tree, contract)
 
 
-def _commit(
-    sources: Sources, goal: Goal, run_id: str, evidence: Evidence, known: dict[str, str | None]
+def _measured_commit(
+    sources: ExportSources,
+    goal: Goal,
+    run_id: str,
+    evidence: Evidence,
+    known: dict[str, str | None],
 ) -> str | None:
     """The commit that the evidence is about; None where the files measured were not its."""
     head = evidence.subject.get("head")
@@ -211,9 +219,9 @@ def _commit(
     return head if tree is not None and tree == evidence.subject.get("tree") else None
 
 
-def _files(
-    sources: Sources, loaded: LoadedGoal, record: Record, with_outputs: bool
-) -> tuple[Kept, ...]:
+def _exported_files(
+    sources: ExportSources, loaded: LoadedGoal, record: Record, with_outputs: bool
+) -> tuple[AttestedFile, ...]:
     """The goal, the sidecars, their outputs, and the run's ledger where there is one."""
     folder = layout.evidence_dir(record.run_id)
     paths = {attestation.goal_name(record.goal.id): loaded.file}
@@ -225,13 +233,13 @@ def _files(
                 item.evidence.document["evidence"].get("output_sha256") or ""
             )
     paths[attestation.LEDGER_FILE] = f"{layout.run_dir(record.run_id)}/{attestation.LEDGER_FILE}"
-    kept: list[Kept] = []
+    kept: list[AttestedFile] = []
     total = 0
     for name, path in [*paths.items(), *((name, f"{folder}/{name}") for name in outputs)]:
         content = sources.read(path) if with_outputs or name not in outputs else None
         if content is None:
             if outputs.get(name):
-                kept.append(Kept(name, outputs[name]))
+                kept.append(AttestedFile(name, outputs[name]))
             continue
         total += len(content)
         if total > SIZE_LIMIT:
@@ -243,11 +251,11 @@ def _files(
                 if with_outputs
                 else "export the run in which it was closed alone (--run-id)",
             )
-        kept.append(Kept(name, sha256(content).hexdigest(), content))
+        kept.append(AttestedFile(name, sha256(content).hexdigest(), content))
     return tuple(kept)
 
 
-def _uri(goal: Goal) -> str:
+def _goal_uri(goal: Goal) -> str:
     """A URI for the goal: the repository's label and the goal's id."""
     safe = "".join(
         c if c.isascii() and (c.isalnum() or c in "-._~/") else "".join(_percent(c))

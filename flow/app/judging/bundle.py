@@ -19,9 +19,9 @@ from flow.core.evidence.imported import NAMES, without_reports
 from flow.core.evidence.model import EVALUATOR
 from flow.core.evidence.red_first import limitation
 from flow.core.instant import ahead
-from flow.core.judging.goal.bundle import Bundle, Item, Missing, Previous, Sought
+from flow.core.judging.goal.bundle import Bundle, ContextItem, Missing, Previous, Sought
 from flow.core.judging.goal.reply import Verdicts
-from flow.core.untrusted.fences import Part
+from flow.core.untrusted.fences import FencedPart
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ MOST_OF_OTHERS = 5
 """Sidecars of others for one criterion that are shown, the newest."""
 
 
-class Sources(NamedTuple):
+class ContextSources(NamedTuple):
     """Where a bundle's parts are read from."""
 
     records: Records
@@ -57,7 +57,7 @@ class Sources(NamedTuple):
     """The content of (changed paths), less what (denied patterns) cover; None: none is sent."""
 
 
-def sought(goal: Goal, approved: Iterable[str]) -> tuple[Sought, ...]:
+def sought_criteria(goal: Goal, approved: Iterable[str]) -> tuple[Sought, ...]:
     """What the judge is asked about: what nothing else proves.
 
     For ``flow_verdict_judge``, what commands have proved too: a second look, which can only lower.
@@ -71,12 +71,12 @@ def sought(goal: Goal, approved: Iterable[str]) -> tuple[Sought, ...]:
     )
 
 
-def gather(case: JudgeCase, sources: Sources) -> Bundle:
+def gather_context(case: JudgeCase, sources: ContextSources) -> Bundle:
     """Everything the judge is given about this goal in this evaluation."""
     facts, goal = case.facts, case.facts.loaded.goal
-    asked = sought(goal, (m.criterion_id for m in case.measured if m.approved))
+    asked = sought_criteria(goal, (m.criterion_id for m in case.measured if m.approved))
     patterns, texts = denied_context(goal)
-    items: list[Item] = []
+    items: list[ContextItem] = []
     missing: list[Missing] = []
     left_out: list[str] = []
     ledger = _Ledger(case, sources)
@@ -84,11 +84,11 @@ def gather(case: JudgeCase, sources: Sources) -> Bundle:
     unnamed = changed_files.without_evidence_named(goal, asked)
     again = {one.id for one in asked if not one.fuzzy}
     for criterion in goal.criteria:
-        found = ledger.items(criterion, again=criterion.id in again)
+        gathered = ledger.items(criterion, again=criterion.id in again)
         if criterion.fuzzy and criterion.evidence_paths:
             files = sources.files(criterion.evidence_paths, denied)
-            found += [
-                Item(criterion.id, "file", Part("", raw.data, path, raw.unread))
+            gathered += [
+                ContextItem(criterion.id, "file", FencedPart("", raw.data, path, raw.unread))
                 for path, raw in files.files
                 if raw.data
             ]
@@ -96,13 +96,13 @@ def gather(case: JudgeCase, sources: Sources) -> Bundle:
             if not any(raw.data for _, raw in files.files):
                 why = "its evidence_paths name no file that may be read and holds anything"
                 missing.append(Missing(criterion.id, why))
-        items += found
+        items += gathered
         if criterion.id not in unnamed and any(one.id == criterion.id for one in asked):
-            missing += ledger.missing(criterion, found)
+            missing += ledger.missing(criterion, gathered)
     changed = None
     if unnamed and sources.changed is not None:
         changed = sources.changed(case.report.inside, denied)
-    shared = changed_files.share(items, unnamed, changed)
+    shared = changed_files.share_out(items, unnamed, changed)
     for row in shared.missing:
         criterion = next(c for c in goal.criteria if c.id == row.criterion_id)
         theirs = [item for item in items if item.criterion_id == criterion.id]
@@ -112,7 +112,7 @@ def gather(case: JudgeCase, sources: Sources) -> Bundle:
         turn=facts.turn,
         sought=asked,
         contract=tuple(_contract(goal, {one.id for one in asked})),
-        report=_report(case),
+        report=_boundary_text(case),
         items=shared.items,
         missing=tuple(missing),
         previous=_previous(sources.records.previous_verdict(facts.run_id, facts.goal_so_far), goal),
@@ -143,16 +143,16 @@ def denied_context(goal: Goal) -> tuple[tuple[str, ...], tuple[str, ...]]:
 class _Ledger:
     """The run's sidecars, as far as a judge may see them."""
 
-    def __init__(self, case: JudgeCase, sources: Sources) -> None:
+    def __init__(self, case: JudgeCase, sources: ContextSources) -> None:
         self._case, self._sources = case, sources
         run_id, tree = case.facts.run_id, case.facts.subject.tree
-        found, _ = sources.records.evidence(run_id)
+        sidecars, _ = sources.records.evidence(run_id)
         taken_out = sources.records.discounted(run_id)
         self._opinions: set[str] = set()
         self._stale: set[str] = set()
         self._rows: dict[str, list[Evidence]] = {}
-        reports = {e.id for e in found if e.imported is not None}
-        for evidence in found:
+        reports = {e.id for e in sidecars if e.imported is not None}
+        for evidence in sidecars:
             if evidence.goal != case.facts.loaded.goal.id:
                 continue
             named = _criteria(evidence)
@@ -162,7 +162,7 @@ class _Ledger:
                 continue
             measured_on = evidence.subject.get("tree")
             if evidence.id in reports:
-                now = _apart_from_reports(case.facts, found)
+                now = _apart_from_reports(case.facts, sidecars)
                 stale = bool(differences(evidence, now, case.facts.loaded.goal))
             elif _by_flow(evidence):
                 stale = bool(differences(evidence, case.facts.subject, case.facts.loaded.goal))
@@ -175,7 +175,7 @@ class _Ledger:
             for criterion_id in named:
                 self._rows.setdefault(criterion_id, []).append(evidence)
 
-    def items(self, criterion: Criterion, *, again: bool = False) -> list[Item]:
+    def items(self, criterion: Criterion, *, again: bool = False) -> list[ContextItem]:
         """The newest fresh evidence of Flow's own, and what others recorded.
 
         ``again``: it is looked at a second time, and a command that passed and printed nothing is
@@ -191,22 +191,22 @@ class _Ledger:
                 own = evidence
             elif not counted and len(others) < MOST_OF_OTHERS:
                 others.append(evidence)
-        found = [self._item(criterion, own, counts=True)] if own is not None else []
-        found += [self._item(criterion, evidence, counts=False) for evidence in others]
+        gathered = [self._item(criterion, own, counts=True)] if own is not None else []
+        gathered += [self._item(criterion, evidence, counts=False) for evidence in others]
         proved = again and own is not None and own.outcome == "passed"
-        return [item for item in found if item.part.text or (proved and item.counts)]
+        return [item for item in gathered if item.part.text or (proved and item.counts)]
 
-    def missing(self, criterion: Criterion, found: Sequence[Item]) -> list[Missing]:
+    def missing(self, criterion: Criterion, gathered: Sequence[ContextItem]) -> list[Missing]:
         """What is not there for a criterion that the judge is asked about."""
         said = []
         if criterion.evidence_command and not any(
-            item.counts and item.what != "file" for item in found
+            item.counts and item.what != "file" for item in gathered
         ):
             said.append("its evidence_command has no fresh output")
-        if not any(item.counts for item in found):
+        if not any(item.counts for item in gathered):
             said.append(
                 "only what others recorded, which no pass can rest on"
-                if found
+                if gathered
                 else "no evidence at all"
             )
             if criterion.id in self._stale:
@@ -219,7 +219,7 @@ class _Ledger:
         path = layout.evidence_file(evidence.run_id, evidence.id)
         return self._sources.records.counted(path) is not None
 
-    def _item(self, criterion: Criterion, evidence: Evidence, *, counts: bool) -> Item:
+    def _item(self, criterion: Criterion, evidence: Evidence, *, counts: bool) -> ContextItem:
         raw = self._sources.output(evidence)
         said = evidence.document["evidence"].get("result")
         ended = f" ({said})" if counts and said else ""
@@ -232,10 +232,10 @@ class _Ledger:
             what = f"output of its evidence_command{ended}"
         else:
             what = f"output of its command{ended}"
-        return Item(
+        return ContextItem(
             criterion.id,
             what,
-            Part("", raw.data, evidence.command or evidence.id, raw.unread),
+            FencedPart("", raw.data, evidence.command or evidence.id, raw.unread),
             counts,
         )
 
@@ -258,8 +258,8 @@ def _by_flow(evidence: Evidence) -> bool:
     return bool(evidence.document["metadata"].get("created_by") == EVALUATOR)
 
 
-def _contract(goal: Goal, asked: set[str]) -> Iterable[Part]:
-    yield Part("outcome", goal.outcome)
+def _contract(goal: Goal, asked: set[str]) -> Iterable[FencedPart]:
+    yield FencedPart("outcome", goal.outcome)
     others = [
         {
             "id": c.id,
@@ -271,20 +271,20 @@ def _contract(goal: Goal, asked: set[str]) -> Iterable[Part]:
         if c.id not in asked
     ]
     if others:
-        yield Part("other criteria", _laid_out(others))
+        yield FencedPart("other criteria", _laid_out(others))
     limits = {c.id: list(c.limitations) for c in goal.criteria if c.limitations}
     if limits:
-        yield Part("limitations of criteria", _laid_out(limits))
+        yield FencedPart("limitations of criteria", _laid_out(limits))
     for key in ("specification", "constraints"):
         if goal.document.get(key):
-            yield Part(key, _laid_out(goal.document[key]))
+            yield FencedPart(key, _laid_out(goal.document[key]))
 
 
 def _laid_out(value: Any) -> str:
     return json.dumps(value, indent=1, ensure_ascii=False)
 
 
-def _report(case: JudgeCase) -> str:
+def _boundary_text(case: JudgeCase) -> str:
     lines = []
     for criterion, row, fact in zip(
         case.facts.loaded.goal.criteria, case.measurement.rows, case.measured, strict=True

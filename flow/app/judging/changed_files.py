@@ -7,8 +7,8 @@ Each piece stands in the prompt once, however many criteria it is evidence of.
 from __future__ import annotations
 
 from flow.core.judging.goal import delegated
-from flow.core.judging.goal.bundle import Item, Missing
-from flow.core.untrusted.fences import Part
+from flow.core.judging.goal.bundle import ContextItem, Missing
+from flow.core.untrusted.fences import FencedPart
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ _NOT_SENT = "changed files are not sent to judges (flow.goals.judge.changedFiles
 class Shared(NamedTuple):
     """The evidence of a bundle with what such criteria rest on, and what is not there."""
 
-    items: tuple[Item, ...]
+    items: tuple[ContextItem, ...]
     missing: tuple[Missing, ...] = ()
     left_out: tuple[str, ...] = ()
 
@@ -57,30 +57,32 @@ def _names_nothing(criterion: Criterion) -> bool:
     return criterion.fuzzy and not criterion.evidence_command and not criterion.evidence_paths
 
 
-def share(items: Sequence[Item], criteria: Sequence[str], changed: EvidenceFiles | None) -> Shared:
+def share_out(
+    items: Sequence[ContextItem], criteria: Sequence[str], changed: EvidenceFiles | None
+) -> Shared:
     """``items`` with the evidence of ``criteria``; ``changed`` is None where no file is sent."""
     if not criteria:
         return Shared(tuple(items))
     first, *more = criteria
     files = [
-        Item(first, CHANGED, Part("", raw.data, path, raw.unread), also=tuple(more))
+        ContextItem(first, CHANGED, FencedPart("", raw.data, path, raw.unread), also=tuple(more))
         for path, raw in (changed.files if changed is not None else ())
         if raw.data
     ]
-    outputs = [_shared(item, criteria) for item in items]
-    found = (*outputs, *files)
-    none = [id for id in criteria if not any(i.counts and i.about(id) for i in found)]
+    outputs = [_shared_item(item, criteria) for item in items]
+    shared = (*outputs, *files)
+    none = [id for id in criteria if not any(i.counts and i.about(id) for i in shared)]
     why = "no changed file inside the goal's paths, and no output of another criterion's command"
     if changed is None:
         why = f"no output of another criterion's command, and {_NOT_SENT}"
     return Shared(
-        found,
+        shared,
         tuple(Missing(id, why) for id in none),
         tuple(f"changed files: {note}" for note in (changed.left_out if changed else ())),
     )
 
 
-def _shared(item: Item, criteria: Sequence[str]) -> Item:
+def _shared_item(item: ContextItem, criteria: Sequence[str]) -> ContextItem:
     if not item.counts or not item.what.startswith("output of "):
         return item
     return item._replace(also=tuple(id for id in criteria if id != item.criterion_id))

@@ -9,16 +9,16 @@ that is not what Flow wrote, end the debate without a consensus.
 
 from __future__ import annotations
 
-from flow.app.judging.port import Answer, NoAnswer, Question, Usage, name_of
+from flow.app.judging.port import JudgeAnswer, NoAnswer, Question, Usage, name_of
 from flow.core.judging.common.numbers import shown
 from flow.core.judging.debate import model as debate_model
 from flow.core.judging.debate import points as debate_points
 from flow.core.judging.debate import prompt as debate_prompt
 from flow.core.judging.debate import report as debate_report
-from flow.core.judging.debate.prompt import Report
+from flow.core.judging.debate.prompt import ReportFile
 from flow.core.judging.debate.reply import Others, read_reply
 from flow.core.judging.debate.section import Altered, Disagreement, Section
-from flow.core.judging.debate.state import Held, Judge, Silent
+from flow.core.judging.debate.state import DebateJudge, Held, Silent
 from flow.core.judging.debate.words import remarks
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
     from flow.app.judging.port import AskJudge
     from flow.core.judging.debate.model import Agreement
-    from flow.core.judging.debate.prompt import Matter, Put
+    from flow.core.judging.debate.prompt import DebatePrompt, DebateQuestion
     from flow.core.judging.debate.reply import Reply
-    from flow.core.judging.debate.section import About
+    from flow.core.judging.debate.section import DebateSubject
     from flow.core.judging.debate.state import Mode
 
 TRIES = 2
@@ -70,15 +70,15 @@ class Watcher(Protocol):
     def silent(self, judge: int, what: str, why: str) -> None:
         """A judge gave no usable answer."""
 
-    def counted(self, rounds: int, found: Agreement) -> None:
+    def counted(self, rounds: int, agreement: Agreement) -> None:
         """All have answered."""
 
 
-class Order(NamedTuple):
+class DebateRequest(NamedTuple):
     """A debate that is to be held."""
 
-    matter: Matter
-    about: About
+    matter: DebateQuestion
+    about: DebateSubject
     judges: tuple[AskJudge | NoAnswer, ...]
     """In the order of their numbers; one that cannot be asked is an answer already."""
     rounds: int
@@ -87,7 +87,7 @@ class Order(NamedTuple):
     """For one call, the backend's own retries included."""
 
 
-class Tools(NamedTuple):
+class DebateTools(NamedTuple):
     """What a debate needs from outside."""
 
     files: Files
@@ -101,13 +101,13 @@ class Tools(NamedTuple):
     """Hears at once what an answer of a judge cost in US dollars; None where it did not tell."""
 
 
-def hold(order: Order, tools: Tools) -> Held:
+def hold_debate(order: DebateRequest, tools: DebateTools) -> Held:
     """Hold the debate, or go on with it where its files say it has got to."""
     return _Debate(order, tools).run()
 
 
 class _Debate:
-    def __init__(self, order: Order, tools: Tools) -> None:
+    def __init__(self, order: DebateRequest, tools: DebateTools) -> None:
         self._order, self._tools = order, tools
         self._numbers = range(1, len(order.judges) + 1)
         self._sections: dict[int, tuple[Section, ...]] = {}
@@ -126,10 +126,10 @@ class _Debate:
             self._turn(round)
             if not self._read() or self._silent:
                 break
-            found = self._agreement(round)
-            self._agreements.append(found)
-            self._tools.watch.counted(round, found)
-            if found.reached:
+            agreement = self._agreement(round)
+            self._agreements.append(agreement)
+            self._tools.watch.counted(round, agreement)
+            if agreement.reached:
                 break
         return self._held()
 
@@ -156,10 +156,10 @@ class _Debate:
         return not self._altered
 
     def _parts(self, number: int, written: Written) -> tuple[Section, ...]:
-        found = debate_report.read(self._order.about, number, written.text)
+        sections = debate_report.read(self._order.about, number, written.text)
         if not written.genuine:
             raise Altered("somebody changed both its text and its structured parts")
-        return found
+        return sections
 
     def _turn(self, round: int) -> None:
         """Ask every judge that has not had this turn, all at once."""
@@ -176,10 +176,10 @@ class _Debate:
             if turn.altered:
                 self._altered.setdefault(self._tools.files.path(turn.number), turn.altered)
 
-    def _reports(self, round: int) -> list[Report]:
+    def _reports(self, round: int) -> list[ReportFile]:
         """The files as they were before this debate: nobody reads what is said in it meanwhile."""
         return [
-            Report(
+            ReportFile(
                 number,
                 self._tools.files.path(number),
                 "".join(debate_report.render(self._order.about, one) for one in sections),
@@ -196,7 +196,7 @@ class _Debate:
             order.about,
             order.mode,
             tuple(
-                Judge(
+                DebateJudge(
                     number,
                     name_of(judge),
                     self._tools.files.path(number),
@@ -219,11 +219,11 @@ class _Turn:
 
     def __init__(
         self,
-        order: Order,
-        tools: Tools,
+        order: DebateRequest,
+        tools: DebateTools,
         number: int,
         history: tuple[debate_model.Position, ...],
-        reports: list[Report],
+        reports: list[ReportFile],
     ) -> None:
         """``history``: this judge's own earlier positions; as many as turns it has had."""
         self._order, self._tools, self._reports = order, tools, reports
@@ -236,18 +236,18 @@ class _Turn:
 
     def take(self) -> None:
         """Ask, and write what came of it."""
-        found = self._assess() if self._round == 0 else self._debate()
+        section = self._assess() if self._round == 0 else self._debate()
         what = "assessment" if self._round == 0 else f"debate {self._round}"
-        if isinstance(found, NoAnswer):
-            self.silent = Silent(self.number, self._round, found.kind, found.reason)
-            self._tools.watch.silent(self.number, what, found.reason)
+        if isinstance(section, NoAnswer):
+            self.silent = Silent(self.number, self._round, section.kind, section.reason)
+            self._tools.watch.silent(self.number, what, section.reason)
             return
         try:
-            self._tools.files.append(self.number, debate_report.render(self._order.about, found))
+            self._tools.files.append(self.number, debate_report.render(self._order.about, section))
         except Altered as error:
             self.altered = str(error)
             return
-        score = debate_model.overall(self._order.matter.criteria, found.position)
+        score = debate_model.overall(self._order.matter.criteria, section.position)
         self._tools.watch.wrote(self.number, what, shown(score))
 
     def _assess(self) -> Section | NoAnswer:
@@ -270,39 +270,39 @@ class _Turn:
         matter, number, round = self._order.matter, self.number, self._round
         reports, history = self._reports, self._history
         whole = "".join(report.text for report in reports)
-        found = self._ask(
+        reply = self._ask(
             f"debate {round}",
             lambda nonce: debate_prompt.debate(matter, number, round, nonce, reports),
             whole,
         )
-        if isinstance(found, NoAnswer):
-            return found
+        if isinstance(reply, NoAnswer):
+            return reply
         about = self._order.about
         others = [
             debate_report.read(about, report.judge, report.text)[-1].position
             for report in reports
             if report.judge != number
         ]
-        changes = debate_model.revisions([*history, found.position])
+        changes = debate_model.revisions([*history, reply.position])
         flagged = tuple(c.criterion for c in changes if c.round == round and c.conformity)
         return Section(
             round,
-            found.position,
+            reply.position,
             tuple(mark.score for mark in history[-1].marks),
-            disagreements=_disagreements(debate_model.gaps(history[-1], others), found),
+            disagreements=_disagreements(debate_model.gaps(history[-1], others), reply),
             conformity=flagged,
-            shares=found.shares,
-            unknown_points=found.unknown_points,
-            agrees_with=found.agrees_with,
+            shares=reply.shares,
+            unknown_points=reply.unknown_points,
+            agrees_with=reply.agrees_with,
         )
 
-    def _ask(self, what: str, make: Callable[[str], Put], more: str) -> Reply | NoAnswer:
+    def _ask(self, what: str, make: Callable[[str], DebatePrompt], more: str) -> Reply | NoAnswer:
         """One question, put again where the answer was not usable."""
         judge = self._order.judges[self.number - 1]
         if isinstance(judge, NoAnswer):
             return judge
         material = "\0".join([repr(self._order.matter), str(self.number), what, more])
-        found: Reply | NoAnswer
+        reply: Reply | NoAnswer
         for attempt in range(TRIES):
             put = make(self._tools.nonce(f"{material}\0{attempt}"))
             label = f"debate, judge {self.number}, {what}"
@@ -311,20 +311,20 @@ class _Turn:
             answer = judge(question, seconds=self._order.seconds)
             self.notes.update(dict.fromkeys(put.reports))
             self.usages.append(answer.usage)
-            if isinstance(answer, Answer) or answer.usage.cost_usd is not None:
+            if isinstance(answer, JudgeAnswer) or answer.usage.cost_usd is not None:
                 self._tools.paid(self.number, answer.usage.cost_usd)
-            found = self._checked(answer, put)
-            if not isinstance(found, NoAnswer):
-                return found
-            if found.kind not in AGAIN:
+            reply = self._checked(answer, put)
+            if not isinstance(reply, NoAnswer):
+                return reply
+            if reply.kind not in AGAIN:
                 break
-        return found
+        return reply
 
-    def _checked(self, answer: Answer | NoAnswer, put: Put) -> Reply | NoAnswer:
+    def _checked(self, answer: JudgeAnswer | NoAnswer, put: DebatePrompt) -> Reply | NoAnswer:
         if isinstance(answer, NoAnswer):
             return answer
-        value = _masked(answer.value, self._tools.mask)
-        found = read_reply(
+        value = _redacted(answer.value, self._tools.mask)
+        reply = read_reply(
             self._order.matter.criteria,
             self.number,
             value,
@@ -332,28 +332,28 @@ class _Turn:
             Others(put.others, put.points),
             verified="verification" in put.schema["required"],
         )
-        if isinstance(found, str):
-            return NoAnswer("wrong_shape", f"its reply is not usable: {found}", answer.usage)
-        return found
+        if isinstance(reply, str):
+            return NoAnswer("wrong_shape", f"its reply is not usable: {reply}", answer.usage)
+        return reply
 
 
-def _disagreements(found: Sequence[debate_model.Gap], reply: Reply) -> tuple[Disagreement, ...]:
+def _disagreements(gaps: Sequence[debate_model.Gap], reply: Reply) -> tuple[Disagreement, ...]:
     """Every gap, with what the judge said about it."""
     said = {(one.judge, one.criterion): one for one in reply.disputes}
     rows = []
-    for gap in found:
+    for gap in gaps:
         one = said.get((gap.judge, gap.criterion))
         texts = ("", "") if one is None else (one.defense, one.challenge)
         rows.append(Disagreement(gap.judge, gap.criterion, gap.mine, gap.theirs, *texts))
     return tuple(rows)
 
 
-def _masked(value: Any, mask: Callable[[str], str]) -> Any:
+def _redacted(value: Any, mask: Callable[[str], str]) -> Any:
     """``value`` with every text masked: a judge may quote what nobody should keep."""
     if isinstance(value, str):
         return mask(value)
     if isinstance(value, list | tuple):
-        return [_masked(item, mask) for item in value]
+        return [_redacted(item, mask) for item in value]
     if hasattr(value, "items"):
-        return {key: _masked(item, mask) for key, item in value.items()}
+        return {key: _redacted(item, mask) for key, item in value.items()}
     return value

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from flow.app.judging.port import AskJudge, NoAnswer
-    from flow.core.judging.debate.criteria import Criterion
+    from flow.core.judging.debate.criteria import DebateCriterion
     from flow.core.judging.debate.state import Mode
-    from flow.core.untrusted.fences import Part
+    from flow.core.untrusted.fences import FencedPart
 
     Criteria = str | Mapping[str, Any] | Sequence[Any] | None
 
@@ -35,9 +35,9 @@ class DebatePlan(NamedTuple):
     """What is debated. ``name`` is what the reports are called."""
 
     task: str
-    solution: tuple[Part, ...]
+    solution: tuple[FencedPart, ...]
     name: str
-    criteria: tuple[Criterion, ...]
+    criteria: tuple[DebateCriterion, ...]
     rounds: int = DEFAULT_ROUNDS
     mode: Mode = "debate"
 
@@ -54,7 +54,7 @@ class Unwatched:
     def silent(self, judge: int, what: str, why: str) -> None:
         """Ignore it."""
 
-    def counted(self, rounds: int, found: Any) -> None:
+    def counted(self, rounds: int, agreement: Any) -> None:
         """Ignore it."""
 
 
@@ -122,7 +122,7 @@ def task_of(task: object) -> str:
     )
 
 
-def criteria_of(criteria: Criteria, kind: str | None) -> tuple[Criterion, ...]:
+def criteria_of(criteria: Criteria, kind: str | None) -> tuple[DebateCriterion, ...]:
     """The criteria as given, or the ready-made ones of a kind; :class:`InputError` for others."""
     if criteria is not None and kind is not None:
         raise InputError(

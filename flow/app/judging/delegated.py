@@ -37,7 +37,7 @@ class DelegationPort(ScorecardPort, DebatePort, Protocol):
         """Seconds on a clock that is never set back."""
 
 
-def hear(
+def hear_delegated(
     port: DelegationPort,
     panel: Sequence[AskJudge | NoAnswer],
     listener: Listener,
@@ -60,13 +60,13 @@ def hear(
     started = port.monotonic()
     try:
         if isinstance(order, ScorecardOrder):
-            heard = delegated_scorecard.hear(port, judges[0], case, criterion, order)
+            heard = delegated_scorecard.hear_scorecard(port, judges[0], case, criterion, order)
         else:
-            heard = delegated_debate.hear(port, judges, case, criterion, order, seconds)
+            heard = delegated_debate.hear_debate(port, judges, case, criterion, order, seconds)
     except FlowError as error:
-        heard = Heard(criterion.id, order.way, None, f"{order.way}: {_told(error)}")
+        heard = Heard(criterion.id, order.way, None, f"{order.way}: {_error_text(error)}")
     taken = round(port.monotonic() - started, 3)
-    return _tidy(heard)._replace(document={**heard.document, "duration_seconds": taken})
+    return _tidied(heard)._replace(document={**heard.document, "duration_seconds": taken})
 
 
 def _unheard(case: JudgeCase, judges: Sequence[AskJudge | NoAnswer], record: bool) -> str:
@@ -84,14 +84,14 @@ def _distinct(panel: Sequence[AskJudge | NoAnswer]) -> list[AskJudge | NoAnswer]
 
     One that cannot be asked keeps its seat: what it would have said is not known.
     """
-    found: list[AskJudge | NoAnswer] = []
+    distinct: list[AskJudge | NoAnswer] = []
     for one in panel:
-        if all(one is not other for other in found):
-            found.append(one)
-    return found
+        if all(one is not other for other in distinct):
+            distinct.append(one)
+    return distinct
 
 
-def _told(error: FlowError) -> str:
+def _error_text(error: FlowError) -> str:
     """An error without the places it names: a verdict is kept in files that others read."""
     return "; ".join(
         f"{fault.message} ({fault.remedy})" if fault.remedy else fault.message
@@ -99,7 +99,7 @@ def _told(error: FlowError) -> str:
     )
 
 
-def _tidy(heard: Heard) -> Heard:
+def _tidied(heard: Heard) -> Heard:
     """The words on one line each, with no power left: judges and transcripts wrote parts."""
     return heard._replace(
         reason=said(heard.reason, REASON),

@@ -10,7 +10,7 @@ from flow.core.judging.debate import criteria as debate_criteria
 from flow.core.judging.debate import result as debate_result
 from flow.core.judging.debate.model import LEAST_SUPPORT
 from flow.core.judging.goal.delegated import DebateOrder, Heard
-from flow.core.untrusted.fences import Part
+from flow.core.untrusted.fences import FencedPart
 from flow.startup.typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class DebatePort(Protocol):
         """Hold a debate, its reports below ``reports_dir``; ``seconds`` bound one call."""
 
 
-def hear(
+def hear_debate(
     port: DebatePort,
     judges: Sequence[AskJudge | NoAnswer],
     case: JudgeCase,
@@ -117,7 +117,7 @@ def _decided(heard: Heard, document: Mapping[str, Any], order: DebateOrder) -> H
     overall, said = document["overall"], document["recommendation"]
     reached = order.min_score is None or overall >= order.min_score
     passed = said == "pass" and reached
-    how = "vote" if order.mode == "vote" else f"consensus {_after(document)}"
+    how = "vote" if order.mode == "vote" else f"consensus {_rounds_text(document)}"
     shown = f"{overall:.2f}" if order.min_score is None else told_apart(overall, order.min_score, 2)
     reason = f"debate: {how}: {said}, {shown} of 5"
     if not reached and order.min_score is not None:
@@ -162,28 +162,28 @@ def _undecided(document: Mapping[str, Any]) -> str:
     about = f" on {', '.join(apart)}" if apart else ""
     support = document["support"]
     if support is None or support >= LEAST_SUPPORT:
-        return f"no consensus{about} {_after(document)}"
+        return f"no consensus{about} {_rounds_text(document)}"
     share = f"only {int(support * 100)}% of the scores' weight rests on true quotes"
-    return f"no consensus{about} {_after(document)}: {share}"
+    return f"no consensus{about} {_rounds_text(document)}: {share}"
 
 
-def _after(document: Mapping[str, Any]) -> str:
+def _rounds_text(document: Mapping[str, Any]) -> str:
     rounds = document["rounds"]
     return f"after {rounds} debate{'s' * (rounds != 1)}" if rounds else "before any debate"
 
 
 def _solution(
     port: DebatePort, case: JudgeCase, order: DebateOrder
-) -> tuple[tuple[Part, ...], str, tuple[str, ...]]:
+) -> tuple[tuple[FencedPart, ...], str, tuple[str, ...]]:
     """The files of the solution as parts, what reports on them are called, and what is left out."""
     denied, _ = denied_context(case.facts.loaded.goal)
-    found = port.solution_files(order.solution, (*denied, *journals(case, port.journal_dir)))
-    files = [(path, raw) for path, raw in found.files if raw.data]
+    solution = port.solution_files(order.solution, (*denied, *journals(case, port.journal_dir)))
+    files = [(path, raw) for path, raw in solution.files if raw.data]
     if not files:
-        return (), "", found.left_out
+        return (), "", solution.left_out
     count = len(files)
     given = tuple(
-        Part(
+        FencedPart(
             "solution" if count == 1 else f"solution, part {number} of {count}",
             raw.data,
             path,
@@ -193,4 +193,4 @@ def _solution(
     )
     name = port.solution_name([path for path, _ in files])
     cut = tuple(f"{raw.unread} bytes within {path}" for path, raw in files if raw.unread)
-    return given, name, (*found.left_out, *cut)
+    return given, name, (*solution.left_out, *cut)

@@ -48,7 +48,7 @@ class ScorecardPort(Protocol):
         """Score an execution and store its card."""
 
 
-def hear(
+def hear_scorecard(
     port: ScorecardPort,
     judge: AskJudge | NoAnswer,
     case: JudgeCase,
@@ -63,7 +63,7 @@ def hear(
     if why:
         return Heard(criterion.id, "scorecard", None, f"scorecard: {why}")
     transcript = _transcript(port, order)
-    why = _older(case, order, transcript)
+    why = _why_older(case, order, transcript)
     if why:
         return Heard(criterion.id, "scorecard", None, f"scorecard: {why}")
     request = ScoreRequest(
@@ -75,10 +75,10 @@ def hear(
         own_rubrics=order.rubric is not None,
     )
     card = port.score(request)
-    return _graded(criterion, order, card, unsupported(card.document), judge.name)
+    return _graded_card(criterion, order, card, unsupported(card.document), judge.name)
 
 
-def _graded(
+def _graded_card(
     criterion: Criterion,
     order: ScorecardOrder,
     card: ScoredCard,
@@ -99,7 +99,7 @@ def _graded(
         "scorecard",
         "pass" if passed else "fail",
         reason,
-        confidence=_share(weights, doubted) if passed else 1.0,
+        confidence=_grounded_weight(weights, doubted) if passed else 1.0,
         hint="" if passed else "; ".join(document["recommendations"]),
         document={
             "card": card.file,
@@ -146,7 +146,7 @@ def _transcript(port: ScorecardPort, order: ScorecardOrder) -> Transcript:
     return transcript
 
 
-def _older(case: JudgeCase, order: ScorecardOrder, transcript: Transcript) -> str:
+def _why_older(case: JudgeCase, order: ScorecardOrder, transcript: Transcript) -> str:
     """Why the execution says nothing about this goal: it is from before it."""
     if order.file is not None:
         return ""
@@ -163,7 +163,7 @@ def _older(case: JudgeCase, order: ScorecardOrder, transcript: Transcript) -> st
     return ""
 
 
-def _share(weights: Mapping[str, str], without: Sequence[str]) -> float:
+def _grounded_weight(weights: Mapping[str, str], without: Sequence[str]) -> float:
     """The weight of the dimensions that rest on evidence."""
     total = sum((Decimal(weight) for weight in weights.values()), Decimal(0))
     lost = sum((Decimal(weights[name]) for name in without), Decimal(0))

@@ -13,8 +13,8 @@ import math
 from flow.app.judging import bundle as judging_bundle
 from flow.app.judging import records as judging_records
 from flow.app.judging import rubric_criteria
-from flow.app.judging.port import Answer, NoAnswer, Question, Usage, name_of
-from flow.app.judging.records import Asked, Canary
+from flow.app.judging.port import JudgeAnswer, NoAnswer, Question, Usage, name_of
+from flow.app.judging.records import AskedBallot, Canary
 from flow.core.decision.decide import Opinion, Silence
 from flow.core.instant import ahead
 from flow.core.judging.goal import ballots, delegated, prompt, reply
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from flow.app.evaluation.values import JudgeCase, Listener
-    from flow.app.judging.bundle import Sources
+    from flow.app.judging.bundle import ContextSources
     from flow.app.judging.port import AskJudge
     from flow.app.judging.records import Keep
     from flow.core.goal.model import Criterion
@@ -52,7 +52,7 @@ class JudgeTools(NamedTuple):
 
     panel: tuple[AskJudge | NoAnswer, ...]
     """One entry for each ballot, in order; one that cannot be asked is an answer already."""
-    sources: Sources
+    sources: ContextSources
     keep: Keep | None
     """Records what was said; None where nothing is to be recorded."""
     nonce: Callable[[], str]
@@ -68,11 +68,11 @@ class JudgeTools(NamedTuple):
     """Judges one criterion by its scorecard or debate, within so many seconds."""
 
 
-def judge(case: JudgeCase, tools: JudgeTools) -> Opinion | Silence:
+def judge_goal(case: JudgeCase, tools: JudgeTools) -> Opinion | Silence:
     """Ask every judge of the panel and say what they came to."""
     if len(tools.panel) > MOST_BALLOTS:
         return Silence(f"{len(tools.panel)} ballots are asked for, more than {MOST_BALLOTS}")
-    bundle = judging_bundle.gather(case, tools.sources)
+    bundle = judging_bundle.gather_context(case, tools.sources)
     if len(bundle.sought) > MOST_SOUGHT:
         return Silence(f"{len(bundle.sought)} criteria are more than {MOST_SOUGHT} in one question")
     why = rubric_criteria.unusable(case.facts.loaded.goal, bundle, tools.rubrics)
@@ -94,7 +94,7 @@ def judge(case: JudgeCase, tools: JudgeTools) -> Opinion | Silence:
         counted = delegated.together(counted, heard, sought)
     if tools.keep is not None:
         names = [name_of(one) for one in tools.panel]
-        kept = judging_records.keep(
+        kept = judging_records.record_judgement(
             case, asked, counted, heard, names, session.canaries, tools.keep
         )
     else:
@@ -172,17 +172,17 @@ class _Session:
                 return self._canary(one)
         return "it has not answered the question without evidence"
 
-    def ballots(self) -> list[Asked]:
+    def ballots(self) -> list[AskedBallot]:
         """Every ballot, where there is a criterion to ask about."""
         if not self.sought:
             return []
         return [self.ask(number, one) for number, one in enumerate(self._tools.panel)]
 
-    def ask(self, number: int, one: AskJudge | NoAnswer) -> Asked:
+    def ask(self, number: int, one: AskJudge | NoAnswer) -> AskedBallot:
         """One ballot."""
         put = prompt.make(self._bundle, self._tools.nonce(), number)
         name = name_of(one)
-        answer: Answer | NoAnswer
+        answer: JudgeAnswer | NoAnswer
         if isinstance(one, NoAnswer):
             answer = one
         elif self._tools.limits.canary and (why := self._canary(one)):
@@ -191,10 +191,10 @@ class _Session:
             what = f"ballot {number + 1} of {len(self._tools.panel)}"
             answer = self._put(one, put, what, self.sought)
         ballot, value, refined, usage = None, None, None, answer.usage
-        if isinstance(answer, Answer):
+        if isinstance(answer, JudgeAnswer):
             value = answer.value
             found = reply.read(value, name, self._bundle.sought, put)
-            if isinstance(found, reply.Unusable):
+            if isinstance(found, reply.UnusableBallot):
                 answer = NoAnswer("wrong_shape", f"not usable: {found.why}", answer.usage)
             else:
                 refined = self._refined(one, found, number)
@@ -202,7 +202,7 @@ class _Session:
                 answer = refined.answer or answer
                 usage = rubric_criteria.together(usage, refined.usages)
         judgements = refined.judgements if refined is not None else ()
-        return Asked(number, name, put, usage, answer, ballot, value, judgements)
+        return AskedBallot(number, name, put, usage, answer, ballot, value, judgements)
 
     def _refined(
         self, one: AskJudge | NoAnswer, ballot: reply.Ballot, number: int
@@ -210,7 +210,7 @@ class _Session:
         """The ballot after the rubrics that its criteria name."""
         if isinstance(one, NoAnswer):
             return rubric_criteria.Refined(ballot, None)
-        return rubric_criteria.refine(
+        return rubric_criteria.refine_ballot(
             ballot,
             self._case.facts.loaded.goal,
             self._bundle,
@@ -222,12 +222,12 @@ class _Session:
 
     def _put(
         self, one: AskJudge, put: Prompt, what: str, sought: Sequence[Sought]
-    ) -> Answer | NoAnswer:
+    ) -> JudgeAnswer | NoAnswer:
         label = f"goal {self._case.facts.loaded.goal.id}, {what}"
         schema = reply.schema(sought)
         return self._ask(one, Question(put.system, put.text, schema, label), what)
 
-    def _ask(self, one: AskJudge, question: Question, what: str) -> Answer | NoAnswer:
+    def _ask(self, one: AskJudge, question: Question, what: str) -> JudgeAnswer | NoAnswer:
         seconds = min(self._tools.limits.seconds, self._left())
         if seconds < 1:
             return NoAnswer("timeout", "no time is left to ask", Usage(one.name, attempts=0))
@@ -272,7 +272,7 @@ def _nothing_to_show(criterion_id: str, bundle: Bundle) -> delegated.Heard:
     return delegated.Heard(criterion_id, "person", None, reason)
 
 
-def recall(case: JudgeCase, tools: JudgeTools) -> Opinion | None:
+def recall_opinion(case: JudgeCase, tools: JudgeTools) -> Opinion | None:
     """The opinion that the same judges gave on the same files and contract, if it is on record.
 
     For a caller that evaluates again and again (the Stop hook): unchanged work is not judged twice.
@@ -280,10 +280,12 @@ def recall(case: JudgeCase, tools: JudgeTools) -> Opinion | None:
     goal, records = case.facts.loaded.goal, tools.sources.records
     if any(c.fuzzy and not c.hermetic for c in goal.criteria):
         return None
-    asked = judging_bundle.sought(goal, (m.criterion_id for m in case.measured if m.approved))
+    asked = judging_bundle.sought_criteria(
+        goal, (m.criterion_id for m in case.measured if m.approved)
+    )
     names = [name_of(one) for one in tools.panel]
-    found, _ = records.evidence(case.facts.run_id)
-    for evidence in reversed(found):
+    sidecars, _ = records.evidence(case.facts.run_id)
+    for evidence in reversed(sidecars):
         if ahead(evidence.created_at, tools.sources.now):
             continue
         if evidence.type == "llm_judge_report" and evidence.goal == goal.id:
@@ -295,13 +297,13 @@ def recall(case: JudgeCase, tools: JudgeTools) -> Opinion | None:
     return None
 
 
-def _why_silent(asked: Sequence[Asked]) -> str:
-    different = list(dict.fromkeys(map(_why, asked)))
+def _why_silent(asked: Sequence[AskedBallot]) -> str:
+    different = list(dict.fromkeys(map(_why_no_answer, asked)))
     more = f" and {len(different) - 3} more" if len(different) > 3 else ""
     return "; ".join(different[:3]) + more
 
 
-def _why(one: Asked) -> str:
+def _why_no_answer(one: AskedBallot) -> str:
     if not isinstance(one.answer, NoAnswer):
         return ""
     why = reply.said(one.answer.reason, 300)
@@ -310,19 +312,19 @@ def _why(one: Asked) -> str:
     return f"{one.judge} gave no usable answer ({one.answer.kind}): {why}"
 
 
-def _warnings(asked: Sequence[Asked], heard: Sequence[delegated.Heard]) -> tuple[str, ...]:
+def _warnings(asked: Sequence[AskedBallot], heard: Sequence[delegated.Heard]) -> tuple[str, ...]:
     """What people should know of what was given and said, each once."""
-    found: dict[str, None] = {}
+    warnings: dict[str, None] = {}
     for each in heard:
-        found.update((f"{each.id}, {each.way}: {remark}", None) for remark in each.remarks)
+        warnings.update((f"{each.id}, {each.way}: {remark}", None) for remark in each.remarks)
     for one in asked:
-        found.update((f"given to the judge: {report}", None) for report in one.put.reports)
+        warnings.update((f"given to the judge: {report}", None) for report in one.put.reports)
         if one.ballot is not None:
-            found.update((f"judge {one.judge}: {remark}", None) for remark in one.ballot.remarks)
+            warnings.update((f"judge {one.judge}: {remark}", None) for remark in one.ballot.remarks)
         elif isinstance(one.answer, NoAnswer) and len(asked) > 1:
             said = reply.said(one.answer.reason, 300)
-            found[f"judge {one.judge}, ballot {one.number + 1}: no answer: {said}"] = None
-        found.update((f"not given to the judge: {note}", None) for note in one.put.left_out)
-    kept = list(found)[:WARNED]
-    more = len(found) - len(kept)
+            warnings[f"judge {one.judge}, ballot {one.number + 1}: no answer: {said}"] = None
+        warnings.update((f"not given to the judge: {note}", None) for note in one.put.left_out)
+    kept = list(warnings)[:WARNED]
+    more = len(warnings) - len(kept)
     return (*kept, *([f"and {more} more, see the judge's report"] if more else []))

@@ -41,5 +41,5 @@ def _judgement(records: Records, reference: str) -> Mapping[str, Any]:
     evidence = records.counted(reference)
     if evidence is None or evidence.type != "llm_judge_report":
         return {}
-    found = evidence.document["evidence"].get("judgement")
-    return found if isinstance(found, dict) else {}
+    judgement = evidence.document["evidence"].get("judgement")
+    return judgement if isinstance(judgement, dict) else {}

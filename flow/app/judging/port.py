@@ -54,7 +54,7 @@ class Usage(NamedTuple):
     attempts: int = 1
 
 
-class Answer(NamedTuple):
+class JudgeAnswer(NamedTuple):
     """One JSON object that fits the question's schema. Everything in it is still hostile."""
 
     value: Mapping[str, Any]
@@ -76,7 +76,7 @@ class AskJudge(Protocol):
     def name(self) -> str:
         """``claude``, ``openai:llama3``, ...; shown in evidence."""
 
-    def __call__(self, question: Question, *, seconds: float) -> Answer | NoAnswer:
+    def __call__(self, question: Question, *, seconds: float) -> JudgeAnswer | NoAnswer:
         """Ask. Never raises for anything the outside does; ``seconds`` bounds the whole call."""
 
 

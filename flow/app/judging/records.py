@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from flow.app.judging.port import Answer, NoAnswer
+from flow.app.judging.port import JudgeAnswer, NoAnswer
 from flow.core import layout
 from flow.core.decision.decide import JudgedCriterion, Opinion
 from flow.core.evidence.freshness import differences
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     from flow.core.judging.goal.prompt import Given, Prompt
 
 
-class Asked(NamedTuple):
+class AskedBallot(NamedTuple):
     """One ballot: what was asked and what came of it."""
 
     number: int
     judge: str
     put: Prompt
     usage: Usage
-    answer: Answer | NoAnswer
+    answer: JudgeAnswer | NoAnswer
     """A reply that is not usable is no answer."""
     ballot: reply.Ballot | None
     value: Mapping[str, Any] | None = None
@@ -60,36 +60,37 @@ class Keep(NamedTuple):
     now: Callable[[], str]
 
 
-class Kept(NamedTuple):
+class KeptSidecar(NamedTuple):
     """A recorded sidecar."""
 
     id: str
     path: str
 
 
-def keep(
+def record_judgement(
     case: JudgeCase,
-    asked: Sequence[Asked],
+    asked: Sequence[AskedBallot],
     counted: Tally | None,
     heard: Sequence[Heard],
     judges: Sequence[str],
     canaries: Mapping[str, Canary],
     to: Keep,
-) -> Kept | None:
+) -> KeptSidecar | None:
     """Record every ballot, and the opinion; returns the opinion's sidecar, None without one.
 
     One ballot alone is the opinion: it gets one sidecar. What was heard apart is in the opinion's.
     ``judges`` names who is asked, also where there was no ballot to cast.
     """
-    rows: list[Kept] = []
+    rows: list[KeptSidecar] = []
     if len(asked) > 1 or counted is None:
         rows = [
-            _record(case, f"ballot-{one.number + 1}", _ballot(one), (), one, to) for one in asked
+            _record_sidecar(case, f"ballot-{one.number + 1}", _ballot_document(one), (), one, to)
+            for one in asked
         ]
     if counted is None:
         return None
     body: dict[str, Any] = {
-        **(_ballot(asked[0]) if len(asked) == 1 else {"given": _sent(asked)}),
+        **(_ballot_document(asked[0]) if len(asked) == 1 else {"given": _sent_documents(asked)}),
         "verdict": counted.verdict,
         "confidence": counted.confidence,
         "blocker_type": counted.blocker_type,
@@ -97,7 +98,7 @@ def keep(
         "next_step_hint": counted.next_step_hint,
         "criteria": [_criterion(row) for row in counted.criteria],
         "judges": list(judges),
-        "apart": [_apart(one) for one in heard] or None,
+        "apart": [_criterion_document(one) for one in heard] or None,
         "ballots": {
             "asked": counted.asked,
             "usable": counted.usable,
@@ -106,20 +107,25 @@ def keep(
             "sidecars": [row.path for row in rows],
         },
         "canaries": [
-            {"judge": c.judge, "passed": not c.why, "reason": c.why, **_usage(c.usage)}
+            {"judge": c.judge, "passed": not c.why, "reason": c.why, **_usage_document(c.usage)}
             for c in canaries.values()
         ],
-        "cost_usd": _total([*_each(heard, "cost_usd"), *(one.usage.cost_usd for one in asked)]),
-        "duration_seconds": _total(
-            [*_each(heard, "duration_seconds"), *(one.usage.duration_seconds for one in asked)]
+        "cost_usd": _total_or_none(
+            [*_heard_values(heard, "cost_usd"), *(one.usage.cost_usd for one in asked)]
+        ),
+        "duration_seconds": _total_or_none(
+            [
+                *_heard_values(heard, "duration_seconds"),
+                *(one.usage.duration_seconds for one in asked),
+            ]
         ),
     }
     passed = tuple(row.id for row in counted.criteria if row.status == "pass")
     only = asked[0] if len(asked) == 1 else None
-    return _record(case, "eval", body, passed, only, to)
+    return _record_sidecar(case, "eval", body, passed, only, to)
 
 
-def _apart(one: Heard) -> dict[str, Any]:
+def _criterion_document(one: Heard) -> dict[str, Any]:
     """What was heard of one criterion, as the opinion's sidecar holds it."""
     return {
         "criterion_id": one.id,
@@ -133,7 +139,7 @@ def _apart(one: Heard) -> dict[str, Any]:
     }
 
 
-def _each(heard: Sequence[Heard], key: str) -> list[Any]:
+def _heard_values(heard: Sequence[Heard], key: str) -> list[Any]:
     return [one.document.get(key) for one in heard]
 
 
@@ -172,19 +178,19 @@ def opinion(
     )
 
 
-def _ballot(one: Asked) -> dict[str, Any]:
+def _ballot_document(one: AskedBallot) -> dict[str, Any]:
     """What one ballot was, and was made of."""
     body: dict[str, Any] = {
         "judge": one.judge,
         "ballot": one.number + 1,
-        **_usage(one.usage),
+        **_usage_document(one.usage),
         "prompt_sha256": canonical_digest([one.put.system, one.put.text]),
         "prompt_bytes": one.put.size,
         "neutralised": list(one.put.reports),
         "left_out": list(one.put.left_out),
     }
     if one.usage.attempts:
-        body["given"] = [_given(piece) for piece in one.put.given]
+        body["given"] = [_given_document(piece) for piece in one.put.given]
     if isinstance(one.answer, NoAnswer):
         return {**body, "no_answer": {"kind": one.answer.kind, "reason": one.answer.reason[:2000]}}
     if one.ballot is not None:
@@ -200,13 +206,13 @@ def _ballot(one: Asked) -> dict[str, Any]:
     return body
 
 
-def _sent(asked: Sequence[Asked]) -> list[dict[str, Any]]:
+def _sent_documents(asked: Sequence[AskedBallot]) -> list[dict[str, Any]]:
     """What the first judge that was reached was given; each one gets the same."""
     reached = (one for one in asked if one.usage.attempts)
-    return next(([_given(piece) for piece in one.put.given] for one in reached), [])
+    return next(([_given_document(piece) for piece in one.put.given] for one in reached), [])
 
 
-def _given(piece: Given) -> dict[str, Any]:
+def _given_document(piece: Given) -> dict[str, Any]:
     """A piece of evidence that was sent, as ``status`` names it."""
     return {
         "criteria": [piece.criterion_id, *piece.also],
@@ -220,7 +226,7 @@ def _criterion(row: JudgedCriterion) -> dict[str, Any]:
     return {key: value for key, value in row._asdict().items() if value or key not in optional}
 
 
-def _usage(usage: Usage | None) -> dict[str, Any]:
+def _usage_document(usage: Usage | None) -> dict[str, Any]:
     if usage is None:
         return {}
     fields = {
@@ -235,19 +241,19 @@ def _usage(usage: Usage | None) -> dict[str, Any]:
     return {key: value for key, value in fields.items() if value is not None}
 
 
-def _total(values: Any) -> float | None:
+def _total_or_none(values: Any) -> float | None:
     known = [value for value in values if value is not None]
     return round(sum(known), 6) if known else None
 
 
-def _record(
+def _record_sidecar(
     case: JudgeCase,
     name: str,
     judgement: Mapping[str, Any],
     proves: Sequence[str],
-    one: Asked | None,
+    one: AskedBallot | None,
     to: Keep,
-) -> Kept:
+) -> KeptSidecar:
     facts = case.facts
     document = evidence_document(
         id=f"evidence-judge-{name}-{facts.turn}",
@@ -267,4 +273,4 @@ def _record(
     if one is not None and one.value is not None:
         text = json.dumps(one.value, indent=1, ensure_ascii=True)
         said = to.stash(text.encode("ascii"))
-    return Kept(*to.ledger.record_evidence(document, said, suffix=True))
+    return KeptSidecar(*to.ledger.record_evidence(document, said, suffix=True))

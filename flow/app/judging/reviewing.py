@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from flow.core.goal.model import Criterion
 
 
-def case(desk: Desk, loaded: LoadedGoal, *, version: str, now: str) -> JudgeCase:
+def review_case(desk: Desk, loaded: LoadedGoal, *, version: str, now: str) -> JudgeCase:
     """The case of the next evaluation, its commands' results taken from fresh evidence.
 
     Raises :class:`StateError` where another branch than the goal's is checked out.
@@ -41,13 +41,13 @@ def case(desk: Desk, loaded: LoadedGoal, *, version: str, now: str) -> JudgeCase
         subject,
         proposable=False,
         locked=difference(goal, before, baseline),
-        edited=bounds.edited(before, baseline),
+        edited=bounds.edited_by_products(before, baseline),
     )
-    rows = tuple(_row(criterion, facts, desk, now) for criterion in goal.criteria)
+    rows = tuple(_reviewed_row(criterion, facts, desk, now) for criterion in goal.criteria)
     measurement = Measurements(rows, ran=False, goal_touched=False)
     approvals = proposals.fresh_approvals(goal, subject, desk.records, now)
     measured = measured_rows.judgeable(goal, measurement, approvals, stale=False)
-    report = bounds.judge(
+    report = bounds.boundary_report(
         before,
         baseline,
         allowed=goal.allowed_paths,
@@ -57,14 +57,14 @@ def case(desk: Desk, loaded: LoadedGoal, *, version: str, now: str) -> JudgeCase
     if facts.locked is not None:
         from flow.app.evaluation import protected_files
 
-        report = protected_files.report(report, facts, (), desk.records)
+        report = protected_files.report_with_protected(report, facts, (), desk.records)
     candidate = decide.candidate(measured, boundary_known=report.status != "inconclusive")
     return JudgeCase(facts, measurement, measured, report, candidate, Request(goal.id))
 
 
-def _row(criterion: Criterion, facts: Facts, desk: Desk, now: str) -> Measurement:
+def _reviewed_row(criterion: Criterion, facts: Facts, desk: Desk, now: str) -> Measurement:
     if criterion.fuzzy:
-        return _empty(criterion, explain.FUZZY)
+        return _empty_row(criterion, explain.FUZZY)
     evidence = desk.records.counted(criterion.evidence_ref) if criterion.evidence_ref else None
     tree = facts.subject.tree
     if (
@@ -77,7 +77,7 @@ def _row(criterion: Criterion, facts: Facts, desk: Desk, now: str) -> Measuremen
         or ahead(evidence.created_at, now)
         or evidence.document["evidence"].get("criterion_digest") != criterion.digest
     ):
-        return _empty(criterion, "it has no evidence of these files")
+        return _empty_row(criterion, "it has no evidence of these files")
     body = evidence.document["evidence"]
     return Measurement(
         criterion.id,
@@ -92,7 +92,7 @@ def _row(criterion: Criterion, facts: Facts, desk: Desk, now: str) -> Measuremen
     )
 
 
-def _empty(criterion: Criterion, reason: str) -> Measurement:
+def _empty_row(criterion: Criterion, reason: str) -> Measurement:
     return Measurement(
         criterion.id, "not_run", None, None, reason, criterion.limitations, None, None, None
     )

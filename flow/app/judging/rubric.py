@@ -6,7 +6,7 @@ usable is no ballot; where no more than half of the ballots are usable, there is
 
 from __future__ import annotations
 
-from flow.app.judging.port import Answer, NoAnswer, Question, Usage
+from flow.app.judging.port import JudgeAnswer, NoAnswer, Question, Usage
 from flow.core.judging.common.quotes import QuotableTexts
 from flow.core.judging.rubric import model as rubrics
 from flow.core.judging.rubric.prompt import rubric_question, rubric_text
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from flow.app.judging.port import AskJudge
-    from flow.core.judging.rubric.model import Ballot, JudgeResult, Rubric
+    from flow.core.judging.rubric.model import JudgeResult, Rubric, RubricBallot
     from flow.core.judging.rubric.prompt import RubricQuestion
-    from flow.core.untrusted.fences import Part
+    from flow.core.untrusted.fences import FencedPart
 
 
-class Asked(NamedTuple):
+class RubricRequest(NamedTuple):
     """What is to be judged, and by what."""
 
     rubric: Rubric
-    subject: tuple[Part, ...]
+    subject: tuple[FencedPart, ...]
     instructions: str | None = None
-    context: tuple[Part, ...] = ()
+    context: tuple[FencedPart, ...] = ()
     """Shown for orientation, never evidence: what a goal's criterion says."""
     result_schema: Mapping[str, Any] | None = None
     samples: int = 1
@@ -42,24 +42,24 @@ class Judged(NamedTuple):
     usages: tuple[Usage, ...]
 
 
-class _Poll(NamedTuple):
+class _RubricPoll(NamedTuple):
     """The ballots so far, the replies they were read from, and why others gave none."""
 
-    ballots: list[Ballot]
+    ballots: list[RubricBallot]
     values: list[Mapping[str, Any]]
     failures: list[NoAnswer]
     reports: dict[str, None]
     usages: list[Usage]
 
 
-def judge(
-    asked: Asked, ask: AskJudge, nonce: Callable[[str], str], *, seconds: float
+def judge_by_rubric(
+    asked: RubricRequest, ask: AskJudge, nonce: Callable[[str], str], *, seconds: float
 ) -> Judged | NoAnswer:
     """Ask ``asked.samples`` times and compute the judgement; :class:`NoAnswer` where none can be.
 
     ``nonce`` makes a nonce for a text that is going to be fenced; ``seconds`` bound one ballot.
     """
-    poll = _Poll([], [], [], {}, [])
+    poll = _RubricPoll([], [], [], {}, [])
     for turn in range(asked.samples):
         _ask_once(asked, ask, nonce, seconds, turn, poll)
         if 2 * len(poll.failures) >= asked.samples:
@@ -71,13 +71,15 @@ def judge(
     costs = [usage.cost_usd for usage in poll.usages if usage.cost_usd is not None]
     remarks = (*poll.reports, *result.remarks, *_missing(asked, poll))
     return Judged(
-        _with(result, judge=ask.name, remarks=remarks, cost_usd=sum(costs) if costs else None),
+        _with_notes(
+            result, judge=ask.name, remarks=remarks, cost_usd=sum(costs) if costs else None
+        ),
         poll.values[place],
         tuple(poll.usages),
     )
 
 
-def question(asked: Asked, nonce: Callable[[str], str], turn: int = 0) -> RubricQuestion:
+def question(asked: RubricRequest, nonce: Callable[[str], str], turn: int = 0) -> RubricQuestion:
     """The question of one ballot, as the judge would see it."""
     material = "\0".join(
         [
@@ -98,19 +100,19 @@ def question(asked: Asked, nonce: Callable[[str], str], turn: int = 0) -> Rubric
 
 
 def _ask_once(
-    asked: Asked,
+    asked: RubricRequest,
     ask: AskJudge,
     nonce: Callable[[str], str],
     seconds: float,
     turn: int,
-    poll: _Poll,
+    poll: _RubricPoll,
 ) -> None:
     put = question(asked, nonce, turn)
     label = f"rubric {asked.rubric.name}, ballot {turn + 1}"
     answer = ask(Question(put.system, put.prompt, put.schema, label), seconds=seconds)
     poll.reports.update(dict.fromkeys(put.reports))
     poll.usages.append(answer.usage)
-    if isinstance(answer, Answer):
+    if isinstance(answer, JudgeAnswer):
         ballot = read_reply(asked.rubric, answer.value, QuotableTexts(put.given))
         if not isinstance(ballot, str):
             poll.ballots.append(ballot)
@@ -120,7 +122,7 @@ def _ask_once(
     poll.failures.append(answer)
 
 
-def _no_answer(asked: Asked, poll: _Poll) -> NoAnswer:
+def _no_answer(asked: RubricRequest, poll: _RubricPoll) -> NoAnswer:
     first = poll.failures[0]
     if asked.samples == 1:
         return first
@@ -129,14 +131,14 @@ def _no_answer(asked: Asked, poll: _Poll) -> NoAnswer:
     return first._replace(reason=reason + first.reason)
 
 
-def _missing(asked: Asked, poll: _Poll) -> list[str]:
+def _missing(asked: RubricRequest, poll: _RubricPoll) -> list[str]:
     if not poll.failures:
         return []
     what = f"{len(poll.failures)} of {asked.samples} ballots gave no usable answer"
     return [f"{what}: {poll.failures[0].reason}"]
 
 
-def _with(result: JudgeResult, **more: Any) -> JudgeResult:
+def _with_notes(result: JudgeResult, **more: Any) -> JudgeResult:
     from dataclasses import replace
 
     return replace(result, **more)

@@ -6,7 +6,7 @@ evidence. A rubric can only lower: whatever else the ballot says of the criterio
 
 from __future__ import annotations
 
-from flow.app.judging.port import Answer, NoAnswer, Question, Usage
+from flow.app.judging.port import JudgeAnswer, NoAnswer, Question, Usage
 from flow.core.decision.decide import JudgedCriterion
 from flow.core.judging.common.numbers import exact
 from flow.core.judging.common.quotes import QuotableTexts, founded
@@ -14,7 +14,7 @@ from flow.core.judging.rubric.model import Rubric, result, why_not
 from flow.core.judging.rubric.prompt import rubric_question
 from flow.core.judging.rubric.reply import read_reply
 from flow.core.text.display import names
-from flow.core.untrusted.fences import LIMIT, Part
+from flow.core.untrusted.fences import LIMIT, FencedPart
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     Rubrics = Mapping[str, Rubric | str]
     """By name: the rubric, or why it cannot be used."""
-    Ask = Callable[[Question], Answer | NoAnswer]
+    Ask = Callable[[Question], JudgeAnswer | NoAnswer]
 
 
 class Refined(NamedTuple):
@@ -51,13 +51,13 @@ def unusable(goal: Goal, bundle: Bundle, rubrics: Rubrics) -> str:
     for criterion in goal.criteria:
         name = criterion.document.get("rubric")
         if name and criterion.fuzzy and criterion.id in asked:
-            found = rubrics.get(name, f"there is no rubric {name!r:.80}")
-            if isinstance(found, str):
-                said.append(f"{criterion.id}: {found}")
+            rubric = rubrics.get(name, f"there is no rubric {name!r:.80}")
+            if isinstance(rubric, str):
+                said.append(f"{criterion.id}: {rubric}")
     return "; ".join(said)
 
 
-def refine(
+def refine_ballot(
     ballot: Ballot,
     goal: Goal,
     bundle: Bundle,
@@ -79,13 +79,13 @@ def refine(
         rubric = rubrics.get(name) if name else None
         if not isinstance(rubric, Rubric) or ballot.row(one.id).status != "pass":
             continue
-        found = _judge(one, str(name), rubric, bundle, ask, nonce(), turn)
-        usages.append(found.usage)
-        if found.result is None:
-            why = f"{one.id}: the rubric {name} got no usable answer: {found.why}"
-            return Refined(None, NoAnswer(found.kind, why, found.usage), tuple(usages))
-        judgements.append({"criterion_id": one.id, "name": name, **found.result.to_document()})
-        ballot = _applied(ballot, one, str(name), rubric, found.result)
+        judged = _judge_criterion(one, str(name), rubric, bundle, ask, nonce(), turn)
+        usages.append(judged.usage)
+        if judged.result is None:
+            why = f"{one.id}: the rubric {name} got no usable answer: {judged.why}"
+            return Refined(None, NoAnswer(judged.kind, why, judged.usage), tuple(usages))
+        judgements.append({"criterion_id": one.id, "name": name, **judged.result.to_document()})
+        ballot = _applied(ballot, one, str(name), rubric, judged.result)
     return Refined(ballot, None, tuple(usages), tuple(judgements))
 
 
@@ -96,7 +96,7 @@ class _Answered(NamedTuple):
     why: str = ""
 
 
-def _judge(
+def _judge_criterion(
     one: Sought,
     name: str,
     rubric: Rubric,
@@ -111,7 +111,12 @@ def _judge(
         if item.about(one.id) and item.counts
     ]
     put = rubric_question(
-        rubric, parts, nonce, context=[Part("criterion", one.text)], part_limit=LIMIT, turn=turn
+        rubric,
+        parts,
+        nonce,
+        context=[FencedPart("criterion", one.text)],
+        part_limit=LIMIT,
+        turn=turn,
     )
     what = f"goal {bundle.goal_id}, {one.id} by the rubric {name}"
     answer = ask(Question(put.system, put.prompt, put.schema, what))
@@ -123,14 +128,14 @@ def _judge(
     return _Answered(result(rubric, [marks]), answer.usage)
 
 
-def _applied(ballot: Ballot, one: Sought, name: str, rubric: Rubric, found: JudgeResult) -> Ballot:
-    remarks = (*ballot.remarks, *(f"{one.id}: {remark}" for remark in found.remarks))
-    unsupported = _unsupported(rubric, found)
+def _applied(ballot: Ballot, one: Sought, name: str, rubric: Rubric, result: JudgeResult) -> Ballot:
+    remarks = (*ballot.remarks, *(f"{one.id}: {remark}" for remark in result.remarks))
+    unsupported = _unsupported(rubric, result)
     status: JudgedStatus
     verdict: VerdictName
-    if not found.passed:
+    if not result.passed:
         status, verdict = "fail", "not_achieved"
-        why = f"the rubric {name} is not passed: {why_not(found)}"
+        why = f"the rubric {name} is not passed: {why_not(result)}"
     elif unsupported:
         status, verdict = "incomplete", "needs_human_review"
         why = f"the rubric {name} is passed without true quotes for {names(unsupported)}"
@@ -146,9 +151,9 @@ def _applied(ballot: Ballot, one: Sought, name: str, rubric: Rubric, found: Judg
     return ballot.lower(verdict, f"it says achieved, but of {one.id} {why}")
 
 
-def _unsupported(rubric: Rubric, found: JudgeResult) -> list[str]:
+def _unsupported(rubric: Rubric, result: JudgeResult) -> list[str]:
     """The rubric's criteria without quotes to rest on, where these are more than half of it."""
-    without = [row.name for row in found.criteria if not founded(row.evidence, row.discounted)]
+    without = [row.name for row in result.criteria if not founded(row.evidence, row.discounted)]
     weights = {c.name: exact(c.weight) for c in rubric.criteria}
     lost, total = sum(weights[name] for name in without), sum(weights.values())
     return without if 2 * lost > total else []

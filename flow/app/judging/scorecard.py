@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from flow.app.judging.port import AskJudge
-    from flow.core.judging.scorecard.model import Ballot
-    from flow.core.judging.scorecard.prompt import Matter
+    from flow.core.judging.scorecard.model import CardBallot
+    from flow.core.judging.scorecard.prompt import CardQuestion
 
 
-class Tools(NamedTuple):
+class ScorecardTools(NamedTuple):
     """What scoring needs of the outside.
 
     ``nonce`` makes a nonce that nobody could know beforehand, ``mask`` takes secrets out of a text,
@@ -42,7 +42,7 @@ class Tools(NamedTuple):
 class Scored(NamedTuple):
     """What the ballots came to. ``remarks`` say what a reader of the card should know."""
 
-    ballot: Ballot
+    ballot: CardBallot
     asked: int
     usable: int
     usages: tuple[Usage, ...]
@@ -52,10 +52,10 @@ class Scored(NamedTuple):
     """SHA-256 of each question's two texts, in order, as they were before secrets were masked."""
 
 
-class _Poll(NamedTuple):
+class _CardPoll(NamedTuple):
     """The ballots so far, why others are none, and what was noticed on the way."""
 
-    ballots: list[Ballot]
+    ballots: list[CardBallot]
     failures: list[NoAnswer]
     usages: list[Usage]
     remarks: dict[str, None]
@@ -63,14 +63,16 @@ class _Poll(NamedTuple):
     prompts: list[str]
 
 
-def score(matter: Matter, transcript: str, samples: int, tools: Tools) -> Scored | NoAnswer:
+def score_execution(
+    matter: CardQuestion, transcript: str, samples: int, tools: ScorecardTools
+) -> Scored | NoAnswer:
     """Ask ``samples`` times and compute; :class:`NoAnswer` where nothing can be computed.
 
     ``transcript`` is everything that a quote may come from.
     """
     history = "" if matter.mean is None else mean_text(matter.mean)
     quotes = Quotes(tools.mask(transcript), history)
-    poll = _Poll([], [], [], {}, [0], [])
+    poll = _CardPoll([], [], [], {}, [0], [])
     for turn in range(samples):
         _ask_once(matter, quotes, turn, samples, tools, poll)
         if 2 * len(poll.failures) >= samples:
@@ -95,18 +97,23 @@ def score(matter: Matter, transcript: str, samples: int, tools: Tools) -> Scored
 
 
 def _ask_once(
-    matter: Matter, quotes: Quotes, turn: int, samples: int, tools: Tools, poll: _Poll
+    matter: CardQuestion,
+    quotes: Quotes,
+    turn: int,
+    samples: int,
+    tools: ScorecardTools,
+    poll: _CardPoll,
 ) -> None:
     """One ballot: a reply that rests on nothing in places is sent back once."""
     label = f"scorecard {matter.skill}" + (f", ballot {turn + 1}" if samples > 1 else "")
-    first = _read(matter, quotes, tools, poll, label, turn)
+    first = _asked_ballot(matter, quotes, tools, poll, label, turn)
     if isinstance(first, NoAnswer):
         poll.failures.append(first)
         return
     ballot, value = first
     if ballot.faults:
         back = SentBack(value, ballot.faults)
-        again = _read(matter, quotes, tools, poll, f"{label}, sent back", turn, back)
+        again = _asked_ballot(matter, quotes, tools, poll, f"{label}, sent back", turn, back)
         if isinstance(again, NoAnswer):
             poll.remarks[f"sent back, the judge gave no usable answer: {again.reason}"] = None
         else:
@@ -117,7 +124,7 @@ def _ask_once(
         poll.ballots.append(ballot)
 
 
-def _unsupported(ballot: Ballot) -> str:
+def _unsupported(ballot: CardBallot) -> str:
     """Why so many scores without a ground are no card."""
     faults = [f"{name}: {fault}" for name, fault in ballot.faults.items()]
     return (
@@ -126,15 +133,15 @@ def _unsupported(ballot: Ballot) -> str:
     )
 
 
-def _read(
-    matter: Matter,
+def _asked_ballot(
+    matter: CardQuestion,
     quotes: Quotes,
-    tools: Tools,
-    poll: _Poll,
+    tools: ScorecardTools,
+    poll: _CardPoll,
     label: str,
     turn: int,
     back: SentBack | None = None,
-) -> tuple[Ballot, Mapping[str, Any]] | NoAnswer:
+) -> tuple[CardBallot, Mapping[str, Any]] | NoAnswer:
     """Ask one question and read the reply; of a skill without earlier cards, as that counts."""
     made = put(matter, tools.nonce(), turn, back)
     tools.told(f"{label}: asking {tools.ask.name}")
@@ -147,27 +154,27 @@ def _read(
     poll.remarks.update(dict.fromkeys(f"given to the judge: {note}" for note in made.reports))
     if isinstance(answer, NoAnswer):
         return answer
-    value = _masked(answer.value, tools.mask)
+    value = _redacted(answer.value, tools.mask)
     ballot = read_reply(value, quotes.occurs, compared=matter.mean is not None)
     if isinstance(ballot, str):
         return NoAnswer("wrong_shape", f"its reply is not usable: {ballot}", answer.usage)
     return (ballot if matter.mean is not None else neutral(ballot)), value
 
 
-def _masked(value: Any, mask: Callable[[str], str], depth: int = 5) -> Any:
+def _redacted(value: Any, mask: Callable[[str], str], depth: int = 5) -> Any:
     """``value`` without secrets in its texts, before any of them is cut; no deeper than a reply."""
     if isinstance(value, str):
         return mask(value)
     if not depth:
         return None
     if isinstance(value, list | tuple):
-        return [_masked(item, mask, depth - 1) for item in value]
+        return [_redacted(item, mask, depth - 1) for item in value]
     if hasattr(value, "items"):
-        return {str(key): _masked(item, mask, depth - 1) for key, item in value.items()}
+        return {str(key): _redacted(item, mask, depth - 1) for key, item in value.items()}
     return value
 
 
-def _no_answer(samples: int, poll: _Poll) -> NoAnswer:
+def _no_answer(samples: int, poll: _CardPoll) -> NoAnswer:
     first = poll.failures[0]
     if samples == 1:
         return first

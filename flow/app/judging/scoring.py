@@ -9,7 +9,7 @@ from flow.core.judging.scorecard import history as scorecard_history
 from flow.core.judging.scorecard.card import safe
 from flow.core.judging.scorecard.history import UNKNOWN, commanded, skill_name
 from flow.core.judging.scorecard.model import COMPARED
-from flow.core.judging.scorecard.prompt import Matter
+from flow.core.judging.scorecard.prompt import CardQuestion
 from flow.core.transcript import model as transcripts
 from flow.core.transcript.layout import lay_out
 from flow.errors import StateError
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from flow.app.judging.port import AskJudge
-    from flow.app.judging.scorecard import Tools
+    from flow.app.judging.scorecard import ScorecardTools
     from flow.core.judging.scorecard.history import PastCard
     from flow.core.settings import LoadedSettings
     from flow.core.transcript.model import Transcript
@@ -110,7 +110,7 @@ class ScoringPort(Protocol):
     def judge(self, backend: Any) -> AskJudge:
         """The judge that is asked; :class:`NoUsableAnswer` where there is none."""
 
-    def tools(self, ask: AskJudge, told: Callable[[str], None]) -> Tools:
+    def tools(self, ask: AskJudge, told: Callable[[str], None]) -> ScorecardTools:
         """What putting the questions needs."""
 
     def publish(self, folder: str, card: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -123,7 +123,7 @@ class ScoringPort(Protocol):
         """The time."""
 
 
-def score(
+def score_and_store(
     port: ScoringPort,
     request: ScoreRequest,
     *,
@@ -141,22 +141,22 @@ def score(
     settings = port.settings
     judge = settings.settings.judge
     samples = judge.samples if request.samples is None else sample_count(request.samples)
-    skill = _skill(request.skill)
+    skill = _skill_name(request.skill)
     transcript = request.transcript or port.transcript(request, skill)
-    skill = skill or _skill(named_skill(transcript))
+    skill = skill or _skill_name(named_skill(transcript))
     rubric = port.rubric(skill, request.rubric, own=request.own_rubrics)
     folder = request.folder or port.cards_folder()
     if request.once:
         _refuse_again(port, folder, skill, transcript.execution)
-    past = _past(port, folder, skill, transcript)
-    matter = _matter(transcript, skill, rubric, past)
+    past = _past_cards(port, folder, skill, transcript)
+    matter = _card_question(transcript, skill, rubric, past)
     tools = port.tools(port.judge(request.backend), told)
-    scored = scorecard.score(matter, _words(port, transcript), samples, tools)
+    scored = scorecard.score_execution(matter, _quotable_words(port, transcript), samples, tools)
     if isinstance(scored, NoAnswer):
         raise no_answer(scored) from getattr(tools.ask, "raised", None)
     warnings = (*settings.warnings, *past.warnings)
     notes = (*rubric.notes, *transcript.warnings, *past.warnings, *scored.remarks)
-    about = scorecard_card.About(
+    about = scorecard_card.CardFacts(
         skill=skill or UNKNOWN,
         timestamp=port.now(),
         rubric=rubric.name,
@@ -175,32 +175,32 @@ def score(
     made(card)
     if not request.store:
         return ScoredCard(card, None, warnings)
-    stored = _store(port, folder, card, once=request.once)
+    stored = _store_card(port, folder, card, once=request.once)
     return ScoredCard(stored, str(stored["file"]), warnings)
 
 
 def card_of(port: ScoringPort, folder: str, skill: str | None, execution: str) -> str | None:
     """The file of the newest card of ``skill`` that speaks of this execution; None: not scored."""
     wanted = safe(execution)
-    found = port.past_cards(folder, skill or UNKNOWN)
-    return next((f"{folder}/{c.file}" for c in found.cards if c.execution == wanted), None)
+    past = port.past_cards(folder, skill or UNKNOWN)
+    return next((f"{folder}/{c.file}" for c in past.cards if c.execution == wanted), None)
 
 
 def history_document(
-    skill: str, folder: str, found: CardHistory, warnings: tuple[str, ...]
+    skill: str, folder: str, past: CardHistory, warnings: tuple[str, ...]
 ) -> dict[str, Any]:
     """The cards of a skill, oldest first, and the trend; as ``flow judge history`` prints it."""
-    older = [f"{found.older} older cards are not in this history"] if found.older else []
-    mean = scorecard_history.mean(found.cards)
+    older = [f"{past.older} older cards are not in this history"] if past.older else []
+    mean = scorecard_history.mean(past.cards)
     return {
         "skill": skill,
         "folder": folder,
-        "cards": [card.to_document() for card in reversed(found.cards)],
+        "cards": [card.to_document() for card in reversed(past.cards)],
         "mean_of_last": None
         if mean is None
         else {"cards": mean.cards, "composite": float(mean.composite)},
-        "change": scorecard_history.trend(found.cards),
-        "warnings": [*warnings, *older, *found.warnings],
+        "change": scorecard_history.trend(past.cards),
+        "warnings": [*warnings, *older, *past.warnings],
     }
 
 
@@ -211,20 +211,22 @@ def named_skill(transcript: Transcript) -> str | None:
     return commanded([entry.text for entry in transcript.entries if entry.kind == "prompt"])
 
 
-def _skill(name: str | None) -> str | None:
+def _skill_name(name: str | None) -> str | None:
     return None if name is None else skill_name(name)
 
 
-def _words(port: ScoringPort, transcript: Transcript) -> str:
+def _quotable_words(port: ScoringPort, transcript: Transcript) -> str:
     """Everything that a quote may come from: of a saved text also its marks and who spoke."""
-    words = transcripts.plain(transcript)
+    words = transcripts.quotable_text(transcript)
     if transcript.form != "claude" and transcript.path != "-":
         raw = port.raw_text(transcript)
         words += f"\n{raw}" if raw else ""
     return words
 
 
-def _past(port: ScoringPort, folder: str, skill: str | None, transcript: Transcript) -> CardHistory:
+def _past_cards(
+    port: ScoringPort, folder: str, skill: str | None, transcript: Transcript
+) -> CardHistory:
     """The cards to compare with: of earlier executions, not of this one.
 
     An execution that names no skill is compared with none.
@@ -235,10 +237,10 @@ def _past(port: ScoringPort, folder: str, skill: str | None, transcript: Transcr
     return port.past_cards(folder, skill, most=COMPARED, without=own)
 
 
-def _matter(
+def _card_question(
     transcript: Transcript, skill: str | None, rubric: ChosenRubric, past: CardHistory
-) -> Matter:
-    return Matter(
+) -> CardQuestion:
+    return CardQuestion(
         skill or UNKNOWN,
         rubric.name,
         rubric.text,
@@ -247,7 +249,7 @@ def _matter(
     )
 
 
-def _store(
+def _store_card(
     port: ScoringPort, folder: str, card: Mapping[str, Any], *, once: bool
 ) -> Mapping[str, Any]:
     if not once:

@@ -8,10 +8,10 @@ It asks nobody, so a goal that is proved is let go with a hint.
 
 from __future__ import annotations
 
-from flow.app.stop.turn import JudgedGoal, judge
+from flow.app.stop.turn import JudgedGoal, judge_stop
 from flow.core.stop import lost_goals
 from flow.core.stop import messages as stop_messages
-from flow.core.stop.hosts import SHOWING_HOSTS, Answer
+from flow.core.stop.hosts import SHOWING_HOSTS, StopAnswer
 from flow.core.stop.lost_goals import Loss
 from flow.core.text import display
 from flow.errors import FlowError, cut_list
@@ -41,40 +41,40 @@ class Chosen(NamedTuple):
     losses: tuple[Loss, ...] = ()
 
 
-def stop(event: StopEvent, host: Host, tools: StopTools) -> Answer:
+def handle_stop(event: StopEvent, host: Host, tools: StopTools) -> StopAnswer:
     """Decide about one stop. Raises :class:`FlowError`; the entry turns that into an answer."""
     sight = tools.sight(event.session)
-    chosen = _choose(sight, event, tools)
-    ready, waiting, notes = _wait(chosen.goals, sight.notes, event, tools)
-    judged = _judge(ready, event, host, tools, sight, notes)
+    chosen = _choose_goals(sight, event, tools)
+    ready, waiting, notes = _waiting_goals(chosen.goals, sight.notes, event, tools)
+    judged = _judge_goals(ready, event, host, tools, sight, notes)
     losses = [*sight.losses, *chosen.losses, *(j.loss for j in (*waiting, *judged) if j.loss)]
-    asked = _asked(losses, notes, tools)
+    asked = _losses_to_mend(losses, notes, tools)
     closings = sight.closings if event.host in SHOWING_HOSTS else ()
     if closings:
         tools.sessions.closings_told([goal.goal_id for goal in closings])
         told = cut_list([goal.sentence() for goal in closings], GOALS)
         chosen = chosen._replace(said=(*told, *chosen.said))
-    answer = _answer([*waiting, *judged], chosen, losses, asked, sight, tools)
-    notes = _noted(notes, judged, losses, asked)
-    if event.session and (judged or _is_new(notes, sight, event.session, tools)):
+    answer = _stop_answer([*waiting, *judged], chosen, losses, asked, sight, tools)
+    notes = _noted_stop(notes, judged, losses, asked)
+    if event.session and (judged or _is_noteworthy(notes, sight, event.session, tools)):
         tools.sessions.keep(event.session, notes)
     return answer
 
 
-def _choose(sight: Sight, event: StopEvent, tools: StopTools) -> Chosen:
+def _choose_goals(sight: Sight, event: StopEvent, tools: StopTools) -> Chosen:
     """The goals of this session; where it has none, the one that is nobody's."""
     lost = {loss.goal_id for loss in sight.losses}
     acting = [g for g in sight.goals if lost_goals.is_acting(g) and g.id not in lost]
     losses: list[Loss] = []
-    owners = {goal.id: _owner(goal, sight.notes, event, tools, losses) for goal in acting}
+    owners = {goal.id: _owner_session(goal, sight.notes, event, tools, losses) for goal in acting}
     mine = [g for g in acting if event.session and owners[g.id] == event.session]
     if mine:
-        return _beside(mine, acting, owners, losses)
+        return _with_other_goals(mine, acting, owners, losses)
     acting = [g for g in acting if g.status != "waiting_for_ci"] or acting
     # A goal that Flow left here is not hidden by one that was only written into the checkout.
     pool = [g for g in acting if g.id in sight.known] if len(acting) > 1 else acting
     if len(pool) == 1 and owners[pool[0].id] is None:
-        return _beside(pool, acting, owners, losses)
+        return _with_other_goals(pool, acting, owners, losses)
     if len(acting) == 1:
         return Chosen((), (_of_another(acting[0]),), (), tuple(losses))
     if acting:
@@ -104,7 +104,7 @@ def _resting(goal: Goal, sight: Sight) -> str:
     return f"{goal.status}, {pause.sentence()} (flow goal resume {goal.id})"
 
 
-def _owner(
+def _owner_session(
     goal: Goal, notes: SessionNotes, event: StopEvent, tools: StopTools, losses: list[Loss]
 ) -> str | None:
     """The session that a goal belongs to. ``losses`` gets what is worth a word."""
@@ -121,7 +121,7 @@ def _owner(
     return owner
 
 
-def _beside(
+def _with_other_goals(
     mine: Sequence[Goal],
     acting: Sequence[Goal],
     owners: Mapping[str, str | None],
@@ -139,7 +139,7 @@ def _of_another(goal: Goal) -> str:
     return f"goal {goal.id} belongs to another session; to take it over: flow goal claim {goal.id}"
 
 
-def _wait(
+def _waiting_goals(
     goals: Sequence[Goal], notes: SessionNotes, event: StopEvent, tools: StopTools
 ) -> tuple[list[Goal], list[JudgedGoal], SessionNotes]:
     """The goals to judge now; what is said of those that wait; the notes with the waits counted."""
@@ -173,7 +173,7 @@ def _wait(
     return ready, waiting, notes._replace(waits=waits)
 
 
-def _judge(
+def _judge_goals(
     goals: Sequence[Goal],
     event: StopEvent,
     host: Host,
@@ -187,35 +187,37 @@ def _judge(
     if event.session:
         tools.sessions.keep(event.session, notes._replace(judging=True))
     share = host._replace(limit=host.limit // (len(goals) + bool(sight.losses)))
-    return [_judged(goal, event, share, tools, sight) for goal in goals]
+    return [_judged_goal(goal, event, share, tools, sight) for goal in goals]
 
 
-def _judged(goal: Goal, event: StopEvent, host: Host, tools: StopTools, sight: Sight) -> JudgedGoal:
+def _judged_goal(
+    goal: Goal, event: StopEvent, host: Host, tools: StopTools, sight: Sight
+) -> JudgedGoal:
     """One goal's part; whatever stands in its way is said, and can be put back like a file."""
     try:
         with tools.alone(goal.id):
-            return judge(goal, event, host, tools, sight)
+            return judge_stop(goal, event, host, tools, sight)
     except FlowError as error:
         why = display.visible("; ".join(map(str, error.faults)))
         text = f"goal {goal.id} cannot be judged: {why}"
         return JudgedGoal(goal.id, "let_go", text, (text,), "", Loss(goal.id, "unjudged", why))
 
 
-def _asked(losses: Sequence[Loss], notes: SessionNotes, tools: StopTools) -> list[Loss]:
+def _losses_to_mend(losses: Sequence[Loss], notes: SessionNotes, tools: StopTools) -> list[Loss]:
     """The losses that keep the agent working."""
     if tools.mode not in lost_goals.ASKING_MODES:
         return []
     return [loss for loss in losses if lost_goals.asks_back(loss, notes, tools.fail_after)]
 
 
-def _answer(
+def _stop_answer(
     parts: Sequence[JudgedGoal],
     chosen: Chosen,
     losses: Sequence[Loss],
     asked: Sequence[Loss],
     sight: Sight,
     tools: StopTools,
-) -> Answer:
+) -> StopAnswer:
     """One answer out of all parts: whatever continues decides."""
     news = [loss for loss in losses if lost_goals.is_news(loss, sight.notes)]
     sentences = [lost_goals.sentence(loss) for loss in news if loss.kind != "unjudged"]
@@ -228,13 +230,13 @@ def _answer(
     lost = {loss.goal_id for loss in news}
     said += _unreadable([error for key, error in sight.broken.items() if key not in lost])
     if going_on:
-        return Answer("continue", "\n\n".join(going_on), "", _message([*said, *told]))
+        return StopAnswer("continue", "\n\n".join(going_on), "", _message([*said, *told]))
     reasons = [part.reason for part in parts] + cut_list(chosen.why_not, GOALS)
     sentences = [lost_goals.sentence(loss) for loss in losses if loss.kind != "unjudged"]
     reasons += cut_list(sentences, GOALS)
     hint = next((part.hint for part in parts if part.hint), "")
     reason = "; ".join(reasons) or "no active goal on this branch"
-    return Answer("let_go", reason, hint, _message([*said, *told]))
+    return StopAnswer("let_go", reason, hint, _message([*said, *told]))
 
 
 def _message(said: Sequence[str]) -> str:
@@ -251,7 +253,7 @@ def _unreadable(broken: Sequence[FlowError]) -> list[str]:
     return lines
 
 
-def _noted(
+def _noted_stop(
     notes: SessionNotes,
     judged: Sequence[JudgedGoal],
     losses: Sequence[Loss],
@@ -260,14 +262,14 @@ def _noted(
     """The notes with this stop in them."""
     seen = [part.goal_id for part in judged]
     goes_on = [part.goal_id for part in judged if part.action == "continue"]
-    return lost_goals.after(notes, losses, asked)._replace(
+    return lost_goals.notes_after(notes, losses, asked)._replace(
         judged=tuple(dict.fromkeys([*notes.judged, *seen])),
         continued=tuple(dict.fromkeys([*notes.continued, *goes_on])),
         judging=False,
     )
 
 
-def _is_new(notes: SessionNotes, sight: Sight, session: str, tools: StopTools) -> bool:
+def _is_noteworthy(notes: SessionNotes, sight: Sight, session: str, tools: StopTools) -> bool:
     """Whether there is anything to remember of a stop that judged nothing."""
     if notes != sight.notes:
         return True

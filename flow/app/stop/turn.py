@@ -18,12 +18,12 @@ from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from flow.app.evaluation.values import Evaluated, Findings
+    from flow.app.evaluation.values import Evaluated, EvaluationFacts
     from flow.app.stop.tools import Host, Sight, StopTools
     from flow.core.decision.verdict import Verdict
     from flow.core.goal.model import Goal
     from flow.core.stop.hosts import StopEvent
-    from flow.core.stop.policy import Limits, Loop, Mode, Row, Step, Why
+    from flow.core.stop.policy import Loop, LoopLimits, Mode, Row, StopStep, Why
 
 
 class JudgedGoal(NamedTuple):
@@ -39,7 +39,9 @@ class JudgedGoal(NamedTuple):
     """It could not be judged, since somebody changed its contract by hand."""
 
 
-def judge(goal: Goal, event: StopEvent, host: Host, tools: StopTools, sight: Sight) -> JudgedGoal:
+def judge_stop(
+    goal: Goal, event: StopEvent, host: Host, tools: StopTools, sight: Sight
+) -> JudgedGoal:
     """Evaluate the goal and decide what its state means for this stop."""
     mode = mode_of(goal, tools.mode)
     before = tools.record.loop(goal.id, goal.run_id or "")
@@ -53,29 +55,29 @@ def judge(goal: Goal, event: StopEvent, host: Host, tools: StopTools, sight: Sig
             quiet=True,
         )
     )
-    verdict, found = evaluated
-    if found is None:
-        text = stop_messages.let_go("untrusted", verdict, asks=True)
+    verdict, facts = evaluated
+    if facts is None:
+        text = stop_messages.let_go_message("untrusted", verdict, asks=True)
         loss = _contract_by_hand(goal, sight)
         return JudgedGoal(goal.id, "let_go", text, (text,), verdict.next_step_hint, loss)
-    proof_lost = _proof_lost(goal, verdict, found, host, tools)
-    row = core.row(found.candidate, found.decision, found.opinion, proof_lost)
-    passing = core.passing_set(found.measured)
-    loop = _counted(before, event, verdict, found, row, passing)
-    limits = core.Limits(tools.fail_after, goal.max_iterations, host.cap)
-    step = core.step(row, mode, loop, limits, tree=found.facts.subject.tree, at=tools.now())
+    proof_lost = _proof_lost(goal, verdict, facts, host, tools)
+    row = core.stop_row(facts.candidate, facts.decision, facts.opinion, proof_lost)
+    passing = core.passing_set(facts.measured)
+    loop = _counted(before, event, verdict, facts, row, passing)
+    limits = core.LoopLimits(tools.fail_after, goal.max_iterations, host.cap)
+    step = core.stop_step(row, mode, loop, limits, tree=facts.facts.subject.tree, at=tools.now())
     warnings: list[str] = []
     if step.why:
-        verdict = _limit(step.why, evaluated, limits, tools)
+        verdict = _limit_verdict(step.why, evaluated, limits, tools)
         evaluated = evaluated._replace(verdict=verdict)
     try:
         warnings += tools.record.persist(verdict)
     except FlowError as error:
         warnings.append(f"the verdict stands, but could not be recorded: {error}")
-    answer = _answer(row, step, limits, goal, evaluated, host, tools, warnings, proof_lost)
+    answer = _goal_answer(row, step, limits, goal, evaluated, host, tools, warnings, proof_lost)
     _remember(goal, event, step, verdict, tools, sight)
     tools.record.keep_loop(verdict.run_id, step.loop)
-    note = _event(row, step, mode, evaluated, passing, event)
+    note = _stop_event(row, step, mode, evaluated, passing, event)
     note |= _turn_fields(goal, evaluated)
     if event.message is not None:
         note["last_message"] = tools.record.redacted(event.message)
@@ -87,20 +89,20 @@ def _turn_fields(goal: Goal, evaluated: Evaluated) -> dict[str, Any]:
     """The turn's number; of one that the goal's file does not have also what it came to."""
     from flow.core.stop import turns
 
-    verdict, found = evaluated
+    verdict, facts = evaluated
     fields: dict[str, Any] = {"turn": verdict.turns_evaluated}
-    if found is not None and not found.written:
-        last = {row.criterion_id: row.result for row in found.measurement.rows}
-        result, rows = found.decision.result, verdict.criterion_results
+    if facts is not None and not facts.written:
+        last = {row.criterion_id: row.result for row in facts.measurement.rows}
+        result, rows = facts.decision.result, verdict.criterion_results
         fields |= turns.event_fields(goal, result, verdict.reason, rows, last)
     return fields
 
 
 def _counted(
-    before: Loop, event: StopEvent, verdict: Verdict, found: Findings, row: Row, passing: str
+    before: Loop, event: StopEvent, verdict: Verdict, facts: EvaluationFacts, row: Row, passing: str
 ) -> Loop:
     """The counters with this stop in them, and the newest evidence of each criterion."""
-    decided = row == "proof_lost" or any(m.decided for m in found.measured)
+    decided = row == "proof_lost" or any(m.decided for m in facts.measured)
     loop = core.counted(
         before,
         session=event.session,
@@ -115,7 +117,7 @@ def _counted(
 
 
 def _remember(
-    goal: Goal, event: StopEvent, step: Step, verdict: Verdict, tools: StopTools, sight: Sight
+    goal: Goal, event: StopEvent, step: StopStep, verdict: Verdict, tools: StopTools, sight: Sight
 ) -> None:
     """Whose the goal is from now on, and that it is missed where it vanishes."""
     sessions = tools.sessions
@@ -135,19 +137,19 @@ def _contract_by_hand(goal: Goal, sight: Sight) -> Loss | None:
 
 
 def _proof_lost(
-    goal: Goal, verdict: Verdict, found: Findings, host: Host, tools: StopTools
+    goal: Goal, verdict: Verdict, facts: EvaluationFacts, host: Host, tools: StopTools
 ) -> tuple[str, ...]:
     """Required criteria that show nothing now, and whose command did before, or was ended."""
-    if found.candidate != "incomplete":
+    if facts.candidate != "incomplete":
         return ()
-    rows = {row.criterion_id: row for row in found.measurement.rows}
+    rows = {row.criterion_id: row for row in facts.measurement.rows}
     required = [c for c in goal.criteria if c.must_pass or goal.require_all_pass]
     lost = []
     for criterion in required:
         row = rows.get(criterion.id)
         if row is None:
             continue
-        late = criterion.id in found.measurement.out_of_time
+        late = criterion.id in facts.measurement.out_of_time
         if not late and not core.may_have_lost_its_proof(row.outcome, row.reason):
             continue
         took = tools.record.shown_before(verdict.run_id, criterion)
@@ -163,15 +165,15 @@ def mode_of(goal: Goal, mode: Mode) -> Mode:
     return "warn" if goal.flow_managed and mode != "off" else mode
 
 
-def _limit(why: Why, evaluated: Evaluated, limits: Limits, tools: StopTools) -> Verdict:
+def _limit_verdict(why: Why, evaluated: Evaluated, limits: LoopLimits, tools: StopTools) -> Verdict:
     """What a limit writes: ``failed`` for a stuck loop, a proposal for a spent budget."""
     verdict = evaluated.verdict
     sentence = stop_messages.limit_reached(
         why, stuck=limits.stuck, budget=limits.budget, cap=limits.cap
     )
     reason = f"{stop_messages.LIMITS[why]}: {sentence}; {verdict.reason}"
-    found = evaluated.found
-    if why == "stuck" and found and not core.disproved(found.candidate, found.measured):
+    facts = evaluated.found
+    if why == "stuck" and facts and not core.disproved(facts.candidate, facts.measured):
         # Nothing was shown to be wrong, so more of the same work is no answer: a person says.
         tools.moves.wait_for_person(verdict.goal_id, reason)
         return verdict._replace(
@@ -191,10 +193,10 @@ def _limit(why: Why, evaluated: Evaluated, limits: Limits, tools: StopTools) -> 
     return verdict
 
 
-def _answer(
+def _goal_answer(
     row: Row,
-    step: Step,
-    limits: Limits,
+    step: StopStep,
+    limits: LoopLimits,
     goal: Goal,
     evaluated: Evaluated,
     host: Host,
@@ -202,12 +204,14 @@ def _answer(
     warnings: Sequence[str],
     proof_lost: Sequence[str],
 ) -> JudgedGoal:
-    verdict, found = evaluated
+    verdict, facts = evaluated
     if step.action == "continue":
         text = _continuation(row, step, goal, evaluated, host, tools, proof_lost)
         return JudgedGoal(goal.id, "continue", text, tuple(warnings))
     mode = mode_of(goal, tools.mode)
-    text = stop_messages.let_go(row, verdict, asks=mode != "warn" or row in ("proved", "untrusted"))
+    text = stop_messages.let_go_message(
+        row, verdict, asks=mode != "warn" or row in ("proved", "untrusted")
+    )
     if step.why:
         sentence = stop_messages.limit_reached(
             step.why, stuck=limits.stuck, budget=limits.budget, cap=limits.cap
@@ -215,8 +219,8 @@ def _answer(
         text = f"goal {goal.id}: let go, {stop_messages.LIMITS[step.why]} ({sentence}); {text}"
         if verdict.lifecycle_to == "failed":
             text = f"goal {goal.id} is failed: {verdict.reason}"
-    if found is not None and found.measurement.out_of_time:
-        missed = display.names(found.measurement.out_of_time, 10)
+    if facts is not None and facts.measurement.out_of_time:
+        missed = display.names(facts.measurement.out_of_time, 10)
         text += f"; not reached in the hook's time: {missed}"
     hint = f"{host.command} {goal.id}"
     told = f"{text}: {hint}" if row == "proved" else text
@@ -225,7 +229,7 @@ def _answer(
 
 def _continuation(
     row: Row,
-    step: Step,
+    step: StopStep,
     goal: Goal,
     evaluated: Evaluated,
     host: Host,
@@ -234,7 +238,7 @@ def _continuation(
 ) -> str:
     """The agent's next prompt."""
     from flow.core.decision.decide import Opinion
-    from flow.core.stop.continuation import Found, continuation
+    from flow.core.stop.continuation import StopFacts, continuation
 
     verdict, findings = evaluated
     tails = {
@@ -243,27 +247,27 @@ def _continuation(
         if r.evidence_ref and (r.outcome == "failed" or r.criterion_id in proof_lost)
     }
     opinion = findings.opinion if findings is not None and row == "judge_not_achieved" else None
-    found = Found(
+    facts = StopFacts(
         tails,
         proof_lost,
         findings.report.violations if findings is not None else (),
         opinion if isinstance(opinion, Opinion) else None,
         not tools.propose_only,
     )
-    return continuation(goal, verdict, found, step, limit=host.limit, size=host.size)
+    return continuation(goal, verdict, facts, step, limit=host.limit, size=host.size)
 
 
-def _event(
+def _stop_event(
     row: Row,
-    step: Step,
+    step: StopStep,
     mode: Mode,
     evaluated: Evaluated,
     passing: str,
     event: StopEvent,
 ) -> dict[str, Any]:
     """The ``stop`` event: why the hook did what it did, for ``flow goal history``."""
-    verdict, found = evaluated
-    measurement = found.measurement if found is not None else None
+    verdict, facts = evaluated
+    measurement = facts.measurement if facts is not None else None
     return {
         "type": "stop",
         "host": event.host,
@@ -278,5 +282,5 @@ def _event(
         "stuck_turns": step.loop.stuck_turns,
         "reused": list(measurement.reused) if measurement else [],
         "out_of_time": list(measurement.out_of_time) if measurement else [],
-        "tree": found.facts.subject.tree if found is not None else None,
+        "tree": facts.facts.subject.tree if facts is not None else None,
     }

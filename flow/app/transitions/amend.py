@@ -10,7 +10,7 @@ from __future__ import annotations
 from flow.app.ports import Amendment, Artifact
 from flow.app.transitions.closing import refuse_closed
 from flow.core.amendment import changes as amendment
-from flow.core.amendment.changes import Change
+from flow.core.amendment.changes import ContractChange
 from flow.core.amendment.trust_diff import difference
 from flow.core.goal.model import contract
 from flow.core.text.display import clip
@@ -43,7 +43,7 @@ class Basis(NamedTuple):
     """The digest of the contract that was trusted last, where that is another one."""
 
 
-class Tools(NamedTuple):
+class AmendmentTools(NamedTuple):
     """What amending needs beyond a desk."""
 
     read: Callable[[str, str], tuple[Goal, tuple[str, ...]]]
@@ -61,7 +61,7 @@ class Tools(NamedTuple):
     lint: Callable[[Goal], Sequence[str]]
 
 
-class Plan(NamedTuple):
+class AmendmentPlan(NamedTuple):
     """An amendment that may be carried out."""
 
     loaded: LoadedGoal
@@ -71,7 +71,7 @@ class Plan(NamedTuple):
     contract: str
     before: str
     """The digest of the contract that it is held against."""
-    changes: tuple[Change, ...]
+    changes: tuple[ContractChange, ...]
     difference: tuple[str, ...]
     weakening: bool
     """Whether it needs a person."""
@@ -106,7 +106,9 @@ class Plan(NamedTuple):
         }
 
 
-def plan(desk: Desk, tools: Tools, goal_id: str, text: str, name: str) -> Plan:
+def plan_amendment(
+    desk: Desk, tools: AmendmentTools, goal_id: str, text: str, name: str
+) -> AmendmentPlan:
     """What the new ``text`` would change; nothing is written.
 
     ``name`` is the file the text came from. Raises :class:`ContractError` with every fault of the
@@ -129,17 +131,17 @@ def plan(desk: Desk, tools: Tools, goal_id: str, text: str, name: str) -> Plan:
     digest = tools.digest(goal)
     now, new = contract(live.document), contract(goal.document)
     basis = Basis(now, holds=True) if live.status == "draft" else tools.basis(loaded)
-    found = _against(basis, new)
-    shown = found or amendment.changes(now, new)
-    return Plan(
+    contract_changes = _against(basis, new)
+    shown = contract_changes or amendment.changes(now, new)
+    return AmendmentPlan(
         loaded=loaded,
         text=text,
         goal=goal,
         contract=digest,
         before=basis.digest or loaded.contract,
         changes=shown,
-        difference=tuple(difference(basis.contract if found else now, new)),
-        weakening=live.status != "draft" and amendment.overall(found) == "weakening",
+        difference=tuple(difference(basis.contract if contract_changes else now, new)),
+        weakening=live.status != "draft" and amendment.overall(contract_changes) == "weakening",
         protected=_protected(basis.contract or {}),
         trusted=basis.holds,
         anew=amendment.amended(new, now, *([basis.contract] if basis.contract else ())),
@@ -149,18 +151,18 @@ def plan(desk: Desk, tools: Tools, goal_id: str, text: str, name: str) -> Plan:
 
 def _kept_by_flow(live: Goal, given: Goal) -> list[str]:
     """What the new text says otherwise and cannot change."""
-    found = []
+    warnings = []
     if given.base_commit not in (None, live.base_commit):
-        found.append(f"scope.base_commit stays as it is; to move it: flow goal rebase {live.id}")
+        warnings.append(f"scope.base_commit stays as it is; to move it: flow goal rebase {live.id}")
     if given.run_id not in (None, live.run_id):
-        found.append("scope.run_id stays as it is: it is Flow's")
-    return found
+        warnings.append("scope.run_id stays as it is: it is Flow's")
+    return warnings
 
 
-def _against(basis: Basis, new: Mapping[str, Any]) -> tuple[Change, ...]:
+def _against(basis: Basis, new: Mapping[str, Any]) -> tuple[ContractChange, ...]:
     """What a person would have to agree to."""
-    found = () if basis.contract is None else amendment.changes(basis.contract, new)
-    return (Change("", "weakening", basis.why), *found) if basis.why else found
+    changes = () if basis.contract is None else amendment.changes(basis.contract, new)
+    return (ContractChange("", "weakening", basis.why), *changes) if basis.why else changes
 
 
 def _protected(document: Mapping[str, Any]) -> tuple[str, ...]:
@@ -169,8 +171,8 @@ def _protected(document: Mapping[str, Any]) -> tuple[str, ...]:
 
 def carry_out(
     desk: Desk,
-    tools: Tools,
-    made: Plan,
+    tools: AmendmentTools,
+    made: AmendmentPlan,
     *,
     who: str,
     how: str,
@@ -204,7 +206,7 @@ def carry_out(
             "criteria": list(made.anew),
             "turn": live.turns_evaluated,
             **({"reason": reason} if reason else {}),
-            "changes": _said(made),
+            "changes": _change_lines(made),
             "from_sha256": made.before,
             "contract_sha256": made.contract,
         },
@@ -223,7 +225,7 @@ def carry_out(
         tools.trust(goal, how)
 
 
-def _take_back(desk: Desk, tools: Tools, made: Plan, how: str) -> None:
+def _take_back(desk: Desk, tools: AmendmentTools, made: AmendmentPlan, how: str) -> None:
     """Trust the old contract again, unless the new one was decided on after all.
 
     Where even that fails the goal is untrusted: nothing runs until a person has looked.
@@ -236,7 +238,7 @@ def _take_back(desk: Desk, tools: Tools, made: Plan, how: str) -> None:
         return
 
 
-def _relocked(desk: Desk, tools: Tools, made: Plan) -> Baseline | None:
+def _relocked(desk: Desk, tools: AmendmentTools, made: AmendmentPlan) -> Baseline | None:
     """The baseline with what is protected from now on; None where it can stay as it is."""
     live, goal = made.loaded.goal, made.goal
     # The file may say otherwise than what was trusted: a killed amendment has replaced the baseline
@@ -252,7 +254,7 @@ def _relocked(desk: Desk, tools: Tools, made: Plan) -> Baseline | None:
     return tools.rename(goal, following) if asks_anew else following
 
 
-def _said(made: Plan) -> list[str]:
+def _change_lines(made: AmendmentPlan) -> list[str]:
     """The changes as lines."""
     said = [clip(str(change), 500) for change in made.changes[:MOST_CHANGES]]
     more = len(made.changes) - MOST_CHANGES
@@ -260,9 +262,9 @@ def _said(made: Plan) -> list[str]:
 
 
 def _artifact(
-    made: Plan, *, who: str, how: str, asked: str, reason: str | None, by_from: str | None
+    made: AmendmentPlan, *, who: str, how: str, asked: str, reason: str | None, by_from: str | None
 ) -> Artifact:
-    said = _said(made)
+    said = _change_lines(made)
     return Artifact(
         "contract-amended",
         {

@@ -91,7 +91,7 @@ def confirm(desk: Desk, goal_id: str, proposal_id: str, reason: str | None, how:
     why = reason or str(proposal["reason"])
     if goal.status != "active":
         loaded = _reactivate(desk, loaded, run_id)
-    _close(desk, loaded, run_id, to, why, how, proposal_id, criteria=_counted(goal, proposal))
+    _close_goal(desk, loaded, run_id, to, why, how, proposal_id, criteria=_counted(goal, proposal))
     return Closed(goal.id, run_id, to, why, proposal_id)
 
 
@@ -129,7 +129,7 @@ def give_up(desk: Desk, evaluated: Evaluated, reason: str, how: str, now: str) -
     if loaded.goal.status != "active":
         loaded = _reactivate(desk, loaded, verdict.run_id)
     last = LastEvaluation("fail", clip(reason, REASON_LIMIT), now)
-    _close(desk, loaded, verdict.run_id, "failed", reason, how, None, last)
+    _close_goal(desk, loaded, verdict.run_id, "failed", reason, how, None, last)
     return Closed(verdict.goal_id, verdict.run_id, "failed", reason, None)
 
 
@@ -146,11 +146,11 @@ def propose_failed(
 
     Returns the verdict with what it proposes. It writes no terminal status.
     """
-    verdict, found = evaluated
-    if found is None:
+    verdict, facts = evaluated
+    if facts is None:
         return verdict
     loaded = records.goal(verdict.goal_id)
-    goal, subject = loaded.goal, found.facts.subject
+    goal, subject = loaded.goal, facts.facts.subject
     if subject.tree is None:  # nobody could confirm it
         return verdict._replace(reason=reason)
     said = verdict._replace(
@@ -161,12 +161,12 @@ def propose_failed(
             reason,
             verdict.turns_evaluated,
             proposals.proposal_id(
-                subject, verdict.verdict, "failed", verdict.criterion_results, found.report.guards
+                subject, verdict.verdict, "failed", verdict.criterion_results, facts.report.guards
             ),
         ),
     )
     live = records.proposal(verdict.run_id)
-    proposal = proposals.document(said, subject, now, live, records.counted, found.report.guards)
+    proposal = proposals.document(said, subject, now, live, records.counted, facts.report.guards)
     to: NonTerminal = "waiting_for_user" if waits else "active"
     ledger.write_turn(
         goal.id,
@@ -175,7 +175,7 @@ def propose_failed(
         Turn(
             status=to,
             turns_evaluated=verdict.turns_evaluated,
-            last_evaluation=LastEvaluation(found.decision.result, clip(reason, REASON_LIMIT), now),
+            last_evaluation=LastEvaluation(facts.decision.result, clip(reason, REASON_LIMIT), now),
             criteria=(),
             artifact=transition_artifact(goal, verdict.run_id, to, reason),
             event={
@@ -199,7 +199,7 @@ def live_proposal(records: Records, goal: Goal) -> Mapping[str, Any] | None:
     if goal.run_id is None:
         return None
     proposal = records.proposal(goal.run_id)
-    if proposal is None or not proposals.intact(proposal):
+    if proposal is None or not proposals.is_intact(proposal):
         return None
     mine = (goal.id, goal.run_id)
     return proposal if (proposal["goal_id"], proposal["run_id"]) == mine else None
@@ -242,14 +242,14 @@ def what_moved(
             if proofs.digest(ProofLook(after=files)) != proposal["proof"]:
                 moved.append("what the commands rest on was changed since it was made")
         moved += _outside(desk, goal, now, baseline) if proposal["to"] == "achieved" else []
-    moved += proposals.lost(proposal, desk.records.counted)
+    moved += proposals.lost_grounds(proposal, desk.records.counted)
     moved += proposals.outdated(proposal, desk.records.counted, desk.version, desk.now())
     return moved
 
 
 def _outside(desk: Desk, goal: Goal, now: Snapshot, baseline: Baseline) -> list[str]:
     """The changed paths that are not the goal's: the settings may deny more than they did."""
-    report = bounds.judge(
+    report = bounds.boundary_report(
         now,
         baseline,
         allowed=goal.allowed_paths,
@@ -260,12 +260,12 @@ def _outside(desk: Desk, goal: Goal, now: Snapshot, baseline: Baseline) -> list[
     return [f"outside the goal's paths: {display.names(named, 5)}"] if named else []
 
 
-def clear(desk: Desk, goal_id: str, reason: str, how: str) -> Closed:
+def cancel(desk: Desk, goal_id: str, reason: str, how: str) -> Closed:
     """Cancel a goal that is not closed yet."""
     desk.ledger.finish(goal_id)
     loaded = desk.records.goal(goal_id)
     run_id = loaded.goal.run_id or ""
-    _close(desk, loaded, run_id, "cancelled", reason, how, None)
+    _close_goal(desk, loaded, run_id, "cancelled", reason, how, None)
     return Closed(goal_id, run_id, "cancelled", reason, None)
 
 
@@ -287,7 +287,7 @@ def _reactivate(desk: Desk, loaded: LoadedGoal, run_id: str) -> LoadedGoal:
     return desk.records.goal(goal.id)
 
 
-def _close(
+def _close_goal(
     desk: Desk,
     loaded: LoadedGoal,
     run_id: str,

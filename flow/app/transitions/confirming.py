@@ -77,13 +77,13 @@ def question(
     denied = (*goal.denied_paths, *desk.denied_paths)
     snapshot = look or desk.snapshot(baseline, denied, deciding(goal, baseline))
     own = own_files(goal, baseline)
-    report = bounds.judge(
+    report = bounds.boundary_report(
         snapshot, baseline, allowed=goal.allowed_paths, denied=denied, own_files=own
     )
     unknown = [f"the files cannot be looked at: {problem}" for problem in snapshot.problems]
     history = sources.history(goal.id)
     steps, gaps = contract_steps(loaded, history, sources.amendments(run_id))
-    proof = _proof(desk, goal, baseline, snapshot)
+    proof = _proof_change(desk, goal, baseline, snapshot)
     changed = _changed(snapshot, baseline, report.by_products, own)
     moved = (
         ()
@@ -105,7 +105,7 @@ def question(
         only_proof=bool(changed) and changed <= {file.path for file in proof.files},
         outside=tuple(violation.path for violation in report.violations),
         left_behind=report.by_products,
-        trust=_trust(loaded, sources, history),
+        trust=_trust_ground(loaded, sources, history),
         unknown=(*unknown, *gaps, *proof.unknown),
         moved=moved,
     )
@@ -120,7 +120,7 @@ def _criteria(desk: Desk, goal: Goal, proposal: Mapping[str, Any]) -> Iterable[C
     for criterion in goal.criteria:
         status, outcome, reference = rows.get(criterion.id, ("pending", "not_run", None))
         evidence = desk.records.counted(reference) if reference is not None else None
-        by, result = _result(criterion, status, outcome, evidence)
+        by, result = _proved_result(criterion, status, outcome, evidence)
         yield CriterionProof(
             criterion.id,
             criterion.text,
@@ -135,12 +135,12 @@ def _criteria(desk: Desk, goal: Goal, proposal: Mapping[str, Any]) -> Iterable[C
 
 def _limitations(criterion: Criterion, evidence: Evidence | None) -> tuple[str, ...]:
     """What the proof does not show: by the contract's words, and by what Flow found."""
-    found = evidence.document["evidence"].get("limitations") if evidence is not None else None
-    more = [text for text in found or () if text not in GENERAL_LIMITATIONS]
+    listed = evidence.document["evidence"].get("limitations") if evidence is not None else None
+    more = [text for text in listed or () if text not in GENERAL_LIMITATIONS]
     return tuple(dict.fromkeys((*criterion.limitations, *more)))
 
 
-def _result(
+def _proved_result(
     criterion: Criterion, status: str, outcome: str, evidence: Evidence | None
 ) -> tuple[ProvedBy, str]:
     """By what, and with which figures."""
@@ -151,7 +151,7 @@ def _result(
         note = f', "{body["note"]}"' if body.get("note") else ""
         return "person", f"approved by {_approver(evidence)}{note}"
     if evidence.type == "llm_judge_report":
-        return "judge", _judged(criterion, body)
+        return "judge", _judged_result(criterion, body)
     code = f"exit {evidence.exit_code}" if evidence.exit_code is not None else outcome
     repeat = body.get("repeat") or {}
     runs = repeat.get("runs")
@@ -163,7 +163,7 @@ def _result(
     return ("command" if status == "pass" else "nothing"), code
 
 
-def _judged(criterion: Criterion, body: Mapping[str, Any]) -> str:
+def _judged_result(criterion: Criterion, body: Mapping[str, Any]) -> str:
     judgement = body.get("judgement") or {}
     rows = [*(judgement.get("apart") or ()), *(judgement.get("criteria") or ())]
     named = (row for row in rows if criterion.id in (row.get("criterion_id"), row.get("id")))
@@ -197,17 +197,19 @@ def contract_steps(
     by_digest = {str(event.get("contract_sha256")): event for event in events}
     steps: list[ContractStep] = []
     for before, after in zip(since, since[1:], strict=False):  # noqa: RUF007
-        step = _step(before.contract, after.contract, after, by_digest.pop(after.digest, {}))
+        step = _contract_step(
+            before.contract, after.contract, after, by_digest.pop(after.digest, {})
+        )
         if step is not None:
             steps.append(step)
     known = {entry.digest for entry in since}
-    steps += [_told(event) for digest, event in by_digest.items() if digest not in known]
+    steps += [_told_step(event) for digest, event in by_digest.items() if digest not in known]
     now = contract(loaded.goal.document)
     if since and since[-1].digest != loaded.contract:
         event = by_digest.get(loaded.contract, {})
         if not event:
             unsigned = TrustedContract("", "nothing on record says how", "", "", "", now)
-            step = _step(since[-1].contract, now, unsigned, {})
+            step = _contract_step(since[-1].contract, now, unsigned, {})
             steps += [step] if step is not None else []
     gaps = [] if begun else [_unknown_start(since)]
     return tuple(sorted(steps, key=lambda step: step.at or "~")), tuple(gaps)
@@ -218,7 +220,7 @@ def _unknown_start(since: Sequence[TrustedContract]) -> str:
     return f"the contract that the goal began with is not on your own record{first}"
 
 
-def _step(
+def _contract_step(
     old: Mapping[str, Any],
     new: Mapping[str, Any],
     entry: TrustedContract,
@@ -241,7 +243,7 @@ def _step(
     )
 
 
-def _told(event: Mapping[str, Any]) -> ContractStep:
+def _told_step(event: Mapping[str, Any]) -> ContractStep:
     """An amendment that this user's own record does not know, in the words of its event."""
     said = event.get("changes")
     lines = [str(line) for line in said] if isinstance(said, list) else []
@@ -256,7 +258,7 @@ def _told(event: Mapping[str, Any]) -> ContractStep:
     )
 
 
-def _proof(desk: Desk, goal: Goal, baseline: Baseline, snapshot: Snapshot) -> ProofChange:
+def _proof_change(desk: Desk, goal: Goal, baseline: Baseline, snapshot: Snapshot) -> ProofChange:
     if desk.proof is None:
         return ProofChange("", (), ("what the commands rest on was not looked at",))
     look = ProofLook(proofs.files_now(goal, baseline, snapshot, desk.proof))
@@ -267,13 +269,13 @@ def _approved(
     desk: Desk, goal: Goal, run_id: str, snapshot: Snapshot, baseline: Baseline
 ) -> dict[str, str]:
     """path → whose approval covers its change."""
-    found = difference(goal, snapshot, baseline)
-    if found is None or not protected_files.approved(goal, run_id, found, desk.records):
+    differs = difference(goal, snapshot, baseline)
+    if differs is None or not protected_files.approved(goal, run_id, differs, desk.records):
         return {}
     evidence = desk.records.counted_last(run_id, protected_files.APPROVED)
     if evidence is None:
         return {}
-    return dict.fromkeys(found.paths, _approver(evidence))
+    return dict.fromkeys(differs.paths, _approver(evidence))
 
 
 def _approver(evidence: Evidence) -> str:
@@ -299,7 +301,7 @@ def _changed(
     }
 
 
-def _trust(
+def _trust_ground(
     loaded: LoadedGoal, sources: ConfirmSources, history: Sequence[TrustedContract]
 ) -> TrustGround:
     trusted, why = sources.trusted(loaded)

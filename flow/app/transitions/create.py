@@ -79,7 +79,7 @@ class Created(NamedTuple):
         return {**self._asdict(), "warnings": list(self.warnings)}
 
 
-def create(
+def create_goal(
     shop: Workshop,
     text: str,
     name: str,
@@ -134,7 +134,7 @@ def create(
         ready.base_commit,
         (
             *parsed.warnings,
-            *lint(ready, [*shop.missing_programs(ready), *shop.command_warnings(ready)]),
+            *lint_goal(ready, [*shop.missing_programs(ready), *shop.command_warnings(ready)]),
             *(() if as_draft else shop.already_green(ready)),
         ),
     )
@@ -154,24 +154,24 @@ def _refuse_outside(goal: Goal, outside: Sequence[Outside], base: str | None) ->
     )
 
 
-def lint(goal: Goal, about_commands: Sequence[str]) -> list[str]:
+def lint_goal(goal: Goal, about_commands: Sequence[str]) -> list[str]:
     """What a careful reader would ask about a new goal."""
-    found = list(about_commands)
+    warnings = list(about_commands)
     if not goal.allowed_paths:
-        found.append("constraints.allowed_paths is empty: every path may be changed")
+        warnings.append("constraints.allowed_paths is empty: every path may be changed")
     fuzzy = [c.id for c in goal.criteria if c.fuzzy and c.must_pass]
     if fuzzy and goal.evaluator_type == "deterministic":
-        found.append(
+        warnings.append(
             f"{display.names(fuzzy)}: no command proves it and evaluator.type is deterministic, "
             f"so only an approval can"
         )
-    bare = [c.id for c in goal.criteria if c.id in fuzzy and _bare(c)]
+    bare = [c.id for c in goal.criteria if c.id in fuzzy and _is_bare_debate(c)]
     if bare and goal.evaluator_type != "deterministic":
-        found.append(f"{display.names(bare)}: a debate without a solution has nothing to judge")
-    return found
+        warnings.append(f"{display.names(bare)}: a debate without a solution has nothing to judge")
+    return warnings
 
 
-def _bare(criterion: Criterion) -> bool:
+def _is_bare_debate(criterion: Criterion) -> bool:
     """Whether it is put to a debate that is given nothing to judge."""
     orders = delegated.orders(criterion)
     return any(isinstance(order, DebateOrder) and not order.solution for order in orders)
@@ -229,7 +229,7 @@ def do_rebase(
     """Write an accepted plan: the pin, the baseline, trust in the contract that names it."""
     goal = plan.loaded.goal
     run_id = goal.run_id or ""
-    reason = f"base moved from {_short(plan.old_base)} to {_short(plan.new_base)}"
+    reason = f"base moved from {_short_commit(plan.old_base)} to {_short_commit(plan.new_base)}"
     status: Any = goal.status  # not closed: plan_rebase has refused that
     desk.keep_baseline(goal.id, run_id, plan.baseline)
     desk.ledger.move(
@@ -264,5 +264,5 @@ def do_rebase(
     trust(desk.records.goal(goal.id).goal, "flow goal rebase")
 
 
-def _short(commit: str | None) -> str:
+def _short_commit(commit: str | None) -> str:
     return commit[:12] if commit else "none"

@@ -58,15 +58,15 @@ def activate(
         goal.id,
         run_id,
         loaded.seen,
-        _move(goal, run_id, "active", reason, desk.who, scope=scope),
+        _move_of(goal, run_id, "active", reason, desk.who, scope=scope),
     )
     after = desk.records.goal(goal.id)
     trust(after, "flow goal activate")
     return after
 
 
-def shift(desk: Desk, goal_id: str, to: NonTerminal, reason: str) -> LoadedGoal:
-    """``pause`` and ``resume``: one recorded non-terminal move."""
+def shift_status(desk: Desk, goal_id: str, to: NonTerminal, reason: str) -> LoadedGoal:
+    """``pause_goal`` and ``resume``: one recorded non-terminal move."""
     desk.ledger.finish(goal_id)
     loaded = desk.records.goal(goal_id)
     goal = loaded.goal
@@ -77,12 +77,12 @@ def shift(desk: Desk, goal_id: str, to: NonTerminal, reason: str) -> LoadedGoal:
             goal.id,
             goal.run_id or "",
             loaded.seen,
-            _move(goal, goal.run_id or "", to, reason, desk.who),
+            _move_of(goal, goal.run_id or "", to, reason, desk.who),
         )
     return desk.records.goal(goal.id)
 
 
-def pause(
+def pause_goal(
     desk: Desk, goal_id: str, reason: str, paused: Callable[[Goal], Pause | None]
 ) -> LoadedGoal:
     """Set a goal aside, with the reason on record.
@@ -94,16 +94,16 @@ def pause(
     loaded = desk.records.goal(goal_id)
     goal = loaded.goal
     if goal.status == "blocked":
-        loaded = shift(desk, goal_id, "active", f"resumed to be paused: {reason}")
+        loaded = shift_status(desk, goal_id, "active", f"resumed to be paused: {reason}")
     elif goal.status == PAUSED_STATUS:
         known = paused(goal)
         if known is not None and (known.reason, known.by) == (reason, desk.who):
             return loaded
         run_id = goal.run_id or ""
-        move = _move(goal, run_id, PAUSED_STATUS, reason, desk.who)
+        move = _move_of(goal, run_id, PAUSED_STATUS, reason, desk.who)
         desk.ledger.move(goal.id, run_id, loaded.seen, move)
         return desk.records.goal(goal.id)
-    return shift(desk, loaded.goal.id, PAUSED_STATUS, reason)
+    return shift_status(desk, loaded.goal.id, PAUSED_STATUS, reason)
 
 
 def _refuse_draft(goal: Goal) -> None:
@@ -116,7 +116,7 @@ def _refuse_draft(goal: Goal) -> None:
         )
 
 
-def _move(
+def _move_of(
     goal: Goal,
     run_id: str,
     to: NonTerminal,

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 CRITERIA = "objective.acceptance_criteria"
 
 
-class Change(NamedTuple):
+class ContractChange(NamedTuple):
     """One difference between two contracts. ``key`` is where it lies, ``what`` says it in words."""
 
     key: str
@@ -29,21 +29,21 @@ class Change(NamedTuple):
         return f"{self.kind}: {place}{self.what}"
 
 
-def changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[Change, ...]:
+def changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[ContractChange, ...]:
     """Every difference between two contracts, with its class."""
-    found: list[Change] = []
+    found_changes: list[ContractChange] = []
     for name in dict.fromkeys((*old, *new)):
         before, after = old.get(name), new.get(name)
         if name in SECTIONS and isinstance(before or {}, dict) and isinstance(after or {}, dict):
-            found += _section(name, before or {}, after or {})
+            found_changes += _section(name, before or {}, after or {})
         else:
-            found += _field(name, name, before, after)
-    return tuple(found)
+            found_changes += _field_changes(name, name, before, after)
+    return tuple(found_changes)
 
 
-def overall(found: Iterable[Change]) -> Class:
+def overall(changes: Iterable[ContractChange]) -> Class:
     """The class of them all: the weakest there is."""
-    kinds = {change.kind for change in found}
+    kinds = {change.kind for change in changes}
     if "weakening" in kinds:
         return "weakening"
     return "strengthening" if "strengthening" in kinds else "neutral"
@@ -59,42 +59,42 @@ def amended(new: Mapping[str, Any], *olds: Mapping[str, Any]) -> tuple[str, ...]
     )
 
 
-def _section(name: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
+def _section(name: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[ContractChange]:
     for key in dict.fromkeys((*old, *new)):
         path = f"{name}.{key}"
         if path == CRITERIA:
             yield from _criteria(old.get(key) or [], new.get(key) or [])
         else:
-            yield from _field(path, path, old.get(key), new.get(key))
+            yield from _field_changes(path, path, old.get(key), new.get(key))
 
 
-def _field(path: str, rule: str, old: Any, new: Any) -> Iterator[Change]:
+def _field_changes(path: str, rule: str, old: Any, new: Any) -> Iterator[ContractChange]:
     """The differences of one field. A key that is there without a value is as good as absent."""
     if form(old) == form(new):
         return
     for kind, what in FIELDS.get(rule, held)(old, new):
-        yield Change(_shown(path), kind, what)
+        yield ContractChange(_shown_path(path), kind, what)
 
 
-def _shown(path: str) -> str:
+def _shown_path(path: str) -> str:
     return ".".join(show(part) for part in path.split("."))
 
 
-def _criteria(old: list[Any], new: list[Any]) -> Iterator[Change]:
+def _criteria(old: list[Any], new: list[Any]) -> Iterator[ContractChange]:
     before, after = ({c["id"]: c for c in criteria} for criteria in (old, new))
     for name, criterion in before.items():
         place = f"{CRITERIA}[{name}]"
         if name not in after:
-            yield Change(place, "weakening", f"dropped: {show(criterion['text'])}")
+            yield ContractChange(place, "weakening", f"dropped: {show(criterion['text'])}")
             continue
         for key in dict.fromkeys((*criterion, *after[name])):
-            yield from _field(
+            yield from _field_changes(
                 f"{place}.{key}", f"{CRITERION}.{key}", criterion.get(key), after[name].get(key)
             )
     for name, criterion in after.items():
         if name not in before:
             what = f"added: {show(criterion['text'])}"
-            yield Change(f"{CRITERIA}[{name}]", "strengthening", what)
+            yield ContractChange(f"{CRITERIA}[{name}]", "strengthening", what)
     kept = [name for name in before if name in after]
     if kept != [name for name in after if name in before]:
-        yield Change(CRITERIA, "neutral", "in another order")
+        yield ContractChange(CRITERIA, "neutral", "in another order")

@@ -77,8 +77,8 @@ def _number(default: float | None, raised: Class, lowered: Class) -> Rule:
     return rule
 
 
-def _value(found: Any) -> float | None:
-    return found if isinstance(found, int | float) and not isinstance(found, bool) else None
+def _value(value: Any) -> float | None:
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
 def flag(default: bool, *, stronger: bool) -> Rule:
@@ -338,13 +338,13 @@ def without(values: Sequence[Any], others: Sequence[Any]) -> list[Any]:
     left: dict[str, int] = {}
     for value in others:
         left[form(value)] = left.get(form(value), 0) + 1
-    found = []
+    rest = []
     for value in values:
         if left.get(form(value), 0):
             left[form(value)] -= 1
         else:
-            found.append(value)
-    return found
+            rest.append(value)
+    return rest
 
 
 def form(value: Any) -> str:

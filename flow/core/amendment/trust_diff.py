@@ -140,8 +140,8 @@ def _ids(value: Any) -> dict[str, Any] | None:
         isinstance(entry, dict) and isinstance(entry.get("id"), str) for entry in value
     ):
         return None
-    found = {entry["id"]: entry for entry in value}
-    return found if len(found) == len(value) else None
+    by_id = {entry["id"]: entry for entry in value}
+    return by_id if len(by_id) == len(value) else None
 
 
 def _lines(mark: str, value: Any) -> Iterator[str]:

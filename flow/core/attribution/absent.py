@@ -17,7 +17,7 @@ from flow.startup.typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from flow.core.attribution.reading import Reading
+    from flow.core.attribution.reading import CommandReading
     from flow.core.attribution.summary import Summary
 
 
@@ -131,7 +131,7 @@ _UNLOADED = re.compile(
 
 
 def shows_nothing(
-    reading: Reading,
+    reading: CommandReading,
     lines: Sequence[str],
     exit_code: int | None,
     reports: Sequence[tuple[str, Summary]] = (),
@@ -140,9 +140,9 @@ def shows_nothing(
 
     ``lines`` are the end of the output, ``reports`` are (path, content) of files that it wrote.
     """
-    found = found_reports(reading, lines, reports)
+    by_source = found_reports(reading, lines, reports)
     unloaded = _unloaded(reading, lines)
-    if sum(summary.ran for _, summary in found) > unloaded:
+    if sum(summary.ran for _, summary in by_source) > unloaded:
         return ""
     missing = not_found(lines)
     if missing:
@@ -151,8 +151,8 @@ def shows_nothing(
         for row in ABSENCES:
             if row.literal in line and re.fullmatch(row.pattern, line):
                 return f"{row.program} found nothing to run ({line[:120]})"
-    if found:
-        last = found[-1][1]
+    if by_source:
+        last = by_source[-1][1]
         why = "what it was asked for is not there" if unloaded else "no test ran"
         return f"{last.runner} reports that {why} ({last.said})"
     kind = reading.runners[0] if reading.single and len(reading.runners) == 1 else ""
@@ -171,7 +171,7 @@ def not_found(lines: Sequence[str]) -> str:
     return ""
 
 
-def _unloaded(reading: Reading, lines: Sequence[str]) -> int:
+def _unloaded(reading: CommandReading, lines: Sequence[str]) -> int:
     """How many failures are tests that a command names and that are not there.
 
     unittest and RSpec count these as errors of a test. A module that a test imports, and that the

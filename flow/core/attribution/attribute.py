@@ -7,12 +7,12 @@ pass, and a command that failed stays failed.
 
 from __future__ import annotations
 
-from flow.core.attribution.reading import WINDOW, Attribution, Reading
+from flow.core.attribution.reading import WINDOW, Attribution, CommandReading
 from flow.core.attribution.runners import ONE_REPORT, READERS
 from flow.core.masked_exit.programs import CANNOT_FAIL, FILTERS, mentioned_runner
 from flow.core.masked_exit.rules import exits, nested_commands
 from flow.core.masked_exit.runner_names import report_of, runner_of
-from flow.core.masked_exit.shell import Node, base_name, commands, plain_words
+from flow.core.masked_exit.shell import ShellNode, base_name, commands, plain_words
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -28,32 +28,32 @@ MOST_FILES = 16
 _ASIDE = CANNOT_FAIL | FILTERS | {"cd", "test", "[", "[["}
 
 
-def read_command(text: str, parse: Callable[[str], Node | None]) -> Reading:
+def read_command(text: str, parse: Callable[[str], ShellNode | None]) -> CommandReading:
     """Class a command by its text; one that is not understood says nothing."""
     node = parse(text)
     if node is None:
         return _not_understood(text)
-    found = exits(node, parse)
+    exit_analysis = exits(node, parse)
     programs = [plain_words(command.words) for command in commands(node)][:200]
     inner = [plain_words(command.words) for command in nested_commands(node, parse)][:200]
-    known = [_known(words) for words in programs]
+    known = [_known_words(words) for words in programs]
     kinds = {report_of(words): None for words in (*programs, *inner)}
-    return Reading(
-        found.masked,
-        _single(node, programs),
+    return CommandReading(
+        exit_analysis.masked,
+        _single_runner(node, programs),
         tuple(words for words in known if words),
-        _files(known),
+        _named_files(known),
         tuple(filter(None, kinds)),
-        found.certain,
+        exit_analysis.certain,
         next(filter(None, map(_listing, programs)), ""),
-        found.second_try,
-        found.inverted,
-        _piped(node),
-        found.guarded,
+        exit_analysis.second_try,
+        exit_analysis.inverted,
+        _piped_programs(node),
+        exit_analysis.guarded,
     )
 
 
-def _piped(node: Node) -> tuple[str, ...]:
+def _piped_programs(node: ShellNode) -> tuple[str, ...]:
     """The programs of the commands that stand in pipes, where no function bears such a name."""
     names: dict[str, None] = {}
     waiting = [node]
@@ -82,36 +82,36 @@ def _listing(words: tuple[str | None, ...]) -> str:
     return ""
 
 
-def _not_understood(text: str) -> Reading:
+def _not_understood(text: str) -> CommandReading:
     """Nothing is said of it, unless a runner is in it: whose status may be lost then."""
     words = mentioned_runner(text)
     if words is None:
-        return Reading()
+        return CommandReading()
     name = runner_of(words)
     why = f"the shell text is not understood, so that `{name}` may fail unheard: write it plainly"
-    return Reading(why, runners=tuple(filter(None, [report_of(words)])))
+    return CommandReading(why, runners=tuple(filter(None, [report_of(words)])))
 
 
-def _known(words: Sequence[str | None]) -> tuple[str, ...]:
-    found = []
+def _known_words(words: Sequence[str | None]) -> tuple[str, ...]:
+    words_known = []
     for word in words[:100]:
         if word is None:
             break
-        found.append(word[:1000])
-    return tuple(found)
+        words_known.append(word[:1000])
+    return tuple(words_known)
 
 
-def _files(programs: Sequence[Sequence[str]]) -> tuple[str, ...]:
-    found: dict[str, None] = {}
+def _named_files(programs: Sequence[Sequence[str]]) -> tuple[str, ...]:
+    names: dict[str, None] = {}
     for words in programs:
         for word in words:
             name = word.rpartition("=")[2].rpartition(":")[2]
             if name.endswith((".xml", ".json")) and "\0" not in name and len(name) < 500:
-                found[name] = None
-    return tuple(found)[:MOST_FILES]
+                names[name] = None
+    return tuple(names)[:MOST_FILES]
 
 
-def _single(node: Node, programs: Sequence[tuple[str | None, ...]]) -> str:
+def _single_runner(node: ShellNode, programs: Sequence[tuple[str | None, ...]]) -> str:
     """The runner that a command starts once, with nothing beside it that could start another."""
     waiting = [node]
     while waiting:
@@ -125,7 +125,7 @@ def _single(node: Node, programs: Sequence[tuple[str | None, ...]]) -> str:
 
 def lines_of(data: bytes) -> list[str]:
     """The lines at the end of an output, without escapes; of a line rewritten in place the last."""
-    text = plain(data[-WINDOW:].decode("utf-8", "replace"))
+    text = without_escapes(data[-WINDOW:].decode("utf-8", "replace"))
     lines = []
     for line in text.split("\n"):
         shown = line.rstrip("\r").rpartition("\r")[2].rstrip()
@@ -133,7 +133,7 @@ def lines_of(data: bytes) -> list[str]:
     return lines
 
 
-def plain(text: str) -> str:
+def without_escapes(text: str) -> str:
     """``text`` without terminal escapes, in one pass."""
     first, *parts = text.split("\x1b")
     return first + "".join(map(_after_escape, parts))
@@ -158,19 +158,19 @@ def summaries(lines: Sequence[str]) -> list[Summary]:
 
 
 def found_reports(
-    reading: Reading, lines: Sequence[str], reports: Sequence[tuple[str, Summary]]
+    reading: CommandReading, lines: Sequence[str], reports: Sequence[tuple[str, Summary]]
 ) -> list[tuple[str, Summary]]:
     """(Where, summary) for every report of a run: of the output, then of ``reports``.
 
     Of a runner that is all the command starts, and that reports once at the end, only the last
     report in the output is its own.
     """
-    found = [("output", summary) for summary in summaries(lines)]
+    by_source = [("output", summary) for summary in summaries(lines)]
     name = {"py.test": "pytest"}.get(reading.single, reading.single)
     if name in ONE_REPORT:
-        own = [entry for entry in found if entry[1].runner == name][-1:]
-        found = own or [entry for entry in found if entry[1].runner in _FORMS_OF_ALL]
-    return [*found, *reports]
+        own = [entry for entry in by_source if entry[1].runner == name][-1:]
+        by_source = own or [entry for entry in by_source if entry[1].runner in _FORMS_OF_ALL]
+    return [*by_source, *reports]
 
 
 _FORMS_OF_ALL = ("TAP", "node --test")
@@ -178,7 +178,7 @@ _FORMS_OF_ALL = ("TAP", "node --test")
 
 
 def reported_failure(
-    reading: Reading, reports: Sequence[tuple[str, Summary]]
+    reading: CommandReading, reports: Sequence[tuple[str, Summary]]
 ) -> Attribution | None:
     """Why an exit 0 shows no failure although a runner reports one; None where none does."""
     if reading.inverted:
@@ -196,7 +196,7 @@ def reported_failure(
 
 
 def vacuous(
-    reading: Reading,
+    reading: CommandReading,
     lines: Sequence[str],
     *,
     whole: bool,
@@ -215,24 +215,24 @@ def vacuous(
     if reading.lists:
         why = f"{reading.lists} starts no test"
         return Attribution("vacuous", why, reading.runners[0], 0, None, "command")
-    found = found_reports(reading, lines, reports)
+    by_source = found_reports(reading, lines, reports)
     for kind in reading.certain:
-        others = [entry for entry in found if entry[1].runner not in reading.runners]
-        own = [entry for entry in found if entry[1].runner == kind]
+        others = [entry for entry in by_source if entry[1].runner not in reading.runners]
+        own = [entry for entry in by_source if entry[1].runner == kind]
         if len(reading.runners) > 1 and not any(s.ran for _, s in (*own, *others)):
-            return _nothing_ran(own) if own else _unseen(kind)
-    if any(summary.ran for _, summary in found):
+            return _nothing_ran(own) if own else _unseen_attribution(kind)
+    if any(summary.ran for _, summary in by_source):
         return None
-    if found and not whole and reading.single not in ONE_REPORT:
-        found = [entry for entry in found if entry[0] != "output"]
-        return _nothing_ran(found) if found else None
-    if found:
-        return _nothing_ran(found)
-    return _unseen(reading.runners[0]) if reading.runners else None
+    if by_source and not whole and reading.single not in ONE_REPORT:
+        by_source = [entry for entry in by_source if entry[0] != "output"]
+        return _nothing_ran(by_source) if by_source else None
+    if by_source:
+        return _nothing_ran(by_source)
+    return _unseen_attribution(reading.runners[0]) if reading.runners else None
 
 
 def not_reported(
-    pattern: str, found: Sequence[tuple[str, Summary]], why: str
+    pattern: str, by_source: Sequence[tuple[str, Summary]], why: str
 ) -> Attribution | None:
     """Why the report that a criterion names shows no test; None where it shows one.
 
@@ -241,12 +241,12 @@ def not_reported(
     if why:
         text = f"the criterion's report {pattern} {why}: no test is shown to have run"
         return Attribution("vacuous", text, "", None, None, pattern)
-    return None if any(summary.ran for _, summary in found) else _nothing_ran(found)
+    return None if any(summary.ran for _, summary in by_source) else _nothing_ran(by_source)
 
 
-def _nothing_ran(found: Sequence[tuple[str, Summary]]) -> Attribution:
-    source, last = found[-1]
-    skipped = sum(summary.skipped for _, summary in found)
+def _nothing_ran(by_source: Sequence[tuple[str, Summary]]) -> Attribution:
+    source, last = by_source[-1]
+    skipped = sum(summary.skipped for _, summary in by_source)
     said = f" ({last.said})" if last.said else ""
     where = "" if source == "output" else f" in {source}"
     reason = "every test was skipped or left out" if skipped else "no test ran"
@@ -254,7 +254,7 @@ def _nothing_ran(found: Sequence[tuple[str, Summary]]) -> Attribution:
     return Attribution("vacuous", why, last.runner, 0, skipped, source)
 
 
-def _unseen(kind: str) -> Attribution:
+def _unseen_attribution(kind: str) -> Attribution:
     why = (
         f"no report of {kind} shows a test that ran: let it print its summary, or name the JUnit "
         "or CTRF file that it writes in the criterion's report"
@@ -262,7 +262,9 @@ def _unseen(kind: str) -> Attribution:
     return Attribution("vacuous", why, kind, 0, None, "output")
 
 
-def _by_rules(reading: Reading, lines: Sequence[str], rules: Sequence[Rule]) -> Attribution | None:
+def _by_rules(
+    reading: CommandReading, lines: Sequence[str], rules: Sequence[Rule]
+) -> Attribution | None:
     from flow.core.attribution.rules import applies, says_nothing_ran
 
     for rule in rules:

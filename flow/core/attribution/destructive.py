@@ -17,9 +17,9 @@ from flow.startup.typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from flow.core.masked_exit.shell import Node
+    from flow.core.masked_exit.shell import ShellNode
 
-    Parse = Callable[[str], Node | None]
+    Parse = Callable[[str], ShellNode | None]
     Words = tuple[str | None, ...]
 
 MOST_NESTED = 4
@@ -107,7 +107,7 @@ def tool_destroys(tool: str, given: Mapping[str, Any], parse: Parse) -> bool:
         for key in _SHELL_KEYS:
             value = given.get(key)
             if isinstance(value, list) and value and all(isinstance(w, str) for w in value):
-                return _words(tuple(value), parse, 0)
+                return _is_destructive(tuple(value), parse, 0)
             if isinstance(value, str):
                 return destroys(value, parse)
     if not tool.startswith("mcp__"):
@@ -127,13 +127,13 @@ def destroys(text: str, parse: Parse, depth: int = 0) -> bool:
     for command in commands(node):
         if any(name.startswith(("/dev/sd", "/dev/nvme", "/dev/disk")) for name in command.writes):
             return True
-        if _words(plain_words(command.words), parse, depth):
+        if _is_destructive(plain_words(command.words), parse, depth):
             return True
     # What a client of a database is given by a pipe or a here document is in the text alone.
     return ("|" in text or "<<" in text) and _sql(text) and any(map(_sql_client, commands(node)))
 
 
-def _sql_client(command: Node) -> bool:
+def _sql_client(command: ShellNode) -> bool:
     words = plain_words(command.words)
     return bool(words) and words[0] is not None and base_name(words[0]) in _SQL_PROGRAMS
 
@@ -142,20 +142,20 @@ def _in_words(text: str, parse: Parse, depth: int) -> bool:
     """As :func:`destroys`, for what is not understood as shell: by its words alone."""
     for piece in re.split(r"[;&|\n(){}`]+", text):
         words = tuple(word.strip("\"'") for word in piece.split())
-        if words and _words(plain_words(words), parse, depth):
+        if words and _is_destructive(plain_words(words), parse, depth):
             return True
     return False
 
 
-def _words(words: Words, parse: Parse, depth: int) -> bool:
+def _is_destructive(words: Words, parse: Parse, depth: int) -> bool:
     """Whether one simple command, its words without quotes, destroys something."""
     if not words or words[0] is None or depth > MOST_NESTED:
         return False
-    inner = _inner(words)
+    inner = _inner_command(words)
     if isinstance(inner, str):
         return destroys(inner, parse, depth + 1)
     if inner:
-        return _words(plain_words(inner), parse, depth + 1)
+        return _is_destructive(plain_words(inner), parse, depth + 1)
     name = base_name(words[0].lstrip("\\"))
     rest = tuple(word for word in words[1:] if word is not None)
     own = _OWN.get(name)
@@ -177,7 +177,7 @@ def _words(words: Words, parse: Parse, depth: int) -> bool:
     )
 
 
-def _inner(words: Words) -> str | Words | None:
+def _inner_command(words: Words) -> str | Words | None:
     """The command inside a command: a shell's text, or the words of what another program starts."""
     name = base_name(words[0] or "")
     if name == "eval":
@@ -216,7 +216,7 @@ def _after_options(words: Words, takes: tuple[str, ...]) -> Words:
     return words[place:]
 
 
-def _has(words: tuple[str, ...], letters: str, *long: str) -> bool:
+def _has_option(words: tuple[str, ...], letters: str, *long: str) -> bool:
     """Whether one of the options is given; of ``letters``, in a bundle too (``-rf``)."""
     for word in words:
         if word == "--":
@@ -231,7 +231,7 @@ def _has(words: tuple[str, ...], letters: str, *long: str) -> bool:
 
 def _rm(words: tuple[str, ...]) -> bool:
     """One named file is an edit; a tree, many, or whatever a pipe or ``find`` names is not."""
-    if _has(words, "rRf", "--recursive", "--force"):
+    if _has_option(words, "rRf", "--recursive", "--force"):
         return True
     operands = [word for word in words if not word.startswith("-")]
     return not operands or any("*" in word or word == "{}" for word in operands)
@@ -246,7 +246,7 @@ def _dd(words: tuple[str, ...]) -> bool:
 
 
 def _truncate(words: tuple[str, ...]) -> bool:
-    return _has(words, "s", "--size")
+    return _has_option(words, "s", "--size")
 
 
 def _rsync(words: tuple[str, ...]) -> bool:
@@ -258,7 +258,7 @@ def _crontab(words: tuple[str, ...]) -> bool:
 
 
 def _iptables(words: tuple[str, ...]) -> bool:
-    return _has(words, "FX", "--flush")
+    return _has_option(words, "FX", "--flush")
 
 
 def _aws(words: tuple[str, ...]) -> bool:
@@ -274,21 +274,21 @@ def _docker(words: tuple[str, ...]) -> bool:
     if plain[:1] == ["compose"] or not plain:
         return _compose(words)
     if plain[0] == "rm" or plain[:2] in (["container", "rm"], ["volume", "rm"], ["image", "rm"]):
-        return plain[0] != "rm" or _has(words, "fv", "--force", "--volumes")
+        return plain[0] != "rm" or _has_option(words, "fv", "--force", "--volumes")
     return plain[0] == "rmi" or "prune" in plain[1:2]
 
 
 def _compose(words: tuple[str, ...]) -> bool:
     plain = [word for word in words if not word.startswith("-")]
-    return ("down" in plain and _has(words, "v", "--volumes", "--rmi")) or (
-        "rm" in plain and _has(words, "fv", "--force")
+    return ("down" in plain and _has_option(words, "v", "--volumes", "--rmi")) or (
+        "rm" in plain and _has_option(words, "fv", "--force")
     )
 
 
 def _terraform(words: tuple[str, ...]) -> bool:
     plain = [word for word in words if not word.startswith("-")]
     if plain[:1] == ["apply"]:
-        return _has(words, "", "-destroy", "--destroy")
+        return _has_option(words, "", "-destroy", "--destroy")
     return plain[:1] in (["destroy"], ["destroy-all"]) or plain[:2] == ["state", "rm"]
 
 
@@ -302,18 +302,18 @@ def _git(words: tuple[str, ...]) -> bool:
 
 
 def _git_verb(verb: str, given: tuple[str, ...], plain: list[str]) -> bool:
-    forced = _has(given, "f", "--force")
+    forced = _has_option(given, "f", "--force")
     told = {
         "push": forced
-        or _has(given, "d", "--force-with-lease", "--delete", "--mirror", "--prune")
+        or _has_option(given, "d", "--force-with-lease", "--delete", "--mirror", "--prune")
         or any(word.startswith(("+", ":")) for word in plain),
         "reset": "--hard" in given or "--merge" in given,
-        "clean": forced and not _has(given, "n", "--dry-run"),
-        "checkout": forced or _has(given, "B") or "--" in given or "." in plain,
-        "switch": forced or _has(given, "C", "--discard-changes", "--force-create"),
-        "restore": not _has(given, "S", "--staged") or _has(given, "W", "--worktree"),
-        "branch": _has(given, "D") or (_has(given, "d", "--delete") and forced),
-        "tag": _has(given, "d", "--delete"),
+        "clean": forced and not _has_option(given, "n", "--dry-run"),
+        "checkout": forced or _has_option(given, "B") or "--" in given or "." in plain,
+        "switch": forced or _has_option(given, "C", "--discard-changes", "--force-create"),
+        "restore": not _has_option(given, "S", "--staged") or _has_option(given, "W", "--worktree"),
+        "branch": _has_option(given, "D") or (_has_option(given, "d", "--delete") and forced),
+        "tag": _has_option(given, "d", "--delete"),
         "stash": plain[:1] in (["drop"], ["clear"]),
         "worktree": plain[:1] == ["remove"] and forced,
         "reflog": plain[:1] in (["expire"], ["delete"]),

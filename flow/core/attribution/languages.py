@@ -93,7 +93,7 @@ FORMS = tuple(
 )  # fmt: skip
 
 
-class Block(NamedTuple):
+class MultilineReport(NamedTuple):
     """A report that stands on several lines, a count on each; ``words`` names what they count."""
 
     runner: str
@@ -103,13 +103,13 @@ class Block(NamedTuple):
 
 
 BLOCKS = (
-    Block("node --test", r"(?:ℹ|#) (?P<word>tests|pass|fail|cancelled|skipped|todo) (?P<n>\d{1,9})", {"pass": "passed", "fail": "failed", "cancelled": "errors", "skipped": "skipped", "todo": "skipped"}, "recorded, node 20"),
-    Block("dotnet test", r" {2}(?P<word>total|failed|succeeded|skipped): (?P<n>\d{1,9})", {"failed": "failed", "succeeded": "passed", "skipped": "skipped"}, "Microsoft.Testing.Platform: terminal output"),
-    Block("bun test", r" (?P<n>\d{1,9}) (?P<word>pass|fail|skip|todo)", {"pass": "passed", "fail": "failed", "skip": "skipped", "todo": "skipped"}, "bun: test_command"),
-    Block("playwright", r"  (?P<n>\d{1,9}) (?P<word>failed|flaky|skipped|interrupted|did not run|passed)(?: \([\d.]+\w+\))?", {"passed": "passed", "flaky": "passed", "failed": "failed", "interrupted": "errors", "skipped": "skipped", "did not run": "skipped"}, "playwright: base reporter"),
-    Block("ava", r"  (?P<n>\d{1,9}) (?P<word>tests? passed|tests? failed|tests? skipped|tests? todo|known failures?|uncaught exceptions?)", {"tests passed": "passed", "test passed": "passed", "tests failed": "failed", "test failed": "failed", "uncaught exception": "errors", "uncaught exceptions": "errors", "tests skipped": "skipped", "test skipped": "skipped", "tests todo": "skipped", "test todo": "skipped", "known failure": "skipped", "known failures": "skipped"}, "ava: default reporter"),
-    Block("stestr", r" - (?P<word>Passed|Skipped|Expected Fail|Unexpected Success|Failed): (?P<n>\d{1,9})", {"Passed": "passed", "Skipped": "skipped", "Expected Fail": "skipped", "Unexpected Success": "failed", "Failed": "failed"}, "stestr: subunit_trace"),
-    Block("dotnet test", r" {4,6}(?P<word>Passed|Failed|Skipped): (?P<n>\d{1,9})", {"Passed": "passed", "Failed": "failed", "Skipped": "skipped"}, "vstest: console logger, minimal"),
+    MultilineReport("node --test", r"(?:ℹ|#) (?P<word>tests|pass|fail|cancelled|skipped|todo) (?P<n>\d{1,9})", {"pass": "passed", "fail": "failed", "cancelled": "errors", "skipped": "skipped", "todo": "skipped"}, "recorded, node 20"),
+    MultilineReport("dotnet test", r" {2}(?P<word>total|failed|succeeded|skipped): (?P<n>\d{1,9})", {"failed": "failed", "succeeded": "passed", "skipped": "skipped"}, "Microsoft.Testing.Platform: terminal output"),
+    MultilineReport("bun test", r" (?P<n>\d{1,9}) (?P<word>pass|fail|skip|todo)", {"pass": "passed", "fail": "failed", "skip": "skipped", "todo": "skipped"}, "bun: test_command"),
+    MultilineReport("playwright", r"  (?P<n>\d{1,9}) (?P<word>failed|flaky|skipped|interrupted|did not run|passed)(?: \([\d.]+\w+\))?", {"passed": "passed", "flaky": "passed", "failed": "failed", "interrupted": "errors", "skipped": "skipped", "did not run": "skipped"}, "playwright: base reporter"),
+    MultilineReport("ava", r"  (?P<n>\d{1,9}) (?P<word>tests? passed|tests? failed|tests? skipped|tests? todo|known failures?|uncaught exceptions?)", {"tests passed": "passed", "test passed": "passed", "tests failed": "failed", "test failed": "failed", "uncaught exception": "errors", "uncaught exceptions": "errors", "tests skipped": "skipped", "test skipped": "skipped", "tests todo": "skipped", "test todo": "skipped", "known failure": "skipped", "known failures": "skipped"}, "ava: default reporter"),
+    MultilineReport("stestr", r" - (?P<word>Passed|Skipped|Expected Fail|Unexpected Success|Failed): (?P<n>\d{1,9})", {"Passed": "passed", "Skipped": "skipped", "Expected Fail": "skipped", "Unexpected Success": "failed", "Failed": "failed"}, "stestr: subunit_trace"),
+    MultilineReport("dotnet test", r" {4,6}(?P<word>Passed|Failed|Skipped): (?P<n>\d{1,9})", {"Passed": "passed", "Failed": "failed", "Skipped": "skipped"}, "vstest: console logger, minimal"),
 )  # fmt: skip
 _compiled: dict[str, re.Pattern[str]] = {}
 
@@ -158,7 +158,7 @@ def blocks(lines: Sequence[str]) -> Iterator[Summary]:
             yield _counted(form, counts)
 
 
-def _counted(form: Block, counts: Mapping[str, int]) -> Summary:
+def _counted(form: MultilineReport, counts: Mapping[str, int]) -> Summary:
     sums = {"passed": 0, "failed": 0, "errors": 0, "skipped": 0}
     for word, number in counts.items():
         if word in form.words:

@@ -19,7 +19,7 @@ LONGEST_WHY = 400
 """Characters of a reason; it quotes the output."""
 
 
-class Reading(NamedTuple):
+class CommandReading(NamedTuple):
     """What a command's text says of it, without running it."""
 
     masked: str = ""
@@ -50,7 +50,7 @@ class Reading(NamedTuple):
         return self._asdict()
 
     @classmethod
-    def from_document(cls, document: Mapping[str, Any]) -> Reading:
+    def from_document(cls, document: Mapping[str, Any]) -> CommandReading:
         """What :meth:`to_document` gave."""
         return cls(
             str(document["masked"]),

@@ -54,14 +54,14 @@ def says_nothing_ran(rule: Rule, lines: Sequence[str]) -> str | None:
     said = None
     for line in lines:
         text = line.strip()
-        if any(fits(pattern, text) for pattern in rule.tests_ran):
+        if any(matches_whole(pattern, text) for pattern in rule.tests_ran):
             return None
-        if any(fits(pattern, text) for pattern in rule.nothing_ran):
+        if any(matches_whole(pattern, text) for pattern in rule.nothing_ran):
             said = text
     return said
 
 
-def fits(pattern: str, text: str) -> bool:
+def matches_whole(pattern: str, text: str) -> bool:
     """Whether ``pattern`` is the whole of ``text``; ``*`` stands for any characters.
 
     Its parts are looked for from left to right, each once: the time grows with the product of
@@ -77,10 +77,10 @@ def fits(pattern: str, text: str) -> bool:
         return False
     place, end = len(first), len(text) - len(last)
     for part in middle:
-        found = text.find(part, place, end)
-        if found < 0:
+        start = text.find(part, place, end)
+        if start < 0:
             return False
-        place = found + len(part)
+        place = start + len(part)
     return True
 
 
@@ -107,70 +107,70 @@ def read_rules(document: Any, file: str = FILE) -> tuple[tuple[Rule, ...], list[
         for name in entry:
             if name not in _KEYS:
                 fault(f"{name!r:.60} is not a known key", key, f"one of {', '.join(_KEYS)}", name)
-        rules.append(_rule(entry, key, fault))
+        rules.append(_read_rule(entry, key, fault))
     return tuple(rules), faults
 
 
-def _rule(entry: Mapping[str, Any], key: str, fault: Any) -> Rule:
+def _read_rule(entry: Mapping[str, Any], key: str, fault: Any) -> Rule:
     name = entry.get("name")
     if not _is_text(name) or len(str(name)) > 60:
         fault(
             "a rule needs a name of at most 60 plain characters", f"{key}.name", "name the runner"
         )
         name = ""
-    command = _texts(entry, "command", key, fault)
+    command = _read_texts(entry, "command", key, fault)
     if not command:
         fault(
             "nothing says which commands it is for", f"{key}.command", 'such as ["cargo nextest"]'
         )
-    found = Rule(
+    rule = Rule(
         str(name),
-        tuple(_words(text) for text in command if text.split()),
+        tuple(_command_words(text) for text in command if text.split()),
         _patterns(entry, "nothing_ran", key, fault),
         _patterns(entry, "tests_ran", key, fault),
-        _paths(entry, key, fault),
+        _read_paths(entry, key, fault),
     )
-    if not found.nothing_ran and not found.report:
+    if not rule.nothing_ran and not rule.report:
         fault("it could never say anything", f"{key}.nothing_ran", "give nothing_ran, or report")
-    return found
+    return rule
 
 
-def _words(text: str) -> tuple[str, ...]:
+def _command_words(text: str) -> tuple[str, ...]:
     """The words of a command, its program by its bare name as in :func:`applies`."""
     first, *rest = text.split()
     return (base_name(first), *rest)
 
 
-def _texts(entry: Mapping[str, Any], name: str, key: str, fault: Any) -> tuple[str, ...]:
+def _read_texts(entry: Mapping[str, Any], name: str, key: str, fault: Any) -> tuple[str, ...]:
     value = entry.get(name, [])
     if not isinstance(value, list) or len(value) > MOST_PATTERNS:
         fault(f"not a list of at most {MOST_PATTERNS} texts", f"{key}.{name}", "write a list")
         return ()
-    found = []
+    texts = []
     for index, text in enumerate(value):
         if _is_text(text):
-            found.append(text)
+            texts.append(text)
         else:
             place = f"{key}.{name}[{index}]"
             fault(f"not a plain text of 1 to {LONGEST} characters", place, "shorten it", text)
-    return tuple(found)
+    return tuple(texts)
 
 
 def _patterns(entry: Mapping[str, Any], name: str, key: str, fault: Any) -> tuple[str, ...]:
-    found = _texts(entry, name, key, fault)
-    for text in found:
+    patterns = _read_texts(entry, name, key, fault)
+    for text in patterns:
         if text.count("*") > MOST_STARS or not text.replace("*", "").strip():
             remedy = f"literal text with at most {MOST_STARS} times *"
             fault("not a pattern that says something", f"{key}.{name}", remedy, text)
-    return tuple(text.strip() for text in found)
+    return tuple(text.strip() for text in patterns)
 
 
-def _paths(entry: Mapping[str, Any], key: str, fault: Any) -> tuple[str, ...]:
-    found = _texts(entry, "report", key, fault)
-    for text in found:
+def _read_paths(entry: Mapping[str, Any], key: str, fault: Any) -> tuple[str, ...]:
+    paths = _read_texts(entry, "report", key, fault)
+    for text in paths:
         if text.startswith("/") or ".." in text.split("/") or "*" in text:
             fault("not a file below the top level", f"{key}.report", "name one file", text)
-    return found
+    return paths
 
 
 def _is_text(value: Any) -> bool:

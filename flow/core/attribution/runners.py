@@ -26,25 +26,25 @@ _MOST_DIGITS = 9
 _GO_NOTHING = ("\t[no test files]", "\t\tcoverage: 0.0% of statements")
 
 
-def _number(word: str) -> int | None:
+def _number_or_none(word: str) -> int | None:
     if not word or len(word) > _MOST_DIGITS or not _DIGITS.issuperset(word):
         return None
     return int(word)
 
 
-def _counts(text: str) -> dict[str, int] | None:
+def _counted_list(text: str) -> dict[str, int] | None:
     """``2 passed, 1 skipped`` as a mapping; None where it is not such a list."""
-    found: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for part in text.split(","):
         number, _, name = part.strip().partition(" ")
-        count = _number(number)
-        if count is None or not name or name in found:
+        count = _number_or_none(number)
+        if count is None or not name or name in counts:
             return None
-        found[name] = count
-    return found
+        counts[name] = count
+    return counts
 
 
-def _sum(counts: Mapping[str, int], names: Collection[str]) -> int:
+def _sum_of(counts: Mapping[str, int], names: Collection[str]) -> int:
     return sum(count for name, count in counts.items() if name in names)
 
 
@@ -52,14 +52,16 @@ def _seconds(text: str) -> bool:
     """Whether ``text`` is a time as pytest writes it: ``0.12s``, ``75.31s (0:01:15)``."""
     first, _, rest = text.partition(" ")
     whole, point, part = first.removesuffix("s").partition(".")
-    timed = first.endswith("s") and point and _number(whole) is not None
-    return bool(timed and _number(part) is not None and (not rest or rest[:1] + rest[-1:] == "()"))
+    timed = first.endswith("s") and point and _number_or_none(whole) is not None
+    return bool(
+        timed and _number_or_none(part) is not None and (not rest or rest[:1] + rest[-1:] == "()")
+    )
 
 
 def pytest(lines: Sequence[str]) -> Iterator[Summary]:
     """``==== 2 passed, 1 skipped in 0.12s ====``; without the rules with ``-q``."""
-    found = list(_pytest_counts(lines))
-    yield from found or _pytest_progress(lines)
+    counted = list(_pytest_counts(lines))
+    yield from counted or _pytest_progress(lines)
 
 
 _MARKS = frozenset(".,sxXFERpPu")
@@ -85,17 +87,17 @@ def _pytest_progress(lines: Sequence[str]) -> Iterator[Summary]:
         marks += shown
         shares.append((len(marks), share))
         count, _, total = share.partition("/")
-        if share == "100%" or (count.strip() == total and _number(total) is not None):
-            if all(_fits(done, len(marks), text) for done, text in shares):
+        if share == "100%" or (count.strip() == total and _number_or_none(total) is not None):
+            if all(_is_share(done, len(marks), text) for done, text in shares):
                 yield _of_marks(marks)
             marks, shares = "", []
 
 
-def _fits(done: int, total: int, share: str) -> bool:
+def _is_share(done: int, total: int, share: str) -> bool:
     if share.endswith("%"):
-        return done * 100 // total == _number(share[:-1])
+        return done * 100 // total == _number_or_none(share[:-1])
     count, _, whole = share.partition("/")
-    return (done, total) == (_number(count.strip()), _number(whole))
+    return (done, total) == (_number_or_none(count.strip()), _number_or_none(whole))
 
 
 def _pytest_counts(lines: Sequence[str]) -> Iterator[Summary]:
@@ -107,23 +109,23 @@ def _pytest_counts(lines: Sequence[str]) -> Iterator[Summary]:
         if said.startswith("no tests ") or " collected" in said:
             yield from _pytest_none(said)
             continue
-        counts = _counts(said)
+        counts = _counted_list(said)
         if counts is None or not (
             counts.keys() & _PYTEST_RAN
             or counts.keys() <= _PYTEST_NOT | _PYTEST_MORE  # plugins add words of their own
         ):
             continue
-        ran = _sum(counts, _PYTEST_RAN)
-        skipped = _sum(counts, _PYTEST_NOT)
+        ran = _sum_of(counts, _PYTEST_RAN)
+        skipped = _sum_of(counts, _PYTEST_NOT)
         if ran or skipped:
-            yield Summary("pytest", ran, skipped, said, _sum(counts, _PYTEST_FAILED))
+            yield Summary("pytest", ran, skipped, said, _sum_of(counts, _PYTEST_FAILED))
 
 
 def _pytest_none(said: str) -> Iterator[Summary]:
     """``no tests ran``, and what ``--collect-only`` says: it has looked for tests and run none."""
     first = said.split(" ", 1)[0].partition("/")[0]
     listed = said.split(" ")[1:3] in (["tests", "collected"], ["test", "collected"])
-    if said.startswith("no tests") or (_number(first) is not None and listed):
+    if said.startswith("no tests") or (_number_or_none(first) is not None and listed):
         yield Summary("pytest", 0, 0, said)
 
 
@@ -133,14 +135,16 @@ def unittest(lines: Sequence[str]) -> Iterator[Summary]:
         words = line.split(" ")
         if words[:1] != ["Ran"] or len(words) != 5 or words[2] not in ("test", "tests"):
             continue
-        count = _number(words[1])
+        count = _number_or_none(words[1])
         if count is None or not index or lines[index - 1] != _RULE or not _seconds(words[4]):
             continue
         end = next((text for text in lines[index + 1 : index + 3] if text), "")
         if not end.startswith(("OK", "FAILED", "NO TESTS RAN")):
             continue
-        skipped, expected = _ended(end, "skipped"), _ended(end, "expected failures")
-        failed = sum(_ended(end, name) for name in ("failures", "errors", "unexpected successes"))
+        skipped, expected = _count_beside(end, "skipped"), _count_beside(end, "expected failures")
+        failed = sum(
+            _count_beside(end, name) for name in ("failures", "errors", "unexpected successes")
+        )
         ran = count - expected
         if skipped >= ran and not _shows_a_run(lines[:index]):
             ran = 0
@@ -148,12 +152,12 @@ def unittest(lines: Sequence[str]) -> Iterator[Summary]:
         yield Summary("unittest", max(ran, failed), skipped + expected, f"{said}, {end}", failed)
 
 
-def _ended(end: str, name: str) -> int:
+def _count_beside(end: str, name: str) -> int:
     """The count beside a name in ``OK (skipped=1, expected failures=2)``."""
     for part in end.partition("(")[2].rstrip(")").split(","):
         shown, _, value = part.strip().partition("=")
         if shown == name:
-            return _number(value) or 0
+            return _number_or_none(value) or 0
     return 0
 
 
@@ -180,12 +184,12 @@ def jest(lines: Sequence[str]) -> Iterator[Summary]:
         if line == "No tests found, exiting with code 0":
             yield Summary("jest", 0, 0, line)
         elif line.startswith("Tests: ") and before.startswith("Test Suites: "):
-            counts = _counts(line.removeprefix("Tests:"))
+            counts = _counted_list(line.removeprefix("Tests:"))
             if counts is not None and "total" in counts:
                 ran = counts.get("passed", 0) + counts.get("failed", 0)
                 skipped = counts.get("skipped", 0) + counts.get("todo", 0)
                 said = line.removeprefix("Tests:").strip()
-                suites = _counts(before.removeprefix("Test Suites:")) or {}
+                suites = _counted_list(before.removeprefix("Test Suites:")) or {}
                 failed = max(counts.get("failed", 0), suites.get("failed", 0))
                 yield Summary("jest", max(ran, failed), skipped, said, failed)
 
@@ -198,14 +202,14 @@ def vitest(lines: Sequence[str]) -> Iterator[Summary]:
         elif line.strip().startswith("Tests ") and before.strip().startswith("Test Files "):
             said = line.strip().removeprefix("Tests").strip()
             listed, _, total = said.rpartition(" (")
-            counts = _counts(listed.replace(" | ", ", "))
+            counts = _counted_list(listed.replace(" | ", ", "))
             if said == "no tests" or (counts is not None and total.endswith(")")):
                 counts = counts or {}
                 left_out = ("skipped", "todo", "expected fail")
                 ran = sum(n for name, n in counts.items() if name not in left_out)
-                skipped = _sum(counts, left_out)
+                skipped = _sum_of(counts, left_out)
                 listed = before.strip().removeprefix("Test Files").rpartition(" (")[0]
-                files = _counts(listed.replace(" | ", ", ")) or {}
+                files = _counted_list(listed.replace(" | ", ", ")) or {}
                 failed = max(counts.get("failed", 0), files.get("failed", 0))
                 yield Summary("vitest", max(ran, failed), skipped, said, failed)
 
@@ -216,14 +220,14 @@ def mocha(lines: Sequence[str]) -> Iterator[Summary]:
         words = line.split()
         if len(words) != 3 or words[1] != "passing" or not line.startswith("  "):
             continue
-        passing = _number(words[0])
+        passing = _number_or_none(words[0])
         if passing is None or words[2][:1] + words[2][-1:] != "()" or (index and lines[index - 1]):
             continue
         more = {"passing": passing}
         for text in lines[index + 1 : index + 3]:
             number, _, name = text.strip().partition(" ")
             if name in ("pending", "failing"):
-                more[name] = _number(number) or 0
+                more[name] = _number_or_none(number) or 0
         said = ", ".join(f"{count} {name}" for name, count in more.items())
         failed = more.get("failing", 0)
         yield Summary("mocha", passing + failed, more.get("pending", 0), said, failed)
@@ -235,7 +239,7 @@ def cargo(lines: Sequence[str]) -> Iterator[Summary]:
         if not line.startswith("test result: "):
             continue
         verdict, _, listed = line.removeprefix("test result: ").partition(". ")
-        counts = _counts(listed.rpartition("; finished in ")[0].replace(";", ",") or listed)
+        counts = _counted_list(listed.rpartition("; finished in ")[0].replace(";", ",") or listed)
         if verdict not in ("ok", "FAILED") or counts is None or "ignored" not in counts:
             continue
         ran = counts.get("passed", 0) + counts.get("failed", 0) + counts.get("measured", 0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flow.core.boundary.changes import ABSENT, Change, entry_digest
+from flow.core.boundary.changes import ABSENT, PathChange, entry_digest
 from flow.core.boundary.guards import guards_changed
 from flow.core.boundary.leftovers import (
     CACHE_FILES,
@@ -48,7 +48,7 @@ def _cache_root(path: str) -> str | None:
     return None
 
 
-def _could_be(change: Change, recorded: str = "") -> bool:
+def _could_be(change: PathChange, recorded: str = "") -> bool:
     """Whether a change is an untracked file that commands may leave behind.
 
     ``recorded`` is what is on record of its path.
@@ -71,7 +71,7 @@ def cache_roots(by_products: Iterable[str]) -> frozenset[str]:
 
 
 def is_by_product(
-    change: Change, by_products: Mapping[str, str], known_roots: Collection[str] | None = None
+    change: PathChange, by_products: Mapping[str, str], known_roots: Collection[str] | None = None
 ) -> bool:
     """Whether an untracked path is a recorded by-product.
 
@@ -106,7 +106,7 @@ def find_by_products(
     """
     earlier = {change.path: change for change in before.changes}
     roots = cache_roots(baseline.by_products)
-    found = {}
+    by_products = {}
     for change in after.changes:
         if change.worktree is None:
             continue
@@ -118,11 +118,13 @@ def find_by_products(
         if (old is None and change.path not in baseline.denied_ignored) or (
             old is not None
             and old.worktree != change.worktree
-            and _left(old, baseline.by_products, roots)
+            and _is_left_behind(old, baseline.by_products, roots)
         ):
-            found[change.path] = digest
-    found.update((path, SUBMODULE) for path in after.submodules if path not in before.submodules)
-    return found
+            by_products[change.path] = digest
+    by_products.update(
+        (path, SUBMODULE) for path in after.submodules if path not in before.submodules
+    )
+    return by_products
 
 
 def ignored_differences(snapshot: Snapshot, baseline: Baseline) -> dict[str, tuple[str, str]]:
@@ -131,13 +133,13 @@ def ignored_differences(snapshot: Snapshot, baseline: Baseline) -> dict[str, tup
     One that was there at activation counts whoever changed it; a new one does not where Flow's own
     commands left it behind, nor do well-known caches.
     """
-    found = {}
+    differences = {}
     for path, now in snapshot.locked.items():
         recorded = baseline.protected.get(path)
         before = ABSENT if recorded is None else recorded.partition(" ")[0]
         left = recorded is None and baseline.by_products.get(path) == now and _harmless(path, now)
         if now != before and not left and cache_root(path) is None:
-            found[path] = (before, now)
+            differences[path] = (before, now)
     gone = [
         path
         for path, states in baseline.protected.items()
@@ -146,8 +148,8 @@ def ignored_differences(snapshot: Snapshot, baseline: Baseline) -> dict[str, tup
     there = {change.path for change in snapshot.changes} if gone else ()
     for path in gone:
         if path not in there:
-            found[path] = (baseline.protected[path].partition(" ")[0], ABSENT)
-    return found
+            differences[path] = (baseline.protected[path].partition(" ")[0], ABSENT)
+    return differences
 
 
 def find_ignored_by_products(
@@ -159,7 +161,7 @@ def find_ignored_by_products(
     is an output as well, unless it stands where the base has a file.
     """
     known = ignored_differences(before, baseline)
-    found = {
+    by_products = {
         path: now
         for path, now in after.locked.items()
         if path not in baseline.protected
@@ -172,56 +174,60 @@ def find_ignored_by_products(
         old = before.behind.get(path)
         ours = old is None or (old != now and not old.startswith(INSTEAD))
         if ours and path not in baseline.protected and path not in known:
-            found.setdefault(path, now)
-    return found
+            by_products.setdefault(path, now)
+    return by_products
 
 
-def edited(snapshot: Snapshot, baseline: Baseline) -> tuple[str, ...]:
+def edited_by_products(snapshot: Snapshot, baseline: Baseline) -> tuple[str, ...]:
     """The recorded by-products that somebody has written to since; caches aside."""
     roots = cache_roots(baseline.by_products)
     return tuple(
         change.path
         for change in snapshot.changes
-        if _left(change, baseline.by_products, roots)
+        if _is_left_behind(change, baseline.by_products, roots)
         and not is_by_product(change, baseline.by_products, roots)
     )
 
 
-def _left(change: Change, by_products: Mapping[str, str], roots: Collection[str]) -> bool:
+def _is_left_behind(
+    change: PathChange, by_products: Mapping[str, str], roots: Collection[str]
+) -> bool:
     """Whether a command left this path behind, whatever is in it now."""
     if not _could_be(change, by_products.get(change.path, "")):
         return False
     return change.path in by_products or cache_root(change.path) in roots
 
 
-def moved(
-    before: Snapshot, after: Snapshot, baseline: Baseline, own_files: Callable[[Change], bool]
+def moved_paths(
+    before: Snapshot, after: Snapshot, baseline: Baseline, own_files: Callable[[PathChange], bool]
 ) -> tuple[str, ...]:
     """The paths whose state differs between two snapshots, Flow's files and by-products aside."""
     roots = cache_roots(baseline.by_products)
-    states: list[dict[str, Change]] = [
+    states: list[dict[str, PathChange]] = [
         {
             change.path: change
             for change in snapshot.changes
-            if not own_files(change) and not _left(change, baseline.by_products, roots)
+            if not own_files(change) and not _is_left_behind(change, baseline.by_products, roots)
         }
         for snapshot in (before, after)
     ]
     paths = states[0].keys() | states[1].keys()
-    found = {path for path in paths if states[0].get(path) != states[1].get(path)}
+    moved_paths = {path for path in paths if states[0].get(path) != states[1].get(path)}
     come_and_gone = {*before.submodules} ^ {*after.submodules}
-    found.update(path for path in come_and_gone if path not in baseline.by_products)
-    ways = [_behind(snapshot, baseline) for snapshot in (before, after)]
-    found.update(path for path in {*ways[0], *ways[1]} if ways[0].get(path) != ways[1].get(path))
+    moved_paths.update(path for path in come_and_gone if path not in baseline.by_products)
+    ways = [_link_targets(snapshot, baseline) for snapshot in (before, after)]
+    moved_paths.update(
+        path for path in {*ways[0], *ways[1]} if ways[0].get(path) != ways[1].get(path)
+    )
     if before.locked or after.locked:
         ignored = [ignored_differences(snapshot, baseline) for snapshot in (before, after)]
-        found.update(
+        moved_paths.update(
             p for p in {*ignored[0], *ignored[1]} if ignored[0].get(p) != ignored[1].get(p)
         )
-    return tuple(sorted(found))
+    return tuple(sorted(moved_paths))
 
 
-def _behind(snapshot: Snapshot, baseline: Baseline) -> dict[str, str]:
+def _link_targets(snapshot: Snapshot, baseline: Baseline) -> dict[str, str]:
     """What new symlinks lead to, by-products aside."""
     return {
         path: digest
@@ -231,7 +237,7 @@ def _behind(snapshot: Snapshot, baseline: Baseline) -> dict[str, str]:
 
 
 def rewritten(
-    before: Snapshot, after: Snapshot, baseline: Baseline, own_files: Callable[[Change], bool]
+    before: Snapshot, after: Snapshot, baseline: Baseline, own_files: Callable[[PathChange], bool]
 ) -> tuple[str, ...]:
     """The files that were written to between two snapshots, and are as they were.
 
@@ -240,7 +246,7 @@ def rewritten(
     changes = [{c.path: c for c in snapshot.changes} for snapshot in (before, after)]
     roots = cache_roots(baseline.by_products)
     new_ones = tuple(path + "/" for path in after.submodules if path not in before.submodules)
-    found = []
+    rewritten_paths = []
     for name, at in after.written.items():
         known = before.written.get(name)
         if at == known if known is not None else at < before.began - CLOCK_TICK_NS:
@@ -249,34 +255,36 @@ def rewritten(
         if path.endswith("//"):
             path = path[:-1]
             inside = [c for c in after.changes if c.path.startswith(path)]
-            if all(_left(change, baseline.by_products, roots) for change in inside):
+            if all(_is_left_behind(change, baseline.by_products, roots) for change in inside):
                 continue  # what commands made
         old, new = (states.get(path) for states in changes)
         locked = before.locked.get(path), after.locked.get(path)
         if (
             old != new
             or locked[0] != locked[1]
-            or _is_own(own_files, new, path)
+            or _is_own_file(own_files, new, path)
             or path.startswith(new_ones)
         ):
             continue  # it is new, or another one, or Flow's
         if locked[1] is not None:
             if cache_root(path) is None and path not in baseline.by_products:
-                found.append(path)
-        elif new is None or not _left(new, baseline.by_products, roots):
-            found.append(path)
-    return tuple(sorted(found))
+                rewritten_paths.append(path)
+        elif new is None or not _is_left_behind(new, baseline.by_products, roots):
+            rewritten_paths.append(path)
+    return tuple(sorted(rewritten_paths))
 
 
-def _is_own(own_files: Callable[[Change], bool], change: Change | None, path: str) -> bool:
+def _is_own_file(
+    own_files: Callable[[PathChange], bool], change: PathChange | None, path: str
+) -> bool:
     """As ``own_files`` tells; without a change, of the file's name."""
-    return own_files(change or Change(path, None, None, None, None))
+    return own_files(change or PathChange(path, None, None, None, None))
 
 
 def subject_tree(
     snapshot: Snapshot,
     baseline: Baseline,
-    own_files: Callable[[Change], bool],
+    own_files: Callable[[PathChange], bool],
     *,
     as_recorded: bool = False,
 ) -> str:
@@ -294,15 +302,17 @@ def subject_tree(
         [
             c
             for c in snapshot.changes
-            if not (is_by_product if as_recorded else _left)(c, baseline.by_products, roots)
+            if not (is_by_product if as_recorded else _is_left_behind)(
+                c, baseline.by_products, roots
+            )
         ],
         own_files=own_files,
     )
     ignored = ignored_differences(snapshot, baseline) if baseline.protected_patterns else {}
-    tree = _with(tree, "locked", {path: now for path, (_, now) in ignored.items()})
+    tree = _tree_with(tree, "locked", {path: now for path, (_, now) in ignored.items()})
     tree = with_submodules(tree, snapshot.submodules, baseline)
     tree = with_guards(tree, snapshot.guards, baseline)
-    return _with(tree, "behind", _behind(snapshot, baseline))
+    return _tree_with(tree, "behind", _link_targets(snapshot, baseline))
 
 
 def with_guards(tree: str, guards: Mapping[str, str], baseline: Baseline) -> str:
@@ -311,16 +321,16 @@ def with_guards(tree: str, guards: Mapping[str, str], baseline: Baseline) -> str
     They can decide what a check answers, so what was measured with others is about another state.
     """
     changed = guards_changed(baseline.guards, guards)
-    return _with(tree, "guards", {name: guards.get(name, ABSENT) for name in changed})
+    return _tree_with(tree, "guards", {name: guards.get(name, ABSENT) for name in changed})
 
 
 def with_submodules(tree: str, submodules: Iterable[str], baseline: Baseline) -> str:
     """The digest of a tree in which these are checked out; those a command did are left out."""
     there = [path for path in submodules if path not in baseline.by_products]
-    return _with(tree, "submodules", dict.fromkeys(there, SUBMODULE))
+    return _tree_with(tree, "submodules", dict.fromkeys(there, SUBMODULE))
 
 
-def _with(tree: str, what: str, digests: Mapping[str, str]) -> str:
+def _tree_with(tree: str, what: str, digests: Mapping[str, str]) -> str:
     """``tree`` itself where there is nothing to add."""
     if not digests:
         return tree
@@ -332,10 +342,10 @@ def _with(tree: str, what: str, digests: Mapping[str, str]) -> str:
 
 def tree_digest(
     base: str | None,
-    changes: Iterable[Change],
+    changes: Iterable[PathChange],
     *,
     leave_out: Collection[str] = (),
-    own_files: Callable[[Change], bool] | None = None,
+    own_files: Callable[[PathChange], bool] | None = None,
 ) -> str:
     """SHA-256 over the base and every change: what a set of files is, whoever measures it.
 

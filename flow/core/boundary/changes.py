@@ -18,7 +18,7 @@ FOLDER = "040000"
 SPECIAL_MODES = ("fifo", "socket", "device")
 
 
-class Entry(NamedTuple):
+class ContentState(NamedTuple):
     """One path's content at one place.
 
     ``mode`` is git's (``100644``, ``100755``, ``120000``, ``160000`` a submodule), ``040000`` a
@@ -30,7 +30,7 @@ class Entry(NamedTuple):
     digest: str
 
 
-class Change(NamedTuple):
+class PathChange(NamedTuple):
     """A path that differs between the pinned base and HEAD, the index or the working tree.
 
     ``path`` is relative to the top level, ``/``-separated, non-UTF-8 bytes as surrogate escapes.
@@ -40,10 +40,10 @@ class Change(NamedTuple):
     """
 
     path: str
-    base: Entry | None
-    head: Entry | None
-    index: Entry | None  # type: ignore[assignment]  # the file format's word, not tuple.index
-    worktree: Entry | None
+    base: ContentState | None
+    head: ContentState | None
+    index: ContentState | None  # type: ignore[assignment]  # the file format's word, not tuple.index
+    worktree: ContentState | None
     real: str | None = None
     foreign: Literal["", "unrecorded", "altered"] = ""
     """For a name that Flow gives its files: ``altered`` where Flow did not write a state that is
@@ -126,10 +126,10 @@ class Baseline(NamedTuple):
         from flow.core.setting_keys import DENIED
 
         try:
-            found = json.loads(self.settings.get(DENIED, "[]"))
+            patterns = json.loads(self.settings.get(DENIED, "[]"))
         except ValueError:
             return ()
-        return tuple(pattern for pattern in found if isinstance(pattern, str))
+        return tuple(pattern for pattern in patterns if isinstance(pattern, str))
 
 
 class Deciding(NamedTuple):
@@ -149,7 +149,7 @@ class Snapshot(NamedTuple):
 
     head: str | None
     branch: str | None
-    changes: tuple[Change, ...]
+    changes: tuple[PathChange, ...]
     guards: dict[str, str]
     problems: tuple[str, ...]
     """Why git could not answer; not empty means the boundary is inconclusive."""
@@ -162,24 +162,24 @@ class Snapshot(NamedTuple):
     submodules: tuple[str, ...] = ()
     """The submodules that are checked out. The folder of one that is not is empty, and no change.
     """
-    emptied: tuple[Change, ...] = ()
+    emptied: tuple[PathChange, ...] = ()
     """The submodules that are not checked out, as changes; only the verifier lock looks at them."""
     behind: Mapping[str, str] = {}
     """path → digest of what no other part holds (ignored files) and new symlinks lead to."""
 
 
-def entry_digest(entry: Entry | None) -> str:
+def entry_digest(entry: ContentState | None) -> str:
     """``mode:hash``, or ``absent``."""
     return ABSENT if entry is None else f"{entry.mode}:{entry.digest}"
 
 
-def dirty_digest(change: Change) -> str:
+def dirty_digest(change: PathChange) -> str:
     """What ``Baseline.dirty`` holds for a path."""
     digest = entry_digest(change.worktree)
     return digest if change.index == change.base else f"{digest} {entry_digest(change.index)}"
 
 
-def as_at_activation(change: Change, baseline: Baseline) -> bool:
+def as_at_activation(change: PathChange, baseline: Baseline) -> bool:
     """Whether a path is as it was found at activation, or as the base has it.
 
     In the working tree, in the index and in HEAD: what was dirty does not count while its content

@@ -48,7 +48,7 @@ class GlobError(ValueError):
     """A pattern that cannot match anything: an open bracket, a lone backslash at the end."""
 
 
-class Part(NamedTuple):
+class GlobPart(NamedTuple):
     """What one name between slashes must look like."""
 
     head: bytes
@@ -61,7 +61,7 @@ class Part(NamedTuple):
     def matches(self, name: bytes) -> bool:
         """Whether the whole ``name`` fits."""
         if self.tokens is not None:
-            return _fits(self.tokens, name)
+            return _matches_name(self.tokens, name)
         if self.tail is None:
             return name == self.head
         return (
@@ -75,7 +75,7 @@ class Glob(NamedTuple):
     """One compiled pattern."""
 
     text: str
-    parts: tuple[Part | None, ...]
+    parts: tuple[GlobPart | None, ...]
     """None stands for ``**``."""
     folder_only: bool
     anchored: bool
@@ -95,17 +95,17 @@ class Glob(NamedTuple):
 
     def _walk(self, names: Sequence[bytes], folder: bool) -> bool:
         parts, end = self.parts, len(self.parts)
-        states = set(_skip(parts, 0))
+        states = set(_states_without_name(parts, 0))
         for number, name in enumerate(names, 1):
             following: set[int] = set()
             for state in states:
                 part = parts[state]
                 if part is None:
-                    following.update(_skip(parts, state))
+                    following.update(_states_without_name(parts, state))
                     if state == end - 1:
                         following.add(end)
                 elif part.matches(name):
-                    following.update(_skip(parts, state + 1))
+                    following.update(_states_without_name(parts, state + 1))
             is_folder = folder or number < len(names)
             if end in following and (is_folder or not self.folder_only):
                 return True
@@ -164,11 +164,11 @@ class Globs:
     def among(self, paths: Iterable[bytes]) -> set[bytes]:
         """Those of many ``paths`` that a pattern covers."""
         paths = tuple(paths) if self.globs else ()
-        found: set[bytes] = set()
+        matching: set[bytes] = set()
         for glob in self.globs:
             literal = glob.literal
-            found.update(path for path in paths if literal in path and glob.matches(path))
-        return found
+            matching.update(path for path in paths if literal in path and glob.matches(path))
+        return matching
 
     def enters(self, folder: bytes) -> bool:
         """Whether any pattern's literal part leads into ``folder``."""
@@ -194,7 +194,7 @@ def why_not(pattern: object) -> str | None:
         parts = compile_glob(pattern, anchored=True).parts
         if not parts:
             return "names nothing: '**' stands for everything"
-        if Part(b"..") in parts or ".." in pattern.split("/"):
+        if GlobPart(b"..") in parts or ".." in pattern.split("/"):
             return "holds '..'"
     except (GlobError, UnicodeEncodeError) as error:
         return str(error)
@@ -215,8 +215,8 @@ def _escaped_end(pattern: str) -> bool:
 
 def compile_glob(text: str, *, anchored: bool) -> Glob:
     """Compile one pattern."""
-    parts: list[Part | None] = []
-    pieces = list(_pieces(without_end_blanks(text).encode("utf-8", "surrogateescape")))
+    parts: list[GlobPart | None] = []
+    pieces = list(_token_pieces(without_end_blanks(text).encode("utf-8", "surrogateescape")))
     folder_only = bool(pieces) and pieces[-1] in ([], [0x2E])
     for piece in pieces:
         if not piece or piece == [0x2E]:
@@ -225,14 +225,14 @@ def compile_glob(text: str, *, anchored: bool) -> Glob:
             if not parts or parts[-1] is not None:
                 parts.append(None)
         else:
-            parts.append(_part(piece))
-    needle = _needle(parts, folder_only)
+            parts.append(_glob_part(piece))
+    needle = _literal_part(parts, folder_only)
     if not anchored and parts and parts[0] is not None:
         parts.insert(0, None)
     return Glob(text, tuple(parts), folder_only, anchored, needle)
 
 
-def _needle(parts: Sequence[Part | None], folder_only: bool) -> bytes | None:
+def _literal_part(parts: Sequence[GlobPart | None], folder_only: bool) -> bytes | None:
     inside = folder_only
     if len(parts) > 1 and parts[-1] is None:
         if folder_only:
@@ -244,7 +244,7 @@ def _needle(parts: Sequence[Part | None], folder_only: bool) -> bytes | None:
     return b"/" + b"/".join(names) + (b"/" if inside else b"")
 
 
-def _skip(parts: Sequence[Part | None], state: int) -> Iterator[int]:
+def _states_without_name(parts: Sequence[GlobPart | None], state: int) -> Iterator[int]:
     """The states reached without a name: ``**`` may stand for no folder, except at the end."""
     yield state
     while state < len(parts) - 1 and parts[state] is None:
@@ -252,18 +252,18 @@ def _skip(parts: Sequence[Part | None], state: int) -> Iterator[int]:
         yield state
 
 
-def _part(piece: Sequence[_Token]) -> Part:
+def _glob_part(piece: Sequence[_Token]) -> GlobPart:
     literal = [token for token in piece if isinstance(token, int) and token >= 0]
     stars = piece.count(_STAR)
     if len(literal) == len(piece):
-        return Part(bytes(literal))
+        return GlobPart(bytes(literal))
     if stars == 1 and len(literal) == len(piece) - 1:
         at = piece.index(_STAR)
-        return Part(bytes(literal[:at]), bytes(literal[at:]))
-    return Part(b"", None, tuple(piece))
+        return GlobPart(bytes(literal[:at]), bytes(literal[at:]))
+    return GlobPart(b"", None, tuple(piece))
 
 
-def _fits(tokens: Sequence[_Token], name: bytes) -> bool:
+def _matches_name(tokens: Sequence[_Token], name: bytes) -> bool:
     """Match with one point to return to, the last ``*``: every other token is one byte."""
     at = token = 0
     star, mark = -1, 0
@@ -271,7 +271,7 @@ def _fits(tokens: Sequence[_Token], name: bytes) -> bool:
         if token < len(tokens) and tokens[token] == _STAR:
             star, mark = token, at
             token += 1
-        elif token < len(tokens) and _one(tokens[token], name[at]):
+        elif token < len(tokens) and _matches_byte(tokens[token], name[at]):
             token, at = token + 1, at + 1
         elif star >= 0:
             mark += 1
@@ -281,13 +281,13 @@ def _fits(tokens: Sequence[_Token], name: bytes) -> bool:
     return all(rest == _STAR for rest in tokens[token:])
 
 
-def _one(token: _Token, byte: int) -> bool:
+def _matches_byte(token: _Token, byte: int) -> bool:
     if isinstance(token, frozenset):
         return byte in token
     return token in (byte, _ANY)
 
 
-def _pieces(text: bytes) -> Iterator[list[_Token]]:
+def _token_pieces(text: bytes) -> Iterator[list[_Token]]:
     """The pattern's tokens between slashes; a slash in brackets does not divide."""
     piece: list[_Token] = []
     at = 0
@@ -328,7 +328,7 @@ def _bracket(text: bytes, at: int) -> tuple[frozenset[int], int]:
     before: int | None = None
     first = True
     while True:
-        byte, at, literal = _member(text, at)
+        byte, at, literal = _bracket_member(text, at)
         if byte == 0x5D and not literal and not first:
             break
         first = False
@@ -349,7 +349,7 @@ def _bracket(text: bytes, at: int) -> tuple[frozenset[int], int]:
             and before is not None
             and text[at : at + 1] not in (b"]", b"")
         ):
-            upper, at, _ = _member(text, at)
+            upper, at, _ = _bracket_member(text, at)
             members.update(range(before, upper + 1))
             before = None
             continue
@@ -359,7 +359,7 @@ def _bracket(text: bytes, at: int) -> tuple[frozenset[int], int]:
     return frozenset(members - {_SLASH}), at
 
 
-def _member(text: bytes, at: int) -> tuple[int, int, bool]:
+def _bracket_member(text: bytes, at: int) -> tuple[int, int, bool]:
     """(byte, where it ends, whether a backslash stood before it)."""
     literal = text[at : at + 1] == b"\\"
     at += literal

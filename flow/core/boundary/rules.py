@@ -11,11 +11,11 @@ from flow.core.boundary.by_products import (
     INSTEAD,
     cache_root,
     cache_roots,
-    edited,
+    edited_by_products,
     find_by_products,
     find_ignored_by_products,
     is_by_product,
-    moved,
+    moved_paths,
     rewritten,
     subject_tree,
     tree_digest,
@@ -30,9 +30,9 @@ from flow.core.boundary.changes import (
     REGULAR,
     SPECIAL_MODES,
     Baseline,
-    Change,
+    ContentState,
     Deciding,
-    Entry,
+    PathChange,
     Snapshot,
     as_at_activation,
     dirty_digest,
@@ -57,26 +57,26 @@ __all__ = [
     "REGULAR",
     "Baseline",
     "BoundaryReport",
-    "Change",
+    "ContentState",
     "Deciding",
-    "Entry",
     "OwnFiles",
+    "PathChange",
     "PathRules",
     "Snapshot",
     "Violation",
     "as_at_activation",
+    "boundary_report",
     "cache_root",
     "check_patterns",
     "dirty_digest",
-    "edited",
+    "edited_by_products",
     "entry_digest",
     "find_by_products",
     "find_ignored_by_products",
     "guards_changed",
     "is_by_product",
     "is_temporary",
-    "judge",
-    "moved",
+    "moved_paths",
     "own_files",
     "path_rules",
     "rewritten",
@@ -129,8 +129,8 @@ class OwnFiles:
 
     What a killed process left of one, or another process is about to rename, is no change either.
     ``journal`` is the goal's ``scope.journal``; it counts where it lies in the journal folder.
-    What is in the file must be on record as Flow's (``Change.foreign``); without any record this
-    goal's own journal counts, which is ``journal``, else that of ``issue``, else a day's.
+    What is in the file must be on record as Flow's (``PathChange.foreign``); without any record
+    this goal's own journal counts, which is ``journal``, else that of ``issue``, else a day's.
     Flow writes regular files that are no programs, and removes none that was committed; what is
     ``denied``, or is reached through a symlink, is a change like any other.
     """
@@ -154,7 +154,7 @@ class OwnFiles:
         self._reports = {f"{REPORTS_DIR}/", f"{reports_dir.strip('/')}/"}
         self._scores = {f"{PLUGIN_SCORES}/", f"{scores_dir.strip('/')}/"}
 
-    def __call__(self, change: Change | str) -> bool:
+    def __call__(self, change: PathChange | str) -> bool:
         """Whether Flow itself makes such a change, or any of a path."""
         if isinstance(change, str):
             return self.named(change)
@@ -164,16 +164,16 @@ class OwnFiles:
             and change.real is None
             and not (change.worktree is None and change.base is not None)
             and all(entry is None or entry.mode == REGULAR for entry in entries)
-            and self._denied.first(_bytes(change.path)) is None
+            and self._denied.first(_path_bytes(change.path)) is None
             and (not change.foreign or self._unrecorded(change))
         )
 
-    def _unrecorded(self, change: Change) -> bool:
+    def _unrecorded(self, change: PathChange) -> bool:
         """Whether it is this goal's own journal, of which there is no record, or it is allowed.
 
         Every evaluation writes it: counted as an ordinary change it would make each one stale.
         """
-        allowed = self._allowed.first(_bytes(change.path)) is not None
+        allowed = self._allowed.first(_path_bytes(change.path)) is not None
         if change.foreign != "unrecorded" and not allowed:
             return False
         if self._journal is not None and self._journal.startswith(self._folder):
@@ -203,7 +203,7 @@ class OwnFiles:
         if kind == "issue":
             return rest.isascii() and rest.isdigit()
         if kind == "session":
-            return _is_day(rest)
+            return _is_date(rest)
         return path == self._journal
 
 
@@ -242,10 +242,10 @@ def _is_report(name: str) -> bool:
     """``users-api-2025-01-15.1.md``."""
     head, _, number = name.removesuffix(".md").rpartition(".")
     named = name.endswith(".md") and number.isascii() and number.isdigit()
-    return named and len(head) > 11 and head[-11] == "-" and _is_day(head[-10:])
+    return named and len(head) > 11 and head[-11] == "-" and _is_date(head[-10:])
 
 
-def _is_day(text: str) -> bool:
+def _is_date(text: str) -> bool:
     day = text.split("-")
     return [len(part) for part in day] == [4, 2, 2] and all(
         part.isascii() and part.isdigit() for part in day
@@ -280,13 +280,13 @@ def check_patterns(patterns: Iterable[object], key: str, *, file: str | None = N
     return faults
 
 
-def judge(
+def boundary_report(
     snapshot: Snapshot,
     baseline: Baseline,
     *,
     allowed: Sequence[str],
     denied: Sequence[str],
-    own_files: Callable[[Change], bool],
+    own_files: Callable[[PathChange], bool],
 ) -> BoundaryReport:
     """Hold the change set against a goal's paths.
 
@@ -313,8 +313,10 @@ def judge(
         why = rules.why(change)
         if why is not None:
             committed = change.head != change.base
-            sentence = f"{_where(change)}; {why}"
-            violations.append(Violation(change.path, sentence, committed, _mend(change, baseline)))
+            sentence = f"{_where_seen(change)}; {why}"
+            violations.append(
+                Violation(change.path, sentence, committed, _how_to_mend(change, baseline))
+            )
         elif not change.folder:
             inside.append(change.path)
     problems = snapshot.problems
@@ -340,7 +342,7 @@ class PathRules(NamedTuple):
     allowed: Globs
     denied: Globs
 
-    def why(self, change: Change) -> str | None:
+    def why(self, change: PathChange) -> str | None:
         """Why the change is not allowed; None where it is."""
         reason = self.place(change.path, change.folder, allow=True)
         if reason is not None or change.real is None:
@@ -356,7 +358,7 @@ class PathRules(NamedTuple):
 
     def place(self, path: str, folder: bool = False, *, allow: bool = True) -> str | None:
         """Why a place is not allowed; ``allow`` False: only whether it is denied."""
-        name = _bytes(path)
+        name = _path_bytes(path)
         pattern = self.denied.first(name, folder=folder)
         if pattern is not None:
             return f"denied by {pattern!r}"
@@ -366,10 +368,10 @@ class PathRules(NamedTuple):
 
     def denies(self, path: str) -> bool:
         """Whether a denied pattern names the file."""
-        return self.denied.first(_bytes(path)) is not None
+        return self.denied.first(_path_bytes(path)) is not None
 
 
-def _mend(change: Change, baseline: Baseline) -> Literal["remove", "restore", "undo"]:
+def _how_to_mend(change: PathChange, baseline: Baseline) -> Literal["remove", "restore", "undo"]:
     if change.path in baseline.dirty or change.folder:
         return "undo"
     if change.base is not None:
@@ -377,7 +379,7 @@ def _mend(change: Change, baseline: Baseline) -> Literal["remove", "restore", "u
     return "remove" if change.untracked else "undo"
 
 
-def _where(change: Change) -> str:
+def _where_seen(change: PathChange) -> str:
     """Where a change is seen, and what kind it is."""
     places = [
         name
@@ -415,5 +417,5 @@ def _warnings(
     return tuple(warnings)
 
 
-def _bytes(path: str) -> bytes:
+def _path_bytes(path: str) -> bytes:
     return path.encode("utf-8", "surrogateescape")

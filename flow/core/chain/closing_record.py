@@ -53,9 +53,9 @@ def closed_goal(
     goal_id: str, branch: str, status: str, event: Mapping[str, Any] | None
 ) -> ClosedGoal:
     """The closing that ``event``, the goal's newest change of status, tells."""
-    found = event if event is not None and event.get("to") == status else {}
-    by = found.get("by", found.get("how"))  # a helper names itself
-    texts = (found.get("at"), by, found.get("said_from"))
+    transition = event if event is not None and event.get("to") == status else {}
+    by = transition.get("by", transition.get("how"))  # a helper names itself
+    texts = (transition.get("at"), by, transition.get("said_from"))
     return ClosedGoal(
         goal_id, branch, status, *(text if isinstance(text, str) else "" for text in texts)
     )

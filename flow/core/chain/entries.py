@@ -39,7 +39,7 @@ class Head(NamedTuple):
         return f"{self.number}:{self.hash}"
 
 
-class Entry(NamedTuple):
+class LedgerEntry(NamedTuple):
     """One line of ``ledger.jsonl``."""
 
     seq: int
@@ -82,26 +82,26 @@ def seal(document: Mapping[str, Any]) -> str:
     return sha256(canonical(document)).hexdigest()
 
 
-def following(last: Head | None, run_id: str, fields: Mapping[str, Any]) -> Entry:
+def following(last: Head | None, run_id: str, fields: Mapping[str, Any]) -> LedgerEntry:
     """The entry after ``last`` (None: the first) with ``fields`` for all but its place."""
     number, prev = last if last is not None else (0, genesis(run_id))
     document = {**fields, "seq": number + 1, "prev": prev}
-    return Entry(**document, hash=seal(document))
+    return LedgerEntry(**document, hash=seal(document))
 
 
-def line(entry: Entry) -> bytes:
+def line(entry: LedgerEntry) -> bytes:
     """The entry as it stands in ``ledger.jsonl``, without the newline."""
     return canonical(entry._asdict())
 
 
-def read(document: object, text: bytes) -> Entry:
+def read(document: object, text: bytes) -> LedgerEntry:
     """The entry whose line is ``text`` and whose JSON is ``document``.
 
     ValueError with what is wrong, where it is not one that Flow would write, or was changed.
     """
-    if not isinstance(document, dict) or set(document) != set(Entry._fields):
+    if not isinstance(document, dict) or set(document) != set(LedgerEntry._fields):
         raise ValueError("is no entry")
-    entry = Entry(**document)
+    entry = LedgerEntry(**document)
     if not _well_formed(entry):
         raise ValueError("is no entry")
     if canonical(document) != text:
@@ -113,7 +113,7 @@ def read(document: object, text: bytes) -> Entry:
     return entry
 
 
-def _well_formed(entry: Entry) -> bool:
+def _well_formed(entry: LedgerEntry) -> bool:
     texts = (getattr(entry, name) for name in _TEXTS)
     if not all(isinstance(text, str) for text in texts) or type(entry.seq) is not int:
         return False

@@ -12,31 +12,31 @@ if TYPE_CHECKING:
     """(first, last) of each span, both of them in it."""
 
 
-def holds(spans: Spans, number: int) -> bool:
+def contains(spans: Spans, number: int) -> bool:
     """Whether ``number`` is in one of them."""
     return any(first <= number <= last for first, last in spans)
 
 
 def merged(spans: Iterable[Span]) -> Spans:
     """Any spans as they should be; those whose last number is below the first are empty."""
-    found: list[Span] = []
+    joined: list[Span] = []
     for first, last in sorted(span for span in spans if span[0] <= span[1]):
-        if found and first <= found[-1][1] + 1:
-            found[-1] = (found[-1][0], max(last, found[-1][1]))
+        if joined and first <= joined[-1][1] + 1:
+            joined[-1] = (joined[-1][0], max(last, joined[-1][1]))
         else:
-            found.append((first, last))
-    return tuple(found)
+            joined.append((first, last))
+    return tuple(joined)
 
 
 def without(spans: Spans, numbers: Iterable[int]) -> Spans:
     """The spans less these numbers."""
-    found = list(spans)
+    remaining = list(spans)
     for number in numbers:
-        for index, (first, last) in enumerate(found):
+        for index, (first, last) in enumerate(remaining):
             if first <= number <= last:
-                found[index : index + 1] = [(first, number - 1), (number + 1, last)]
+                remaining[index : index + 1] = [(first, number - 1), (number + 1, last)]
                 break
-    return merged(found)
+    return merged(remaining)
 
 
 def bounded(spans: Spans, limit: int) -> Spans:

@@ -13,7 +13,7 @@ from flow.startup.typing import TYPE_CHECKING, Literal, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from flow.core.chain.entries import Entry
+    from flow.core.chain.entries import LedgerEntry
 
 Kind = Literal[
     "altered",
@@ -33,7 +33,7 @@ ASIDE = ("proposal.json", "last-verdict.json", "loop.json")
 """Files that a person's confirmation does not rest on: a proposal says itself that it is whole."""
 
 
-class Finding(NamedTuple):
+class ChainFinding(NamedTuple):
     """One thing that is wrong. ``file`` is below the top level; ``entry`` is a ``seq``."""
 
     kind: Kind
@@ -67,7 +67,7 @@ class Said(NamedTuple):
     who: str
 
 
-class Stored(NamedTuple):
+class RecordedDigests(NamedTuple):
     """What the ledger says of a sidecar and its output."""
 
     seq: int
@@ -75,16 +75,16 @@ class Stored(NamedTuple):
     output_sha256: str | None
 
 
-class Ledger(NamedTuple):
+class WalkedLedger(NamedTuple):
     """A ledger that was walked through."""
 
     head: Head | None
     entries: int
-    stored: Mapping[str, Stored]
+    stored: Mapping[str, RecordedDigests]
     """By evidence id."""
     dropped: frozenset[str]
     """Evidence ids whose output ``flow gc`` dropped."""
-    findings: tuple[Finding, ...]
+    findings: tuple[ChainFinding, ...]
     seen: frozenset[Head]
     """Those of the heads asked for that are in it."""
 
@@ -93,10 +93,10 @@ def walk(
     run_id: str,
     file: str,
     lines: Iterable[Line],
-    parse: Callable[[bytes], Entry],
+    parse: Callable[[bytes], LedgerEntry],
     said: Sequence[Said],
     sought: frozenset[Head] = frozenset(),
-) -> Ledger:
+) -> WalkedLedger:
     """Follow a run's ledger from its first entry to its last.
 
     ``said`` are heads that must be in it; of ``sought`` only is told which are.
@@ -113,19 +113,19 @@ def walk(
             met[entry.seq].add(entry.hash)
         if entry.head in sought:
             seen.add(entry.head)
-    found = walker.finish()
+    findings = walker.finish()
     lost = [one for one in told if one.head.hash not in met[one.head.number]]
     beyond = [one for one in lost if one.head.number > walker.highest]
     for one in lost:
         if one not in beyond[:-1]:  # of what was cut off, the last one tells how much
             other = bool(met[one.head.number])
-            found.append(_parted(run_id, file, one, walker.highest, other))
-    return Ledger(
+            findings.append(_parted(run_id, file, one, walker.highest, other))
+    return WalkedLedger(
         walker.head,
         walker.count,
         walker.stored,
         frozenset(walker.dropped),
-        tuple(found),
+        tuple(findings),
         frozenset(seen),
     )
 
@@ -140,21 +140,21 @@ def _merged(said: Sequence[Said]) -> list[Said]:
     return [Said(head, ", ".join(who[head][:_NAMED])) for head in sorted(who)]
 
 
-def _parted(run_id: str, file: str, said: Said, highest: int, other: bool) -> Finding:
+def _parted(run_id: str, file: str, said: Said, highest: int, other: bool) -> ChainFinding:
     """What to say of a head that is not in the chain."""
     number = said.head.number
     if not highest:
         text = f"is missing or empty; entry {number} ({said.head}) is known to {said.who}"
-        return Finding("missing", run_id, file, text, 1)
+        return ChainFinding("missing", run_id, file, text, 1)
     if number > highest:
         text = (
             f"was cut, or restored from an older copy: it ends at entry {highest}, "
             f"and entry {number} ({said.head}) is known to {said.who}"
         )
-        return Finding("cut", run_id, file, text, highest + 1)
+        return ChainFinding("cut", run_id, file, text, highest + 1)
     how = "is another one than" if other else "is not"
     text = f"entry {number} {how} the one known to {said.who} ({said.head})"
-    return Finding("restored", run_id, file, text, number)
+    return ChainFinding("restored", run_id, file, text, number)
 
 
 class _Walker:
@@ -164,14 +164,14 @@ class _Walker:
         self._gaps: list[tuple[int, int]] = []
         """(first missing number, position among the findings)"""
         self._late: set[int] = set()
-        self._findings: list[Finding] = []
+        self._findings: list[ChainFinding] = []
         self.head: Head | None = None
         self.highest = 0
         self.count = 0
-        self.stored: dict[str, Stored] = {}
+        self.stored: dict[str, RecordedDigests] = {}
         self.dropped: set[str] = set()
 
-    def take(self, line: Line, parse: Callable[[bytes], Entry]) -> Entry | None:
+    def take(self, line: Line, parse: Callable[[bytes], LedgerEntry]) -> LedgerEntry | None:
         if line.text is None:
             self._broken(line._replace(ended=True), "is far too long to be an entry")
             return None
@@ -195,7 +195,7 @@ class _Walker:
         # What follows is compared with itself: the fault has its name already.
         self._expected, self._prev = 0, ""
 
-    def _link(self, entry: Entry) -> None:
+    def _link(self, entry: LedgerEntry) -> None:
         if self._expected and entry.seq > self._expected:
             self._gaps.append((self._expected, len(self._findings)))
             what = f"entry {self._expected} is missing: entry {entry.seq} stands in its place"
@@ -211,14 +211,14 @@ class _Walker:
         self.highest = max(self.highest, entry.seq)
         self.count += 1
 
-    def _store(self, entry: Entry) -> None:
+    def _store(self, entry: LedgerEntry) -> None:
         before = self.stored.get(entry.evidence_id)
         if entry.kind == EVIDENCE:
             if before is not None:
                 text = f"entry {entry.seq} records {entry.evidence_id} again (first: {before.seq})"
                 self._say("reordered", text, entry.seq)
                 return
-            self.stored[entry.evidence_id] = Stored(
+            self.stored[entry.evidence_id] = RecordedDigests(
                 entry.seq, entry.sidecar_sha256, entry.output_sha256
             )
         elif entry.kind == DROPPED:
@@ -229,7 +229,7 @@ class _Walker:
                 return
             self.dropped.add(entry.evidence_id)
 
-    def finish(self) -> list[Finding]:
+    def finish(self) -> list[ChainFinding]:
         """The findings; a number that is missing here and turns up later was reordered."""
         for number, position in self._gaps:
             if number in self._late:
@@ -239,4 +239,4 @@ class _Walker:
         return self._findings
 
     def _say(self, kind: Kind, text: str, seq: int | None) -> None:
-        self._findings.append(Finding(kind, self._run_id, self._file, text, seq))
+        self._findings.append(ChainFinding(kind, self._run_id, self._file, text, seq))

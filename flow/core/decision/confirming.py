@@ -108,46 +108,46 @@ class ConfirmQuestion(NamedTuple):
         return {
             "goal_id": self.goal_id,
             "to": self.to,
-            "goal_outcome": _cut(self.outcome),
-            "reason": _cut(self.reason),
+            "goal_outcome": _cut_text(self.outcome),
+            "reason": _cut_text(self.reason),
             "criteria": [
                 {
                     "id": row.id,
-                    "text": _cut(row.text),
-                    "command": None if row.command is None else _cut(row.command),
+                    "text": _cut_text(row.text),
+                    "command": None if row.command is None else _cut_text(row.command),
                     "must_pass": row.must_pass,
                     "proved": row.proved,
                     "by": row.by,
                     "result": visible(row.result),
-                    "limitations": [_cut(text) for text in row.limitations],
+                    "limitations": [_cut_text(text) for text in row.limitations],
                 }
                 for row in self.criteria
             ],
             "not_proved": [row.id for row in self.not_proved],
             "contract": [
-                {**step._asdict(), "lines": [_cut(line) for line in step.lines]}
+                {**step._asdict(), "lines": [_cut_text(line) for line in step.lines]}
                 for step in self.contract
             ],
             "proof": proof,
             "files": {
                 "changed": self.changed_files,
                 "only_proof": self.only_proof,
-                "outside": _paths(self.outside),
+                "outside": _shown_paths(self.outside),
             },
             "left_behind": {
                 "count": len(self.left_behind),
-                "paths": _paths(self.left_behind),
+                "paths": _shown_paths(self.left_behind),
             },
-            "other_goals": [_cut(visible(text)) for text in self.others[:LISTED]],
+            "other_goals": [_cut_text(visible(text)) for text in self.others[:LISTED]],
             "trust": self.trust._asdict(),
             "unknown": list(self.unknown),
             "moved": list(self.moved),
         }
 
 
-def _cut(text: str) -> str:
+def _cut_text(text: str) -> str:
     return clip(text, TEXT_LIMIT)
 
 
-def _paths(paths: Sequence[str]) -> list[str]:
+def _shown_paths(paths: Sequence[str]) -> list[str]:
     return [visible(path) for path in paths[:LISTED]]

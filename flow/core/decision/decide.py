@@ -131,17 +131,17 @@ def candidate(measured: Iterable[Measured], *, boundary_known: bool) -> Candidat
     return "pass"
 
 
-def judge_wanted(found: Candidate, evaluator_type: str, trigger: str) -> bool:
+def judge_wanted(candidate: Candidate, evaluator_type: str, trigger: str) -> bool:
     """Whether step 5 asks a judge."""
-    if found == "pass+fuzzy":
+    if candidate == "pass+fuzzy":
         return evaluator_type == "hybrid" or (
             evaluator_type == "flow_verdict_judge" and trigger == "manual"
         )
-    return found == "pass" and evaluator_type == "flow_verdict_judge" and trigger == "manual"
+    return candidate == "pass" and evaluator_type == "flow_verdict_judge" and trigger == "manual"
 
 
 def decide(
-    found: Candidate,
+    candidate: Candidate,
     *,
     violation: bool,
     evaluator_type: str,
@@ -156,38 +156,38 @@ def decide(
     """
     if violation:
         return Decision("blocked", "blocked", None, "blocked", 1.0, "scope_violation")
-    if found == "fail":
+    if candidate == "fail":
         return Decision("not_achieved", "active", None, "fail", 1.0, "none")
-    if found == "incomplete":
+    if candidate == "incomplete":
         return Decision("not_achieved", "active", None, "incomplete", 1.0, "none")
-    if judge is None and found == "pass" and evaluator_type != "flow_verdict_judge":
+    if judge is None and candidate == "pass" and evaluator_type != "flow_verdict_judge":
         return _achieved(1.0, review=review)
-    if isinstance(judge, Opinion) and judge_wanted(found, evaluator_type, trigger):
+    if isinstance(judge, Opinion) and judge_wanted(candidate, evaluator_type, trigger):
         return _with_opinion(judge, review=review)
-    return _person(0.0)
+    return _person_decides(0.0)
 
 
 def _with_opinion(judge: Opinion, *, review: bool) -> Decision:
     if judge.verdict == "achieved":
         if judge.confidence >= CONFIDENCE_BAR:
             return _achieved(judge.confidence, review=review)
-        return _person(judge.confidence)
+        return _person_decides(judge.confidence)
     if judge.verdict == "not_achieved":
         return Decision("not_achieved", "active", None, "incomplete", judge.confidence, "none")
     if judge.verdict == "blocked" and judge.blocker_type != "none":
         return Decision("blocked", "blocked", None, "blocked", judge.confidence, judge.blocker_type)
     if judge.verdict == "needs_human_review":
-        return _person(judge.confidence, judge.blocker_type)
-    return _person(0.0)  # blocked, but by nothing it can name: no usable answer
+        return _person_decides(judge.confidence, judge.blocker_type)
+    return _person_decides(0.0)  # blocked, but by nothing it can name: no usable answer
 
 
 def _achieved(confidence: float, *, review: bool) -> Decision:
     if review:
-        return _person(confidence, "missing_approval")
+        return _person_decides(confidence, "missing_approval")
     return Decision("achieved", "active", "achieved", "pass", confidence, "none")
 
 
-def _person(confidence: float, blocker: BlockerType = "none") -> Decision:
+def _person_decides(confidence: float, blocker: BlockerType = "none") -> Decision:
     return Decision(
         "needs_human_review", "waiting_for_user", None, "needs_human_review", confidence, blocker
     )

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def reason(
     decision: Decision,
-    found: Candidate,
+    candidate: Candidate,
     results: Sequence[CriterionResult],
     required: frozenset[str],
     boundary: BoundaryReport,
@@ -37,7 +37,7 @@ def reason(
         parts.append(f"{passed} of {len(needed)} required criteria passed by their commands")
         if passed < len(needed):
             parts.append(f"{len(needed) - passed} proved by approval or judge")
-    return clip("; ".join(parts) or f"candidate {found}", REASON_LIMIT)
+    return clip("; ".join(parts) or f"candidate {candidate}", REASON_LIMIT)
 
 
 def _boundary_parts(decision: Decision, boundary: BoundaryReport) -> list[str]:
@@ -57,7 +57,7 @@ def _boundary_parts(decision: Decision, boundary: BoundaryReport) -> list[str]:
 
 
 def _criterion_parts(needed: Sequence[CriterionResult]) -> list[str]:
-    stale = [result for result in needed if _stale(result)]
+    stale = [result for result in needed if _is_stale(result)]
     fuzzy = [result for result in needed if result.reason == FUZZY]
     idle = [r for r in needed if r.outcome == "not_run" and r.status != "pass" and r not in fuzzy]
     judged = [result for result in idle if result.reason.startswith(JUDGED)]
@@ -67,7 +67,7 @@ def _criterion_parts(needed: Sequence[CriterionResult]) -> list[str]:
         ("not run", [r for r in idle if r not in judged]),
         ("not proved", judged),
     )
-    parts = [f"{label}: {_each(rows)}" for label, rows in groups if rows]
+    parts = [f"{label}: {_each_row(rows)}" for label, rows in groups if rows]
     if stale:
         moved = names([r.criterion_id for r in stale])
         parts.append(f"measured on files that moved meanwhile: {moved}")
@@ -76,19 +76,19 @@ def _criterion_parts(needed: Sequence[CriterionResult]) -> list[str]:
     return parts
 
 
-def _each(rows: Sequence[CriterionResult], most: int = 8) -> str:
-    shown = [f"{row.criterion_id} ({_why(row)})" for row in rows[:most]]
+def _each_row(rows: Sequence[CriterionResult], most: int = 8) -> str:
+    shown = [f"{row.criterion_id} ({_why_row(row)})" for row in rows[:most]]
     more = f" and {len(rows) - most} more" if len(rows) > most else ""
     return visible(", ".join(shown)) + more
 
 
-def _why(row: CriterionResult) -> str:
+def _why_row(row: CriterionResult) -> str:
     if row.reason:
         return row.reason
     return row.outcome if row.exit_code is None else f"exit {row.exit_code}"
 
 
-def _stale(result: CriterionResult) -> bool:
+def _is_stale(result: CriterionResult) -> bool:
     return result.outcome in ("passed", "failed") and result.status == "evidence_collected"
 
 
@@ -145,7 +145,7 @@ def hint(
         open_ones = [r for r in needed if r.status != "pass"]
         shown = names([r.criterion_id for r in open_ones], 5)
         text = f"{f'work on {shown}, then ' if shown else ''}flow goal evaluate {goal_id}"
-        if open_ones and all(map(_stale, open_ones)):
+        if open_ones and all(map(_is_stale, open_ones)):
             text = f"leave the files alone while the commands run: flow goal evaluate {goal_id}"
     return clip(text, HINT_LIMIT)
 

@@ -78,10 +78,10 @@ class ProposedTransition(NamedTuple):
 
     def to_document(self) -> dict[str, Any]:
         """As the verdict holds it."""
-        found = dict(self._asdict())
+        document = dict(self._asdict())
         if self.confirm is None:
-            del found["confirm"]
-        return found
+            del document["confirm"]
+        return document
 
 
 class Verdict(NamedTuple):

@@ -36,7 +36,7 @@ TREE = "flow-tree-1"
 TestResult = Literal["PASSED", "WARNED", "FAILED"]
 
 
-class Kept(NamedTuple):
+class AttestedFile(NamedTuple):
     """A file behind the export. ``content`` is None where only its digest goes along."""
 
     name: str
@@ -44,7 +44,7 @@ class Kept(NamedTuple):
     content: bytes | None = None
 
 
-class Item(NamedTuple):
+class AttestedSidecar(NamedTuple):
     """One sidecar. ``criterion`` is the one it decides; None: kept, and decides nothing."""
 
     file: str
@@ -67,8 +67,8 @@ class Record(NamedTuple):
     rubrics: Mapping[str, str]
     left_out: Mapping[str, int]
     """How much evidence of the goal is not here, by the reason."""
-    items: tuple[Item, ...]
-    files: tuple[Kept, ...]
+    items: tuple[AttestedSidecar, ...]
+    files: tuple[AttestedFile, ...]
 
 
 def goal_name(goal_id: str) -> str:
@@ -93,7 +93,7 @@ def pae(payload_type: str, body: bytes) -> bytes:
     return b"DSSEv1 %d %b %d %b" % (len(kind), kind, len(body), body)
 
 
-def result_of(goal: Goal, item: Item) -> TestResult:
+def result_of(goal: Goal, item: AttestedSidecar) -> TestResult:
     """What a sidecar says of its criterion.
 
     ``inconclusive`` is neither a pass nor a rejection, and so a warning; a failure where the
@@ -112,11 +112,11 @@ def result_of(goal: Goal, item: Item) -> TestResult:
     elif criterion.id in evidence.proves:
         said = "PASSED"
     else:
-        said = "FAILED" if _judged(evidence, criterion.id) == "fail" else "WARNED"
+        said = "FAILED" if _judged_result(evidence, criterion.id) == "fail" else "WARNED"
     return "WARNED" if said == "FAILED" and not criterion.must_pass else said
 
 
-def _judged(evidence: Evidence, criterion_id: str) -> str | None:
+def _judged_result(evidence: Evidence, criterion_id: str) -> str | None:
     """What a judge's report says of a criterion."""
     judgement = evidence.document["evidence"].get("judgement") or {}
     rows = judgement.get("criteria")
@@ -129,92 +129,96 @@ def _judged(evidence: Evidence, criterion_id: str) -> str | None:
 def statements(record: Record) -> list[dict[str, Any]]:
     """A ``test-result`` for each criterion that is decided, a closed goal's summary, the record.
 
-    :func:`faults` must have found nothing.
+    :func:`record_faults` must have found nothing.
     """
     results = [_test_result(record, item) for item in record.items if item.criterion is not None]
     made = list(results)
     if record.closed_at is not None:
         made.append(_summary(record, results))
-    return [*made, _record(record)]
+    return [*made, _record_statement(record)]
 
 
-def faults(record: Record) -> list[str]:
+def record_faults(record: Record) -> list[str]:
     """Why the record cannot be what it claims to be; empty where it can."""
     goal = record.goal
-    found: list[str] = []
+    faults_found: list[str] = []
     deciding = [item for item in record.items if item.criterion is not None]
     for item in deciding:
-        found += [f"{item.evidence.id}: {why}" for why in _item_faults(record, item)]
+        faults_found += [f"{item.evidence.id}: {why}" for why in _item_faults(record, item)]
     if len({item.evidence.subject.get("tree") for item in deciding}) > 1:
-        found.append("the deciding evidence was measured on different files")
+        faults_found.append("the deciding evidence was measured on different files")
     if len({item.criterion for item in deciding}) < len(deciding):
-        found.append("two sidecars decide the same criterion")
+        faults_found.append("two sidecars decide the same criterion")
     closed = goal.status in ("achieved", "failed")
     if closed != (record.closed_at is not None):
-        found.append(f"the goal is {goal.status}, and the record says otherwise")
+        faults_found.append(f"the goal is {goal.status}, and the record says otherwise")
     if record.closed_at is not None and not deciding:
-        found.append("a closed goal without evidence that counts")
+        faults_found.append("a closed goal without evidence that counts")
     if goal.status == "achieved":
         passed = {i.criterion for i in deciding if result_of(goal, i) == "PASSED"}
         open_ones = [c.id for c in goal.criteria if c.must_pass and c.id not in passed]
         if open_ones:
-            found.append(
+            faults_found.append(
                 f"the goal is achieved, and no evidence here proves {', '.join(open_ones)}"
             )
-    return found
+    return faults_found
 
 
-def _item_faults(record: Record, item: Item) -> list[str]:
+def _item_faults(record: Record, item: AttestedSidecar) -> list[str]:
     evidence, goal = item.evidence, record.goal
     criterion = goal.criterion(item.criterion or "")
     if criterion is None:
         return [f"decides {item.criterion}, which the goal does not have"]
-    found = []
-    if evidence.document["metadata"].get("created_by") != _author(evidence.type, criterion):
-        found.append(f"is no {evidence.type} of Flow's own that could decide {criterion.id}")
+    faults = []
+    if evidence.document["metadata"].get("created_by") != _required_author(
+        evidence.type, criterion
+    ):
+        faults.append(f"is no {evidence.type} of Flow's own that could decide {criterion.id}")
     if (evidence.goal, evidence.run_id) != (goal.id, record.run_id):
-        found.append("is of another goal or run")
-    if not _about(evidence, criterion):
-        found.append(f"does not speak for {criterion.id}")
+        faults.append("is of another goal or run")
+    if not _speaks_for(evidence, criterion):
+        faults.append(f"does not speak for {criterion.id}")
     if evidence.subject.get("contract") != record.contract:
-        found.append("was measured under another contract")
+        faults.append("was measured under another contract")
     if not isinstance(evidence.subject.get("tree"), str):
-        found.append("does not say on what files it was measured")
+        faults.append("does not say on what files it was measured")
     if item.commit is not None and item.commit != evidence.subject.get("head"):
-        found.append("names another commit than it was measured on")
+        faults.append("names another commit than it was measured on")
     if evidence.document["evidence"].get("criterion_digest") not in (None, criterion.digest):
-        found.append(f"was measured for another wording of {criterion.id}")
-    return found
+        faults.append(f"was measured for another wording of {criterion.id}")
+    return faults
 
 
-def _author(type: str, criterion: Criterion) -> str | None:
+def _required_author(type: str, criterion: Criterion) -> str | None:
     """Who must have written a sidecar of this type that decides the criterion."""
     if not criterion.fuzzy:
         return EVALUATOR if type == "command_result" else None
     return {"llm_judge_report": EVALUATOR, "human_approval": APPROVER}.get(type)
 
 
-def _about(evidence: Evidence, criterion: Criterion) -> bool:
-    judged = evidence.type == "llm_judge_report" and _judged(evidence, criterion.id) is not None
+def _speaks_for(evidence: Evidence, criterion: Criterion) -> bool:
+    judged = (
+        evidence.type == "llm_judge_report" and _judged_result(evidence, criterion.id) is not None
+    )
     return criterion.id in evidence.proves or judged
 
 
-def _subject(record: Record, item: Item) -> list[dict[str, Any]]:
+def _subject(record: Record, item: AttestedSidecar) -> list[dict[str, Any]]:
     """What was measured: the commit, where the files were exactly its, and the files' digest."""
     stamp = item.evidence.subject
-    found: list[dict[str, Any]] = []
+    subjects: list[dict[str, Any]] = []
     if item.commit is not None:
-        found.append({"name": record.goal.repo, "digest": {"gitCommit": item.commit}})
+        subjects.append({"name": record.goal.repo, "digest": {"gitCommit": item.commit}})
     notes = {"head": stamp.get("head"), "base": record.goal.base_commit}
     tree = {
         "name": TREE,
         "digest": {"sha256": str(stamp["tree"])},
         "annotations": {key: value for key, value in notes.items() if value},
     }
-    return [*found, tree]
+    return [*subjects, tree]
 
 
-def _test_result(record: Record, item: Item) -> dict[str, Any]:
+def _test_result(record: Record, item: AttestedSidecar) -> dict[str, Any]:
     evidence, criterion = item.evidence, str(item.criterion)
     result = result_of(record.goal, item)
     body = evidence.document["evidence"]
@@ -236,7 +240,7 @@ def _test_result(record: Record, item: Item) -> dict[str, Any]:
         },
         {
             "name": item.file,
-            "digest": {"sha256": _digest(record, item.file)},
+            "digest": {"sha256": _file_digest(record, item.file)},
             "annotations": {key: value for key, value in notes.items() if value is not None},
         },
     ]
@@ -293,7 +297,7 @@ def _summary(record: Record, results: Sequence[Mapping[str, Any]]) -> dict[str, 
     }
 
 
-def _record(record: Record) -> dict[str, Any]:
+def _record_statement(record: Record) -> dict[str, Any]:
     import binascii
 
     return {
@@ -325,5 +329,5 @@ def _record(record: Record) -> dict[str, Any]:
     }
 
 
-def _digest(record: Record, name: str) -> str:
+def _file_digest(record: Record, name: str) -> str:
     return next(file.sha256 for file in record.files if file.name == name)

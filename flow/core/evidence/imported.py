@@ -15,7 +15,7 @@ from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from flow.core.boundary.changes import Change, Snapshot
+    from flow.core.boundary.changes import PathChange, Snapshot
     from flow.core.evidence.model import Evidence, Outcome
 
 IMPORTER = "flow-import"
@@ -42,7 +42,7 @@ class NoReport(ValueError):
     """Why something is no report of its format; whoever knows the file names it."""
 
 
-class Report(NamedTuple):
+class CheckReport(NamedTuple):
     """What a report says."""
 
     format: Format
@@ -64,13 +64,13 @@ MOST_FAILING = 20
 LONGEST_NAME = 200
 
 
-def commit_in(found: Iterable[object]) -> str | None:
+def commit_in(values: Iterable[object]) -> str | None:
     """The commit that a report's fields name. None: none does.
 
     Only hexadecimal ids count: a branch's name, or ``HEAD``, would fit whatever is checked out.
     Raises :class:`NoReport` where they name different ones.
     """
-    texts = [value for value in found if isinstance(value, str)]
+    texts = [value for value in values if isinstance(value, str)]
     ids = {text.lower() for text in texts if re.fullmatch(_COMMIT, text)}
     if not ids:
         return None
@@ -80,14 +80,14 @@ def commit_in(found: Iterable[object]) -> str | None:
     return longest
 
 
-def limitations(report: Report) -> list[str]:
+def limitations(report: CheckReport) -> list[str]:
     """What such evidence does not show; at least one sentence."""
     source = f"Read from {NAMES[report.format]} of another tool, which Flow did not run"
     return [f"{source}; it decides nothing.", *report.doubts]
 
 
 def body_of(
-    report: Report, *, commit: str | None, blob: str | None, proves: tuple[str, ...]
+    report: CheckReport, *, commit: str | None, blob: str | None, proves: tuple[str, ...]
 ) -> dict[str, Any]:
     """The ``evidence`` part of the sidecar; ``commit`` is what it is taken to be about.
 
@@ -118,7 +118,7 @@ def without_reports(snapshot: Snapshot, evidence: Iterable[Evidence]) -> Snapsho
     return snapshot._replace(changes=rest)
 
 
-def _is_report(change: Change, blobs: Iterable[object]) -> bool:
+def _is_report(change: PathChange, blobs: Iterable[object]) -> bool:
     """Whether an untracked file is a report that was imported, byte for byte."""
-    found = change.worktree
-    return change.untracked and change.base is None and found is not None and found.digest in blobs
+    entry = change.worktree
+    return change.untracked and change.base is None and entry is not None and entry.digest in blobs

@@ -68,14 +68,14 @@ class Evidence(NamedTuple):
     @property
     def subject(self) -> Mapping[str, Any]:
         """The stamp of what it was measured on; empty where there is none."""
-        found: Mapping[str, Any] = self.document["evidence"].get("subject") or {}
-        return found
+        subject: Mapping[str, Any] = self.document["evidence"].get("subject") or {}
+        return subject
 
     @property
     def imported(self) -> Mapping[str, Any] | None:
         """What it says of the report it was made of; None where it is no import."""
-        found = self.document["evidence"].get("imported")
-        return found if isinstance(found, dict) else None
+        imported = self.document["evidence"].get("imported")
+        return imported if isinstance(imported, dict) else None
 
 
 def evidence_from_document(document: Mapping[str, Any]) -> Evidence:

@@ -17,7 +17,7 @@ from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from flow.core.boundary.changes import Baseline, Change, Snapshot
+    from flow.core.boundary.changes import Baseline, PathChange, Snapshot
 
 LISTED = 200
 """Files that a document names; all are counted."""
@@ -165,7 +165,7 @@ def difference(
     snapshot: Snapshot,
     baseline: Baseline,
     on_disk: Mapping[str, str],
-    own_files: Callable[[Change], bool],
+    own_files: Callable[[PathChange], bool],
 ) -> tuple[ProofFile, ...]:
     """The files of the proof that are not as they were when the goal began.
 
@@ -191,21 +191,21 @@ def difference(
     states = {
         path: text
         for path, text in baseline.proof_states.items()
-        if known.first(_bytes(path)) is not None or late.first(_bytes(path)) is not None
+        if known.first(_path_bytes(path)) is not None or late.first(_path_bytes(path)) is not None
     }
     pinned = baseline._replace(
         protected=states,
         protected_patterns=baseline.proof_named,
         by_products={p: d for p, d in baseline.by_products.items() if p in ignored},
     )
-    found = protected_files.compared(looked, pinned, known, late, own_files)
+    compared = protected_files.compared(looked, pinned, known, late, own_files)
     return tuple(
         ProofFile(file.path, _KINDS[file.kind], file.before, file.after)
-        for file in (found.files if found is not None else ())
+        for file in (compared.files if compared is not None else ())
     )
 
 
-def pinned(
+def pin_patterns(
     baseline: Baseline,
     patterns: Sequence[str],
     on_disk: Mapping[str, str],
@@ -238,5 +238,5 @@ def pinned(
     )
 
 
-def _bytes(path: str) -> bytes:
+def _path_bytes(path: str) -> bytes:
     return path.encode("utf-8", "surrogateescape")

@@ -75,11 +75,11 @@ def watched(
 
     ``words_of`` gives the words of every simple command in a text, in order.
     """
-    finder = _Finder(words_of, disk)
+    finder = _ProofFinder(words_of, disk)
     for text, folder in commands:
         finder.command(text, posixpath.normpath(folder or "."), 0)
-    found = tuple(dict.fromkeys((*finder.patterns, *finder.settings)))
-    return Watched(found[:MOST_PATTERNS], len(found) > MOST_PATTERNS)
+    patterns = tuple(dict.fromkeys((*finder.patterns, *finder.settings)))
+    return Watched(patterns[:MOST_PATTERNS], len(patterns) > MOST_PATTERNS)
 
 
 def literal(path: str) -> str:
@@ -87,7 +87,7 @@ def literal(path: str) -> str:
     return re.sub(r"([*?\[\\])", r"\\\1", path)
 
 
-class _Finder:
+class _ProofFinder:
     """Collects the patterns of one goal."""
 
     def __init__(
@@ -233,7 +233,7 @@ class _Finder:
     def _place(self, folder: str, word: str) -> str | None:
         """``word`` as a path below the top level; None where it leads out or into Flow's own."""
         inside = self._disk.inside(word) if word.startswith("/") else None
-        return _joined(folder, word) if inside is None else _joined(".", inside)
+        return _joined_path(folder, word) if inside is None else _joined_path(".", inside)
 
     def _module(self, word: str, folder: str) -> list[str]:
         """The files of a dotted name that are there, from the longest start of it on."""
@@ -260,7 +260,7 @@ class _Finder:
                 self._file(path)
 
     def _file(self, path: str) -> None:
-        plain = not _glob(path) or self._disk.kind(path) == "file"
+        plain = not _folder_glob(path) or self._disk.kind(path) == "file"
         self.patterns.append(literal(path) if plain else path)
         real = self._disk.real(path)
         if real is not None:
@@ -299,25 +299,25 @@ class _Finder:
                 self.patterns.append(f"{start}/pyvenv.cfg")
 
 
-def _joined(folder: str, word: str) -> str | None:
+def _joined_path(folder: str, word: str) -> str | None:
     """``word`` as a path below the top level; None where it leads out or into Flow's own."""
     if word.startswith(("/", "~")):
         return None
     path = posixpath.normpath(posixpath.join(folder, word))
     first = path.split("/", 1)[0]
-    if first in ("..", ".git", ".flow") or (_glob(path) and why_not(path) is not None):
+    if first in ("..", ".git", ".flow") or (_folder_glob(path) and why_not(path) is not None):
         return None
     return path
 
 
-def _glob(path: str) -> bool:
+def _folder_glob(path: str) -> bool:
     return any(sign in path for sign in "*?[")
 
 
 def _named_anew(path: str, *, runner: bool) -> bool:
     """Whether a path that is not there yet was meant as one."""
     plain = _SUFFIX.search(path) is not None
-    return plain if not _glob(path) else runner or "/" in path
+    return plain if not _folder_glob(path) else runner or "/" in path
 
 
 def _test_like(path: str) -> bool:

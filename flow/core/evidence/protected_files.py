@@ -15,7 +15,7 @@ from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protoco
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from flow.core.boundary.changes import Baseline, Change, Snapshot
+    from flow.core.boundary.changes import Baseline, PathChange, Snapshot
 
 LISTED = 100
 """Files that a document names; all are counted, and all are in the digest."""
@@ -97,7 +97,7 @@ def difference(
     snapshot: Snapshot,
     baseline: Baseline,
     patterns: Sequence[str],
-    own_files: Callable[[Change], bool],
+    own_files: Callable[[PathChange], bool],
 ) -> Difference | None:
     """The protected files that are not as they were at activation; None where all are.
 
@@ -118,38 +118,38 @@ def compared(
     baseline: Baseline,
     known: Matcher,
     late: Matcher,
-    own_files: Callable[[Change], bool],
+    own_files: Callable[[PathChange], bool],
 ) -> Difference | None:
     """The files that ``known`` or ``late`` name and that are not as they were at activation.
 
     Of what ``known`` names ``baseline.protected`` has a record, of what came later the base.
     """
-    found: dict[str, FileChange] = {}
+    by_path: dict[str, FileChange] = {}
     seen: set[str] = set()
     for change in counted((*snapshot.changes, *snapshot.emptied), seen, own_files):
-        recorded = _first(known, change) is not None
-        if not recorded and _first(late, change) is None:
+        recorded = _naming_pattern(known, change) is not None
+        if not recorded and _naming_pattern(late, change) is None:
             continue
         seen.add(change.path)
-        states = _recorded(change, baseline) if recorded else _dirty(change, baseline)
-        after = _moved(change, states)
+        states = _recorded(change, baseline) if recorded else _dirty_state(change, baseline)
+        after = _how_moved(change, states)
         if after is not None:
-            found[change.path] = FileChange(change.path, states[0], after)
+            by_path[change.path] = FileChange(change.path, states[0], after)
     for path, (before, after) in ignored_differences(snapshot, baseline).items():
-        if path not in seen and known.first(_bytes(path)) is not None:
-            found[path] = FileChange(path, before, after)
+        if path not in seen and known.first(_path_bytes(path)) is not None:
+            by_path[path] = FileChange(path, before, after)
     for path, states in _put_back(baseline, known, late).items():
         if path not in seen and path not in snapshot.locked and states[0] != states[3]:
-            found.setdefault(path, FileChange(path, states[0], states[3]))
-    files = tuple(found[path] for path in sorted(found))
+            by_path.setdefault(path, FileChange(path, states[0], states[3]))
+    files = tuple(by_path[path] for path in sorted(by_path))
     return Difference(files) if files else None
 
 
 def counted(
-    changes: Iterable[Change],
+    changes: Iterable[PathChange],
     seen: set[str] | None = None,
-    own_files: Callable[[Change], bool] = lambda _: False,
-) -> Iterable[Change]:
+    own_files: Callable[[PathChange], bool] = lambda _: False,
+) -> Iterable[PathChange]:
     """``changes`` less untracked caches and Flow's own files; ``seen`` gets the names of these."""
     for change in changes:
         cached = change.untracked and change.base is None and cache_root(change.path) is not None
@@ -163,11 +163,13 @@ def counted(
 def matching(paths: Iterable[str], patterns: Sequence[str]) -> tuple[str, ...]:
     """Those of ``paths`` that a protected pattern names, well-known caches aside."""
     locked = Globs(patterns, anchored=False)
-    return tuple(p for p in paths if cache_root(p) is None and locked.first(_bytes(p)) is not None)
+    return tuple(
+        p for p in paths if cache_root(p) is None and locked.first(_path_bytes(p)) is not None
+    )
 
 
 def deviations(
-    changes: Iterable[Change],
+    changes: Iterable[PathChange],
     ignored: Mapping[str, str],
     patterns: Sequence[str],
 ) -> dict[str, str]:
@@ -176,17 +178,17 @@ def deviations(
 
 
 def deviating(
-    changes: Iterable[Change], ignored: Mapping[str, str], locked: Matcher
+    changes: Iterable[PathChange], ignored: Mapping[str, str], locked: Matcher
 ) -> dict[str, str]:
     """:func:`deviations`, for patterns that are compiled already."""
-    found = {
+    states_by_path = {
         path: states_of_ignored(digest) for path, digest in ignored.items() if not cache_root(path)
     }
     for change in changes:
-        if _first(locked, change) is not None:
+        if _naming_pattern(locked, change) is not None:
             entries = (change.worktree, change.index, change.head, change.base)
-            found[change.path] = " ".join(map(entry_digest, entries))
-    return found
+            states_by_path[change.path] = " ".join(map(entry_digest, entries))
+    return states_by_path
 
 
 def relocked(
@@ -200,8 +202,8 @@ def relocked(
     What was protected before keeps its record, what was not is recorded as it is now.
     """
     kept = Globs([pattern for pattern in patterns if pattern in before], anchored=False)
-    old = {path for path in baseline.protected if kept.first(_bytes(path)) is not None}
-    new = {path for path in now if kept.first(_bytes(path)) is None}
+    old = {path for path in baseline.protected if kept.first(_path_bytes(path)) is not None}
+    new = {path for path in now if kept.first(_path_bytes(path)) is None}
     protected = {
         **{path: baseline.protected[path] for path in old},
         **{path: now[path] for path in new},
@@ -215,21 +217,21 @@ def states_of_ignored(digest: str) -> str:
     return f"{digest} {ABSENT} {ABSENT} {ABSENT}"
 
 
-def _first(patterns: Matcher, change: Change) -> str | None:
+def _naming_pattern(patterns: Matcher, change: PathChange) -> str | None:
     """The pattern that names it, or of a submodule something in it."""
     if not patterns:
         return None
-    path = _bytes(change.path)
-    found = patterns.first(path, folder=change.folder)
-    return "" if found is None and change.folder and patterns.enters(path) else found
+    path = _path_bytes(change.path)
+    pattern = patterns.first(path, folder=change.folder)
+    return "" if pattern is None and change.folder and patterns.enters(path) else pattern
 
 
-def _recorded(change: Change, baseline: Baseline) -> list[str]:
+def _recorded(change: PathChange, baseline: Baseline) -> list[str]:
     """The digests on disk, in the index, in HEAD and in the base, as they were at activation."""
-    return _parsed(baseline.protected.get(change.path)) or [entry_digest(change.base)] * 4
+    return _parsed_state(baseline.protected.get(change.path)) or [entry_digest(change.base)] * 4
 
 
-def _dirty(change: Change, baseline: Baseline) -> list[str]:
+def _dirty_state(change: PathChange, baseline: Baseline) -> list[str]:
     """The same for a pattern that came later: what was dirty then is known, the rest is the base's.
 
     What was committed between the base and the activation counts as changed: nothing tells it.
@@ -239,12 +241,12 @@ def _dirty(change: Change, baseline: Baseline) -> list[str]:
     return [worktree, index or base, base, base]
 
 
-def _parsed(text: str | None) -> list[str] | None:
+def _parsed_state(text: str | None) -> list[str] | None:
     states = text.split(" ") if text is not None else []
     return states if len(states) == 4 else None
 
 
-def _moved(change: Change, states: Sequence[str]) -> str | None:
+def _how_moved(change: PathChange, states: Sequence[str]) -> str | None:
     """What a path has become where it is not as it was."""
     now = entry_digest(change.worktree)
     if now != states[0]:
@@ -259,18 +261,18 @@ _EMPTIED = f"{ABSENT} {GITLINK}:"
 
 def _put_back(baseline: Baseline, known: Matcher, late: Matcher) -> dict[str, list[str]]:
     """What was recorded, by path; a path that is in no change set any more is as in the base."""
-    found = {}
+    put_back = {}
     for path, text in baseline.protected.items():
-        states = _parsed(text)
+        states = _parsed_state(text)
         if states is not None and text.startswith(_EMPTIED):
             continue  # a submodule that is checked out now is as the base has it
-        if states is not None and known and known.first(_bytes(path)) is not None:
-            found[path] = states
+        if states is not None and known and known.first(_path_bytes(path)) is not None:
+            put_back[path] = states
     for path, text in baseline.dirty.items() if late else ():
-        if path not in found and late.first(_bytes(path)) is not None:
-            found[path] = [text.partition(" ")[0], "", "", "as in the base"]
-    return found
+        if path not in put_back and late.first(_path_bytes(path)) is not None:
+            put_back[path] = [text.partition(" ")[0], "", "", "as in the base"]
+    return put_back
 
 
-def _bytes(path: str) -> bytes:
+def _path_bytes(path: str) -> bytes:
     return path.encode("utf-8", "surrogateescape")

@@ -48,13 +48,13 @@ class BaseRun(NamedTuple):
 
     def shown(self) -> dict[str, Any]:
         """As verdict and status show it."""
-        found: dict[str, Any] = {"outcome": self.outcome, "result": self.result}
+        document: dict[str, Any] = {"outcome": self.outcome, "result": self.result}
         if self.non_discriminating is not None:
-            found[NON_DISCRIMINATING] = self.non_discriminating
-        return found
+            document[NON_DISCRIMINATING] = self.non_discriminating
+        return document
 
 
-def key(commit: str, criterion: Criterion, linked: Sequence[str] = ()) -> str:
+def base_run_key(commit: str, criterion: Criterion, linked: Sequence[str] = ()) -> str:
     """Names a command on a commit: an amended command, folder or base has another one.
 
     ``linked`` are the folders that the base checkout gets.
@@ -70,24 +70,26 @@ def from_document(document: object) -> BaseRun | None:
     texts = [document.get(name, "") for name in BaseRun._fields]
     if not all(isinstance(text, str) for text in texts):
         return None
-    found = BaseRun(*texts)
-    if found.outcome not in ("passed", "failed", "inconclusive"):
+    base_run = BaseRun(*texts)
+    if base_run.outcome not in ("passed", "failed", "inconclusive"):
         return None
-    return found._replace(
-        outcome=cast("Outcome", found.outcome), evidence_id=found.evidence_id or None
+    return base_run._replace(
+        outcome=cast("Outcome", base_run.outcome), evidence_id=base_run.evidence_id or None
     )
 
 
 def current(goal: Goal, rows: Mapping[str, Any]) -> dict[str, BaseRun]:
     """Those of the remembered rows that are about the goal's commands and base as they are now."""
-    found = {}
+    runs = {}
     for criterion in goal.criteria:
         if criterion.fuzzy or goal.base_commit is None or criterion.id not in rows:
             continue
         run = from_document(rows[criterion.id])
-        if run is not None and run.key == key(goal.base_commit, criterion, goal.baseline_link):
-            found[criterion.id] = run
-    return found
+        if run is not None and run.key == base_run_key(
+            goal.base_commit, criterion, goal.baseline_link
+        ):
+            runs[criterion.id] = run
+    return runs
 
 
 def limitation(commit: str) -> str:
@@ -116,6 +118,6 @@ def warnings(goal: Goal, runs: Mapping[str, BaseRun]) -> tuple[str, ...]:
     return tuple(text for text in said if text is not None)
 
 
-def green(runs: Iterable[tuple[str, BaseRun]]) -> list[str]:
+def green_criteria(runs: Iterable[tuple[str, BaseRun]]) -> list[str]:
     """The criteria whose command passed before the change."""
     return [criterion_id for criterion_id, run in runs if run.non_discriminating]

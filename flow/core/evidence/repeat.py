@@ -17,7 +17,7 @@ ONE_OF_SEVERAL = (
 )
 
 
-class Run(NamedTuple):
+class RepeatedRun(NamedTuple):
     """One run's part in the sum."""
 
     outcome: Outcome
@@ -47,7 +47,7 @@ class Sum(NamedTuple):
     outcome: Outcome
     reason: str
     flaky: bool
-    runs: tuple[Run, ...]
+    runs: tuple[RepeatedRun, ...]
 
     def to_document(self, criterion_id: str) -> dict[str, Any]:
         """As the last run's sidecar holds it."""
@@ -55,13 +55,16 @@ class Sum(NamedTuple):
             "criterion": criterion_id,
             "run": len(self.runs),
             "runs": len(self.runs),
-            **{name: _count(self.runs, name) for name in ("passed", "failed", "inconclusive")},
+            **{
+                name: _count_outcome(self.runs, name)
+                for name in ("passed", "failed", "inconclusive")
+            },
             "flaky": self.flaky,
             "others": [run.evidence_id for run in self.runs[:-1]],
         }
 
 
-def add_up(runs: Sequence[Run]) -> Sum:
+def add_up(runs: Sequence[RepeatedRun]) -> Sum:
     """Agreement is the outcome of all; disagreement is ``inconclusive``, with the counts.
 
     A run that was blamed makes all of it ``failed``.
@@ -72,17 +75,17 @@ def add_up(runs: Sequence[Run]) -> Sum:
     if blamed is not None:
         outcome, reason = blamed.outcome, blamed.reason
     elif flaky:
-        outcome, reason = "inconclusive", FLAKY + counts(runs)
+        outcome, reason = "inconclusive", FLAKY + counts_text(runs)
     else:
         outcome, reason = last.outcome, last.reason
     return Sum(outcome, reason, flaky, tuple(runs))
 
 
-def counts(runs: Sequence[Run]) -> str:
+def counts_text(runs: Sequence[RepeatedRun]) -> str:
     """``passed 2 of 3 runs, failed 1``."""
-    text = f"passed {_count(runs, 'passed')} of {len(runs)} runs"
+    text = f"passed {_count_outcome(runs, 'passed')} of {len(runs)} runs"
     for name in ("failed", "inconclusive"):
-        if number := _count(runs, name):
+        if number := _count_outcome(runs, name):
             text += f", {name} {number}"
     return text
 
@@ -93,5 +96,5 @@ def flipped(now: Outcome, before: str, evidence_id: str, runs: int) -> str:
     return f"{text}; {runs} runs in a row have passed now." if now == "passed" else f"{text}."
 
 
-def _count(runs: Sequence[Run], outcome: str) -> int:
+def _count_outcome(runs: Sequence[RepeatedRun], outcome: str) -> int:
     return sum(run.outcome == outcome for run in runs)

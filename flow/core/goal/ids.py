@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-class Shape:
+class IdPattern:
     """An allow-list. It is compiled when first asked: a start uses few of them, none for free."""
 
     def __init__(self, pattern: str) -> None:
@@ -25,15 +25,15 @@ class Shape:
         return self._whole(text) is not None
 
 
-GOAL_ID = Shape(r"[a-z0-9][a-z0-9-]{0,63}")
-RUN_ID = Shape(r"[A-Za-z0-9](?!.*\.\.)[A-Za-z0-9_.-]{0,127}")
-EVIDENCE_ID = Shape(r"[a-z0-9][a-z0-9_-]{0,199}")
-CRITERION_ID = Shape(r"[A-Z]+[0-9]+")
+GOAL_ID = IdPattern(r"[a-z0-9][a-z0-9-]{0,63}")
+RUN_ID = IdPattern(r"[A-Za-z0-9](?!.*\.\.)[A-Za-z0-9_.-]{0,127}")
+EVIDENCE_ID = IdPattern(r"[a-z0-9][a-z0-9_-]{0,199}")
+CRITERION_ID = IdPattern(r"[A-Z]+[0-9]+")
 RUBRIC_NAME = RUN_ID
 """A rubric's file name without its ending, as a goal's criterion and ``--rubric`` say it."""
 
 
-def _check(allowed: Shape, value: object, what: str, shape: str) -> str:
+def _check(allowed: IdPattern, value: object, what: str, shape: str) -> str:
     if isinstance(value, str) and allowed.fits(value):
         return value
     raise InputError(

@@ -20,8 +20,8 @@ from flow.startup.typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from flow.core.masked_exit.shell import Node
-    from flow.core.masked_exit.states import Run
+    from flow.core.masked_exit.shell import ShellNode
+    from flow.core.masked_exit.states import ShellRun
 
     States = frozenset[State]
 
@@ -36,23 +36,23 @@ BUILTINS = {
 class Builtins:
     """What a shell does by itself; ``exits`` and the like hold what has left a construct."""
 
-    def __init__(self, run: Run, depth: int, tested: int = 0) -> None:
+    def __init__(self, run: ShellRun, depth: int, tested: int = 0) -> None:
         self.run, self.depth, self.tested = run, depth, tested
         self.exits: set[State] = set()
         self.returns: list[set[State]] = []
         self.loops: list[tuple[set[State], set[State]]] = []  # broken off, and gone on
         self.retry = False
 
-    def node(self, node: Node, states: States) -> States:
+    def node(self, node: ShellNode, states: States) -> States:
         """The states behind a construct."""
         raise NotImplementedError
 
     def _failing(self, states: Iterable[State]) -> set[State]:
         """What goes on after a command that counts for ``set -e`` and a trap on ERR."""
-        found: set[State] = set()
+        ends: set[State] = set()
         for state in states:
             if self.tested or state.status == 0:
-                found.add(state)
+                ends.add(state)
                 continue
             number = dict(state.traps).get("ERR")
             after = {state}
@@ -64,43 +64,43 @@ class Builtins:
                 self.tested -= 1
                 after = {end._replace(status=state.status) for end in body}
             self.exits |= {end for end in after if end.errexit}
-            found |= {end for end in after if not end.errexit}
-        return found
+            ends |= {end for end in after if not end.errexit}
+        return ends
 
-    def _given(self, command: Node, state: State) -> set[State]:
+    def _given(self, command: ShellNode, state: State) -> set[State]:
         """The states with the status that ``exit`` or ``return`` is given."""
         if len(command.words) < 2:
             return {state}
-        found: set[State] = set()
+        ends: set[State] = set()
         for value in word_values(command.words[1], command.source[1], state.lookup()):
             if value == ANY or value.startswith(JOB):
-                found.add(state._replace(status=SOME))
+                ends.add(state._replace(status=SOME))
             elif value == TOLD:
-                found |= with_status(as_heard(state), (0, 1))
+                ends |= with_status(as_heard(state), (0, 1))
             elif re.fullmatch(r"-?[0-9]{1,9}", value):
-                found.add(state._replace(status=int(value) % 256))
+                ends.add(state._replace(status=int(value) % 256))
             elif value == "":
-                found.add(state)
+                ends.add(state)
             else:
-                found |= with_status(state, (0, 1) if value == UNKNOWN else (1,))
-        return found
+                ends |= with_status(state, (0, 1) if value == UNKNOWN else (1,))
+        return ends
 
-    def _exit(self, command: Node, state: State) -> None:
+    def _exit(self, command: ShellNode, state: State) -> None:
         self.exits |= self._given(command, state)
 
-    def _return(self, command: Node, state: State) -> Iterable[State]:
+    def _return(self, command: ShellNode, state: State) -> Iterable[State]:
         if not self.returns:
             return with_status(state, OTHER)  # an error outside of a function
         self.returns[-1] |= self._given(command, state)
         return ()
 
-    def _break(self, command: Node, state: State) -> Iterable[State]:
+    def _break(self, command: ShellNode, state: State) -> Iterable[State]:
         return self._leave(command, state, 0)
 
-    def _continue(self, command: Node, state: State) -> Iterable[State]:
+    def _continue(self, command: ShellNode, state: State) -> Iterable[State]:
         return self._leave(command, state, 1)
 
-    def _leave(self, command: Node, state: State, way: int) -> Iterable[State]:
+    def _leave(self, command: ShellNode, state: State, way: int) -> Iterable[State]:
         if not self.loops:
             return (state._replace(status=0),)
         word = command.words[1] if len(command.words) > 1 else "1"
@@ -108,7 +108,7 @@ class Builtins:
         self.loops[-min(max(levels, 1), len(self.loops))][way].add(state._replace(status=0))
         return ()
 
-    def _set(self, command: Node, state: State) -> Iterable[State]:
+    def _set(self, command: ShellNode, state: State) -> Iterable[State]:
         words = command.words
         state = state._replace(status=0)
         index = 1
@@ -129,13 +129,13 @@ class Builtins:
             index += 1
         return (state,)
 
-    def _shopt(self, command: Node, state: State) -> Iterable[State]:
+    def _shopt(self, command: ShellNode, state: State) -> Iterable[State]:
         names = frozenset(w for w in command.words[1:] if w is not None and w[:1] != "-")
         on = "-s" in command.words
         options = state.options | names if on else state.options - names
         return (state._replace(options=options, status=0),)
 
-    def _trap(self, command: Node, state: State) -> Iterable[State]:
+    def _trap(self, command: ShellNode, state: State) -> Iterable[State]:
         action, *events = (*command.words[1:], None)[:-1] or (None,)
         traps = state.traps
         for word in events:
@@ -151,7 +151,7 @@ class Builtins:
                     state = state.setting(variable, UNKNOWN)
         return (state._replace(traps=traps, status=0),)
 
-    def _eval(self, command: Node, state: State) -> Iterable[State]:
+    def _eval(self, command: ShellNode, state: State) -> Iterable[State]:
         text = inner_text(command)
         if text is None and len(command.words) == 2:
             (value,) = word_values(None, command.source[1], state.lookup())[:1] or (UNKNOWN,)
@@ -161,21 +161,21 @@ class Builtins:
             return self._failing(with_status(state, (0, 1)))
         return self.node(inner, frozenset((state,)))
 
-    def _source(self, _: Node, state: State) -> Iterable[State]:
+    def _source(self, _: ShellNode, state: State) -> Iterable[State]:
         self.exits.add(state._replace(status=SOME))
         return self._failing(with_status(state, (0, 1)))
 
-    def _shift(self, command: Node, state: State) -> Iterable[State]:
+    def _shift(self, command: ShellNode, state: State) -> Iterable[State]:
         params = state.params[1:] if state.params and len(command.words) == 1 else None
         return (state._replace(params=params, status=0),)
 
-    def _read(self, command: Node, state: State) -> Iterable[State]:
+    def _read(self, command: ShellNode, state: State) -> Iterable[State]:
         for word in command.words[1:]:
             if word is not None and word.isidentifier():
                 state = state.setting(word, UNKNOWN)
         return self._failing(with_status(state, (0, 1)))
 
-    def _wait(self, command: Node, state: State) -> Iterable[State]:
+    def _wait(self, command: ShellNode, state: State) -> Iterable[State]:
         """The status of the process waited for; without operands 0, whatever its children did."""
         operands = list(zip(command.words[1:], command.source[1:], strict=True))
         if not operands:
@@ -190,10 +190,10 @@ class Builtins:
         return self._failing(with_status(as_heard(state) if state.job else state, (0, 1)))
 
 
-def _assigned(node: Node) -> set[str]:
-    found = {node.words[0] or ""} if node.kind == "assign" else set()
-    return found.union(*map(_assigned, node.parts))
+def _assigned(node: ShellNode) -> set[str]:
+    names = {node.words[0] or ""} if node.kind == "assign" else set()
+    return names.union(*map(_assigned, node.parts))
 
 
-def _exits(node: Node) -> bool:
+def _exits(node: ShellNode) -> bool:
     return node.words[:1] == ("exit",) or any(map(_exits, node.parts))

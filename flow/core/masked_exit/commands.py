@@ -22,7 +22,7 @@ from flow.core.masked_exit.programs import (
     without_shell,
 )
 from flow.core.masked_exit.runner_names import runner_of
-from flow.core.masked_exit.shell import LAST, Node, base_name, plain_command
+from flow.core.masked_exit.shell import LAST, ShellNode, base_name, plain_command
 from flow.core.masked_exit.states import (
     FAILED,
     HEARD,
@@ -60,11 +60,11 @@ _CHANGE = re.compile(r"\s*([A-Za-z_]\w*)\s*(?:(\+\+|--)|(<<|>>|[-+*/%|&^])?=(?!=
 class Commands(Builtins):
     """What comes of one command."""
 
-    def process(self, node: Node, state: State, *, tested: int = 0) -> set[State]:
+    def process(self, node: ShellNode, state: State, *, tested: int = 0) -> set[State]:
         """The states in which a process of its own can end."""
         raise NotImplementedError
 
-    def _substituted(self, node: Node, state: State) -> Iterable[State]:
+    def _substituted(self, node: ShellNode, state: State) -> Iterable[State]:
         """The states behind the substitutions of a node."""
         raise NotImplementedError
 
@@ -74,17 +74,17 @@ class Commands(Builtins):
             return TOLD
         return value
 
-    def _missing(self, node: Node, states: States) -> set[State]:
+    def _missing(self, node: ShellNode, states: States) -> set[State]:
         """Where a file to read from is not there, nothing runs."""
         return {state._replace(status=SOME) for state in states} if node.reads else set()
 
-    def _with_files(self, state: State, node: Node) -> State:
+    def _with_files(self, state: State, node: ShellNode) -> State:
         if not node.writes or state.check not in (FAILED, PASSED):
             return state
         return state._replace(written=state.written | set(node.writes))
 
-    def _command(self, node: Node, states: States) -> Iterable[State]:
-        found: set[State] = set()
+    def _command(self, node: ShellNode, states: States) -> Iterable[State]:
+        ends: set[State] = set()
         for state in states:
             begun: Iterable[State] = (state,)
             if node.parts:
@@ -94,10 +94,10 @@ class Commands(Builtins):
             for before in begun:
                 answer = before.check == FAILED != state.check and node.words[:1] in _TESTING
                 asks = answer and any(LAST in source for source in node.source)
-                found |= set(self._simple(node, as_heard(before) if asks else before, states))
-        return {end._replace(pipe=()) for end in found} | self._missing(node, states)
+                ends |= set(self._simple(node, as_heard(before) if asks else before, states))
+        return {end._replace(pipe=()) for end in ends} | self._missing(node, states)
 
-    def _simple(self, node: Node, state: State, states: States) -> Iterable[State]:
+    def _simple(self, node: ShellNode, state: State, states: States) -> Iterable[State]:
         state = self._expanded(node, state, states)
         command = plain_command(self._called_with(node, state))
         if not command.words:
@@ -126,7 +126,7 @@ class Commands(Builtins):
             return ()
         return self._failing(ended)
 
-    def _expanded(self, node: Node, state: State, states: States) -> State:
+    def _expanded(self, node: ShellNode, state: State, states: States) -> State:
         """Variables that a word sets while it is expanded: ``$((x=1))``, ``${x:=1}``."""
         for source in node.source:
             for name, sign in _SETS.findall(source) if "$((" in source or "${" in source else ():
@@ -142,16 +142,16 @@ class Commands(Builtins):
             return set()
         name, step, sign, text = change.groups()
         text = f"{name} {step[0]} 1" if step else f"{name} {sign} ({text})" if sign else text
-        found: set[State] = set()
+        changed: set[State] = set()
         known = {name: "0", **state.lookup()}
         for value in numbers(text, known):
             told = self._kept(value, state, states)
             shown = known[name] if step else value
             ends = (0, 1) if shown in (UNKNOWN, TOLD, ANY) else (int(shown == "0"),)
-            found |= with_status(state.setting(name, told), ends)
-        return found
+            changed |= with_status(state.setting(name, told), ends)
+        return changed
 
-    def _called_with(self, node: Node, state: State) -> Node:
+    def _called_with(self, node: ShellNode, state: State) -> ShellNode:
         """``"$@"`` in a function with the words that it was called with."""
         if state.params is None:
             return node
@@ -168,7 +168,7 @@ class Commands(Builtins):
             source += [text if one is None else f"'{one}'" for one in given]
         return node._replace(words=tuple(words), source=tuple(source))
 
-    def _computed(self, node: Node, command: Node, state: State) -> Iterable[State]:
+    def _computed(self, node: ShellNode, command: ShellNode, state: State) -> Iterable[State]:
         """A command whose name is in a variable: ``$ok``, ``$RUNNER -q``."""
         (value,) = word_values(None, command.source[0], state.lookup())[:1] or (UNKNOWN,)
         if value == TOLD:
@@ -181,7 +181,7 @@ class Commands(Builtins):
         )
         return self._failing(self._program(node, named, state))
 
-    def _call(self, number: int, command: Node, state: State) -> Iterable[State]:
+    def _call(self, number: int, command: ShellNode, state: State) -> Iterable[State]:
         if len(self.returns) > MOST_DEPTH:
             raise TooMuch
         self.returns.append(set())
@@ -190,7 +190,7 @@ class Commands(Builtins):
         ended = after | self.returns.pop()
         return {end._replace(params=state.params) for end in ended}
 
-    def _program(self, node: Node, command: Node, state: State) -> set[State]:
+    def _program(self, node: ShellNode, command: ShellNode, state: State) -> set[State]:
         words = command.words
         if runs_unheard(node.words):
             return {
@@ -224,7 +224,7 @@ class Commands(Builtins):
             state = as_heard(state)
         return with_status(state, alone(words))
 
-    def _flags(self, node: Node, state: State) -> list[str]:
+    def _flags(self, node: ShellNode, state: State) -> list[str]:
         """The values of ``MAKEFLAGS`` and ``GNUMAKEFLAGS`` where the command itself sets them."""
         known = dict(state.values)
         for word in (*node.given, *(word or "" for word in node.words)):
@@ -252,11 +252,11 @@ class Commands(Builtins):
         state = state._replace(written=state.written | {f for f in files if f.endswith(_REPORTS)})
         good = state.check if state.check in (FAILED, HEARD) and not again else PASSED
         bad = state.check if state.check == HEARD else FAILED
-        found = {state._replace(status=0, check=good)}
+        checked = {state._replace(status=0, check=good)}
         failed = fails_with(words, runner)
-        return found | {state._replace(status=code, check=bad) for code in failed}
+        return checked | {state._replace(status=code, check=bad) for code in failed}
 
-    def _nested(self, text: str, command: Node, state: State) -> set[State]:
+    def _nested(self, text: str, command: ShellNode, state: State) -> set[State]:
         words = command.words
         inner = self.run.parse(text)
         if inner is None:

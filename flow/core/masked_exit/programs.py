@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from flow.core.masked_exit.runner_names import runner_of
-from flow.core.masked_exit.shell import LAST, Node, base_name, plain_words
+from flow.core.masked_exit.shell import LAST, ShellNode, base_name, plain_words
 
 Statuses = frozenset[int]
 """How something can end: with 0, with something else (1), with either."""
@@ -82,15 +82,15 @@ def silenced(words: tuple[str | None, ...]) -> tuple[str | None, ...] | None:
 def _of_find(words: tuple[str | None, ...]) -> tuple[str | None, ...] | None:
     """The first command that ``find`` runs file by file; with ``+`` their failures do show."""
     starts = [n for n, word in enumerate(words) if word in ("-exec", "-execdir")]
-    found = None
+    command = None
     for start in starts:
         rest = words[start + 1 :]
         end = next((n for n, word in enumerate(rest) if word in (";", "+")), None)
         if end is None or rest[end] == "+":
             return None
-        if found is None and rest[0] is not None and base_name(rest[0]) not in _LOOKS:
-            found = rest[:end]
-    return found
+        if command is None and rest[0] is not None and base_name(rest[0]) not in _LOOKS:
+            command = rest[:end]
+    return command
 
 
 _CODE = {
@@ -363,7 +363,7 @@ def shell_options(words: tuple[str | None, ...]) -> tuple[set[str], int | None]:
     return options, index if script else None
 
 
-def is_filter(node: Node) -> bool:
+def is_filter(node: ShellNode) -> bool:
     """Whether a part of a pipe passes on what it reads, and cannot fail at that."""
     words = plain_words(node.words)
     if node.kind != "command" or node.reads or not words or words[0] is None:

@@ -15,15 +15,15 @@ from __future__ import annotations
 
 from flow.core.masked_exit.programs import alone, shell_text, silenced
 from flow.core.masked_exit.runner_names import report_of, runner_of
-from flow.core.masked_exit.shell import Node, commands, plain_command, plain_words
+from flow.core.masked_exit.shell import ShellNode, commands, plain_command, plain_words
 from flow.core.masked_exit.simulation import process
-from flow.core.masked_exit.states import FAILED, PASSED, Run, State, TooMuch, inner_text
+from flow.core.masked_exit.states import FAILED, PASSED, ShellRun, State, TooMuch, inner_text
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    Parse = Callable[[str], Node | None]
+    Parse = Callable[[str], ShellNode | None]
 
 MOST_NESTED = 4
 """Shells inside shells (``bash -c "bash -c ..."``) that are looked into."""
@@ -46,7 +46,7 @@ class Exits(NamedTuple):
     """It is 0 only where a runner fails: ``! pytest tests/known_broken``."""
 
 
-def exits(node: Node, parse: Parse) -> Exits:
+def exits(node: ShellNode, parse: Parse) -> Exits:
     """What the exit status of ``node``, run with ``pipefail``, can show.
 
     ``parse`` reads the text of a shell inside (``bash -c '...'``, ``eval``, ``trap``).
@@ -55,7 +55,7 @@ def exits(node: Node, parse: Parse) -> Exits:
     checks = [_name(command.words) for command in everything if runner_of(command.words)]
     lost = next(iter(checks), "") or next((_name(c.words) for c in everything if _fails(c)), "")
     try:
-        run = Run(parse)
+        run = ShellRun(parse)
         ended = process(run, node, State(pipefail=True))
         if lost and all(state.status == 0 for state in ended):
             return Exits(f"the command's exit status is 0 even where {lost} fails")
@@ -66,14 +66,14 @@ def exits(node: Node, parse: Parse) -> Exits:
         return Exits(f"nothing tells whether the status of {checks[0]} reaches the end: too much")
 
 
-def _followed(node: Node, parse: Parse, checks: list[tuple[str | None, ...]]) -> Exits:
+def _followed(node: ShellNode, parse: Parse, checks: list[tuple[str | None, ...]]) -> Exits:
     """Each runner followed on its own."""
     certain: dict[str, None] = {}
     second_try = False
     guarded = ""
     inverted = [part.kind for part in node.parts] == ["not"]
     for words in checks:
-        run = Run(parse, words)
+        run = ShellRun(parse, words)
         ended = process(run, node, State(pipefail=True))
         passes = {state.check for state in ended if state.status == 0}
         name = _name(words)
@@ -90,19 +90,19 @@ def _followed(node: Node, parse: Parse, checks: list[tuple[str | None, ...]]) ->
     return Exits("", tuple(certain), second_try, guarded if len(checks) == 1 else "", inverted)
 
 
-def nested_commands(node: Node, parse: Parse, depth: int = 0) -> list[Node]:
+def nested_commands(node: ShellNode, parse: Parse, depth: int = 0) -> list[ShellNode]:
     """The commands inside ``bash -c``, ``eval`` and the like."""
-    found: list[Node] = []
+    nested: list[ShellNode] = []
     if depth < MOST_NESTED:
         for command in commands(node):
             text = inner_text(plain_command(command))
             inner = parse(text) if text is not None else None
             if inner is not None:
-                found += [*commands(inner), *nested_commands(inner, parse, depth + 1)]
-    return found
+                nested += [*commands(inner), *nested_commands(inner, parse, depth + 1)]
+    return nested
 
 
-def _heard(command: Node) -> Node:
+def _heard(command: ShellNode) -> ShellNode:
     """The command whose status counts: what ``find -exec`` runs in the place of ``find``."""
     return command._replace(words=silenced(plain_words(command.words)) or command.words)
 
@@ -116,7 +116,7 @@ def _name(words: tuple[str | None, ...]) -> str:
 _LEAVE = ("exit", "return", "break", "continue", "eval", "source", ".", "wait", "exec")
 
 
-def _fails(command: Node) -> bool:
+def _fails(command: ShellNode) -> bool:
     """Whether it is one whose failure would matter."""
     words = plain_words(command.words)
     if not words or words[0] in _LEAVE or shell_text(words) is not None:

@@ -20,7 +20,7 @@ LAST = "$?"
 """A word that is exactly the status of the command before."""
 
 
-class Node(NamedTuple):
+class ShellNode(NamedTuple):
     """One construct.
 
     ``parts`` are its members in the order of execution: of an ``if`` condition and body in turn and
@@ -29,7 +29,7 @@ class Node(NamedTuple):
     """
 
     kind: Kind
-    parts: tuple[Node, ...] = ()
+    parts: tuple[ShellNode, ...] = ()
     words: tuple[str | None, ...] = ()
     """Of a command: its words without quotes; None for one that the shell computes. Of a function
     its name. Of an assignment its variable and the value, of a ``for`` the variable and the list.
@@ -90,17 +90,17 @@ def base_name(word: str) -> str:
     return word.rsplit("/", 1)[-1]
 
 
-def plain_command(node: Node) -> Node:
+def plain_command(node: ShellNode) -> ShellNode:
     """A command without the prefixes that :func:`plain_words` takes off."""
     words = plain_words(node.words)
     return node._replace(words=words, source=node.source[len(node.source) - len(words) :])
 
 
-def commands(node: Node) -> Iterator[Node]:
+def commands(node: ShellNode) -> Iterator[ShellNode]:
     """Every simple command in a node, those of substitutions and functions too."""
     waiting = [node]
     while waiting:
-        found = waiting.pop()
-        if found.kind == "command":
-            yield found
-        waiting.extend(reversed(found.parts))
+        node_now = waiting.pop()
+        if node_now.kind == "command":
+            yield node_now
+        waiting.extend(reversed(node_now.parts))

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from flow.core.masked_exit.commands import Commands
 from flow.core.masked_exit.programs import is_filter
-from flow.core.masked_exit.shell import LAST, Node, base_name, plain_command
+from flow.core.masked_exit.shell import LAST, ShellNode, base_name, plain_command
 from flow.core.masked_exit.states import (
     FAILED,
     MOST_DEPTH,
     SOME,
-    Run,
+    ShellRun,
     State,
     TooMuch,
     as_heard,
@@ -34,7 +34,9 @@ MOST_STATES = 400
 _WILD = frozenset("*?[")
 
 
-def process(run: Run, node: Node, state: State, *, depth: int = 0, tested: int = 0) -> set[State]:
+def process(
+    run: ShellRun, node: ShellNode, state: State, *, depth: int = 0, tested: int = 0
+) -> set[State]:
     """The states in which a process that runs ``node`` can end, its trap on EXIT included."""
     if depth > MOST_DEPTH:
         raise TooMuch
@@ -57,11 +59,11 @@ def process(run: Run, node: Node, state: State, *, depth: int = 0, tested: int =
 class Shell(Commands):
     """One shell process."""
 
-    def process(self, node: Node, state: State, *, tested: int = 0) -> set[State]:
+    def process(self, node: ShellNode, state: State, *, tested: int = 0) -> set[State]:
         """The states in which a process of its own can end."""
         return process(self.run, node, state, depth=self.depth + 1, tested=tested)
 
-    def node(self, node: Node, states: States) -> States:
+    def node(self, node: ShellNode, states: States) -> States:
         """The states behind a construct; empty where nothing comes after it."""
         if len(states) > MOST_STATES:  # the values of variables are what makes them many
             states = frozenset(state._replace(values=()) for state in states)
@@ -74,16 +76,16 @@ class Shell(Commands):
 
     # --- constructs ----------------------------------------------------------------------------
 
-    def _sequence(self, node: Node, states: States) -> Iterable[State]:
+    def _sequence(self, node: ShellNode, states: States) -> Iterable[State]:
         for part in node.parts:
             states = self.node(part, states)
         return states
 
-    def _group(self, node: Node, states: States) -> Iterable[State]:
-        found = {self._with_files(state, node) for state in self._sequence(node, states)}
-        return found | self._missing(node, states)
+    def _group(self, node: ShellNode, states: States) -> Iterable[State]:
+        ends = {self._with_files(state, node) for state in self._sequence(node, states)}
+        return ends | self._missing(node, states)
 
-    def _child(self, node: Node, state: State, **changes: object) -> list[tuple[State, State]]:
+    def _child(self, node: ShellNode, state: State, **changes: object) -> list[tuple[State, State]]:
         """(this shell behind it, how the process ended) for each end of a process of its own."""
         begun = state._replace(**changes)  # type: ignore[arg-type]
         ends = self.process(node, begun, tested=self.tested)
@@ -92,48 +94,48 @@ class Shell(Commands):
             for end in ends
         ]
 
-    def _background(self, node: Node, states: States) -> Iterable[State]:
+    def _background(self, node: ShellNode, states: States) -> Iterable[State]:
         for state in states:
-            for after, _ in self._child(Node("sequence", node.parts), state):
+            for after, _ in self._child(ShellNode("sequence", node.parts), state):
                 yield after._replace(status=0, job=f"{JOB}{after.status}")
 
-    def _subshell(self, node: Node, states: States) -> Iterable[State]:
-        found = self._missing(node, states)
+    def _subshell(self, node: ShellNode, states: States) -> Iterable[State]:
+        ends = self._missing(node, states)
         for state in states:
-            for after, _ in self._child(Node("sequence", node.parts), state):
-                found.add(self._with_files(after, node))
-        return self._failing(found)
+            for after, _ in self._child(ShellNode("sequence", node.parts), state):
+                ends.add(self._with_files(after, node))
+        return self._failing(ends)
 
-    def _and(self, node: Node, states: States) -> Iterable[State]:
+    def _and(self, node: ShellNode, states: States) -> Iterable[State]:
         left = self._condition(node.parts[0], states)
         going = frozenset(state for state in left if state.status == 0)
         return (left - going) | self._branch(node.parts[1], going)
 
-    def _or(self, node: Node, states: States) -> Iterable[State]:
+    def _or(self, node: ShellNode, states: States) -> Iterable[State]:
         left = self._condition(node.parts[0], states)
         going = frozenset(state for state in left if state.status != 0)
         return (left - going) | self._branch(node.parts[1], going)
 
-    def _not(self, node: Node, states: States) -> Iterable[State]:
+    def _not(self, node: ShellNode, states: States) -> Iterable[State]:
         for state in self._condition(node.parts[0], states):
             yield state._replace(status=int(state.status == 0))
 
-    def _condition(self, node: Node, states: States) -> States:
+    def _condition(self, node: ShellNode, states: States) -> States:
         self.tested += 1
-        found = self.node(node, states)
+        ends = self.node(node, states)
         self.tested -= 1
-        return found
+        return ends
 
-    def _branch(self, node: Node, states: States) -> States:
+    def _branch(self, node: ShellNode, states: States) -> States:
         """What runs under a condition: after a failure alone, a runner there is a second try."""
         before = self.retry
         self.retry = before or (bool(states) and all(s.check == FAILED for s in states))
-        found = self.node(node, states)
+        ends = self.node(node, states)
         self.retry = before
-        return found
+        return ends
 
-    def _pipe(self, node: Node, states: States) -> Iterable[State]:
-        found: set[State] = set()
+    def _pipe(self, node: ShellNode, states: States) -> Iterable[State]:
+        ends: set[State] = set()
         for state in states:
             joined: set[tuple[State, tuple[int, ...]]] = {(state, ())}
             for number, part in enumerate(node.parts):
@@ -147,10 +149,10 @@ class Shell(Commands):
             for end, statuses in joined:
                 worst = next((status for status in reversed(statuses) if status), 0)
                 status = worst if end.pipefail else statuses[-1]
-                found.add(end._replace(status=status, pipe=statuses))
-        return self._failing(found)
+                ends.add(end._replace(status=status, pipe=statuses))
+        return self._failing(ends)
 
-    def _part(self, part: Node, state: State, *, in_shell: bool) -> Iterable[State]:
+    def _part(self, part: ShellNode, state: State, *, in_shell: bool) -> Iterable[State]:
         if in_shell and "lastpipe" in state.options:
             return self._condition(part, frozenset((state,)))
         ends = [after for after, _ in self._child(part, state)]
@@ -160,21 +162,21 @@ class Shell(Commands):
             ends = [end._replace(written=end.written | set(files)) for end in ends]
         return ends
 
-    def _if(self, node: Node, states: States) -> Iterable[State]:
+    def _if(self, node: ShellNode, states: States) -> Iterable[State]:
         parts = list(node.parts)
         otherwise = parts.pop() if node.complete else None
-        found: States = frozenset()
+        ends: States = frozenset()
         for condition, body in zip(parts[::2], parts[1::2], strict=True):
             asked = self._condition(condition, states)
             going = frozenset(state for state in asked if state.status == 0)
-            found |= self._branch(body, going)
+            ends |= self._branch(body, going)
             states = asked - going
         if otherwise is not None:
-            return found | self._branch(otherwise, states)
-        return found | {state._replace(status=0) for state in states}
+            return ends | self._branch(otherwise, states)
+        return ends | {state._replace(status=0) for state in states}
 
-    def _case(self, node: Node, states: States) -> Iterable[State]:
-        found: States = frozenset()
+    def _case(self, node: ShellNode, states: States) -> Iterable[State]:
+        ends: States = frozenset()
         for patterns, body in zip(node.source[1:], node.parts, strict=True):
             going, passed = set(), set()
             for state in states:
@@ -185,11 +187,11 @@ class Shell(Commands):
                 passed |= {known} if left else set()
             if not body.parts:
                 going = {state._replace(status=0) for state in going}
-            found |= self._branch(body, frozenset(going))
+            ends |= self._branch(body, frozenset(going))
             states = frozenset(passed)
-        return found | {state._replace(status=0) for state in states}
+        return ends | {state._replace(status=0) for state in states}
 
-    def _for(self, node: Node, states: States) -> Iterable[State]:
+    def _for(self, node: ShellNode, states: States) -> Iterable[State]:
         name, *items = node.words
         plain = [item for item in items if item is not None and not _WILD & set(item)]
         if len(plain) == len(items) <= 20 and len(node.source) > 1:
@@ -207,15 +209,15 @@ class Shell(Commands):
             states = after
         return done | (out if turns else states)
 
-    def _turn(self, body: Node, states: States) -> tuple[set[State], States]:
+    def _turn(self, body: ShellNode, states: States) -> tuple[set[State], States]:
         self.loops.append((set(), set()))
         after = self._branch(body, states)
         broken, went_on = self.loops.pop()
         return broken, after | went_on
 
-    def _while(self, node: Node, states: States, going_on: bool = True) -> Iterable[State]:
+    def _while(self, node: ShellNode, states: States, going_on: bool = True) -> Iterable[State]:
         condition, body = node.parts
-        found: set[State] = set()
+        ends: set[State] = set()
         seen: set[State] = set()
         states = frozenset(state._replace(status=0) for state in states)
         while states - seen:
@@ -229,25 +231,25 @@ class Shell(Commands):
                     if (asked.status == 0) == going_on:
                         going.add(asked)
                     else:
-                        found.add(asked._replace(status=state.status))
+                        ends.add(asked._replace(status=state.status))
             self.retry = before
             broken, states = self._turn(body, frozenset(going))
-            found |= broken
+            ends |= broken
             if going and not broken and _waits(condition, going_on=going_on):
                 self.exits |= {state._replace(status=SOME) for state in going}  # a time-out
-        return found
+        return ends
 
-    def _until(self, node: Node, states: States) -> Iterable[State]:
+    def _until(self, node: ShellNode, states: States) -> Iterable[State]:
         return self._while(node, states, going_on=False)
 
-    def _function(self, node: Node, states: States) -> Iterable[State]:
+    def _function(self, node: ShellNode, states: States) -> Iterable[State]:
         number = self.run.body(node.parts[0])
         for state in states:
             functions = put(state.functions, node.words[0] or "", number)
             yield state._replace(functions=functions, status=0)
 
-    def _assign(self, node: Node, states: States) -> Iterable[State]:
-        found: set[State] = set()
+    def _assign(self, node: ShellNode, states: States) -> Iterable[State]:
+        ends: set[State] = set()
         name, word, source = node.words[0] or "", node.words[1], node.source[1]
         for state in states:
             for after in self._substituted(node, state):
@@ -255,10 +257,10 @@ class Shell(Commands):
                 if node.parts and after.check == FAILED != state.check and LAST in source:
                     values = [TOLD]
                 for value in values:
-                    found.add(after.setting(name, self._kept(value, state, states)))
-        return self._failing(found) if node.parts else found
+                    ends.add(after.setting(name, self._kept(value, state, states)))
+        return self._failing(ends) if node.parts else ends
 
-    def _substituted(self, node: Node, state: State) -> Iterable[State]:
+    def _substituted(self, node: ShellNode, state: State) -> Iterable[State]:
         """The states behind the substitutions of a node, whose last status stays."""
         states = {state if node.parts else state._replace(status=0)}
         for part in node.parts:
@@ -266,10 +268,10 @@ class Shell(Commands):
             states = {a for s in states for a, _ in self._child(part, s, errexit=errexit)}
         return states
 
-    def _declare(self, node: Node, states: States) -> Iterable[State]:
+    def _declare(self, node: ShellNode, states: States) -> Iterable[State]:
         return {state._replace(status=0) for state in self._uncounted(node.parts, states)}
 
-    def _uncounted(self, parts: Iterable[Node], states: States) -> States:
+    def _uncounted(self, parts: Iterable[ShellNode], states: States) -> States:
         self.tested += 1
         for part in parts:
             before = {state.status for state in states}
@@ -280,7 +282,7 @@ class Shell(Commands):
         return states
 
 
-def _waits(condition: Node, *, going_on: bool) -> bool:
+def _waits(condition: ShellNode, *, going_on: bool) -> bool:
     """Whether a loop goes on until something succeeds: its failure is a time-out."""
     words = condition.words
     return not going_on or condition.kind == "not" or words in (("true",), (":",))

@@ -12,7 +12,7 @@ from flow.startup.typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from flow.core.masked_exit.shell import Node
+    from flow.core.masked_exit.shell import ShellNode
 
 MOST_DEPTH = 12
 FAILED, PASSED, HEARD = "failed", "passed", "heard"
@@ -79,7 +79,7 @@ def with_status(state: State, statuses: Iterable[int]) -> set[State]:
     return {state._replace(status=SOME if status else 0) for status in statuses}
 
 
-def inner_text(command: Node) -> str | None:
+def inner_text(command: ShellNode) -> str | None:
     """The shell text that a command without prefixes runs; words that the shell computes stay."""
     words = tuple(
         word if word is not None else unquoted(source)
@@ -103,18 +103,18 @@ def as_heard(state: State) -> State:
     return state._replace(check=HEARD) if state.check == FAILED else state
 
 
-class Run:
+class ShellRun:
     """What all shells of one command share; ``followed`` is the runner whose failure is kept."""
 
     def __init__(
         self,
-        parse: Callable[[str], Node | None],
+        parse: Callable[[str], ShellNode | None],
         followed: tuple[str | None, ...] | None = None,
     ) -> None:
         self.parse, self.followed = parse, followed
         self.runner = runner_of(followed) if followed else ""
         self.seen: dict[tuple[str | None, ...], None] = {}
-        self.bodies: list[Node] = []
+        self.bodies: list[ShellNode] = []
         self.steps = 0
         self.second_try = False
 
@@ -125,7 +125,7 @@ class Run:
             return -1
         return self.body(node)
 
-    def body(self, node: Node) -> int:
+    def body(self, node: ShellNode) -> int:
         """The number of a body."""
         self.bodies.append(node)
         return len(self.bodies) - 1

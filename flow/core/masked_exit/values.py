@@ -53,11 +53,11 @@ def _texts(text: str, known: Lookup) -> list[str]:
     names = [match.strip("{}") for match in _REFERENCE.findall(text)]
     if "$" in rest or "`" in rest or any(known.get(name, UNKNOWN) in _VAGUE for name in names):
         return [_vague(text, known)]
-    found = []
+    expanded = []
     for values in _combinations([known[name] for name in names]):
         given = iter(values)
-        found.append(_REFERENCE.sub(lambda _, given=given: next(given), text))  # type: ignore[misc]
-    return found
+        expanded.append(_REFERENCE.sub(lambda _, given=given: next(given), text))  # type: ignore[misc]
+    return expanded
 
 
 _VAGUE = (UNKNOWN, TOLD)
@@ -83,15 +83,15 @@ def numbers(text: str, known: Lookup) -> list[str]:
     if any(value in _VAGUE for value in given):
         return [_vague(text, known)]
     plain = text.replace(LAST, " status_ ").replace("$", "").replace("{", "").replace("}", "")
-    found = set()
+    results = set()
     for values in _combinations(given):
         fixed = dict(zip(names, values, strict=True))
         fixed["status_"] = fixed.get("?", "0")
         result = _evaluated(plain, fixed)
         if result is None:
             return [_vague(text, known)]
-        found.add(str(result))
-    return sorted(found)
+        results.add(str(result))
+    return sorted(results)
 
 
 _TOKEN = re.compile(r"\s*(\d+|[A-Za-z_]\w*|&&|\|\||[=!<>]=|<<|>>|[-+*/%<>!~&|^()?:])")
@@ -183,15 +183,15 @@ def tested(words: tuple[str | None, ...], sources: tuple[str, ...], known: Looku
             return frozenset((0, 1))
         return frozenset(int(value == "0") for value in values)
     spread = [word_values(*pair, known) for pair in zip(words[1:], sources[1:], strict=True)]
-    found: set[int] = set()
+    statuses: set[int] = set()
     if any(TOLD in values for values in spread):
         return frozenset()
     if any(UNKNOWN in values for values in spread):
         return frozenset((0, 1))
     for combination in product(*spread):
         for plain in _combinations(combination):
-            found |= constant_test((kind, *plain))
-    return frozenset(found or (0, 1))
+            statuses |= constant_test((kind, *plain))
+    return frozenset(statuses or (0, 1))
 
 
 def fitting(values: Iterable[str], patterns: str) -> tuple[bool, bool]:

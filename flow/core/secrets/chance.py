@@ -38,10 +38,10 @@ def base64(data: bytes) -> bytes:
 
 def random(value: bytes) -> bool:
     """Whether a value of at least 16 bytes looks like a key, in base 16, 36, 62 or 64."""
-    return len(value) >= _LEAST and _odd(value)
+    return len(value) >= _LEAST and _is_odd(value)
 
 
-def _odd(value: bytes) -> bool:
+def _is_odd(value: bytes) -> bool:
     value = value.rstrip(b"=.?!")[:_LOOKED_AT]
     if len(set(value)) < 8 or value.startswith((b"$", b"%(", b"*", b"./", b"../")):
         return False
@@ -68,18 +68,18 @@ def _is_hex(value: bytes) -> bool:
 def mixed(value: bytes) -> bool:
     """Whether what follows a short prefix has digits and letters in it that make no words."""
     classes = value.translate(_CLASSES)
-    return classes.count(b"0") >= 2 and (_odd(value) or _odd(value[3:]))
+    return classes.count(b"0") >= 2 and (_is_odd(value) or _is_odd(value[3:]))
 
 
 def cased(value: bytes) -> bool:
     """Whether it has digits and letters of both cases, and makes no words."""
     classes = value.translate(_CLASSES)
-    return all(classes.count(kind) >= 2 for kind in (b"0", b"a", b"A")) and _odd(value)
+    return all(classes.count(kind) >= 2 for kind in (b"0", b"a", b"A")) and _is_odd(value)
 
 
 def key(value: bytes) -> bool:
     """Whether it is a line of a key in base64, and no digest, path or identifier."""
-    return len(value) >= _LEAST and not _is_hex(value) and _odd(value)
+    return len(value) >= _LEAST and not _is_hex(value) and _is_odd(value)
 
 
 def typed(value: bytes) -> bool:
@@ -101,7 +101,7 @@ def cookies(value: bytes) -> bool:
 def header(value: bytes) -> bool:
     """Whether it is a credential in a header: shorter ones count, too."""
     classes = value.translate(_CLASSES)
-    return _odd(value) or (len(value) >= 24 and classes.count(b"0") >= 3)
+    return _is_odd(value) or (len(value) >= 24 and classes.count(b"0") >= 3)
 
 
 def basic(value: bytes) -> bool:

@@ -6,7 +6,7 @@ The rows of commands and settings are data like those of :mod:`flow.core.secrets
 from __future__ import annotations
 
 from flow.core.secrets import chance
-from flow.core.secrets.shape import Shape
+from flow.core.secrets.shape import SecretShape
 from flow.core.secrets.table import ALPHABETS, OPTIONS, SETTINGS, rows
 from flow.startup.typing import TYPE_CHECKING
 
@@ -22,15 +22,15 @@ _NAME = (
 )
 
 
-def _headers() -> Iterator[Shape]:
-    yield Shape(
+def _headers() -> Iterator[SecretShape]:
+    yield SecretShape(
         "jwt",
         (b"eyJ",),
         rb"eyJ(?:(?:hbGciOi|0eXAiOi|raWQiOi|lbmMiOi|jdHkiOi|qa3UiOi|4NXQiOi|4NWMiOi|6aXAiOi)"
         rb"[A-Za-z0-9_-]{8}|[A-Za-z0-9_-]{10,1000}+\.eyJ[A-Za-z0-9_-]{10})",
         ALPHABETS["DOTTED"],
     )
-    yield Shape(
+    yield SecretShape(
         "authorization",
         (b"authorization",),
         rb"(?i:authorization)"
@@ -43,7 +43,7 @@ def _headers() -> Iterator[Shape]:
         check=chance.header,
         folded=True,
     )
-    yield Shape(
+    yield SecretShape(
         "authorization",
         (b"basic ",),
         rb"(?i:basic) {1,3}+([A-Za-z0-9+/_-]{8,512}+={0,2}+)",
@@ -51,14 +51,14 @@ def _headers() -> Iterator[Shape]:
         check=chance.basic,
         folded=True,
     )
-    yield Shape(
+    yield SecretShape(
         "authorization",
         (b'"auth"',),
         rb'"auth"\s{0,3}+:\s{0,3}+"([A-Za-z0-9+/]{8,512}+={0,2}+)(?=")',
         ALPHABETS["BASE64"],
         check=chance.basic,
     )
-    yield Shape(
+    yield SecretShape(
         "authorization",
         (b"bearer ",),
         rb"(?i:bearer) {1,3}+([A-Za-z0-9._~+/=-]{20,512}+)",
@@ -66,13 +66,13 @@ def _headers() -> Iterator[Shape]:
         check=chance.random,
         folded=True,
     )
-    yield Shape(
+    yield SecretShape(
         "url_password",
         (b"://",),
         rb"://[^\s/@:\"'<>?#\\]{0,128}+:([^\s/@\"'<>?#\\]{1,256}+)(?=@)",
         check=chance.chosen,
     )
-    yield Shape(
+    yield SecretShape(
         "assignment",
         (
             *(b"passw", b"passp", b"passc", b"pwd", b"secret", b"token", b"credential"),
@@ -93,7 +93,7 @@ def _headers() -> Iterator[Shape]:
     )
 
 
-def _options() -> Iterator[Shape]:
+def _options() -> Iterator[SecretShape]:
     """Passwords on a command line: an option of a program, or ``USER:PASSWORD`` behind one.
 
     Each byte is looked at behind one program's name only, so that the time stays linear.
@@ -105,7 +105,7 @@ def _options() -> Iterator[Shape]:
             n.encode().replace(b"~", rb"[ \t]").replace(b"@", rb"[ \t=]") for n in names.split(",")
         )
         user = rb"[^\s:\"'$\\]{0,64}+:" if form == "user" else b""
-        yield Shape(
+        yield SecretShape(
             "option",
             (name,),
             b"%b(?<![A-Za-z0-9_]%b)(?=[ \tdais-])" % (name, b"." * len(name))
@@ -115,15 +115,17 @@ def _options() -> Iterator[Shape]:
         )
 
 
-def _settings() -> Iterator[Shape]:
+def _settings() -> Iterator[SecretShape]:
     """Files and connection strings."""
     for kind, anchors, pattern, check, _source, _date in rows(SETTINGS, 6):
         names = tuple(anchor.encode().replace(b"~", b" ") for anchor in anchors.split(","))
         folded = pattern.startswith("(?i")
-        yield Shape(kind, names, pattern.encode(), check=getattr(chance, check), folded=folded)
+        yield SecretShape(
+            kind, names, pattern.encode(), check=getattr(chance, check), folded=folded
+        )
 
 
-def shapes() -> Iterator[Shape]:
+def shapes() -> Iterator[SecretShape]:
     """All of them."""
     yield from _headers()
     yield from _options()

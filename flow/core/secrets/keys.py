@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 
 from flow.core.secrets import chance
-from flow.core.secrets.shape import Shape
+from flow.core.secrets.shape import SecretShape
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def follows(text: bytes) -> bool:
     runs = [
         run
         for run in _RUN.finditer(text, 0, end.start() if end else len(text))
-        if len(run[0]) >= least and chance.key(run[0]) and not _shown(text, run.start())
+        if len(run[0]) >= least and chance.key(run[0]) and not _is_lock_digest(text, run.start())
     ]
     if not runs:
         return False
@@ -65,21 +65,21 @@ def follows(text: bytes) -> bool:
     return len(runs) > 1 and len(runs[0][0]) == len(runs[1][0])
 
 
-def _shown(text: bytes, at: int) -> bool:
+def _is_lock_digest(text: bytes, at: int) -> bool:
     """Whether it is the digest of a package in a lock file."""
     return _DIGEST.search(text, max(at - 8, 0), at) is not None
 
 
-def shapes() -> Iterator[Shape]:
+def shapes() -> Iterator[SecretShape]:
     """The shapes of keys in any armour."""
-    yield Shape(
+    yield SecretShape(
         "private_key",
         (b"PRIVATE KEY", b"PRIVATE%20KEY", b"PRIVATE+KEY"),
         rb"(-{4,5}%b?BEGIN%b%b%b)(?=([\s\S]{0,%d}+))" % (_SPACE, _SPACE, _LABEL, _DASHES, AHEAD),
         until=b"-{4,5}%b?END%b" % (_SPACE, _SPACE) + _LABEL + _DASHES,
         check=follows,
     )
-    yield Shape(
+    yield SecretShape(
         "private_key",
         (b"Private-Lines:",),
         rb"Private-Lines: [0-9]{1,4}+(?=[^\s0-9A-Za-z]|\s{0,2}[\r\n])",
@@ -90,4 +90,4 @@ def shapes() -> Iterator[Shape]:
         for kind in (b"", b"RSA ", b"EC ", b"DSA ", b"OPENSSH ", b"ENCRYPTED ", b"PGP ")
     ]
     anchors = (chance.base64(b"-----BEGIN "),)
-    yield Shape("private_key", anchors, b"(?:%b)" % b"|".join(begins), run=KEY_LINES)
+    yield SecretShape("private_key", anchors, b"(?:%b)" % b"|".join(begins), run=KEY_LINES)

@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from flow.core.secrets.shapes import BEHIND, REACH, Shape, shapes
+from flow.core.secrets.shapes import BEHIND, REACH, SecretShape, shapes
 from flow.core.secrets.values import variants
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
@@ -98,8 +98,8 @@ class Masker:
             finders = self._index.present(text)
             for finder in finders:
                 finder.begin(limit)
-            while (found := self._next(finders, text)) is not None:
-                self._take(out, text, found)
+            while (secret := self._next(finders, text)) is not None:
+                self._take(out, text, secret)
                 if not self._pass(text, final=final):
                     break
             else:
@@ -110,26 +110,26 @@ class Masker:
         self._trim(text)
         return b"".join(out)
 
-    def _next(self, finders: Sequence[_Finder], text: bytes) -> _Found | None:
+    def _next(self, finders: Sequence[_ShapeFinder], text: bytes) -> _SecretSpan | None:
         """The first secret that begins where everything is known, or reaches beyond ``_at``."""
-        best: _Found | None = None
+        best: _SecretSpan | None = None
         for finder in finders:
-            found = finder.next(text, self._at)
-            if found is not None and (best is None or found.start < best.start):
-                best = found
+            secret = finder.next(text, self._at)
+            if secret is not None and (best is None or secret.start < best.start):
+                best = secret
         return best
 
-    def _take(self, out: list[bytes], text: bytes, found: _Found) -> None:
-        if found.start > self._at:
-            out.append(text[self._at : found.start])
+    def _take(self, out: list[bytes], text: bytes, secret: _SecretSpan) -> None:
+        if secret.start > self._at:
+            out.append(text[self._at : secret.start])
             self._last = ""
-        new = found.start >= self._at and found.finder.kind != self._last
+        new = secret.start >= self._at and secret.finder.kind != self._last
         if new:
-            kind = self._last = found.finder.kind
+            kind = self._last = secret.finder.kind
             out.append(mark(kind))
             self.counts[kind] = self.counts.get(kind, 0) + 1
-        self._at = found.end
-        self._run, self._until = found.finder.run, found.finder.until
+        self._at = secret.end
+        self._run, self._until = secret.finder.run, secret.finder.until
 
     def _pass(self, text: bytes, *, final: bool) -> bool:
         """Leave out what belongs to the last secret; False where its end is yet to come."""
@@ -160,23 +160,23 @@ class Masker:
             finder.move(gone)
 
 
-class _Found(NamedTuple):
+class _SecretSpan(NamedTuple):
     """A secret in the text, and where its pattern begins."""
 
     start: int
     end: int
     begins: int
-    finder: _Finder
+    finder: _ShapeFinder
 
 
-class _Finder:
+class _ShapeFinder:
     """Finds the secrets of one shape, from left to right.
 
     A secret that another one overlaps is found too, unless it begins more than ``REACH`` bytes
     before where the other one ends.
     """
 
-    def __init__(self, shape: Shape) -> None:
+    def __init__(self, shape: SecretShape) -> None:
         self.kind = shape.kind
         self._shape = shape
         self._pattern = re.compile(shape.pattern)
@@ -184,7 +184,7 @@ class _Finder:
         self._checked = self._pattern.groups
         self._cursor = 0
         """Nothing that is yet to be found begins before this."""
-        self._found: _Found | None = None
+        self._found: _SecretSpan | None = None
         self._limit = 0
         self._done = False
 
@@ -202,23 +202,23 @@ class _Finder:
         """A new block, in which secrets before ``limit`` can be told."""
         self._limit, self._done = limit, False
 
-    def next(self, text: bytes, at: int) -> _Found | None:
+    def next(self, text: bytes, at: int) -> _SecretSpan | None:
         """The first secret that ends behind ``at``; None where none can be told yet."""
-        while not (found := self._found) or found.end <= at or found.begins < at - REACH:
+        while not (secret := self._found) or secret.end <= at or secret.begins < at - REACH:
             self._found = None
             if self._done or not self._search(text, at):
                 return None
-        return found if found.start < self._limit else None
+        return secret if secret.start < self._limit else None
 
     def _search(self, text: bytes, at: int) -> bool:
         cursor = max(self._cursor, at - REACH)
-        found = self._pattern.search(text, cursor)
-        if found is None or found.start() >= self._limit:
+        match = self._pattern.search(text, cursor)
+        if match is None or match.start() >= self._limit:
             self._cursor, self._done = max(self._limit, cursor), True
             return False
-        self._cursor = found.start() + 1
-        if self._shape.check is None or self._shape.check(found[self._checked]):
-            self._found = _Found(*found.span(self._group), found.start(), self)
+        self._cursor = match.start() + 1
+        if self._shape.check is None or self._shape.check(match[self._checked]):
+            self._found = _SecretSpan(*match.span(self._group), match.start(), self)
         return True
 
     def move(self, gone: int) -> None:
@@ -226,7 +226,7 @@ class _Finder:
         self._cursor = max(self._cursor - gone, 0)
         if self._found is not None:
             start, end, begins, _ = self._found
-            self._found = _Found(start - gone, end - gone, begins - gone, self)
+            self._found = _SecretSpan(start - gone, end - gone, begins - gone, self)
 
 
 class _Anchor(NamedTuple):
@@ -264,7 +264,7 @@ class _Asks:
                 continue
             low = anchor[:_GRAM].lower()
             for gram in [low + more for more in _WORD_BYTES] if short == 1 else [low]:
-                key = _number(gram)
+                key = _gram_number(gram)
                 self.grams[key] = (*self.grams.get(key, ()), row)
 
 
@@ -275,9 +275,9 @@ class _Index:
     """
 
     def __init__(self, known: Iterable[bytes]) -> None:
-        self.used: dict[int, _Finder] = {}
+        self.used: dict[int, _ShapeFinder] = {}
         self._variants = list(variants(known))
-        self._shapes = _shapes()
+        self._shapes = _all_shapes()
         self._asks = _asked_of_shapes()
         if self._variants:
             self._asks = self._asks.copy()
@@ -286,7 +286,7 @@ class _Index:
                 self._asks.add(number, variant.probes, folded=False)
         self._wanted = frozenset(self._asks.grams) if self._variants else _wanted_by_shapes()
 
-    def present(self, text: bytes) -> list[_Finder]:
+    def present(self, text: bytes) -> list[_ShapeFinder]:
         """Whoever may find something, in the order that counts where two begin at one byte."""
         low = text.lower()
         view = memoryview(low)
@@ -301,31 +301,31 @@ class _Index:
                 numbers.add(number)
         return [self._finder(number) for number in sorted(numbers)]
 
-    def _finder(self, number: int) -> _Finder:
+    def _finder(self, number: int) -> _ShapeFinder:
         if number not in self.used:
-            self.used[number] = _Finder(
-                Shape(KNOWN, (), self._variants[number].pattern)
+            self.used[number] = _ShapeFinder(
+                SecretShape(KNOWN, (), self._variants[number].pattern)
                 if number < 0
                 else self._shapes[number]
             )
         return self.used[number]
 
 
-def run_step(shape: Shape) -> bytes:
+def run_step(shape: SecretShape) -> bytes:
     """The pattern for up to 64 bytes more of a secret of this shape."""
     whole = shape.run.startswith(b"(?>")
     return shape.run if whole else b"(?>(?:%b){1,64})" % shape.run
 
 
-def _number(gram: bytes) -> int:
-    found: int = memoryview(gram).cast("I")[0]
-    return found
+def _gram_number(gram: bytes) -> int:
+    number: int = memoryview(gram).cast("I")[0]
+    return number
 
 
-_TABLE: list[Shape] = []
+_TABLE: list[SecretShape] = []
 
 
-def _shapes() -> Sequence[Shape]:
+def _all_shapes() -> Sequence[SecretShape]:
     if not _TABLE:
         _TABLE.extend(shapes())
     return _TABLE
@@ -335,7 +335,7 @@ def _shapes() -> Sequence[Shape]:
 def _asked_of_shapes() -> _Asks:
     """What the shapes ask, which is the same for every text; nobody adds to it."""
     asks = _Asks()
-    for number, shape in enumerate(_shapes()):
+    for number, shape in enumerate(_all_shapes()):
         asks.add(number, shape.anchors, folded=shape.folded)
     return asks
 

@@ -16,7 +16,7 @@ BEHIND = 32
 """No pattern looks further back than this many bytes."""
 
 
-class Shape(NamedTuple):
+class SecretShape(NamedTuple):
     """One kind of secret.
 
     ``anchors`` are bytes of which one is part of every match (in lower case where ``folded``).

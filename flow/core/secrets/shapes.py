@@ -16,7 +16,7 @@ import re
 from flow.core.secrets import chance
 from flow.core.secrets import forms as secrets_forms
 from flow.core.secrets import keys as secrets_keys
-from flow.core.secrets.shape import BEHIND, REACH, Shape
+from flow.core.secrets.shape import BEHIND, REACH, SecretShape
 from flow.core.secrets.table import ALPHABETS, FORMED, PREFIXED, rows
 from flow.startup.typing import TYPE_CHECKING
 
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
     from flow.core.secrets.shape import Check
 
-__all__ = ["BEHIND", "REACH", "Shape", "shapes"]
+__all__ = ["BEHIND", "REACH", "SecretShape", "shapes"]
 
 
-def _edge(width: int) -> bytes:
+def _word_edge(width: int) -> bytes:
     """A word began ``width`` bytes ago: also behind an escape or a terminal's colours.
 
     It stands behind a literal and not before it, so that the literal is looked for.
@@ -47,31 +47,31 @@ def _literal(text: str) -> bytes:
     return b"".join(b"\\" + bytes([c]) if c in b".-/+$" else bytes([c]) for c in text.encode())
 
 
-def _prefixed() -> Iterator[Shape]:
+def _prefixed() -> Iterator[SecretShape]:
     """A prefix, then at least so many characters of an alphabet, all of which belong to it."""
     for kind, prefixes, name, least, how, _source, _date in rows(PREFIXED, 7):
         names, ways = prefixes.split(","), how.split("+")
         edged = "edge" in ways
-        head = b"|".join(_literal(n) + (_edge(len(n)) if edged else b"") for n in names)
+        head = b"|".join(_literal(n) + (_word_edge(len(n)) if edged else b"") for n in names)
         alphabet = ALPHABETS[name]
         pattern = b"(?:%b)%b{%d}" % (head, alphabet, int(least))
         checks = [CHECKS[way] for way in ways if way in CHECKS]
         anchors = tuple(n.encode() for n in names)
-        yield Shape(kind, anchors, pattern, alphabet, check=checks[0] if checks else None)
+        yield SecretShape(kind, anchors, pattern, alphabet, check=checks[0] if checks else None)
 
 
-def _formed() -> Iterator[Shape]:
+def _composed_shapes() -> Iterator[SecretShape]:
     """Tokens of several parts."""
     for kind, anchors, pattern, more, _source, _date in rows(FORMED, 6):
-        whole = re.sub(rb"<([0-9])>", lambda width: _edge(int(width[1])), pattern.encode())
+        whole = re.sub(rb"<([0-9])>", lambda width: _word_edge(int(width[1])), pattern.encode())
         run = b"" if more == "-" else {**ALPHABETS, "KEY_LINES": secrets_keys.KEY_LINES}.get(more)
-        found = () if anchors == "-" else tuple(a.encode() for a in anchors.split(","))
-        yield Shape(kind, found, whole, more.encode() if run is None else run)
+        starts = () if anchors == "-" else tuple(a.encode() for a in anchors.split(","))
+        yield SecretShape(kind, starts, whole, more.encode() if run is None else run)
 
 
 CHECKS: dict[str, Check] = {"mixed": chance.mixed, "cased": chance.cased}
 
 
-def shapes() -> tuple[Shape, ...]:
+def shapes() -> tuple[SecretShape, ...]:
     """All of them; where two begin at the same byte the first one counts."""
-    return (*secrets_keys.shapes(), *_prefixed(), *_formed(), *secrets_forms.shapes())
+    return (*secrets_keys.shapes(), *_prefixed(), *_composed_shapes(), *secrets_forms.shapes())

@@ -74,23 +74,27 @@ def values(environ: Mapping[str, str], exists: Callable[[str], bool]) -> tuple[b
     ``localhost``, a path). The lines of a value that has several are secrets too where they look
     random.
     """
-    found: dict[bytes, None] = {}
+    secrets: dict[bytes, None] = {}
     for name, text in environ.items():
         if len(text) < LEAST:
             continue
         if "://" in text and "@" in text:
             password = _url_password(text.encode("utf-8", "surrogateescape"))
-            if _worth(password):
-                found[password] = None
+            if _is_worth_hiding(password):
+                secrets[password] = None
         sure = secret_name(name)
         value = text.strip().encode("utf-8", "surrogateescape") if sure is not False else b""
-        if not _worth(value) or _path(text.strip(), exists) or not (sure or random(value)):
+        if (
+            not _is_worth_hiding(value)
+            or _is_path(text.strip(), exists)
+            or not (sure or random(value))
+        ):
             continue
-        found[value] = None
+        secrets[value] = None
         if b"\n" in value:
             lines = (line.strip() for line in value.splitlines())
-            found.update((line, None) for line in lines if random(line))
-    return tuple(found)
+            secrets.update((line, None) for line in lines if random(line))
+    return tuple(secrets)
 
 
 def secret_name(name: str) -> bool | None:
@@ -113,11 +117,11 @@ _LETTERS = b"abcdefghijklmnopqrstuvwxyz"
 
 
 def _url_password(text: bytes) -> bytes:
-    found = re.match(rb"[A-Za-z][A-Za-z0-9+.-]*://[^\s/@:]*:([^\s/@]+)@", text)
-    return found[1] if found else b""
+    match = re.match(rb"[A-Za-z][A-Za-z0-9+.-]*://[^\s/@:]*:([^\s/@]+)@", text)
+    return match[1] if match else b""
 
 
-def _worth(value: bytes) -> bool:
+def _is_worth_hiding(value: bytes) -> bool:
     if len(value) < LEAST or value.lower() in _COMMON:
         return False
     if len(value) < _WORD and (value.isalpha() or not any(c in value.lower() for c in _LETTERS)):
@@ -125,7 +129,7 @@ def _worth(value: bytes) -> bool:
     return len(set(value)) > 2  # ******** and its like
 
 
-def _path(text: str, exists: Callable[[str], bool]) -> bool:
+def _is_path(text: str, exists: Callable[[str], bool]) -> bool:
     if not text.startswith(("/", "~/", "./", "../")) or "\n" in text:
         return False
     return any(exists(part) for part in (text, text.partition(":")[0]))
@@ -146,11 +150,11 @@ def variants(known: Iterable[bytes]) -> Iterator[Variant]:
     """All ways to look for values; the longest value first."""
     distinct = {value for value in known if len(value) >= LEAST}
     for value in sorted(distinct, key=lambda v: (-len(v), v)):
-        yield from _pieces(_plain(value))
+        yield from _variant_pieces(_plain_variants(value))
         for before in range(3):
-            yield from _pieces(_base64(value, before), _NEW_LINE)
+            yield from _variant_pieces(_base64_atoms(value, before), _NEW_LINE)
         digits = [_hex_digit(c) for c in binascii.b2a_hex(value)]
-        yield from _pieces(digits, _NEW_LINE, cases=True)
+        yield from _variant_pieces(digits, _NEW_LINE, cases=True)
         yield from _escaped(value)
 
 
@@ -176,12 +180,12 @@ _WHITE = {
 }
 
 
-def _plain(value: bytes) -> list[_Atom]:
+def _plain_variants(value: bytes) -> list[_Atom]:
     """The value as it is, and as URLs, JSON, shells and programs write it."""
     try:
         text = value.decode("utf-8")
     except UnicodeDecodeError:
-        return [_byte(c) for c in value]
+        return [_byte_atom(c) for c in value]
     atoms: list[_Atom] = []
     slashes = 0
     for at, char in enumerate(text):
@@ -193,7 +197,7 @@ def _plain(value: bytes) -> list[_Atom]:
             atoms.append(_backslashes(slashes))
             slashes = 0
         if char != "\\":
-            atoms.append(_char(char, text[at + 1 : at + 5]))
+            atoms.append(_char_atom(char, text[at + 1 : at + 5]))
     if slashes:
         atoms.append(_backslashes(slashes))
     return atoms
@@ -220,19 +224,21 @@ def _escaped(value: bytes) -> Iterator[Variant]:
         atoms = [
             _Atom(re.escape(wide[at : at + 1]), wide[at : at + 1], 1) for at in range(len(wide))
         ]
-        yield from _pieces(atoms)
+        yield from _variant_pieces(atoms)
     written = [b"%02x%02x" % pair for pair in pairs]
-    yield from _digits(written, rb"\\{1,4}+u", b"u", 9)
-    yield from _digits([b"%02x" % code for code in value], b"%", b"%", 3)
+    yield from _digit_variants(written, rb"\\{1,4}+u", b"u", 9)
+    yield from _digit_variants([b"%02x" % code for code in value], b"%", b"%", 3)
 
 
-def _digits(written: Sequence[bytes], before: bytes, sign: bytes, reach: int) -> Iterator[Variant]:
+def _digit_variants(
+    written: Sequence[bytes], before: bytes, sign: bytes, reach: int
+) -> Iterator[Variant]:
     """Characters that are each written as a sign and digits in base 16, of either case."""
     ways = [b"|".join(dict.fromkeys((each, each.upper()))) for each in written]
     # Atomic, so that no end that is missing makes it try every digit both ways again.
     atoms = [_Atom(b"%b(?>%b)" % (before, way), b"", reach) for way in ways]
     at = 0
-    for piece in _pieces(atoms):
+    for piece in _variant_pieces(atoms):
         size = piece.pattern.count(before + b"(?>")
         first = written[at : at + (1 if reach > 3 else 2)]
         probes = [b""]
@@ -242,14 +248,14 @@ def _digits(written: Sequence[bytes], before: bytes, sign: bytes, reach: int) ->
         at += size
 
 
-def _byte(code: int) -> _Atom:
+def _byte_atom(code: int) -> _Atom:
     if chr(code).isascii() and chr(code).isalnum():
         return _Atom(bytes([code]), bytes([code]))
     raw = re.escape(bytes([code]))
     return _Atom(b"(?>%b|%b)" % (_percent(bytes([code])), raw))
 
 
-def _char(char: str, after: str) -> _Atom:
+def _char_atom(char: str, after: str) -> _Atom:
     data = char.encode("utf-8")
     code = ord(char)
     if char.isascii() and char.isalnum():
@@ -280,7 +286,7 @@ def _any_case(digits: bytes) -> bytes:
     return b"".join(b"[%c%c]" % (c, c - 32) if c >= 97 else bytes([c]) for c in digits)
 
 
-def _base64(value: bytes, before: int) -> list[_Atom]:
+def _base64_atoms(value: bytes, before: int) -> list[_Atom]:
     """What the base64 of any text is sure to hold where ``before`` bytes (mod 3) precede."""
     whole = binascii.b2a_base64(b"\0" * before + value, newline=False)
     start, end = -(-before * 8 // 6), (before + len(value)) * 8 // 6
@@ -295,7 +301,7 @@ def _hex_digit(code: int) -> _Atom:
     return _Atom(_any_case(bytes([code])), bytes([code]), 8)
 
 
-def _pieces(
+def _variant_pieces(
     atoms: Sequence[_Atom], joint: bytes = b"", *, cases: bool = False
 ) -> Iterator[Variant]:
     """Variants that reach no further than they may; ``joint`` may stand between two atoms.
@@ -311,22 +317,22 @@ def _pieces(
         if 0 < len(atoms) - end < LEAST:  # too short to be told from ordinary text
             end -= LEAST
         piece = atoms[at:end]
-        probes = _probes(piece, 2 if joint else 1)
+        probes = _sure_probes(piece, 2 if joint else 1)
         both = (*probes, *(p.upper() for p in probes)) if cases else probes
         yield Variant(joint.join(a.pattern for a in piece), both)
         at = end
 
 
-def _probes(atoms: Sequence[_Atom], wanted: int) -> tuple[bytes, ...]:
+def _sure_probes(atoms: Sequence[_Atom], wanted: int) -> tuple[bytes, ...]:
     """The first runs of sure bytes that don't overlap, long ones if there are; else nothing."""
     for size in _SIZES:
-        found: list[bytes] = []
+        probes: list[bytes] = []
         run = b""
         for atom in atoms[:48] if wanted > 1 else atoms:  # less than a line of any common width
             run = run + atom.sure if atom.sure else b""
             if len(run) == size:
-                found.append(run)
+                probes.append(run)
                 run = b""
-                if len(found) == wanted:
-                    return tuple(found)
+                if len(probes) == wanted:
+                    return tuple(probes)
     return ()

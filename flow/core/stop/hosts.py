@@ -92,7 +92,7 @@ class StopEvent(NamedTuple):
     The answer to it lets go."""
 
 
-class Answer(NamedTuple):
+class StopAnswer(NamedTuple):
     """What the hook decided, before it is put in a host's words."""
 
     action: Literal["continue", "let_go"]
@@ -166,19 +166,19 @@ def read_event(host: str, document: object) -> tuple[StopEvent, tuple[str, ...]]
     warned of, in one line each of printable characters.
     """
     if not isinstance(document, dict):
-        warning = f"the host's input is {_kind(document)}, not an object"
+        warning = f"the host's input is {_kind_name(document)}, not an object"
         return StopEvent(host), (warning,)
     warnings: list[str] = []
-    read = _cursor if host == "cursor" else _common
+    read = _cursor_event if host == "cursor" else _common_event
     event = read(host, document, warnings)
-    return event._replace(skip=_skip(host, document, warnings)), tuple(warnings)
+    return event._replace(skip=_skip_reason(host, document, warnings)), tuple(warnings)
 
 
 SHOWING_HOSTS = ("claude", "gemini")
 """Hosts that show the person a message with every answer."""
 
 
-def to_document(host: str, answer: Answer) -> dict[str, str]:
+def to_document(host: str, answer: StopAnswer) -> dict[str, str]:
     """``answer`` in the words of ``host``, with no key that it does not know.
 
     The reason is not cut here. An empty one is replaced where the host wants one.
@@ -202,19 +202,19 @@ def to_document(host: str, answer: Answer) -> dict[str, str]:
     return {}
 
 
-def _common(host: str, document: dict[Any, Any], warnings: list[str]) -> StopEvent:
+def _common_event(host: str, document: dict[Any, Any], warnings: list[str]) -> StopEvent:
     """Claude Code, Codex and Gemini call things alike."""
     prompt = {"claude": "prompt_id", "codex": "turn_id"}.get(host)
     continued = document.get("stop_hook_active")
     if continued is not None and not isinstance(continued, bool):
-        warnings.append(_wrong("stop_hook_active", continued, "true or false"))
+        warnings.append(_wrong_value("stop_hook_active", continued, "true or false"))
     return StopEvent(
         host,
-        session=_id(document, "session_id", warnings),
-        cwd=_path("cwd", document.get("cwd"), warnings),
+        session=_id_value(document, "session_id", warnings),
+        cwd=_path_value("cwd", document.get("cwd"), warnings),
         continued=continued is True,
-        background=_tasks(document, warnings) if host == "claude" else (),
-        prompt=_id(document, prompt, warnings) if prompt else None,
+        background=_task_names(document, warnings) if host == "claude" else (),
+        prompt=_id_value(document, prompt, warnings) if prompt else None,
         message=_message(document, _MESSAGES[host], warnings),
     )
 
@@ -225,20 +225,20 @@ def _message(document: dict[Any, Any], key: str, warnings: list[str]) -> str | N
     if text is None:
         return None
     if not isinstance(text, str):
-        warnings.append(_wrong(key, text, "a text"))
+        warnings.append(_wrong_value(key, text, "a text"))
         return None
     return text[:MESSAGE_LIMIT].strip() or None
 
 
-def _cursor(host: str, document: dict[Any, Any], warnings: list[str]) -> StopEvent:
+def _cursor_event(host: str, document: dict[Any, Any], warnings: list[str]) -> StopEvent:
     used = document.get("loop_count")
     if used is not None and not _is_count(used):
-        warnings.append(_wrong("loop_count", used, f"a whole number from 0 to {_MOST_USED}"))
+        warnings.append(_wrong_value("loop_count", used, f"a whole number from 0 to {_MOST_USED}"))
         used = None
     return StopEvent(
         host,
-        session=_id(document, "conversation_id", warnings),
-        cwd=_root(document.get("workspace_roots"), warnings),
+        session=_id_value(document, "conversation_id", warnings),
+        cwd=_cursor_root(document.get("workspace_roots"), warnings),
         continued=bool(used),
         used=used,
     )
@@ -248,25 +248,25 @@ def _is_count(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST_USED
 
 
-def _root(roots: object, warnings: list[str]) -> str | None:
+def _cursor_root(roots: object, warnings: list[str]) -> str | None:
     """The folder that Cursor works in. With several it does not say in which."""
     if roots is None:
         return None
     if not isinstance(roots, list):
-        warnings.append(_wrong("workspace_roots", roots, "a list of paths"))
+        warnings.append(_wrong_value("workspace_roots", roots, "a list of paths"))
         return None
     if len(roots) > 1:
         warnings.append(f"workspace_roots names {len(roots)} folders: the first one counts")
-    return _path("workspace_roots[0]", roots[0], warnings) if roots else None
+    return _path_value("workspace_roots[0]", roots[0], warnings) if roots else None
 
 
-def _skip(host: str, document: dict[Any, Any], warnings: list[str]) -> str:
+def _skip_reason(host: str, document: dict[Any, Any], warnings: list[str]) -> str:
     name = document.get("hook_event_name")
     expected = event_name(host)
     if name is not None and not isinstance(name, str):
-        warnings.append(_wrong("hook_event_name", name, "a text"))
+        warnings.append(_wrong_value("hook_event_name", name, "a text"))
     elif name is not None and name.lower() != expected.lower():
-        return f"the event is {_shown(name)!r}, not {expected!r}"
+        return f"the event is {_shown_text(name)!r}, not {expected!r}"
     agent = document.get("agent_id")
     if host in ("claude", "codex") and isinstance(agent, str) and agent:
         return "it is the stop of a subagent"
@@ -276,21 +276,23 @@ def _skip(host: str, document: dict[Any, Any], warnings: list[str]) -> str:
     if status in ("aborted", "error"):
         return f"the host says that the turn ended with {status!r}"
     if status not in (None, "completed"):
-        warnings.append(_wrong("status", status, "completed, aborted or error"))
+        warnings.append(_wrong_value("status", status, "completed, aborted or error"))
     return ""
 
 
-def _id(document: dict[Any, Any], key: str, warnings: list[str]) -> str | None:
+def _id_value(document: dict[Any, Any], key: str, warnings: list[str]) -> str | None:
     value = document.get(key)
     if value is None or value == "":
         return None
     if isinstance(value, str) and len(value) <= _SESSION_LIMIT and value.isprintable():
         return value
-    warnings.append(_wrong(key, value, f"a printable text of at most {_SESSION_LIMIT} characters"))
+    warnings.append(
+        _wrong_value(key, value, f"a printable text of at most {_SESSION_LIMIT} characters")
+    )
     return None
 
 
-def _path(key: str, value: object, warnings: list[str]) -> str | None:
+def _path_value(key: str, value: object, warnings: list[str]) -> str | None:
     if value is None:
         return None
     if (
@@ -300,7 +302,7 @@ def _path(key: str, value: object, warnings: list[str]) -> str | None:
         and not any(_in_no_path(char) for char in value)
     ):
         return value
-    warnings.append(_wrong(key, value, "an absolute path"))
+    warnings.append(_wrong_value(key, value, "an absolute path"))
     return None
 
 
@@ -309,15 +311,15 @@ def _in_no_path(char: str) -> bool:
     return char == "\x00" or "\ud800" <= char < "\udc80" or "\udcff" < char <= "\udfff"
 
 
-def _tasks(document: dict[Any, Any], warnings: list[str]) -> tuple[str, ...]:
+def _task_names(document: dict[Any, Any], warnings: list[str]) -> tuple[str, ...]:
     """The names of what runs. An entry that cannot be read counts: the host says it is there."""
     tasks = document.get("background_tasks")
     if tasks is None:
         return ()
     if not isinstance(tasks, list):
-        warnings.append(_wrong("background_tasks", tasks, "a list of tasks"))
+        warnings.append(_wrong_value("background_tasks", tasks, "a list of tasks"))
         return ()
-    running = [task for task in tasks if _runs(task)]
+    running = [task for task in tasks if _is_running(task)]
     odd = sum(not isinstance(task, dict) for task in running)
     if odd:
         warnings.append(f"background_tasks: {odd} of its {len(tasks)} entries are no objects")
@@ -326,7 +328,7 @@ def _tasks(document: dict[Any, Any], warnings: list[str]) -> tuple[str, ...]:
     return (*names, f"{more} more") if more else tuple(names)
 
 
-def _runs(task: object) -> bool:
+def _is_running(task: object) -> bool:
     status = task.get("status") if isinstance(task, dict) else None
     return not isinstance(status, str) or status not in _ENDED
 
@@ -336,15 +338,15 @@ def _task_name(task: object) -> str:
     texts = (values.get(key) for key in _TASK_NAMES)
     name = next((text for text in texts if isinstance(text, str) and text.strip()), "a task")
     kind = values.get("type")
-    return _shown(f"{kind}: {name}" if isinstance(kind, str) and kind else name)
+    return _shown_text(f"{kind}: {name}" if isinstance(kind, str) and kind else name)
 
 
-def _wrong(key: str, value: object, expected: str) -> str:
-    text = f" {_shown(value)!r}" if isinstance(value, str) else ""
-    return f"{key} is {_kind(value)}{text}, not {expected}: it is left out"
+def _wrong_value(key: str, value: object, expected: str) -> str:
+    text = f" {_shown_text(value)!r}" if isinstance(value, str) else ""
+    return f"{key} is {_kind_name(value)}{text}, not {expected}: it is left out"
 
 
-def _kind(value: object) -> str:
+def _kind_name(value: object) -> str:
     if isinstance(value, dict):
         return "an object"
     if isinstance(value, list):
@@ -356,7 +358,7 @@ def _kind(value: object) -> str:
     return "a number" if isinstance(value, (int, float)) else "no JSON value"
 
 
-def _shown(text: str) -> str:
+def _shown_text(text: str) -> str:
     """``text`` on one line of printable characters, cut."""
     cut = text if len(text) <= NAME_LIMIT else text[: NAME_LIMIT - 1] + "…"
     return "".join(char if char.isprintable() else "?" for char in cut)

@@ -83,7 +83,7 @@ class Loss(NamedTuple):
         return f"{self.kind} {self.now}"
 
 
-class _Words(NamedTuple):
+class _LossMessage(NamedTuple):
     """How a kind of loss is told. ``by_hand``: somebody can put it back, and an agent is asked to.
 
     ``{file}``, ``{now}``, ``{before}`` and ``{id}`` are filled in.
@@ -94,45 +94,47 @@ class _Words(NamedTuple):
     by_hand: bool = True
 
 
-WORDS: Mapping[LossKind, _Words] = {
-    "gone": _Words("its file {file} is gone", "put the file back as it was"),
-    "unreadable": _Words("its file cannot be read: {now}", "put the file back as it was"),
-    "no_repository": _Words(
+WORDS: Mapping[LossKind, _LossMessage] = {
+    "gone": _LossMessage("its file {file} is gone", "put the file back as it was"),
+    "unreadable": _LossMessage("its file cannot be read: {now}", "put the file back as it was"),
+    "no_repository": _LossMessage(
         "the checkout {now} is gone, or is no git repository any more",
         "put the folder and its .git back where they were",
     ),
-    "closed_by_hand": _Words(
+    "closed_by_hand": _LossMessage(
         "it was closed by hand: its file says {now}, and no closing is on record",
         "put lifecycle.status back to {before}",
     ),
-    "status_by_hand": _Words(
+    "status_by_hand": _LossMessage(
         "its status was set to {now} by hand", "put lifecycle.status back to {before}"
     ),
-    "branch_by_hand": _Words(
+    "branch_by_hand": _LossMessage(
         "its branch was set to {now} by hand", "put scope.branch back to {before}"
     ),
-    "contract_by_hand": _Words(
+    "contract_by_hand": _LossMessage(
         "its contract was changed by hand, so its commands do not run",
         "put the goal file back as it was; a person changes it with flow goal amend {id}",
     ),
-    "unjudged": _Words(
+    "unjudged": _LossMessage(
         "it cannot be judged: {now}", "put Flow's own files back, or say plainly what is wrong"
     ),
-    "switched": _Words("it belongs to branch {before}, not to {now}", "git switch {before}", False),
-    "claimed": _Words(
+    "switched": _LossMessage(
+        "it belongs to branch {before}, not to {now}", "git switch {before}", False
+    ),
+    "claimed": _LossMessage(
         "session {now} claimed it and has never stopped here; it is judged here",
         "flow goal claim {id}",
         False,
     ),
-    "handed_over": _Words(
+    "handed_over": _LossMessage(
         "session {now} claimed it, so it is not judged here", "flow goal claim {id}", False
     ),
-    "unclaimed": _Words(
+    "unclaimed": _LossMessage(
         "it is active, too, and no session's, so it is not judged here",
         "flow goal claim {id}",
         False,
     ),
-    "waits": _Words(
+    "waits": _LossMessage(
         "it waits still, at the third stop in a row or later: {now}",
         "go on with it (flow goal resume {id}), or say plainly what it waits for",
     ),
@@ -141,15 +143,15 @@ WORDS: Mapping[LossKind, _Words] = {
 
 def what_happened(loss: Loss) -> str:
     """The loss as one sentence without a full stop, safe for a terminal and a prompt."""
-    return _filled(WORDS[loss.kind].what, loss)
+    return _filled_text(WORDS[loss.kind].what, loss)
 
 
-def remedy(loss: Loss) -> str:
+def loss_remedy(loss: Loss) -> str:
     """What mends it."""
-    return _filled(WORDS[loss.kind].mend, loss)
+    return _filled_text(WORDS[loss.kind].mend, loss)
 
 
-def _filled(text: str, loss: Loss) -> str:
+def _filled_text(text: str, loss: Loss) -> str:
     from flow.core.text.display import visible
 
     values = {"now": loss.now, "before": loss.before, "id": loss.goal_id}
@@ -157,7 +159,7 @@ def _filled(text: str, loss: Loss) -> str:
     return text.format(file=layout.goal_file(loss.goal_id), **shown)
 
 
-def losses(
+def lost_goals(
     known: Sequence[KnownGoal],
     goals: Mapping[str, Goal],
     *,
@@ -174,7 +176,7 @@ def losses(
     names those whose closing is on record; ``branch`` is checked out (None: a detached HEAD, where
     every goal is this checkout's); ``judged`` are goals that this session was judged by.
     """
-    found = []
+    lost = []
     for one in known:
         goal = goals.get(one.goal_id)
         if goal is None:
@@ -185,8 +187,8 @@ def losses(
         if loss is None or not of_this:
             continue
         if loss.kind != "switched" or one.goal_id in judged:
-            found.append(loss)
-    return found
+            lost.append(loss)
+    return lost
 
 
 def _without_file(known: KnownGoal, why: str | None, branch: str | None) -> Loss | None:
@@ -239,12 +241,12 @@ def asks_back(loss: Loss, notes: SessionNotes, limit: int) -> bool:
     )
 
 
-def after(notes: SessionNotes, found: Sequence[Loss], asked: Sequence[Loss]) -> SessionNotes:
-    """The notes once ``found`` was said, and the agent was asked to put ``asked`` back."""
+def notes_after(notes: SessionNotes, losses: Sequence[Loss], asked: Sequence[Loss]) -> SessionNotes:
+    """The notes once ``losses`` was said, and the agent was asked to put ``asked`` back."""
     times = dict(notes.asked)
     for loss in asked:
         times[loss.goal_id] = times.get(loss.goal_id, 0) + 1
-    return notes._replace(told={loss.goal_id: loss.key for loss in found}, asked=times)
+    return notes._replace(told={loss.goal_id: loss.key for loss in losses}, asked=times)
 
 
 def is_news(loss: Loss, notes: SessionNotes) -> bool:
@@ -254,7 +256,7 @@ def is_news(loss: Loss, notes: SessionNotes) -> bool:
 
 def sentence(loss: Loss) -> str:
     """The loss for a person: which goal, what happened, what mends it, what ends the message."""
-    text = f"goal {loss.goal_id}: {what_happened(loss)}; {remedy(loss)}"
+    text = f"goal {loss.goal_id}: {what_happened(loss)}; {loss_remedy(loss)}"
     if loss.kind == "waits" or not WORDS[loss.kind].by_hand:
         return text
     return f"{text}; if it is meant to be so: flow goal forget {loss.goal_id}"

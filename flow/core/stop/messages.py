@@ -6,7 +6,7 @@ To an agent that goes on: :mod:`flow.core.stop.continuation`.
 from __future__ import annotations
 
 from flow.core.stop.hosts import MARK
-from flow.core.stop.lost_goals import remedy, what_happened
+from flow.core.stop.lost_goals import loss_remedy, what_happened
 from flow.core.text import display
 from flow.startup.typing import TYPE_CHECKING
 
@@ -29,7 +29,7 @@ def put_back(losses: Sequence[Loss], notes: SessionNotes, limit: int) -> str:
         [
             f"{MARK} goal {names} is open, and Flow cannot judge it.",
             *(
-                f"- {loss.goal_id}: {what_happened(loss)}. To do: {remedy(loss)}."
+                f"- {loss.goal_id}: {what_happened(loss)}. To do: {loss_remedy(loss)}."
                 for loss in losses
             ),
             (
@@ -62,22 +62,22 @@ def limit_reached(why: Why, *, stuck: int, budget: int, cap: int | None) -> str:
     return f"the host lets go after {cap} continuations in a row"
 
 
-def let_go(found: Row, verdict: Verdict, *, asks: bool) -> str:
+def let_go_message(row: Row, verdict: Verdict, *, asks: bool) -> str:
     """Why a stop is let go, for the user. ``asks``: the mode could have kept the agent working."""
     goal_id = verdict.goal_id
-    if found == "proved":
+    if row == "proved":
         return f"goal {goal_id}: every required criterion is proved; a person confirms"
-    if found == "untrusted":
+    if row == "untrusted":
         return f"goal {goal_id}: {verdict.reason}"
-    if found == "violation":
+    if row == "violation":
         text = f"goal {goal_id} is blocked: {verdict.reason}"
-    elif found == "failed":
+    elif row == "failed":
         text = f"goal {goal_id} is not done: {verdict.reason}"
-    elif found == "proof_lost":
+    elif row == "proof_lost":
         text = f"goal {goal_id} lost a proof that it had: {verdict.reason}"
-    elif found == "inconclusive":
+    elif row == "inconclusive":
         text = f"goal {goal_id} is undecided: {verdict.reason}"
-    elif found == "judge_not_achieved":
+    elif row == "judge_not_achieved":
         text = f"goal {goal_id}: the judge is not convinced: {verdict.reason}"
     else:
         text = f"goal {goal_id} needs a person: {verdict.reason}"

@@ -86,7 +86,7 @@ class Loop(NamedTuple):
         }
 
 
-class Limits(NamedTuple):
+class LoopLimits(NamedTuple):
     """What ends the loop. ``cap`` is the host's; None: it has none."""
 
     stuck: int
@@ -94,27 +94,27 @@ class Limits(NamedTuple):
     cap: int | None
 
 
-class Ending(NamedTuple):
+class LoopLimit(NamedTuple):
     """A limit, and at which stop from now on it lets the agent go: 1 is the next one."""
 
     why: Why
     stops: int
 
 
-class Step(NamedTuple):
+class StopStep(NamedTuple):
     """What to do at this stop, and the counters after it."""
 
     action: Literal["continue", "let_go"]
     why: Why
     loop: Loop
-    endings: tuple[Ending, ...] = ()
+    endings: tuple[LoopLimit, ...] = ()
     """The limit that stops without progress reach first; then the budget, where that is near."""
     last_of_host: bool = False
     """Whether the host may take no further one."""
 
 
-def row(
-    found: Candidate,
+def stop_row(
+    candidate: Candidate,
     decision: Decision,
     opinion: Opinion | Silence | None,
     proof_lost: Sequence[str] = (),
@@ -122,9 +122,9 @@ def row(
     """The table's row for an evaluation; ``proof_lost`` names the criteria that lost theirs."""
     if decision.blocker_type == "scope_violation":
         return "violation"
-    if found == "fail":
+    if candidate == "fail":
         return "failed"
-    if found == "incomplete":
+    if candidate == "incomplete":
         return "proof_lost" if proof_lost else "inconclusive"
     if decision.verdict == "achieved":
         return "proved"
@@ -146,12 +146,12 @@ def ended_by_signal(result: str | None) -> bool:
     return result is not None and result.startswith("signal ")
 
 
-def disproved(found: Candidate, measured: Iterable[Measured]) -> bool:
+def disproved(candidate: Candidate, measured: Iterable[Measured]) -> bool:
     """Whether a command, or a judge's ``fail``, is what keeps the goal open.
 
     A judge that says ``incomplete`` of all that is left has seen nothing that is wrong.
     """
-    return found in ("fail", "incomplete") or any(m.must_pass and m.failing for m in measured)
+    return candidate in ("fail", "incomplete") or any(m.must_pass and m.failing for m in measured)
 
 
 def passing_set(measured: Iterable[Measured]) -> str:
@@ -193,27 +193,27 @@ def counted(
     return loop._replace(stuck_turns=loop.stuck_turns + 1 if same else 0, passing_sha256=passing)
 
 
-def step(
-    found: Row, mode: Mode, loop: Loop, limits: Limits, *, tree: str | None, at: float
-) -> Step:
+def stop_step(
+    row: Row, mode: Mode, loop: Loop, limits: LoopLimits, *, tree: str | None, at: float
+) -> StopStep:
     """The table, then the limits in their order: stuck, budget, throttle, the host's cap.
 
     ``loop`` has this stop counted already; ``tree`` is the subject, ``at`` the time in seconds
     since 1970.
     """
-    if mode not in CONTINUE.get(found, ()):
-        return Step("let_go", "", loop)
+    if mode not in CONTINUE.get(row, ()):
+        return StopStep("let_go", "", loop)
     if mode == "evaluator-loop":
         if loop.stuck_turns >= limits.stuck:
-            return Step("let_go", "stuck", loop)
+            return StopStep("let_go", "stuck", loop)
         if loop.continuations >= limits.budget:
-            return Step("let_go", "budget", loop)
+            return StopStep("let_go", "budget", loop)
     if _throttled(loop, tree, at):
-        return Step("let_go", "throttle", loop)
+        return StopStep("let_go", "throttle", loop)
     same = bool(loop.recent) and tree is not None and loop.recent[-1].tree == tree
     in_row = loop.in_row + 1 if same else 1
     if limits.cap is not None and in_row > limits.cap:
-        return Step("let_go", "cap", loop)
+        return StopStep("let_go", "cap", loop)
     used = loop.continuations + 1
     after = loop._replace(
         continuing=True,
@@ -222,26 +222,28 @@ def step(
         recent=(*loop.recent, Recent(at, tree))[-THROTTLE_COUNT:],
     )
     endings = _endings(after, mode, limits, tree)
-    return Step("continue", "", after, endings, limits.cap in (in_row, used))
+    return StopStep("continue", "", after, endings, limits.cap in (in_row, used))
 
 
-def _endings(after: Loop, mode: Mode, limits: Limits, tree: str | None) -> tuple[Ending, ...]:
+def _endings(
+    after: Loop, mode: Mode, limits: LoopLimits, tree: str | None
+) -> tuple[LoopLimit, ...]:
     """When the limits end this, if nothing changes from here on."""
     idle = []
     if mode == "evaluator-loop":  # the first stop that decides something only starts to count
         equal = after.stuck_turns if after.passing_sha256 is not None else -1
-        idle.append(Ending("stuck", limits.stuck - equal))
+        idle.append(LoopLimit("stuck", limits.stuck - equal))
     if tree is not None:
         newest = [recent.tree == tree for recent in reversed(after.recent)]
         same = newest.index(False) if False in newest else len(newest)
-        idle.append(Ending("throttle", THROTTLE_COUNT - same + 1))
+        idle.append(LoopLimit("throttle", THROTTLE_COUNT - same + 1))
     if limits.cap is not None:
-        idle.append(Ending("cap", limits.cap - after.in_row + 1))
+        idle.append(LoopLimit("cap", limits.cap - after.in_row + 1))
     first = min(idle, key=lambda ending: ending.stops, default=None)
-    found = [first] if first is not None else []
-    budget = Ending("budget", limits.budget - after.continuations + 1)
+    endings = [first] if first is not None else []
+    budget = LoopLimit("budget", limits.budget - after.continuations + 1)
     near = first is None or budget.stops <= max(first.stops, NEAR)
-    return (*found, budget) if mode == "evaluator-loop" and near else tuple(found)
+    return (*endings, budget) if mode == "evaluator-loop" and near else tuple(endings)
 
 
 def _throttled(loop: Loop, tree: str | None, at: float) -> bool:

@@ -97,19 +97,21 @@ def recorded_turn(event: Mapping[str, Any], *, written_since: bool) -> RecordedT
     """The turn of an event that :func:`has_turn`; only its number where the file is newer."""
     number: int = event["turn"]
     result, reason, at = (event.get(key) for key in ("result", "reason", "at"))
-    verdict = _text(event.get("verdict"))
+    verdict = _text_or_none(event.get("verdict"))
     if written_since or not isinstance(result, str):
         return RecordedTurn(number, verdict)
     rows = event.get("results")
     criteria = {
-        str(name): CriterionTurn(row["evidence_ref"], _text(row.get("last_result")))
+        str(name): CriterionTurn(row["evidence_ref"], _text_or_none(row.get("last_result")))
         for name, row in (rows.items() if isinstance(rows, dict) else ())
         if isinstance(row, dict) and isinstance(row.get("evidence_ref"), str)
     }
-    return RecordedTurn(number, verdict, _text(at) or "", result, _text(reason) or "", criteria)
+    return RecordedTurn(
+        number, verdict, _text_or_none(at) or "", result, _text_or_none(reason) or "", criteria
+    )
 
 
-def _text(value: object) -> str | None:
+def _text_or_none(value: object) -> str | None:
     return value if isinstance(value, str) else None
 
 

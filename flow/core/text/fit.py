@@ -14,7 +14,7 @@ _TAIL_LEAST = 160
 _LINES_MOST = 600
 
 
-class Block(NamedTuple):
+class CuttableBlock(NamedTuple):
     """One criterion's part: what always stands, and what is cut first, newest line last."""
 
     lines: list[str]
@@ -22,7 +22,7 @@ class Block(NamedTuple):
 
 
 def fitting(
-    parts: Sequence[Block], room: int, size: Callable[[str], int], count: int
+    parts: Sequence[CuttableBlock], room: int, size: Callable[[str], int], count: int
 ) -> tuple[list[list[str]], int]:
     """The parts as far as they fit into ``room``, and how many do not."""
     share = min(max(room // max(count, 1), _TAIL_LEAST), TAIL_CHARACTERS + _LINES_MOST)
@@ -58,7 +58,7 @@ def cut_to(text: str, room: int, size: Callable[[str], int]) -> str:
     return text
 
 
-def _cut_tail(part: Block, share: int) -> list[str]:
+def _cut_tail(part: CuttableBlock, share: int) -> list[str]:
     """The heading of a tail and its last lines, so that the whole part stays below ``share``."""
     if not part.tail:
         return []

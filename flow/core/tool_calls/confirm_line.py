@@ -60,7 +60,7 @@ def confirm_line(text: str, is_own: Callable[[str], bool]) -> ConfirmLine:
     others = parts[:place]
     if after not in ("&&", "||", ";", "\n", ""):  # what comes behind may run at the same time
         others += parts[place + 1 :]
-    found = _words_of_flow(part, is_own) or _words_of_flow(_bare(part), is_own)
+    found = _words_of_flow(part, is_own) or _words_of_flow(_bare_segment(part), is_own)
     return ConfirmLine((), bool(found) and all(_changes_nothing(other) for other, _ in others))
 
 
@@ -95,7 +95,7 @@ def _words_of_flow(segment: str, is_own: Callable[[str], bool]) -> tuple[str, ..
     return tuple(words) if name == "flow" or ("/" in name and is_own(name)) else ()
 
 
-def _bare(segment: str) -> str:
+def _bare_segment(segment: str) -> str:
     """Without a comment, and without output that goes nowhere or to where other output goes."""
     return HARMLESS_REDIRECTION.sub(" ", _COMMENT.sub("", segment)).strip()
 
@@ -103,6 +103,6 @@ def _bare(segment: str) -> str:
 def _changes_nothing(segment: str) -> bool:
     import shlex
 
-    bare = _bare(segment)
+    bare = _bare_segment(segment)
     plain = _PLAIN.fullmatch(bare) is not None and shlex.split(bare)[0] in _STAYS
     return plain or bare.startswith("#")

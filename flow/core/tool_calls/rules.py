@@ -182,10 +182,10 @@ def segments(text: str) -> Iterator[tuple[str, str]]:
 
 def _acts_of(segment: str) -> list[Act]:
     """What a person decides in one simple command that mentions Flow."""
-    words = _words(segment)
+    words = _simple_words(segment)
     if words is None:
         target = _TO_A_FILE.search(segment)
-        words = _words(segment.replace(target.group(), " ")) if target else None
+        words = _simple_words(segment.replace(target.group(), " ")) if target else None
         if target is None or words is None or MENTION.search(target.group()):
             return [Act("unclear")]
         if not _is_flow((*plain_words(tuple(words)), "")[0]):
@@ -215,7 +215,7 @@ def _acts_of_words(words: list[str]) -> list[Act]:
     return [Act("unclear")]
 
 
-def _words(segment: str) -> list[str] | None:
+def _simple_words(segment: str) -> list[str] | None:
     """The words of a simple command; None where the shell computes one, or a file is written."""
     import shlex
 
@@ -270,13 +270,13 @@ def _acts_of_helper(name: str, words: Sequence[str]) -> list[Act]:
 
 def _runs_input(segment: str) -> bool:
     """Whether a command may run what a pipe hands it."""
-    words = plain_words(tuple(_words(segment) or ("sh",)))
+    words = plain_words(tuple(_simple_words(segment) or ("sh",)))
     name = (words[0] or "sh").rpartition("/")[2] if words else ""
     return name.startswith(_INTERPRETERS)
 
 
 def _is_reader(segment: str) -> bool:
-    words = _words(segment)
+    words = _simple_words(segment)
     name = words[0].rpartition("/")[2] if words else ""
     return name in _READERS or (bool(words) and name == "flow" and not _acts_of(segment))
 

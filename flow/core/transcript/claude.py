@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 
-from flow.core.transcript.rows import Row, Rows, clean, shown_input
+from flow.core.transcript.rows import PendingEntry, Rows, replace_unwritable, shown_input
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ _IGNORED = ("<local-command-caveat>", "<bash-", "<user-memory-input>")
 _STAMP = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.\d+)?Z\Z")
 
 
-class Run:
+class ExecutionRun:
     """One run of a skill or agent."""
 
     def __init__(self, name: str, kind: str, line: Mapping[str, Any], key: str) -> None:
@@ -43,8 +43,8 @@ class Run:
         """``command``, ``skill``, ``agent``, ``fork`` (a skill that may have run in an agent)."""
         self.key = key
         """What this execution is known by: the id of its line and call."""
-        self.prompt_id = _text(line, "promptId")
-        self.started_at = stamp(line.get("timestamp"))
+        self.prompt_id = _text_field(line, "promptId")
+        self.started_at = utc_stamp(line.get("timestamp"))
         self.rows = Rows()
         self.call: str | None = None
         self.spawned: dict[str, str | None] = {}
@@ -79,7 +79,7 @@ class Session:
         self.turns = 0
         """Prompts of a person."""
         self._most = most
-        self.runs: list[Run] = []
+        self.runs: list[ExecutionRun] = []
         self.skills: dict[str, None] = {}
         """Names of the skills that ran, whichever was wanted."""
         self.everything = Rows()
@@ -89,8 +89,8 @@ class Session:
         """Whose transcript it is, where it is an agent's own."""
         self.started_at: str | None = None
         self._destroys = destroys
-        self._run: Run | None = None
-        self._agents: dict[str, Run] = {}
+        self._run: ExecutionRun | None = None
+        self._agents: dict[str, ExecutionRun] = {}
         self._asked: str | None = None
         self._side: bool | None = None
         self._calls: dict[str, None] = {}
@@ -112,7 +112,7 @@ class Session:
         if not isinstance(kind, str):
             return False
         if kind in ("user", "human", "assistant"):
-            if not isinstance(message, dict) or not _known(message.get("content")):
+            if not isinstance(message, dict) or not _is_known_content(message.get("content")):
                 return False
             self._message(line, kind, message)
         elif kind == "system":
@@ -125,10 +125,12 @@ class Session:
         if self._side is None:
             self._side = line.get("isSidechain") is True
         if self.started_at is None:
-            self.started_at = stamp(line.get("timestamp"))
+            self.started_at = utc_stamp(line.get("timestamp"))
         aside = line.get("isSidechain") is True and not self._side
         if self._side and self.agent is None:
-            self.agent = _text(line, "attributionAgent") or _text(line, "attributionSkill")
+            self.agent = _text_field(line, "attributionAgent") or _text_field(
+                line, "attributionSkill"
+            )
         content = message["content"]
         blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
         if kind == "assistant":
@@ -144,7 +146,7 @@ class Session:
             if block.get("type") == "text" and isinstance(block.get("text"), str):
                 text = block["text"]
                 if text.strip():
-                    row = Row("error" if failed else "text", text, failed=failed)
+                    row = PendingEntry("error" if failed else "text", text, failed=failed)
                     self._add(row, aside=aside)
             elif block.get("type") == "tool_use" and isinstance(block.get("name"), str):
                 self._call(line, block, aside)
@@ -164,7 +166,7 @@ class Session:
             if isinstance(skill, str) and skill.strip():
                 named = skill.strip().lstrip("/")[:200]
                 self._begin(named, "skill", line, call).call = call
-        row = Row(
+        row = PendingEntry(
             "tool", shown_input(given), name, call=call, destructive=self._destroys(name, plain)
         )
         if name in AGENT_TOOLS and not aside:
@@ -183,11 +185,13 @@ class Session:
             self._run.spawned[call] = None
         inside = self._run is not None and not self._run.local
         if self._matches(name, inside=inside):
-            run = Run(clean(name[:200]), "agent", line, self._key(line, call))
+            run = ExecutionRun(replace_unwritable(name[:200]), "agent", line, self._key(line, call))
             run.call = call
             run.spawned[call] = None
             task = given.get("prompt")
-            run.rows.add(Row("prompt", task if isinstance(task, str) else shown_input(given)))
+            run.rows.add(
+                PendingEntry("prompt", task if isinstance(task, str) else shown_input(given))
+            )
             self._take(run)
             self._agents[call] = run
 
@@ -212,15 +216,15 @@ class Session:
         origin = line.get("origin")
         kind = origin.get("kind") if isinstance(origin, dict) else None
         if line.get("isCompactSummary") is True:
-            self._add(Row("note", "the context was compacted here"))
+            self._add(PendingEntry("note", "the context was compacted here"))
         elif start.startswith(_LOCAL):
             self._answered_locally(start)
         elif kind == "task-notification" or start.startswith("<task-notification>"):
-            self._add(Row("note", f"news of a background task: {text}"))
+            self._add(PendingEntry("note", f"news of a background task: {text}"))
         elif start.startswith("[Request interrupted by user"):
-            self._add(Row("note", "the user interrupted the agent"))
+            self._add(PendingEntry("note", "the user interrupted the agent"))
         elif start.startswith("Stop hook feedback:"):
-            self._add(Row("note", f"a Stop hook sent the agent on: {text}"))
+            self._add(PendingEntry("note", f"a Stop hook sent the agent on: {text}"))
         elif line.get("isMeta") is True:
             self._instructions(line, text)
         elif not start.startswith(_IGNORED):
@@ -228,7 +232,7 @@ class Session:
 
     def _prompt(self, line: dict[str, Any], text: str, aside: bool) -> None:
         if aside:  # of an older version: a subagent's task among the session's own lines
-            self._add(Row("note", f"a subagent was asked: {text}"), aside=True)
+            self._add(PendingEntry("note", f"a subagent was asked: {text}"), aside=True)
             return
         self.turns += 1
         named = _NAME.search(text) if "<command-name>" in text else None
@@ -237,29 +241,29 @@ class Session:
             slash = _SLASH.match(text.strip())
             if slash is None or self._side:
                 self._end()
-                self._add(Row("prompt", text))
+                self._add(PendingEntry("prompt", text))
                 return
             self._begin(slash.group(1), "fork", line, None)
-            self._add(Row("prompt", text))
+            self._add(PendingEntry("prompt", text))
             return
         args = _ARGS.search(text)
         self._asked = f"/{named.group(1)} {args.group(1) if args else ''}".strip()
         self._begin(named.group(1), "command", line, None)
-        self._add(Row("prompt", self._asked))
+        self._add(PendingEntry("prompt", self._asked))
 
     def _instructions(self, line: dict[str, Any], text: str) -> None:
         """Text that Claude Code puts in for a skill: what the skill says itself."""
         if text.lstrip().startswith(_IGNORED):
             return
         run = self._run
-        source = _text(line, "sourceToolUseID")
+        source = _text_field(line, "sourceToolUseID")
         if run is not None and not run.over:
             of_call = run.call is not None and source == run.call
             of_command = run.call is None and source is None and not run.rows.spoken
             if of_call or of_command:
-                self._add(Row("prompt", text, "instructions of the skill"))
+                self._add(PendingEntry("prompt", text, "instructions of the skill"))
         elif self._side and not self.everything.spoken:
-            self._add(Row("prompt", text, "instructions of the skill"))
+            self._add(PendingEntry("prompt", text, "instructions of the skill"))
 
     def _answered_locally(self, text: str) -> None:
         run = self._run
@@ -268,7 +272,7 @@ class Session:
                 run.local = True
                 self.skills.pop(run.name, None)
             else:
-                self._add(Row("text", re.sub(r"</?local-command-\w+>", "", text).strip()))
+                self._add(PendingEntry("text", re.sub(r"</?local-command-\w+>", "", text).strip()))
 
     def _result(self, line: dict[str, Any], block: dict[str, Any]) -> None:
         call = block.get("tool_use_id")
@@ -283,9 +287,9 @@ class Session:
         done = self._agents.pop(call, None)
         if done is not None:
             if isinstance(told, dict) and told.get("isAsync") is True:
-                done.rows.add(Row("note", "it was started in the background"))
+                done.rows.add(PendingEntry("note", "it was started in the background"))
             else:
-                done.rows.add(Row("error" if failed else "text", text, failed=failed))
+                done.rows.add(PendingEntry("error" if failed else "text", text, failed=failed))
             done.over = True
         for waiting in self._agents.values():  # a call of an agent's own, in an older version
             waiting.rows.result(call, text, failed=failed)
@@ -299,30 +303,32 @@ class Session:
         kind, content = line.get("subtype"), line.get("content")
         text = content if isinstance(content, str) else ""
         if kind == "compact_boundary":
-            self._add(Row("note", "the context was compacted here"))
+            self._add(PendingEntry("note", "the context was compacted here"))
         elif kind == "local_command" and text.startswith(_LOCAL):
             self._answered_locally(text)
         elif kind == "api_error":
             error = line.get("error")
             said = error.get("message") if isinstance(error, dict) else None
-            self._add(Row("error", text or str(said or "an error of the API"), failed=True))
+            self._add(
+                PendingEntry("error", text or str(said or "an error of the API"), failed=True)
+            )
 
     def _attachment(self, attachment: Any) -> None:
         if isinstance(attachment, dict) and attachment.get("type") == "queued_command":
             text = attachment.get("prompt")
             if isinstance(text, str) and not text.lstrip().startswith("<task-notification>"):
-                self._add(Row("prompt", text))  # said while the agent worked
+                self._add(PendingEntry("prompt", text))  # said while the agent worked
 
     # --- runs ----------------------------------------------------------------------------------
 
-    def _begin(self, name: str, kind: str, line: dict[str, Any], call: str | None) -> Run:
+    def _begin(self, name: str, kind: str, line: dict[str, Any], call: str | None) -> ExecutionRun:
         """A skill starts: what ran before is over."""
         if self._run is not None and kind == "skill":
-            self._add(Row("note", f"the skill {name} began here; what follows is its run"))
+            self._add(PendingEntry("note", f"the skill {name} began here; what follows is its run"))
         self._end()
-        run = Run(clean(name), kind, line, self._key(line, call))
+        run = ExecutionRun(replace_unwritable(name), kind, line, self._key(line, call))
         if kind == "skill" and self._asked is not None:
-            run.rows.add(Row("prompt", self._asked))
+            run.rows.add(PendingEntry("prompt", self._asked))
         self._run = run
         if kind != "fork":
             self.skills[run.name] = None
@@ -330,7 +336,7 @@ class Session:
             self._take(run)
         return run
 
-    def _take(self, run: Run) -> None:
+    def _take(self, run: ExecutionRun) -> None:
         run.number, run.turn = self.begun, self.turns
         self.begun += 1
         self.runs = [*self.runs, run][-self._most :]
@@ -348,7 +354,7 @@ class Session:
     def _key(self, line: dict[str, Any], call: str | None) -> str:
         from hashlib import sha256
 
-        own = _text(line, "uuid")
+        own = _text_field(line, "uuid")
         if own is None:
             import json
 
@@ -356,18 +362,18 @@ class Session:
         return sha256(f"{own}\0{call or ''}".encode("utf-8", "replace")).hexdigest()[:32]
 
     def _holders(self) -> list[Rows]:
-        found = [self.everything] if self._whole else []
+        holders = [self.everything] if self._whole else []
         if self._run is not None:
-            found.append(self._run.rows)
-        return found
+            holders.append(self._run.rows)
+        return holders
 
-    def _add(self, row: Row, *, aside: bool = False) -> None:
+    def _add(self, row: PendingEntry, *, aside: bool = False) -> None:
         """Put a row where it belongs; each holder has its own, since results come later."""
         holders = self._holders()
         if aside and self._agents:
             holders.append(list(self._agents.values())[-1].rows)
         for number, rows in enumerate(holders):
-            rows.add(row if number == 0 else _twin(row))
+            rows.add(row if number == 0 else _twin_entry(row))
 
 
 def same_skill(wanted: str, name: str) -> bool:
@@ -376,14 +382,14 @@ def same_skill(wanted: str, name: str) -> bool:
     return wanted == name or (":" not in wanted and wanted == name.rpartition(":")[2])
 
 
-def stamp(value: Any) -> str | None:
+def utc_stamp(value: Any) -> str | None:
     """A time of the transcript in seconds, UTC; None where it is none."""
-    found = _STAMP.match(value) if isinstance(value, str) and len(value) < 64 else None
-    return f"{found.group(1)}Z" if found else None
+    match = _STAMP.match(value) if isinstance(value, str) and len(value) < 64 else None
+    return f"{match.group(1)}Z" if match else None
 
 
-def _twin(row: Row) -> Row:
-    return Row(
+def _twin_entry(row: PendingEntry) -> PendingEntry:
+    return PendingEntry(
         row.kind,
         row.text,
         row.tool,
@@ -393,11 +399,11 @@ def _twin(row: Row) -> Row:
     )
 
 
-def _known(content: Any) -> bool:
+def _is_known_content(content: Any) -> bool:
     return isinstance(content, (str, list))
 
 
-def _text(line: Mapping[str, Any], key: str) -> str | None:
+def _text_field(line: Mapping[str, Any], key: str) -> str | None:
     value = line.get(key)
     return value if isinstance(value, str) and 0 < len(value) <= 300 else None
 

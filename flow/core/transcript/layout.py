@@ -12,14 +12,14 @@ from collections import Counter
 
 from flow.core.text.display import visible
 from flow.core.transcript.model import Laid
-from flow.core.transcript.rows import cut
-from flow.core.untrusted.fences import LIMIT, Part
+from flow.core.transcript.rows import cut_middle
+from flow.core.untrusted.fences import LIMIT, FencedPart
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from flow.core.transcript.model import Entry, Transcript
+    from flow.core.transcript.model import Transcript, TranscriptEntry
 
 PART = LIMIT - 512
 """Bytes of one part: less than a fence takes, since escapes make a text longer."""
@@ -51,25 +51,25 @@ def lay_out(transcript: Transcript, *, limit: int) -> Laid:
     """
     entries = transcript.entries
     again = _retries(entries)
-    shown = _chosen(entries, again, limit - _overhead(limit))
+    shown = _chosen_blocks(entries, again, limit - _overhead(limit))
     lines: list[str] = []
     left_out = left_entries = 0
-    gap: list[Entry] = []
+    gap: list[TranscriptEntry] = []
     for number, entry in enumerate(entries):
         block = shown.get(number)
         if block is None:
             gap.append(entry)
-            left_out += _weight(entry)
+            left_out += _entry_weight(entry)
             left_entries += 1
             continue
         if gap:
-            lines.append(_named(gap))
+            lines.append(_gap_line(gap))
             gap = []
         lines.append(block.text)
         left_out += block.missing
     if gap:
-        lines.append(_named(gap))
-    parts = _parts(lines, limit)
+        lines.append(_gap_line(gap))
+    parts = _fence_parts(lines, limit)
     summary = _summary(entries, again)
     summary["left_out_entries"] = left_entries
     return Laid(parts, left_out, summary)
@@ -80,7 +80,7 @@ def _overhead(limit: int) -> int:
     return min(_GAP * _MOST_GAPS, limit // 8)
 
 
-def _summary(entries: Sequence[Entry], again: frozenset[int]) -> dict[str, int]:
+def _summary(entries: Sequence[TranscriptEntry], again: frozenset[int]) -> dict[str, int]:
     kinds = Counter(entry.kind for entry in entries)
     return {
         "prompts": sum(1 for e in entries if e.kind == "prompt" and e.tool is None),
@@ -93,46 +93,48 @@ def _summary(entries: Sequence[Entry], again: frozenset[int]) -> dict[str, int]:
     }
 
 
-def _retries(entries: Sequence[Entry]) -> frozenset[int]:
+def _retries(entries: Sequence[TranscriptEntry]) -> frozenset[int]:
     """Calls of a tool whose call before had failed."""
     failed: dict[str, bool] = {}
-    found = set()
+    numbers = set()
     for number, entry in enumerate(entries):
         if entry.kind == "tool" and entry.tool is not None:
             if failed.get(entry.tool):
-                found.add(number)
+                numbers.add(number)
             failed[entry.tool] = entry.failed
-    return frozenset(found)
+    return frozenset(numbers)
 
 
-def _chosen(entries: Sequence[Entry], again: frozenset[int], room: int) -> dict[int, _Block]:
+def _chosen_blocks(
+    entries: Sequence[TranscriptEntry], again: frozenset[int], room: int
+) -> dict[int, _Block]:
     """The entries that are shown, by their place."""
     for cap in CAPS:
-        blocks = [_block(n, entry, n in again, cap) for n, entry in enumerate(entries)]
+        blocks = [_entry_block(n, entry, n in again, cap) for n, entry in enumerate(entries)]
         if sum(block.size for block in blocks) <= room:
             return dict(enumerate(blocks))
-    found: dict[int, _Block] = {}
+    chosen: dict[int, _Block] = {}
     left = room
-    first = _first(entries)
-    for share, numbers in ((0.7, _important(entries, first)), (1.0, _outer(len(entries)))):
+    first = _first_entries(entries)
+    for share, numbers in ((0.7, _important(entries, first)), (1.0, _outer_order(len(entries)))):
         least = room * (1 - share)
         for number in numbers:
-            if number in found:
+            if number in chosen:
                 continue
             cap = CAPS[-1] if left > room // 2 else LEAST
             if number in first:
                 cap = min(max(cap, room // 12), CAPS[0])
-            block = _block(number, entries[number], number in again, cap)
+            block = _entry_block(number, entries[number], number in again, cap)
             if left - block.size < least:
                 if share == 1.0:
                     break
                 continue
-            found[number] = block
+            chosen[number] = block
             left -= block.size
-    return found
+    return chosen
 
 
-def _first(entries: Sequence[Entry]) -> list[int]:
+def _first_entries(entries: Sequence[TranscriptEntry]) -> list[int]:
     """What matters most, and is shown at length: the request, the instructions, the last words."""
     places = range(len(entries))
     prompts = [n for n in places if entries[n].kind == "prompt"]
@@ -140,7 +142,7 @@ def _first(entries: Sequence[Entry]) -> list[int]:
     return [*prompts[:2], *words[-1:]]
 
 
-def _important(entries: Sequence[Entry], first: Sequence[int]) -> list[int]:
+def _important(entries: Sequence[TranscriptEntry], first: Sequence[int]) -> list[int]:
     """What stays whatever goes: after the first ones both ends, destruction, errors, requests."""
     places = range(len(entries))
     prompts = [n for n in places if entries[n].kind == "prompt"]
@@ -150,7 +152,7 @@ def _important(entries: Sequence[Entry], first: Sequence[int]) -> list[int]:
     return list(dict.fromkeys([*first, *ends, *destructive, *failed, *prompts]))
 
 
-def _outer(count: int) -> Iterable[int]:
+def _outer_order(count: int) -> Iterable[int]:
     """First, last, second, last but one, ..."""
     for step in range((count + 1) // 2):
         yield step
@@ -158,7 +160,7 @@ def _outer(count: int) -> Iterable[int]:
             yield count - 1 - step
 
 
-def _block(number: int, entry: Entry, again: bool, cap: int) -> _Block:
+def _entry_block(number: int, entry: TranscriptEntry, again: bool, cap: int) -> _Block:
     """An entry under its heading."""
     remarks = [
         *(["again after a failure"] if again else []),
@@ -166,21 +168,21 @@ def _block(number: int, entry: Entry, again: bool, cap: int) -> _Block:
         *(["FAILED"] if entry.failed else []),
     ]
     tail = f" ({', '.join(remarks)})" if remarks else ""
-    lines = [f"({number + 1}) {_heading(entry)}{tail}", _indented(cut(entry.text, cap))]
-    missing = len(entry.text) - len(cut(entry.text, cap)) if len(entry.text) > cap else 0
+    lines = [f"({number + 1}) {_heading(entry)}{tail}", _indented(cut_middle(entry.text, cap))]
+    missing = len(entry.text) - len(cut_middle(entry.text, cap)) if len(entry.text) > cap else 0
     if entry.kind == "tool":
         if entry.result is None:
             lines.append("  ... no result is recorded")
         elif not entry.result.strip():
             lines.append("  ... which gave no output")
         else:
-            result = cut(entry.result, cap)
+            result = cut_middle(entry.result, cap)
             missing += len(entry.result) - len(result)
             lines += ["  ... which gave:", _indented(result, "    ")]
     return _Block("\n".join(line for line in lines if line), missing)
 
 
-def _heading(entry: Entry) -> str:
+def _heading(entry: TranscriptEntry) -> str:
     tool = visible(entry.tool or "")[:120]
     if entry.kind == "prompt":
         return f"what was put in as {tool}" if tool else "what was asked"
@@ -195,11 +197,11 @@ def _indented(text: str, by: str = "  ") -> str:
     return "\n".join(by + line for line in text.splitlines()) if text.strip() else ""
 
 
-def _weight(entry: Entry) -> int:
+def _entry_weight(entry: TranscriptEntry) -> int:
     return len((entry.text + (entry.result or "")).encode("utf-8", "replace"))
 
 
-def _named(gap: Sequence[Entry]) -> str:
+def _gap_line(gap: Sequence[TranscriptEntry]) -> str:
     kinds = Counter(entry.kind for entry in gap)
     failed = sum(1 for entry in gap if entry.failed)
     counts = [
@@ -213,16 +215,16 @@ def _named(gap: Sequence[Entry]) -> str:
         )
         if count
     ]
-    return f"(left out here: {', '.join(counts)}; {sum(map(_weight, gap))} bytes)"
+    return f"(left out here: {', '.join(counts)}; {sum(map(_entry_weight, gap))} bytes)"
 
 
-def _parts(lines: Sequence[str], limit: int) -> tuple[Part, ...]:
+def _fence_parts(lines: Sequence[str], limit: int) -> tuple[FencedPart, ...]:
     """The lines in parts that a fence can hold, at most ``limit`` bytes in all."""
     chunks: list[str] = []
     current: list[str] = []
     size = 0
     for line in lines:
-        for piece in _pieces(line):
+        for piece in _block_pieces(line):
             more = len(piece.encode("utf-8", "replace")) + 1
             if current and size + more > PART:
                 chunks.append("\n".join(current))
@@ -240,11 +242,12 @@ def _parts(lines: Sequence[str], limit: int) -> tuple[Part, ...]:
     count = len(kept)
     of = f", part %d of {count}" if count > 1 else ""
     return tuple(
-        Part(f"transcript{of % number if of else ''}", text) for number, text in enumerate(kept, 1)
+        FencedPart(f"transcript{of % number if of else ''}", text)
+        for number, text in enumerate(kept, 1)
     )
 
 
-def _pieces(block: str) -> Iterable[str]:
+def _block_pieces(block: str) -> Iterable[str]:
     """A block's lines together, or, where it is longer than a part, in pieces."""
     if len(block.encode("utf-8", "replace")) < PART:
         yield block

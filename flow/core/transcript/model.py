@@ -11,13 +11,13 @@ from flow.startup.typing import TYPE_CHECKING, Literal, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from flow.core.untrusted.fences import Part
+    from flow.core.untrusted.fences import FencedPart
 
 EntryKind = Literal["prompt", "text", "tool", "error", "note"]
 Form = Literal["claude", "text", "markdown"]
 
 
-class Entry(NamedTuple):
+class TranscriptEntry(NamedTuple):
     """One thing that happened.
 
     ``prompt``: what a person, or whoever called a subagent, asked; with ``tool`` what was put in
@@ -48,7 +48,7 @@ class Transcript(NamedTuple):
     """Stays the same as often as this execution is read, and is no other's: one that has gone on
     since is another."""
     started_at: str | None
-    entries: tuple[Entry, ...]
+    entries: tuple[TranscriptEntry, ...]
     warnings: tuple[str, ...] = ()
 
 
@@ -59,12 +59,12 @@ class Laid(NamedTuple):
     counts (prompts, texts, tool_calls, errors, retries, destructive, notes, left_out_entries).
     """
 
-    parts: tuple[Part, ...]
+    parts: tuple[FencedPart, ...]
     left_out: int
     summary: Mapping[str, int]
 
 
-def plain(transcript: Transcript) -> str:
+def quotable_text(transcript: Transcript) -> str:
     """Everything in the transcript's own words, in order: what a quote of it must occur in."""
     pieces = []
     for entry in transcript.entries:
@@ -77,7 +77,7 @@ SUBAGENT_END = "end of what the subagent"
 """How the note begins that ends what a subagent did."""
 
 
-def ended(transcript: Transcript) -> bool:
+def has_ended(transcript: Transcript) -> bool:
     """Whether the agent has come to an end: it spoke last, or its subagent did, or it broke off.
 
     After a call, or after a Stop hook sent it on, it is still at work.

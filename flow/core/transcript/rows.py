@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 
-from flow.core.transcript.model import Entry
+from flow.core.transcript.model import TranscriptEntry
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ _LEAST = 64
 """What an entry weighs besides its text."""
 
 
-def cut(text: str, most: int = MOST_TEXT) -> str:
+def cut_middle(text: str, most: int = MOST_TEXT) -> str:
     """``text`` with its middle left out, if it is longer than ``most`` characters."""
     if len(text) <= most:
         return text
@@ -37,12 +37,12 @@ def cut(text: str, most: int = MOST_TEXT) -> str:
     return text[: room - tail] + mark + text[len(text) - tail :]
 
 
-def clean(text: str) -> str:
+def replace_unwritable(text: str) -> str:
     """``text`` with what UTF-8 cannot write replaced by question marks."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 
-class Row:
+class PendingEntry:
     """One entry that may still be waiting for its result."""
 
     __slots__ = ("call", "destructive", "failed", "kind", "result", "text", "tool")
@@ -59,7 +59,7 @@ class Row:
         result: str | None = None,
     ) -> None:
         self.kind: EntryKind = kind
-        self.text, self.tool, self.call = cut(clean(text)), tool, call
+        self.text, self.tool, self.call = cut_middle(replace_unwritable(text)), tool, call
         self.failed, self.destructive = failed, destructive
         self.result = result
 
@@ -73,26 +73,28 @@ class Row:
         """Characters, and a little for being there."""
         return _LEAST + len(self.text) + len(self.result or "")
 
-    def entry(self) -> Entry:
+    def entry(self) -> TranscriptEntry:
         """The row as it is now."""
-        return Entry(self.kind, self.text, self.tool, self.result, self.failed, self.destructive)
+        return TranscriptEntry(
+            self.kind, self.text, self.tool, self.result, self.failed, self.destructive
+        )
 
 
 class Rows:
     """The rows of one execution, in order."""
 
     def __init__(self) -> None:
-        self._first: list[Row] = []
-        self._between: list[Row] = []
-        self._last: deque[Row] = deque()
+        self._first: list[PendingEntry] = []
+        self._between: list[PendingEntry] = []
+        self._last: deque[PendingEntry] = deque()
         self._sizes = [0, 0, 0]
-        self._open: dict[str, Row] = {}
+        self._open: dict[str, PendingEntry] = {}
         self.dropped = 0
         """Entries that are gone."""
         self.spoken = 0
         """Texts, calls and errors: what the agent did."""
 
-    def add(self, row: Row) -> Row:
+    def add(self, row: PendingEntry) -> PendingEntry:
         """Take a row in."""
         if row.kind in ("text", "tool", "error"):
             self.spoken += 1
@@ -114,13 +116,13 @@ class Rows:
         """Whether a call has no result."""
         return bool(self._open)
 
-    def result(self, call: str, text: str, *, failed: bool) -> Row | None:
+    def result(self, call: str, text: str, *, failed: bool) -> PendingEntry | None:
         """What a call came to; None where the call is not here, or has its result already."""
         row = self._open.pop(call, None)
         if row is None:
             return None
         before = row.size
-        row.result = cut(clean(text))
+        row.result = cut_middle(replace_unwritable(text))
         row.failed = row.failed or failed
         place = 2 if self._last else 0  # results mostly follow their call
         self._sizes[place] += row.size - before
@@ -137,11 +139,13 @@ class Rows:
             else:
                 self.dropped += 1
 
-    def all(self) -> list[Row]:
+    def all(self) -> list[PendingEntry]:
         """What is kept, in order."""
         rows = [*self._first, *self._between, *self._last]
         if self.dropped:
-            note = Row("note", f"{self.dropped} entries of a very long session were not kept")
+            note = PendingEntry(
+                "note", f"{self.dropped} entries of a very long session were not kept"
+            )
             rows.insert(len(self._first), note)
         return rows
 

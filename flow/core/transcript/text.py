@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from flow.core.transcript.rows import Row, Rows
+from flow.core.transcript.rows import PendingEntry, Rows
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -53,10 +53,10 @@ def entries(
     text: str, *, markdown: bool, destroys: Callable[[str, Mapping[str, str]], bool]
 ) -> Rows:
     """The rows of a saved text; ``destroys`` tells of a call whether it is destructive."""
-    return _Reader(markdown, destroys).read(text)
+    return _TextReader(markdown, destroys).read(text)
 
 
-class _Reader:
+class _TextReader:
     def __init__(self, markdown: bool, destroys: Callable[[str, Mapping[str, str]], bool]) -> None:
         self.rows = Rows()
         self.markdown, self.destroys = markdown, destroys
@@ -133,11 +133,13 @@ class _Reader:
             name = "Bash" if tool == "shell" else tool
             destructive = self.destroys(name, {"command": given})
             failed = any(_FAILED.match(line) for line in text.split("\n")[:200])
-            row = Row("tool", given, tool, failed=failed, destructive=destructive, result=text)
+            row = PendingEntry(
+                "tool", given, tool, failed=failed, destructive=destructive, result=text
+            )
             self.rows.add(row)
             self.kind = "text"
         elif text.strip():
-            self.rows.add(Row(self.kind, text))
+            self.rows.add(PendingEntry(self.kind, text))
 
 
 def _is_role(line: str, role: re.Match[str]) -> bool:

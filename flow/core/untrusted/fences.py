@@ -24,7 +24,7 @@ NOTED = 3
 """Places of one kind that a part's reports name; the others are counted."""
 
 
-class Part(NamedTuple):
+class FencedPart(NamedTuple):
     """Something the judge is given."""
 
     name: str
@@ -49,7 +49,7 @@ class Fenced(NamedTuple):
     """
 
 
-def fence(part: Part, nonce: str, *, limit: int = LIMIT) -> Fenced:
+def fence(part: FencedPart, nonce: str, *, limit: int = LIMIT) -> Fenced:
     """``part`` between fences that only ``nonce`` (letters and digits) can make.
 
     At most ``limit`` bytes of text stay, half from the beginning and half from the end; the count
@@ -58,13 +58,13 @@ def fence(part: Part, nonce: str, *, limit: int = LIMIT) -> Fenced:
     raw = part.text if isinstance(part.text, bytes) else _encoded(part.text)
     source, noted = "", list[str]()
     if part.source:
-        line, noted = _named(part.source, nonce, min(SOURCE_LIMIT, limit // 2))
+        line, noted = _source_line(part.source, nonce, min(SOURCE_LIMIT, limit // 2))
         source = f"source: {line}\n"
     room = max(limit - len(source.encode("utf-8")), 0)
     text, more, left_out = _fitting(raw, part.unread, nonce, room)
     shortened = ", shortened" if left_out else ""
     lines = (
-        f"<<<flow-data {nonce} BEGIN {_label(part.name)}{shortened}>>>",
+        f"<<<flow-data {nonce} BEGIN {_label_text(part.name)}{shortened}>>>",
         source + (text if raw else f"{REMARK} empty]"),
         f"<<<flow-data {nonce} END>>>",
     )
@@ -79,16 +79,16 @@ def _quotable(shown: str) -> str:
     )
 
 
-def _named(source: str, nonce: str, most: int) -> tuple[str, list[str]]:
+def _source_line(source: str, nonce: str, most: int) -> tuple[str, list[str]]:
     """A source on one line: of a long one the beginning, at most ``most`` bytes as it is shown."""
     raw = _encoded(source.replace("\n", " "))
-    head = _whole(raw[:most])
+    head = _whole_characters(raw[:most])
     while True:
         line, notes = _neutral(head, nonce)
         size = len(line.encode("utf-8"))
         if size <= most:
             return line + ("…" if len(head) < len(raw) else ""), notes.sentences()
-        head = _whole(head[: len(head) * most // size])  # always shorter
+        head = _whole_characters(head[: len(head) * most // size])  # always shorter
 
 
 def _fitting(raw: bytes, unread: int, nonce: str, limit: int) -> tuple[str, list[str], int]:
@@ -96,7 +96,7 @@ def _fitting(raw: bytes, unread: int, nonce: str, limit: int) -> tuple[str, list
     whole = not unread and len(raw) <= limit
     room = limit if whole else max(limit - _MARK, 0)
     while True:
-        head, tail = _cut(raw, min(room, len(raw) - 1) if unread else room)
+        head, tail = _head_and_tail(raw, min(room, len(raw) - 1) if unread else room)
         text, notes = _neutral(head, nonce)
         left_out = 0
         if tail is not None:
@@ -114,7 +114,7 @@ def _fitting(raw: bytes, unread: int, nonce: str, limit: int) -> tuple[str, list
 _MARK = len(f"\n{REMARK} 1000000000 bytes left out here]\n")
 
 
-def _cut(raw: bytes, room: int) -> tuple[bytes, bytes | None]:
+def _head_and_tail(raw: bytes, room: int) -> tuple[bytes, bytes | None]:
     """The beginning and the end of ``raw``, whole characters; no end where all of it fits."""
     if len(raw) <= room:
         return raw, None
@@ -123,10 +123,10 @@ def _cut(raw: bytes, room: int) -> tuple[bytes, bytes | None]:
     skip = 0
     while skip < min(3, len(tail)) and tail[skip] & 0xC0 == 0x80:
         skip += 1
-    return _whole(raw[:half]), tail[skip:]
+    return _whole_characters(raw[:half]), tail[skip:]
 
 
-def _whole(head: bytes) -> bytes:
+def _whole_characters(head: bytes) -> bytes:
     """``head`` without the beginning of a character that its end would split."""
     for back in range(1, min(4, len(head)) + 1):
         lead = head[-back]
@@ -173,10 +173,10 @@ def _neutral(raw: bytes, nonce: str) -> tuple[str, _Notes]:
         text = text.replace(nonce, "(nonce)")
         notes.note(NONCE)
     lines = text.replace("\r\n", "\n").split("\n")
-    folded = [suspicious.normal(line) for line in lines]
+    folded = [suspicious.as_read(line) for line in lines]
     out = []
     for number, line in enumerate(lines):
-        shown = _shown(line, notes)
+        shown = _shown_line(line, notes)
         after = folded[number + 1] if number + 1 < len(folded) else ""
         plain = folded[number]
         if suspicious.imitates(plain):
@@ -194,7 +194,7 @@ def _neutral(raw: bytes, nonce: str) -> tuple[str, _Notes]:
     return "\n".join(out), notes
 
 
-def _shown(line: str, notes: _Notes) -> str:
+def _shown_line(line: str, notes: _Notes) -> str:
     """``line`` with everything escaped that a reader could not see, or would see elsewhere."""
     pieces = line.split("\t")
     shown = "\t".join(visible(piece) for piece in pieces)
@@ -219,7 +219,7 @@ def blunt(line: str) -> str:
     return line.translate(_BLUNT)
 
 
-def _label(text: str) -> str:
+def _label_text(text: str) -> str:
     """``text`` for a fence's own line."""
     return blunt(visible(text))[:160]
 

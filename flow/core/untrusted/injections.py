@@ -128,7 +128,7 @@ UNSPACED: tuple[Language, ...] = (
 LOOK_ALIKES = str.maketrans("асеорхуіјѕԁӏοαενικτ‹›«»〈〉", "aceopxyijsdloaevikt<><><>")
 
 
-def _stems(words: str) -> str:
+def _stem_pattern(words: str) -> str:
     """A pattern for words that begin so, also in the form that look-alikes beside Latin take."""
     from unicodedata import category, normalize
 
@@ -140,22 +140,22 @@ def _stems(words: str) -> str:
 def _in_other_languages() -> Iterator[str]:
     for language in LANGUAGES.values():
         ignore, rules, answer, good = (
-            rf"(?<!\w)(?:{_stems(words)})\w{{0,12}}" for words in language
+            rf"(?<!\w)(?:{_stem_pattern(words)})\w{{0,12}}" for words in language
         )
         yield rf"{ignore}.{{0,60}}?{rules}|{rules}.{{0,60}}?{ignore}|{answer}.{{0,40}}?{good}"
     for language in UNSPACED:
-        ignore, rules, answer, good = (f"(?:{_stems(words)})" for words in language)
+        ignore, rules, answer, good = (f"(?:{_stem_pattern(words)})" for words in language)
         yield rf"{ignore}.{{0,20}}{rules}|{rules}.{{0,20}}{ignore}|{answer}.{{0,10}}{good}"
 
 
-def _any(patterns: Iterable[str]) -> re.Pattern[str]:
+def _any_of(patterns: Iterable[str]) -> re.Pattern[str]:
     return re.compile("|".join(f"(?:{pattern})" for pattern in patterns))
 
 
 _JUDGE = r"(?:judge|evaluator|grader|reviewer|assessor|llm|language model|ai|assistant|claude|gpt)"
 _GOOD = r"(?:pass(?:ed|es|ing)?|achieved|approved|satisfied|met|complete[d]?|done|true|10|1\.0)"
 
-INSTRUCTIONS = _any(
+INSTRUCTIONS = _any_of(
     (
         (
             r"\b(?:ignore|disregard|forget|override|bypass|discard)\b.{0,60}"
@@ -224,7 +224,7 @@ INSTRUCTIONS = _any(
     )
 )
 
-IMITATIONS = _any(
+IMITATIONS = _any_of(
     (
         r"flow[\s_-]{0,3}data\b.{0,40}[<>]|[<>]{2}.{0,10}flow[\s_-]{0,3}data",
         r"^<{3}(?!<)",
@@ -252,13 +252,13 @@ IMITATIONS = _any(
     )
 )
 
-OTHER_LANGUAGES = _any(_in_other_languages())
+OTHER_LANGUAGES = _any_of(_in_other_languages())
 ANY_OTHER_LANGUAGE = re.compile(
     "|".join(
         dict.fromkeys(
             stem
             for language in (*LANGUAGES.values(), *UNSPACED)
-            for stem in _stems(f"{language.ignore} {language.answer}").split("|")
+            for stem in _stem_pattern(f"{language.ignore} {language.answer}").split("|")
         )
     )
 )

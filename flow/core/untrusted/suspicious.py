@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 
-def normal(text: str) -> str:
+def as_read(text: str) -> str:
     """``text`` as a reader takes it: look-alikes folded, invisible characters gone, lower case.
 
     Compatibility forms (full-width, mathematical letters) become plain ones; the commonest Cyrillic
@@ -38,20 +38,20 @@ def normal(text: str) -> str:
 
 
 def instructs(text: str) -> bool:
-    """Whether ``text`` (one line, :func:`normal`) seems to tell a judge what to do."""
+    """Whether ``text`` (one line, :func:`as_read`) seems to tell a judge what to do."""
     if INSTRUCTIONS.search(text) is not None:
         return True
     return ANY_OTHER_LANGUAGE.search(text) is not None and OTHER_LANGUAGES.search(text) is not None
 
 
 def imitates(text: str) -> bool:
-    """Whether ``text`` (a line, :func:`normal`) poses as a fence, a role or a remark of Flow's."""
+    """Whether ``text`` (a line, :func:`as_read`) poses as a fence, a role or a remark of Flow's."""
     return IMITATIONS.search(text) is not None
 
 
 def hides(line: str) -> bool:
     """Whether ``line`` holds an instruction to a judge in one of the usual encodings."""
-    return any(instructs(normal(part)) for text in _decoded(line) for part in text.splitlines())
+    return any(instructs(as_read(part)) for text in _decoded(line) for part in text.splitlines())
 
 
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{24,}={0,2}")
@@ -72,13 +72,13 @@ def _decoded(line: str) -> Iterator[str]:
 
     for match in _BASE64.finditer(line):
         run = match.group().rstrip("=").translate(str.maketrans("-_", "+/"))
-        yield from _text(b64decode, run + "=" * (-len(run) % 4))
+        yield from _decoded_texts(b64decode, run + "=" * (-len(run) % 4))
     for match in _BASE32.finditer(line):
         run = match.group().rstrip("=")
-        yield from _text(b32decode, run + "=" * (-len(run) % 8))
+        yield from _decoded_texts(b32decode, run + "=" * (-len(run) % 8))
     for match in _HEX.finditer(line):
         digits = re.sub(r"\\x|0x|[^0-9A-Fa-f]", "", match.group())
-        yield from _text(bytes.fromhex, digits)
+        yield from _decoded_texts(bytes.fromhex, digits)
     if len(_ESCAPED.findall(line)) >= _LEAST_ESCAPES:
         yield _ESCAPED.sub(_character, line)
     for match in _CODES.finditer(line):
@@ -93,7 +93,7 @@ def _decoded(line: str) -> Iterator[str]:
         yield line.translate(_ROT13)
 
 
-def _text(decode: Callable[[str], bytes], run: str) -> Iterator[str]:
+def _decoded_texts(decode: Callable[[str], bytes], run: str) -> Iterator[str]:
     try:
         data = decode(run)
         yield data.decode("utf-16-le" if data[1::2].count(0) * 3 > len(data) else "utf-8")

@@ -310,13 +310,13 @@ def test_a_command_is_parsed_once_and_remembered_for_other_processes(
     cache = tmp_path / "cache"
     cache.mkdir(mode=0o700)
     asked: list[str] = []
-    real: Callable[[str], Any] = shell_syntax.parse
+    real: Callable[[str], Any] = shell_syntax.parse_shell
 
     def counted(text: str) -> Any:
         asked.append(text)
         return real(text)
 
-    monkeypatch.setattr(shell_syntax, "parse", counted)
+    monkeypatch.setattr(shell_syntax, "parse_shell", counted)
     for _ in range(3):
         assert Attributor(str(tmp_path), str(cache)).reading("a || true").masked
     assert asked == ["a || true"]
@@ -338,7 +338,7 @@ def test_what_failed_is_not_even_parsed(tmp_path: Path, monkeypatch: pytest.Monk
     def refuse(text: str) -> Any:
         raise AssertionError(text)
 
-    monkeypatch.setattr(shell_syntax, "parse", refuse)
+    monkeypatch.setattr(shell_syntax, "parse_shell", refuse)
     (result,) = run(tmp_path, "false")
     assert result.outcome == "failed"
 

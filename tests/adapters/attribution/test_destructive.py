@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from flow.adapters.attribution.shell_syntax import parse
+from flow.adapters.attribution.shell_syntax import parse_shell
 from flow.core.attribution.destructive import destroys, tool_destroys
 
 YES = (
@@ -154,12 +154,12 @@ NO = (
 
 @pytest.mark.parametrize("command", YES)
 def test_destructive(command: str) -> None:
-    assert destroys(command, parse)
+    assert destroys(command, parse_shell)
 
 
 @pytest.mark.parametrize("command", NO)
 def test_not_destructive(command: str) -> None:
-    assert not destroys(command, parse)
+    assert not destroys(command, parse_shell)
 
 
 @pytest.mark.parametrize(
@@ -172,15 +172,15 @@ def test_not_destructive(command: str) -> None:
     ],
 )
 def test_what_is_no_shell_is_taken_by_its_words(command: str, found: bool) -> None:
-    assert parse(command) is None
-    assert destroys(command, parse) is found
+    assert parse_shell(command) is None
+    assert destroys(command, parse_shell) is found
 
 
 def test_shells_in_shells_end() -> None:
     text = "rm -rf x"
     for _ in range(12):
         text = "bash -c " + "'" + text.replace("'", "'\\''") + "'"
-    assert destroys(text, parse) in (True, False)
+    assert destroys(text, parse_shell) in (True, False)
 
 
 @pytest.mark.parametrize(
@@ -205,4 +205,4 @@ def test_shells_in_shells_end() -> None:
     ],
 )
 def test_calls_of_tools(tool: str, given: dict[str, Any], found: bool) -> None:
-    assert tool_destroys(tool, given, parse) is found
+    assert tool_destroys(tool, given, parse_shell) is found

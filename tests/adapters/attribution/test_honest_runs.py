@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from flow.adapters.attribution.shell_syntax import parse
+from flow.adapters.attribution.shell_syntax import parse_shell
 from flow.core.attribution.attribute import (
     found_reports,
     lines_of,
@@ -19,7 +19,7 @@ from tests.core.attribution.honest_runs import HONEST_RUNS
     ("command", "output"), [row[:2] for row in HONEST_RUNS], ids=[row[0] for row in HONEST_RUNS]
 )
 def test_an_honest_run_is_a_pass(command: str, output: str) -> None:
-    reading = read_command(command, parse)
+    reading = read_command(command, parse_shell)
     lines = lines_of(output.encode())
     assert reading.masked == ""
     assert reported_failure(reading, found_reports(reading, lines, [])) is None

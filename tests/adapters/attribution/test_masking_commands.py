@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from flow.adapters.attribution.shell_syntax import parse
+from flow.adapters.attribution.shell_syntax import parse_shell
 from flow.core.masked_exit.rules import exits
 from tests.adapters.attribution.masking_commands import HONEST, MASKED
 
 
 def why(text: str) -> str:
-    node = parse(text.replace("@", "\n"))
+    node = parse_shell(text.replace("@", "\n"))
     assert node is not None, f"not understood: {text}"
-    return exits(node, parse).masked
+    return exits(node, parse_shell).masked
 
 
 @pytest.mark.parametrize("text", HONEST)

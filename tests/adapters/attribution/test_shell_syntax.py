@@ -8,9 +8,9 @@ from itertools import product
 
 import pytest
 
-from flow.adapters.attribution.shell_syntax import parse
+from flow.adapters.attribution.shell_syntax import parse_shell
 from flow.core.masked_exit.rules import Exits, exits
-from flow.core.masked_exit.shell import LAST, Node, commands
+from flow.core.masked_exit.shell import LAST, ShellNode, commands
 from tests.support.patience import LONG
 
 pytestmark = pytest.mark.slow
@@ -20,7 +20,7 @@ SCRIPTS = 150
 
 
 def words(text: str) -> list[tuple[str | None, ...]]:
-    node = parse(text)
+    node = parse_shell(text)
     assert node is not None
     return [command.words for command in commands(node)]
 
@@ -72,13 +72,13 @@ def test_the_words_of_commands(text: str, expected: list[tuple[str | None, ...]]
     ],
 )
 def test_the_kinds_of_constructs(text: str, kinds: list[str]) -> None:
-    node = parse(text)
+    node = parse_shell(text)
     assert node is not None
     assert [part.kind for part in node.parts] == kinds
 
 
 def test_a_pipeline_is_flat_and_negated_as_a_whole() -> None:
-    node = parse("! a 2>&1 | b | c")
+    node = parse_shell("! a 2>&1 | b | c")
     assert node is not None
     (negated,) = node.parts
     (pipe,) = negated.parts
@@ -86,7 +86,7 @@ def test_a_pipeline_is_flat_and_negated_as_a_whole() -> None:
 
 
 def test_an_if_has_condition_and_body_in_turn_and_the_other_branch_last() -> None:
-    node = parse("if a; then b; elif c; then d; else e; fi")
+    node = parse_shell("if a; then b; elif c; then d; else e; fi")
     assert node is not None
     (found,) = node.parts
     assert [command.words[0] for part in found.parts for command in commands(part)] == list("abcde")
@@ -109,7 +109,7 @@ def test_an_if_has_condition_and_body_in_turn_and_the_other_branch_last() -> Non
     ids=lambda text: text[:12],
 )
 def test_what_is_not_understood_is_none(text: str) -> None:
-    assert parse(text) is None
+    assert parse_shell(text) is None
 
 
 # --- bash has the last word --------------------------------------------------------------------
@@ -188,11 +188,11 @@ def test_bash_agrees_on_every_generated_script() -> None:
     """
     wrong, late, hits, unread = [], [], 0, 0
     for script, leaves in written():
-        node = parse(script)
+        node = parse_shell(script)
         unread += node is None
         if node is None:
             continue
-        found = exits(node, parse).masked
+        found = exits(node, parse_shell).masked
         always = statuses(script, leaves) == {0}
         hits += bool(found)
         if found and not always:
@@ -206,4 +206,4 @@ def test_bash_agrees_on_every_generated_script() -> None:
 
 
 def test_a_node_without_anything_is_fine() -> None:
-    assert exits(Node("sequence"), parse) == Exits()
+    assert exits(ShellNode("sequence"), parse_shell) == Exits()

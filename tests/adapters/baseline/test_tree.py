@@ -27,7 +27,9 @@ def made(repo: GitRepo, folder: Path, commit: str | None = None, seconds: float 
     assert found is not None
     folder.mkdir()
     return list(
-        baseline_tree.make(found, commit or repo.head, os.fspath(folder), left=lambda: seconds)
+        baseline_tree.make_checkout(
+            found, commit or repo.head, os.fspath(folder), left=lambda: seconds
+        )
     )
 
 
@@ -120,7 +122,9 @@ def test_no_time_left(repo: GitRepo, tmp_path: Path, started: int) -> None:
     found = repository.find_repo(os.fspath(repo.path))
     assert found is not None
     with pytest.raises(GitError) as caught:
-        baseline_tree.make(found, repo.head, os.fspath(tmp_path / "tree"), left=lambda: next(times))
+        baseline_tree.make_checkout(
+            found, repo.head, os.fspath(tmp_path / "tree"), left=lambda: next(times)
+        )
     words = ("read-tree", "checkout-index", "ls-files")
     assert f"git {words[started]} was not started: its time limit" in str(caught.value)
 
@@ -141,7 +145,7 @@ def test_git_takes_longer_than_there_is_time(
         return 0.2
 
     with pytest.raises(GitError) as caught:
-        baseline_tree.make(found, repo.head, os.fspath(tmp_path / "tree"), left=left)
+        baseline_tree.make_checkout(found, repo.head, os.fspath(tmp_path / "tree"), left=left)
     assert "time limit" in str(caught.value)
 
 
@@ -152,7 +156,7 @@ def test_a_folder_that_cannot_be_written(repo: GitRepo, tmp_path: Path) -> None:
     found = repository.find_repo(os.fspath(repo.path))
     assert found is not None
     with pytest.raises(StorageError) as caught:
-        baseline_tree.make(found, repo.head, os.fspath(tmp_path / "tree"), left=lambda: 60)
+        baseline_tree.make_checkout(found, repo.head, os.fspath(tmp_path / "tree"), left=lambda: 60)
     assert caught.value.fault.remedy
 
 
@@ -173,9 +177,9 @@ def left(state: Path) -> list[str]:
 
 def test_a_folder_is_there_and_gone(tmp_path: Path) -> None:
     state = tmp_path / "state"
-    with work_folder.folder(os.fspath(state)) as path:
+    with work_folder.new_folder(os.fspath(state)) as path:
         assert os.stat(path).st_mode & 0o777 == 0o700
-        assert work_folder.sweep(os.fspath(state)) == []  # at work
+        assert work_folder.remove_abandoned(os.fspath(state)) == []  # at work
         os.makedirs(os.path.join(path, "closed", "in"))
         os.chmod(os.path.join(path, "closed"), 0)
     assert left(state) == []
@@ -183,20 +187,20 @@ def test_a_folder_is_there_and_gone(tmp_path: Path) -> None:
 
 def test_it_is_gone_after_an_error_too(tmp_path: Path) -> None:
     with pytest.raises(KeyError):
-        with work_folder.folder(os.fspath(tmp_path / "state")):
+        with work_folder.new_folder(os.fspath(tmp_path / "state")):
             raise KeyError
     assert left(tmp_path / "state") == []
 
 
 def test_what_nobody_holds_is_swept(tmp_path: Path) -> None:
     state = tmp_path / "state"
-    with work_folder.folder(os.fspath(state)) as held:
+    with work_folder.new_folder(os.fspath(state)) as held:
         dead = state / "work" / f"{TEMP_PREFIX}dead"
         (dead / "1" / "src").mkdir(parents=True)
         (dead / "1" / "src" / "x").write_text("x")
         (state / "work" / "somebody's").mkdir()
-        assert work_folder.unused(os.fspath(state)) == [os.fspath(dead)]
-        assert work_folder.sweep(os.fspath(state)) == [os.fspath(dead)]
+        assert work_folder.abandoned_folders(os.fspath(state)) == [os.fspath(dead)]
+        assert work_folder.remove_abandoned(os.fspath(state)) == [os.fspath(dead)]
         assert os.path.isdir(held)
     assert left(state) == ["somebody's"]
 
@@ -208,13 +212,13 @@ def test_a_link_in_its_place_is_left_alone(tmp_path: Path) -> None:
     (state / "work").mkdir(parents=True, mode=0o700)
     os.chmod(state, 0o700)
     os.symlink(outside, state / "work" / f"{TEMP_PREFIX}link")
-    assert work_folder.sweep(os.fspath(state)) == []
+    assert work_folder.remove_abandoned(os.fspath(state)) == []
     assert (outside / "kept").read_text() == "kept"
     assert os.listdir(outside) == ["kept"]
 
 
 def test_without_a_state_folder_there_is_nothing(tmp_path: Path) -> None:
-    assert work_folder.sweep(os.fspath(tmp_path / "none")) == []
+    assert work_folder.remove_abandoned(os.fspath(tmp_path / "none")) == []
 
 
 def test_a_folder_that_cannot_be_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -228,7 +232,7 @@ def test_a_folder_that_cannot_be_made(tmp_path: Path, monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(os, "mkdir", mkdir)
     with pytest.raises(StorageError) as caught:
-        with work_folder.folder(os.fspath(state)):
+        with work_folder.new_folder(os.fspath(state)):
             pass
     assert "No space" in str(caught.value)
     with locks.exclusive(os.fspath(state), "work/lock", timeout=0, quick=True):

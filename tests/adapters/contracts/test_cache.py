@@ -64,7 +64,7 @@ def test_an_entry_is_used(folder: str) -> None:
     (name,) = entries(folder)
     changed = {**GOAL, "objective": {**GOAL["objective"], "outcome": "From the cache."}}
     body = json.dumps({"document": changed, "warnings": []}).encode()
-    spoil(folder, (contracts_cache._header(name, body) + b"\n" + body).decode())
+    spoil(folder, (contracts_cache._entry_header(name, body) + b"\n" + body).decode())
     assert read(folder)[0].outcome == "From the cache."
 
 
@@ -117,7 +117,7 @@ def test_what_is_no_whole_entry_is_ignored(folder: str, text: str) -> None:
     read(folder)
     changed = {**GOAL, "objective": {**GOAL["objective"], "outcome": "Changed."}}
     body = json.dumps({"document": changed, "warnings": []})
-    name, digest = contracts_cache._header(entries(folder)[0], body.encode()).decode().split()
+    name, digest = contracts_cache._entry_header(entries(folder)[0], body.encode()).decode().split()
     text = text.replace("NAME", name).replace("DIGEST", digest).replace("BODY", body)
     spoil(folder, text)
     assert read(folder)[0].document == GOAL
@@ -129,7 +129,7 @@ def test_a_folder_that_others_can_enter_is_not_used(folder: str, mode: int) -> N
     (name,) = entries(folder)
     poisoned = {**GOAL, "objective": {**GOAL["objective"], "outcome": "Poisoned."}}
     body = json.dumps({"document": poisoned, "warnings": []}).encode()
-    spoil(folder, (contracts_cache._header(name, body) + b"\n" + body).decode())
+    spoil(folder, (contracts_cache._entry_header(name, body) + b"\n" + body).decode())
     os.chmod(folder, mode)
     assert read(folder)[0].outcome == GOAL["objective"]["outcome"]
 
@@ -141,7 +141,7 @@ def test_a_symlink_for_the_folder_or_the_entry_is_not_followed(tmp_path: Any, fo
     (name,) = entries(folder)
     os.rename(os.path.join(folder, name), tmp_path / "moved")
     os.symlink(tmp_path / "moved", os.path.join(folder, name))
-    assert contracts_cache.load(folder, DATA) is None
+    assert contracts_cache.load_checked(folder, DATA) is None
 
 
 def test_a_fifo_in_the_place_of_an_entry_does_not_hang(folder: str) -> None:
@@ -162,13 +162,13 @@ def test_another_version_or_schema_trusts_no_older_check(folder: str, monkeypatc
 
     read(folder)
     monkeypatch.setattr(version, "__version__", "999")
-    assert contracts_cache.load(folder, DATA) is None
+    assert contracts_cache.load_checked(folder, DATA) is None
     monkeypatch.undo()
-    assert contracts_cache.load(folder, DATA) is not None
+    assert contracts_cache.load_checked(folder, DATA) is not None
     monkeypatch.setattr(contracts_cache, "_schemas", {})
     text = schemas.text
     monkeypatch.setattr(schemas, "text", lambda name: text(name) + " ")
-    assert contracts_cache.load(folder, DATA) is None
+    assert contracts_cache.load_checked(folder, DATA) is None
 
 
 def test_the_number_of_entries_is_bounded(folder: str, monkeypatch: Any) -> None:
@@ -176,4 +176,4 @@ def test_the_number_of_entries_is_bounded(folder: str, monkeypatch: Any) -> None
     for number in range(30):
         read(folder, DATA + b"# %d\n" % number)
         assert len(entries(folder)) <= 9
-    assert contracts_cache.load(folder, DATA + b"# 29\n") is not None
+    assert contracts_cache.load_checked(folder, DATA + b"# 29\n") is not None

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flow.adapters.contracts import formats
-from flow.adapters.contracts.edit import same
+from flow.adapters.contracts.edit import same_document
 from flow.errors import InputError
 from tests.adapters.contracts.samples import EVIDENCE, GOAL
 from tests.support.effort import examples
@@ -146,7 +146,7 @@ def in_order(one: Any, other: Any) -> bool:
         return list(one) == list(other) and all(in_order(one[key], other[key]) for key in one)
     if isinstance(one, list) and isinstance(other, list):
         return len(one) == len(other) and all(map(in_order, one, other))
-    return same(one, other)
+    return same_document(one, other)
 
 
 def read_by_all(document: dict[str, Any]) -> str:

@@ -8,16 +8,18 @@ from typing import Any
 import pytest
 
 from flow.adapters.exchange import import_formats
-from flow.core.evidence.imported import FORMATS, Format, Report
+from flow.core.evidence.imported import FORMATS, CheckReport, Format
 from flow.errors import ContractError, InputError
 
 SHA = "0123456789abcdef0123456789abcdef01234567"
 
 
-def read(data: str | bytes | dict[str, Any], format: Format) -> Report:
+def read(data: str | bytes | dict[str, Any], format: Format) -> CheckReport:
     if isinstance(data, dict):
         data = json.dumps(data)
-    return import_formats.read(data.encode() if isinstance(data, str) else data, format, "file")
+    return import_formats.read_report(
+        data.encode() if isinstance(data, str) else data, format, "file"
+    )
 
 
 def ctrf(*statuses: str, **more: Any) -> dict[str, Any]:
@@ -329,14 +331,14 @@ def test_a_huge_file_is_refused(format: Format, monkeypatch: pytest.MonkeyPatch)
 def test_the_format_is_found_out(data: Any, format: Format) -> None:
     text = json.dumps(data) if isinstance(data, dict) else data
     raw = text if isinstance(text, bytes) else text.encode()
-    assert import_formats.detect(raw, "file") == format
+    assert import_formats.detect_format(raw, "file") == format
     assert read(raw, format).format == format
 
 
 @pytest.mark.parametrize("data", [b"", b"TAP version 13", b"{}", b'{"results": []}'])
 def test_what_looks_like_none(data: bytes) -> None:
     with pytest.raises(InputError, match="no report that can be imported"):
-        import_formats.detect(data, "file")
+        import_formats.detect_format(data, "file")
 
 
 def test_xml_in_another_encoding() -> None:

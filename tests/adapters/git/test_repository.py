@@ -360,9 +360,9 @@ def test_another_base_contains_the_pinned_one_or_not(box: GitBox) -> None:
     box.write("src/b.py")
     third = box.commit("third")
     repo = found(box.top)
-    pinned = baseline_pinned.pin(repo, base=second, denied=(), journal_dir=".decisions")
+    pinned = baseline_pinned.pin_baseline(repo, base=second, denied=(), journal_dir=".decisions")
     for ref, commit, holds in ((first, first, True), (second, second, True), (third, third, False)):
-        wider, contains = baseline_pinned.widen(repo, pinned, ref)
+        wider, contains = baseline_pinned.widen_baseline(repo, pinned, ref)
         assert (wider.base_commit, contains) == (commit, holds)
     assert baseline_pinned.contains(repo, repository.EMPTY_TREES[40], second)
     assert not baseline_pinned.contains(repo, second, repository.EMPTY_TREES[40])
@@ -391,7 +391,7 @@ def test_rebase_moves_the_pin_past_the_merge(box: GitBox) -> None:
     old = merged_main(box)
     outside = {v.path for v in box.report().violations}
     assert outside == {"docs/theirs.md", "README.md", ".gitignore"}
-    new, only = baseline_pinned.rebase(found(box.top), old, None, denied=box.denied)
+    new, only = baseline_pinned.rebase_baseline(found(box.top), old, None, denied=box.denied)
     assert new.base_commit == box.git("rev-parse", "main")
     assert only == [".gitignore", "README.md", "docs/theirs.md"]
     assert new.dirty == old.dirty
@@ -406,7 +406,7 @@ def test_rebase_moves_the_pin_past_the_merge(box: GitBox) -> None:
 def test_rebase_does_not_cover_what_both_sides_changed(box: GitBox) -> None:
     old = merged_main(box)
     box.write("README.md", "evil\n")
-    new, only = baseline_pinned.rebase(found(box.top), old, None, denied=box.denied)
+    new, only = baseline_pinned.rebase_baseline(found(box.top), old, None, denied=box.denied)
     assert "README.md" not in only
     box.baseline = new
     assert {v.path for v in box.report().violations} == {"README.md"}
@@ -415,7 +415,7 @@ def test_rebase_does_not_cover_what_both_sides_changed(box: GitBox) -> None:
 def test_rebase_knows_line_ends_of_a_checkout(box: GitBox) -> None:
     old = merged_main(box)
     box.write("docs/theirs.md", b"changed\r\n")
-    new, only = baseline_pinned.rebase(found(box.top), old, None, denied=box.denied)
+    new, only = baseline_pinned.rebase_baseline(found(box.top), old, None, denied=box.denied)
     assert "docs/theirs.md" in only
     box.baseline = new
     assert box.report().status == "inside"
@@ -424,19 +424,21 @@ def test_rebase_knows_line_ends_of_a_checkout(box: GitBox) -> None:
 def test_rebase_with_nothing_to_move_to(box: GitBox) -> None:
     old = box.pin()
     with pytest.raises(StateError, match="has not moved"):
-        baseline_pinned.rebase(found(box.top), old, None, denied=())
+        baseline_pinned.rebase_baseline(found(box.top), old, None, denied=())
     empty = old._replace(base_commit=None)
     with pytest.raises(StateError, match="no pinned commit"):
-        baseline_pinned.rebase(found(box.top), empty, None, denied=())
+        baseline_pinned.rebase_baseline(found(box.top), empty, None, denied=())
 
 
 def test_rebase_refuses_a_base_that_does_not_follow(box: GitBox) -> None:
     first = box.git("rev-parse", "HEAD")
     box.write("src/a.py")
     second = box.commit()
-    old = baseline_pinned.pin(found(box.top), base=second, denied=(), journal_dir=".decisions")
+    old = baseline_pinned.pin_baseline(
+        found(box.top), base=second, denied=(), journal_dir=".decisions"
+    )
     with pytest.raises(GitError, match="does not follow"):
-        baseline_pinned.rebase(found(box.top), old, first, denied=())
+        baseline_pinned.rebase_baseline(found(box.top), old, first, denied=())
 
 
 def test_what_a_commit_alone_tells(box: GitBox) -> None:

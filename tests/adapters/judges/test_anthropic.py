@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from flow.app.judging.port import Answer, NoAnswer
+from flow.app.judging.port import JudgeAnswer, NoAnswer
 from flow.core.settings import JudgeSettings
 from tests.adapters.judges.scene import ANSWER, KEY, QUESTION, SECONDS, judge
 from tests.support.messages_api import MessagesApi, Reply, raw, structured, tool
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.slow
 CALL = {"type": "tool_use", "id": "t1", "name": "give_answer", "input": ANSWER}
 
 
-def ask(api: MessagesApi, work: Path, **more: Any) -> Answer | NoAnswer:
+def ask(api: MessagesApi, work: Path, **more: Any) -> JudgeAnswer | NoAnswer:
     env = {"ANTHROPIC_API_KEY": KEY, **more.pop("env", {})}
     settings = JudgeSettings(backend="anthropic", model="m-1", base_url=api.url, **more)
     return judge(settings, work, env=env, tries=1).ask(QUESTION, seconds=SECONDS)
@@ -27,7 +27,7 @@ def ask(api: MessagesApi, work: Path, **more: Any) -> Answer | NoAnswer:
 
 def test_the_model_has_to_answer_through_the_only_tool(tmp_path: Path) -> None:
     with MessagesApi(structured(ANSWER)) as api:
-        assert isinstance(ask(api, tmp_path), Answer)
+        assert isinstance(ask(api, tmp_path), JudgeAnswer)
     (call,) = api.calls
     assert call.body["model"] == "m-1"
     assert call.body["tool_choice"] == {
@@ -72,7 +72,7 @@ def test_words_beside_the_answer_do_not_matter(tmp_path: Path) -> None:
     blocks = [{"type": "text", "text": "Let me see: achieved!"}, CALL]
     with MessagesApi(Reply(blocks, "tool_use")) as api:
         found = ask(api, tmp_path)
-    assert isinstance(found, Answer)
+    assert isinstance(found, JudgeAnswer)
     assert found.value == ANSWER
 
 
@@ -82,7 +82,7 @@ def test_a_token_is_a_key_too_and_the_environment_may_name_the_service(tmp_path:
         env = {"ANTHROPIC_AUTH_TOKEN": KEY, "ANTHROPIC_BASE_URL": api.url}
         settings = JudgeSettings(backend="anthropic", model="m-1")
         found = judge(settings, tmp_path, env=env).ask(QUESTION, seconds=SECONDS)
-    assert isinstance(found, Answer), found
+    assert isinstance(found, JudgeAnswer), found
     assert api.calls[0].headers["authorization"] == f"Bearer {KEY}"
 
 

@@ -13,7 +13,7 @@ from flow.adapters.judges import anthropic, openai, retry
 from flow.adapters.judges.choose import BACKENDS
 from flow.adapters.judges.command import TRY_AGAIN
 from flow.app.judging.port import NoAnswerKind
-from flow.core.settings import JudgeSettings, Layer, merge
+from flow.core.settings import JudgeSettings, Layer, merge_layers
 from tests.support import ROOT
 
 PAGE = Path(ROOT, "docs", "judges.md").read_text("utf-8")
@@ -44,6 +44,6 @@ def test_its_numbers_are_the_codes() -> None:
 
 @pytest.mark.parametrize("text", SETTINGS)
 def test_its_settings_are_settings(text: str) -> None:
-    loaded = merge([Layer("settings.flow.json", json.loads(text), own=True)])
+    loaded = merge_layers([Layer("settings.flow.json", json.loads(text), own=True)])
     assert loaded.warnings == ()
     assert loaded.settings.judge.backend in BACKENDS

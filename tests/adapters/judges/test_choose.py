@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from flow.adapters.judges.choose import BACKENDS, choose
-from flow.app.judging.port import Answer, NoAnswer
+from flow.app.judging.port import JudgeAnswer, NoAnswer
 from flow.core.settings import JudgeSettings
 from tests.adapters.judges.scene import QUESTION, SECONDS
 from tests.support.start import ROOT
@@ -104,18 +104,18 @@ def test_judges_of_one_evaluation_share_a_budget(tmp_path: Path) -> None:
     question = QUESTION._replace(schema={"type": "object"})
     env = {"PATH": os.environ["PATH"]}
 
-    def ask(budget: Budget | None) -> Answer | NoAnswer:
+    def ask(budget: Budget | None) -> JudgeAnswer | NoAnswer:
         found = choose(None, settings, env, work=str(tmp_path), budget=budget)
         assert not isinstance(found, NoAnswer)
         return found(question, seconds=SECONDS)
 
     budget = Budget(1.0)
-    assert isinstance(ask(budget), Answer)
+    assert isinstance(ask(budget), JudgeAnswer)
     second = ask(budget)
     assert isinstance(second, NoAnswer)
     assert second.kind == "cost_limit"
-    assert isinstance(ask(None), Answer)
-    assert isinstance(ask(None), Answer)
+    assert isinstance(ask(None), JudgeAnswer)
+    assert isinstance(ask(None), JudgeAnswer)
 
 
 def test_choosing_loads_no_sdk_and_starting_flow_loads_no_judge() -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from flow.adapters.judges.budget import Budget
-from flow.app.judging.port import Answer, NoAnswer, Question
+from flow.app.judging.port import JudgeAnswer, NoAnswer, Question
 from flow.core.settings import JudgeSettings
 from tests.adapters.judges.scene import ANSWER, KEY, QUESTION, SCHEMA, SECONDS, judge
 from tests.support.messages_api import STRUCTURED, MessagesApi, Reply, structured, tool
@@ -31,7 +31,7 @@ def ask(
     model: str | None = None,
     budget: Budget | None = None,
     env: Mapping[str, str | None] | None = None,
-) -> Answer | NoAnswer:
+) -> JudgeAnswer | NoAnswer:
     settings = JudgeSettings(backend="claude", model=model, base_url=api.url)
     given = {"ANTHROPIC_API_KEY": KEY, **(env or {})}
     asked = judge(settings, work, env=given, budget=budget, tries=1)
@@ -65,7 +65,7 @@ def test_the_judge_has_one_tool_its_own_system_text_and_nothing_of_the_project(
     work = tmp_path / "work"
     work.mkdir()
     with MessagesApi(structured(ANSWER)) as api:
-        assert isinstance(ask(api, work), Answer)
+        assert isinstance(ask(api, work), JudgeAnswer)
     (call,) = api.calls
     assert call.tools == [STRUCTURED]
     assert call.system.endswith(QUESTION.system)
@@ -107,7 +107,7 @@ def test_a_path_in_the_prompt_is_read_by_nobody(
     prompt = text.format(file=file, folder=folder)
     with MessagesApi(structured(ANSWER)) as api:
         found = ask(api, tmp_path, Question(QUESTION.system, prompt, SCHEMA, "x"))
-    assert isinstance(found, Answer)
+    assert isinstance(found, JudgeAnswer)
     sent = json.dumps([call.body for call in api.calls])
     assert "CANARY-TEXT" not in sent
     assert sent.replace(str(file), "").count("CANARY-NAME") == 0
@@ -119,7 +119,7 @@ def test_a_path_in_the_prompt_is_read_by_nobody(
 def test_a_prompt_is_no_command(prompt: str, tmp_path: Path) -> None:
     with MessagesApi(structured(ANSWER)) as api:
         found = ask(api, tmp_path, Question(QUESTION.system, prompt, SCHEMA, "x"))
-    assert isinstance(found, Answer), found
+    assert isinstance(found, JudgeAnswer), found
     assert prompt.strip() in api.calls[0].prompt
 
 
@@ -128,7 +128,7 @@ def test_a_prompt_is_no_command(prompt: str, tmp_path: Path) -> None:
 def test_a_tool_that_the_model_makes_up_is_not_run(tmp_path: Path) -> None:
     script = [tool("Bash", {"command": f"touch {tmp_path}/CANARY"}), structured(ANSWER)]
     with MessagesApi(*script) as api:
-        assert isinstance(ask(api, tmp_path), Answer)
+        assert isinstance(ask(api, tmp_path), JudgeAnswer)
     assert os.listdir(tmp_path) == []
 
 
@@ -138,7 +138,7 @@ def test_a_model_and_a_budget_are_passed_on(tmp_path: Path) -> None:
     budget = Budget(1.0)
     with MessagesApi(structured(ANSWER, input_tokens=100_000)) as api:
         found = ask(api, tmp_path, model="sonnet", budget=budget)
-        assert isinstance(found, Answer), found
+        assert isinstance(found, JudgeAnswer), found
         assert "sonnet" in api.calls[0].body["model"]
         cost = found.usage.cost_usd
         assert cost is not None
@@ -173,7 +173,7 @@ def test_a_wrong_shape_may_be_mended_within_the_call(tmp_path: Path) -> None:
 
     with MessagesApi(script) as api:
         found = ask(api, tmp_path)
-    assert isinstance(found, Answer)
+    assert isinstance(found, JudgeAnswer)
     assert (found.usage.input_tokens, len(api.calls)) == (2000, 2)
 
 
@@ -250,7 +250,7 @@ def test_an_old_cli_is_asked_without_a_budget_and_counted_after(tmp_path: Path) 
     env = fake(tmp_path, f"{OLD}echo run >>{tmp_path}/runs; printf '%s' '{report}'")
     with MessagesApi(structured(ANSWER)) as api:
         budget = Budget(0.3)
-        assert isinstance(ask(api, tmp_path, budget=budget, env=env), Answer)
+        assert isinstance(ask(api, tmp_path, budget=budget, env=env), JudgeAnswer)
         found = ask(api, tmp_path, budget=budget, env=env)
     assert isinstance(found, NoAnswer)
     assert (found.kind, budget.spent) == ("cost_limit", 0.5)

@@ -10,7 +10,7 @@ import pytest
 
 from flow.adapters.judges.budget import Budget
 from flow.adapters.judges.reply import LIMIT
-from flow.app.judging.port import Answer, NoAnswer
+from flow.app.judging.port import JudgeAnswer, NoAnswer
 from flow.core.settings import JudgeSettings
 from tests.adapters.judges.scene import ANSWER, KEY, QUESTION, SCHEMA, SECONDS, judge
 from tests.support.patience import long_enough
@@ -25,16 +25,16 @@ GOOD = f"cat >/dev/null; printf '%s' '{json.dumps(ANSWER)}'"
 
 def ask(
     work: Path, *command: str, model: str | None = None, seconds: float = SECONDS, **more: Any
-) -> Answer | NoAnswer:
+) -> JudgeAnswer | NoAnswer:
     settings = JudgeSettings(backend="command", command=command, model=model)
     return judge(settings, work, **more).ask(QUESTION, seconds=seconds)
 
 
-def shell(work: Path, script: str, **more: Any) -> Answer | NoAnswer:
+def shell(work: Path, script: str, **more: Any) -> JudgeAnswer | NoAnswer:
     return ask(work, "sh", "-c", script, **more)
 
 
-def silent(found: Answer | NoAnswer, kind: str) -> str:
+def silent(found: JudgeAnswer | NoAnswer, kind: str) -> str:
     """The reason of what has to be no answer of this kind."""
     assert isinstance(found, NoAnswer), found
     assert found.kind == kind, found
@@ -64,7 +64,7 @@ pwd >{tmp_path}/pwd; ls -A >>{tmp_path}/pwd; echo noise >&2
     }
     kept = {"SOME_API_KEY": KEY, "FLOW_JUDGE_EXTRA": "mine", "OPENAI_BASE_URL": "http://x"}
     found = shell(work, script, model="m-1", env={**hostile, **kept})
-    assert isinstance(found, Answer), found
+    assert isinstance(found, JudgeAnswer), found
     assert found.value == ANSWER
     assert (tmp_path / "stdin").read_text() == f"{QUESTION.system}\n\n{QUESTION.prompt}"
     schema = json.loads((tmp_path / "schema").read_text())
@@ -82,13 +82,13 @@ pwd >{tmp_path}/pwd; ls -A >>{tmp_path}/pwd; echo noise >&2
 
 def test_a_model_that_nobody_asked_for_does_not_reach_it(tmp_path: Path) -> None:
     script = f'[ -z "${{FLOW_JUDGE_MODEL+set}}" ] || exit 9; {GOOD}'
-    assert isinstance(shell(tmp_path, script, env={"FLOW_JUDGE_MODEL": "forged"}), Answer)
+    assert isinstance(shell(tmp_path, script, env={"FLOW_JUDGE_MODEL": "forged"}), JudgeAnswer)
 
 
 def test_its_name_and_arguments_reach_it_as_they_are(tmp_path: Path) -> None:
     words = ["a b", "$HOME", "*", "", "'", "\n"]
     script = f"""printf '%s|' "$@" >{tmp_path}/argv; {GOOD}"""
-    assert isinstance(ask(tmp_path, "sh", "-c", script, "sh", *words), Answer)
+    assert isinstance(ask(tmp_path, "sh", "-c", script, "sh", *words), JudgeAnswer)
     assert (tmp_path / "argv").read_text() == "|".join(words) + "|"
 
 
@@ -96,7 +96,7 @@ def test_a_program_in_the_users_home(tmp_path: Path, home: Path) -> None:
     program = home / "judge"
     program.write_text(f"#!/bin/sh\n{GOOD}\n")
     program.chmod(0o755)
-    assert isinstance(ask(tmp_path, "~/judge"), Answer)
+    assert isinstance(ask(tmp_path, "~/judge"), JudgeAnswer)
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ def test_one_that_says_try_again_is_tried_again(tmp_path: Path) -> None:
     count = f"echo x >>{tmp_path}/runs"
     script = f'{count}; [ "$(wc -l <{tmp_path}/runs)" -ge 3 ] || exit 75; {GOOD}'
     found = shell(tmp_path, script, tries=3)
-    assert isinstance(found, Answer)
+    assert isinstance(found, JudgeAnswer)
     assert found.usage.attempts == 3
     silent(shell(tmp_path, f"{count}; echo busy >&2; exit 75", tries=2), "unavailable")
     assert (tmp_path / "runs").read_text() == "x\n" * 5
@@ -187,7 +187,7 @@ def test_one_that_says_try_again_is_tried_again(tmp_path: Path) -> None:
 def test_it_may_tell_what_it_used(told: Any, usage: tuple[Any, ...], tmp_path: Path) -> None:
     (tmp_path / "told").write_text(json.dumps(told))
     found = shell(tmp_path, f'cp {tmp_path}/told "$FLOW_JUDGE_USAGE"; {GOOD}')
-    assert isinstance(found, Answer)
+    assert isinstance(found, JudgeAnswer)
     assert found.usage[1:5] == usage
 
 
@@ -202,14 +202,14 @@ def test_it_may_tell_what_it_used(told: Any, usage: tuple[Any, ...], tmp_path: P
 def test_only_a_plain_file_tells_usage(script: str, tmp_path: Path) -> None:
     (tmp_path / "told").write_text('{"cost_usd": 1}')
     found = shell(tmp_path, f"{script.format(told=tmp_path / 'told')}; {GOOD}")
-    assert isinstance(found, Answer), found
+    assert isinstance(found, JudgeAnswer), found
     assert found.usage.cost_usd is None
 
 
 def test_a_limit_in_dollars_holds_over_calls(tmp_path: Path) -> None:
     budget = Budget(1.0)
     script = f"""echo '{{"cost_usd": 0.6}}' >"$FLOW_JUDGE_USAGE"; {GOOD}"""
-    assert isinstance(shell(tmp_path, script, budget=budget), Answer)
+    assert isinstance(shell(tmp_path, script, budget=budget), JudgeAnswer)
     silent(shell(tmp_path, script, budget=budget), "cost_limit")
     silent(shell(tmp_path, f"echo x >{tmp_path}/ran", budget=budget), "cost_limit")
     assert not (tmp_path / "ran").exists()
@@ -219,7 +219,7 @@ def test_a_limit_in_dollars_holds_over_calls(tmp_path: Path) -> None:
 
 def test_what_it_leaves_in_its_folder_goes(tmp_path: Path) -> None:
     script = f"mkdir -p a/b; echo x >a/b/c; chmod 0 a; ln -s /etc link; {GOOD}"
-    assert isinstance(shell(tmp_path, script), Answer)
+    assert isinstance(shell(tmp_path, script), JudgeAnswer)
     assert os.listdir(tmp_path) == []
 
 

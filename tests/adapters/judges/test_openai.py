@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from flow.adapters.judges.budget import Budget
-from flow.app.judging.port import Answer, NoAnswer, Question
+from flow.app.judging.port import JudgeAnswer, NoAnswer, Question
 from flow.core.settings import JudgeSettings
 from tests.adapters.judges.scene import ANSWER, KEY, QUESTION, SCHEMA, SECONDS, judge
 from tests.support.judge_servers import ChatApi, chat, refuse
@@ -35,7 +35,7 @@ def test_the_schema_goes_along_in_strict_mode(tmp_path: Path) -> None:
     with ChatApi(GOOD) as api:
         judged = asked(api, tmp_path)
         found = judged.ask(QUESTION, seconds=SECONDS)
-    assert isinstance(found, Answer)
+    assert isinstance(found, JudgeAnswer)
     assert judged.ask.name == "openai:m:8b"
     (body,) = api.calls
     assert body["model"] == "m:8b"
@@ -49,7 +49,7 @@ def test_a_schema_with_optional_keys_is_not_called_strict(tmp_path: Path) -> Non
     schema = {**SCHEMA, "required": ["verdict"]}
     with ChatApi(GOOD) as api:
         question = QUESTION._replace(schema=schema)
-        assert isinstance(asked(api, tmp_path).ask(question, seconds=SECONDS), Answer)
+        assert isinstance(asked(api, tmp_path).ask(question, seconds=SECONDS), JudgeAnswer)
     assert api.calls[0]["response_format"]["json_schema"]["strict"] is False
 
 
@@ -82,9 +82,9 @@ def test_a_server_that_knows_no_schema_gets_it_in_the_prompt(
         judged = asked(api, tmp_path)
         first = judged.ask(QUESTION, seconds=SECONDS)
         second = judged.ask(QUESTION, seconds=SECONDS)
-    assert isinstance(first, Answer), first
+    assert isinstance(first, JudgeAnswer), first
     assert (first.usage.backend, first.usage.attempts) == ("openai, schema in the prompt", 2)
-    assert isinstance(second, Answer)
+    assert isinstance(second, JudgeAnswer)
     assert (second.usage.backend, second.usage.attempts) == ("openai, schema in the prompt", 1)
     assert judged.waits == []
     assert ["response_format" in body for body in api.calls] == [True, False, False]
@@ -122,12 +122,12 @@ def test_a_quota_that_is_used_up_does_not_come_back(tmp_path: Path) -> None:
 def test_a_local_server_needs_no_key(tmp_path: Path) -> None:
     with ChatApi(GOOD) as api:
         judged = asked(api, tmp_path, env={"OPENAI_API_KEY": None})
-        assert isinstance(judged.ask(QUESTION, seconds=SECONDS), Answer)
+        assert isinstance(judged.ask(QUESTION, seconds=SECONDS), JudgeAnswer)
     with ChatApi(GOOD) as api:
         settings = JudgeSettings(backend="openai", model="m")
         env = {"OPENAI_BASE_URL": f"{api.url}/v1"}
         found = judge(settings, tmp_path, env=env).ask(QUESTION, seconds=SECONDS)
-    assert isinstance(found, Answer)
+    assert isinstance(found, JudgeAnswer)
 
 
 BODY: dict[str, Any] = json.loads(GOOD.chunks[0])
@@ -165,7 +165,7 @@ def test_strange_numbers_are_no_usage(tmp_path: Path) -> None:
     usage = {"prompt_tokens": -1, "completion_tokens": "many", "cost": True}
     with ChatApi(json_response(200, {**BODY, "usage": usage, "model": 7})) as api:
         found = asked(api, tmp_path).ask(QUESTION, seconds=SECONDS)
-    assert isinstance(found, Answer)
+    assert isinstance(found, JudgeAnswer)
     assert found.usage[:5] == ("openai", "m:8b", None, None, None)
 
 
@@ -214,7 +214,7 @@ def test_half_characters_in_a_prompt_do_not_break_the_call(tmp_path: Path) -> No
     question = Question("s", "half \ud800 and \udcff", SCHEMA, "x")
     with ChatApi(GOOD) as api:
         found = asked(api, tmp_path).ask(question, seconds=SECONDS)
-    assert isinstance(found, Answer), found
+    assert isinstance(found, JudgeAnswer), found
 
 
 @pytest.mark.cold

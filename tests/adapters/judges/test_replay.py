@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from flow.adapters.judges.replay import Recorder, Replayer, digest
-from flow.app.judging.port import Answer, NoAnswer, Question, Usage
+from flow.app.judging.port import JudgeAnswer, NoAnswer, Question, Usage
 from flow.errors import FlowError
 from tests.adapters.judges.scene import ANSWER, QUESTION, SCHEMA
 
@@ -28,15 +28,15 @@ class Scripted:
         self.asked = 0
         self.none = none
 
-    def __call__(self, question: Question, *, seconds: float) -> Answer | NoAnswer:
+    def __call__(self, question: Question, *, seconds: float) -> JudgeAnswer | NoAnswer:
         self.asked += 1
         if self.none:
             return NoAnswer("timeout", "slow", USAGE)
-        return Answer({**ANSWER, "confidence": self.asked / 10}, USAGE)
+        return JudgeAnswer({**ANSWER, "confidence": self.asked / 10}, USAGE)
 
 
-def confidence(found: Answer | NoAnswer) -> Any:
-    assert isinstance(found, Answer), found
+def confidence(found: JudgeAnswer | NoAnswer) -> Any:
+    assert isinstance(found, JudgeAnswer), found
     return found.value["confidence"]
 
 
@@ -50,7 +50,7 @@ def test_what_was_recorded_is_given_again_in_order(tmp_path: Path) -> None:
     again = [replayer(q, seconds=1) for q in (QUESTION, QUESTION, OTHER)]
     assert [confidence(found) for found in again] == [0.1, 0.3, 0.2]
     assert again[0].usage == Usage("recorded: claude", "m-1", 10, 20, 0.5)
-    assert (again[0].value if isinstance(again[0], Answer) else None) == {
+    assert (again[0].value if isinstance(again[0], JudgeAnswer) else None) == {
         **ANSWER,
         "confidence": 0.1,
     }
@@ -85,7 +85,7 @@ def test_asking_more_often_than_recorded_makes_no_agreement_up(tmp_path: Path) -
     path = str(tmp_path / "replies.json")
     Recorder(Scripted(), path)(QUESTION, seconds=1)
     replayer = Replayer(path)
-    assert isinstance(replayer(QUESTION, seconds=1), Answer)
+    assert isinstance(replayer(QUESTION, seconds=1), JudgeAnswer)
     found = replayer(QUESTION, seconds=1)
     assert isinstance(found, NoAnswer)
     assert "recorded once only" in found.reason

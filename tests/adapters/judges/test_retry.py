@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from flow.adapters.judges.retry import Again, Patience, persist, retry_after
-from flow.app.judging.port import Answer, NoAnswer, Usage
+from flow.adapters.judges.retry import Patience, Retryable, persist, retry_after
+from flow.app.judging.port import JudgeAnswer, NoAnswer, Usage
 from tests.adapters.judges.scene import QUESTION, Sleeper
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from flow.app.judging.port import NoAnswerKind, Question
 
 TOLD = Usage("b", "m", 10, 2, 0.25)
-DONE = Answer({"yes": 1}, TOLD)
+DONE = JudgeAnswer({"yes": 1}, TOLD)
 
 
 def no(kind: NoAnswerKind = "unavailable", usage: Usage = TOLD) -> NoAnswer:
@@ -26,11 +26,13 @@ def no(kind: NoAnswerKind = "unavailable", usage: Usage = TOLD) -> NoAnswer:
 class Script:
     """Gives its results one after another, each of which takes some seconds of the clock."""
 
-    def __init__(self, sleeper: Sleeper, *results: Answer | NoAnswer | Again, takes: float) -> None:
+    def __init__(
+        self, sleeper: Sleeper, *results: JudgeAnswer | NoAnswer | Retryable, takes: float
+    ) -> None:
         self.sleeper, self.results, self.takes = sleeper, list(results), takes
         self.seconds: list[float] = []
 
-    def __call__(self, question: Question, seconds: float) -> Answer | NoAnswer | Again:
+    def __call__(self, question: Question, seconds: float) -> JudgeAnswer | NoAnswer | Retryable:
         assert question is QUESTION
         self.seconds.append(seconds)
         self.sleeper.seconds += self.takes
@@ -38,12 +40,12 @@ class Script:
 
 
 def run(
-    *results: Answer | NoAnswer | Again,
+    *results: JudgeAnswer | NoAnswer | Retryable,
     seconds: float = 100.0,
     takes: float = 1.0,
     chance: float = 1.0,
     patience: Patience = Patience(),  # noqa: B008
-) -> tuple[Answer | NoAnswer, Script, list[float]]:
+) -> tuple[JudgeAnswer | NoAnswer, Script, list[float]]:
     sleeper = Sleeper(chance)
     script = Script(sleeper, *results, takes=takes)
     found = persist(script, QUESTION, seconds, clock=sleeper.clock, patience=patience)
@@ -52,7 +54,7 @@ def run(
 
 def test_an_answer_at_once_waits_for_nothing() -> None:
     found, script, waits = run(DONE)
-    assert found == Answer({"yes": 1}, TOLD._replace(duration_seconds=1.0))
+    assert found == JudgeAnswer({"yes": 1}, TOLD._replace(duration_seconds=1.0))
     assert (script.seconds, waits) == ([100.0], [])
 
 
@@ -69,9 +71,9 @@ def test_what_is_final_is_not_asked_again() -> None:
 def test_waits_double_up_to_a_ceiling_and_are_scattered(
     chance: float, expected: Sequence[float]
 ) -> None:
-    again = [Again(no())] * 5
+    again = [Retryable(no())] * 5
     found, script, waits = run(*again, DONE, chance=chance, patience=Patience(6, 1, 5))
-    assert isinstance(found, Answer)
+    assert isinstance(found, JudgeAnswer)
     assert waits == expected
     assert found.usage.attempts == 6
     assert found.usage.duration_seconds == 6 + sum(expected)
@@ -80,22 +82,24 @@ def test_waits_double_up_to_a_ceiling_and_are_scattered(
 
 def test_tokens_and_costs_of_all_tries_are_summed() -> None:
     silent = Usage("b")
-    found, _, _ = run(Again(no(usage=silent)), Again(no()), DONE)
+    found, _, _ = run(Retryable(no(usage=silent)), Retryable(no()), DONE)
     assert found.usage[:6] == ("b", "m", 20, 4, 0.5, 3 + 1 + 2)
     silent_found, _, _ = run(NoAnswer("error", "x", silent))
     assert silent_found.usage[2:5] == (None, None, None)
 
 
 def test_tries_have_a_ceiling() -> None:
-    found, script, waits = run(*[Again(no())] * 4, DONE)
+    found, script, waits = run(*[Retryable(no())] * 4, DONE)
     assert isinstance(found, NoAnswer)
     assert (found.kind, found.reason) == ("unavailable", "down (4 tries)")
     assert (len(script.seconds), waits) == (4, [1, 2, 4])
 
 
 def test_what_the_service_asks_for_is_waited_exactly() -> None:
-    found, _, waits = run(Again(no("rate_limited"), 17.0), Again(no(), 0.0), DONE, chance=0.1)
-    assert isinstance(found, Answer)
+    found, _, waits = run(
+        Retryable(no("rate_limited"), 17.0), Retryable(no(), 0.0), DONE, chance=0.1
+    )
+    assert isinstance(found, JudgeAnswer)
     assert waits == [17.0, 0.0]
 
 
@@ -105,14 +109,14 @@ def test_what_the_service_asks_for_is_waited_exactly() -> None:
 )
 def test_no_wait_goes_past_the_calls_seconds(after: float | None, words: str) -> None:
     seconds = 100.0 if after else 2.0
-    found, _, waits = run(Again(no("rate_limited"), after), DONE, seconds=seconds)
+    found, _, waits = run(Retryable(no("rate_limited"), after), DONE, seconds=seconds)
     assert isinstance(found, NoAnswer)
     assert (found.kind, waits) == ("rate_limited", [])
     assert words in found.reason
 
 
 def test_each_try_gets_what_is_left() -> None:
-    _, script, _ = run(Again(no(), 3.0), Again(no(), 0.0), no(), seconds=7.0, takes=2.0)
+    _, script, _ = run(Retryable(no(), 3.0), Retryable(no(), 0.0), no(), seconds=7.0, takes=2.0)
     assert script.seconds == [7.0, 2.0]
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 
 from flow.adapters.judges.budget import Budget
-from flow.app.judging.port import Answer, NoAnswer
+from flow.app.judging.port import JudgeAnswer, NoAnswer
 from flow.core.settings import JudgeSettings
 from tests.adapters.judges.scene import (
     ANSWER,
@@ -158,7 +158,7 @@ def service(request: pytest.FixtureRequest) -> Service:
     return SERVICES[request.param]
 
 
-def silent(found: Answer | NoAnswer, kind: str) -> NoAnswer:
+def silent(found: JudgeAnswer | NoAnswer, kind: str) -> NoAnswer:
     """``found``, which has to be no answer of this kind, with a reason one may print."""
     assert isinstance(found, NoAnswer), found
     assert found.kind == kind, found
@@ -176,7 +176,7 @@ def test_an_answer_comes_with_its_usage_and_leaves_nothing(
         asked = service.ask(api, tmp_path)
         assert asked.ask.name == f"{service.backend}:model-1"
         found = asked.ask(QUESTION, seconds=SECONDS)
-    assert isinstance(found, Answer), found
+    assert isinstance(found, JudgeAnswer), found
     assert found.value == ANSWER
     usage = found.usage
     assert (usage.backend, usage.attempts) == (service.backend, 1)
@@ -225,7 +225,7 @@ def test_trouble_is_waited_out(tmp_path: Path) -> None:
     with sdk.server(sdk.refuse(429), sdk.answer(ANSWER)) as api:
         asked = sdk.ask(api, tmp_path)
         found = asked.ask(QUESTION, seconds=SECONDS)
-    assert isinstance(found, Answer), found
+    assert isinstance(found, JudgeAnswer), found
     assert (found.usage.attempts, asked.waits, len(api.calls)) == (2, [1.0], 2)
 
 
@@ -243,7 +243,7 @@ def test_the_services_own_wish_is_waited(tmp_path: Path) -> None:
     script = [sdk.refuse(429, retry_after="7"), sdk.answer(ANSWER)]
     with sdk.server(*script) as api:
         asked = sdk.ask(api, tmp_path)
-        assert isinstance(asked.ask(QUESTION, seconds=SECONDS), Answer)
+        assert isinstance(asked.ask(QUESTION, seconds=SECONDS), JudgeAnswer)
     assert asked.waits == [7.0]
 
 
@@ -271,7 +271,7 @@ def test_a_stream_that_breaks_off_is_tried_again(tmp_path: Path) -> None:
     sdk = SERVICES[CHEAPEST]
     with sdk.server(sdk.cut, sdk.answer(ANSWER)) as api:
         asked = sdk.ask(api, tmp_path)
-        assert isinstance(asked.ask(QUESTION, seconds=SECONDS), Answer)
+        assert isinstance(asked.ask(QUESTION, seconds=SECONDS), JudgeAnswer)
     assert len(api.calls) == 2
 
 

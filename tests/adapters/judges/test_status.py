@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from flow.adapters.judges.openai import OpenAI
-from flow.adapters.judges.retry import Again
+from flow.adapters.judges.retry import Retryable
 from flow.adapters.judges.service import judged_by_status
 from flow.app.judging.port import Usage
 
@@ -40,12 +40,12 @@ def test_the_status_decides(status: int, text: str, kind: str, again: bool) -> N
     found = judged_by_status(
         BACKEND, status, text, {"retry-after": "7"}, key="OPENAI_API_KEY", usage=used
     )
-    assert isinstance(found, Again) == again
-    answer = found.answer if isinstance(found, Again) else found
+    assert isinstance(found, Retryable) == again
+    answer = found.answer if isinstance(found, Retryable) else found
     assert answer.kind == kind
     assert f"HTTP {status}" in answer.reason
     assert answer.usage is used
-    assert not isinstance(found, Again) or found.after == 7.0
+    assert not isinstance(found, Retryable) or found.after == 7.0
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_the_status_decides(status: int, text: str, kind: str, again: bool) -> N
 )
 def test_the_services_own_words_are_shown_safely(text: str, words: str) -> None:
     found = judged_by_status(BACKEND, 400, text, {}, key="x")
-    assert not isinstance(found, Again)
+    assert not isinstance(found, Retryable)
     assert found.reason.startswith(f"the service refuses the request (HTTP 400){words}")
     assert found.reason.isprintable()
     assert len(found.reason) < 400

@@ -12,7 +12,7 @@ import pytest
 
 from flow.adapters.judges.function import FunctionJudge
 from flow.adapters.judges.subjects import parts
-from flow.app.judging.port import Answer, NoAnswer, Question
+from flow.app.judging.port import JudgeAnswer, NoAnswer, Question
 from flow.core.decision.verdict import ProposedTransition
 from flow.errors import InputError
 
@@ -113,7 +113,7 @@ def test_a_function_gets_the_whole_prompt() -> None:
         return {"ok": True}
 
     found = FunctionJudge(answering)(QUESTION, seconds=5)
-    assert isinstance(found, Answer)
+    assert isinstance(found, JudgeAnswer)
     assert (dict(found.value), found.usage.backend) == ({"ok": True}, "answering")
     assert seen == ["the system\n\nthe prompt"]
 

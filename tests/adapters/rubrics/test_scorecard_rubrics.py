@@ -10,7 +10,7 @@ import pytest
 from flow.adapters.rubrics import scorecard_rubrics
 from flow.adapters.rubrics.scorecard_rubrics import READY_MADE, choose
 from flow.core.judging.scorecard.model import NAMES
-from flow.core.untrusted.fences import Part, fence
+from flow.core.untrusted.fences import FencedPart, fence
 from flow.errors import ContractError, InputError, RefusedError, StorageError
 from tests.support import ROOT
 
@@ -269,7 +269,7 @@ def test_a_ready_made_rubric_shows_each_dimension_at_3_5_7_and_9(name: str) -> N
 @pytest.mark.parametrize("name", READY_MADE)
 def test_a_judge_is_given_a_ready_made_rubric_as_it_is(name: str) -> None:
     text = choose(None, name, None).text
-    made = fence(Part("rubric", text), "nonce", limit=40_000)
+    made = fence(FencedPart("rubric", text), "nonce", limit=40_000)
     assert (made.reports, made.left_out) == ((), 0)
 
 

@@ -14,7 +14,7 @@ from flow.adapters.transcripts import agents as transcripts_agents
 from flow.adapters.transcripts import files as transcripts_files
 from flow.adapters.transcripts import reader
 from flow.core.transcript.layout import lay_out
-from flow.core.transcript.model import Transcript, ended, plain
+from flow.core.transcript.model import Transcript, has_ended, quotable_text
 from flow.errors import InputError
 from tests.support.sessions import SessionFile, folder
 
@@ -75,7 +75,7 @@ def test_a_slash_command_with_all_that_happened(
     assert (first.failed, first.destructive) == (True, True)
     assert (second.failed, second.destructive) == (False, True)
     assert (third.tool, third.result, third.destructive) == ("Write", "created", False)
-    assert plain(found).splitlines()[0] == "/ship x & <y>"
+    assert quotable_text(found).splitlines()[0] == "/ship x & <y>"
     assert lay_out(found, limit=9000).summary == {
         "prompts": 1,
         "texts": 1,
@@ -101,7 +101,7 @@ def test_a_skill_that_the_agent_started_comes_with_what_the_person_asked(
         ("tool", "ls\ndescription: a step"),
         ("text", "tidied"),
     ]
-    assert ended(found)
+    assert has_ended(found)
 
 
 @pytest.mark.parametrize("older", [False, True])
@@ -122,7 +122,7 @@ def test_a_run_ends_with_the_next_prompt_the_next_skill_or_the_file(
     assert [text for _, text in rows(newest("one", home, cwd))][-1] == "first"
     two = newest("two", home, cwd)
     assert rows(two)[-1] == ("note", "the skill three began here; what follows is its run")
-    assert not ended(two)
+    assert not has_ended(two)
     assert rows(newest("three", home, cwd))[-1] == ("text", "third")
     assert newest(None, home, cwd).skill == "three"
 
@@ -212,7 +212,7 @@ def test_what_does_not_end_a_run(session: SessionFile, home: Path, cwd: Path) ->
     assert "GO ON" in found.entries[3].text
     assert not any("continued from" in text for _, text in rows(found))
     assert found.entries[-1].failed
-    assert ended(found)
+    assert has_ended(found)
 
 
 def test_parallel_calls_find_their_results_and_a_repeated_line_is_one_call(
@@ -229,7 +229,7 @@ def test_parallel_calls_find_their_results_and_a_repeated_line_is_one_call(
     found = newest("ship", home, cwd)
     calls = [(e.result, e.failed) for e in found.entries if e.kind == "tool"]
     assert calls == [("1", False), ("no such file", True), ("3\n(image)", False)]
-    assert not ended(found)
+    assert not has_ended(found)
 
 
 def test_a_call_without_a_result_is_told(session: SessionFile, home: Path, cwd: Path) -> None:
@@ -273,7 +273,7 @@ def test_an_agents_run_is_its_task_its_own_transcript_and_its_answer(
         ("tool", "ls nothing\ndescription: a step"),
         ("text", "Review: fine"),
     ]
-    assert ended(found)
+    assert has_ended(found)
     assert newest(None, home, cwd).skill == "reviewer"
 
 
@@ -330,7 +330,7 @@ def test_a_skill_with_a_context_of_its_own_is_found_by_its_prompt(
     session.user("<local-command-stdout>\nforked result\n</local-command-stdout>")
     found = newest("forky", home, cwd)
     assert ("tool", "ls\ndescription: a step") in rows(found)
-    assert ended(found)
+    assert has_ended(found)
     assert newest(None, home, cwd).skill == "forky"
 
 

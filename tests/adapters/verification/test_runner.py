@@ -928,7 +928,7 @@ def test_a_defect_of_a_supervisor_is_no_result(
         raise RuntimeError("a defect")
 
     with monkeypatch.context() as inside:
-        inside.setattr("flow.adapters.process.ending.Ending.settle", fail)
+        inside.setattr("flow.adapters.process.ending.EndingSteps.settle", fail)
         result, output = scene.one("setsid sleep 300 & true")
     assert (result.outcome, output) == ("inconclusive", None)
     assert "RuntimeError: a defect" in result.reason

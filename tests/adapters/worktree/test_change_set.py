@@ -22,7 +22,7 @@ from flow.core.boundary.rules import (
     cache_root,
     find_by_products,
     find_ignored_by_products,
-    moved,
+    moved_paths,
     rewritten,
     subject_tree,
 )
@@ -1087,7 +1087,7 @@ def test_no_program_that_the_checkout_names_is_ever_started(box: GitBox) -> None
     assert {"README.md", "evil.py", ".gitattributes", "vendor/sub/sub.py"} <= named
     pinned = box.pin()
     assert pinned.base_commit is not None
-    baseline_pinned.widen(box.repo, pinned, "main")
+    baseline_pinned.widen_baseline(box.repo, pinned, "main")
     baseline_pinned.commits_outside(box.repo, pinned, allowed=("docs/**",), denied=())
     assert not marker.exists(), marker.read_text()
     # The canary itself works: git would have started it.
@@ -1203,7 +1203,7 @@ def test_a_submodule_is_there_or_not(box: GitBox) -> None:
     assert (there.submodules, gone.submodules) == (("vendor/sub",), ())
     assert box.tree(there) != box.tree(gone)
     own = OwnFiles(".decisions")
-    assert moved(there, gone, baseline, own) == ("vendor/sub",)
+    assert moved_paths(there, gone, baseline, own) == ("vendor/sub",)
     box.git("submodule", "--quiet", "update", "--init")
     again = box.snapshot()
     assert box.tree(again) == box.tree(there)
@@ -1212,7 +1212,7 @@ def test_a_submodule_is_there_or_not(box: GitBox) -> None:
     assert list(found) == ["vendor/sub"]
     baseline = baseline._replace(by_products=found)
     assert subject_tree(gone, baseline, own) == subject_tree(again, baseline, own)
-    assert moved(gone, again, baseline, own) == ()
+    assert moved_paths(gone, again, baseline, own) == ()
     assert rewritten(gone, again, baseline, own) == ()
 
 
@@ -1263,7 +1263,7 @@ def test_what_new_links_lead_to_is_part_of_the_subject(box: GitBox, then: Step, 
     box.write(path, "another\n")
     after = box.snapshot()
     assert box.tree(after) != box.tree(before)
-    assert moved(before, after, baseline, OwnFiles(".decisions")) == (path,)
+    assert moved_paths(before, after, baseline, OwnFiles(".decisions")) == (path,)
     box.write(path, "changed\n")
     box.write("build-log/x.log")
     assert box.tree() == box.tree(before)
@@ -1309,7 +1309,7 @@ def test_what_commands_leave_behind_a_link_is_a_by_product(box: GitBox) -> None:
     own = OwnFiles(".decisions")
     assert subject_tree(before, baseline, own) == subject_tree(after, baseline, own)
     box.write("build/new", "once more\n")
-    assert moved(after, box.snapshot(), baseline, own) == ()
+    assert moved_paths(after, box.snapshot(), baseline, own) == ()
     box.baseline = baseline._replace(by_products={"src/b": "any"})
     assert box.snapshot().behind == {}  # the link itself is one
 
@@ -1323,7 +1323,7 @@ def test_what_stands_where_the_base_has_a_file_is_no_output(box: GitBox) -> None
     box.write("build/app.py", "made anew\n")
     after = box.snapshot()
     assert find_ignored_by_products(before, after, baseline) == {}
-    assert moved(before, after, baseline, OwnFiles(".decisions")) == ("build/app.py",)
+    assert moved_paths(before, after, baseline, OwnFiles(".decisions")) == ("build/app.py",)
 
 
 def test_behind_a_link_things_are_odd(box: GitBox, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from flow.adapters.baseline.pinned import pin
+from flow.adapters.baseline.pinned import pin_baseline
 from flow.adapters.git.repository import find_repo
 from flow.adapters.worktree.change_set import snapshot
 from flow.adapters.worktree.commit import commit_tree
@@ -21,7 +21,9 @@ OWN = OwnFiles(".decisions")
 def pinned(repo: GitRepo) -> tuple[Any, Baseline]:
     found = find_repo(str(repo.path))
     assert found is not None
-    return found, pin(found, base="HEAD", denied=(), journal_dir=".decisions", cache_dir=None)
+    return found, pin_baseline(
+        found, base="HEAD", denied=(), journal_dir=".decisions", cache_dir=None
+    )
 
 
 def now(repo: Any, baseline: Baseline) -> str:

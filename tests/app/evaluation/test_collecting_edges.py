@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from flow.app.evaluation.collecting import ONLY_FOR_JUDGES, Collected, collect, spoiled
+from flow.app.evaluation.collecting import ONLY_FOR_JUDGES, CollectedEvidence, collect, spoiled
 from flow.app.evaluation.evaluate import evaluate
-from flow.app.evaluation.values import JudgeCase, Limits, Quiet, Request, Tools
+from flow.app.evaluation.values import EvaluationLimits, EvaluationTools, JudgeCase, Quiet, Request
 from flow.app.ports import Check, CheckResult, RawOutput
 from flow.core.decision.decide import Silence
 from flow.core.evidence.model import EVALUATOR
@@ -72,8 +72,8 @@ def case_of(made: Ledger, **request: Any) -> JudgeCase:
     return cases[0]
 
 
-def run(made: Ledger, *, left: float | None = None, **request: Any) -> Collected:
-    tools: Tools = made.tools()
+def run(made: Ledger, *, left: float | None = None, **request: Any) -> CollectedEvidence:
+    tools: EvaluationTools = made.tools()
     if left is not None:
         tools = tools._replace(seconds_left=lambda: left)
     return collect(case_of(made, **request), tools)
@@ -92,14 +92,14 @@ def test_only_evidence_commands_of_what_no_command_proves_run() -> None:
     made = world(*rows)
     collected = run(made)
     assert [check.command for check in made.checks] == ["./show", "./other"]
-    assert collected == Collected(
+    assert collected == CollectedEvidence(
         True, ("evidence-ac2-collected-1", "evidence-ac4-collected-1"), ()
     )
 
 
 def test_without_evidence_commands_nothing_runs_and_nobody_is_told() -> None:
     made = world(criterion("AC2", None, evidence_paths=["docs/**"]))
-    assert run(made) == Collected(False)
+    assert run(made) == CollectedEvidence(False)
     assert isinstance(made.listener, Told)
     assert made.listener.told == []
 
@@ -145,7 +145,7 @@ def test_the_least_limit_holds_and_a_second_is_always_there(
 )
 def test_who_says_how_many_run_at_once(asked: int | None, goal: int | None, jobs: int) -> None:
     made = world(SHOW)
-    made.limits = Limits(3, 600.0, ())
+    made.limits = EvaluationLimits(3, 600.0, ())
     if goal is not None:
         made.document["evaluator"]["jobs"] = goal
     run(made, jobs=asked)
@@ -205,11 +205,11 @@ def test_only_what_changed_during_a_command_is_blamed_on_it() -> None:
     ],
 )
 def test_whether_the_goal_was_touched(blamed: tuple[str, ...], touched: bool) -> None:
-    assert Collected(ran=True, blamed=blamed).goal_touched is touched
+    assert CollectedEvidence(ran=True, blamed=blamed).goal_touched is touched
 
 
 def test_three_of_what_was_changed_are_named() -> None:
-    said = spoiled(Collected(ran=True, blamed=("a", "b", "c", "d")))
+    said = spoiled(CollectedEvidence(ran=True, blamed=("a", "b", "c", "d")))
     assert said.startswith("an evidence command changed a, b, c")
     assert "d" not in said.removeprefix("an evidence command changed a, b, c and")
 

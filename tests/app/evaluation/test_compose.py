@@ -8,7 +8,7 @@ import pytest
 
 from flow.app.evaluation import compose, proposals
 from flow.app.evaluation.evaluate import evaluate
-from flow.app.evaluation.values import JudgeCase, Limits, Request
+from flow.app.evaluation.values import EvaluationLimits, JudgeCase, Request
 from flow.app.ports import Artifact, CriterionUpdate, LastEvaluation, Turn
 from flow.core.decision.decide import Opinion, Silence
 from flow.core.decision.verdict import CriterionResult, Verdict
@@ -97,7 +97,7 @@ def test_everything_an_achieved_evaluation_says_and_writes() -> None:
     assert world.live["proposal_id"] == proposal.proposal_id
     assert world.live["reason"] == reason
     assert world.live["created_at"] == NOW
-    assert proposals.intact(world.live)
+    assert proposals.is_intact(world.live)
     assert turn.criteria == (
         CriterionUpdate("AC1", "pass", one, NOW, "exit 0"),
         CriterionUpdate("AC2", "fail", two, NOW, "exit 1"),
@@ -552,7 +552,7 @@ def test_the_defaults_of_a_request_and_of_limits() -> None:
         no_judge=False,
         dry_run=False,
     )
-    assert Limits(1, 2.0, ()).denied_paths == ()
+    assert EvaluationLimits(1, 2.0, ()).denied_paths == ()
 
 
 def test_where_there_is_nothing_to_say_the_candidate_is_named() -> None:

@@ -10,7 +10,7 @@ from flow.app.evaluation.confining import confined
 from flow.app.evaluation.evaluate import evaluate
 from flow.app.evaluation.values import Request
 from flow.app.ports import Check
-from flow.core.sandbox import Place, Sandbox, place
+from flow.core.sandbox import CoveredPath, Sandbox, place
 from tests.app.fakes import World, criterion, goal_document
 
 if TYPE_CHECKING:
@@ -55,22 +55,22 @@ def test_without_one_the_tools_stay_as_they_are() -> None:
 @pytest.mark.parametrize(
     ("pattern", "expected"),
     [
-        ("src", Place("src", "exact")),
-        ("src/a.py", Place("src/a.py", "exact")),
-        ("src/", Place("src", "folder")),
-        ("src/*", Place("src", "folder")),
-        ("src/**", Place("src", "folder")),
-        ("./src//deep/**", Place("src/deep", "folder")),
-        ("*", Place("", "folder")),
-        ("src/\\*", Place("src/*", "exact")),
-        ("src/*/", Place("src", "search")),
-        ("src/**/", Place("src", "search")),
-        ("src/*.py", Place("src", "search")),
-        ("src/?", Place("src", "search")),
-        ("src/**/test_*", Place("src", "search")),
-        ("**/a", Place("", "search")),
-        ("s[a-z]c/a", Place("", "search")),
+        ("src", CoveredPath("src", "exact")),
+        ("src/a.py", CoveredPath("src/a.py", "exact")),
+        ("src/", CoveredPath("src", "folder")),
+        ("src/*", CoveredPath("src", "folder")),
+        ("src/**", CoveredPath("src", "folder")),
+        ("./src//deep/**", CoveredPath("src/deep", "folder")),
+        ("*", CoveredPath("", "folder")),
+        ("src/\\*", CoveredPath("src/*", "exact")),
+        ("src/*/", CoveredPath("src", "search")),
+        ("src/**/", CoveredPath("src", "search")),
+        ("src/*.py", CoveredPath("src", "search")),
+        ("src/?", CoveredPath("src", "search")),
+        ("src/**/test_*", CoveredPath("src", "search")),
+        ("**/a", CoveredPath("", "search")),
+        ("s[a-z]c/a", CoveredPath("", "search")),
     ],
 )
-def test_where_a_pattern_leads(pattern: str, expected: Place) -> None:
+def test_where_a_pattern_leads(pattern: str, expected: CoveredPath) -> None:
     assert place(pattern) == expected

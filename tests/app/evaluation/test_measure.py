@@ -9,7 +9,14 @@ import pytest
 
 from flow.app.evaluation import measure, measured_rows
 from flow.app.evaluation.evaluate import evaluate
-from flow.app.evaluation.values import JudgeCase, Limits, Measurement, Measurements, Quiet, Request
+from flow.app.evaluation.values import (
+    EvaluationLimits,
+    JudgeCase,
+    Measurement,
+    Measurements,
+    Quiet,
+    Request,
+)
 from flow.app.ports import Check, CheckResult, CriterionUpdate, RawOutput
 from flow.core.decision.decide import Measured
 from flow.core.decision.explain import FUZZY
@@ -40,7 +47,7 @@ def run(world: World, **request: Any) -> Verdict:
 def test_which_commands_run(only: Any, require_all: bool, expected: list[str]) -> None:
     rows = (criterion("AC1"), criterion("AC2", must_pass=False), criterion("AC3", None))
     goal = World(goal_document(*rows, require_all_pass=require_all)).goal("issue-4").goal
-    chosen = measure.wanted(goal, None if only is None else frozenset(only))
+    chosen = measure.wanted_criteria(goal, None if only is None else frozenset(only))
     assert [c.id for c in chosen] == expected
 
 
@@ -51,7 +58,7 @@ def test_which_commands_run(only: Any, require_all: bool, expected: list[str]) -
 def test_the_nearest_time_limit_counts(own: Any, asked: Any, setting: Any, expected: float) -> None:
     more = {"timeout_seconds": own} if own else {}
     world = World(goal_document(criterion("AC1", **more)))
-    world.limits = Limits(1, setting, ())
+    world.limits = EvaluationLimits(1, setting, ())
     run(world, timeout_seconds=asked)
     assert world.checks[0].timeout_seconds == expected
 
@@ -65,7 +72,7 @@ def test_the_nearest_number_of_jobs_counts(
     world = World(goal_document())
     if goals:
         world.document["evaluator"]["jobs"] = goals
-    world.limits = Limits(setting, 600, ())
+    world.limits = EvaluationLimits(setting, 600, ())
     run(world, jobs=asked)
     assert world.asked_jobs == [expected]
 

@@ -8,9 +8,9 @@ import pytest
 
 from flow.app.evaluation import observing
 from flow.app.evaluation.evaluate import evaluate
-from flow.app.evaluation.values import Again, Facts, Limits, Request
+from flow.app.evaluation.values import Drift, EvaluationLimits, Facts, Request
 from flow.app.transitions.moves import approve
-from flow.core.boundary.rules import Baseline, Change, Entry
+from flow.core.boundary.rules import Baseline, ContentState, PathChange
 from flow.core.decision.verdict import Verdict
 from flow.core.evidence.model import Subject
 from flow.errors import StateError
@@ -24,7 +24,7 @@ def run(world: World, **request: Any) -> Verdict:
 
 
 def look(world: World, **request: Any) -> Facts:
-    return observing.look(world.goal("issue-4"), Request("issue-4", **request), world.tools())
+    return observing.observe(world.goal("issue-4"), Request("issue-4", **request), world.tools())
 
 
 # --- before ---------------------------------------------------------------------------------------
@@ -89,7 +89,7 @@ def test_another_base_is_looked_at(contains: bool) -> None:
 
 def test_denied_patterns_of_goal_and_settings_are_looked_for() -> None:
     world = World(goal_document(denied_paths=["*.pem"]))
-    world.limits = Limits(1, 600, ("*.env",))
+    world.limits = EvaluationLimits(1, 600, ("*.env",))
     run(world)
     assert world.denied_seen == [("*.pem", "*.env")] * 2
 
@@ -283,12 +283,12 @@ def test_git_that_could_not_answer_before_cannot_say_what_moved(after: tuple[str
 
 def test_an_edit_beside_a_by_product_still_counts() -> None:
     world = World(goal_document())
-    entry = Entry("100644", "old")
-    world.changes = (Change("src/a", entry, entry, entry, Entry("100644", "mine")),)
+    entry = ContentState("100644", "old")
+    world.changes = (PathChange("src/a", entry, entry, entry, ContentState("100644", "mine")),)
 
     def during() -> None:
         world.changes = (
-            Change("src/a", entry, entry, entry, Entry("100644", "other")),
+            PathChange("src/a", entry, entry, entry, ContentState("100644", "other")),
             changed("out.log"),
         )
 
@@ -313,7 +313,7 @@ def test_nothing_is_looked_at_again_where_nothing_ran() -> None:
 def test_the_goals_paths_decide(path: str, verdict: str) -> None:
     world = World(goal_document(allowed=["src/**", "*.env"], denied_paths=["*.pem"]))
     world.base = world.base._replace(denied=("*.pem", "*.env"))
-    world.limits = Limits(1, 600, ("*.env",))
+    world.limits = EvaluationLimits(1, 600, ("*.env",))
     world.changes = (changed(path),)
     assert run(world).verdict == verdict
 
@@ -343,7 +343,7 @@ def test_protected_files_that_changed_are_reported() -> None:
     world = World(goal_document(protected_paths=["src/tests/**"]))
     world.changes = (changed("src/tests/a"), changed("src/b"))
     facts = look(world)
-    assert observing.boundary(facts, Again(), world.tools()).protected_changed == ("src/tests/a",)
+    assert observing.boundary(facts, Drift(), world.tools()).protected_changed == ("src/tests/a",)
 
 
 def test_old_and_new_by_products_are_both_warned_about() -> None:
@@ -362,6 +362,6 @@ def test_old_and_new_by_products_are_both_warned_about() -> None:
 def test_approved_guards_are_none_that_changed() -> None:
     world = World(goal_document())
     world.guards = {"hooks/x": "d"}
-    assert observing.boundary(look(world), Again(), world.tools()).guards_changed == ("hooks/x",)
+    assert observing.boundary(look(world), Drift(), world.tools()).guards_changed == ("hooks/x",)
     approve(world.desk(), "issue-4", "guards", "sam", "ok", NOW, "0")
-    assert observing.boundary(look(world), Again(), world.tools()).guards_changed == ()
+    assert observing.boundary(look(world), Drift(), world.tools()).guards_changed == ()

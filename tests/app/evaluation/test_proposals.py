@@ -143,12 +143,12 @@ def test_what_a_proposal_on_a_judges_word_can_lose(change: Any, words: str | Non
     assert said.proposed_transition is not None
     said = said._replace(proposed_transition=said.proposed_transition._replace(proposal_id=id))
     made = proposals.document(said, SUBJECT, NOW, None, known.get, GUARDS, "judge.evidence.yaml")
-    assert proposals.intact(made)
-    lost = proposals.lost(made, known.get)
+    assert proposals.is_intact(made)
+    lost = proposals.lost_grounds(made, known.get)
     assert any(words in each for each in lost) if words else lost == []
-    assert not proposals.intact({**made, "judge": "another.evidence.yaml"})
-    assert not proposals.intact({**made, "judge": 5})
-    assert not proposals.intact({key: value for key, value in made.items() if key != "judge"})
+    assert not proposals.is_intact({**made, "judge": "another.evidence.yaml"})
+    assert not proposals.is_intact({**made, "judge": 5})
+    assert not proposals.is_intact({key: value for key, value in made.items() if key != "judge"})
 
 
 # --- the document ---------------------------------------------------------------------------------
@@ -303,7 +303,7 @@ def test_what_a_proposal_has_lost(outcome: str, found: Any, words: str | None) -
         return found if reference == "one\x1b" else None
 
     said = [f"evidence one\\x1b {words}"] if words else []
-    assert proposals.lost(old, counted) == [*said, "evidence two is missing or altered"]
+    assert proposals.lost_grounds(old, counted) == [*said, "evidence two is missing or altered"]
 
 
 def test_what_had_no_evidence_cannot_lose_it() -> None:
@@ -334,7 +334,7 @@ def test_a_verdict_that_proposes_nothing_has_no_document() -> None:
     ],
 )
 def test_a_proposal_that_says_what_its_id_says_is_intact(change: dict[str, Any]) -> None:
-    assert proposals.intact(signed(**change)) is True
+    assert proposals.is_intact(signed(**change)) is True
 
 
 TEXTS = ("goal_id", "run_id", "to", "verdict", "reason", "contract", "tree")
@@ -346,8 +346,8 @@ def test_a_proposal_whose_texts_are_none_is_broken(key: str, value: Any) -> None
     broken = {**FRESH, key: value}
     if key in ("verdict", "contract", "tree"):
         broken = {**signed(**{key: value}), key: value}
-    assert proposals.intact(broken) is False
-    assert proposals.intact({k: v for k, v in FRESH.items() if k != key}) is False
+    assert proposals.is_intact(broken) is False
+    assert proposals.is_intact({k: v for k, v in FRESH.items() if k != key}) is False
 
 
 @pytest.mark.parametrize(
@@ -370,7 +370,7 @@ def test_a_proposal_of_another_shape_is_broken(change: dict[str, Any]) -> None:
     broken = {**FRESH, **change}
     if change.keys() == {"to"}:
         broken = signed(**change)
-    assert proposals.intact(broken) is False
+    assert proposals.is_intact(broken) is False
     assert proposals.document(verdict(), SUBJECT, NOW, broken, there, GUARDS) == FRESH
 
 
@@ -389,7 +389,7 @@ def test_a_proposal_with_rows_of_another_length_is_broken_whatever_its_id(row: A
         "evidence": ["one"],
         "proposal_id": canonical_digest(body),
     }
-    assert proposals.intact(forged) is False
+    assert proposals.is_intact(forged) is False
 
 
 @pytest.mark.parametrize("reference", [7, True, ["one"], {"a": "one"}])
@@ -407,7 +407,7 @@ def test_a_proposal_that_rests_on_what_is_no_name_is_broken_whatever_its_id(refe
         "evidence": [["AC1", "pass", "passed", reference]],
     }
     forged["proposal_id"] = canonical_digest(body)
-    assert proposals.intact(forged) is False
+    assert proposals.is_intact(forged) is False
 
 
 @pytest.mark.parametrize("key", ["to", "verdict", "contract", "tree", "results", "evidence"])
@@ -420,7 +420,7 @@ def test_a_proposal_that_was_changed_since_is_none(key: str) -> None:
         results=[["AC1", "fail", "failed"], ["AC2", "pending", "not_run"]],
         evidence=["other.evidence.yaml", None],
     )
-    assert proposals.intact({**FRESH, key: other[key]}) is False
+    assert proposals.is_intact({**FRESH, key: other[key]}) is False
 
 
 # --- approvals ------------------------------------------------------------------------------------

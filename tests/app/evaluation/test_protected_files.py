@@ -6,11 +6,11 @@ import pytest
 
 from flow.app import overview
 from flow.app.evaluation import observing, protected_files
-from flow.app.evaluation.values import Again
+from flow.app.evaluation.values import Drift
 from flow.app.judging import bundle as judging_bundle
 from flow.app.judging import reviewing
 from flow.app.transitions.moves import approve
-from flow.core.boundary.changes import Change, Entry
+from flow.core.boundary.changes import ContentState, PathChange
 from flow.errors import GitError, StateError
 from tests.app.evaluation.test_observing import look, run
 from tests.app.fakes import NOW, World, changed, criterion, goal_document
@@ -78,7 +78,7 @@ def test_an_approval_of_another_kind_is_none_of_this(world: World) -> None:
 
 
 def test_what_commands_write_counts_in_the_same_evaluation(world: World) -> None:
-    new = Change("src/tests/new.log", None, None, None, Entry("100644", "1"))
+    new = PathChange("src/tests/new.log", None, None, None, ContentState("100644", "1"))
     world.during["AC1"] = lambda: setattr(world, "changes", (new,))
     verdict = run(world)
     assert verdict.verdict == "needs_human_review"
@@ -88,7 +88,7 @@ def test_what_commands_write_counts_in_the_same_evaluation(world: World) -> None
 
 
 def test_what_commands_write_and_could_steer_them_is_a_change(world: World) -> None:
-    new = Change("src/tests/conftest.py", None, None, None, Entry("100644", "1"))
+    new = PathChange("src/tests/conftest.py", None, None, None, ContentState("100644", "1"))
     world.during["AC1"] = lambda: setattr(world, "changes", (new,))
     assert run(world).proposed_transition is None
     verdict = run(world)
@@ -100,7 +100,7 @@ def test_patterns_nothing_was_recorded_for_are_named(world: World) -> None:
     world.base = world.base._replace(protected_patterns=())
     facts = look(world)
     assert protected_files.late_patterns(facts) == ["src/tests/**"]
-    report = observing.boundary(facts, Again(), world.tools())
+    report = observing.boundary(facts, Drift(), world.tools())
     assert "ignored files that they name are not compared: src/tests/**" in report.warnings[0]
 
 
@@ -121,22 +121,24 @@ def test_the_status_says_what_changed_and_what_to_do(world: World) -> None:
         raise GitError("git cannot answer")
 
     desk = world.desk()._replace(snapshot=broken)  # type: ignore[arg-type]
-    assert protected_files.status(desk, loaded) is None
+    assert protected_files.protected_status(desk, loaded) is None
 
 
 def test_a_judge_is_told_whether_a_person_approved_it(world: World) -> None:
     world.changes = (changed(TEST),)
     run(world)
-    case = reviewing.case(world.desk(), world.goal("issue-4"), version="0", now=NOW)
-    assert f"(a person has not approved that): {TEST} (added)" in judging_bundle._report(case)
+    case = reviewing.review_case(world.desk(), world.goal("issue-4"), version="0", now=NOW)
+    assert f"(a person has not approved that): {TEST} (added)" in judging_bundle._boundary_text(
+        case
+    )
     allow(world)
-    case = reviewing.case(world.desk(), world.goal("issue-4"), version="0", now=NOW)
-    assert f"(approved): {TEST} (added)" in judging_bundle._report(case)
+    case = reviewing.review_case(world.desk(), world.goal("issue-4"), version="0", now=NOW)
+    assert f"(approved): {TEST} (added)" in judging_bundle._boundary_text(case)
 
 
 def test_without_protected_paths_nothing_is_asked() -> None:
     world = World(goal_document(criterion("AC1")))
     world.changes = (changed(TEST),)
     assert look(world).locked is None
-    assert protected_files.now(world.desk(), world.goal("issue-4")) is None
+    assert protected_files.current_difference(world.desk(), world.goal("issue-4")) is None
     assert run(world).verdict == "achieved"

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from flow.app.evaluation.evaluate import examine
-from flow.app.evaluation.reuse import fits
+from flow.app.evaluation.reuse import still_decides
 from flow.app.evaluation.values import Request
 from flow.core.decision.verdict import Verdict
 from flow.errors import StateError
@@ -117,7 +117,7 @@ def test_what_fits(what: str | None) -> None:
         },
     }
     wanted = found.facts.loaded.goal.criteria[0]
-    assert fits(evidence_from_document(document), wanted, found.facts) is (what is None)
+    assert still_decides(evidence_from_document(document), wanted, found.facts) is (what is None)
 
 
 def test_a_criterion_that_is_not_hermetic_is_never_reused() -> None:

@@ -9,14 +9,14 @@ import pytest
 
 from flow.app.evaluation.evaluate import evaluate
 from flow.app.evaluation.values import JudgeCase, Request
-from flow.app.judging.bundle import Sources, denied_context, gather, sought
+from flow.app.judging.bundle import ContextSources, denied_context, gather_context, sought_criteria
 from flow.app.judging.changed_files import EvidenceFiles, Raw
 from flow.core.decision.decide import Silence
 from flow.core.evidence.model import EVALUATOR
 from flow.core.evidence.red_first import BaseRun, limitation
 from flow.core.goal.model import goal_from_document
-from flow.core.judging.goal.bundle import Bundle, Item, Missing, Previous, Sought
-from flow.core.untrusted.fences import Part
+from flow.core.judging.goal.bundle import Bundle, ContextItem, Missing, Previous, Sought
+from flow.core.untrusted.fences import FencedPart
 from tests.app.fakes import BASE, World, criterion, goal_document, sidecar
 from tests.app.judge_fakes import Court
 
@@ -58,7 +58,7 @@ class Bench:
             self._case = seen[0]
         return self._case
 
-    def sources(self) -> Sources:
+    def sources(self) -> ContextSources:
         def files(patterns: Any, denied: Any) -> EvidenceFiles:
             self.asked.append((tuple(patterns), tuple(denied)))
             return self.files
@@ -67,7 +67,7 @@ class Bench:
         return found._replace(output=lambda e: self.outputs.get(e.id, Raw(b"")), files=files)
 
     def bundle(self, case: JudgeCase | None = None) -> Bundle:
-        return gather(case or self.case(), self.sources())
+        return gather_context(case or self.case(), self.sources())
 
     def record(
         self, name: str, *, by: str | None = EVALUATOR, text: bytes = b"out", **body: Any
@@ -128,7 +128,9 @@ def test_what_is_asked_about(kind: str, approved: tuple[str, ...], asked: tuple[
         fuzzy("AC4", must_pass=False),
         kind=kind,
     )
-    assert sought(goal_from_document(document), approved) == tuple(rows[id] for id in asked)
+    assert sought_criteria(goal_from_document(document), approved) == tuple(
+        rows[id] for id in asked
+    )
 
 
 @pytest.mark.parametrize(
@@ -174,8 +176,8 @@ def test_files_are_given_with_their_name_and_what_was_not_read_of_them() -> None
     )
     found = made.bundle()
     assert found.items == (
-        Item("AC2", "file", Part("", b"one", "a.md", 7)),
-        Item("AC2", "file", Part("", b"three", "c.md", 0)),
+        ContextItem("AC2", "file", FencedPart("", b"one", "a.md", 7)),
+        ContextItem("AC2", "file", FencedPart("", b"three", "c.md", 0)),
     )
     assert found.left_out == ("AC2: 2 files", "AC2: more")
     assert found.missing == ()
@@ -219,10 +221,10 @@ def test_the_newest_of_flows_own_is_given_and_no_older_one() -> None:
         made.record(f"own-{number}", command=f"./show {number}", result="exit 0")
     found = made.bundle()
     assert found.items == (
-        Item(
+        ContextItem(
             "AC2",
             "output of its evidence_command (exit 0)",
-            Part("", b"out", "./show 2", 0),
+            FencedPart("", b"out", "./show 2", 0),
             True,
         ),
     )
@@ -265,7 +267,7 @@ def test_how_a_piece_of_flows_own_is_named(
     made.outputs["own"] = Raw(b"text", 5)
     (item,) = made.bundle().items
     also = ("AC3",) if len(rows) == 2 else ()
-    assert item == Item("AC2", what, Part("", b"text", source, 5), True, also)
+    assert item == ContextItem("AC2", what, FencedPart("", b"text", source, 5), True, also)
 
 
 @pytest.mark.parametrize("by", [None, "somebody", "flow-approve", "flow-baseline"])

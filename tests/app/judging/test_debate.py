@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from flow.app.judging.debate import Files, Order, Tools, Written, hold
-from flow.app.judging.port import Answer, NoAnswer, Question, Usage
+from flow.app.judging.debate import DebateRequest, DebateTools, Files, Written, hold_debate
+from flow.app.judging.port import JudgeAnswer, NoAnswer, Question, Usage
 from flow.core.judging.debate import criteria as debate_criteria
 from flow.core.judging.debate.model import Agreement
-from flow.core.judging.debate.prompt import Matter
+from flow.core.judging.debate.prompt import DebateQuestion
 from flow.core.judging.debate.result import document
-from flow.core.judging.debate.section import About, Altered
+from flow.core.judging.debate.section import Altered, DebateSubject
 from flow.core.judging.debate.state import Held, Mode
-from flow.core.untrusted.fences import Part
+from flow.core.untrusted.fences import FencedPart
 from tests.support.debate_judge import reply
 
 SOLUTION = "first line of it\nsecond line of it\nthird line of it\nfourth line of it\n"
@@ -41,7 +41,7 @@ class Judge:
         self.questions: dict[str, Question] = {}
         self.meanwhile: Callable[[str], None] | None = None
 
-    def __call__(self, question: Question, *, seconds: float) -> Answer | NoAnswer:
+    def __call__(self, question: Question, *, seconds: float) -> JudgeAnswer | NoAnswer:
         found = TURN.match(question.system)
         assert found
         turn = f"debate {found[2]}" if found[2] else "assess"
@@ -59,10 +59,10 @@ class Judge:
         if isinstance(said, NoAnswer):
             return said
         if isinstance(said, str):
-            return Answer({"words": said}, usage)
+            return JudgeAnswer({"words": said}, usage)
         if turn == "verify" and "verification" not in said:
             said = {"verification": VERIFIED, **said}
-        return Answer(said, usage)
+        return JudgeAnswer(said, usage)
 
 
 class Shelf(Files):
@@ -117,11 +117,11 @@ def held(
     shelf: Shelf | None = None,
     watch: Watch | None = None,
 ) -> Held:
-    matter = Matter("do it", (Part("solution", SOLUTION, "x.txt"),), CRITERIA)
-    about = About("d" * 32, "do it", ("x.txt",), CRITERIA)
-    order = Order(matter, about, judges, rounds, mode, 60)
+    matter = DebateQuestion("do it", (FencedPart("solution", SOLUTION, "x.txt"),), CRITERIA)
+    about = DebateSubject("d" * 32, "do it", ("x.txt",), CRITERIA)
+    order = DebateRequest(matter, about, judges, rounds, mode, 60)
     counter = iter(range(1000, 9999))
-    tools = Tools(
+    tools = DebateTools(
         shelf if shelf is not None else Shelf(),
         lambda _: f"nonce{next(counter)}",
         one_by_one,
@@ -129,7 +129,7 @@ def held(
         watch or Watch(),
         lambda judge, cost: None,
     )
-    return hold(order, tools)
+    return hold_debate(order, tools)
 
 
 def says(a: float, b: float, *quotes: str, **more: Any) -> dict[str, Any]:

@@ -97,10 +97,10 @@ def test_the_proposal_rests_on_the_judges_sidecar() -> None:
 
     assert verdict.proposed_transition is not None
     assert made.world.live["proposal_id"] == verdict.proposed_transition.proposal_id
-    assert proposals.intact(made.world.live)
-    assert proposals.lost(made.world.live, made.world.counted) == []
+    assert proposals.is_intact(made.world.live)
+    assert proposals.lost_grounds(made.world.live, made.world.counted) == []
     made.world.altered.add(path)
-    assert proposals.lost(made.world.live, made.world.counted)
+    assert proposals.lost_grounds(made.world.live, made.world.counted)
 
 
 def test_what_was_asked_and_what_it_cost_is_in_the_evidence() -> None:
@@ -652,7 +652,7 @@ def test_a_lost_ballot_spoils_the_proposal() -> None:
     made.evaluate()
     made.world.altered.add(sidecar("run-1", "evidence-judge-ballot-2-1"))
     assert made.world.live is not None
-    (said,) = proposals.lost(made.world.live, made.world.counted)
+    (said,) = proposals.lost_grounds(made.world.live, made.world.counted)
     assert "ballot" in said
 
 

@@ -281,7 +281,7 @@ def test_it_is_heard_within_the_time_that_is_left(left: float, verdict: str) -> 
     made = hall(fuzzy(**CARD), says={"AC2": heard("pass")})
 
     def hurried(case: JudgeCase) -> Opinion | Silence:
-        return judging_goal.judge(case._replace(seconds=left), made.tools())
+        return judging_goal.judge_goal(case._replace(seconds=left), made.tools())
 
     made.world.judge = hurried
     assert made.evaluate().verdict == verdict

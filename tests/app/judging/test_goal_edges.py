@@ -11,7 +11,7 @@ import pytest
 
 from flow.app.evaluation.values import JudgeCase
 from flow.app.judging import goal as judging_goal
-from flow.app.judging.port import Answer, NoAnswer, Question, Usage
+from flow.app.judging.port import JudgeAnswer, NoAnswer, Question, Usage
 from flow.app.judging.records import ONLY_GIVEN
 from flow.app.ports import RawOutput
 from flow.core.decision.decide import Opinion, Silence
@@ -84,7 +84,7 @@ class Costly(FakeJudge):
         super().__init__(name, *replies)
         self.usage = Usage(name, **usage)
 
-    def __call__(self, question: Question, *, seconds: float) -> Answer | NoAnswer:
+    def __call__(self, question: Question, *, seconds: float) -> JudgeAnswer | NoAnswer:
         found = super().__call__(question, seconds=seconds)
         return found._replace(usage=self.usage)
 
@@ -246,7 +246,7 @@ def test_where_nothing_is_recorded_the_opinion_has_no_sidecar() -> None:
     made = Bench()
     made.evaluate()
     tools = made.tools()._replace(keep=None)
-    found = judging_goal.judge(made.cases[0], tools)
+    found = judging_goal.judge_goal(made.cases[0], tools)
     assert isinstance(found, Opinion)
     assert (found.verdict, found[6:8]) == ("achieved", (None, None))
 
@@ -285,7 +285,7 @@ def test_a_second_is_the_least_that_is_worth_asking(
     made.evaluate()
     made.panel = (FakeJudge("late", PASS),)
     made.seconds, made.time, made.progress = limit, 5_000.0, []
-    found = judging_goal.judge(made.cases[0]._replace(seconds=left), made.tools())
+    found = judging_goal.judge_goal(made.cases[0]._replace(seconds=left), made.tools())
     assert made.panel[0].seconds == ([] if seconds is None else [seconds])
     told = [] if seconds is None else [("late", "ballot 1 of 1", seconds)]
     assert made.progress == told
@@ -396,7 +396,7 @@ def test_a_rubric_without_an_answer_is_a_ballot_without_one() -> None:
     made = Bench(FakeJudge("one", late), rubric="house")
     made.rubrics = {"house": HOUSE}
     made.evaluate()
-    found = judging_goal.judge(made.cases[0]._replace(seconds=60.0), made.tools())
+    found = judging_goal.judge_goal(made.cases[0]._replace(seconds=60.0), made.tools())
     assert isinstance(found, Silence)
     why = "AC2: the rubric house got no usable answer: no time is left to ask"
     assert found.reason == f"one gave no usable answer (timeout): {why}"

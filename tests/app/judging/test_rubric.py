@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from flow.app.judging.port import NoAnswer
-from flow.app.judging.rubric import Asked, Judged, judge
+from flow.app.judging.rubric import Judged, RubricRequest, judge_by_rubric
 from flow.core.judging.rubric.model import Rubric, RubricCriterion
-from flow.core.untrusted.fences import Part
+from flow.core.untrusted.fences import FencedPart
 from tests.support.rubric_replies import Scripted, reply
 
 RUBRIC = Rubric("R", [RubricCriterion("a", "first"), RubricCriterion("b", "second")])
@@ -19,8 +19,10 @@ BROKEN = reply({"a": 0.9})
 
 
 def ask(judge_: Scripted, samples: int = 1, **more: Any) -> Judged | NoAnswer:
-    asked = Asked(RUBRIC, (Part("subject", more.pop("text", "the subject")),), samples=samples)
-    return judge(asked, judge_, lambda _: "f" * 32, seconds=7.0)
+    asked = RubricRequest(
+        RUBRIC, (FencedPart("subject", more.pop("text", "the subject")),), samples=samples
+    )
+    return judge_by_rubric(asked, judge_, lambda _: "f" * 32, seconds=7.0)
 
 
 def test_one_answer() -> None:

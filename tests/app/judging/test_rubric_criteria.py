@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from flow.app.judging.port import Answer, NoAnswer, Question, Usage
-from flow.app.judging.rubric_criteria import Refined, refine, together, unusable
+from flow.app.judging.port import JudgeAnswer, NoAnswer, Question, Usage
+from flow.app.judging.rubric_criteria import Refined, refine_ballot, together, unusable
 from flow.core.decision.decide import JudgedCriterion
 from flow.core.goal.model import goal_from_document
-from flow.core.judging.goal.bundle import Bundle, Item, Sought
+from flow.core.judging.goal.bundle import Bundle, ContextItem, Sought
 from flow.core.judging.goal.reply import Ballot
 from flow.core.judging.rubric.model import Rubric, RubricCriterion
-from flow.core.untrusted.fences import Part
+from flow.core.untrusted.fences import FencedPart
 from tests.app.fakes import criterion, goal_document
 from tests.support.rubric_replies import Scripted, reply
 
@@ -35,9 +35,11 @@ BUNDLE = Bundle(
     contract=(),
     report="",
     items=(
-        Item("AC2", "file", Part("", "give me that, please", "src/greet.txt")),
-        Item("AC2", "a sidecar of type review", Part("", "somebody says it is polite"), False),
-        Item("AC3", "file", Part("", "prose of AC3")),
+        ContextItem("AC2", "file", FencedPart("", "give me that, please", "src/greet.txt")),
+        ContextItem(
+            "AC2", "a sidecar of type review", FencedPart("", "somebody says it is polite"), False
+        ),
+        ContextItem("AC3", "file", FencedPart("", "prose of AC3")),
     ),
     missing=(),
     previous=None,
@@ -51,10 +53,12 @@ def ballot(ac2: str = "pass", ac3: str = "pass", verdict: str = "achieved") -> B
 
 
 def run(judge: Scripted, given: Ballot, bundle: Bundle = BUNDLE, rubric: Any = RUBRIC) -> Refined:
-    def ask(question: Question) -> Answer | NoAnswer:
+    def ask(question: Question) -> JudgeAnswer | NoAnswer:
         return judge(question, seconds=5)
 
-    return refine(given, GOAL, bundle, {"house": rubric}, ask=ask, nonce=lambda: "e" * 32, turn=0)
+    return refine_ballot(
+        given, GOAL, bundle, {"house": rubric}, ask=ask, nonce=lambda: "e" * 32, turn=0
+    )
 
 
 TABLE = [  # AC2, AC3, verdict, the rubric's answer -> AC2, verdict (None: no answer), asked
@@ -120,7 +124,7 @@ def test_the_judge_sees_the_counted_evidence_of_that_criterion_alone() -> None:
 
 
 def test_each_piece_of_evidence_is_cut_to_its_share() -> None:
-    items = (Item("AC2", "file", Part("", "x" * 100_000)),)
+    items = (ContextItem("AC2", "file", FencedPart("", "x" * 100_000)),)
     judge = Scripted(GOOD)
     run(judge, ballot(), BUNDLE._replace(items=items))
     assert 7000 < judge.questions[0].prompt.count("x") < 8300

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from flow.app.judging.port import Answer, NoAnswer, Question
-from flow.app.judging.scorecard import Scored, Tools, score, usage_document
+from flow.app.judging.port import JudgeAnswer, NoAnswer, Question
+from flow.app.judging.scorecard import ScorecardTools, Scored, score_execution, usage_document
 from flow.core.goal.model import canonical_digest
 from flow.core.judging.scorecard.history import Mean
 from flow.core.judging.scorecard.model import NAMES, NO_PRIOR
-from flow.core.judging.scorecard.prompt import Matter
+from flow.core.judging.scorecard.prompt import CardQuestion
 from flow.core.transcript.model import Laid
-from flow.core.untrusted.fences import Part
+from flow.core.untrusted.fences import FencedPart
 from tests.app.judge_fakes import FakeJudge, silent
 from tests.support.score_replies import reply
 
@@ -28,21 +28,21 @@ INVENTED = reply(9.0, QUOTE, rows={"safety": {"evidence": ["nobody ever said thi
 def run(
     judge: FakeJudge, *, samples: int = 1, mean: Mean | None = None, told: list[str] | None = None
 ) -> Scored | NoAnswer:
-    matter = Matter(
+    matter = CardQuestion(
         "commit",
         "rubric-code.md",
         "# Code",
-        lambda limit: Laid((Part("transcript", TRANSCRIPT[:limit]),), 0, {}),
+        lambda limit: Laid((FencedPart("transcript", TRANSCRIPT[:limit]),), 0, {}),
         mean,
     )
-    tools = Tools(
+    tools = ScorecardTools(
         judge,
         nonce=lambda: "ab" * 16,
         mask=lambda text: text.replace("hunter2hunter2", "***"),
         told=(told if told is not None else []).append,
         seconds=7,
     )
-    return score(matter, TRANSCRIPT, samples, tools)
+    return score_execution(matter, TRANSCRIPT, samples, tools)
 
 
 def scored(judge: FakeJudge, **more: Any) -> Scored:
@@ -286,7 +286,7 @@ def test_what_asking_took_is_added_up() -> None:
 
 
 class Mute(FakeJudge):
-    def __call__(self, question: Question, *, seconds: float) -> Answer | NoAnswer:
+    def __call__(self, question: Question, *, seconds: float) -> JudgeAnswer | NoAnswer:
         found = super().__call__(question, seconds=seconds)
         return found._replace(usage=found.usage._replace(input_tokens=None, model=None))
 

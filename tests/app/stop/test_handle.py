@@ -9,7 +9,7 @@ import pytest
 
 from flow.app.evaluation.evaluate import examine
 from flow.app.evaluation.values import Request
-from flow.app.stop.handle import stop
+from flow.app.stop.handle import handle_stop
 from flow.app.stop.tools import Host, Sight, StopTools
 from flow.core.stop.hosts import StopEvent
 from flow.core.stop.lost_goals import KnownGoal, Loss, SessionNotes
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from flow.app.evaluation.values import Evaluated
     from flow.core.decision.verdict import Verdict
     from flow.core.goal.model import Goal
-    from flow.core.stop.hosts import Answer
+    from flow.core.stop.hosts import StopAnswer
 
 EVENT = StopEvent("claude", session="s", prompt="p")
 HOST = Host("/flow:goal evaluate", 5000, len, 8)
@@ -53,9 +53,9 @@ class Scene:
         self.limit = 3
         self.time = 1000.0
 
-    def say(self, event: StopEvent = EVENT, host: Host = HOST) -> Answer:
+    def say(self, event: StopEvent = EVENT, host: Host = HOST) -> StopAnswer:
         self.time += 400  # no throttle
-        return stop(event, host, self.tools())
+        return handle_stop(event, host, self.tools())
 
     def tools(self) -> StopTools:
         return StopTools(

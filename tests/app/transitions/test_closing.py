@@ -275,7 +275,7 @@ def test_denied_files_of_goal_and_settings_are_compared_too() -> None:
 )
 def test_clearing_cancels_whatever_is_open(status: str) -> None:
     world = World(goal_document(status=status))
-    closed = transitions_closing.clear(world.desk(), "issue-4", "not wanted", "flow goal clear")
+    closed = transitions_closing.cancel(world.desk(), "issue-4", "not wanted", "flow goal clear")
     assert closed == transitions_closing.Closed("issue-4", "run-1", "cancelled", "not wanted", None)
     assert world.document["lifecycle"]["status"] == "cancelled"
     assert world.log == ["finish", "close cancelled"]
@@ -307,25 +307,25 @@ def test_clearing_cancels_whatever_is_open(status: str) -> None:
 def test_a_closed_goal_cannot_be_cleared(status: str) -> None:
     world = World(goal_document(status=status))
     with pytest.raises(StateError, match=f"issue-4 is {status}"):
-        transitions_closing.clear(world.desk(), "issue-4", "x", "door")
+        transitions_closing.cancel(world.desk(), "issue-4", "x", "door")
     assert world.closings == []
 
 
 def test_clearing_withdraws_a_live_proposal() -> None:
     world = proposed()
-    transitions_closing.clear(world.desk(), "issue-4", "x", "door")
+    transitions_closing.cancel(world.desk(), "issue-4", "x", "door")
     assert world.live is None
 
 
 def test_a_goal_without_a_run_can_be_cleared() -> None:
     world = World(goal_document())
     del world.document["scope"]["run_id"]
-    assert transitions_closing.clear(world.desk(), "issue-4", "x", "door").run_id == ""
+    assert transitions_closing.cancel(world.desk(), "issue-4", "x", "door").run_id == ""
 
 
 def test_a_goal_that_is_not_there() -> None:
     with pytest.raises(InputError):
-        transitions_closing.clear(World(goal_document()).desk(), "issue-9", "x", "door")
+        transitions_closing.cancel(World(goal_document()).desk(), "issue-9", "x", "door")
 
 
 @pytest.mark.parametrize(
@@ -337,7 +337,7 @@ def test_a_cancelled_goal_keeps_the_result_of_its_last_evaluation(
     world = World(goal_document())
     if last:
         world.document["lifecycle"]["last_evaluation"] = {"result": last, "reason": "", "at": "x"}
-    transitions_closing.clear(world.desk(), "issue-4", "x", "door")
+    transitions_closing.cancel(world.desk(), "issue-4", "x", "door")
     assert world.journal[0].fields["result"] == result
 
 

@@ -27,7 +27,7 @@ def fresh(*criteria: dict[str, Any], **more: Any) -> dict[str, Any]:
 def make(
     shop: Shop, document: dict[str, Any], *, as_draft: bool = False, base: str | None = None
 ) -> create.Created:
-    return create.create(
+    return create.create_goal(
         shop.shop(),
         repr(document),
         "mine.yaml",
@@ -186,7 +186,7 @@ def test_a_criterion_nobody_can_prove_is_asked_about(
     rows: list[dict[str, Any]], kind: str, count: int
 ) -> None:
     goal = World(goal_document(*rows, kind=kind)).goal("issue-4").goal
-    found = create.lint(goal, [])
+    found = create.lint_goal(goal, [])
     assert len(found) == count
     assert all(line.startswith("AC2: ") for line in found)
 

@@ -109,13 +109,13 @@ def test_every_shift(status: str, to: Any) -> None:
     world = World(goal_document(status=status))
     if to not in MAY.get(status, ()):
         with pytest.raises(StateError) as caught:
-            moves.shift(world.desk(), "issue-4", to, "a break")
+            moves.shift_status(world.desk(), "issue-4", to, "a break")
         key = caught.value.to_dict()["key"]
         assert key == "lifecycle.status"
         assert str(caught.value).count("goal issue-4 is ") == 1
         assert world.moves == []
         return
-    loaded = moves.shift(world.desk(), "issue-4", to, "a break")
+    loaded = moves.shift_status(world.desk(), "issue-4", to, "a break")
     assert loaded.goal.status == to == world.document["lifecycle"]["status"]
     assert world.log[0] == "finish"
     if status == to:
@@ -139,7 +139,7 @@ def test_every_shift(status: str, to: Any) -> None:
 def test_a_draft_is_told_to_activate() -> None:
     world = World(goal_document(status="draft"))
     with pytest.raises(StateError, match="is a draft") as caught:
-        moves.shift(world.desk(), "issue-4", "active", "x")
+        moves.shift_status(world.desk(), "issue-4", "active", "x")
     error = caught.value.to_dict()
     assert (error["key"], error["value"]) == ("lifecycle.status", "draft")
 
@@ -147,7 +147,7 @@ def test_a_draft_is_told_to_activate() -> None:
 def test_a_goal_without_a_run_can_be_paused() -> None:
     world = World(goal_document())
     del world.document["scope"]["run_id"]
-    moves.shift(world.desk(), "issue-4", "waiting_for_ci", "x")
+    moves.shift_status(world.desk(), "issue-4", "waiting_for_ci", "x")
     assert world.events[0]["run_id"] == ""
     assert world.journal[0].fields["evidence_bundle"] == ".flow/runs/"
 

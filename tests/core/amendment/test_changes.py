@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from flow.adapters.contracts import schemas
-from flow.core.amendment.changes import Change, amended, changes, overall
+from flow.core.amendment.changes import ContractChange, amended, changes, overall
 from flow.core.amendment.rules import COMPARED, CRITERION, DEBATE, FIELDS, SCORECARD
 from flow.core.goal.model import RESULT_FIELDS, contract
 
@@ -293,12 +293,14 @@ def test_a_criterion_that_is_added_dropped_or_moved() -> None:
     one, both = _criteria(ONE), _criteria(ONE, TWO)
     place = "objective.acceptance_criteria"
     assert changes(one, both) == (
-        Change(f"{place}[AC2]", "strengthening", 'added: "two\\n  + three"'),
+        ContractChange(f"{place}[AC2]", "strengthening", 'added: "two\\n  + three"'),
     )
     assert changes(both, one) == (
-        Change(f"{place}[AC2]", "weakening", 'dropped: "two\\n  + three"'),
+        ContractChange(f"{place}[AC2]", "weakening", 'dropped: "two\\n  + three"'),
     )
-    assert changes(both, _criteria(TWO, ONE)) == (Change(place, "neutral", "in another order"),)
+    assert changes(both, _criteria(TWO, ONE)) == (
+        ContractChange(place, "neutral", "in another order"),
+    )
     renamed = changes(one, _criteria({**ONE, "id": "AC9"}))
     assert [change.kind for change in renamed] == ["weakening", "strengthening"]
     assert overall(renamed) == "weakening"
@@ -306,7 +308,7 @@ def test_a_criterion_that_is_added_dropped_or_moved() -> None:
 
 def test_the_weakest_change_says_what_all_are() -> None:
     kinds = ("strengthening", "neutral", "weakening")
-    found = [Change("k", kind, "w") for kind in kinds]  # type: ignore[arg-type]
+    found = [ContractChange("k", kind, "w") for kind in kinds]  # type: ignore[arg-type]
     assert overall(found) == "weakening"
     assert overall(found[:2]) == "strengthening"
     assert overall(found[1:2]) == overall([]) == "neutral"

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from flow.adapters.attribution.shell_syntax import parse
+from flow.adapters.attribution.shell_syntax import parse_shell
 from flow.core.attribution.absent import _LOUD, ABSENCES, shows_nothing
 from flow.core.attribution.attribute import read_command
 from flow.core.masked_exit import runner_names
@@ -131,7 +131,7 @@ RED = {
 
 
 def why(command: str, exit_code: int, output: str) -> str:
-    return shows_nothing(read_command(command, parse), output.split("\n"), exit_code)
+    return shows_nothing(read_command(command, parse_shell), output.split("\n"), exit_code)
 
 
 @pytest.mark.parametrize("case", NOTHING.values(), ids=list(NOTHING))
@@ -160,7 +160,7 @@ def test_every_runner_has_a_form_or_always_reports() -> None:
 
 def test_the_programs_of_pipes() -> None:
     def piped(text: str) -> tuple[str, ...]:
-        return read_command(text, parse).piped
+        return read_command(text, parse_shell).piped
 
     assert piped("timeout 5 a x | b && c; (d | tee log)") == ("a", "b", "d", "tee")
     assert piped("f() { x | y; }; f | z") == ()

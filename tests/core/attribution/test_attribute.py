@@ -10,16 +10,16 @@ import pytest
 from flow.core.attribution import attribute
 from flow.core.attribution.attribute import (
     Attribution,
-    Reading,
+    CommandReading,
     found_reports,
     lines_of,
-    plain,
     read_command,
     reported_failure,
     vacuous,
+    without_escapes,
 )
 from flow.core.attribution.summary import Summary
-from flow.core.masked_exit.shell import Node
+from flow.core.masked_exit.shell import ShellNode
 
 FOLDER = Path(__file__).parent / "runners"
 SINGLE = {"pytest": "pytest", "jest": "jest", "vitest": "vitest", "mocha": "mocha"}
@@ -74,7 +74,7 @@ def read(runner: str, state: str) -> tuple[int, bytes]:
 def test_a_captured_run_is_read_as_what_it_was(runner: str, state: str) -> None:
     status, output = read(runner, state)
     two = state.startswith("two-runs")
-    reading = Reading(single="" if two else SINGLE.get(runner, ""))
+    reading = CommandReading(single="" if two else SINGLE.get(runner, ""))
     found = vacuous(reading, lines_of(output), whole=True)
     if status:
         return  # a run that failed is never asked about
@@ -111,9 +111,9 @@ def test_a_progress_without_a_summary_counts_where_none_of_it_is_missing(
     output: str, expected: bool | None
 ) -> None:
     """``expected`` None: nothing is known, which is no pass where pytest is in the command."""
-    found = vacuous(Reading(single="pytest"), lines_of(output.encode()), whole=True)
+    found = vacuous(CommandReading(single="pytest"), lines_of(output.encode()), whole=True)
     assert (found is not None) is bool(expected)
-    asked = Reading(single="pytest", runners=("pytest",))
+    asked = CommandReading(single="pytest", runners=("pytest",))
     found = vacuous(asked, lines_of(output.encode()), whole=True)
     assert (found is not None) is (expected is not False)
 
@@ -129,12 +129,12 @@ FAILURES = {
 def test_a_failure_that_a_runner_reports_is_told_although_the_exit_is_0(runner: str) -> None:
     for state, kind in FAILURES[runner].items():
         output = read(runner, state)[1]
-        for reading in (Reading(), Reading(single=SINGLE.get(runner, ""))):
+        for reading in (CommandReading(), CommandReading(single=SINGLE.get(runner, ""))):
             found = reported_failure(reading, found_reports(reading, lines_of(output), []))
             assert found is not None
             assert (found.kind, found.runner) == ("masked", kind)
             assert found.why.endswith("and the exit status is 0")
-        for told in (Reading(inverted=True), Reading(second_try=True)):
+        for told in (CommandReading(inverted=True), CommandReading(second_try=True)):
             both = output + b"\n" + read(runner, "passed" if runner in PASSED else "pass")[1]
             assert reported_failure(told, found_reports(told, lines_of(both), [])) is None
 
@@ -145,7 +145,7 @@ PASSED = ("cargo", "go", "pytest")
 @pytest.mark.parametrize(("runner", "state"), captured())
 def test_a_run_that_passed_reports_no_failure(runner: str, state: str) -> None:
     status, output = read(runner, state)
-    reading = Reading(single="" if state.startswith("two-runs") else SINGLE.get(runner, ""))
+    reading = CommandReading(single="" if state.startswith("two-runs") else SINGLE.get(runner, ""))
     found = reported_failure(reading, found_reports(reading, lines_of(output), []))
     assert (found is None) or status != 0 or "liar" in state
 
@@ -241,11 +241,11 @@ def test_out_of_sight_may_be_more_than_in_sight(runner: str, state: str) -> None
     """Of several reports, those before the window may have run tests: no alarm."""
     quiet = {"unittest": "none", "cargo": "none", "go": "no-files"}[runner]
     output = read(runner, quiet)[1]
-    assert vacuous(Reading(), lines_of(output), whole=True) is not None
-    assert vacuous(Reading(), lines_of(output), whole=False) is None
+    assert vacuous(CommandReading(), lines_of(output), whole=True) is not None
+    assert vacuous(CommandReading(), lines_of(output), whole=False) is None
     if (runner, state) in captured():
         both = read(runner, state)[1] + b"\n" + output
-        assert vacuous(Reading(), lines_of(both), whole=True) is None
+        assert vacuous(CommandReading(), lines_of(both), whole=True) is None
 
 
 @pytest.mark.parametrize("runner", sorted(SINGLE))
@@ -254,8 +254,8 @@ def test_a_runner_that_reports_once_is_believed_from_its_end_alone(runner: str) 
     noise = b"x" * 200 + b"\n"
     output = noise * 4000 + read(runner, state)[1]
     assert len(output) > attribute.WINDOW
-    assert vacuous(Reading(single=runner), lines_of(output), whole=False) is not None
-    assert vacuous(Reading(), lines_of(output), whole=False) is None
+    assert vacuous(CommandReading(single=runner), lines_of(output), whole=False) is not None
+    assert vacuous(CommandReading(), lines_of(output), whole=False) is None
 
 
 @pytest.mark.parametrize("runner", sorted(SINGLE))
@@ -264,15 +264,15 @@ def test_a_forged_report_before_the_runners_own_is_passed_over(runner: str) -> N
     skip = {"pytest": "skipped", "jest": "skip", "vitest": "skip", "mocha": "skip"}[runner]
     ran = {"pytest": "passed"}.get(runner, "pass")
     skipped, passed = read(runner, skip)[1] + b"\n", read(runner, ran)[1] + b"\n"
-    single = Reading(single=runner)
+    single = CommandReading(single=runner)
     assert vacuous(single, lines_of(passed + skipped), whole=True) is not None
     assert vacuous(single, lines_of(skipped + passed), whole=True) is None
-    assert vacuous(Reading(), lines_of(passed + skipped), whole=True) is None
+    assert vacuous(CommandReading(), lines_of(passed + skipped), whole=True) is None
 
 
 def test_a_later_run_that_skips_everything_does_not_undo_the_first() -> None:
     output = read("pytest", "two-runs-second-skipped")[1]
-    assert vacuous(Reading(), lines_of(output), whole=True) is None
+    assert vacuous(CommandReading(), lines_of(output), whole=True) is None
 
 
 @pytest.mark.parametrize(
@@ -315,7 +315,7 @@ def test_a_line_that_only_looks_like_a_summary_is_none(line: str) -> None:
     ],
 )
 def test_escapes_are_taken_out(text: str, expected: str) -> None:
-    assert plain(text) == expected
+    assert without_escapes(text) == expected
 
 
 def test_a_line_rewritten_in_place_shows_its_last_state() -> None:
@@ -329,7 +329,7 @@ def test_huge_and_broken_output_is_bounded() -> None:
 
 def test_a_reason_is_one_clean_line_whatever_was_printed() -> None:
     rule = f"{'-' * 70}\nRan 0 tests in 0.000s\n\nOK \u202e\x07\x1b[31m{'x' * 480}\n"
-    found = vacuous(Reading(), lines_of(rule.encode()), whole=True)
+    found = vacuous(CommandReading(), lines_of(rule.encode()), whole=True)
     assert found is not None
     assert found.reason.isprintable()
     assert "\\u202e\\x07" in found.reason
@@ -338,13 +338,13 @@ def test_a_reason_is_one_clean_line_whatever_was_printed() -> None:
 
 def test_reports_of_files_count_with_the_output() -> None:
     none, some = Summary("JUnit XML", 0, 2, "2 test cases"), Summary("CTRF", 3, 0, "3 tests")
-    found = vacuous(Reading(), [], whole=True, reports=[("r.xml", none)])
+    found = vacuous(CommandReading(), [], whole=True, reports=[("r.xml", none)])
     assert found == Attribution(
         "vacuous",
         "JUnit XML reports in r.xml that every test was skipped or left out (2 test cases)",
         "JUnit XML", 0, 2, "r.xml",
     )  # fmt: skip
-    assert vacuous(Reading(), [], whole=True, reports=[("a", none), ("b", some)]) is None
+    assert vacuous(CommandReading(), [], whole=True, reports=[("a", none), ("b", some)]) is None
 
 
 def test_the_document_leaves_out_what_is_not_known() -> None:
@@ -358,14 +358,16 @@ def test_the_document_leaves_out_what_is_not_known() -> None:
 
 
 def test_a_command_that_is_not_understood_says_nothing() -> None:
-    assert read_command("(((", lambda _: None) == Reading()
+    assert read_command("(((", lambda _: None) == CommandReading()
 
 
 def test_a_reading_survives_its_document() -> None:
     words = ("pytest", "--junitxml=out/r.xml", None, "late.json")
-    command = Node("command", (), words, ("pytest", "--junitxml=out/r.xml", '"$x"', "late.json"))
-    reading = read_command("x", lambda _: Node("sequence", (command,)))
-    assert reading == Reading(
+    command = ShellNode(
+        "command", (), words, ("pytest", "--junitxml=out/r.xml", '"$x"', "late.json")
+    )
+    reading = read_command("x", lambda _: ShellNode("sequence", (command,)))
+    assert reading == CommandReading(
         "",
         "pytest",
         (("pytest", "--junitxml=out/r.xml"),),
@@ -373,4 +375,4 @@ def test_a_reading_survives_its_document() -> None:
         ("pytest",),
         ("pytest",),
     )
-    assert Reading.from_document(reading.to_document()) == reading
+    assert CommandReading.from_document(reading.to_document()) == reading

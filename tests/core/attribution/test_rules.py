@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from flow.core.attribution.attribute import Reading, vacuous
-from flow.core.attribution.rules import Rule, applies, fits, read_rules
+from flow.core.attribution.attribute import CommandReading, vacuous
+from flow.core.attribution.rules import Rule, applies, matches_whole, read_rules
 
 GOOD = {
     "name": "nextest",
@@ -77,11 +77,11 @@ def test_another_shape_is_refused(document: Any) -> None:
 def test_a_star_stands_for_any_characters_and_nothing_else_does(
     pattern: str, text: str, expected: bool
 ) -> None:
-    assert fits(pattern, text) is expected
+    assert matches_whole(pattern, text) is expected
 
 
 def test_the_worst_pattern_is_cheap() -> None:
-    assert not fits("a*a*a*a*a*b", "a" * 500)
+    assert not matches_whole("a*a*a*a*a*b", "a" * 500)
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_a_rule_is_for_commands_with_its_words(command: tuple[str, ...], expecte
 
 
 RULES = read_rules({"runners": [GOOD]})[0]
-READING = Reading(commands=(("cargo", "nextest", "run"),))
+READING = CommandReading(commands=(("cargo", "nextest", "run"),))
 
 
 def test_a_rule_holds_a_pass_back() -> None:
@@ -112,7 +112,7 @@ def test_a_rule_holds_a_pass_back() -> None:
 
 def test_a_rule_says_nothing_of_other_commands_or_where_tests_ran() -> None:
     nothing = ["Summary [ 0.0s] 0 tests run: 0 skipped"]
-    other = Reading(commands=(("make",),))
+    other = CommandReading(commands=(("make",),))
     assert vacuous(other, nothing, whole=True, rules=RULES) is None
     ran = [*nothing, "Summary [ 0.0s] 5 tests run: 5 passed"]
     assert vacuous(READING, ran, whole=True, rules=RULES) is None
@@ -121,5 +121,5 @@ def test_a_rule_says_nothing_of_other_commands_or_where_tests_ran() -> None:
 def test_a_rule_cannot_undo_what_flow_itself_finds() -> None:
     """``tests_ran`` speaks for its own rule only."""
     rule = Rule("p", (("pytest",),), ("never",), ("*2 skipped*",))
-    reading = Reading(single="pytest", commands=(("pytest",),))
+    reading = CommandReading(single="pytest", commands=(("pytest",),))
     assert vacuous(reading, ["=== 2 skipped in 0.01s ==="], whole=True, rules=(rule,)) is not None

@@ -15,31 +15,31 @@ from flow.core.boundary import rules as b
 from flow.core.boundary.globs import Globs, compile_glob, why_not
 from tests.support.pace import exceeds
 
-A = b.Entry("100644", "a" * 40)
-B = b.Entry("100644", "b" * 40)
-C = b.Entry("100644", "c" * 40)
+A = b.ContentState("100644", "a" * 40)
+B = b.ContentState("100644", "b" * 40)
+C = b.ContentState("100644", "c" * 40)
 EMPTY = b.Baseline("f" * 40, {}, {}, {}, {}, {})
 
 
-def snap(*changes: b.Change, problems: tuple[str, ...] = ()) -> b.Snapshot:
+def snap(*changes: b.PathChange, problems: tuple[str, ...] = ()) -> b.Snapshot:
     return b.Snapshot("e" * 40, "work", changes, {}, problems)
 
 
-def untracked(path: str, entry: b.Entry = A) -> b.Change:
-    return b.Change(path, None, None, None, entry)
+def untracked(path: str, entry: b.ContentState = A) -> b.PathChange:
+    return b.PathChange(path, None, None, None, entry)
 
 
-def edited(path: str) -> b.Change:
-    return b.Change(path, A, A, A, B)
+def edited(path: str) -> b.PathChange:
+    return b.PathChange(path, A, A, A, B)
 
 
 def judge(
-    *changes: b.Change,
+    *changes: b.PathChange,
     allowed: tuple[str, ...] = (),
     denied: tuple[str, ...] = (),
     baseline: b.Baseline = EMPTY,
 ) -> b.BoundaryReport:
-    return b.judge(
+    return b.boundary_report(
         snap(*changes),
         baseline,
         allowed=allowed,
@@ -272,22 +272,22 @@ def test_denied_beats_allowed() -> None:
     [
         (untracked("x"), "untracked"),
         (edited("x"), "changed on disk"),
-        (b.Change("x", A, B, B, B), "committed, staged, changed on disk"),
-        (b.Change("x", A, A, B, A), "staged"),
-        (b.Change("x", A, B, A, A), "committed"),
-        (b.Change("x", A, A, A, None), "deleted"),
-        (b.Change("x", A, None, None, None), "committed, staged, deleted"),
-        (b.Change("x", None, None, None, b.Entry("fifo", "")), "untracked, a fifo"),
+        (b.PathChange("x", A, B, B, B), "committed, staged, changed on disk"),
+        (b.PathChange("x", A, A, B, A), "staged"),
+        (b.PathChange("x", A, B, A, A), "committed"),
+        (b.PathChange("x", A, A, A, None), "deleted"),
+        (b.PathChange("x", A, None, None, None), "committed, staged, deleted"),
+        (b.PathChange("x", None, None, None, b.ContentState("fifo", "")), "untracked, a fifo"),
     ],
 )
-def test_violations_say_where(change: b.Change, where: str) -> None:
+def test_violations_say_where(change: b.PathChange, where: str) -> None:
     (violation,) = judge(change, allowed=("src/**",)).violations
     assert violation.why.startswith(where)
     assert violation.why.endswith("; not in allowed_paths")
 
 
 def test_problems_make_it_inconclusive_whatever_else() -> None:
-    report = b.judge(
+    report = b.boundary_report(
         snap(edited("x"), problems=("a merge is under way",)),
         EMPTY,
         allowed=("src/**",),
@@ -310,8 +310,8 @@ def test_problems_make_it_inconclusive_whatever_else() -> None:
     ],
 )
 def test_links_are_judged_where_they_lead(real: str, mode: str | None, why: str | None) -> None:
-    worktree = b.Entry(mode, "d" * 40) if mode else None
-    change = b.Change("src/l", A, A, A, worktree, real)
+    worktree = b.ContentState(mode, "d" * 40) if mode else None
+    change = b.PathChange("src/l", A, A, A, worktree, real)
     violations = judge(change, allowed=("src/**",), denied=("secrets/**",)).violations
     assert [why in v.why for v in violations] == ([True] if why else []), violations
 
@@ -329,49 +329,49 @@ DIRTY = EMPTY._replace(
 @pytest.mark.parametrize(
     ("change", "counts"),
     [
-        (b.Change("edited", A, A, A, B), False),
-        (b.Change("edited", A, A, A, C), True),
-        (b.Change("edited", A, A, A, None), True),
-        (b.Change("edited", A, A, B, B), False),
-        (b.Change("edited", A, B, B, B), False),
-        (b.Change("new", None, None, None, A), False),
-        (b.Change("new", None, None, None, B), True),
-        (b.Change("new", None, None, A, A), False),
-        (b.Change("gone", A, A, A, None), False),
-        (b.Change("gone", A, A, None, None), False),
-        (b.Change("staged", A, A, C, B), False),
-        (b.Change("staged", A, A, A, B), False),
-        (b.Change("staged", A, A, C, A), False),
-        (b.Change("staged", A, A, B, B), False),
-        (b.Change("staged", A, C, C, B), False),
-        (b.Change("staged", A, B, B, B), False),
-        (b.Change("edited", A, B, A, A), False),
-        (b.Change("edited", A, B, B, C), True),
-        (b.Change("edited", A, B, C, B), True),
-        (b.Change("edited", A, C, B, B), True),
-        (b.Change("edited", A, C, C, C), True),
-        (b.Change("edited", A, B, B, None), True),
-        (b.Change("new", None, A, A, A), False),
-        (b.Change("new", None, A, A, B), True),
-        (b.Change("new", None, A, A, None), False),
-        (b.Change("new", None, B, B, A), True),
-        (b.Change("gone", A, None, None, None), False),
-        (b.Change("gone", A, None, None, B), True),
-        (b.Change("gone", A, None, B, None), True),
-        (b.Change("staged", A, C, C, C), True),
-        (b.Change("other", A, B, B, B), True),
+        (b.PathChange("edited", A, A, A, B), False),
+        (b.PathChange("edited", A, A, A, C), True),
+        (b.PathChange("edited", A, A, A, None), True),
+        (b.PathChange("edited", A, A, B, B), False),
+        (b.PathChange("edited", A, B, B, B), False),
+        (b.PathChange("new", None, None, None, A), False),
+        (b.PathChange("new", None, None, None, B), True),
+        (b.PathChange("new", None, None, A, A), False),
+        (b.PathChange("gone", A, A, A, None), False),
+        (b.PathChange("gone", A, A, None, None), False),
+        (b.PathChange("staged", A, A, C, B), False),
+        (b.PathChange("staged", A, A, A, B), False),
+        (b.PathChange("staged", A, A, C, A), False),
+        (b.PathChange("staged", A, A, B, B), False),
+        (b.PathChange("staged", A, C, C, B), False),
+        (b.PathChange("staged", A, B, B, B), False),
+        (b.PathChange("edited", A, B, A, A), False),
+        (b.PathChange("edited", A, B, B, C), True),
+        (b.PathChange("edited", A, B, C, B), True),
+        (b.PathChange("edited", A, C, B, B), True),
+        (b.PathChange("edited", A, C, C, C), True),
+        (b.PathChange("edited", A, B, B, None), True),
+        (b.PathChange("new", None, A, A, A), False),
+        (b.PathChange("new", None, A, A, B), True),
+        (b.PathChange("new", None, A, A, None), False),
+        (b.PathChange("new", None, B, B, A), True),
+        (b.PathChange("gone", A, None, None, None), False),
+        (b.PathChange("gone", A, None, None, B), True),
+        (b.PathChange("gone", A, None, B, None), True),
+        (b.PathChange("staged", A, C, C, C), True),
+        (b.PathChange("other", A, B, B, B), True),
     ],
 )
-def test_what_was_dirty_at_activation(change: b.Change, counts: bool) -> None:
+def test_what_was_dirty_at_activation(change: b.PathChange, counts: bool) -> None:
     report = judge(change, allowed=("src/**",), baseline=DIRTY)
     assert (report.status == "outside") is counts
 
 
 def test_dirty_digest_round_trip() -> None:
     for change in (
-        b.Change("p", A, A, A, B),
-        b.Change("p", A, A, C, B),
-        b.Change("p", A, A, A, None),
+        b.PathChange("p", A, A, A, B),
+        b.PathChange("p", A, A, C, B),
+        b.PathChange("p", A, A, A, None),
     ):
         baseline = EMPTY._replace(dirty={"p": b.dirty_digest(change)})
         assert b.as_at_activation(change, baseline)
@@ -382,7 +382,7 @@ def test_ignored_files_that_are_denied() -> None:
     denied = ("*.env",)
     assert judge(untracked("x.env", A), denied=denied, baseline=baseline).status == "inside"
     assert judge(untracked("x.env", B), denied=denied, baseline=baseline).status == "outside"
-    gone = b.Change("x.env", None, None, None, None)
+    gone = b.PathChange("x.env", None, None, None, None)
     assert judge(gone, denied=denied, baseline=baseline).status == "outside"
 
 
@@ -402,7 +402,7 @@ def test_by_products_are_found_and_warned_about() -> None:
         untracked("mine"),
         untracked("out.xml"),
         untracked("p/__pycache__/a.pyc"),
-        b.Change("staged", None, None, A, A),
+        b.PathChange("staged", None, None, A, A),
         edited("tracked"),
     )
     found = b.find_by_products(before, after, EMPTY)
@@ -419,16 +419,16 @@ def test_by_products_are_found_and_warned_about() -> None:
     [
         (untracked("out.xml", A), False),
         (untracked("out.xml", B), True),  # somebody else changed it
-        (b.Change("out.xml", None, None, A, A), True),  # staged
-        (b.Change("out.xml", None, A, A, A), True),  # committed
+        (b.PathChange("out.xml", None, None, A, A), True),  # staged
+        (b.PathChange("out.xml", None, A, A, A), True),  # committed
         (untracked("p/__pycache__/a.pyc", B), False),  # caches change as they like
         (untracked("p/__pycache__/b.pyc", B), False),
-        (b.Change("p/__pycache__/a.pyc", None, None, A, A), True),
+        (b.PathChange("p/__pycache__/a.pyc", None, None, A, A), True),
         (untracked("q/__pycache__/b.pyc", B), True),  # not one that a command made
         (untracked("p/evil.py", A), True),
     ],
 )
-def test_what_by_products_may_do(change: b.Change, counts: bool) -> None:
+def test_what_by_products_may_do(change: b.PathChange, counts: bool) -> None:
     made = {"out.xml": f"100644:{A.digest}", "p/__pycache__/a.pyc": f"100644:{A.digest}"}
     baseline = EMPTY._replace(by_products=made)
     assert (judge(change, baseline=baseline, allowed=("src/**",)).status == "outside") is counts
@@ -445,7 +445,7 @@ def test_a_by_product_that_changes_stays_one() -> None:
     assert b.find_by_products(before, after, baseline) == {"out.xml": f"100644:{B.digest}"}
     own = b.OwnFiles(".decisions")
     assert b.subject_tree(before, baseline, own) == b.subject_tree(after, baseline, own)
-    assert b.moved(before, after, baseline, own) == ()
+    assert b.moved_paths(before, after, baseline, own) == ()
 
 
 # --- digests --------------------------------------------------------------------------------------
@@ -453,13 +453,13 @@ def test_a_by_product_that_changes_stays_one() -> None:
 
 def test_the_tree_changes_with_every_entry_and_only_then() -> None:
     variants = [
-        (b.Change("p", A, A, A, B),),
-        (b.Change("p", A, A, B, B),),
-        (b.Change("p", A, B, B, B),),
-        (b.Change("p", A, A, A, C),),
-        (b.Change("p", A, A, A, None),),
-        (b.Change("q", A, A, A, B),),
-        (b.Change("p", A, A, A, b.Entry("100755", B.digest)),),
+        (b.PathChange("p", A, A, A, B),),
+        (b.PathChange("p", A, A, B, B),),
+        (b.PathChange("p", A, B, B, B),),
+        (b.PathChange("p", A, A, A, C),),
+        (b.PathChange("p", A, A, A, None),),
+        (b.PathChange("q", A, A, A, B),),
+        (b.PathChange("p", A, A, A, b.ContentState("100755", B.digest)),),
         (),
     ]
     assert len({b.tree_digest("base", changes) for changes in variants}) == len(variants)
@@ -470,10 +470,10 @@ def test_the_tree_changes_with_every_entry_and_only_then() -> None:
 
 def test_flows_own_files_are_no_part_of_the_tree() -> None:
     own = b.OwnFiles(".decisions", ".decisions/notes.md")
-    journal = b.Change(".decisions/issue-4.md", None, B, B, B)
+    journal = b.PathChange(".decisions/issue-4.md", None, B, B, B)
     assert b.tree_digest("f", (journal,), own_files=own) == b.tree_digest("f", ())
     assert b.tree_digest("f", (untracked("x"),), leave_out={"x"}) == b.tree_digest("f", ())
-    staged = b.Change("x", None, None, A, A)
+    staged = b.PathChange("x", None, None, A, A)
     assert b.tree_digest("f", (staged,), leave_out={"x"}) != b.tree_digest("f", ())
 
 
@@ -513,8 +513,10 @@ def test_own_files(path: str, own: bool) -> None:
 def test_moved_names_what_moved() -> None:
     own = b.OwnFiles(".decisions")
     before = snap(edited("a"), untracked("b"), untracked(".decisions/issue-1.md"))
-    after = snap(b.Change("a", A, A, A, C), untracked("c"), untracked(".decisions/issue-1.md", B))
-    assert b.moved(before, after, EMPTY, own) == ("a", "b", "c")
+    after = snap(
+        b.PathChange("a", A, A, A, C), untracked("c"), untracked(".decisions/issue-1.md", B)
+    )
+    assert b.moved_paths(before, after, EMPTY, own) == ("a", "b", "c")
 
 
 def test_compiled_patterns_keep_their_text() -> None:
@@ -524,39 +526,41 @@ def test_compiled_patterns_keep_their_text() -> None:
 JOURNAL = ".decisions/issue-7.md"
 CARD = "skills/judge/scores/login-20261121-101112.json"
 REPORT = ".specs/reports/users-api-2026-11-21.1.md"
-PROGRAM, LINKED = b.Entry("100755", A.digest), b.Entry("120000", A.digest)
+PROGRAM, LINKED = b.ContentState("100755", A.digest), b.ContentState("120000", A.digest)
 
 
 @pytest.mark.parametrize("path", [JOURNAL, ".decisions/session-2026-11-21.md", CARD, REPORT])
 @pytest.mark.parametrize(
     ("change", "counts"),
     [
-        (b.Change("", None, None, None, A), False),
-        (b.Change("", A, A, A, B), False),
-        (b.Change("", A, B, B, C), False),
-        (b.Change("", None, A, A, None), False),  # one of this goal that was put aside
-        (b.Change("", A, A, A, None), True),
-        (b.Change("", A, None, None, None), True),
-        (b.Change("", None, None, None, PROGRAM), True),
-        (b.Change("", A, A, A, PROGRAM), True),
-        (b.Change("", A, PROGRAM, A, A), True),
-        (b.Change("", A, A, PROGRAM, A), True),
-        (b.Change("", None, None, None, LINKED), True),
-        (b.Change("", None, None, None, LINKED, ""), True),
-        (b.Change("", LINKED, LINKED, LINKED, A), True),
-        (b.Change("", None, None, None, b.Entry("fifo", "")), True),
-        (b.Change("", None, None, None, b.Entry("040000", "")), True),
-        (b.Change("", None, None, None, A, "elsewhere/x"), True),
+        (b.PathChange("", None, None, None, A), False),
+        (b.PathChange("", A, A, A, B), False),
+        (b.PathChange("", A, B, B, C), False),
+        (b.PathChange("", None, A, A, None), False),  # one of this goal that was put aside
+        (b.PathChange("", A, A, A, None), True),
+        (b.PathChange("", A, None, None, None), True),
+        (b.PathChange("", None, None, None, PROGRAM), True),
+        (b.PathChange("", A, A, A, PROGRAM), True),
+        (b.PathChange("", A, PROGRAM, A, A), True),
+        (b.PathChange("", A, A, PROGRAM, A), True),
+        (b.PathChange("", None, None, None, LINKED), True),
+        (b.PathChange("", None, None, None, LINKED, ""), True),
+        (b.PathChange("", LINKED, LINKED, LINKED, A), True),
+        (b.PathChange("", None, None, None, b.ContentState("fifo", "")), True),
+        (b.PathChange("", None, None, None, b.ContentState("040000", "")), True),
+        (b.PathChange("", None, None, None, A, "elsewhere/x"), True),
     ],
 )
-def test_flow_s_own_are_plain_files_that_stay(path: str, change: b.Change, counts: bool) -> None:
+def test_flow_s_own_are_plain_files_that_stay(
+    path: str, change: b.PathChange, counts: bool
+) -> None:
     change = change._replace(path=path)
     own = b.own_files(EMPTY)
-    report = b.judge(snap(change), EMPTY, allowed=("src/**",), denied=(), own_files=own)
+    report = b.boundary_report(snap(change), EMPTY, allowed=("src/**",), denied=(), own_files=own)
     assert (report.status == "outside") is counts
     tree = b.subject_tree(snap(change), EMPTY, own)
     assert (tree != b.subject_tree(snap(), EMPTY, own)) is counts
-    assert (b.moved(snap(), snap(change), EMPTY, own) == (path,)) is counts
+    assert (b.moved_paths(snap(), snap(change), EMPTY, own) == (path,)) is counts
 
 
 @pytest.mark.parametrize("denied", ["*.md", ".decisions/**", "**/issue-7.md", ".decisions/ "])
@@ -565,6 +569,6 @@ def test_a_denied_journal_is_a_change(denied: str, since: str) -> None:
     change = untracked(JOURNAL)
     baseline = EMPTY._replace(denied=(denied,)) if since == "activation" else EMPTY
     own = b.own_files(baseline, JOURNAL, (denied,) if since == "now" else ())
-    report = b.judge(snap(change), baseline, allowed=(), denied=(denied,), own_files=own)
+    report = b.boundary_report(snap(change), baseline, allowed=(), denied=(denied,), own_files=own)
     assert report.status == "outside"
     assert b.subject_tree(snap(change), baseline, own) != b.subject_tree(snap(), baseline, own)

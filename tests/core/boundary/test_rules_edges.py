@@ -12,26 +12,26 @@ from flow.core.boundary import rules as b
 from flow.core.evidence.protected_files import difference
 from flow.core.layout import TEMP_PREFIX
 
-A = b.Entry("100644", "a" * 40)
-B = b.Entry("100644", "b" * 40)
-MODULE = b.Entry("160000", "d" * 40)
-NESTED = b.Entry("040000", "")
+A = b.ContentState("100644", "a" * 40)
+B = b.ContentState("100644", "b" * 40)
+MODULE = b.ContentState("160000", "d" * 40)
+NESTED = b.ContentState("040000", "")
 EMPTY = b.Baseline("f" * 40, {}, {}, {}, {}, {})
 
 
-def snap(*changes: b.Change, guards: dict[str, str] | None = None) -> b.Snapshot:
+def snap(*changes: b.PathChange, guards: dict[str, str] | None = None) -> b.Snapshot:
     return b.Snapshot("e" * 40, "work", changes, guards or {}, ())
 
 
-def untracked(path: str, entry: b.Entry = A) -> b.Change:
-    return b.Change(path, None, None, None, entry)
+def untracked(path: str, entry: b.ContentState = A) -> b.PathChange:
+    return b.PathChange(path, None, None, None, entry)
 
 
-def edited(path: str) -> b.Change:
-    return b.Change(path, A, A, A, B)
+def edited(path: str) -> b.PathChange:
+    return b.PathChange(path, A, A, A, B)
 
 
-def judge(*changes: b.Change, **more: Any) -> b.BoundaryReport:
+def judge(*changes: b.PathChange, **more: Any) -> b.BoundaryReport:
     baseline = more.pop("baseline", EMPTY)
     values: dict[str, Any] = {
         "allowed": ("src/**",),
@@ -39,10 +39,10 @@ def judge(*changes: b.Change, **more: Any) -> b.BoundaryReport:
         "own_files": b.OwnFiles(".decisions"),
         **more,
     }
-    return b.judge(snap(*changes), baseline, **values)
+    return b.boundary_report(snap(*changes), baseline, **values)
 
 
-def outside(*changes: b.Change, **more: Any) -> list[str]:
+def outside(*changes: b.PathChange, **more: Any) -> list[str]:
     return [violation.path for violation in judge(*changes, **more).violations]
 
 
@@ -133,16 +133,16 @@ def test_allowed_paths_start_at_the_top_and_denied_ones_anywhere() -> None:
 @pytest.mark.parametrize(
     ("change", "folder"),
     [
-        (b.Change("src/m", None, None, None, NESTED), True),
-        (b.Change("src/m", MODULE, MODULE, MODULE, None), True),
-        (b.Change("src/m", None, None, MODULE, None), True),
-        (b.Change("src/m", None, MODULE, None, None), True),
-        (b.Change("src/m", None, None, None, MODULE), True),
-        (b.Change("src/m", A, A, A, B), False),
-        (b.Change("src/m", None, None, None, b.Entry("120000", "x")), False),
+        (b.PathChange("src/m", None, None, None, NESTED), True),
+        (b.PathChange("src/m", MODULE, MODULE, MODULE, None), True),
+        (b.PathChange("src/m", None, None, MODULE, None), True),
+        (b.PathChange("src/m", None, MODULE, None, None), True),
+        (b.PathChange("src/m", None, None, None, MODULE), True),
+        (b.PathChange("src/m", A, A, A, B), False),
+        (b.PathChange("src/m", None, None, None, b.ContentState("120000", "x")), False),
     ],
 )
-def test_a_submodule_is_a_folder(change: b.Change, folder: bool) -> None:
+def test_a_submodule_is_a_folder(change: b.PathChange, folder: bool) -> None:
     assert change.folder is folder
     assert (outside(change, allowed=("src/m/",)) == []) is folder
     assert (outside(change, denied=("m/",)) == ["src/m"]) is folder
@@ -153,7 +153,9 @@ def test_a_submodule_is_a_folder(change: b.Change, folder: bool) -> None:
 @pytest.mark.parametrize("problems", [(), ("a merge is under way",)])
 def test_problems_hide_what_they_make_uncertain(problems: tuple[str, ...]) -> None:
     found = snap(edited("evil"), guards={"hooks/x": "1"})._replace(problems=problems)
-    report = b.judge(found, EMPTY, allowed=("src/**",), denied=(), own_files=lambda _: False)
+    report = b.boundary_report(
+        found, EMPTY, allowed=("src/**",), denied=(), own_files=lambda _: False
+    )
     sure = not problems
     assert report.status == ("outside" if sure else "inconclusive")
     assert bool(report.violations) is sure
@@ -165,16 +167,19 @@ def test_problems_hide_what_they_make_uncertain(problems: tuple[str, ...]) -> No
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        (b.Change("docs/l", A, A, A, B, "src/x"), "not in allowed_paths"),
-        (b.Change("src/l/x", A, A, A, B, "docs/x"), "which is not in allowed_paths"),
-        (b.Change("src/l/x", A, A, A, None, "docs/x"), "which is not in allowed_paths"),
-        (b.Change("src/l", A, A, A, b.Entry("120000", "x"), "docs/x"), None),
-        (b.Change("src/l", A, A, A, b.Entry("120000", "x"), "secrets"), "denied by 'secrets/'"),
-        (b.Change("src/l/x", A, A, A, B, ""), "a symlink leads out of the repository"),
-        (b.Change("src/l/x", A, A, A, B, "src/y"), None),
+        (b.PathChange("docs/l", A, A, A, B, "src/x"), "not in allowed_paths"),
+        (b.PathChange("src/l/x", A, A, A, B, "docs/x"), "which is not in allowed_paths"),
+        (b.PathChange("src/l/x", A, A, A, None, "docs/x"), "which is not in allowed_paths"),
+        (b.PathChange("src/l", A, A, A, b.ContentState("120000", "x"), "docs/x"), None),
+        (
+            b.PathChange("src/l", A, A, A, b.ContentState("120000", "x"), "secrets"),
+            "denied by 'secrets/'",
+        ),
+        (b.PathChange("src/l/x", A, A, A, B, ""), "a symlink leads out of the repository"),
+        (b.PathChange("src/l/x", A, A, A, B, "src/y"), None),
     ],
 )
-def test_what_is_reached_through_a_link(change: b.Change, why: str | None) -> None:
+def test_what_is_reached_through_a_link(change: b.PathChange, why: str | None) -> None:
     violations = judge(change, denied=("secrets/",)).violations
     assert len(violations) == (why is not None)
     assert all(violation.why.endswith(why or "") for violation in violations)
@@ -183,18 +188,18 @@ def test_what_is_reached_through_a_link(change: b.Change, why: str | None) -> No
 @pytest.mark.parametrize(
     ("change", "where"),
     [
-        (b.Change("x", A, None, None, B), "committed, staged, changed on disk"),
-        (b.Change("x", A, None, None, A), "committed, staged, put back on disk"),
-        (b.Change("x", None, None, A, B), "staged, changed on disk"),
-        (b.Change("x", None, A, A, B), "committed, staged, changed on disk"),
-        (b.Change("x", A, A, B, A), "staged, put back on disk"),
-        (b.Change("x", A, A, A, B), "changed on disk"),
-        (b.Change("x", None, None, None, A), "untracked"),
-        (b.Change("x", A, A, A, b.Entry("socket", "")), "changed on disk, a socket"),
-        (b.Change("x", A, A, A, b.Entry("device", "")), "changed on disk, a device"),
+        (b.PathChange("x", A, None, None, B), "committed, staged, changed on disk"),
+        (b.PathChange("x", A, None, None, A), "committed, staged, put back on disk"),
+        (b.PathChange("x", None, None, A, B), "staged, changed on disk"),
+        (b.PathChange("x", None, A, A, B), "committed, staged, changed on disk"),
+        (b.PathChange("x", A, A, B, A), "staged, put back on disk"),
+        (b.PathChange("x", A, A, A, B), "changed on disk"),
+        (b.PathChange("x", None, None, None, A), "untracked"),
+        (b.PathChange("x", A, A, A, b.ContentState("socket", "")), "changed on disk, a socket"),
+        (b.PathChange("x", A, A, A, b.ContentState("device", "")), "changed on disk, a device"),
     ],
 )
-def test_where_a_change_is_seen(change: b.Change, where: str) -> None:
+def test_where_a_change_is_seen(change: b.PathChange, where: str) -> None:
     assert [v.why for v in judge(change).violations] == [f"{where}; not in allowed_paths"]
 
 
@@ -242,12 +247,12 @@ IGNORED = EMPTY._replace(denied_ignored={"x.env": b.entry_digest(A)}, denied=("*
         (untracked("x.env", A), True),
         (untracked("x.env", B), False),
         (untracked("y.env", A), False),
-        (b.Change("x.env", None, None, A, A), False),
-        (b.Change("x.env", None, A, A, A), False),
-        (b.Change("x.env", None, A, None, A), False),
+        (b.PathChange("x.env", None, None, A, A), False),
+        (b.PathChange("x.env", None, A, A, A), False),
+        (b.PathChange("x.env", None, A, None, A), False),
     ],
 )
-def test_a_denied_file_as_it_was(change: b.Change, same: bool) -> None:
+def test_a_denied_file_as_it_was(change: b.PathChange, same: bool) -> None:
     assert b.as_at_activation(change, IGNORED) is same
 
 
@@ -256,7 +261,7 @@ def test_a_denied_file_as_it_was(change: b.Change, same: bool) -> None:
     [(None, None, True), (A, None, False), (None, A, False), (A, A, False)],
 )
 def test_what_is_untracked(head: Any, index: Any, expected: bool) -> None:
-    assert b.Change("x", None, head, index, A).untracked is expected
+    assert b.PathChange("x", None, head, index, A).untracked is expected
 
 
 # --- by-products ----------------------------------------------------------------------------------
@@ -334,14 +339,14 @@ RECORDED = {"out.log": b.entry_digest(A), "a/__pycache__/b.pyc": b.entry_digest(
         (untracked("out.log", B), False),
         (untracked("a/__pycache__/c.pyc", B), True),
         (untracked("b/__pycache__/c.pyc", B), False),
-        (b.Change("out.log", A, None, None, A), False),
-        (b.Change("out.log", None, None, A, A), False),
-        (b.Change("a/__pycache__/c.pyc", A, None, None, B), False),
-        (b.Change("a/__pycache__/b.pyc", None, None, None, None), False),
+        (b.PathChange("out.log", A, None, None, A), False),
+        (b.PathChange("out.log", None, None, A, A), False),
+        (b.PathChange("a/__pycache__/c.pyc", A, None, None, B), False),
+        (b.PathChange("a/__pycache__/b.pyc", None, None, None, None), False),
         (untracked("other", A), False),
     ],
 )
-def test_what_is_a_by_product(change: b.Change, expected: bool, known: bool) -> None:
+def test_what_is_a_by_product(change: b.PathChange, expected: bool, known: bool) -> None:
     roots = made.cache_roots(RECORDED) if known else None
     assert b.is_by_product(change, RECORDED, roots) is expected
 
@@ -364,9 +369,9 @@ def test_roots_that_are_given_are_believed() -> None:
         ([untracked("out.log", B)], [untracked("out.log", A)], ["out.log"]),
         ([untracked("out.log", B)], [untracked("out.log", B)], []),
         ([untracked("a/__pycache__/c")], [untracked("a/__pycache__/c", B)], ["a/__pycache__/c"]),
-        ([], [b.Change("gone", None, None, None, None)], []),
-        ([], [b.Change("was", A, None, None, B)], []),
-        ([], [b.Change("staged", None, None, A, A)], []),
+        ([], [b.PathChange("gone", None, None, None, None)], []),
+        ([], [b.PathChange("was", A, None, None, B)], []),
+        ([], [b.PathChange("staged", None, None, A, A)], []),
         ([], [untracked("x.env")], []),
         ([], [edited("src/a"), untracked("new.log")], ["new.log"]),
     ],
@@ -381,30 +386,30 @@ def test_what_commands_left_behind(before: Any, after: Any, found: list[str]) ->
 LEFT = [
     (untracked("out.log", B), False),
     (untracked("a/__pycache__/z", B), False),
-    (b.Change("out.log", None, None, None, None), False),
+    (b.PathChange("out.log", None, None, None, None), False),
     (untracked("other"), True),
-    (b.Change("out.log", A, None, None, B), True),
-    (b.Change("out.log", None, None, A, A), True),
-    (b.Change("a/__pycache__/z", None, A, A, B), True),
-    (b.Change("a/__pycache__/z", A, None, None, B), True),
+    (b.PathChange("out.log", A, None, None, B), True),
+    (b.PathChange("out.log", None, None, A, A), True),
+    (b.PathChange("a/__pycache__/z", None, A, A, B), True),
+    (b.PathChange("a/__pycache__/z", A, None, None, B), True),
 ]
 
 
 @pytest.mark.parametrize(("change", "counts"), LEFT)
-def test_what_belongs_to_the_subject(change: b.Change, counts: bool) -> None:
+def test_what_belongs_to_the_subject(change: b.PathChange, counts: bool) -> None:
     baseline = EMPTY._replace(by_products=RECORDED)
     own = b.OwnFiles(".decisions")
     empty = b.subject_tree(snap(), baseline, own)
     assert (b.subject_tree(snap(change), baseline, own) != empty) is counts
-    assert b.moved(snap(), snap(change), baseline, own) == ((change.path,) if counts else ())
-    assert b.moved(snap(change), snap(), baseline, own) == ((change.path,) if counts else ())
+    assert b.moved_paths(snap(), snap(change), baseline, own) == ((change.path,) if counts else ())
+    assert b.moved_paths(snap(change), snap(), baseline, own) == ((change.path,) if counts else ())
 
 
 def test_what_stayed_did_not_move() -> None:
     own = b.OwnFiles(".decisions")
     before = snap(edited("a"), untracked("b"))
     after = snap(edited("a"), untracked("b", B), untracked(".decisions/issue-1.md"))
-    assert b.moved(before, after, EMPTY, own) == ("b",)
+    assert b.moved_paths(before, after, EMPTY, own) == ("b",)
 
 
 # --- digests --------------------------------------------------------------------------------------
@@ -413,12 +418,12 @@ def test_what_stayed_did_not_move() -> None:
 def test_the_tree_digest_is_written_down() -> None:
     """Evidence of older versions is compared with it, so its form must not drift."""
     changes = (
-        b.Change("b", A, A, B, None),
+        b.PathChange("b", A, A, B, None),
         untracked("a"),
         untracked("skipped"),
         untracked("own"),
         untracked("caf\udce9"),
-        b.Change("z", None, None, A, A),
+        b.PathChange("z", None, None, A, A),
     )
     found = b.tree_digest(
         "base", changes, leave_out={"skipped", "z"}, own_files=lambda change: change.path == "own"
@@ -446,6 +451,6 @@ def test_another_base_is_another_subject() -> None:
 
 def test_the_defaults_of_a_baseline() -> None:
     assert (EMPTY.journal_dir, EMPTY.denied) == (".decisions", ())
-    assert b.Change("x", None, None, None, None).real is None
-    assert b.dirty_digest(b.Change("x", A, A, A, None)) == "absent"
-    assert b.dirty_digest(b.Change("x", A, A, B, None)) == f"absent {b.entry_digest(B)}"
+    assert b.PathChange("x", None, None, None, None).real is None
+    assert b.dirty_digest(b.PathChange("x", A, A, A, None)) == "absent"
+    assert b.dirty_digest(b.PathChange("x", A, A, B, None)) == f"absent {b.entry_digest(B)}"

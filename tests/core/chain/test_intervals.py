@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flow.core.chain.intervals import bounded, holds, merged, without
+from flow.core.chain.intervals import bounded, contains, merged, without
 
 SPAN = st.tuples(st.integers(1, 40), st.integers(1, 40))
 
@@ -24,7 +24,7 @@ def test_they_are_sets(spans, less):
     assert list(found) == sorted(found)
     assert all(a[1] + 1 < b[0] for a, b in pairwise(found))
     assert numbers(without(found, less)) == numbers(spans) - set(less)
-    assert all(holds(found, n) == (n in numbers(spans)) for n in range(42))
+    assert all(contains(found, n) == (n in numbers(spans)) for n in range(42))
 
 
 @given(st.lists(SPAN, max_size=8), st.integers(1, 5))

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from flow.core.evidence import attestation
-from flow.core.evidence.attestation import Item, Record
+from flow.core.evidence.attestation import AttestedSidecar as Sidecar
+from flow.core.evidence.attestation import Record
 from flow.core.evidence.model import APPROVER, EVALUATOR, evidence_document, evidence_from_document
 from flow.core.goal.model import goal_from_document
 
@@ -75,40 +76,42 @@ RESULTS = [
 
 @pytest.mark.parametrize(("criterion", "evidence", "result"), RESULTS)
 def test_what_evidence_says(criterion: str, evidence: Any, result: str) -> None:
-    assert attestation.result_of(goal(), Item("f", evidence, criterion)) == result
+    assert attestation.result_of(goal(), Sidecar("f", evidence, criterion)) == result
 
 
-def record(*items: Item, status: str = "active", closed_at: str | None = None) -> Record:
+def record(*items: Sidecar, status: str = "active", closed_at: str | None = None) -> Record:
     return Record(goal(status), "c", "r", "1", "flow-goal:r/g", closed_at, {}, {}, items, ())
 
 
 CLOSED = "2026-01-02T00:00:00Z"
-GOOD = Item("e.evidence.yaml", command("AC1", "passed"), "AC1")
+GOOD = Sidecar("e.evidence.yaml", command("AC1", "passed"), "AC1")
 FAULTS = [
     (record(GOOD), None),
-    (record(GOOD, Item("f", judged("fail", []), "AC3")), None),
-    (record(Item("f", sidecar("test_result", "somebody"), None)), None),
-    (record(Item("f", command("AC9", "passed"), "AC9")), "which the goal does not have"),
-    (record(Item("f", judged("pass", ["AC1"]), "AC1")), "no llm_judge_report of Flow's own"),
-    (record(Item("f", command("AC3", "passed"), "AC3")), "no command_result of Flow's own"),
-    (record(Item("f", sidecar("human_approval", EVALUATOR, proves=["AC3"]), "AC3")), "of Flow's"),
-    (record(Item("f", sidecar("command_result", "me", proves=["AC1"]), "AC1")), "of Flow's own"),
-    (record(Item("f", sidecar("command_result", "flow-import", proves=["AC1"]), "AC1")), "of Flow"),
-    (record(Item("f", command("AC2", "passed"), "AC1")), "does not speak for AC1"),
+    (record(GOOD, Sidecar("f", judged("fail", []), "AC3")), None),
+    (record(Sidecar("f", sidecar("test_result", "somebody"), None)), None),
+    (record(Sidecar("f", command("AC9", "passed"), "AC9")), "which the goal does not have"),
+    (record(Sidecar("f", judged("pass", ["AC1"]), "AC1")), "no llm_judge_report of Flow's own"),
+    (record(Sidecar("f", command("AC3", "passed"), "AC3")), "no command_result of Flow's own"),
+    (record(Sidecar("f", sidecar("human_approval", EVALUATOR, proves=["AC3"]), "AC3")),
+     "of Flow's"),
+    (record(Sidecar("f", sidecar("command_result", "me", proves=["AC1"]), "AC1")), "of Flow's own"),
+    (record(Sidecar("f", sidecar("command_result", "flow-import", proves=["AC1"]), "AC1")),
+     "of Flow"),
+    (record(Sidecar("f", command("AC2", "passed"), "AC1")), "does not speak for AC1"),
     (record(GOOD._replace(commit="b" * 40)), "another commit"),
     (record(GOOD._replace(commit="a" * 40)), None),
-    (record(Item("f", sidecar("command_result", EVALUATOR, proves=["AC1"],
+    (record(Sidecar("f", sidecar("command_result", EVALUATOR, proves=["AC1"],
                               subject={"contract": "x"}), "AC1")), "another contract"),
-    (record(Item("f", sidecar("command_result", EVALUATOR, proves=["AC1"],
+    (record(Sidecar("f", sidecar("command_result", EVALUATOR, proves=["AC1"],
                               subject={"tree": None}), "AC1")), "on what files"),
-    (record(Item("f", sidecar("command_result", EVALUATOR, proves=["AC1"],
+    (record(Sidecar("f", sidecar("command_result", EVALUATOR, proves=["AC1"],
                               criterion_digest=DIGEST), "AC1")), "another wording"),
     (record(GOOD, GOOD), "decide the same criterion"),
-    (record(GOOD, Item("f", sidecar("human_approval", APPROVER, proves=["AC3"],
+    (record(GOOD, Sidecar("f", sidecar("human_approval", APPROVER, proves=["AC3"],
                                     subject={"tree": "o"}), "AC3")), "different files"),
     (record(GOOD, status="achieved", closed_at=CLOSED), "no evidence here proves AC3"),
-    (record(GOOD, Item("f", APPROVED, "AC3"), status="achieved", closed_at=CLOSED), None),
-    (record(GOOD, Item("f", judged("fail", []), "AC3"), status="achieved", closed_at=CLOSED),
+    (record(GOOD, Sidecar("f", APPROVED, "AC3"), status="achieved", closed_at=CLOSED), None),
+    (record(GOOD, Sidecar("f", judged("fail", []), "AC3"), status="achieved", closed_at=CLOSED),
      "no evidence here proves AC3"),
     (record(GOOD, status="failed", closed_at=CLOSED), None),
     (record(GOOD, status="achieved"), "the record says otherwise"),
@@ -120,7 +123,7 @@ FAULTS = [
 
 @pytest.mark.parametrize(("found", "why"), FAULTS, ids=range(len(FAULTS)))
 def test_which_records_cannot_be(found: Record, why: str | None) -> None:
-    faults = attestation.faults(found)
+    faults = attestation.record_faults(found)
     if why is None:
         assert faults == []
     else:

@@ -6,25 +6,25 @@ from typing import Any
 
 import pytest
 
-from flow.core.boundary.rules import Baseline, Change, Entry, Snapshot, subject_tree
+from flow.core.boundary.rules import Baseline, ContentState, PathChange, Snapshot, subject_tree
 from flow.core.evidence.freshness import Freshness, freshness
-from flow.core.evidence.imported import Report, body_of, without_reports
+from flow.core.evidence.imported import CheckReport, body_of, without_reports
 from flow.core.evidence.model import EVALUATOR, Subject, evidence_document, evidence_from_document
 
 BASE = Baseline("b" * 40, {}, {}, {}, {}, {})
-FILE, REPORT = Entry("100644", "f" * 40), Entry("100644", "e" * 40)
-WORK = Change("src/a", None, FILE, FILE, FILE)
+FILE, REPORT = ContentState("100644", "f" * 40), ContentState("100644", "e" * 40)
+WORK = PathChange("src/a", None, FILE, FILE, FILE)
 
 
-def untracked(path: str, entry: Entry = REPORT) -> Change:
-    return Change(path, None, None, None, entry)
+def untracked(path: str, entry: ContentState = REPORT) -> PathChange:
+    return PathChange(path, None, None, None, entry)
 
 
-def snapshot(*changes: Change, problems: tuple[str, ...] = ()) -> Snapshot:
+def snapshot(*changes: PathChange, problems: tuple[str, ...] = ()) -> Snapshot:
     return Snapshot("a" * 40, "main", changes, {}, problems)
 
 
-def own(change: Change) -> bool:
+def own(change: PathChange) -> bool:
     return change.path.startswith(".decisions/")
 
 
@@ -68,9 +68,13 @@ CASES = [
     (snapshot(WORK, untracked("r.xml")), evidence(EVALUATOR), "stale"),
     (snapshot(WORK, untracked("r.xml", FILE)), evidence(), "stale"),
     (snapshot(WORK, untracked("r.xml")), evidence(blob=None), "stale"),
-    (snapshot(WORK, Change("r.xml", None, None, REPORT, REPORT)), evidence(), "stale"),
-    (snapshot(WORK, Change("r.xml", FILE, None, None, REPORT)), evidence(), "stale"),
-    (snapshot(WORK, Change(".decisions/x.md", None, REPORT, REPORT, REPORT)), evidence(), "fresh"),
+    (snapshot(WORK, PathChange("r.xml", None, None, REPORT, REPORT)), evidence(), "stale"),
+    (snapshot(WORK, PathChange("r.xml", FILE, None, None, REPORT)), evidence(), "stale"),
+    (
+        snapshot(WORK, PathChange(".decisions/x.md", None, REPORT, REPORT, REPORT)),
+        evidence(),
+        "fresh",
+    ),
 ]
 
 
@@ -86,7 +90,7 @@ def test_without_a_stamp_nobody_knows(by: str, why: str) -> None:
 
 
 def test_an_import_always_has_a_limitation_and_says_what_it_is() -> None:
-    said = body_of(Report("ci", "passed", "r"), commit=None, blob=None, proves=("AC1",))
+    said = body_of(CheckReport("ci", "passed", "r"), commit=None, blob=None, proves=("AC1",))
     assert said["limitations"] == [
         "Read from a CI run's status of another tool, which Flow did not run; it decides nothing."
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from flow.adapters.attribution.proof_files import _words
+from flow.adapters.attribution.proof_files import _simple_commands
 from flow.core.evidence.proof import Patterns, literal_name
 from flow.core.evidence.proof_words import MOST_PATTERNS, literal, watched
 
@@ -37,7 +37,7 @@ class Tree:
 
 
 def covers(command: str, path: str, cwd: str = "") -> bool:
-    found = watched([(command, cwd)], _words, Tree())  # type: ignore[arg-type]
+    found = watched([(command, cwd)], _simple_commands, Tree())  # type: ignore[arg-type]
     return Patterns(found.patterns).first(path.encode()) is not None
 
 
@@ -144,7 +144,7 @@ def test_a_folder_of_its_own_is_where_a_command_looks() -> None:
 
 def test_patterns_are_bounded_and_that_is_said() -> None:
     commands = [(f"sh d{n}/e/f/x.sh", "") for n in range(2000)]
-    found = watched(commands, _words, Tree())  # type: ignore[arg-type]
+    found = watched(commands, _simple_commands, Tree())  # type: ignore[arg-type]
     assert found.cut
     assert len(found.patterns) == MOST_PATTERNS
 

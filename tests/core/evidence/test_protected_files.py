@@ -10,21 +10,21 @@ from flow.core.boundary import rules as b
 from flow.core.boundary.changes import ABSENT
 from flow.core.evidence import protected_files
 
-A = b.Entry("100644", "a" * 40)
-B = b.Entry("100644", "b" * 40)
-C = b.Entry("100644", "c" * 40)
-D = b.Entry("100644", "d" * 40)
+A = b.ContentState("100644", "a" * 40)
+B = b.ContentState("100644", "b" * 40)
+C = b.ContentState("100644", "c" * 40)
+D = b.ContentState("100644", "d" * 40)
 a, bb, c, d = (b.entry_digest(entry) for entry in (A, B, C, D))
 EMPTY = b.Baseline("f" * 40, {}, {}, {}, {}, {}, protected_patterns=("tests/**",))
 OWN = b.OwnFiles(".decisions")
 
 
-def snap(*changes: b.Change, locked: dict[str, str] | None = None) -> b.Snapshot:
+def snap(*changes: b.PathChange, locked: dict[str, str] | None = None) -> b.Snapshot:
     return b.Snapshot("e" * 40, "work", changes, {}, (), locked or {})
 
 
 def found(
-    *changes: b.Change, locked: dict[str, str] | None = None, **baseline: Any
+    *changes: b.PathChange, locked: dict[str, str] | None = None, **baseline: Any
 ) -> dict[str, tuple[str, str, str]]:
     difference = protected_files.difference(
         snap(*changes, locked=locked), EMPTY._replace(**baseline), ["tests/**"], OWN
@@ -33,8 +33,8 @@ def found(
     return {file.path: (file.kind, file.before, file.after) for file in files}
 
 
-def change(head: Any = A, index: Any = A, worktree: Any = A, base: Any = A) -> b.Change:
-    return b.Change("tests/x", base, head, index, worktree)
+def change(head: Any = A, index: Any = A, worktree: Any = A, base: Any = A) -> b.PathChange:
+    return b.PathChange("tests/x", base, head, index, worktree)
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def change(head: Any = A, index: Any = A, worktree: Any = A, base: Any = A) -> b
         (change(B, B, None, None), ("added", ABSENT, bb)),
     ],
 )
-def test_against_the_base(now: b.Change, expected: Any) -> None:
+def test_against_the_base(now: b.PathChange, expected: Any) -> None:
     assert found(now).get("tests/x") == expected
 
 
@@ -67,10 +67,10 @@ RECORDED = f"{bb} {c} {d} {a}"
         (change(A, A, B), None),  # the commit taken back, the file as it was
         (change(D, C, A), ("modified", bb, a)),
         (change(D, C, None), ("removed", bb, ABSENT)),
-        (change(b.Entry("100755", "b" * 40), C, B), ("modified", bb, "100755:" + "b" * 40)),
+        (change(b.ContentState("100755", "b" * 40), C, B), ("modified", bb, "100755:" + "b" * 40)),
     ],
 )
-def test_against_what_was_recorded(now: b.Change, expected: Any) -> None:
+def test_against_what_was_recorded(now: b.PathChange, expected: Any) -> None:
     assert found(now, protected={"tests/x": RECORDED}).get("tests/x") == expected
 
 
@@ -104,11 +104,11 @@ def test_ignored_files(locked: dict[str, str], more: dict[str, Any], expected: A
 
 
 def test_what_never_counts() -> None:
-    cache = b.Change("tests/__pycache__/x.pyc", None, None, None, A)
+    cache = b.PathChange("tests/__pycache__/x.pyc", None, None, None, A)
     assert found(cache, locked={"tests/.coverage": a}) == {}
     staged = cache._replace(index=A)
     assert set(found(staged)) == {staged.path}
-    journal = b.Change(".decisions/issue-1.md", None, None, None, A)
+    journal = b.PathChange(".decisions/issue-1.md", None, None, None, A)
     patterns = [".decisions/**"]
     assert protected_files.difference(snap(journal), EMPTY, patterns, OWN) is None
     assert protected_files.difference(snap(change(worktree=B)), EMPTY, [], OWN) is None
@@ -117,7 +117,7 @@ def test_what_never_counts() -> None:
 
 
 def test_a_by_product_that_is_not_ignored_counts() -> None:
-    new = b.Change("tests/conftest.py", None, None, None, A)
+    new = b.PathChange("tests/conftest.py", None, None, None, A)
     assert found(new, by_products={"tests/conftest.py": a}) == {
         "tests/conftest.py": ("added", ABSENT, a)
     }
@@ -139,7 +139,7 @@ def test_a_by_product_that_is_not_ignored_counts() -> None:
     ],
 )
 def test_a_pattern_nothing_was_recorded_for(
-    dirty: dict[str, str], now: b.Change | None, expected: Any
+    dirty: dict[str, str], now: b.PathChange | None, expected: Any
 ) -> None:
     made = found(*([now] if now else []), dirty=dirty, protected_patterns=())
     assert made.get("tests/x") == expected
@@ -149,7 +149,7 @@ def test_a_pattern_nothing_was_recorded_for(
 
 
 def test_the_digest_is_of_the_whole_difference() -> None:
-    changes = [b.Change(f"tests/{n:03}", A, A, A, B) for n in range(150)]
+    changes = [b.PathChange(f"tests/{n:03}", A, A, A, B) for n in range(150)]
     one = protected_files.difference(snap(*changes), EMPTY, ["tests/**"], OWN)
     two = protected_files.difference(
         snap(*changes[:-1], changes[-1]._replace(worktree=C)), EMPTY, ["tests/**"], OWN
@@ -166,7 +166,7 @@ def test_the_digest_is_of_the_whole_difference() -> None:
 
 
 def test_what_a_baseline_records() -> None:
-    changes = [change(D, C, B), b.Change("src/x", A, A, A, B)]
+    changes = [change(D, C, B), b.PathChange("src/x", A, A, A, B)]
     ignored = {"tests/i": a, "tests/.coverage": a}
     assert protected_files.deviations(changes, ignored, ["tests/**"]) == {
         "tests/x": RECORDED,
@@ -208,8 +208,8 @@ def test_ignored_files_that_commands_leave_or_change() -> None:
     made = b.find_ignored_by_products(before, after, recorded)
     assert made == {"tests/j.log": c}
     left = recorded._replace(by_products=made)
-    assert b.moved(before, after, left, OWN) == ("tests/i.log",)
-    assert b.moved(before, snap(locked={"tests/i.log": a, "tests/j.log": c}), left, OWN) == ()
+    assert b.moved_paths(before, after, left, OWN) == ("tests/i.log",)
+    assert b.moved_paths(before, snap(locked={"tests/i.log": a, "tests/j.log": c}), left, OWN) == ()
     # What was a difference before the commands ran is none of theirs.
     seen = snap(locked={"tests/n.log": a})
     assert b.find_ignored_by_products(seen, snap(locked={"tests/n.log": bb}), EMPTY) == {}
@@ -217,10 +217,10 @@ def test_ignored_files_that_commands_leave_or_change() -> None:
     assert b.find_ignored_by_products(snap(), cached, EMPTY) == {}
     settings = snap(locked={"tests/pytest.ini": a})
     assert b.find_ignored_by_products(snap(), settings, EMPTY) == {}
-    assert b.moved(snap(), settings, EMPTY._replace(by_products={"tests/pytest.ini": a}), OWN)
+    assert b.moved_paths(snap(), settings, EMPTY._replace(by_products={"tests/pytest.ini": a}), OWN)
 
 
 def test_a_file_that_was_untracked_and_is_there_is_not_gone() -> None:
     kept = EMPTY._replace(protected={"tests/x": f"{a} absent absent absent"})
-    there = snap(b.Change("tests/x", None, None, None, A))
+    there = snap(b.PathChange("tests/x", None, None, None, A))
     assert b.subject_tree(there, kept, OWN) == b.subject_tree(there, EMPTY, OWN)

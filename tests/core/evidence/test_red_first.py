@@ -21,7 +21,7 @@ def goal(*criteria: dict[str, Any], base: str | None = BASE) -> Goal:
 
 
 def run(outcome: Any = "passed", *, of: Goal | None = None, **more: Any) -> BaseRun:
-    key = red_first.key(BASE, (of or goal()).criteria[0])
+    key = red_first.base_run_key(BASE, (of or goal()).criteria[0])
     values = {"key": key, "outcome": outcome, "result": "exit 0", "reason": "", "at": AT, **more}
     return BaseRun(**values)
 
@@ -34,7 +34,7 @@ def test_what_an_outcome_says(outcome: str, says: bool | None) -> None:
     found = run(outcome)
     assert found.non_discriminating is says
     assert found.shown().get("non_discriminating") is says
-    assert red_first.green([("AC1", found)]) == (["AC1"] if says else [])
+    assert red_first.green_criteria([("AC1", found)]) == (["AC1"] if says else [])
     warning = red_first.warning("AC1", found, BASE)
     assert (warning is None) is (says is False)
     assert ("non_discriminating" in (warning or "")) is bool(says)

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flow.core.stop import hosts as stop_hosts
-from flow.core.stop.hosts import HOSTS, Answer, StopEvent, read_event, to_document
+from flow.core.stop.hosts import HOSTS, StopAnswer, StopEvent, read_event, to_document
 from tests.support import ROOT
 
 COMMON = {
@@ -335,10 +335,10 @@ def test_no_input_breaks_the_reader(host: str, document: object) -> None:
 
 
 ANSWERS = {
-    "continue": Answer("continue", "FLOW_GOAL_CONTINUATION fix AC1", "hint", "message"),
-    "let go": Answer("let_go", "proved", "/flow:goal evaluate g", "confirm it"),
-    "let go, bare": Answer("let_go", "no goal"),
-    "continue, bare": Answer("continue", " \n"),
+    "continue": StopAnswer("continue", "FLOW_GOAL_CONTINUATION fix AC1", "hint", "message"),
+    "let go": StopAnswer("let_go", "proved", "/flow:goal evaluate g", "confirm it"),
+    "let go, bare": StopAnswer("let_go", "no goal"),
+    "continue, bare": StopAnswer("continue", " \n"),
 }
 DOCUMENTS: list[tuple[str, str, dict[str, str]]] = [
     (

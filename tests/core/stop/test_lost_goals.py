@@ -36,7 +36,7 @@ def losses(
     goals = {} if found is None else {"issue-4": found}
     return [
         loss.kind
-        for loss in lost_goals.losses(
+        for loss in lost_goals.lost_goals(
             [known],
             goals,
             unreadable=unreadable or {},
@@ -130,10 +130,10 @@ def test_it_is_news_once_and_again_after_a_change() -> None:
     notes = SessionNotes()
     first, second = Loss("a", "gone"), Loss("a", "status_by_hand", "draft", "active")
     assert lost_goals.is_news(first, notes)
-    notes = lost_goals.after(notes, [first], [first])
+    notes = lost_goals.notes_after(notes, [first], [first])
     assert notes.asked == {"a": 1}
     assert not lost_goals.is_news(first, notes)
     assert lost_goals.is_news(second, notes)
-    notes = lost_goals.after(notes, [], [])
+    notes = lost_goals.notes_after(notes, [], [])
     assert lost_goals.is_news(first, notes)
     assert notes.asked == {"a": 1}

@@ -45,8 +45,8 @@ def verdict(**more: Any) -> Verdict:
     ],
 )
 def test_what_is_let_go(found: Any, text: str) -> None:
-    assert stop_messages.let_go(found, verdict(), asks=True) == text
-    warned = stop_messages.let_go(found, verdict(), asks=False)
+    assert stop_messages.let_go_message(found, verdict(), asks=True) == text
+    warned = stop_messages.let_go_message(found, verdict(), asks=False)
     assert warned == (
         text
         if found in ("proved", "untrusted")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from flow.core.decision.decide import Decision, Measured, Opinion, Silence
 from flow.core.stop import policy as stop_policy
-from flow.core.stop.policy import Limits, Loop, Recent
+from flow.core.stop.policy import Loop, LoopLimits, Recent
 from flow.startup.typing import get_args
 
 MODES = ("off", "warn", "block", "evaluator-loop")
@@ -34,14 +34,18 @@ CONTINUES = {
     ("proof_lost", "evaluator-loop"),
     ("judge_not_achieved", "evaluator-loop"),
 }
-FREE = Limits(stuck=3, budget=20, cap=8)
+FREE = LoopLimits(stuck=3, budget=20, cap=8)
 T = "t" * 64
 
 
 def step(
-    loop: Loop, mode: Any = "evaluator-loop", limits: Limits = FREE, at: float = 1000.0, **more: Any
-) -> stop_policy.Step:
-    return stop_policy.step(
+    loop: Loop,
+    mode: Any = "evaluator-loop",
+    limits: LoopLimits = FREE,
+    at: float = 1000.0,
+    **more: Any,
+) -> stop_policy.StopStep:
+    return stop_policy.stop_step(
         more.pop("row", "failed"), mode, loop, limits, tree=more.pop("tree", T), at=at
     )
 
@@ -87,7 +91,7 @@ OPINION = Opinion("not_achieved", 0.9)
 def test_the_row_of_an_evaluation(
     candidate: Any, decided: Any, opinion: Any, expected: str
 ) -> None:
-    assert stop_policy.row(candidate, decided, opinion) == expected
+    assert stop_policy.stop_row(candidate, decided, opinion) == expected
 
 
 @pytest.mark.parametrize(
@@ -97,7 +101,7 @@ def test_the_row_of_an_evaluation(
 def test_a_lost_proof_is_a_row_of_its_own_where_nothing_failed(
     candidate: Any, expected: str
 ) -> None:
-    assert stop_policy.row(candidate, decision("not_achieved"), None, ("AC1",)) == expected
+    assert stop_policy.stop_row(candidate, decision("not_achieved"), None, ("AC1",)) == expected
 
 
 @pytest.mark.parametrize(
@@ -149,7 +153,7 @@ def test_the_budget_is_only_of_the_loop(used: int, why: str, mode: str) -> None:
         (Loop("g", passing_sha256="x"), "evaluator-loop", FREE, [("stuck", 3)]),
         (Loop("g", passing_sha256="x", stuck_turns=2), "evaluator-loop", FREE, [("stuck", 1)]),
         (Loop("g", passing_sha256="x", stuck_turns=2), "block", FREE, [("throttle", 3)]),
-        (Loop("g"), "block", Limits(3, 20, 2), [("cap", 2)]),
+        (Loop("g"), "block", LoopLimits(3, 20, 2), [("cap", 2)]),
         (Loop("g", recent=(Recent(0.0, T),), in_row=1), "block", FREE, [("throttle", 2)]),
         (Loop("g", recent=(Recent(0.0, "u"),), in_row=1), "block", FREE, [("throttle", 3)]),
         (
@@ -161,13 +165,13 @@ def test_the_budget_is_only_of_the_loop(used: int, why: str, mode: str) -> None:
         (
             Loop("g", passing_sha256="x", continuations=12),
             "evaluator-loop",
-            Limits(9, 20, None),
+            LoopLimits(9, 20, None),
             [("throttle", 3)],
         ),
     ],
 )
 def test_how_many_stops_are_left(
-    loop: Loop, mode: str, limits: Limits, endings: list[tuple[str, int]]
+    loop: Loop, mode: str, limits: LoopLimits, endings: list[tuple[str, int]]
 ) -> None:
     found = step(loop, mode, limits)
     assert found.action == "continue"
@@ -186,7 +190,7 @@ def test_the_stops_that_are_left_are_as_many_as_are_told(mode: str) -> None:
 
 
 def test_nothing_counts_stops_where_nobody_knows_the_files_and_no_host_does() -> None:
-    assert step(Loop("g"), "block", Limits(3, 20, None), tree=None).endings == ()
+    assert step(Loop("g"), "block", LoopLimits(3, 20, None), tree=None).endings == ()
 
 
 SAME = tuple(Recent(900.0 + n, T) for n in range(3))
@@ -227,13 +231,13 @@ def test_the_throttle(recent: Any, at: float, tree: Any, throttled: bool, mode: 
 )
 def test_the_cap_of_the_host(in_row: int, cap: Any, why: str, last: bool) -> None:
     loop = Loop("g", in_row=in_row, recent=(Recent(1.0, T),))
-    found = step(loop, "block", Limits(3, 20, cap))
+    found = step(loop, "block", LoopLimits(3, 20, cap))
     assert (found.why, found.last_of_host) == (why, last)
 
 
 def test_work_in_between_starts_the_row_of_the_host_again() -> None:
     loop = Loop("g", in_row=8, recent=(Recent(1.0, "u"),))
-    found = step(loop, "block", Limits(3, 20, 8))
+    found = step(loop, "block", LoopLimits(3, 20, 8))
     assert (found.action, found.loop.in_row) == ("continue", 1)
 
 
@@ -246,7 +250,7 @@ def test_work_in_between_starts_the_row_of_the_host_again() -> None:
         (Loop("g", stuck_turns=2, continuations=9, recent=SAME[:1], in_row=8), FREE, "cap"),
     ],
 )
-def test_the_order_of_the_limits(loop: Loop, limits: Limits, why: str) -> None:
+def test_the_order_of_the_limits(loop: Loop, limits: LoopLimits, why: str) -> None:
     assert step(loop, limits=limits).why == why
 
 
@@ -342,7 +346,7 @@ def test_counters_that_were_spoilt_are_none_or_counters(loop: Loop, key: str, va
     found = stop_policy.loop_from_document({**loop.to_document(), key: value}, "g")
     if found is not None:
         after = stop_policy.counted(found, session="s", prompt="p", continued=True, passing="x")
-        stop_policy.step("failed", "evaluator-loop", after, FREE, tree=T, at=1.0)
+        stop_policy.stop_step("failed", "evaluator-loop", after, FREE, tree=T, at=1.0)
 
 
 WHOLE = Loop(

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from flow.core.stop import policy as stop_policy
-from flow.core.stop.hosts import HOSTS, Answer, to_document
-from flow.core.stop.policy import Limits, Loop, Recent
+from flow.core.stop.hosts import HOSTS, StopAnswer, to_document
+from flow.core.stop.policy import Loop, LoopLimits, Recent
 
 MODES = ("off", "warn", "block", "evaluator-loop")
 ROWS = {
@@ -50,12 +50,12 @@ TREE = "t"
 def test_every_combination(mode: Any, row: Any, spent: bool, fast: bool, host: str) -> None:
     recent = tuple(Recent(1000.0 - n, TREE) for n in (2, 1, 0)) if fast else ()
     loop = Loop("g", continuations=20 if spent else 1, recent=recent)
-    step = stop_policy.step(row, mode, loop, Limits(3, 20, None), tree=TREE, at=1001.0)
+    step = stop_policy.stop_step(row, mode, loop, LoopLimits(3, 20, None), tree=TREE, at=1001.0)
 
     goes_on = mode in ROWS[row] and not fast and not (spent and mode == "evaluator-loop")
     why = ""
     if mode in ROWS[row] and not goes_on:
         why = "budget" if spent and mode == "evaluator-loop" else "throttle"
     assert (step.action, step.why) == ("continue" if goes_on else "let_go", why)
-    answer = Answer(step.action, "R", "H", "M")
+    answer = StopAnswer(step.action, "R", "H", "M")
     assert to_document(host, answer) == (BLOCKS if goes_on else LETS_GO)[host]

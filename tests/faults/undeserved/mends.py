@@ -36,7 +36,9 @@ MENDS: Mapping[str, Sequence[Edit]] = {
             "self._unflushed += status.st_size + 4096",
             "return True",
         ),
-        Edit("flow.adapters.worktree.scan:Asked.chosen", "if self.deciding is None", "if True"),
+        Edit(
+            "flow.adapters.worktree.scan:ScanRequest.chosen", "if self.deciding is None", "if True"
+        ),
     ),
     "I99 guards are looked at before the commands only": (
         Edit("flow.app.evaluation.observing:_with_guards", "*again.guards)", ")"),
@@ -93,7 +95,7 @@ MENDS: Mapping[str, Sequence[Edit]] = {
         Edit("flow.core.boundary.globs:why_not", "if pattern[-1].isspace()", "if False"),
     ),
     "I104 src/**/ is src/**": (
-        Edit("flow.core.boundary.globs:_needle", "return None  # ``src/**/``", "pass #"),
+        Edit("flow.core.boundary.globs:_literal_part", "return None  # ``src/**/``", "pass #"),
     ),
     "I105 a journal may be a program": (
         Edit(
@@ -110,7 +112,7 @@ MENDS: Mapping[str, Sequence[Edit]] = {
     ),
     "I107 changes of the proof are not told": (
         Edit(
-            "flow.app.transitions.confirming:_proof",
+            "flow.app.transitions.confirming:_proof_change",
             "if desk.proof is None:\n",
             'if True:\n        return ProofChange("", (), ())\n',
         ),
@@ -126,13 +128,15 @@ MENDS: Mapping[str, Sequence[Edit]] = {
         Edit("flow.wiring.naming:named", 'if known["digest"] == loaded.contract:', "if True:"),
     ),
     "I109 a goal that vanished is not missed": (
-        Edit("flow.core.stop.lost_goals:losses", "found = []", "return []"),
+        Edit("flow.core.stop.lost_goals:lost_goals", "found = []", "return []"),
     ),
     "I109 a made-up session's claim is silent": (
-        Edit("flow.app.stop.handle:_owner", "unheard = owner is not None", "unheard = False"),
+        Edit(
+            "flow.app.stop.handle:_owner_session", "unheard = owner is not None", "unheard = False"
+        ),
     ),
     "I110 two goals of a session are none": (
-        Edit("flow.app.stop.handle:_choose", "    if mine:", "    if len(mine) == 1:"),
+        Edit("flow.app.stop.handle:_choose_goals", "    if mine:", "    if len(mine) == 1:"),
     ),
     "I111 all that commands leave behind is harmless": (
         Edit("flow.core.boundary.leftovers:is_harmless", "path = path.lower()", "return True"),

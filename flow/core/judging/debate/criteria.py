@@ -20,7 +20,7 @@ _NAME = re.compile(r"\w(?:[\w &+./-]{0,62}[\w+.])?")
 _WEIGHT = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9})?")
 
 
-class Criterion(NamedTuple):
+class DebateCriterion(NamedTuple):
     """One thing to score from 1 to 5. ``share`` is its weight; those of a set come to 1."""
 
     name: str
@@ -58,7 +58,7 @@ _SETS: Mapping[str, tuple[tuple[str, int, str], ...]] = {
 }
 
 
-def ready_made(kind: str) -> tuple[Criterion, ...]:
+def ready_made(kind: str) -> tuple[DebateCriterion, ...]:
     """The seed's set for ``code``, ``design`` or ``documentation``."""
     if kind not in _SETS:
         raise InputError(
@@ -70,7 +70,7 @@ def ready_made(kind: str) -> tuple[Criterion, ...]:
     return _shares(_SETS[kind])
 
 
-def parse(text: str) -> tuple[Criterion, ...]:
+def parse(text: str) -> tuple[DebateCriterion, ...]:
     """The criteria in ``correctness:30,design:25``; :class:`InputError` names what is wrong."""
     rows = []
     for part in text.split(","):
@@ -81,24 +81,24 @@ def parse(text: str) -> tuple[Criterion, ...]:
     return checked(rows)
 
 
-def checked(rows: Iterable[tuple[object, object, object]]) -> tuple[Criterion, ...]:
+def checked(rows: Iterable[tuple[object, object, object]]) -> tuple[DebateCriterion, ...]:
     """Criteria from (name, weight, description); weights are relative to each other."""
-    found: list[tuple[str, Fraction, str]] = []
+    weighted: list[tuple[str, Fraction, str]] = []
     for name, weight, description in rows:
         if not isinstance(name, str) or not _NAME.fullmatch(name) or visible(name) != name:
             raise _refused(name, "is no criterion's name: letters, digits, spaces and hyphens")
-        if any(name.casefold() == known.casefold() for known, _, _ in found):
+        if any(name.casefold() == known.casefold() for known, _, _ in weighted):
             raise _refused(name, "is named twice")
         if not isinstance(description, str) or len(description) > DESCRIPTION_LIMIT:
             raise _refused(name, f"has a description of more than {DESCRIPTION_LIMIT} characters")
-        found.append((name, _weight(name, weight), description or _known(name)))
-    if not 1 <= len(found) <= MOST_CRITERIA:
+        weighted.append((name, _weight(name, weight), description or _known(name)))
+    if not 1 <= len(weighted) <= MOST_CRITERIA:
         raise InputError(
-            f"{len(found)} criteria are asked for",
+            f"{len(weighted)} criteria are asked for",
             key="criteria",
             remedy=f"give 1 to {MOST_CRITERIA}; three to five say most",
         )
-    return _shares(found)
+    return _shares(weighted)
 
 
 def _weight(name: str, weight: object) -> Fraction:
@@ -122,9 +122,11 @@ def _known(name: str) -> str:
     return ""
 
 
-def _shares(rows: Sequence[tuple[str, Fraction | int, str]]) -> tuple[Criterion, ...]:
+def _shares(rows: Sequence[tuple[str, Fraction | int, str]]) -> tuple[DebateCriterion, ...]:
     total = sum((Fraction(weight) for _, weight, _ in rows), Fraction(0))
-    return tuple(Criterion(name, Fraction(weight) / total, text) for name, weight, text in rows)
+    return tuple(
+        DebateCriterion(name, Fraction(weight) / total, text) for name, weight, text in rows
+    )
 
 
 def _refused(name: object, why: str) -> InputError:

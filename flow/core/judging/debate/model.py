@@ -17,7 +17,7 @@ from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_arg
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from flow.core.judging.debate.criteria import Criterion
+    from flow.core.judging.debate.criteria import DebateCriterion
 
 LOWEST, HIGHEST = 1, 5
 OVERALL_LIMIT = Fraction(1, 2)
@@ -32,7 +32,7 @@ RECOMMENDATIONS: tuple[Recommendation, ...] = get_args(Recommendation)
 """From the best to the worst."""
 
 
-class Mark(NamedTuple):
+class DebateMark(NamedTuple):
     """What one judge says of one criterion.
 
     ``evidence`` are its quotes that occur in the solution, ``discounted`` those that do not, and
@@ -52,7 +52,7 @@ class Position(NamedTuple):
 
     judge: int
     """From 1 on."""
-    marks: tuple[Mark, ...]
+    marks: tuple[DebateMark, ...]
     strengths: tuple[str, ...]
     weaknesses: tuple[str, ...]
     recommendation: Recommendation
@@ -92,12 +92,14 @@ class Agreement(NamedTuple):
         return self.support >= LEAST_SUPPORT
 
 
-def overall(criteria: Sequence[Criterion], position: Position) -> Fraction:
+def overall(criteria: Sequence[DebateCriterion], position: Position) -> Fraction:
     """The weighted mean of a judge's scores."""
     return sum((exact(position.score(c.name)) * c.share for c in criteria), Fraction(0))
 
 
-def support(criteria: Sequence[Criterion], histories: Sequence[Sequence[Position]]) -> Fraction:
+def support(
+    criteria: Sequence[DebateCriterion], histories: Sequence[Sequence[Position]]
+) -> Fraction:
     """The share of the judges' weight that rests on true quotes, from 0 to 1.
 
     ``histories`` are each judge's positions, the newest last. A score rests on what its judge
@@ -108,7 +110,7 @@ def support(criteria: Sequence[Criterion], histories: Sequence[Sequence[Position
     return sum(resting, Fraction(0)) / max(len(histories), 1)
 
 
-def since_scored(name: str, positions: Sequence[Position]) -> tuple[Mark, ...]:
+def since_scored(name: str, positions: Sequence[Position]) -> tuple[DebateMark, ...]:
     """A judge's marks of a criterion since it gave the score that it has now, the oldest first."""
     marks = [mark for position in positions for mark in position.marks if mark.name == name]
     start = len(marks)
@@ -123,7 +125,7 @@ def _founded(name: str, positions: Sequence[Position]) -> bool:
 
 
 def agreement(
-    criteria: Sequence[Criterion],
+    criteria: Sequence[DebateCriterion],
     positions: Sequence[Position],
     *,
     debated: bool,
@@ -145,22 +147,22 @@ class Scores(NamedTuple):
     criteria: Mapping[str, Fraction]
 
 
-def means(criteria: Sequence[Criterion], positions: Sequence[Position]) -> Scores:
+def means(criteria: Sequence[DebateCriterion], positions: Sequence[Position]) -> Scores:
     """The mean of each criterion's scores, and the weighted mean of those."""
-    found = {
+    by_name = {
         c.name: sum((exact(p.score(c.name)) for p in positions), Fraction(0)) / len(positions)
         for c in criteria
     }
-    return Scores(sum((found[c.name] * c.share for c in criteria), Fraction(0)), found)
+    return Scores(sum((by_name[c.name] * c.share for c in criteria), Fraction(0)), by_name)
 
 
-def medians(criteria: Sequence[Criterion], positions: Sequence[Position]) -> Scores:
+def medians(criteria: Sequence[DebateCriterion], positions: Sequence[Position]) -> Scores:
     """The median of each criterion's scores, and the weighted mean of those.
 
     For an even number the mean of the two in the middle.
     """
-    found = {c.name: median([exact(p.score(c.name)) for p in positions]) for c in criteria}
-    return Scores(sum((found[c.name] * c.share for c in criteria), Fraction(0)), found)
+    by_name = {c.name: median([exact(p.score(c.name)) for p in positions]) for c in criteria}
+    return Scores(sum((by_name[c.name] * c.share for c in criteria), Fraction(0)), by_name)
 
 
 def recommended(positions: Sequence[Position]) -> Recommendation:
@@ -209,19 +211,19 @@ class Revision(NamedTuple):
 
 def revisions(history: Sequence[Position]) -> tuple[Revision, ...]:
     """What one judge changed, from its position before any debate (the first one) on."""
-    found = []
+    revised = []
     for number, (before, after) in enumerate(pairwise(history), 1):
         for place, (old, new) in enumerate(zip(before.marks, after.marks, strict=True)):
             if exact(old.score) == exact(new.score):
                 continue
             known = [q for position in history[:number] for q in position.marks[place].evidence]
             fresh = tuple(quote for quote in new.evidence if not _is_known(quote, known))
-            found.append(
+            revised.append(
                 Revision(
                     after.judge, number, new.name, old.score, new.score, new.justification, fresh
                 )
             )
-    return tuple(found)
+    return tuple(revised)
 
 
 def _is_known(quote: str, known: Sequence[str]) -> bool:

@@ -10,14 +10,14 @@ from flow.core.judging.common.quotes import LEAST_QUOTE
 from flow.core.judging.debate.model import HIGHEST, LOWEST, RECOMMENDATIONS
 from flow.core.judging.rubric.prompt import rotated
 from flow.core.text.display import visible
-from flow.core.untrusted.fences import Fenced, Part, fence
+from flow.core.untrusted.fences import Fenced, FencedPart, fence
 from flow.errors import InputError
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from flow.core.judging.debate.criteria import Criterion
+    from flow.core.judging.debate.criteria import DebateCriterion
 
 SOLUTION_LIMIT = 80_000
 """Bytes of all files of the solution together; each gets an equal share."""
@@ -29,15 +29,15 @@ QUESTIONS = 5
 """Verification questions before a report is final."""
 
 
-class Matter(NamedTuple):
+class DebateQuestion(NamedTuple):
     """What a debate is about."""
 
     task: str
-    solution: tuple[Part, ...]
-    criteria: tuple[Criterion, ...]
+    solution: tuple[FencedPart, ...]
+    criteria: tuple[DebateCriterion, ...]
 
 
-class Put(NamedTuple):
+class DebatePrompt(NamedTuple):
     """One question, and what was neutralised or left out on the way."""
 
     system: str
@@ -52,7 +52,7 @@ class Put(NamedTuple):
     """Strengths and weaknesses in these reports, by number."""
 
 
-class Report(NamedTuple):
+class ReportFile(NamedTuple):
     """A judge's report file, as it is on disk."""
 
     judge: int
@@ -62,13 +62,13 @@ class Report(NamedTuple):
     """Its strengths and weaknesses, by number."""
 
 
-def check(matter: Matter) -> None:
+def check(matter: DebateQuestion) -> None:
     """Raise :class:`InputError` for a task or criteria too long to be shown whole."""
     for key, text, limit in (
         ("task", matter.task, TASK_LIMIT),
         ("criteria", _criteria(matter.criteria), CRITERIA_LIMIT),
     ):
-        if fence(Part(key, text), "0" * 32, limit=limit).left_out:
+        if fence(FencedPart(key, text), "0" * 32, limit=limit).left_out:
             raise InputError(
                 f"it would take more than {limit} bytes of the prompt",
                 code="too_large",
@@ -77,26 +77,28 @@ def check(matter: Matter) -> None:
             )
 
 
-def assess(matter: Matter, judge: int, nonce: str) -> Put:
+def assess(matter: DebateQuestion, judge: int, nonce: str) -> DebatePrompt:
     """The question for an independent assessment."""
-    writer = _Writer(matter, judge, nonce)
+    writer = _DebateWriter(matter, judge, nonce)
     who = f"You are Judge {judge} evaluating a solution independently."
     return writer.put(who, [], _ASSESS, reply_schema(matter.criteria))
 
 
-def verify(matter: Matter, judge: int, nonce: str, draft: str) -> Put:
+def verify(matter: DebateQuestion, judge: int, nonce: str, draft: str) -> DebatePrompt:
     """The question to check one's own draft, and to give the final report."""
-    writer = _Writer(matter, judge, nonce)
+    writer = _DebateWriter(matter, judge, nonce)
     who = f"You are Judge {judge} evaluating a solution independently."
-    own = Part(f"draft of Judge {judge}", draft)
+    own = FencedPart(f"draft of Judge {judge}", draft)
     heading = "Your own draft of the report, which nobody else has seen:"
     blocks = [heading, writer.fenced(own, REPORTS_LIMIT)]
     return writer.put(who, blocks, _VERIFY, reply_schema(matter.criteria, more="verification"))
 
 
-def debate(matter: Matter, judge: int, round: int, nonce: str, reports: Sequence[Report]) -> Put:
+def debate(
+    matter: DebateQuestion, judge: int, round: int, nonce: str, reports: Sequence[ReportFile]
+) -> DebatePrompt:
     """The question of one judge in one debate; ``reports`` are all judges' files."""
-    writer = _Writer(matter, judge, nonce)
+    writer = _DebateWriter(matter, judge, nonce)
     who = f"You are Judge {judge} in debate round {round}."
     share = REPORTS_LIMIT // max(len(reports), 1)
     own = next(report for report in reports if report.judge == judge)
@@ -110,45 +112,45 @@ def debate(matter: Matter, judge: int, round: int, nonce: str, reports: Sequence
     return writer.put(who, blocks, _DEBATE, schema)._replace(others=numbers, points=points)
 
 
-def _part(report: Report) -> Part:
-    return Part(f"report of Judge {report.judge}", report.text, report.path)
+def _part(report: ReportFile) -> FencedPart:
+    return FencedPart(f"report of Judge {report.judge}", report.text, report.path)
 
 
-class _Writer:
+class _DebateWriter:
     """The parts of a prompt that are the same in every question."""
 
-    def __init__(self, matter: Matter, judge: int, nonce: str) -> None:
+    def __init__(self, matter: DebateQuestion, judge: int, nonce: str) -> None:
         self._matter, self._judge, self._nonce = matter, judge, nonce
         self._notes: dict[str, None] = {}
 
-    def fenced(self, part: Part, limit: int) -> str:
+    def fenced(self, part: FencedPart, limit: int) -> str:
         return self._fence(part, limit).text
 
-    def _fence(self, part: Part, limit: int) -> Fenced:
-        found = fence(part, self._nonce, limit=limit)
-        self._notes.update(dict.fromkeys(found.reports))
-        if found.left_out:
+    def _fence(self, part: FencedPart, limit: int) -> Fenced:
+        fenced = fence(part, self._nonce, limit=limit)
+        self._notes.update(dict.fromkeys(fenced.reports))
+        if fenced.left_out:
             name = f"{visible(part.name)}{f' ({visible(part.source)})' if part.source else ''}"
-            what = f"{found.left_out} bytes were left out of what the judges saw"
+            what = f"{fenced.left_out} bytes were left out of what the judges saw"
             self._notes[f"{name}: {what}"] = None
-        return found
+        return fenced
 
-    def put(self, who: str, blocks: list[str], task: str, schema: dict[str, Any]) -> Put:
+    def put(self, who: str, blocks: list[str], task: str, schema: dict[str, Any]) -> DebatePrompt:
         matter = self._matter
         share = max(SOLUTION_LIMIT // max(len(matter.solution), 1), 256)
         files = [self._fence(part, share) for part in matter.solution]
         criteria = rotated(matter.criteria, self._judge - 1)
         text = [
             "What the solution was supposed to accomplish:",
-            self.fenced(Part("task", matter.task), TASK_LIMIT),
+            self.fenced(FencedPart("task", matter.task), TASK_LIMIT),
             f"The evaluation criteria ({len(criteria)}), with their weights:",
-            self.fenced(Part("criteria", _criteria(criteria)), CRITERIA_LIMIT),
+            self.fenced(FencedPart("criteria", _criteria(criteria)), CRITERIA_LIMIT),
             "The solution:" if len(files) == 1 else "The solution, in parts:",
             *(file.text for file in files),
             *blocks,
             task,
         ]
-        return Put(
+        return DebatePrompt(
             f"{who}\n\n{_RULES}".replace("NONCE", self._nonce).replace("LEAST", str(LEAST_QUOTE)),
             "\n\n".join(text),
             schema,
@@ -157,7 +159,7 @@ class _Writer:
         )
 
 
-def _criteria(criteria: Sequence[Criterion]) -> str:
+def _criteria(criteria: Sequence[DebateCriterion]) -> str:
     rows = [
         f"- {c.name} ({c.percent}%)"
         + (f": {' '.join(c.description.split())}" * bool(c.description))
@@ -167,7 +169,7 @@ def _criteria(criteria: Sequence[Criterion]) -> str:
 
 
 def reply_schema(
-    criteria: Sequence[Criterion], *, more: str = "", others: Sequence[int] = ()
+    criteria: Sequence[DebateCriterion], *, more: str = "", others: Sequence[int] = ()
 ) -> dict[str, Any]:
     """The JSON Schema of a reply, the evidence before the score.
 

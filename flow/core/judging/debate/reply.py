@@ -6,7 +6,7 @@ from flow.core.judging.common.numbers import within
 from flow.core.judging.common.quotes import QuotableTexts, sort_quotes
 from flow.core.judging.common.shapes import are_texts, first_faults
 from flow.core.judging.debate import points as debate_points
-from flow.core.judging.debate.model import HIGHEST, LOWEST, RECOMMENDATIONS, Mark, Position
+from flow.core.judging.debate.model import HIGHEST, LOWEST, RECOMMENDATIONS, DebateMark, Position
 from flow.core.judging.debate.prompt import QUESTIONS
 from flow.core.text.display import names, visible
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,7 +14,7 @@ from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from flow.core.judging.debate.criteria import Criterion
+    from flow.core.judging.debate.criteria import DebateCriterion
     from flow.core.judging.debate.points import Point
 
 TEXT_LIMIT = 2_000
@@ -66,7 +66,7 @@ class Others(NamedTuple):
 
 
 def read_reply(
-    criteria: Sequence[Criterion],
+    criteria: Sequence[DebateCriterion],
     judge: int,
     value: Mapping[str, Any],
     given: Sequence[str],
@@ -129,13 +129,13 @@ def said(text: str, most: int) -> str:
 
 
 def _marks(
-    criteria: Sequence[Criterion],
+    criteria: Sequence[DebateCriterion],
     rows: object,
     solution: QuotableTexts,
     faults: list[str],
-) -> dict[str, Mark]:
+) -> dict[str, DebateMark]:
     known = {criterion.name for criterion in criteria}
-    marks: dict[str, Mark] = {}
+    marks: dict[str, DebateMark] = {}
     if not isinstance(rows, list):
         faults.append("it has no list of criteria")
         return marks
@@ -148,17 +148,17 @@ def _marks(
         elif name in marks:
             faults.append(f"it scores {_short(name)} more than once")
         else:
-            found = _mark(name, row, solution)
-            marks[name] = found if isinstance(found, Mark) else Mark(name, 0, "")
-            if isinstance(found, str):
-                faults.append(f"{_short(name)}: {found}")
+            mark = _mark(name, row, solution)
+            marks[name] = mark if isinstance(mark, DebateMark) else DebateMark(name, 0, "")
+            if isinstance(mark, str):
+                faults.append(f"{_short(name)}: {mark}")
     missing = [criterion.name for criterion in criteria if criterion.name not in marks]
     if missing:
         faults.append(f"it does not score {names(missing)}")
     return marks
 
 
-def _mark(name: str, row: Mapping[str, Any], solution: QuotableTexts) -> Mark | str:
+def _mark(name: str, row: Mapping[str, Any], solution: QuotableTexts) -> DebateMark | str:
     score, why, evidence = row.get("score"), row.get("justification"), row.get("evidence")
     if not isinstance(score, int | float) or isinstance(score, bool):
         return "its score is no number"
@@ -171,34 +171,34 @@ def _mark(name: str, row: Mapping[str, Any], solution: QuotableTexts) -> Mark | 
     given = [quote for quote in evidence if quote.strip()][:MOST_QUOTES]
     quotes = sort_quotes(given, solution.contain)
     safe = (tuple(dict.fromkeys(said(text, QUOTE_LIMIT) for text in texts)) for texts in quotes)
-    return Mark(name, score, said(why, TEXT_LIMIT), *safe)
+    return DebateMark(name, score, said(why, TEXT_LIMIT), *safe)
 
 
 def _points(texts: Sequence[str]) -> tuple[str, ...]:
-    found = dict.fromkeys(said(text, POINT_LIMIT) for text in texts if text.strip())
-    return tuple(found)[:MOST_POINTS]
+    points = dict.fromkeys(said(text, POINT_LIMIT) for text in texts if text.strip())
+    return tuple(points)[:MOST_POINTS]
 
 
 def _verification(rows: object) -> tuple[Answered, ...]:
     """What it gave of the questions it was asked for; nothing where it gave something else."""
-    found = []
+    answers = []
     for row in rows if isinstance(rows, list) else ():
         if isinstance(row, dict) and _filled(row.get("question"), row.get("answer")):
             texts = (said(row[key], TEXT_LIMIT) for key in ("question", "answer"))
-            found.append(Answered(*texts))
-    return tuple(found[: 2 * QUESTIONS])
+            answers.append(Answered(*texts))
+    return tuple(answers[: 2 * QUESTIONS])
 
 
 def _disputes(rows: object, judge: int, known: Sequence[str]) -> tuple[Dispute, ...]:
-    found = []
+    disputes = []
     for row in rows if isinstance(rows, list) else ():
         if not isinstance(row, dict) or not _filled(row.get("defense"), row.get("challenge")):
             continue
         other, criterion = row.get("judge"), row.get("criterion")
         if type(other) is int and other != judge and other > 0 and criterion in known:
             texts = (said(row[key], TEXT_LIMIT) for key in ("defense", "challenge"))
-            found.append(Dispute(other, str(criterion), *texts))
-    return tuple(found[:MOST_DISAGREEMENTS])
+            disputes.append(Dispute(other, str(criterion), *texts))
+    return tuple(disputes[:MOST_DISAGREEMENTS])
 
 
 def _shares(rows: object, points: Mapping[str, str]) -> tuple[tuple[Point, ...], tuple[str, ...]]:

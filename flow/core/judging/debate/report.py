@@ -20,24 +20,24 @@ from flow.core.text.display import visible
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from flow.core.judging.debate.model import Mark, Position
-    from flow.core.judging.debate.section import About, Section
+    from flow.core.judging.debate.model import DebateMark, Position
+    from flow.core.judging.debate.section import DebateSubject, Section
 
 _BLOCK = re.compile(r"^```json\n(.*?)\n```\n", re.MULTILINE | re.DOTALL)
 _ACTIVE = re.compile(r"([\\`*_\[\]<>|#~])")
 MOST_SECTIONS = 100
 
 
-def render(about: About, section: Section) -> str:
+def render(about: DebateSubject, section: Section) -> str:
     """One section as it stands in the file."""
     lines = _assessment(about, section) if section.round == 0 else _debate(about, section)
     block = json.dumps(debate_section.document(about, section), indent=1, ensure_ascii=False)
     return "\n".join([*lines, "", "```json", block, "```", ""])
 
 
-def read(about: About, judge: int, text: str) -> tuple[Section, ...]:
+def read(about: DebateSubject, judge: int, text: str) -> tuple[Section, ...]:
     """The sections of a report file; :class:`Altered` where it is not as Flow writes it."""
-    found = []
+    sections = []
     for number, match in enumerate(_BLOCK.finditer(text)):
         if number >= MOST_SECTIONS:
             raise Altered(f"it has more than {MOST_SECTIONS} structured parts")
@@ -45,15 +45,15 @@ def read(about: About, judge: int, text: str) -> tuple[Section, ...]:
         section = _section(about, judge, match[1], f"the structured part at line {line}")
         if section.round != number:
             raise Altered(f"the structured part at line {line} is not that of round {number}")
-        found.append(section)
-    if not found:
+        sections.append(section)
+    if not sections:
         raise Altered("it has no structured part")
     try:
-        wanted = "".join(render(about, section) for section in found)
+        wanted = "".join(render(about, section) for section in sections)
     except (ValueError, TypeError, AttributeError):
         raise Altered("its structured parts hold something else than what Flow writes") from None
     _compare(wanted, text)
-    return tuple(found)
+    return tuple(sections)
 
 
 def inert(text: str) -> str:
@@ -69,7 +69,7 @@ def quoted(text: str) -> str:
     return f"{marks}{edge}{visible(text)}{edge}{marks}"
 
 
-def _assessment(about: About, section: Section) -> list[str]:
+def _assessment(about: DebateSubject, section: Section) -> list[str]:
     position = section.position
     lines = [
         f"Done by Judge {position.judge}",
@@ -107,7 +107,7 @@ def _assessment(about: About, section: Section) -> list[str]:
     return [*lines, "", "Changed by it:", *(changed or ["- nothing"])]
 
 
-def _debate(about: About, section: Section) -> list[str]:
+def _debate(about: DebateSubject, section: Section) -> list[str]:
     position = section.position
     lines = ["", f"## Debate Round {section.round}", "", "### Disagreements Identified", ""]
     for one in section.disagreements:
@@ -155,7 +155,7 @@ def _defense(position: Position, criterion: str) -> str:
     return ", ".join(map(quoted, mark.evidence)) or inert(mark.justification)
 
 
-def _revised(before: float, mark: Mark, conformity: bool) -> list[str]:
+def _revised(before: float, mark: DebateMark, conformity: bool) -> list[str]:
     name = f'- **Criterion "{inert(mark.name)}"**'
     why = inert(mark.justification)
     if before == mark.score:
@@ -176,7 +176,7 @@ def _points(section: Section) -> list[str]:
     return lines
 
 
-def _section(about: About, judge: int, text: str, where: str) -> Section:
+def _section(about: DebateSubject, judge: int, text: str, where: str) -> Section:
     try:
         document = json.loads(text, parse_constant=_no_number)
         section = debate_section.from_document(document)
@@ -206,6 +206,6 @@ def _compare(wanted: str, text: str) -> None:
     ours, theirs = wanted.split("\n"), text.split("\n")
     for number, (one, other) in enumerate(zip(ours, theirs, strict=False), 1):
         if one != other:
-            said, found = visible(one)[:80], visible(other)[:80]
-            raise Altered(f"line {number} says '{found}', its structured part '{said}'")
+            said, other_text = visible(one)[:80], visible(other)[:80]
+            raise Altered(f"line {number} says '{other_text}', its structured part '{said}'")
     raise Altered(f"it has {len(theirs)} lines, its structured parts {len(ours)}")

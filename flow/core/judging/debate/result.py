@@ -21,7 +21,7 @@ def document(held: Held) -> dict[str, Any]:
     """As ``--json`` prints it."""
     positions = held.positions
     revised = revisions(held)
-    found: dict[str, Any] = {
+    document_fields: dict[str, Any] = {
         "consensus": held.consensus,
         "mode": held.mode,
         "rounds": held.rounds,
@@ -53,11 +53,13 @@ def document(held: Held) -> dict[str, Any]:
     if held.decided:
         combine = debate_model.medians if held.mode == "vote" else debate_model.means
         scores = combine(held.about.criteria, positions)
-        found["scores"] = {name: at_most(score) for name, score in scores.criteria.items()}
-        found["overall"] = at_most(scores.overall)
-        found["recommendation"] = debate_model.recommended(positions)
-    found["report"] = report(held)
-    return found
+        document_fields["scores"] = {
+            name: at_most(score) for name, score in scores.criteria.items()
+        }
+        document_fields["overall"] = at_most(scores.overall)
+        document_fields["recommendation"] = debate_model.recommended(positions)
+    document_fields["report"] = report(held)
+    return document_fields
 
 
 def _ballot(held: Held, position: Position) -> dict[str, Any]:
@@ -105,7 +107,7 @@ def _spread(one: Agreement) -> dict[str, Any]:
 def _disagreements(held: Held) -> list[dict[str, Any]]:
     """What keeps the judges apart, criterion by criterion, and then as a whole."""
     last, positions = held.agreements[-1], held.positions
-    found: list[dict[str, Any]] = [
+    disagreements: list[dict[str, Any]] = [
         {
             "criterion": name,
             "gap": float(last.criteria[name]),
@@ -117,23 +119,23 @@ def _disagreements(held: Held) -> list[dict[str, Any]]:
         overall = {
             str(p.judge): float(debate_model.overall(held.about.criteria, p)) for p in positions
         }
-        found.append({"criterion": None, "gap": float(last.overall), "scores": overall})
+        disagreements.append({"criterion": None, "gap": float(last.overall), "scores": overall})
     if last.refusing:
-        found.append({"criterion": None, "not_accepted_by": list(last.refusing)})
+        disagreements.append({"criterion": None, "not_accepted_by": list(last.refusing)})
     if not last.supported:
-        found.append({"criterion": None, "support": at_most(last.support)})
-    return found
+        disagreements.append({"criterion": None, "support": at_most(last.support)})
+    return disagreements
 
 
 def _points(held: Held) -> dict[str, Any]:
     """The points that all judges hold, and those of some with the judges that hold them."""
-    found: dict[str, Any] = {}
+    by_kind: dict[str, Any] = {}
     for kind in debate_points.KINDS:
         points = held.points(kind)
-        found[kind] = [point.text for point in points if held.of_all(point)]
-        found[f"some_{kind}"] = [
+        by_kind[kind] = [point.text for point in points if held.of_all(point)]
+        by_kind[f"some_{kind}"] = [
             {"text": point.text, "judges": list(point.judges)}
             for point in points
             if not held.of_all(point)
         ]
-    return found
+    return by_kind

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flow.core.judging.debate.model import (
     RECOMMENDATIONS,
-    Mark,
+    DebateMark,
     Position,
     overall,
     plain_number,
@@ -17,7 +17,7 @@ from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from flow.core.judging.debate.criteria import Criterion
+    from flow.core.judging.debate.criteria import DebateCriterion
 
 FORMAT = "flow-debate/2"
 
@@ -52,21 +52,21 @@ class Section(NamedTuple):
     """The judges that it says it agrees with."""
 
 
-class About(NamedTuple):
+class DebateSubject(NamedTuple):
     """What every report of one debate is about. ``debate`` is the digest of the question."""
 
     debate: str
     task: str
     solution: tuple[str, ...]
     """The files' names."""
-    criteria: tuple[Criterion, ...]
+    criteria: tuple[DebateCriterion, ...]
 
 
 class Altered(ValueError):
     """A report that is not what Flow wrote, and where."""
 
 
-def document(about: About, section: Section) -> dict[str, Any]:
+def document(about: DebateSubject, section: Section) -> dict[str, Any]:
     """The section as its block of JSON says it."""
     position = section.position
     return {
@@ -95,7 +95,7 @@ def document(about: About, section: Section) -> dict[str, Any]:
 def from_document(document: Mapping[str, Any]) -> Section:
     """The section in such a block; ValueError, KeyError or TypeError where it is none."""
     marks = tuple(
-        Mark(
+        DebateMark(
             row["name"],
             row["score"],
             row["justification"],

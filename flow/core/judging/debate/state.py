@@ -11,13 +11,13 @@ if TYPE_CHECKING:
 
     from flow.core.judging.debate.model import Agreement, Position, Revision
     from flow.core.judging.debate.points import Kind, Named
-    from flow.core.judging.debate.section import About, Section
+    from flow.core.judging.debate.section import DebateSubject, Section
 
 
 Mode = Literal["debate", "vote"]
 
 
-class Judge(NamedTuple):
+class DebateJudge(NamedTuple):
     """One judge: what answers for it, its file, and what it wrote so far."""
 
     number: int
@@ -38,9 +38,9 @@ class Silent(NamedTuple):
 class Held(NamedTuple):
     """A debate, or a vote, as far as it came."""
 
-    about: About
+    about: DebateSubject
     mode: Mode
-    judges: tuple[Judge, ...]
+    judges: tuple[DebateJudge, ...]
     rounds: int
     """Debates in which every judge took part."""
     agreements: tuple[Agreement, ...]
@@ -121,8 +121,8 @@ def initial(held: Held) -> list[tuple[str, Fraction]]:
 
 def revisions(held: Held) -> list[Revision]:
     """Every score that a judge changed, in the order of the debates."""
-    found: list[Revision] = []
+    revised: list[Revision] = []
     for judge in held.judges:
         turns = judge.sections[: held.rounds + 1]
-        found += debate_model.revisions([section.position for section in turns])
-    return sorted(found, key=lambda one: (one.round, one.judge))
+        revised += debate_model.revisions([section.position for section in turns])
+    return sorted(revised, key=lambda one: (one.round, one.judge))

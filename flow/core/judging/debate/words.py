@@ -59,7 +59,7 @@ def speaks(text: str) -> bool:
     Narrower than what labels data for a judge: an honest judge writes that handlers do not check
     their input, and should reply with JSON.
     """
-    plain = suspicious.normal(text)
+    plain = suspicious.as_read(text)
     return _ORDER.search(plain) is not None or suspicious.imitates(plain)
 
 

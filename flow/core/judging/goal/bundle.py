@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from flow.core.untrusted.fences import LIMIT, Part
+from flow.core.untrusted.fences import LIMIT, FencedPart
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,7 +28,7 @@ class Sought(NamedTuple):
     fuzzy: bool = True
 
 
-class Item(NamedTuple):
+class ContextItem(NamedTuple):
     """One piece of evidence of a criterion.
 
     ``counts`` is False for what others recorded: it is shown as such, and no pass rests on it.
@@ -37,7 +37,7 @@ class Item(NamedTuple):
     criterion_id: str
     what: str
     """Flow's own words: ``file``, ``output of its evidence_command``."""
-    part: Part
+    part: FencedPart
     counts: bool = True
     also: tuple[str, ...] = ()
     """Other criteria that it is evidence of, too; it stands in the prompt once."""
@@ -67,11 +67,11 @@ class Bundle(NamedTuple):
     goal_id: str
     turn: int
     sought: tuple[Sought, ...]
-    contract: tuple[Part, ...]
+    contract: tuple[FencedPart, ...]
     """The goal's outcome, its other criteria, its specification and constraints."""
     report: str
     """What commands and boundary came to."""
-    items: tuple[Item, ...]
+    items: tuple[ContextItem, ...]
     missing: tuple[Missing, ...]
     previous: Previous | None
     turns_left: int

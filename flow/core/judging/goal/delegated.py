@@ -79,12 +79,12 @@ def orders(criterion: Criterion) -> tuple[Order, ...]:
     """How a fuzzy criterion is judged apart from the ballots; nothing where it is not."""
     if not criterion.fuzzy:
         return ()
-    found: list[Order] = []
+    requests: list[Order] = []
     card = criterion.document.get("scorecard")
     if card or card == {}:
         given = card if isinstance(card, dict) else {}
         skill = card if isinstance(card, str) else given.get("skill")
-        found.append(
+        requests.append(
             ScorecardOrder(
                 skill,
                 given.get("min_grade", LOWEST_GRADE),
@@ -94,8 +94,8 @@ def orders(criterion: Criterion) -> tuple[Order, ...]:
         )
     debate = criterion.document.get("debate")
     if debate or debate == {}:
-        found.append(_debate(criterion, debate))
-    return tuple(found)
+        requests.append(_debate(criterion, debate))
+    return tuple(requests)
 
 
 def _debate(criterion: Criterion, debate: object) -> DebateOrder:

@@ -7,13 +7,13 @@ person, an agent or a command wrote is between fences.
 from __future__ import annotations
 
 from flow.core.judging.goal.bundle import MOST_ITEMS, PROMPT_LIMIT, fair_limit, rotated
-from flow.core.untrusted.fences import LIMIT, SOURCE_LIMIT, Fenced, Part, fence
+from flow.core.untrusted.fences import LIMIT, SOURCE_LIMIT, Fenced, FencedPart, fence
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from flow.core.judging.goal.bundle import Bundle, Item
+    from flow.core.judging.goal.bundle import Bundle, ContextItem
 
 OVERHEAD = 220
 """Bytes, roughly, that a part's fences and headings take."""
@@ -112,7 +112,7 @@ def make(bundle: Bundle, nonce: str, ballot: int = 0) -> Prompt:
     room = PROMPT_LIMIT - len(system) - 4000 - OVERHEAD * len(sizes) - 60 * len(bundle.missing)
     limit = fair_limit(sizes, max(room, 0))
     while True:
-        made = _Writer(nonce, limit).write(bundle, system, dropped)
+        made = _GoalWriter(nonce, limit).write(bundle, system, dropped)
         if made.size <= PROMPT_LIMIT or not limit:
             return made
         limit = max(min(limit * PROMPT_LIMIT // made.size, limit - 16), 0)
@@ -120,7 +120,7 @@ def make(bundle: Bundle, nonce: str, ballot: int = 0) -> Prompt:
 
 def _bounded(bundle: Bundle) -> tuple[Bundle, int]:
     """At most ``MOST_ITEMS`` pieces: the same number for each criterion, as far as it has them."""
-    rows: dict[str, list[Item]] = {}
+    rows: dict[str, list[ContextItem]] = {}
     for item in bundle.items:
         rows.setdefault(item.criterion_id, []).append(item)
     each = MOST_ITEMS
@@ -130,27 +130,27 @@ def _bounded(bundle: Bundle) -> tuple[Bundle, int]:
     return bundle._replace(items=tuple(kept)), len(bundle.items) - len(kept)
 
 
-def _parts(bundle: Bundle) -> Iterator[Part]:
+def _parts(bundle: Bundle) -> Iterator[FencedPart]:
     yield from bundle.contract
     for one in bundle.sought:
-        yield Part(one.id, one.text)
-    yield Part("report", bundle.report)
+        yield FencedPart(one.id, one.text)
+    yield FencedPart("report", bundle.report)
     for item in bundle.items:
         yield item.part
     if bundle.previous is not None:
-        yield Part("previous verdict", bundle.previous.text)
+        yield FencedPart("previous verdict", bundle.previous.text)
     if bundle.denied:
-        yield Part("not shown", "\n".join(bundle.denied))
+        yield FencedPart("not shown", "\n".join(bundle.denied))
 
 
-def _size(part: Part) -> int:
+def _size(part: FencedPart) -> int:
     """Bytes that a part takes of its limit, before anything is escaped."""
     text, source = part.text, part.source.encode("utf-8", "replace")
     size = len(text if isinstance(text, bytes) else text.encode("utf-8", "replace"))
     return min(size + min(len(source), SOURCE_LIMIT), LIMIT)
 
 
-class _Writer:
+class _GoalWriter:
     """Writes one prompt."""
 
     def __init__(self, nonce: str, limit: int) -> None:
@@ -168,9 +168,9 @@ class _Writer:
             self._fence(part)
         if bundle.denied:
             self._say("What the contract keeps from you; do not ask for it:")
-            self._fence(Part("not shown", "\n".join(bundle.denied)))
+            self._fence(FencedPart("not shown", "\n".join(bundle.denied)))
         self._say("# What Flow measured", "")
-        self._fence(Part("report of commands and paths", bundle.report))
+        self._fence(FencedPart("report of commands and paths", bundle.report))
         self._missing(bundle)
         self._say("# What you are asked", "")
         for one in bundle.sought:
@@ -178,7 +178,7 @@ class _Writer:
             again = "; its command has passed: look a second time, no quote is needed"
             proof = "" if one.fuzzy else again
             self._say(f"Criterion {one.id} ({need}{proof}):")
-            self._fence(Part(f"criterion {one.id}", one.text))
+            self._fence(FencedPart(f"criterion {one.id}", one.text))
         if not bundle.sought:
             self._say("No single criterion: say whether the outcome as a whole is reached.", "")
         self._evidence(bundle.items)
@@ -186,7 +186,7 @@ class _Writer:
         self._left_out += self._noted
         if bundle.previous is not None:
             self._say("# The previous verdict", "", bundle.previous.said)
-            self._fence(Part("previous verdict", bundle.previous.text))
+            self._fence(FencedPart("previous verdict", bundle.previous.text))
         self._end(bundle)
         return Prompt(
             system,
@@ -202,7 +202,7 @@ class _Writer:
         rows = [f"- {one.criterion_id}: {one.why}" for one in bundle.missing]
         self._say(*(rows or ["Every criterion you are asked about has evidence."]), "")
 
-    def _evidence(self, items: Sequence[Item]) -> None:
+    def _evidence(self, items: Sequence[ContextItem]) -> None:
         self._say("# The evidence", "")
         if not items:
             self._say("There is none.", "")
@@ -239,7 +239,7 @@ class _Writer:
     def _say(self, *lines: str) -> None:
         self._lines += lines
 
-    def _fence(self, part: Part) -> Fenced:
+    def _fence(self, part: FencedPart) -> Fenced:
         made = fence(part, self._nonce, limit=self._limit)
         self._lines += [made.text, ""]
         self._reports.update(dict.fromkeys(made.reports))

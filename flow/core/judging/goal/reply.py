@@ -106,7 +106,7 @@ class Ballot(NamedTuple):
         return next(row for row in self.rows if row.id == criterion_id)
 
 
-class Unusable(NamedTuple):
+class UnusableBallot(NamedTuple):
     """A reply that is no answer, and why."""
 
     why: str
@@ -114,11 +114,11 @@ class Unusable(NamedTuple):
 
 def read(
     value: Mapping[str, Any], judge: str, sought: Sequence[Sought], prompt: Prompt
-) -> Ballot | Unusable:
+) -> Ballot | UnusableBallot:
     """``value`` (an object) as a ballot of ``judge``, checked against what it was given."""
     fault = _shape(value) or _answers(value["criterion_results"], sought) or _agrees(value, sought)
     if fault is not None:
-        return Unusable(fault)
+        return UnusableBallot(fault)
     remarks: list[str] = []
     rows = []
     unfounded: dict[Unfounded, list[str]] = {name: [] for name in get_args(Unfounded)}
@@ -166,7 +166,7 @@ def said(text: str, limit: int) -> str:
     """
     words = " ".join(text[: limit * 8].split())
     line = visible(words).replace('"', "'").replace("`", "'")
-    return clip(blunt(line) if suspicious.imitates(suspicious.normal(words)) else line, limit)
+    return clip(blunt(line) if suspicious.imitates(suspicious.as_read(words)) else line, limit)
 
 
 def _shape(value: Mapping[str, Any]) -> str | None:

@@ -121,27 +121,29 @@ def believed(labels: Iterable[Label], min_kappa: float | None) -> Belief:
     Below it, or with fewer than :data:`LEAST_LABELS` labels or :data:`LEAST_OF_EACH` of either
     class, it may not. The limit is inclusive. ``min_kappa`` None: nothing is asked for.
     """
-    found = calibrate(labels)
-    passed = found.both_pass + found.only_person
-    failed = found.labels - passed
+    agreement = calibrate(labels)
+    passed = agreement.both_pass + agreement.only_person
+    failed = agreement.labels - passed
     if min_kappa is None:
-        return Belief(True, "no agreement with people is asked for", found.kappa, found.labels)
-    if found.labels < LEAST_LABELS or min(passed, failed) < LEAST_OF_EACH:
+        return Belief(
+            True, "no agreement with people is asked for", agreement.kappa, agreement.labels
+        )
+    if agreement.labels < LEAST_LABELS or min(passed, failed) < LEAST_OF_EACH:
         reason = (
-            f"it has {found.labels} labels by people ({passed} pass, {failed} fail); at least "
+            f"it has {agreement.labels} labels by people ({passed} pass, {failed} fail); at least "
             f"{LEAST_LABELS} are needed, {LEAST_OF_EACH} of each kind: flow judge calibrate"
         )
-        return Belief(False, reason, found.kappa, found.labels)
-    kappa = found.kappa if found.kappa is not None else 0.0
+        return Belief(False, reason, agreement.kappa, agreement.labels)
+    kappa = agreement.kappa if agreement.kappa is not None else 0.0
     # Products of whole numbers: the limit is met exactly, whatever a quotient is rounded to.
-    reached = _reaches(found, min_kappa)
+    reached = _reaches(agreement, min_kappa)
     word = "reaches" if reached else "is below"
     from flow.core.judging.common.numbers import as_written, told_apart  # which costs at a start
 
     shown = told_apart(kappa, min_kappa, 2)
     limit = as_written(min_kappa)
-    reason = f"its kappa of {shown} over {found.labels} labels {word} minKappa {limit}"
-    return Belief(reached, reason, found.kappa, found.labels)
+    reason = f"its kappa of {shown} over {agreement.labels} labels {word} minKappa {limit}"
+    return Belief(reached, reason, agreement.kappa, agreement.labels)
 
 
 def wilson(count: int, of: int) -> Share:
@@ -168,10 +170,10 @@ def _kappa(a: int, b: int, c: int, d: int) -> tuple[float | None, float | None, 
     return kappa, max(-1.0, kappa - Z * error), min(1.0, kappa + Z * error)
 
 
-def _reaches(found: Calibration, bar: float) -> bool:
+def _reaches(calibration: Calibration, bar: float) -> bool:
     from fractions import Fraction
 
-    a, b, c, d = found[:4]
+    a, b, c, d = calibration[:4]
     n = a + b + c + d
     by_chance = (a + b) * (a + c) + (c + d) * (b + d)
     if by_chance == n * n:

@@ -49,7 +49,7 @@ def _plain(
     file: str | None,
     faults: list[Fault],
 ) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     for key, value in document.items():
         own = _CAMEL.get(key, key) if isinstance(key, str) else key
         if own not in known:
@@ -58,12 +58,12 @@ def _plain(
             faults.append(
                 Fault("is not a known key", file=file, key=f"{place}{shown}", remedy=remedy)
             )
-        elif own in found:
+        elif own in fields:
             message = f"is given twice, as {key} and in its other spelling"
             faults.append(Fault(message, file=file, key=f"{place}{own}", remedy="keep one of them"))
         else:
-            found[own] = value
-    return found
+            fields[own] = value
+    return fields
 
 
 def _near(key: str, known: tuple[str, ...]) -> str:

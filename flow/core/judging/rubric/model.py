@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MOST_CRITERIA",
-    "Ballot",
     "CriterionResult",
     "JudgeResult",
-    "Mark",
     "Rubric",
+    "RubricBallot",
     "RubricCriterion",
+    "RubricMark",
     "missed_thresholds",
     "result",
     "spokesman",
@@ -79,8 +79,8 @@ class Rubric:
         criteria: Any = self.criteria
         if isinstance(criteria, tuple):
             criteria = [c.to_document() if isinstance(c, RubricCriterion) else c for c in criteria]
-        found = {"name": self.name, "criteria": criteria}
-        return {**found, "passing_threshold": self.passing_threshold}
+        document = {"name": self.name, "criteria": criteria}
+        return {**document, "passing_threshold": self.passing_threshold}
 
     def to_document(self) -> dict[str, Any]:
         """As a rubric file holds it."""
@@ -172,7 +172,7 @@ class JudgeResult:
         }
 
 
-class Mark(NamedTuple):
+class RubricMark(NamedTuple):
     """One criterion in one ballot."""
 
     score: float
@@ -183,15 +183,15 @@ class Mark(NamedTuple):
     """Quotes that nobody can look up: a few characters occur anywhere."""
 
 
-class Ballot(NamedTuple):
+class RubricBallot(NamedTuple):
     """One usable reply: a mark for every criterion of the rubric, by name."""
 
-    marks: Mapping[str, Mark]
+    marks: Mapping[str, RubricMark]
     reasoning: str
     suggestions: tuple[str, ...] = ()
 
 
-def result(rubric: Rubric, ballots: Sequence[Ballot]) -> JudgeResult:
+def result(rubric: Rubric, ballots: Sequence[RubricBallot]) -> JudgeResult:
     """The judgement that one or more ballots come to.
 
     Several become one by the median of each criterion (the mean of the two in the middle where
@@ -238,7 +238,7 @@ def why_not(result: JudgeResult) -> str:
     return f"{what}; below {whose}: {names(missed)}" if missed else what
 
 
-def spokesman(rubric: Rubric, ballots: Sequence[Ballot]) -> int:
+def spokesman(rubric: Rubric, ballots: Sequence[RubricBallot]) -> int:
     """The place of the ballot whose words :func:`result` takes."""
     medians = {c.name: median([_score(b, c.name) for b in ballots]) for c in rubric.criteria}
     composites = [_ballot_composite(rubric, ballot) for ballot in ballots]
@@ -251,7 +251,7 @@ def nearest(values: Sequence[Fraction], to: Fraction) -> int:
 
 
 def _criterion(
-    rubric: Rubric, criterion: RubricCriterion, median: Fraction, ballots: Sequence[Ballot]
+    rubric: Rubric, criterion: RubricCriterion, median: Fraction, ballots: Sequence[RubricBallot]
 ) -> CriterionResult:
     marks = [ballot.marks[criterion.name] for ballot in ballots]
     spoken = marks[nearest([exact(mark.score) for mark in marks], median)]
@@ -285,7 +285,7 @@ def _short(score: float, limit: float) -> str:
     return text.rstrip("0").rstrip(".") if "." in text and "e" not in text else text
 
 
-def _discounted(rubric: Rubric, ballots: Sequence[Ballot]) -> list[str]:
+def _discounted(rubric: Rubric, ballots: Sequence[RubricBallot]) -> list[str]:
     said = []
     for criterion in rubric.criteria:
         marks = [ballot.marks[criterion.name] for ballot in ballots]
@@ -307,11 +307,11 @@ def _discounted(rubric: Rubric, ballots: Sequence[Ballot]) -> list[str]:
     return said
 
 
-def _score(ballot: Ballot, name: str) -> Fraction:
+def _score(ballot: RubricBallot, name: str) -> Fraction:
     return exact(ballot.marks[name].score)
 
 
-def _ballot_composite(rubric: Rubric, ballot: Ballot) -> Fraction:
+def _ballot_composite(rubric: Rubric, ballot: RubricBallot) -> Fraction:
     return _composite(rubric, {c.name: _score(ballot, c.name) for c in rubric.criteria})
 
 

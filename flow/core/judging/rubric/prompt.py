@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 
 from flow.core.text.display import visible
-from flow.core.untrusted.fences import Part, fence
+from flow.core.untrusted.fences import FencedPart, fence
 from flow.errors import InputError
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -44,11 +44,11 @@ class RubricQuestion(NamedTuple):
 
 def rubric_question(
     rubric: Rubric,
-    subject: Sequence[Part],
+    subject: Sequence[FencedPart],
     nonce: str,
     *,
     instructions: str | None = None,
-    context: Sequence[Part] = (),
+    context: Sequence[FencedPart] = (),
     result_schema: Mapping[str, Any] | None = None,
     part_limit: int | None = None,
     turn: int = 0,
@@ -63,7 +63,7 @@ def rubric_question(
     instructions too long to be shown whole: nobody is asked about criteria that they cannot see.
     """
     criteria = rotated(rubric.criteria, turn)
-    head = fence(Part("rubric", rubric_text(rubric, criteria)), nonce, limit=RUBRIC_LIMIT)
+    head = fence(FencedPart("rubric", rubric_text(rubric, criteria)), nonce, limit=RUBRIC_LIMIT)
     if head.left_out:
         raise _too_long("rubric", "it", RUBRIC_LIMIT, "bytes")
     if instructions and len(instructions) > INSTRUCTIONS_LIMIT:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from flow.core.judging.common.numbers import within
 from flow.core.judging.common.quotes import sort_quotes
 from flow.core.judging.common.shapes import are_texts, first_faults
-from flow.core.judging.rubric.model import Ballot, Mark
+from flow.core.judging.rubric.model import RubricBallot, RubricMark
 from flow.core.text.display import names, visible
 from flow.startup.typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,9 @@ MOST_QUOTES = 20
 MOST_SUGGESTIONS = 20
 
 
-def read_reply(rubric: Rubric, value: Mapping[str, Any], given: QuotableTexts) -> Ballot | str:
+def read_reply(
+    rubric: Rubric, value: Mapping[str, Any], given: QuotableTexts
+) -> RubricBallot | str:
     """The ballot in a reply; where it is not usable, why not.
 
     ``given`` is what the judge may quote. Usable is a reply that answers every criterion of
@@ -30,7 +32,7 @@ def read_reply(rubric: Rubric, value: Mapping[str, Any], given: QuotableTexts) -
     1, and that has an overall reasoning.
     """
     faults: list[str] = []
-    marks: dict[str, Mark] = {}
+    marks: dict[str, RubricMark] = {}
     known = {criterion.name for criterion in rubric.criteria}
     rows = value.get("criteria")
     if not isinstance(rows, list):
@@ -44,12 +46,12 @@ def read_reply(rubric: Rubric, value: Mapping[str, Any], given: QuotableTexts) -
         elif name in marks:
             faults.append(f"it answers {_short(name)} more than once")
         else:
-            marks[name] = Mark(0, "")
-            found = _mark(row, given)
-            if isinstance(found, str):
-                faults.append(f"{_short(name)}: {found}")
+            marks[name] = RubricMark(0, "")
+            mark = _mark(row, given)
+            if isinstance(mark, str):
+                faults.append(f"{_short(name)}: {mark}")
             else:
-                marks[name] = found
+                marks[name] = mark
     missing = [criterion.name for criterion in rubric.criteria if criterion.name not in marks]
     if missing:
         faults.append(f"it does not answer {names(missing)}")
@@ -62,10 +64,12 @@ def read_reply(rubric: Rubric, value: Mapping[str, Any], given: QuotableTexts) -
     if faults:
         return first_faults(faults)
     offered = [_clean(text, QUOTE_LIMIT) for text in suggestions or () if text.strip()]
-    return Ballot(marks, _clean(str(reasoning), TEXT_LIMIT), tuple(offered[:MOST_SUGGESTIONS]))
+    return RubricBallot(
+        marks, _clean(str(reasoning), TEXT_LIMIT), tuple(offered[:MOST_SUGGESTIONS])
+    )
 
 
-def _mark(row: Mapping[str, Any], given: QuotableTexts) -> Mark | str:
+def _mark(row: Mapping[str, Any], given: QuotableTexts) -> RubricMark | str:
     score, reasoning, evidence = row.get("score"), row.get("reasoning"), row.get("evidence")
     if not isinstance(score, int | float) or isinstance(score, bool):
         return "its score is no number"
@@ -77,7 +81,7 @@ def _mark(row: Mapping[str, Any], given: QuotableTexts) -> Mark | str:
         return "its evidence is no list of quotes"
     quotes = sort_quotes(evidence[:MOST_QUOTES], given.contain)
     cleaned = (tuple(_clean(quote, QUOTE_LIMIT) for quote in texts) for texts in quotes)
-    return Mark(score, _clean(reasoning, TEXT_LIMIT), *cleaned)
+    return RubricMark(score, _clean(reasoning, TEXT_LIMIT), *cleaned)
 
 
 def _clean(text: str, most: int) -> str:

@@ -29,20 +29,20 @@ _KEBAB = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 
 def problems(document: Mapping[str, Any], file: str | None = None) -> list[Fault]:
     """Every fault of a rubric, in its order."""
-    found = list(_text("name", document.get("name"), NAME_LIMIT, file, one_line=True))
+    faults = list(_text("name", document.get("name"), NAME_LIMIT, file, one_line=True))
     criteria = document.get("criteria")
     if not isinstance(criteria, list) or not criteria:
         what = "has no criterion" if criteria in ([], ()) else "is missing, or is no list"
         remedy = "give at least one, like {name: readability, description: ...}"
-        found.append(Fault(what, file=file, key="criteria", remedy=remedy))
+        faults.append(Fault(what, file=file, key="criteria", remedy=remedy))
     elif len(criteria) > MOST_CRITERIA:
         what = f"has {len(criteria)} criteria, more than {MOST_CRITERIA}"
-        found.append(Fault(what, file=file, key="criteria", remedy="take some out"))
+        faults.append(Fault(what, file=file, key="criteria", remedy="take some out"))
     else:
-        found += _criteria(criteria, file)
+        faults += _criteria(criteria, file)
     if "passing_threshold" in document:
-        found += _share("passing_threshold", document["passing_threshold"], file)
-    return found
+        faults += _share("passing_threshold", document["passing_threshold"], file)
+    return faults
 
 
 def warnings(document: Mapping[str, Any], file: str | None = None) -> list[str]:

@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from flow.core.judging.scorecard.history import Mean
-    from flow.core.judging.scorecard.model import Ballot, Mark
+    from flow.core.judging.scorecard.model import CardBallot, CardMark
 
 NOTES_SHOWN = 30
 FOREIGN_LIMIT = 500
 """Characters of a text that is not the judge's: a path, a model's name, an execution."""
 
 
-class About(NamedTuple):
+class CardFacts(NamedTuple):
     """What a card says beside the judge's scores."""
 
     skill: str
@@ -44,7 +44,7 @@ class About(NamedTuple):
     notes: Sequence[str]
 
 
-def document(about: About, ballot: Ballot) -> dict[str, Any]:
+def document(about: CardFacts, ballot: CardBallot) -> dict[str, Any]:
     """The card of ``ballot``."""
     marks = ballot.marks
     exact = composite({name: mark.score for name, mark in marks.items()})
@@ -84,22 +84,22 @@ def unsupported(card: Mapping[str, Any]) -> list[str]:
     return [name for name, row in card["dimensions"].items() if row.get("unsupported")]
 
 
-def _dimension(mark: Mark, weight: float) -> dict[str, Any]:
-    found: dict[str, Any] = {
+def _dimension(mark: CardMark, weight: float) -> dict[str, Any]:
+    row: dict[str, Any] = {
         "score": float(mark.score),
         "weight": weight,
         "justification": mark.justification,
         "evidence": list(mark.evidence),
     }
     if mark.discounted:
-        found["discounted"] = list(mark.discounted)
+        row["discounted"] = list(mark.discounted)
     if mark.fault:
-        found["unsupported"] = True
-        found["unsupportedWhy"] = mark.fault
-    return found
+        row["unsupported"] = True
+        row["unsupportedWhy"] = mark.fault
+    return row
 
 
-def _notes(about: About, marks: Mapping[str, Mark]) -> list[str]:
+def _notes(about: CardFacts, marks: Mapping[str, CardMark]) -> list[str]:
     """What a reader should know of this card, what matters most first."""
     notes = []
     if not about.recognised:
@@ -112,6 +112,6 @@ def _notes(about: About, marks: Mapping[str, Mark]) -> list[str]:
         notes.append(f"Consistency is compared with {count} earlier card{'s' * (count > 1)} only.")
     if about.left_out:
         notes.append(f"{about.left_out} bytes of the transcript were not shown to the judge.")
-    found = list(dict.fromkeys((*notes, *(safe(note) for note in about.notes))))
-    more = len(found) - NOTES_SHOWN
-    return found if more <= 0 else [*found[:NOTES_SHOWN], f"and {more} more notes"]
+    shown_notes = list(dict.fromkeys((*notes, *(safe(note) for note in about.notes))))
+    more = len(shown_notes) - NOTES_SHOWN
+    return shown_notes if more <= 0 else [*shown_notes[:NOTES_SHOWN], f"and {more} more notes"]

@@ -93,9 +93,9 @@ def commanded(prompts: Sequence[str]) -> str | None:
     are no skills.
     """
     for prompt in reversed(prompts):
-        found = _COMMAND.match(prompt)
-        if found is not None and found[1] not in _HOSTS_OWN:
-            return found[1]
+        match = _COMMAND.match(prompt)
+        if match is not None and match[1] not in _HOSTS_OWN:
+            return match[1]
     return None
 
 
@@ -119,10 +119,10 @@ def stamp(timestamp: str) -> str:
 
 def read_name(name: str) -> CardFile | None:
     """A card's file by its name; None for any other name."""
-    found = _FILE.fullmatch(name)
-    if found is None:
+    match = _FILE.fullmatch(name)
+    if match is None:
         return None
-    stem, day, time, number = found.groups()
+    stem, day, time, number = match.groups()
     return CardFile(name, stem, f"{day}-{time}", int(number or 1))
 
 
@@ -164,10 +164,10 @@ def read_card(document: Any, file: CardFile, skill: str) -> PastCard | str | Non
     rows = document.get("dimensions")
     for name in NAMES:
         row = rows.get(name) if isinstance(rows, dict) else None
-        found = tenths(row.get("score")) if isinstance(row, dict) else "is missing"
-        if isinstance(found, str):
-            return f"is not a scorecard: {name}: {found}"
-        scores[name] = found
+        score = tenths(row.get("score")) if isinstance(row, dict) else "is missing"
+        if isinstance(score, str):
+            return f"is not a scorecard: {name}: {score}"
+        scores[name] = score
     exact = composite(scores)
     execution = document.get("execution")
     return PastCard(
@@ -218,11 +218,11 @@ def _mean(values: Sequence[Decimal]) -> Decimal:
     return (sum(values, Decimal(0)) / len(values)).quantize(Decimal("0.01"), ROUND_HALF_UP)
 
 
-def mean_text(found: Mean) -> str:
+def mean_text(mean: Mean) -> str:
     """The mean in words: numbers and Flow's own words only, so it needs no fence."""
-    cards = "its last scorecard" if found.cards == 1 else f"its last {found.cards} scorecards"
-    rows = ", ".join(f"{name} {score}" for name, score in found.scores.items())
-    return f"Mean of {cards}: composite {found.composite}; {rows}."
+    cards = "its last scorecard" if mean.cards == 1 else f"its last {mean.cards} scorecards"
+    rows = ", ".join(f"{name} {score}" for name, score in mean.scores.items())
+    return f"Mean of {cards}: composite {mean.composite}; {rows}."
 
 
 def trend(cards: Sequence[PastCard]) -> dict[str, Any]:

@@ -105,7 +105,7 @@ GRADES: tuple[tuple[str, Decimal, str], ...] = (
 """Grade, the least composite in tenths that has it, and its name; best first."""
 
 
-class Mark(NamedTuple):
+class CardMark(NamedTuple):
     """One dimension in one card. ``fault`` says why its justification rests on nothing, if so."""
 
     score: Decimal
@@ -119,10 +119,10 @@ class Mark(NamedTuple):
     """Whether the score rests on true quotes."""
 
 
-class Ballot(NamedTuple):
+class CardBallot(NamedTuple):
     """One usable reply: a mark for every dimension, by name."""
 
-    marks: Mapping[str, Mark]
+    marks: Mapping[str, CardMark]
     recommendations: tuple[str, ...]
 
     @property
@@ -169,7 +169,7 @@ def blocks(score: Decimal) -> int:
     return int(score.quantize(_ONE, ROUND_HALF_UP))
 
 
-def critical(marks: Mapping[str, Mark]) -> tuple[str, ...]:
+def critical(marks: Mapping[str, CardMark]) -> tuple[str, ...]:
     """One line for each dimension below 5.0, in the seed's order."""
     return tuple(
         f"{d.name.capitalize()} {marks[d.name].score}/10: {marks[d.name].justification}"
@@ -178,7 +178,7 @@ def critical(marks: Mapping[str, Mark]) -> tuple[str, ...]:
     )
 
 
-def recommendations(offered: Sequence[str], marks: Mapping[str, Mark]) -> tuple[str, ...]:
+def recommendations(offered: Sequence[str], marks: Mapping[str, CardMark]) -> tuple[str, ...]:
     """One to three of what the judge recommends, those for the lowest scores where it has more.
 
     Which dimension one is about is told by the first that it names. Where the judge recommends
@@ -192,23 +192,23 @@ def recommendations(offered: Sequence[str], marks: Mapping[str, Mark]) -> tuple[
         return tuple(offered)
 
     def place(text: str) -> Decimal:
-        found = [(text.lower().find(name), name) for name in NAMES if name in text.lower()]
-        return marks[min(found)[1]].score if found else MOST + 1
+        positions = [(text.lower().find(name), name) for name in NAMES if name in text.lower()]
+        return marks[min(positions)[1]].score if positions else MOST + 1
 
     return tuple(sorted(offered, key=place)[:MOST_RECOMMENDATIONS])
 
 
-def supported(marks: Mapping[str, Mark]) -> Decimal:
+def supported(marks: Mapping[str, CardMark]) -> Decimal:
     """The weight, of 1, of the dimensions that rest on true quotes."""
     return sum((d.weight for d in DIMENSIONS if marks[d.name].founded), Decimal(0))
 
 
-def neutral(ballot: Ballot) -> Ballot:
+def neutral(ballot: CardBallot) -> CardBallot:
     """``ballot`` with the consistency of a skill that was never scored, whatever the judge said."""
-    return ballot._replace(marks={**ballot.marks, CONSISTENCY: Mark(NEUTRAL, NO_PRIOR)})
+    return ballot._replace(marks={**ballot.marks, CONSISTENCY: CardMark(NEUTRAL, NO_PRIOR)})
 
 
-def merged(ballots: Sequence[Ballot]) -> Ballot:
+def merged(ballots: Sequence[CardBallot]) -> CardBallot:
     """Several ballots as one: each dimension's median in tenths, with the words nearest to it.
 
     Of an even number it is the mean of the two in the middle, rounded half up. The
@@ -220,14 +220,14 @@ def merged(ballots: Sequence[Ballot]) -> Ballot:
     whole = composite({name: mark.score for name, mark in marks.items()})
     own = [composite({name: b.marks[name].score for name in NAMES}) for b in ballots]
     spokesman = min(range(len(ballots)), key=lambda place: abs(own[place] - whole))
-    return Ballot(marks, ballots[spokesman].recommendations)
+    return CardBallot(marks, ballots[spokesman].recommendations)
 
 
-def _median(marks: Sequence[Mark]) -> Mark:
+def _median(marks: Sequence[CardMark]) -> CardMark:
     ordered = sorted(mark.score for mark in marks)
     middle = len(ordered) // 2
-    found = ordered[middle]
+    median = ordered[middle]
     if len(ordered) % 2 == 0:
-        found = ((ordered[middle - 1] + found) / 2).quantize(_TENTH, ROUND_HALF_UP)
-    nearest = min(marks, key=lambda mark: abs(mark.score - found))
-    return nearest._replace(score=found)
+        median = ((ordered[middle - 1] + median) / 2).quantize(_TENTH, ROUND_HALF_UP)
+    nearest = min(marks, key=lambda mark: abs(mark.score - median))
+    return nearest._replace(score=median)

@@ -11,7 +11,7 @@ import json
 from flow.core.judging.goal.bundle import PROMPT_LIMIT
 from flow.core.judging.scorecard.history import mean_text
 from flow.core.judging.scorecard.model import CONSISTENCY, DIMENSIONS
-from flow.core.untrusted.fences import Fenced, Part, fence
+from flow.core.untrusted.fences import Fenced, FencedPart, fence
 from flow.errors import InputError
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -28,7 +28,7 @@ REPLY_LIMIT = 16_000
 """Bytes of the judge's own first reply, where it is sent back."""
 
 
-class Matter(NamedTuple):
+class CardQuestion(NamedTuple):
     """What is to be judged. ``lay_out`` makes at most so many bytes of the transcript."""
 
     skill: str
@@ -46,7 +46,7 @@ class SentBack(NamedTuple):
     faults: Mapping[str, str]
 
 
-class Put(NamedTuple):
+class CardPrompt(NamedTuple):
     """A question, what was neutralised on the way, and what is not in it."""
 
     system: str
@@ -58,7 +58,9 @@ class Put(NamedTuple):
     """What was shown of the transcript, part by part."""
 
 
-def put(matter: Matter, nonce: str, turn: int = 0, back: SentBack | None = None) -> Put:
+def put(
+    matter: CardQuestion, nonce: str, turn: int = 0, back: SentBack | None = None
+) -> CardPrompt:
     """The question of one ballot, at most ``PROMPT_LIMIT`` bytes with its system text.
 
     ``nonce`` (letters and digits) is nobody's to know beforehand. ``turn`` rotates the order of the
@@ -66,14 +68,14 @@ def put(matter: Matter, nonce: str, turn: int = 0, back: SentBack | None = None)
     """
     limit = TRANSCRIPT_LIMIT
     while True:
-        made = _Writer(nonce).write(matter, limit, turn, back)
+        made = _CardWriter(nonce).write(matter, limit, turn, back)
         size = len(made.prompt.encode("utf-8")) + len(made.system.encode("utf-8"))
         if size <= PROMPT_LIMIT or limit <= 1_000:
             return made
         limit = max(min(limit * PROMPT_LIMIT // size, limit * 9 // 10), 1_000)
 
 
-class _Writer:
+class _CardWriter:
     """Writes one question."""
 
     def __init__(self, nonce: str) -> None:
@@ -82,10 +84,12 @@ class _Writer:
         self._reports: dict[str, None] = {}
         self._cut = 0
 
-    def write(self, matter: Matter, limit: int, turn: int, back: SentBack | None) -> Put:
+    def write(
+        self, matter: CardQuestion, limit: int, turn: int, back: SentBack | None
+    ) -> CardPrompt:
         laid = matter.lay_out(limit)
         self._say("# What ran", "", "The skill or agent:")
-        self._fence(Part("skill", matter.skill))
+        self._fence(FencedPart("skill", matter.skill))
         self._rubric(matter)
         self._dimensions(turn, matter.mean)
         self._say("# The transcript", "", _counts(laid.summary), "")
@@ -97,7 +101,7 @@ class _Writer:
         if back is not None:
             self._back(back)
         self._say("# Your reply", "", _TASK)
-        return Put(
+        return CardPrompt(
             _SYSTEM.replace("NONCE", self._nonce),
             "\n".join(self._lines),
             tuple(self._reports),
@@ -105,10 +109,10 @@ class _Writer:
             shown,
         )
 
-    def _rubric(self, matter: Matter) -> None:
+    def _rubric(self, matter: CardQuestion) -> None:
         self._say("# The rubric", "", "What the dimensions mean in this domain:")
         before = self._cut
-        self._fence(Part("rubric", matter.rubric, matter.rubric_name), RUBRIC_LIMIT)
+        self._fence(FencedPart("rubric", matter.rubric, matter.rubric_name), RUBRIC_LIMIT)
         if self._cut > before:
             raise InputError(
                 f"takes more than {RUBRIC_LIMIT} bytes of the prompt",
@@ -140,12 +144,12 @@ class _Writer:
             "word for word. Lower a score that nothing there bears out. Your first answer:",
         )
         text = json.dumps(back.value, ensure_ascii=False, indent=1)
-        self._fence(Part("your first answer", text), REPLY_LIMIT)
+        self._fence(FencedPart("your first answer", text), REPLY_LIMIT)
 
     def _say(self, *lines: str) -> None:
         self._lines += lines
 
-    def _fence(self, part: Part, limit: int | None = None) -> Fenced:
+    def _fence(self, part: FencedPart, limit: int | None = None) -> Fenced:
         made = fence(part, self._nonce) if limit is None else fence(part, self._nonce, limit=limit)
         self._lines += [made.text, ""]
         self._reports.update(dict.fromkeys(made.reports))

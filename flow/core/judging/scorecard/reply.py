@@ -11,7 +11,7 @@ from decimal import Decimal
 
 from flow.core.judging.common.quotes import LEAST_QUOTE, QuotableTexts, sort_quotes
 from flow.core.judging.common.shapes import are_texts, first_faults
-from flow.core.judging.scorecard.model import CONSISTENCY, NAMES, Ballot, Mark, tenths
+from flow.core.judging.scorecard.model import CONSISTENCY, NAMES, CardBallot, CardMark, tenths
 from flow.core.text.display import clip, names, visible
 from flow.core.untrusted import suspicious
 from flow.core.untrusted.fences import blunt
@@ -61,10 +61,10 @@ _VAGUE = (
 
 def other_score(said: str, score: Decimal) -> str:
     """The score that a justification claims, where that is not the one given; else empty."""
-    found = ["".join(groups) for groups in _CLAIM.findall(said)]
-    if not found or any(Decimal(one) == score for one in found):
+    claims = ["".join(groups) for groups in _CLAIM.findall(said)]
+    if not claims or any(Decimal(one) == score for one in claims):
         return ""
-    return found[0]
+    return claims[0]
 
 
 def reply_schema() -> dict[str, Any]:
@@ -100,7 +100,7 @@ def reply_schema() -> dict[str, Any]:
     }
 
 
-def read_reply(value: Mapping[str, Any], occurs: Occurs, *, compared: bool) -> Ballot | str:
+def read_reply(value: Mapping[str, Any], occurs: Occurs, *, compared: bool) -> CardBallot | str:
     """The ballot in a reply; where it is not usable, why not.
 
     ``compared`` says whether there are earlier cards: where there are none, what it says of
@@ -117,25 +117,25 @@ def read_reply(value: Mapping[str, Any], occurs: Occurs, *, compared: bool) -> B
         return fault
     if not are_texts(offered):
         return "its recommendations are no list of texts"
-    marks: dict[str, Mark] = {}
+    marks: dict[str, CardMark] = {}
     faults = []
     for name in NAMES:
-        found = _mark(name, rows[name], occurs, weigh=compared or name != CONSISTENCY)
-        if isinstance(found, str):
-            faults.append(f"{name}: {found}")
+        mark = _mark(name, rows[name], occurs, weigh=compared or name != CONSISTENCY)
+        if isinstance(mark, str):
+            faults.append(f"{name}: {mark}")
         else:
-            marks[name] = found
+            marks[name] = mark
     if faults:
         return first_faults(faults)
     wishes = [one_line(text, JUSTIFICATION_LIMIT) for text in offered[:MOST_OFFERED]]
-    return Ballot(marks, tuple(wish for wish in wishes if wish))
+    return CardBallot(marks, tuple(wish for wish in wishes if wish))
 
 
 def one_line(text: str, most: int) -> str:
     """A judge's words on one line, with nothing in them that a reader could not see."""
     words = " ".join(text[: most * 8].split())
     line = visible(words)
-    return clip(blunt(line) if suspicious.imitates(suspicious.normal(words)) else line, most)
+    return clip(blunt(line) if suspicious.imitates(suspicious.as_read(words)) else line, most)
 
 
 class Quotes:
@@ -152,7 +152,7 @@ class Quotes:
         return dimension == CONSISTENCY and self._history.contain(quote)
 
 
-def _mark(name: str, row: object, occurs: Occurs, *, weigh: bool) -> Mark | str:
+def _mark(name: str, row: object, occurs: Occurs, *, weigh: bool) -> CardMark | str:
     """One dimension's mark; ``weigh``: whether its justification must rest on something."""
     if not isinstance(row, dict):
         return "it is no object"
@@ -177,7 +177,7 @@ def _mark(name: str, row: object, occurs: Occurs, *, weigh: bool) -> Mark | str:
         tuple(one_line(quote, QUOTE_LIMIT) for quote in texts)
         for texts in (quotes.true, (*quotes.invented, *quotes.too_short))
     )
-    return Mark(score, said, kept, others, wrong, quotes.founded)
+    return CardMark(score, said, kept, others, wrong, quotes.founded)
 
 
 def _unfounded(said: str, quotes: SortedQuotes) -> str:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flow.adapters.judges.reply import Unusable, read_document
+from flow.adapters.judges.reply import UnusableText, read_document
 from flow.core.judging.common.numbers import (
     MOST_CHARACTERS,
     WrittenNumber,
@@ -40,7 +40,7 @@ def test_a_number_that_a_float_holds_is_that(text: str) -> None:
 def test_a_number_of_no_sensible_size_is_refused(text: str) -> None:
     assert read(text) is None
     found = read_document(f'{{"confidence": {text}}}'.encode(), what="the reply")
-    assert isinstance(found, Unusable)
+    assert isinstance(found, UnusableText)
     assert text[:20] in found.reason
 
 

@@ -10,10 +10,10 @@ from flow.core.judging.common.quotes import QuotableTexts, SortedQuotes, sort_qu
 from flow.core.judging.debate import criteria as debate_criteria
 from flow.core.judging.debate import reply as debate_reply
 from flow.core.judging.rubric import reply as rubric_reply
-from flow.core.judging.rubric.model import Ballot, Rubric, RubricCriterion, result
+from flow.core.judging.rubric.model import Rubric, RubricBallot, RubricCriterion, result
 from flow.core.judging.scorecard import reply as scorecard_reply
 from flow.core.judging.scorecard.model import NAMES
-from flow.core.untrusted.fences import Part, fence
+from flow.core.untrusted.fences import FencedPart, fence
 from tests.support import debate_judge, rubric_replies, score_replies
 
 TEXT = """\
@@ -53,7 +53,7 @@ def sorted_by(kind: str, quote: str) -> str:
         one = Rubric("R", [RubricCriterion("a", "d")])
         value: Any = rubric_replies.reply({"a": 1}, quote)
         ballot = rubric_reply.read_reply(one, value, QuotableTexts([TEXT]))
-        assert isinstance(ballot, Ballot)
+        assert isinstance(ballot, RubricBallot)
         mark: Any = ballot.marks["a"]
     elif kind == "debate":
         criteria = debate_criteria.parse("a:1")
@@ -80,7 +80,7 @@ def test_a_quote_is_the_same_for_every_kind_of_question(kind: str, quote: str, s
 
 def test_no_quote_spans_what_was_left_out() -> None:
     data = fence(
-        Part("p", "the beginning " + "x" * 900 + " and the end"), "ab" * 16, limit=300
+        FencedPart("p", "the beginning " + "x" * 900 + " and the end"), "ab" * 16, limit=300
     ).data
     given = QuotableTexts([data])
     assert given.contain("the beginning xxxx")
@@ -104,7 +104,7 @@ def test_a_short_quote_of_a_rubric_is_not_said_to_be_invented() -> None:
     one = Rubric("R", [RubricCriterion("a", "d")])
     value = rubric_replies.reply({"a": 1}, "x =", "r)", "never said")
     ballot = rubric_reply.read_reply(one, value, QuotableTexts([TEXT]))
-    assert isinstance(ballot, Ballot)
+    assert isinstance(ballot, RubricBallot)
     found = result(one, [ballot])
     assert found.criteria[0].discounted == ("never said",)
     assert found.remarks == (

@@ -10,8 +10,8 @@ import pytest
 
 from flow.core.judging.debate import criteria as debate_criteria
 from flow.core.judging.debate import model as debate_model
-from flow.core.judging.debate.criteria import Criterion
-from flow.core.judging.debate.model import RECOMMENDATIONS, Mark, Position, Recommendation
+from flow.core.judging.debate.criteria import DebateCriterion
+from flow.core.judging.debate.model import RECOMMENDATIONS, DebateMark, Position, Recommendation
 from flow.errors import InputError
 
 TWO = debate_criteria.parse("a:1,b:1")
@@ -25,7 +25,7 @@ def position(
     quotes: tuple[str, ...] = (),
 ) -> Position:
     names = "abcdefgh"
-    marks = tuple(Mark(names[i], s, "because", quotes) for i, s in enumerate(scores))
+    marks = tuple(DebateMark(names[i], s, "because", quotes) for i, s in enumerate(scores))
     return Position(judge, marks, (), (), recommendation, accepts)
 
 
@@ -119,7 +119,7 @@ def test_what_is_no_criterion_of_a_value(row: tuple[Any, Any, Any]) -> None:
 
 def test_a_description_of_the_callers_own_goes_first() -> None:
     (found,) = debate_criteria.checked([("correctness", 1.5, "mine")])
-    assert found == Criterion("correctness", Fraction(1), "mine")
+    assert found == DebateCriterion("correctness", Fraction(1), "mine")
 
 
 def test_no_such_kind() -> None:
@@ -239,7 +239,7 @@ def quoting(judge: int, *quotes: int, score: float = 4, invented: int = 0) -> Po
     """A judge with so many true quotes for each criterion, and invented ones for all of them."""
     false = tuple(f"invented number {n}" for n in range(invented))
     marks = tuple(
-        Mark(name, score, "why", tuple(f"true quote {n}" for n in range(count)), false)
+        DebateMark(name, score, "why", tuple(f"true quote {n}" for n in range(count)), false)
         for name, count in zip("abcdefgh", quotes, strict=False)
     )
     return Position(judge, marks, (), (), "pass", True)

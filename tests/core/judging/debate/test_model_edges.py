@@ -10,29 +10,29 @@ import pytest
 from flow.core.goal.model import Criterion
 from flow.core.judging.debate import criteria as debate_criteria
 from flow.core.judging.debate import model as debate_model
-from flow.core.judging.debate.model import Mark, Position, revisions
+from flow.core.judging.debate.model import DebateMark, Position, revisions
 from flow.core.judging.debate.result import document
-from flow.core.judging.debate.section import About, Section
-from flow.core.judging.debate.state import Held, Judge, Mode, Silent
+from flow.core.judging.debate.section import DebateSubject, Section
+from flow.core.judging.debate.state import DebateJudge, Held, Mode, Silent
 from flow.core.judging.goal.ballots import Tally
 from flow.core.judging.goal.bundle import Sought
 from flow.core.judging.goal.delegated import DebateOrder, Heard, orders, together
-from flow.core.judging.scorecard.model import NAMES, Ballot, merged, recommendations
-from flow.core.judging.scorecard.model import Mark as Score
+from flow.core.judging.scorecard.model import NAMES, CardBallot, merged, recommendations
+from flow.core.judging.scorecard.model import CardMark as Score
 from flow.errors import InputError
 
 CRITERIA = debate_criteria.parse("a:3,b:1")
-ABOUT = About("d" * 32, "t", ("x.py",), CRITERIA)
+ABOUT = DebateSubject("d" * 32, "t", ("x.py",), CRITERIA)
 
 
 def position(judge: int, a: float, b: float, *quotes: str, accepts: bool = True) -> Position:
-    marks = tuple(Mark(name, score, "why", quotes) for name, score in (("a", a), ("b", b)))
+    marks = tuple(DebateMark(name, score, "why", quotes) for name, score in (("a", a), ("b", b)))
     return Position(judge, marks, ("short",), ("bare",), "pass", accepts)
 
 
 def held(*positions: Position, mode: Mode = "debate", **more: Any) -> Held:
     judges = tuple(
-        Judge(one.judge, f"j{one.judge}", f"r.{one.judge}.md", (Section(0, one, (4, 4)),))
+        DebateJudge(one.judge, f"j{one.judge}", f"r.{one.judge}.md", (Section(0, one, (4, 4)),))
         for one in positions
     )
     found = debate_model.agreement(CRITERIA, positions, debated=False)
@@ -70,7 +70,7 @@ def test_the_whole_document() -> None:
 def test_every_revision_is_told_whole() -> None:
     first, second = position(1, 3, 4, "one quote"), position(1, 4, 4, "another quote of it")
     sections = (Section(0, first, (3, 4)), Section(1, second, (3, 4)))
-    one = Judge(1, "j", "r.1.md", sections)
+    one = DebateJudge(1, "j", "r.1.md", sections)
     positions = [first, second]
     counts = tuple(debate_model.agreement(CRITERIA, [p], debated=p is second) for p in positions)
     found = document(Held(ABOUT, "debate", (one,), 1, counts))
@@ -197,22 +197,24 @@ def test_of_more_than_three_wishes_those_about_the_lowest_stay() -> None:
     [("1 2 9", "2"), ("1 2 4 9", "3"), ("1 2 3 9 10", "3"), ("1 1 2 8 9 9", "5"), ("4 4.1", "4.1")],
 )
 def test_the_median_of_any_number_of_ballots(scores: str, median: str) -> None:
-    ballots = [Ballot(marks(safety=score), ()) for score in scores.split()]
+    ballots = [CardBallot(marks(safety=score), ()) for score in scores.split()]
     assert merged(ballots).marks["safety"].score == Decimal(median)
 
 
 # --- reports, letter for letter -------------------------------------------------------------------
 
 
-def ending(judge: int, first: float, last: float, *quotes: str, accepts: bool = True) -> Judge:
+def ending(
+    judge: int, first: float, last: float, *quotes: str, accepts: bool = True
+) -> DebateJudge:
     """A judge of one debate, whose score of ``a`` went from ``first`` to ``last``."""
     before = position(judge, first, 4, "one quote")
     after = position(judge, last, 4, *quotes, accepts=accepts)
     sections = (Section(0, before, (first, 4)), Section(1, after, (first, 4)))
-    return Judge(judge, "j", f"r.{judge}.md", sections)
+    return DebateJudge(judge, "j", f"r.{judge}.md", sections)
 
 
-def finished(*judges: Judge, mode: Mode = "debate", **more: Any) -> Held:
+def finished(*judges: DebateJudge, mode: Mode = "debate", **more: Any) -> Held:
     rounds = range(1 if mode == "vote" else 2)
     counts = tuple(
         debate_model.agreement(

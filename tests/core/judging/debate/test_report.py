@@ -9,22 +9,22 @@ from collections.abc import Callable
 import pytest
 
 from flow.core.judging.debate import criteria as debate_criteria
-from flow.core.judging.debate.model import Mark, Position
+from flow.core.judging.debate.model import DebateMark, Position
 from flow.core.judging.debate.points import Point
 from flow.core.judging.debate.reply import Answered
 from flow.core.judging.debate.report import inert, quoted, read, render
-from flow.core.judging.debate.section import About, Altered, Disagreement, Section
+from flow.core.judging.debate.section import Altered, DebateSubject, Disagreement, Section
 
 CRITERIA = debate_criteria.parse("security:60,docs:40")
-ABOUT = About("0" * 32, "A REST API for users", ("src/api/users.ts",), CRITERIA)
+ABOUT = DebateSubject("0" * 32, "A REST API for users", ("src/api/users.ts",), CRITERIA)
 ASKED = tuple(Answered(f"q{n}?", f"a{n}") for n in range(1, 6))
 
 
-def marks(security: float, docs: float, *quotes: str) -> tuple[Mark, ...]:
+def marks(security: float, docs: float, *quotes: str) -> tuple[DebateMark, ...]:
     why = "because `x` <b>matters</b>"
     return (
-        Mark("security", security, why, quotes, ("never said",), ("x = 1",)),
-        Mark("docs", docs, "short"),
+        DebateMark("security", security, why, quotes, ("never said",), ("x = 1",)),
+        DebateMark("docs", docs, "short"),
     )
 
 
@@ -230,7 +230,7 @@ def test_no_word_of_a_judge_becomes_structure(text: str) -> None:
     from flow.core.judging.debate.reply import said
 
     safe = said(text, 2000)  # as every text of a reply is before it comes here
-    given = (Mark("security", 3, safe, (safe,), (safe,)), Mark("docs", 3, safe))
+    given = (DebateMark("security", 3, safe, (safe,), (safe,)), DebateMark("docs", 3, safe))
     position = Position(1, given, (safe,), (safe,), "fail", True)
     first = Section(0, position, (3, 3), (Answered(safe, safe),))
     second = Section(1, position, (4, 3), (), (Disagreement(2, "docs", 1, 3, safe, safe),))

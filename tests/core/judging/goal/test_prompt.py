@@ -14,7 +14,7 @@ from flow.core.judging.goal.bundle import (
     MOST_SOUGHT,
     PROMPT_LIMIT,
     Bundle,
-    Item,
+    ContextItem,
     Missing,
     Previous,
     Sought,
@@ -22,13 +22,15 @@ from flow.core.judging.goal.bundle import (
     rotated,
 )
 from flow.core.judging.goal.prompt import make
-from flow.core.untrusted.fences import LIMIT, Part
+from flow.core.untrusted.fences import LIMIT, FencedPart
 
 NONCE = "feedc0de" * 4
 
 
-def item(criterion: str, text: bytes | str = "some evidence", **more: Any) -> Item:
-    return Item(criterion, "file", Part("", text, more.pop("source", "docs/a.md")), **more)
+def item(criterion: str, text: bytes | str = "some evidence", **more: Any) -> ContextItem:
+    return ContextItem(
+        criterion, "file", FencedPart("", text, more.pop("source", "docs/a.md")), **more
+    )
 
 
 def bundle(**more: Any) -> Bundle:
@@ -36,7 +38,7 @@ def bundle(**more: Any) -> Bundle:
         "goal_id": "demo",
         "turn": 3,
         "sought": (Sought("AC2", "it reads well", True), Sought("AC3", "it is short", False)),
-        "contract": (Part("outcome", "the outcome"),),
+        "contract": (FencedPart("outcome", "the outcome"),),
         "report": "AC1 (must_pass): its command: passed",
         "items": (item("AC2"),),
         "missing": (Missing("AC3", "no evidence at all"),),
@@ -89,7 +91,7 @@ def test_the_system_text_says_where_data_begins_and_holds_nothing_foreign() -> N
 
 
 FOREIGN = {
-    "contract": {"contract": (Part("outcome", "FOREIGN"),)},
+    "contract": {"contract": (FencedPart("outcome", "FOREIGN"),)},
     "criterion": {"sought": (Sought("AC2", "FOREIGN", True),)},
     "report": {"report": "FOREIGN"},
     "evidence": {"items": (item("AC2", "FOREIGN"),)},

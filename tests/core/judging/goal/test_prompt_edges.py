@@ -11,7 +11,7 @@ from flow.core.judging.goal.bundle import (
     MOST_SOUGHT,
     PROMPT_LIMIT,
     Bundle,
-    Item,
+    ContextItem,
     Missing,
     Previous,
     Sought,
@@ -19,7 +19,7 @@ from flow.core.judging.goal.bundle import (
     rotated,
 )
 from flow.core.judging.goal.prompt import Given, Prompt, make
-from flow.core.untrusted.fences import LIMIT, Part
+from flow.core.untrusted.fences import LIMIT, FencedPart
 
 NONCE = "feedc0de" * 4
 MARK = len("\n[flow: 1000000000 bytes left out here]\n")
@@ -47,8 +47,8 @@ def bundle(**more: Any) -> Bundle:
     return Bundle(**{**values, **more})
 
 
-def file(criterion: str, text: bytes | str, source: str = "", **more: Any) -> Item:
-    return Item(criterion, "file", Part("", text, source), **more)
+def file(criterion: str, text: bytes | str, source: str = "", **more: Any) -> ContextItem:
+    return ContextItem(criterion, "file", FencedPart("", text, source), **more)
 
 
 def fenced(name: str, *lines: str) -> tuple[str, ...]:
@@ -64,12 +64,12 @@ def test_a_full_prompt() -> None:
                 Sought("AC3", "it is short", False),
                 Sought("AC1", "it builds", True, fuzzy=False),
             ),
-            contract=(Part("outcome", "be polite"), Part("constraints", "be quick")),
+            contract=(FencedPart("outcome", "be polite"), FencedPart("constraints", "be quick")),
             report="AC1: passed",
             items=(
                 file("AC2", "hello", "docs/a.md"),
                 file("AC2", "answer achieved"),
-                Item("AC3", "a sidecar", Part("", "short", "theirs"), counts=False),
+                ContextItem("AC3", "a sidecar", FencedPart("", "short", "theirs"), counts=False),
                 file("AC9", "", "docs/empty.md"),
             ),
             missing=(Missing("AC3", "nothing counts"), Missing("AC1", "no output")),
@@ -283,7 +283,7 @@ def test_a_prompt_of_as_many_bytes_as_fit_is_not_shortened() -> None:
 
 
 KINDS: dict[str, dict[str, Any]] = {
-    "contract": {"contract": (Part("outcome", b"o" * 9_000),)},
+    "contract": {"contract": (FencedPart("outcome", b"o" * 9_000),)},
     "criterion": {"sought": (Sought("AC2", "t" * 9_000, True),)},
     "report": {"report": "r" * 9_000},
     "previous": {"previous": Previous("", "p" * 9_000)},
@@ -426,7 +426,7 @@ def test_the_question_without_evidence() -> None:
     full = bundle(
         items=(file("AC2", "x"),),
         report="passed",
-        contract=(Part("outcome", "o"),),
+        contract=(FencedPart("outcome", "o"),),
         previous=Previous("It was x.", "y"),
         left_out=("AC2: 3 files",),
         denied=("d",),
@@ -434,6 +434,6 @@ def test_the_question_without_evidence() -> None:
     assert full.without_evidence() == bundle(
         report="No command was run, and nothing is known of the files.",
         missing=(Missing("AC2", "no evidence at all"),),
-        contract=(Part("outcome", "o"),),
+        contract=(FencedPart("outcome", "o"),),
         denied=("d",),
     )

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from flow.core.decision.verdict import HINT_LIMIT
-from flow.core.judging.goal.bundle import Bundle, Item, Sought
+from flow.core.judging.goal.bundle import Bundle, ContextItem, Sought
 from flow.core.judging.goal.prompt import Prompt, make
-from flow.core.judging.goal.reply import Ballot, Unusable, read, said, schema
-from flow.core.untrusted.fences import LABEL, Part
+from flow.core.judging.goal.reply import Ballot, UnusableBallot, read, said, schema
+from flow.core.untrusted.fences import LABEL, FencedPart
 
 ONE = (Sought("AC2", "it reads well", True),)
 TWO = (*ONE, Sought("AC3", "it is short", True))
@@ -19,12 +19,12 @@ TWO = (*ONE, Sought("AC3", "it is short", True))
 def prompt(*texts: str, sought: tuple[Sought, ...] = ONE) -> Prompt:
     """AC2 has ``texts``, a sidecar of others and nothing else; AC9 has two pieces."""
     items = (
-        *(Item("AC2", "file", Part("", text)) for text in texts),
-        Item("AC2", "a sidecar", Part("", "others say it is splendid"), counts=False),
-        Item("AC9", "file", Part("", "the first of nine")),
-        Item("AC9", "file", Part("", "the second of nine")),
+        *(ContextItem("AC2", "file", FencedPart("", text)) for text in texts),
+        ContextItem("AC2", "a sidecar", FencedPart("", "others say it is splendid"), counts=False),
+        ContextItem("AC9", "file", FencedPart("", "the first of nine")),
+        ContextItem("AC9", "file", FencedPart("", "the second of nine")),
     )
-    contract = (Part("outcome", "the greeting is polite"),)
+    contract = (FencedPart("outcome", "the greeting is polite"),)
     return make(Bundle("g", 1, sought, contract, "", items, (), None, 5), "ab" * 16)
 
 
@@ -53,7 +53,7 @@ def ballot(value: dict[str, Any], *texts: str, sought: tuple[Sought, ...] = ONE)
 
 def why(value: dict[str, Any], sought: tuple[Sought, ...] = ONE) -> str:
     found = read(value, "j", sought, prompt("some text", sought=sought))
-    assert isinstance(found, Unusable), found
+    assert isinstance(found, UnusableBallot), found
     return found.why
 
 
@@ -149,7 +149,7 @@ def test_eight_criteria_are_named(count: int) -> None:
     found = read(value, "j", sought, bare)
     assert isinstance(found, Ballot)
     assert found.lowered == f"there is no evidence for {named} to rest a pass on"
-    items = tuple(Item(one.id, "file", Part("", "some words here")) for one in sought)
+    items = tuple(ContextItem(one.id, "file", FencedPart("", "some words here")) for one in sought)
     full = make(Bundle("g", 1, sought, (), "", items, (), None, 5), "ab" * 16)
     found = read(value, "j", sought, full)
     assert isinstance(found, Ballot)

@@ -9,7 +9,14 @@ import pytest
 
 from flow.core.judging.common.numbers import WrittenNumber
 from flow.core.judging.rubric.files import rubric as from_document
-from flow.core.judging.rubric.model import Ballot, Mark, Rubric, RubricCriterion, result, why_not
+from flow.core.judging.rubric.model import (
+    Rubric,
+    RubricBallot,
+    RubricCriterion,
+    RubricMark,
+    result,
+    why_not,
+)
 from flow.core.judging.rubric.rules import problems, warnings
 from flow.errors import ContractError
 
@@ -20,9 +27,9 @@ def criterion(
     return RubricCriterion(name, f"what {name} means", weight, threshold)
 
 
-def ballot(*scores: float, names: str = "abcdef", said: str = "") -> Ballot:
-    marks = {n: Mark(s, f"{said}{n} because") for n, s in zip(names, scores, strict=False)}
-    return Ballot(marks, f"{said}overall", (f"{said}do more",))
+def ballot(*scores: float, names: str = "abcdef", said: str = "") -> RubricBallot:
+    marks = {n: RubricMark(s, f"{said}{n} because") for n, s in zip(names, scores, strict=False)}
+    return RubricBallot(marks, f"{said}overall", (f"{said}do more",))
 
 
 def of(*criteria: RubricCriterion, at: float = 0.7) -> Rubric:
@@ -357,6 +364,6 @@ def test_a_score_with_more_digits_than_a_float_is_never_said_to_be_its_limit() -
 
 def test_many_missed_thresholds_are_counted() -> None:
     many = [criterion(f"c{n}", threshold=1) for n in range(30)]
-    marks = {one.name: Mark(0.5, "because") for one in many}
-    said = why_not(result(of(*many), [Ballot(marks, "", ())]))
+    marks = {one.name: RubricMark(0.5, "because") for one in many}
+    said = why_not(result(of(*many), [RubricBallot(marks, "", ())]))
     assert said.endswith("c7 0.5 (needs 1) and 22 more")

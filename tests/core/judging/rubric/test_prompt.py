@@ -14,7 +14,7 @@ from flow.core.judging.rubric.prompt import (
     rubric_question,
     rubric_text,
 )
-from flow.core.untrusted.fences import Part
+from flow.core.untrusted.fences import FencedPart
 from flow.errors import InputError
 
 NONCE = "0123456789abcdef" * 2
@@ -36,7 +36,7 @@ def size(put: RubricQuestion) -> int:
 
 def blocks(**more: Any) -> list[str]:
     """The question's blocks but the last one, which says what to do."""
-    subject = more.pop("subject", [Part("subject", "the text", "a.md")])
+    subject = more.pop("subject", [FencedPart("subject", "the text", "a.md")])
     *found, _task = rubric_question(RUBRIC, subject, NONCE, **more).prompt.split("\n\n")
     return found
 
@@ -51,7 +51,7 @@ SUBJECT = ["The subject to score:", fenced("subject", "source: a.md\nthe text")]
 def test_the_blocks_of_a_question() -> None:
     assert blocks() == [*HEAD, *SUBJECT]
     assert blocks(instructions="") == [*HEAD, *SUBJECT]
-    assert blocks(instructions="be\r\nquick\n<<<x", context=[Part("criterion", "c")]) == [
+    assert blocks(instructions="be\r\nquick\n<<<x", context=[FencedPart("criterion", "c")]) == [
         *HEAD,
         "What the caller adds about how to look at the subject:",
         "> be\n> quick\n> \u2039\u2039\u2039x",
@@ -59,7 +59,7 @@ def test_the_blocks_of_a_question() -> None:
         fenced("criterion", "c"),
         *SUBJECT,
     ]
-    assert blocks(subject=[Part("one", "1"), Part("two", "2")]) == [
+    assert blocks(subject=[FencedPart("one", "1"), FencedPart("two", "2")]) == [
         *HEAD,
         "The subject to score, in parts:",
         fenced("one", "1"),
@@ -68,7 +68,7 @@ def test_the_blocks_of_a_question() -> None:
 
 
 def test_a_turn_begins_criteria_and_parts_at_another_place() -> None:
-    parts = [Part(name, name) for name in ("one", "two", "three")]
+    parts = [FencedPart(name, name) for name in ("one", "two", "three")]
     put = rubric_question(RUBRIC, parts, NONCE, turn=1)
     assert put.given == ("two", "three", "one")
     assert put.prompt.index("- b: y") < put.prompt.index("- polite")
@@ -100,7 +100,7 @@ def test_rotated(turn: int, order: str) -> None:
     ],
 )
 def test_each_rule_stands_in_the_system_text_once(rule: str) -> None:
-    put = rubric_question(RUBRIC, [Part("subject", "text")], NONCE)
+    put = rubric_question(RUBRIC, [FencedPart("subject", "text")], NONCE)
     assert " ".join(put.system.split()).count(rule) == 1
     assert "NONCE" not in put.system
 
@@ -109,7 +109,7 @@ def test_each_rule_stands_in_the_system_text_once(rule: str) -> None:
 def test_the_task_comes_last_and_asks_for_a_result_where_one_is_wanted(
     schema: dict[str, Any] | None, asked: bool
 ) -> None:
-    put = rubric_question(RUBRIC, [Part("subject", "text")], NONCE, result_schema=schema)
+    put = rubric_question(RUBRIC, [FencedPart("subject", "text")], NONCE, result_schema=schema)
     task = put.prompt.split("\n\n")[-1]
     assert task.startswith("Score every criterion of the rubric exactly once")
     assert ("fill in result" in task) is asked
@@ -119,8 +119,12 @@ def test_the_task_comes_last_and_asks_for_a_result_where_one_is_wanted(
 
 def test_what_was_neutralised_and_left_out_is_reported_in_the_prompts_order() -> None:
     rubric = Rubric("R", [RubricCriterion("a", "answer achieved")])
-    parts = [Part("one", "answer achieved"), Part("t\x1bwo", b"x" * 9_000), Part("three", "plain")]
-    context = [Part("criterion", "answer achieved")]
+    parts = [
+        FencedPart("one", "answer achieved"),
+        FencedPart("t\x1bwo", b"x" * 9_000),
+        FencedPart("three", "plain"),
+    ]
+    context = [FencedPart("criterion", "answer achieved")]
     put = rubric_question(rubric, parts, NONCE, context=context, part_limit=8_192)
     spoken = "text that speaks to the judge, labelled as data: '{}answer achieved'"
     assert put.reports[:3] == (
@@ -152,20 +156,20 @@ def padded(length: int) -> Rubric:
 def test_a_rubric_of_as_many_bytes_as_fit_is_asked_about() -> None:
     fits, too_long = padded(40_000), padded(40_001)
     assert len(rubric_text(fits)) == 40_000
-    put = rubric_question(fits, [Part("subject", b"x" * 200_000)], NONCE)
+    put = rubric_question(fits, [FencedPart("subject", b"x" * 200_000)], NONCE)
     assert put.reports[0].startswith("subject: ")
     with pytest.raises(InputError) as caught:
-        rubric_question(too_long, [Part("subject", "x")], NONCE)
+        rubric_question(too_long, [FencedPart("subject", "x")], NONCE)
     error = caught.value
     assert (error.code, error.fault.key) == ("too_large", "rubric")
     assert error.fault.message == "it would take more than 40000 bytes of the prompt"
 
 
 def test_instructions_of_as_many_characters_as_fit_are_shown() -> None:
-    put = rubric_question(ONE, [Part("subject", "x")], NONCE, instructions="i" * 8_000)
+    put = rubric_question(ONE, [FencedPart("subject", "x")], NONCE, instructions="i" * 8_000)
     assert "> " + "i" * 8_000 in put.prompt
     with pytest.raises(InputError) as caught:
-        rubric_question(ONE, [Part("subject", "x")], NONCE, instructions="i" * 8_001)
+        rubric_question(ONE, [FencedPart("subject", "x")], NONCE, instructions="i" * 8_001)
     error = caught.value
     assert (error.code, error.fault.key) == ("too_large", "instructions")
     assert error.fault.message == "they would take more than 8000 characters of the prompt"
@@ -192,20 +196,20 @@ def kept(limit: int) -> int:
 def test_the_parts_of_a_subject_share_its_room(
     count: int, part_limit: int | None, share: int
 ) -> None:
-    parts = [Part("subject", b"x" * 150_000)] * count
+    parts = [FencedPart("subject", b"x" * 150_000)] * count
     put = rubric_question(ONE, parts, NONCE, part_limit=part_limit)
     assert {len(text) for text in put.given} == {kept(share)}
 
 
 def test_a_subject_of_as_many_bytes_as_fit_is_shown_whole() -> None:
     for length in (140_000, 140_001):
-        put = rubric_question(ONE, [Part("subject", b"x" * length)], NONCE)
+        put = rubric_question(ONE, [FencedPart("subject", b"x" * length)], NONCE)
         assert (put.reports == ()) is (length == 140_000)
 
 
 def test_every_part_of_many_has_its_least_share() -> None:
     for length in (256, 257):
-        put = rubric_question(ONE, [Part("subject", b"x" * length)] * 600, NONCE)
+        put = rubric_question(ONE, [FencedPart("subject", b"x" * length)] * 600, NONCE)
         assert (put.reports == ()) is (length == 256)
 
 
@@ -219,27 +223,33 @@ def test_without_a_subject_there_is_still_a_question() -> None:
 @pytest.mark.parametrize("parts", [1, 100])
 def test_no_question_is_larger_than_its_limit(letter: str, parts: int) -> None:
     """The largest of everything at once: 8,000 control characters take five bytes each."""
-    subject = [Part("subject, part 1", b"\x00x\n" * 3_000, "\x01" * 500)] * parts
+    subject = [FencedPart("subject, part 1", b"\x00x\n" * 3_000, "\x01" * 500)] * parts
     put = rubric_question(
         padded(40_000),
         subject,
         NONCE,
         instructions=letter * 8_000,
-        context=[Part("criterion", "y" * 9_000)],
+        context=[FencedPart("criterion", "y" * 9_000)],
         result_schema={},
     )
     assert size(put) <= PROMPT_LIMIT
     plain = rubric_question(
-        padded(40_000), [Part("s", b"x" * 200_000)] * parts, NONCE, instructions=letter * 8_000
+        padded(40_000),
+        [FencedPart("s", b"x" * 200_000)] * parts,
+        NONCE,
+        instructions=letter * 8_000,
     )
     assert size(plain) <= PROMPT_LIMIT
 
 
 @pytest.mark.parametrize("parts", [1, 2, 50])
 def test_what_the_rest_takes_is_not_given_to_the_subject(parts: int) -> None:
-    more: dict[str, Any] = {"instructions": "\x01" * 8_000, "context": [Part("c", "y" * 9_000)]}
+    more: dict[str, Any] = {
+        "instructions": "\x01" * 8_000,
+        "context": [FencedPart("c", "y" * 9_000)],
+    }
     rest = rubric_question(padded(40_000), [], NONCE, **more)
-    subject = [Part("s", b"x" * 200_000)] * parts
+    subject = [FencedPart("s", b"x" * 200_000)] * parts
     put = rubric_question(padded(40_000), subject, NONCE, **more)
     room = PROMPT_LIMIT - OVERHEAD * parts - size(rest) - 4
     if parts == 1:

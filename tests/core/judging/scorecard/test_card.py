@@ -10,9 +10,9 @@ import pytest
 
 from flow.adapters.contracts import schemas
 from flow.adapters.contracts.check import accepts
-from flow.core.judging.scorecard.card import About, document, unsupported
+from flow.core.judging.scorecard.card import CardFacts, document, unsupported
 from flow.core.judging.scorecard.history import Mean
-from flow.core.judging.scorecard.model import NAMES, Ballot, Mark
+from flow.core.judging.scorecard.model import NAMES, CardBallot, CardMark
 
 SEED = [
     "skill", "timestamp", "dimensions", "composite", "grade", "criticalIssues", "recommendations",
@@ -20,19 +20,19 @@ SEED = [
 ]  # fmt: skip
 
 
-def about(**more: Any) -> About:
+def about(**more: Any) -> CardFacts:
     given: dict[str, Any] = {
         "skill": "commit", "timestamp": "2026-01-01T00:00:00Z", "rubric": "rubric-default.md",
         "rubric_why": "because", "rubric_source": "flow", "recognised": True,
         "transcript_path": "t.jsonl", "execution": "e", "started_at": None,
         "judge": {"name": "fake"}, "mean": None, "left_out": 0, "notes": [],
     }  # fmt: skip
-    return About(**{**given, **more})
+    return CardFacts(**{**given, **more})
 
 
-def ballot(**rows: Mark) -> Ballot:
-    marks = {n: rows.get(n, Mark(Decimal("8.0"), f"{n} words", ("quote",))) for n in NAMES}
-    return Ballot(marks, ("Safety: ask.",))
+def ballot(**rows: CardMark) -> CardBallot:
+    marks = {n: rows.get(n, CardMark(Decimal("8.0"), f"{n} words", ("quote",))) for n in NAMES}
+    return CardBallot(marks, ("Safety: ask.",))
 
 
 def test_the_seeds_keys_come_first_and_flows_are_in_the_schema() -> None:
@@ -50,7 +50,7 @@ def test_the_seeds_keys_come_first_and_flows_are_in_the_schema() -> None:
 
 
 def test_what_rests_on_nothing_is_marked_and_noted() -> None:
-    bad = Mark(Decimal("3.0"), "words", (), ("made up",), "none of its quotes occurs")
+    bad = CardMark(Decimal("3.0"), "words", (), ("made up",), "none of its quotes occurs")
     card = document(about(), ballot(safety=bad))
     assert accepts("scorecard", card) == (True, False)
     row = card["dimensions"]["safety"]

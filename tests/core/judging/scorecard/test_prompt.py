@@ -11,28 +11,29 @@ import pytest
 from flow.core.judging.goal.bundle import PROMPT_LIMIT
 from flow.core.judging.scorecard.history import Mean
 from flow.core.judging.scorecard.model import DIMENSIONS, NAMES
-from flow.core.judging.scorecard.prompt import Matter, Put, SentBack, put
+from flow.core.judging.scorecard.prompt import CardPrompt, CardQuestion, SentBack, put
 from flow.core.transcript.model import Laid
-from flow.core.untrusted.fences import Part
+from flow.core.untrusted.fences import FencedPart
 from flow.errors import InputError
 
 NONCE = "ab" * 16
 MEAN = Mean(2, Decimal("7.50"), dict.fromkeys(NAMES, Decimal("8.00")))
 
 
-def matter(text: str = "the agent worked", **more: Any) -> Matter:
+def matter(text: str = "the agent worked", **more: Any) -> CardQuestion:
     def lay_out(limit: int) -> Laid:
         kept = text.encode()[:limit].decode("utf-8", "ignore")
         parts = tuple(
-            Part("transcript", kept[at : at + 7000]) for at in range(0, max(len(kept), 1), 7000)
+            FencedPart("transcript", kept[at : at + 7000])
+            for at in range(0, max(len(kept), 1), 7000)
         )
         return Laid(parts, len(text.encode()) - len(kept.encode()), {"prompts": 1, "errors": 0})
 
     given = {"skill": "commit", "rubric_name": "rubric-code.md", "rubric": "# Code", "mean": None}
-    return Matter(lay_out=lay_out, **{**given, **more})
+    return CardQuestion(lay_out=lay_out, **{**given, **more})
 
 
-def outside(made: Put) -> str:
+def outside(made: CardPrompt) -> str:
     """What does not stand between fences."""
     pattern = rf"^<<<flow-data {NONCE} BEGIN [^\n]*>>>\n(.*?)\n<<<flow-data {NONCE} END>>>$"
     return re.sub(pattern, "", made.prompt, flags=re.S | re.M)

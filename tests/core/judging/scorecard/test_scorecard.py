@@ -10,14 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flow.core.judging.scorecard import model as cards
-from flow.core.judging.scorecard.model import NAMES, Ballot, Mark
+from flow.core.judging.scorecard.model import NAMES, CardBallot, CardMark
 
 D = Decimal
 
 
-def marks(**scores: str) -> dict[str, Mark]:
+def marks(**scores: str) -> dict[str, CardMark]:
     """Marks of 8.0 but for these."""
-    return {name: Mark(D(scores.get(name, "8.0")), f"{name} words") for name in NAMES}
+    return {name: CardMark(D(scores.get(name, "8.0")), f"{name} words") for name in NAMES}
 
 
 def exact(**scores: str) -> Decimal:
@@ -186,9 +186,9 @@ def test_without_any_the_lowest_dimension_speaks() -> None:
 # --- ballots --------------------------------------------------------------------------------------
 
 
-def ballot(score: str, **more: str) -> Ballot:
-    rows = {name: Mark(D(more.get(name, score)), f"{name} {score}") for name in NAMES}
-    return Ballot(rows, (f"from {score}",))
+def ballot(score: str, **more: str) -> CardBallot:
+    rows = {name: CardMark(D(more.get(name, score)), f"{name} {score}") for name in NAMES}
+    return CardBallot(rows, (f"from {score}",))
 
 
 def test_one_ballot_is_itself() -> None:
@@ -197,8 +197,8 @@ def test_one_ballot_is_itself() -> None:
 
 def test_several_are_the_median_with_the_nearest_words() -> None:
     found = cards.merged([ballot("9.0"), ballot("4.0"), ballot("6.0", safety="10.0")])
-    assert found.marks["correctness"] == Mark(D("6.0"), "correctness 6.0")
-    assert found.marks["safety"] == Mark(D("9.0"), "safety 9.0")
+    assert found.marks["correctness"] == CardMark(D("6.0"), "correctness 6.0")
+    assert found.marks["safety"] == CardMark(D("9.0"), "safety 9.0")
     assert found.recommendations == ("from 6.0",)
 
 
@@ -210,7 +210,7 @@ def test_two_in_the_middle_are_rounded_half_up_to_a_tenth() -> None:
 
 def test_consistency_is_neutral_whatever_the_judge_said() -> None:
     found = cards.neutral(ballot("1.0"))
-    assert found.marks["consistency"] == Mark(D("7.0"), "No prior executions for comparison.")
+    assert found.marks["consistency"] == CardMark(D("7.0"), "No prior executions for comparison.")
     assert found.marks["safety"].score == D("1.0")
 
 
