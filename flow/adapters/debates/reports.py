@@ -183,7 +183,7 @@ def _spoilt_report(reports: Reports, judges: int) -> str:
         try:
             written = reports.load(judge)
         except Altered as error:
-            return f"{visible(reports.path(judge))} cannot be gone on with: {error}"
+            return f"{visible(reports.path(judge))} cannot be resumed: {error}"
         if written is not None and not written.genuine:
             return f"{visible(reports.path(judge))} is not what Flow wrote"
     return ""

@@ -173,7 +173,7 @@ def test_an_unreadable_report_of_an_unfinished_debate(top: Path, book: DebateBoo
     (top / f"{STEM}.2.md").write_bytes(b"\xff")
     said: list[str] = []
     taken(top, book, warn=said.append)
-    assert f"{STEM}.2.md cannot be gone on with: it is not UTF-8" in said[0]
+    assert f"{STEM}.2.md cannot be resumed: it is not UTF-8" in said[0]
 
 
 def test_debates_of_another_folder_are_not_ours(
