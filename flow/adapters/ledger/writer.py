@@ -26,7 +26,7 @@ from flow.adapters.ledger.reader import (
 from flow.app.ports import Artifact, Seen
 from flow.core import layout
 from flow.core.goal import ids
-from flow.core.goal.lifecycle import TERMINAL, check_move
+from flow.core.goal.lifecycle import TERMINAL, Lifecycle, check_move
 from flow.errors import (
     FlowError,
     InputError,
@@ -58,6 +58,14 @@ class _Plan(NamedTuple):
     scope: Mapping[str, Any] = {}
     proposal_change: Literal["keep", "put", "drop"] = "keep"
     proposal: Mapping[str, Any] | None = None
+
+
+def _move(goal: Goal, to: Status) -> None:
+    """Take the goal's status through the machine; loading it costs, so only where it changes."""
+    if to == goal.status:
+        check_move(goal.status, to, goal=goal.id)
+    else:
+        Lifecycle(goal.id, goal.status).move(to)
 
 
 class FileLedger:
@@ -455,7 +463,7 @@ class FileLedger:
             goal = loaded.goal
             goal_edits.compare(loaded, seen)
             plan = plan_for(loaded)
-            check_move(goal.status, plan.to, goal=goal_id)
+            _move(goal, cast("Status", plan.to))
             now = self._now()
             run_id = run_id or goal.run_id or layout.run_id_for(goal_id, now)
             scope = {"run_id": run_id} if goal.run_id is None else {}

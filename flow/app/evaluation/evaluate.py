@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from flow.app.evaluation.values import (
         EvaluationTools,
         Facts,
+        Measurements,
+        ProofLook,
         Request,
     )
     from flow.app.ports import (
@@ -38,7 +40,7 @@ if TYPE_CHECKING:
         TurnLedger,
     )
     from flow.core.boundary.rules import BoundaryReport
-    from flow.core.decision.decide import Opinion, Silence
+    from flow.core.decision.decide import Decision, Opinion, Silence
     from flow.core.decision.verdict import Verdict
     from flow.core.goal.model import Goal
 
@@ -64,62 +66,103 @@ def examine(request: Request, tools: EvaluationTools) -> Evaluated:
     if not trusted:
         return Evaluated(compose.untrusted(loaded, request.run_id, why), None)
 
-    facts = observing.observe(loaded, request, tools)
-    if loaded.goal.status != "active" and not request.dry_run and not request.quiet:
-        facts = facts._replace(loaded=_resume_goal(facts, tools.ledger, tools.records))
-    if loaded.goal.document["evaluator"].get("sandbox"):
-        from flow.app.evaluation.confining import confined
-
-        tools = confined(tools, loaded.goal)
-    if tools.seconds_left is None:
-        facts = _red_first(facts, request, only, tools)
-    rests_on = proofs.before(facts, tools.proof)
-    measurement = measure.run(facts, request, only, tools)
-    if tools.seconds_left is not None:  # somebody waits: first what decides
-        facts = _red_first(facts, request, only, tools)
-    measurement = measurement._replace(ran=measurement.ran or facts.base_ran)
-    again = observing.observe_again(facts, measurement, request, tools)
-    rests_on = proofs.after(rests_on, facts, again, tools.proof)
-    stale = again.moved
-    report = observing.boundary(facts, again, tools)
-    unsettled = stale or _under_other_guards(facts, again, report)
-    if unsettled:
-        measure.discount(facts, measure.made_sidecars(measurement), unsettled, tools)
-    approvals = proposals.fresh_approvals(
-        facts.loaded.goal, facts.subject, tools.records, tools.now()
-    )
-    measured = measured_rows.judgeable(facts.loaded.goal, measurement, approvals, stale=bool(stale))
-    candidate = decide.candidate(measured, boundary_known=report.status != "inconclusive")
-    case = JudgeCase(facts, measurement, measured, report, candidate, request)
-    case, opinion, second = _consult(case, again, approvals, tools)
-    measurement, measured, report, candidate = case[1:5]
-    stale = second.moved or stale
-    decision = decide.decide(
-        candidate,
-        violation=report.status == "outside",
-        evaluator_type=loaded.goal.evaluator_type,
-        trigger=request.trigger,
-        judge=opinion,
-        review=bool(report.guards_changed or report.protected_changed),
-    )
+    facts = _look(loaded, request, tools)
+    tools = _confined(loaded.goal, tools)
+    facts, measurement, proof_before = _run(facts, request, only, tools)
+    after = observing.observe_again(facts, measurement, request, tools)
+    proof = proofs.after(proof_before, facts, after, tools.proof)
+    case, approvals = _settle(facts, measurement, after, request, tools)
+    case, opinion, asked = _consult(case, after, approvals, tools)
+    decision = _decide(case, opinion)
     evaluated = EvaluationFacts(
-        facts, measurement, measured, stale, report, candidate, opinion, decision, rests_on
+        facts,
+        case.measurement,
+        case.measured,
+        asked.moved or after.moved,
+        case.report,
+        case.candidate,
+        opinion,
+        decision,
+        proof,
+        last_look=(asked.after or after.after or facts.before) if request.base is None else None,
     )
-    if request.base is None:
-        evaluated = evaluated._replace(last_look=second.after or again.after or facts.before)
     verdict = compose.verdict(evaluated, request, tools.records, tools.proof)
-    if request.dry_run or (request.quiet and _unchanged(verdict, evaluated)):
-        if verdict.proposed_transition is not None:
-            verdict = _repropose(verdict, evaluated, tools)
-        turn = facts.turn - 1 if request.dry_run else facts.turn
-        verdict = verdict._replace(lifecycle_to=loaded.goal.status, turns_evaluated=turn)
-    else:
-        verdict = _write_turn(verdict, evaluated, tools)
-        evaluated = evaluated._replace(written=True)
+    verdict, written = _keep(verdict, evaluated, request, tools)
     if not request.dry_run:
         tools.ended(facts.run_id)
     head = tools.records.ledger_head(facts.run_id)
-    return Evaluated(verdict._replace(ledger_head=head), evaluated)
+    return Evaluated(verdict._replace(ledger_head=head), evaluated._replace(written=written))
+
+
+def _look(loaded: LoadedGoal, request: Request, tools: EvaluationTools) -> Facts:
+    """The files before anything runs; a goal that waits is active again from here on."""
+    facts = observing.observe(loaded, request, tools)
+    if loaded.goal.status == "active" or request.dry_run or request.quiet:
+        return facts
+    return facts._replace(loaded=_resume_goal(facts, tools.ledger, tools.records))
+
+
+def _confined(goal: Goal, tools: EvaluationTools) -> EvaluationTools:
+    """The tools, whose commands run in a sandbox where the goal asks for one."""
+    if not goal.document["evaluator"].get("sandbox"):
+        return tools
+    from flow.app.evaluation.confining import confined
+
+    return confined(tools, goal)
+
+
+def _run(
+    facts: Facts, request: Request, only: frozenset[str] | None, tools: EvaluationTools
+) -> tuple[Facts, Measurements, ProofLook | None]:
+    """Run the commands, on the base commit too; where somebody waits, what decides goes first."""
+    waited_for = tools.seconds_left is not None
+    if not waited_for:
+        facts = _red_first(facts, request, only, tools)
+    proof_before = proofs.before(facts, tools.proof)
+    measurement = measure.run(facts, request, only, tools)
+    if waited_for:
+        facts = _red_first(facts, request, only, tools)
+    return facts, measurement._replace(ran=measurement.ran or facts.base_ran), proof_before
+
+
+def _settle(
+    facts: Facts, measurement: Measurements, after: Drift, request: Request, tools: EvaluationTools
+) -> tuple[JudgeCase, frozenset[str]]:
+    """What boundary and commands come to without a judge; evidence of moved files is discounted."""
+    report = observing.boundary(facts, after, tools)
+    unsettled = after.moved or _under_other_guards(facts, after, report)
+    if unsettled:
+        measure.discount(facts, measure.made_sidecars(measurement), unsettled, tools)
+    goal = facts.loaded.goal
+    approvals = proposals.fresh_approvals(goal, facts.subject, tools.records, tools.now())
+    measured = measured_rows.judgeable(goal, measurement, approvals, stale=bool(after.moved))
+    candidate = decide.candidate(measured, boundary_known=report.status != "inconclusive")
+    return JudgeCase(facts, measurement, measured, report, candidate, request), approvals
+
+
+def _decide(case: JudgeCase, opinion: Opinion | Silence | None) -> Decision:
+    report = case.report
+    return decide.decide(
+        case.candidate,
+        violation=report.status == "outside",
+        evaluator_type=case.facts.loaded.goal.evaluator_type,
+        trigger=case.request.trigger,
+        judge=opinion,
+        review=bool(report.guards_changed or report.protected_changed),
+    )
+
+
+def _keep(
+    verdict: Verdict, evaluated: EvaluationFacts, request: Request, tools: EvaluationTools
+) -> tuple[Verdict, bool]:
+    """The verdict as it is on record, and whether this evaluation wrote it to the goal."""
+    if not request.dry_run and not (request.quiet and _unchanged(verdict, evaluated)):
+        return _write_turn(verdict, evaluated, tools), True
+    if verdict.proposed_transition is not None:
+        verdict = _repropose(verdict, evaluated, tools)
+    turn = evaluated.facts.turn - 1 if request.dry_run else evaluated.facts.turn
+    status = evaluated.facts.loaded.goal.status
+    return verdict._replace(lifecycle_to=status, turns_evaluated=turn), False
 
 
 def _under_other_guards(facts: Facts, again: Drift, report: BoundaryReport) -> tuple[str, ...]:

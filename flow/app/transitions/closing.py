@@ -16,7 +16,7 @@ from flow.core.boundary import rules as bounds
 from flow.core.boundary.guards import differences
 from flow.core.decision.confirming import names_proposal
 from flow.core.decision.verdict import REASON_LIMIT, ProposedTransition
-from flow.core.goal.lifecycle import TERMINAL, Lifecycle
+from flow.core.goal.lifecycle import TERMINAL, check_move
 from flow.core.text import display
 from flow.core.text.display import clip
 from flow.errors import StaleProposal, StateError
@@ -299,7 +299,7 @@ def _close_goal(
     criteria: tuple[CriterionUpdate, ...] = (),
 ) -> None:
     goal = loaded.goal
-    Lifecycle(goal.id, goal.status).move(to)  # the ledger asks the table again, under its lock
+    check_move(goal.status, to, goal=goal.id)  # the ledger makes the move, under its lock
     artifact = transition_artifact(goal, run_id, to, reason, RESULT_OF.get(to))
     fields = {**artifact.fields, "confirmed_by": desk.who, "how": how}
     if proposal_id:

@@ -11,7 +11,7 @@ from flow.app.ports import Approval, Artifact, CriterionUpdate, Move
 from flow.app.transitions.closing import refuse_closed
 from flow.core import layout
 from flow.core.evidence.model import APPROVER, ONLY_WORD, evidence_document
-from flow.core.goal.lifecycle import Lifecycle
+from flow.core.goal.lifecycle import check_move
 from flow.core.stop.pause import PAUSED_STATUS
 from flow.core.text import display
 from flow.errors import GitError, InputError, StateError
@@ -70,7 +70,7 @@ def shift_status(desk: Desk, goal_id: str, to: NonTerminal, reason: str) -> Load
     desk.ledger.finish(goal_id)
     loaded = desk.records.goal(goal_id)
     goal = loaded.goal
-    Lifecycle(goal.id, goal.status).move(to)
+    check_move(goal.status, to, goal=goal.id)
     _refuse_draft(goal)
     if goal.status != to:
         desk.ledger.move(

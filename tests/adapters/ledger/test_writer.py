@@ -14,7 +14,7 @@ from flow.adapters.fs import files
 from flow.adapters.ledger import transaction
 from flow.app.ports import CriterionUpdate, RawOutput, Seen
 from flow.core.evidence.model import APPROVER, EVALUATOR
-from flow.core.goal.lifecycle import STATUSES, TERMINAL, allowed
+from flow.core.goal.lifecycle import STATUSES, TERMINAL, Lifecycle, allowed
 from flow.errors import (
     ContractError,
     FlowError,
@@ -131,7 +131,15 @@ def test_a_turn_without_a_proposal_withdraws_its_own(root, ledger, records):
 
 @pytest.mark.parametrize("target", STATUSES)
 @pytest.mark.parametrize("source", STATUSES)
-def test_every_cell_of_the_table(root, ledger, source, target):
+def test_every_cell_of_the_table(root, ledger, source, target, monkeypatch):
+    """Every change of a status goes through the machine; what changes none does not load it."""
+    moved, machine = [], Lifecycle.move
+
+    def move(self, to):
+        moved.append((self.status, to))
+        machine(self, to)
+
+    monkeypatch.setattr(Lifecycle, "move", move)
     in_status(root, source)
     if target == "achieved":
         put_proposal(root, scene.PROPOSAL)
@@ -145,6 +153,7 @@ def test_every_cell_of_the_table(root, ledger, source, target):
 
     if allowed(source, target):
         act()
+        assert moved == ([] if source == target else [(source, target)])
         assert scene.records(root).goal(GOAL).goal.status == target
         assert journal(root).count(f"to: {target}") == 1
         assert events(root)[-1]["to"] == target
