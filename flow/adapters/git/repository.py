@@ -201,38 +201,39 @@ def _by_gitpython(repo: Repo, arguments: tuple[str, ...]) -> bytes:
     """Run one history command through GitPython, with the same options as every other call.
 
     GitPython hands the whole process environment on, and outer ``GIT_*`` variables make its answers
-    wrong without a word; so the environment is exchanged around the call.
+    wrong without a word. The environment belongs to the program that Flow runs in, so it is not
+    changed: ``env`` leaves those variables out, by name.
     """
     git_dir = usable(repo)
     options = [part for setting in CONFIG for part in ("-c", setting)]
-    before = dict(os.environ)
+    variables = environment()
+    unset = [part for name in os.environ if name not in variables for part in ("-u", name)]
+    git_call = ["git", "--no-pager", *options, f"--git-dir={git_dir}", *arguments]
     try:
-        os.environ.clear()
-        os.environ.update(environment())
-        os.environ["GIT_PYTHON_REFRESH"] = "quiet"  # importing it must not run git
         from git.cmd import Git
         from git.exc import GitCommandError
-
-        try:
-            answer = Git(repo.top).execute(
-                ["git", "--no-pager", *options, f"--git-dir={git_dir}", *arguments],
-                with_extended_output=True,
-                stdout_as_string=False,
-                strip_newline_in_stdout=False,
-                with_exceptions=False,
-                kill_after_timeout=TIME_LIMIT,
-            )
-        except (GitCommandError, OSError) as error:
-            raise GitError(
-                f"git {arguments[0]} could not start: {error}", remedy="check that git is installed"
-            ) from error
-    finally:
-        os.environ.clear()
-        os.environ.update(before)
-    status, output, message = answer
+    except ImportError as error:  # it looks for git while it is imported
+        raise _not_started(arguments, error) from error
+    try:
+        status, output, message = Git(repo.top).execute(
+            ["env", *unset, *git_call],
+            env=variables,
+            with_extended_output=True,
+            stdout_as_string=False,
+            strip_newline_in_stdout=False,
+            with_exceptions=False,
+            kill_after_timeout=TIME_LIMIT,
+        )
+    except (GitCommandError, OSError) as error:
+        raise _not_started(arguments, error) from error
     if status or message or not isinstance(output, bytes):
         raise failed(arguments[0], (int(status), b"", str(message).encode("utf-8", "replace")))
     return output
+
+
+def _not_started(arguments: tuple[str, ...], error: Exception) -> GitError:
+    text = f"git {arguments[0]} could not start: {error}"
+    return GitError(text, remedy="check that git is installed")
 
 
 def _head(repo: Repo) -> str | None:

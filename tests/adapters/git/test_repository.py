@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -330,6 +331,28 @@ def test_commits_outside_are_listed_with_their_commits(box: GitBox) -> None:
     assert outside.why == "not in allowed_paths"
     assert [text.split(" ", 1)[1] for text in outside.commits] == ["second words", "first words"]
     assert "GIT_PYTHON_REFRESH" not in os.environ
+
+
+def test_history_is_asked_with_a_clean_environment_and_the_own_one_is_left_alone(
+    box: GitBox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Flow runs inside other programs: their environment is theirs, also for a moment."""
+    box.write("docs/guide.md", "one\n")
+    box.commit("first words")
+    pinned, repo = box.pin(), found(box.top)
+    other = tmp_path / "other.git"
+    subprocess.run(["git", "init", "-q", "--bare", str(other)], check=True)
+    for name in ("GIT_DIR", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR"):
+        monkeypatch.setenv(name, str(other))
+
+    def touched(*_: object) -> None:
+        raise AssertionError("the process's environment was changed")
+
+    with monkeypatch.context() as watched:
+        for name in ("__setitem__", "__delitem__", "clear", "update", "pop"):
+            watched.setattr(type(os.environ), name, touched)
+        (outside,) = baseline_pinned.commits_outside(repo, pinned, allowed=("src/**",), denied=())
+    assert outside.path == "docs/guide.md"
 
 
 def test_history_of_odd_names_merges_and_unborn_bases(box: GitBox) -> None:
