@@ -13,7 +13,7 @@ from flow.startup.typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from flow.app.evaluation.values import Desk
+    from flow.app.evaluation.values import ClosingContext
     from flow.app.ports import LoadedGoal, Records, TakeSnapshot
     from flow.core.boundary.rules import Baseline, Deciding, Snapshot
     from flow.core.evidence.freshness import Freshness
@@ -60,7 +60,7 @@ def _touched(goal: Goal) -> str:
 
 
 def status(
-    desk: Desk,
+    context: ClosingContext,
     loaded: LoadedGoal,
     trusted: tuple[bool, str],
     pending: bool,
@@ -72,9 +72,9 @@ def status(
     """
     goal = loaded.goal
     newest = newest or goal
-    desk = desk._replace(snapshot=_once_per_baseline(desk.snapshot))
+    context = context._replace(snapshot=_once_per_baseline(context.snapshot))
     proposal = (
-        transitions_closing.live_proposal(desk.records, goal)
+        transitions_closing.live_proposal(context.records, goal)
         if goal.status not in TERMINAL
         else None
     )
@@ -82,11 +82,11 @@ def status(
     if goal.protected_paths and goal.status not in TERMINAL:
         from flow.app.evaluation import protected_files
 
-        protected = protected_files.protected_status(desk, loaded)
+        protected = protected_files.protected_status(context, loaded)
     shown = None
     if proposal is not None:
         try:
-            moved = transitions_closing.what_moved(desk, loaded, proposal)
+            moved = transitions_closing.what_moved(context, loaded, proposal)
         except FlowError as error:
             moved = [str(error)]
         shown = {
@@ -96,7 +96,7 @@ def status(
             "live": not moved,
             "moved": moved,
         }
-    present = Present(desk, loaded)
+    present = Present(context, loaded)
     asked = goal.status not in TERMINAL  # what a closed goal rested on stays what it was
     return {
         "goal_id": goal.id,

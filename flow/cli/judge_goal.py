@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from flow.app.evaluation.values import JudgeCase
     from flow.cli.output import Output
-    from flow.core.decision.decide import Silence
+    from flow.core.decision.decide import NoOpinion
 
 EXIT_CODES = {"achieved": 0, "not_achieved": 1, "blocked": 3, "needs_human_review": 4}
 """As for ``flow goal evaluate``; 4 also where no usable answer came."""
@@ -91,7 +91,7 @@ def _ask_and_show(checkout: Checkout, case: JudgeCase, samples: int | None, out:
     return EXIT_CODES[document["verdict"]]
 
 
-def _document(case: JudgeCase, opinion: Opinion | Silence, unproved: list[str]) -> dict[str, Any]:
+def _document(case: JudgeCase, opinion: Opinion | NoOpinion, unproved: list[str]) -> dict[str, Any]:
     document: dict[str, Any] = {
         "goal_id": case.facts.loaded.goal.id,
         "answered": isinstance(opinion, Opinion),

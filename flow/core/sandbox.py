@@ -53,7 +53,7 @@ def sandbox_of(
     return Sandbox(options.get("network") is True, allowed, denied)
 
 
-def place(pattern: str) -> CoveredPath:
+def covered_path(pattern: str) -> CoveredPath:
     """Where an allowed pattern, which starts at the top level, leads."""
     glob = compile_glob(pattern, anchored=True)
     literal: list[bytes] = []

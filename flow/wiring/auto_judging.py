@@ -106,7 +106,7 @@ def _look_after(memory: Memory) -> None:
 
 
 def _start(parts: Parts, memory: Memory, stop: Stop) -> None:
-    from flow.adapters.process.detached import apart
+    from flow.adapters.process.detached import start_detached
 
     def work() -> None:
         try:
@@ -119,7 +119,7 @@ def _start(parts: Parts, memory: Memory, stop: Stop) -> None:
             memory.tell(f"a run could not be scored: {_line(error)}", once=_line(error))
 
     try:
-        apart(work, seconds=MOST_SECONDS)
+        start_detached(work, seconds=MOST_SECONDS)
     except OSError as error:
         memory.tell(f"no process could be started to score a run: {error.strerror}", once="fork")
 

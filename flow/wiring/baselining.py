@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from flow.adapters.baseline.links import BaseLinks
-    from flow.app.evaluation.values import BaseRows, Bench, Listener
+    from flow.app.evaluation.values import BaseRows, BaseTools, Listener
     from flow.app.ports import RunChecks
     from flow.core.evidence.red_first import BaseRun
     from flow.core.goal.model import Criterion, Goal
@@ -37,11 +37,11 @@ WAIT = 1.0
 """Seconds that an evaluation waits for somebody else's base runs."""
 
 
-def bench(parts: Evaluating, listener: Listener) -> Bench:
+def bench(parts: Evaluating, listener: Listener) -> BaseTools:
     """What running commands on the base commit works with."""
     from flow.adapters.chain import event_log
     from flow.adapters.fs import clock
-    from flow.app.evaluation.values import Bench
+    from flow.app.evaluation.values import BaseTools
 
     def note(run_id: str, goal_id: str, event: Mapping[str, Any]) -> None:
         fields = dict(event)
@@ -69,7 +69,7 @@ def bench(parts: Evaluating, listener: Listener) -> Bench:
         ) as run_checks:
             yield run_checks
 
-    return Bench(
+    return BaseTools(
         opened=opened,
         remembered=partial(_remembered, parts),
         remember=partial(_remember, parts),

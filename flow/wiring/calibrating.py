@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from flow.core.judging.rubric.calibration_cases import Case
-    from flow.wiring.rubrics import Backend, Place
+    from flow.wiring.rubrics import Backend, RubricContext
 
 CASES_LIMIT = 16 << 20
 """Bytes of a file of cases in JSON or JSON Lines; YAML has its own limit of 1 MiB."""
@@ -113,7 +113,7 @@ def history() -> dict[str, Any]:
     return {"judges": judges, "labels": rows, "warnings": list(book.warnings)}
 
 
-def label_book(where: Place) -> LabelBook:
+def label_book(where: RubricContext) -> LabelBook:
     """The user's own record of labels."""
     repo = find_repo(where.top) if where.top is not None else None
     common = repo.common_dir if repo is not None else None
@@ -122,8 +122,8 @@ def label_book(where: Place) -> LabelBook:
 
 
 def _order(
-    case: Case, path: str, *, rubric: str | None, ask: Any, samples: int, where: Place
-) -> rubrics.Order:
+    case: Case, path: str, *, rubric: str | None, ask: Any, samples: int, where: RubricContext
+) -> rubrics.PreparedJudgement:
     # A case names a rubric by name only: such a file may have come with a checkout, and a path
     # would let it read any file.
     own = case.rubric
@@ -145,13 +145,15 @@ def _order(
     )
 
 
-def _line(case: Case, ordered: rubrics.Order, judge: str, judged: bool, at: str) -> LabelLine:
+def _line(
+    case: Case, ordered: rubrics.PreparedJudgement, judge: str, judged: bool, at: str
+) -> LabelLine:
     asked = ordered.asked
     content = (repr(asked.rubric), asked.instructions, [part.text for part in asked.subject])
     key = rubrics.content_nonce(repr(content))
     return LabelLine(at, judge, key, case.id[:200], case.label, judged, "calibrate")
 
 
-def _belief(labels: Sequence[Label], where: Place) -> dict[str, Any]:
+def _belief(labels: Sequence[Label], where: RubricContext) -> dict[str, Any]:
     found = believed(labels, where.settings.min_kappa)
     return {"ok": found.ok, "reason": found.reason}

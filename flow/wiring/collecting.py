@@ -11,7 +11,7 @@ from flow.wiring.reading import Reading
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from flow.adapters.ledger.gc import Plan
+    from flow.adapters.ledger.gc import RemovalPlan
     from flow.core.goal.model import Goal
 
 BY = "gc"
@@ -20,7 +20,7 @@ BY = "gc"
 class Collecting(Reading):
     """Letting old outputs go."""
 
-    def plan_gc(self, older_than: int, keep: int) -> Plan:
+    def plan_gc(self, older_than: int, keep: int) -> RemovalPlan:
         """What ``flow gc`` would drop; writes nothing. ``older_than`` is in days.
 
         Raises the error of a goal that cannot be read: it may be a live one of any run.
@@ -43,7 +43,7 @@ class Collecting(Reading):
             except FlowError as error:
                 warnings += [str(fault) for fault in error.faults]
         chosen = gc.choose(found, closed, live, clock.days_ago(older_than), keep)
-        return gc.Plan(
+        return gc.RemovalPlan(
             tuple(
                 gc.Dropping(run.run_id, run.outputs, run.bytes, _why(sorted(run.goals), closed))
                 for run in chosen
@@ -51,7 +51,7 @@ class Collecting(Reading):
             tuple(warnings),
         )
 
-    def do_gc(self, plan: Plan) -> Plan:
+    def do_gc(self, plan: RemovalPlan) -> RemovalPlan:
         """Drop what a person agreed to; returns what went.
 
         Raises :class:`StateError` (``broken_chain``) for a run that is not as it was recorded, with
@@ -65,7 +65,7 @@ class Collecting(Reading):
             count, size = gc.drop(self.run_record.run(run.run_id), by=BY, now=clock.now())
             self.run_record.commit(run.run_id)
             done.append(run._replace(outputs=count, bytes=size))
-        return gc.Plan(tuple(done))
+        return gc.RemovalPlan(tuple(done))
 
 
 def _runs(goals: Iterable[Goal]) -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from flow.adapters.debates import solution_files
-from flow.adapters.debates.log import DebateBook
+from flow.adapters.debates.log import DebateLog
 from flow.adapters.debates.reports import Names, claim_reports
 from flow.adapters.fs import clock
 from flow.adapters.fs.state_folder import state_dir
@@ -14,8 +14,8 @@ from flow.adapters.git.trees import shared_dir
 from flow.adapters.judges.asking import BackendJudge
 from flow.adapters.judges.budget import Budget
 from flow.adapters.judges.choose import choose as by_settings
-from flow.adapters.process.in_threads import at_once
-from flow.adapters.process.redaction import known, masked_text
+from flow.adapters.process.in_threads import run_in_threads
+from flow.adapters.process.redaction import masked_text, secret_values
 from flow.adapters.user_state.settings import load
 from flow.adapters.user_state.trust import repo_key
 from flow.adapters.user_state.written_files import OwnRecord
@@ -100,7 +100,7 @@ def hold(
         matter, about, tuple(judges), plan.rounds, plan.mode, context.seconds
     )
     warnings: list[str] = []
-    book = DebateBook(context.state_dir, context.top, context.checkout, context.common_dir)
+    book = DebateLog(context.state_dir, context.top, context.checkout, context.common_dir)
     names = Names(context.top, context.reports_dir.strip("/"), plan.name, clock.today())
     with claim_reports(
         names, digest, len(judges), book, warnings.append, context.announce
@@ -110,7 +110,7 @@ def hold(
         tools = judging_debate.DebateTools(
             reports,
             nonce or random_nonce,
-            at_once,
+            run_in_threads,
             mask,
             watch or Unwatched(),
             lambda judge, cost: book.paid(reports.stem, judge, cost),
@@ -135,7 +135,7 @@ def _charge(judges: Sequence[AskJudge | NoAnswer], spent: Spent) -> None:
 def _masked(part: FencedPart, environ: Mapping[str, str]) -> FencedPart:
     """The part without its secrets, so that a judge's quotes are looked up in what it saw."""
     data = part.text if isinstance(part.text, bytes) else part.text.encode("utf-8", "surrogatepass")
-    return part._replace(text=mask(data, known(environ)).data)
+    return part._replace(text=mask(data, secret_values(environ)).data)
 
 
 def debate(

@@ -16,13 +16,20 @@ if TYPE_CHECKING:
 
     from flow.adapters.attribution.attribute import Attributor
     from flow.adapters.chain.run_record import RunRecord
-    from flow.app.evaluation.values import Bench, Evaluated, JudgeCase, Known, Listener, Request
+    from flow.app.evaluation.values import (
+        BaseTools,
+        Evaluated,
+        JudgeCase,
+        Listener,
+        RecordedBaseline,
+        Request,
+    )
     from flow.app.ports import Check, LoadedGoal, RawOutput, Seen, TurnLedger, Watch
     from flow.app.transitions.closing import Closed
     from flow.app.transitions.create import Rebase
     from flow.core.boundary.rules import Baseline
     from flow.core.decision.confirming import ConfirmQuestion
-    from flow.core.decision.decide import Opinion, Silence
+    from flow.core.decision.decide import NoOpinion, Opinion
     from flow.core.decision.verdict import Verdict
     from flow.core.evidence.protected_files import Difference
     from flow.core.goal.lifecycle import NonTerminal, Status
@@ -150,7 +157,7 @@ class Evaluating(Parts):
                 remedy="read what changed, then name the new digest",
             )
 
-        def baseline(goal: Goal, run_id: str) -> Known:
+        def baseline(goal: Goal, run_id: str) -> RecordedBaseline:
             found = self._baseline(goal, run_id)
             if found.recorded and not found.baseline.settings and not request.dry_run:
                 found = found._replace(baseline=self._pin_late(goal, run_id, found.baseline))
@@ -270,7 +277,7 @@ class Evaluating(Parts):
 
             baselining.sweep(self.state_dir)
 
-    def _bench(self, listener: Listener) -> Bench:
+    def _bench(self, listener: Listener) -> BaseTools:
         from flow.wiring import baselining
 
         return baselining.bench(self, listener)
@@ -297,13 +304,13 @@ class Evaluating(Parts):
 
     def _judge(
         self, request: Request, listener: Listener
-    ) -> Callable[[JudgeCase], Opinion | Silence] | None:
+    ) -> Callable[[JudgeCase], Opinion | NoOpinion] | None:
         """What asks the judges; None where neither settings nor caller name one."""
         settings = self.settings.settings.judge
         if settings.backend is None and request.judge_backend is None:
             return None
 
-        def ask(case: JudgeCase) -> Opinion | Silence:
+        def ask(case: JudgeCase) -> Opinion | NoOpinion:
             from flow.wiring.judging import ask
 
             return ask(self, case, listener)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from flow.core.goal.model import Goal
 
 
-class Recorded(NamedTuple):
+class ImportedEvidence(NamedTuple):
     """An import that was recorded."""
 
     evidence: Evidence
@@ -41,7 +41,7 @@ class Importing(Exporting):
         format: Format | None,
         proves: Sequence[str],
         commit: str | None,
-    ) -> Recorded:
+    ) -> ImportedEvidence:
         """Record a report as evidence that decides nothing.
 
         ``commit`` is what the caller says it is about; a report that names another is refused, and
@@ -83,7 +83,7 @@ class Importing(Exporting):
         if evidence is None:
             raise InputError("the evidence that was recorded is gone", code="not_found", file=path)
         stand = self.freshness((evidence,)).get(evidence.id)
-        return Recorded(evidence, path, about, stand, warnings)
+        return ImportedEvidence(evidence, path, about, stand, warnings)
 
     def _about(self, report: CheckReport, commit: str | None, name: str) -> str:
         """The commit the report is about, whole where this repository knows it."""

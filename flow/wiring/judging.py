@@ -33,7 +33,7 @@ from flow.wiring.judging_delegated import Delegation
 if TYPE_CHECKING:
     from flow.app.evaluation.values import JudgeCase, Listener
     from flow.app.judging.port import AskJudge, NoAnswer
-    from flow.core.decision.decide import Opinion, Silence
+    from flow.core.decision.decide import NoOpinion, Opinion
     from flow.core.goal.model import Goal
     from flow.core.judging.goal.bundle import Bundle
     from flow.core.judging.goal.prompt import Prompt
@@ -48,7 +48,7 @@ def ask(
     *,
     record: bool = True,
     samples: int | None = None,
-) -> Opinion | Silence:
+) -> Opinion | NoOpinion:
     """Ask the judges that caller, goal and settings name; ``record`` keeps what they say."""
     return judging_goal.judge_goal(
         case, _tools(parts, case, listener, record=record, samples=samples)

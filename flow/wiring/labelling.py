@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from flow.wiring.parts import Parts
 
 
-class Behind(NamedTuple):
+class ProposalOpinions(NamedTuple):
     """The judges behind a live proposal, and what each one said."""
 
     proposal_id: str
@@ -20,7 +20,7 @@ class Behind(NamedTuple):
     opinions: Mapping[str, bool]
 
 
-def behind(parts: Parts, goal_id: str, *, holds: bool = False) -> Behind | None:
+def behind(parts: Parts, goal_id: str, *, holds: bool = False) -> ProposalOpinions | None:
     """The judges behind the goal's live proposal; None where no judge is.
 
     With ``holds``, also None where something that the proposal rests on has moved since.
@@ -38,10 +38,10 @@ def behind(parts: Parts, goal_id: str, *, holds: bool = False) -> Behind | None:
         said = labelling.opinions(parts.records, proposal)
     except FlowError:  # whatever it is, the door says it better
         return None
-    return Behind(str(proposal["proposal_id"]), goal_id, said) if said else None
+    return ProposalOpinions(str(proposal["proposal_id"]), goal_id, said) if said else None
 
 
-def keep(parts: Parts, found: Behind | None, *, person: bool, source: Source) -> None:
+def keep(parts: Parts, found: ProposalOpinions | None, *, person: bool, source: Source) -> None:
     """Append a label for each judge. What a person decided stands, even where this fails."""
     if found is None:
         return

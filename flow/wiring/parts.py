@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from flow.adapters.user_state.settings import LoadedSettings
     from flow.adapters.user_state.trust import TrustLedger
     from flow.adapters.user_state.written_files import OwnRecord
-    from flow.app.evaluation.values import Desk, Known
+    from flow.app.evaluation.values import ClosingContext, RecordedBaseline
     from flow.app.ports import LoadedGoal, ProofDisk
     from flow.core.boundary.rules import Baseline, Deciding, PathChange, Snapshot
     from flow.core.evidence.proof import LineCount, ProofFile
@@ -394,12 +394,12 @@ class Parts:
                 return named.strip(), "git user.name"
         return self.who, "account"
 
-    def _desk(self) -> Desk:
+    def _desk(self) -> ClosingContext:
         """What a person's command works at; it is in no hurry, so it locks with ``filelock``."""
         from flow.adapters.fs import clock
-        from flow.app.evaluation.values import Desk
+        from flow.app.evaluation.values import ClosingContext
 
-        return Desk(
+        return ClosingContext(
             records=self.records,
             ledger=_Unhurried(self),
             baseline=self._baseline,
@@ -501,15 +501,15 @@ class Parts:
         patterns = self._proof_named(goal).patterns
         return restored._replace(proof_named=patterns, proof_since="base")
 
-    def _baseline(self, goal: Goal, run_id: str) -> Known:
+    def _baseline(self, goal: Goal, run_id: str) -> RecordedBaseline:
         """The run's baseline, else the goal's own run's, else what the pinned commit tells."""
-        from flow.app.evaluation.values import Known
+        from flow.app.evaluation.values import RecordedBaseline
 
         for known in dict.fromkeys((run_id, goal.run_id)):
             found = self.pinned(known) if known else None
             if found is not None and found.base_commit == goal.base_commit:
-                return Known(found, recorded=True)
-        return Known(self._pin_at(goal), recorded=False)
+                return RecordedBaseline(found, recorded=True)
+        return RecordedBaseline(self._pin_at(goal), recorded=False)
 
     def _snapshot(
         self, baseline: Baseline, denied: Sequence[str], deciding: Deciding | None

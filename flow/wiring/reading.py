@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from flow.app.evaluation.current_files import Present
-    from flow.app.evaluation.values import Desk
+    from flow.app.evaluation.values import ClosingContext
     from flow.app.ports import LoadedGoal
     from flow.core.evidence.freshness import Freshness
     from flow.core.evidence.model import Evidence
@@ -246,7 +246,7 @@ class Reading(Parts):
                 stands[evidence.id] = present.of(evidence, moved=moved, doubt=doubt)
         return stands
 
-    def _present(self, desk: Desk, goal_id: str) -> Present | None:
+    def _present(self, desk: ClosingContext, goal_id: str) -> Present | None:
         from flow.app.evaluation.current_files import Present
 
         try:

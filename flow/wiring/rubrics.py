@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     Backend = str | AskJudge | Callable[[str], Any]
 
 
-class Place(NamedTuple):
+class RubricContext(NamedTuple):
     """Where a judgement is asked for: the checkout around, if any, and the user's settings."""
 
     top: str | None
@@ -49,7 +49,7 @@ class Place(NamedTuple):
     environ: Mapping[str, str]
 
 
-class Order(NamedTuple):
+class PreparedJudgement(NamedTuple):
     """A judgement that was ordered: what to ask, whom, and what to make of the answer."""
 
     asked: RubricRequest
@@ -58,7 +58,7 @@ class Order(NamedTuple):
     settings: JudgeSettings
 
 
-def place(cwd: str | None = None, environ: Mapping[str, str] | None = None) -> Place:
+def place(cwd: str | None = None, environ: Mapping[str, str] | None = None) -> RubricContext:
     """The checkout around ``cwd`` and the settings in force there; outside of any, the user's."""
     from flow.adapters.user_state.settings import load
 
@@ -66,7 +66,7 @@ def place(cwd: str | None = None, environ: Mapping[str, str] | None = None) -> P
     repo = find_repo(os.path.abspath(cwd or os.getcwd()))
     top = None if repo is None else repo.top
     loaded = load(top, environ.get("HOME") or None)
-    return Place(top, loaded.settings.judge, loaded.warnings, environ)
+    return RubricContext(top, loaded.settings.judge, loaded.warnings, environ)
 
 
 def order(
@@ -78,8 +78,8 @@ def order(
     backend: Backend | None = None,
     samples: int = 1,
     loop: AbstractEventLoop | None = None,
-    where: Place | None = None,
-) -> Order:
+    where: RubricContext | None = None,
+) -> PreparedJudgement:
     """Everything that is checked before a judge is asked.
 
     Raises :class:`NoUsableAnswer` (``not_configured``) where there is no judge to ask.
@@ -88,7 +88,7 @@ def order(
     loaded = load(rubric, where.top)
     asked = question(loaded.rubric, parts(subject), instructions, result_schema, samples)
     ask = choose(backend, where, loop)
-    return Order(asked, ask, loaded.warnings, where.settings)
+    return PreparedJudgement(asked, ask, loaded.warnings, where.settings)
 
 
 def question(
@@ -132,7 +132,7 @@ def load(rubric: RubricLike, top: str | None) -> LoadedRubric:
 
 
 def choose(
-    backend: Backend | None, where: Place, loop: AbstractEventLoop | None = None
+    backend: Backend | None, where: RubricContext, loop: AbstractEventLoop | None = None
 ) -> AskJudge:
     """The judge to ask; :class:`NoUsableAnswer` where none is configured or it cannot be used."""
     if backend is None or isinstance(backend, str):
@@ -153,7 +153,7 @@ def choose(
 
 
 def carry_out(
-    ordered: Order, *, nonce: Callable[[str], str] | None = None
+    ordered: PreparedJudgement, *, nonce: Callable[[str], str] | None = None
 ) -> tuple[JudgeResult, Mapping[str, Any]]:
     """Ask; returns the judgement and the reply whose words it took.
 
@@ -179,7 +179,7 @@ def judge(
     backend: Backend | None = None,
     samples: int = 1,
     loop: AbstractEventLoop | None = None,
-    where: Place | None = None,
+    where: RubricContext | None = None,
     nonce: Callable[[str], str] | None = None,
 ) -> Any:
     """:func:`flow.judge`, with the parts that a test or the pytest plugin brings."""
@@ -219,7 +219,7 @@ def content_nonce(content: str) -> str:
 
 
 def shown(
-    subject: Any, rubric: RubricLike, instructions: str | None, where: Place
+    subject: Any, rubric: RubricLike, instructions: str | None, where: RubricContext
 ) -> RubricQuestion:
     """What a judge would be given; nobody is asked."""
     asked = question(load(rubric, where.top).rubric, parts(subject), instructions, None, 1)

@@ -17,7 +17,7 @@ from flow.core.judging.scorecard.history import skill_name
 from flow.errors import FlowError
 from flow.startup.typing import TYPE_CHECKING, Any
 from flow.wiring.parts import Parts
-from flow.wiring.rubrics import Place, choose
+from flow.wiring.rubrics import RubricContext, choose
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
@@ -79,7 +79,7 @@ def stored(
     """
     port = Scoring(cwd, environ)
     folder = port.cards_folder()
-    document, remarks = score_files.one(port.top, folder, skill_name(skill), name)
+    document, remarks = score_files.stored_card(port.top, folder, skill_name(skill), name)
     file = f"{folder}/{os.path.basename(name).removesuffix('.json')}.json"
     return ScoredCard(document, file, (*port.settings.warnings, *remarks))
 
@@ -142,7 +142,7 @@ class Scoring:
 
     def judge(self, backend: Any) -> AskJudge:
         loaded = self.settings
-        place = Place(self.top, loaded.settings.judge, loaded.warnings, self._parts.environ)
+        place = RubricContext(self.top, loaded.settings.judge, loaded.warnings, self._parts.environ)
         return choose(backend, place, self._loop)
 
     def tools(self, ask: AskJudge, told: Callable[[str], None]) -> ScorecardTools:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from flow.core.decision.verdict import Verdict
     from flow.core.goal.model import Criterion, Goal
     from flow.core.stop.lost_goals import SessionNotes
-    from flow.core.stop.policy import Loop
+    from flow.core.stop.policy import LoopCounters
     from flow.wiring.stopping import Stopping
 
 OUTPUT_END = 8192
@@ -76,14 +76,14 @@ class StopRecord:
         document = verdict.to_document()
         return self._checkout._put_verdict(document, verdict.run_id, SOURCE)[1]
 
-    def loop(self, goal_id: str, run_id: str) -> Loop:
+    def loop(self, goal_id: str, run_id: str) -> LoopCounters:
         """The counters; fresh ones where there are none."""
         from flow.adapters.ledger import loop_counters
-        from flow.core.stop.policy import Loop
+        from flow.core.stop.policy import LoopCounters
 
-        return loop_counters.read(self._top, run_id, goal_id) if run_id else Loop(goal_id)
+        return loop_counters.read(self._top, run_id, goal_id) if run_id else LoopCounters(goal_id)
 
-    def keep_loop(self, run_id: str, loop: Loop) -> None:
+    def keep_loop(self, run_id: str, loop: LoopCounters) -> None:
         """Replace the counters."""
         from flow.adapters.fs import clock
         from flow.adapters.ledger import loop_counters

@@ -11,11 +11,11 @@ from flow.startup.typing import TYPE_CHECKING, Any
 from flow.wiring.reading import Reading
 
 if TYPE_CHECKING:
-    from flow.adapters.chain.check import Checked
+    from flow.adapters.chain.check import CheckedRun
     from flow.adapters.chain.pinned_heads import PinnedRun
-    from flow.adapters.chain.witnesses import Heads
+    from flow.adapters.chain.witnesses import WitnessedHeads
     from flow.core.chain.entries import Head
-    from flow.core.chain.walk import ChainFinding, Said
+    from flow.core.chain.walk import ChainFinding, WitnessedHead
     from flow.wiring.parts import Parts
 
 
@@ -60,7 +60,7 @@ class Verifying(Reading):
                 )
             known = {run_id}
         sought = frozenset(one.head for one in asked.commits) if asked is not None else frozenset()
-        rows: list[Checked] = []
+        rows: list[CheckedRun] = []
         for name in sorted(known):
             heads = list(said.runs.get(name, ())) if name not in others else []
             heads += [
@@ -76,7 +76,7 @@ class Verifying(Reading):
             ]
         return _document(rows, findings, warnings, against)
 
-    def _silent(self, asked: Heads, ref: str) -> list[str]:
+    def _silent(self, asked: WitnessedHeads, ref: str) -> list[str]:
         """Why a comparison with what a ref says may not show what it seems to."""
         from flow.adapters.git import repository
         from flow.core.text.display import visible
@@ -96,9 +96,9 @@ class Verifying(Reading):
         run_id: str,
         there: bool,
         kept: PinnedRun | None,
-        heads: list[Said],
+        heads: list[WitnessedHead],
         sought: frozenset[Head],
-    ) -> Checked:
+    ) -> CheckedRun:
         from flow.adapters.chain import check as chain_check
         from flow.core.chain.walk import ChainFinding
 
@@ -108,10 +108,12 @@ class Verifying(Reading):
         head = kept.ledger if kept is not None else heads[0].head
         text = f"has vanished; known to {who}" + (f" ({head})" if head is not None else "")
         rel = layout.run_dir(run_id)
-        return chain_check.Checked(run_id, None, 0, (ChainFinding("vanished", run_id, rel, text),))
+        return chain_check.CheckedRun(
+            run_id, None, 0, (ChainFinding("vanished", run_id, rel, text),)
+        )
 
     def _unknown_trailers(
-        self, commits: tuple[Said, ...], rows: list[Checked], there: list[str]
+        self, commits: tuple[WitnessedHead, ...], rows: list[CheckedRun], there: list[str]
     ) -> list[ChainFinding]:
         """Heads that commits name and no run here has."""
         from flow.adapters.chain import ledger_file
@@ -180,7 +182,7 @@ def refuse_broken(parts: Parts, goal_id: str) -> None:
         )
 
 
-def elsewhere(parts: Parts, run_id: str, said: Heads | None = None) -> bool:
+def elsewhere(parts: Parts, run_id: str, said: WitnessedHeads | None = None) -> bool:
     """Whether journals tell of entries of a run that never had one in this checkout.
 
     The state folder says so: where it kept a head of the run's, an empty ledger is a loss; and
@@ -204,7 +206,7 @@ def _kept(parts: Parts, run_id: str) -> PinnedRun | None:
         return None  # no state folder: nothing is kept
 
 
-def _journalled(parts: Parts, run_id: str) -> list[Said]:
+def _journalled(parts: Parts, run_id: str) -> list[WitnessedHead]:
     from flow.adapters.chain import witnesses
 
     folders = [parts.settings.settings.journal_dir, layout.JOURNAL_DIR]
@@ -212,7 +214,7 @@ def _journalled(parts: Parts, run_id: str) -> list[Said]:
 
 
 def _document(
-    rows: list[Checked], findings: list[ChainFinding], warnings: list[str], against: str | None
+    rows: list[CheckedRun], findings: list[ChainFinding], warnings: list[str], against: str | None
 ) -> dict[str, Any]:
     return {
         "runs": [

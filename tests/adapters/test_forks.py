@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from flow.adapters.process import child as process_child
-from flow.adapters.process.in_threads import at_once
+from flow.adapters.process.in_threads import run_in_threads
 from tests.support import ROOT
 
 
@@ -27,7 +27,7 @@ def test_forks_of_several_threads_wait_for_each_other(monkeypatch: pytest.Monkey
         return 7
 
     monkeypatch.setattr(os, "fork", fork)
-    assert at_once([process_child.fork] * 5) == [7] * 5
+    assert run_in_threads([process_child.fork] * 5) == [7] * 5
     assert most == [1] * 5
 
 

@@ -12,12 +12,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from flow.app.evaluation.values import (
-    Desk,
+    ClosingContext,
     EvaluationLimits,
     EvaluationTools,
-    Known,
     Listener,
     Quiet,
+    RecordedBaseline,
 )
 from flow.app.ports import (
     Approval,
@@ -179,10 +179,10 @@ class World:
         self._known(self.document["metadata"]["id"], run_id)
         return self.live
 
-    def baseline(self, goal: Goal, run_id: str) -> Known:
+    def baseline(self, goal: Goal, run_id: str) -> RecordedBaseline:
         self._known(goal.id, run_id)
         self.runs_asked.append(run_id)
-        return Known(self.base, self.recorded)
+        return RecordedBaseline(self.base, self.recorded)
 
     # --- ledger --------------------------------------------------------------------------------
 
@@ -375,8 +375,8 @@ class World:
 
     # --- what a person's commands work with ----------------------------------------------------
 
-    def desk(self, denied: tuple[str, ...] = ()) -> Desk:
-        return Desk(
+    def desk(self, denied: tuple[str, ...] = ()) -> ClosingContext:
+        return ClosingContext(
             version="0",
             now=lambda: NOW,
             records=self,  # type: ignore[arg-type]

@@ -13,7 +13,7 @@ from flow.app.judging.changed_files import EvidenceFiles, Raw
 from flow.app.judging.port import JudgeAnswer, NoAnswer, Question, Usage
 from flow.app.judging.records import Keep
 from flow.app.ports import RawOutput
-from flow.core.decision.decide import Opinion, Silence
+from flow.core.decision.decide import NoOpinion, Opinion
 from flow.core.decision.verdict import Verdict
 from flow.core.evidence.model import Evidence
 from tests.app.fakes import NOW, Reading, World
@@ -93,7 +93,7 @@ class Court:
         self.distrusted: dict[str, str] = {}
         self.kept: list[bytes] = []
         self.progress: list[tuple[str, str, float]] = []
-        self.opinions: list[Opinion | Silence] = []
+        self.opinions: list[Opinion | NoOpinion] = []
         self.nonces = 0
         world.judge = self.ask
 
@@ -116,7 +116,7 @@ class Court:
             listener=self,  # type: ignore[arg-type]
         )
 
-    def ask(self, case: JudgeCase) -> Opinion | Silence:
+    def ask(self, case: JudgeCase) -> Opinion | NoOpinion:
         found = judging_goal.judge_goal(case, self.tools())
         self.opinions.append(found)
         return found

@@ -15,7 +15,7 @@ from flow.cli import evaluate
 from flow.cli.main import COMMANDS, ELSEWHERE
 from flow.cli.parsing import Parser
 from flow.core import layout
-from flow.core.decision.decide import Opinion, Silence, decide
+from flow.core.decision.decide import NoOpinion, Opinion, decide
 from flow.core.decision.verdict import CriterionResult, Verdict
 from flow.core.goal.lifecycle import TABLE
 from flow.core.setting_keys import KEYS
@@ -206,7 +206,7 @@ JUDGES = {
     "`achieved`, confidence < 0.6": Opinion("achieved", 0.59),
     "`not_achieved`": Opinion("not_achieved", 0.9),
     "`blocked`, with": Opinion("blocked", 0.9, blocker_type="missing_dep"),
-    "`needs_human_review`; no usable answer": Silence("no answer"),
+    "`needs_human_review`; no usable answer": NoOpinion("no answer"),
     "type `deterministic`": None,
     "as it is": None,
 }

@@ -982,7 +982,7 @@ def test_progress_goes_to_standard_error(place: GitRepo, judges: DebateJudges) -
 
 
 def test_an_error_in_one_thread_is_told_after_the_others_have_ended() -> None:
-    from flow.adapters.process.in_threads import at_once
+    from flow.adapters.process.in_threads import run_in_threads
 
     ended = threading.Event()
 
@@ -994,7 +994,7 @@ def test_an_error_in_one_thread_is_told_after_the_others_have_ended() -> None:
         return 7
 
     with pytest.raises(ValueError, match="first"):
-        at_once([fails, works])
+        run_in_threads([fails, works])
     assert ended.is_set()
-    assert at_once([works, works]) == [7, 7]
-    assert at_once([]) == []
+    assert run_in_threads([works, works]) == [7, 7]
+    assert run_in_threads([]) == []

@@ -253,7 +253,7 @@ def in_turn(calls):
     if raised:
         raise raised[0]
     return results
-at_once.at_once = in_turn
+at_once.run_in_threads = in_turn
 """
 """The judges one after the other: strace follows one thread, and each run is to be as the last."""
 

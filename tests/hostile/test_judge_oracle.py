@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from flow.adapters.judges.reply import UnusableText, read_reply
 from flow.app.judging.rubric_criteria import _applied
-from flow.core.decision.decide import Opinion, Silence, decide
+from flow.core.decision.decide import NoOpinion, Opinion, decide
 from flow.core.judging.common.quotes import QuotableTexts
 from flow.core.judging.goal import ballots
 from flow.core.judging.goal import reply as goal_reply
@@ -255,7 +255,7 @@ def earned(plan: ReplyPlan) -> Fraction | None:
     return confidence
 
 
-def opinion(plans: list[ReplyPlan]) -> Opinion | Silence:
+def opinion(plans: list[ReplyPlan]) -> Opinion | NoOpinion:
     """What Flow makes of the replies."""
     usable = []
     for plan in plans:
@@ -267,7 +267,7 @@ def opinion(plans: list[ReplyPlan]) -> Opinion | Silence:
             usable.append(found)
     counted = ballots.tally(usable, len(plans), SOUGHT)
     if counted is None:
-        return Silence("none")
+        return NoOpinion("none")
     return Opinion(counted.verdict, counted.confidence, blocker_type=counted.blocker_type)
 
 

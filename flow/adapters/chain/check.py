@@ -11,13 +11,13 @@ import os
 from contextlib import ExitStack
 
 from flow.adapters.chain import event_chain, ledger_file
-from flow.adapters.chain.files import Findings, evidence, names_in, temporary, unaccounted
+from flow.adapters.chain.files import RunFindings, evidence, names_in, temporary, unaccounted
 from flow.adapters.chain.lines import lines
 from flow.adapters.fs import files, locks
 from flow.adapters.fs.folders import open_folder, reported, split
 from flow.core import layout
 from flow.core.chain.entries import head_of
-from flow.core.chain.walk import ChainFinding, Said, walk
+from flow.core.chain.walk import ChainFinding, WitnessedHead, walk
 from flow.core.goal import ids
 from flow.core.layout import BASELINE_LIMIT
 from flow.errors import FlowError, LockTimeout, StorageError
@@ -46,7 +46,7 @@ _PASSING = ("measuring.json",)
 _KNOWN = frozenset({"evidence", "events.jsonl", "ledger.jsonl", "baseline.json", *_SMALL})
 
 
-class Checked(NamedTuple):
+class CheckedRun(NamedTuple):
     """A run that was checked. ``more`` counts the findings that are not named."""
 
     run_id: str
@@ -63,7 +63,7 @@ class _Snapshot(NamedTuple):
     """What was read of a run under its lock."""
 
     ledger: WalkedLedger
-    said: tuple[Said, ...]
+    said: tuple[WitnessedHead, ...]
     names: Mapping[str, bool]
     """What is in the evidence folder, and whether it is a regular file."""
     interrupted: str | None
@@ -74,15 +74,15 @@ def check(
     root: str,
     run_id: str,
     kept: PinnedRun | None,
-    said: Sequence[Said] = (),
+    said: Sequence[WitnessedHead] = (),
     sought: frozenset[Head] = frozenset(),
-) -> Checked:
+) -> CheckedRun:
     """Check every file of the run. ``said`` are heads that others wrote down for it.
 
     Raises :class:`LockTimeout` where another process does not let go of the run.
     """
     ids.run_id(run_id)
-    found = Findings(run_id)
+    found = RunFindings(run_id)
     try:
         with ExitStack() as held:
             try:
@@ -99,9 +99,9 @@ def check(
         raise
     except FlowError as error:
         found.error(error, layout.run_dir(run_id))
-        return Checked(run_id, None, 0, tuple(found.rows), found.more, tuple(found.notes))
+        return CheckedRun(run_id, None, 0, tuple(found.rows), found.more, tuple(found.notes))
     rows, notes = tuple(found.rows), tuple(found.notes)
-    return Checked(run_id, ledger.head, ledger.entries, rows, found.more, notes, ledger.seen)
+    return CheckedRun(run_id, ledger.head, ledger.entries, rows, found.more, notes, ledger.seen)
 
 
 def unvouched(root: str, run_id: str, kept: PinnedRun | None, newest: int) -> list[str]:
@@ -134,8 +134,8 @@ def ledger(root: str, run_id: str, kept: PinnedRun | None) -> tuple[WalkedLedger
     Also the files that lie in the run and are not Flow's.
     """
     rel = layout.ledger_file(run_id)
-    said = [Said(kept.ledger, OWN)] if kept is not None and kept.ledger is not None else []
-    strays = Findings(run_id)
+    said = [WitnessedHead(kept.ledger, OWN)] if kept is not None and kept.ledger is not None else []
+    strays = RunFindings(run_id)
     with locks.exclusive(root, layout.run_lock(run_id), quick=True):
         found = walk(run_id, rel, lines(root, rel), ledger_file.parse, said)
         _strangers(root, run_id, strays)
@@ -166,19 +166,19 @@ def _look(
     root: str,
     run_id: str,
     kept: PinnedRun | None,
-    said: Sequence[Said],
+    said: Sequence[WitnessedHead],
     sought: frozenset[Head],
-    found: Findings,
+    found: RunFindings,
 ) -> _Snapshot:
     small = {name: _small(root, run_id, name, found) for name in (*_SMALL, "baseline.json")}
     heads = [*said]
     if kept is not None and kept.broken:
         found.notes.append(f"what {OWN} keeps of run {run_id} cannot be read")
     if kept is not None and kept.ledger is not None:
-        heads.insert(0, Said(kept.ledger, OWN))
+        heads.insert(0, WitnessedHead(kept.ledger, OWN))
     named = _named(small[_VERDICT])
     if named is not None:
-        heads.append(Said(named, _VERDICT))
+        heads.append(WitnessedHead(named, _VERDICT))
     rel = layout.ledger_file(run_id)
     ledger = walk(run_id, rel, lines(root, rel), ledger_file.parse, heads, sought)
     found.take(ledger.findings)
@@ -204,7 +204,7 @@ def _look(
     return _Snapshot(ledger, tuple(heads), names, ready)
 
 
-def _small(root: str, run_id: str, name: str, found: Findings) -> bytes | None:
+def _small(root: str, run_id: str, name: str, found: RunFindings) -> bytes | None:
     rel = f"{layout.run_dir(run_id)}/{name}"
     try:
         return files.read_optional(root, rel, limit=BASELINE_LIMIT)
@@ -229,7 +229,7 @@ def _compare(
     name: str,
     data: bytes | None,
     recorded: Sequence[str | None],
-    found: Findings,
+    found: RunFindings,
 ) -> None:
     """Compare a small file with what was recorded of it last; empty: nothing was."""
     from hashlib import sha256
@@ -251,7 +251,7 @@ def _compare(
         found.say("altered", rel, text)
 
 
-def _strangers(root: str, run_id: str, found: Findings) -> None:
+def _strangers(root: str, run_id: str, found: RunFindings) -> None:
     """Files in the run's folder that Flow does not write there."""
     rel = layout.run_dir(run_id)
     for name in sorted(names_in(root, rel)):
@@ -259,7 +259,7 @@ def _strangers(root: str, run_id: str, found: Findings) -> None:
             found.say("unaccounted", f"{rel}/{name}", "is no file of a run")
 
 
-def _unchained(run_id: str, names: Mapping[str, bool], found: Findings) -> None:
+def _unchained(run_id: str, names: Mapping[str, bool], found: RunFindings) -> None:
     """A run without a ledger: fine while it has no evidence either."""
     count = sum(name.endswith(layout.EVIDENCE_SUFFIX) for name in names)
     if count:

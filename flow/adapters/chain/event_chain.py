@@ -31,14 +31,14 @@ class Told(NamedTuple):
 def check(root: str, run_id: str, kept: Head | None, say: Say) -> Told:
     """Name what is wrong with a run's events; ``kept`` is the head in the user's state folder."""
     rel = layout.events_file(run_id)
-    reader = _Reader(run_id, rel, kept, say)
+    reader = _EventReader(run_id, rel, kept, say)
     for line in lines(root, rel, event_log.LINE_LIMIT):
         reader.take(line)
     reader.finish()
     return Told(reader.baseline, reader.newer)
 
 
-class _Reader:
+class _EventReader:
     def __init__(self, run_id: str, rel: str, kept: Head | None, say: Say) -> None:
         self._rel, self._kept, self._say = rel, kept, say
         self._seq, self._prev = 1, events_genesis(run_id)

@@ -24,7 +24,7 @@ OUTPUT = ".txt"
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
-class Findings:
+class RunFindings:
     """What is wrong with one run, as it is found."""
 
     def __init__(self, run_id: str) -> None:
@@ -76,7 +76,7 @@ def evidence(
     ledger: WalkedLedger,
     names: Mapping[str, bool],
     interrupted: str | None,
-    found: Findings,
+    found: RunFindings,
 ) -> None:
     """Compare what lies in the evidence folder with what the ledger recorded.
 
@@ -101,7 +101,10 @@ def evidence(
 
 
 def unaccounted(
-    run_id: str, names: Mapping[str, bool], stored: Mapping[str, RecordedDigests], found: Findings
+    run_id: str,
+    names: Mapping[str, bool],
+    stored: Mapping[str, RecordedDigests],
+    found: RunFindings,
 ) -> None:
     """Name the files of the evidence folder that no entry speaks of."""
     rel = layout.evidence_dir(run_id)
@@ -128,7 +131,7 @@ class _Folder:
         rel: str,
         names: Mapping[str, bool],
         stored: Mapping[str, RecordedDigests],
-        found: Findings,
+        found: RunFindings,
     ) -> None:
         self._root, self._rel, self._names, self._stored = root, rel, names, stored
         self._found = found

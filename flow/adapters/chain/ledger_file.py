@@ -80,7 +80,7 @@ def at(root: str, run_id: str, seq: int) -> LedgerEntry | None:
     return None
 
 
-class Links:
+class EntryLinks:
     """The entries of a run by their hash, from the newest on: each line is looked at once.
 
     An entry that is found so is one that whoever said the hash knew, whatever else is in the file.

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     from flow.adapters.chain.session_writes import RunWrites, Unpinned
     from flow.core.chain.entries import LedgerEntry
-    from flow.core.chain.intervals import Spans
+    from flow.core.chain.intervals import Intervals
 
 KIND = "chains"
 LIMIT = 64 << 10
@@ -62,7 +62,7 @@ class PinnedRun(NamedTuple):
     files: Mapping[str, str | None]
     """Small files of the run by name: their SHA-256 as Flow left them, None for a removed one."""
     broken: bool = False
-    unvouched: Spans = ()
+    unvouched: Intervals = ()
     """Numbers up to the ledger's head whose entries no process of Flow's has said were its own."""
     unread: StorageError | None = None
     """Why the disk gave no answer."""
@@ -249,7 +249,7 @@ def _files(root: str, run_id: str, before: PinnedRun, unpinned: Unpinned) -> dic
 
 def _moved_on(
     root: str, run_id: str, before: PinnedRun, unpinned: Unpinned
-) -> tuple[Head | None, Spans]:
+) -> tuple[Head | None, Intervals]:
     """Where the ledger's head is once this session's entries are in, and what nobody vouches for.
 
     Costs no look at the ledger where nobody else has appended since the kept head.
@@ -275,7 +275,7 @@ def _met(
     """
     known = {entry.hash: entry for entry in own}
     first = min(entry.seq for entry in own)
-    links, at, found = ledger_file.Links(root, run_id), start, list[int]()
+    links, at, found = ledger_file.EntryLinks(root, run_id), start, list[int]()
     reached = old is None
     while True:
         reached = reached or at == old

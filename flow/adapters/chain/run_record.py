@@ -136,7 +136,7 @@ class RunRecord:
     def entry(self, run_id: str, evidence_id: str, kind: str = EVIDENCE) -> LedgerEntry | None:
         """The newest entry of a sidecar that is vouched for; None where there is none."""
         own = self.run(run_id).newest(kind, evidence_id)
-        if own is not None and ledger_file.Links(self.root, run_id).get(own.hash) is not None:
+        if own is not None and ledger_file.EntryLinks(self.root, run_id).get(own.hash) is not None:
             return own
         pinned = self._pinned(run_id)
         if pinned is None or pinned.ledger is None:

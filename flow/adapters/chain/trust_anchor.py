@@ -21,7 +21,7 @@ class AnchoredChain:
     def __init__(self, root: str, run_id: str, head: Head) -> None:
         self.head = head
         self.parted = False
-        self._links = ledger_file.Links(root, run_id)
+        self._links = ledger_file.EntryLinks(root, run_id)
         self._number, self._hash = head
         self._lines: dict[tuple[str, str], bytes] = {}
         self._ids: list[tuple[str, int]] = []

@@ -15,7 +15,7 @@ from flow.adapters.git.run import git as run_git
 from flow.adapters.journal import store as journal_store
 from flow.core import layout
 from flow.core.chain.entries import TRAILER, Head, head_of
-from flow.core.chain.walk import Said
+from flow.core.chain.walk import WitnessedHead
 from flow.core.goal import ids
 from flow.core.text.display import visible
 from flow.errors import FlowError, InputError
@@ -31,17 +31,17 @@ COMMITS_LIMIT = 100_000
 """Commits with a trailer that are looked at."""
 
 
-class Heads(NamedTuple):
+class WitnessedHeads(NamedTuple):
     """Heads by run, those of commits (which name no run), and what could not be read."""
 
-    runs: dict[str, list[Said]]
-    commits: tuple[Said, ...]
+    runs: dict[str, list[WitnessedHead]]
+    commits: tuple[WitnessedHead, ...]
     warnings: tuple[str, ...]
 
 
-def here(root: str, folders: Sequence[str]) -> Heads:
+def here(root: str, folders: Sequence[str]) -> WitnessedHeads:
     """What the journals of the working tree say; ``folders`` are the journal folders."""
-    runs: dict[str, list[Said]] = {}
+    runs: dict[str, list[WitnessedHead]] = {}
     warnings: list[str] = []
     for folder in dict.fromkeys(folders):
         try:
@@ -51,10 +51,10 @@ def here(root: str, folders: Sequence[str]) -> Heads:
                 _collect(data, rel, rel, runs, warnings)
         except FlowError as error:
             warnings += [str(fault) for fault in error.faults]
-    return Heads(runs, (), tuple(warnings))
+    return WitnessedHeads(runs, (), tuple(warnings))
 
 
-def at(repo: Repo, ref: str, folders: Sequence[str]) -> Heads:
+def at(repo: Repo, ref: str, folders: Sequence[str]) -> WitnessedHeads:
     """What the journals and the commits say at a git ref.
 
     Raises :class:`InputError` for what is no commit, :class:`GitError` where git cannot tell.
@@ -68,7 +68,7 @@ def at(repo: Repo, ref: str, folders: Sequence[str]) -> Heads:
             value=ref,
             remedy="name a branch, a tag or a commit that is in this repository",
         )
-    runs: dict[str, list[Said]] = {}
+    runs: dict[str, list[WitnessedHead]] = {}
     warnings: list[str] = []
     for rel in _tracked(repo, commit, folders):
         blob = run_git(repo, "cat-file", "-s", f"{commit}:{rel}")
@@ -77,7 +77,7 @@ def at(repo: Repo, ref: str, folders: Sequence[str]) -> Heads:
             continue
         data = run_git(repo, "cat-file", "blob", f"{commit}:{rel}")
         _collect(data, rel, f"{rel} at {visible(ref)}", runs, warnings)
-    return Heads(runs, tuple(_trailers(repo, commit)), tuple(warnings))
+    return WitnessedHeads(runs, tuple(_trailers(repo, commit)), tuple(warnings))
 
 
 def _tracked(repo: Repo, commit: str, folders: Sequence[str]) -> list[str]:
@@ -91,7 +91,7 @@ def _tracked(repo: Repo, commit: str, folders: Sequence[str]) -> list[str]:
 
 
 def _collect(
-    data: bytes, rel: str, who: str, runs: dict[str, list[Said]], warnings: list[str]
+    data: bytes, rel: str, who: str, runs: dict[str, list[WitnessedHead]], warnings: list[str]
 ) -> None:
     if b"ledger_head" not in data:
         return
@@ -108,12 +108,12 @@ def _collect(
             run_id = ids.run_id(bundle.removeprefix(f"{layout.RUNS}/"))
         except FlowError:
             continue
-        said = Said(head, who)
+        said = WitnessedHead(head, who)
         if said not in runs.setdefault(run_id, []):
             runs[run_id].append(said)
 
 
-def _trailers(repo: Repo, commit: str) -> Iterator[Said]:
+def _trailers(repo: Repo, commit: str) -> Iterator[WitnessedHead]:
     """The trailers of the commits up to ``commit``, newest first."""
     log = run_git(
         repo,
@@ -133,4 +133,4 @@ def _trailers(repo: Repo, commit: str) -> Iterator[Said]:
             head = head_of(line.removeprefix(f"{TRAILER}: ").strip())
             if line.startswith(f"{TRAILER}: ") and head is not None and head not in seen:
                 seen.add(head)
-                yield Said(head, f"commit {name[:12]}")
+                yield WitnessedHead(head, f"commit {name[:12]}")

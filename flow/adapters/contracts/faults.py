@@ -246,9 +246,9 @@ def _example(schema: Mapping[str, Any]) -> str:
     return f"like {schema['examples'][0]}" if "examples" in schema else ""
 
 
-def nearest_name(name: str, known: list[str]) -> str:
+def nearest_name(name: str, names: list[str]) -> str:
     """What may have been meant, as a remedy."""
     import difflib
 
-    close = difflib.get_close_matches(name[:80], known, n=1)
-    return f"did you mean {close[0]}?" if close else f"known here: {', '.join(known)}"
+    close = difflib.get_close_matches(name[:80], names, n=1)
+    return f"did you mean {close[0]}?" if close else f"known here: {', '.join(names)}"

@@ -41,7 +41,7 @@ class Spent(NamedTuple):
         return Spent(round(self.usd + other.usd, 12), self.untold or other.untold)
 
 
-class DebateBook:
+class DebateLog:
     """The debates of one checkout in one state folder.
 
     ``top`` is the folder whose reports it speaks of; ``checkout`` and ``common_dir`` are the

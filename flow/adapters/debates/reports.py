@@ -22,7 +22,7 @@ from flow.startup.typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from flow.adapters.debates.log import DebateBook
+    from flow.adapters.debates.log import DebateLog
 
 LIMIT = 1 << 20
 """Bytes of one report file."""
@@ -59,7 +59,7 @@ class Reports:
         self,
         top: str,
         stem: str,
-        book: DebateBook,
+        book: DebateLog,
         announce: Callable[[str, bytes], None] = lambda *_: None,
     ) -> None:
         self._top, self.stem, self._book = top, stem, book
@@ -139,7 +139,7 @@ def claim_reports(
     names: Names,
     debate: str,
     judges: int,
-    book: DebateBook,
+    book: DebateLog,
     warn: Callable[[str], None],
     announce: Callable[[str, bytes], None] = lambda *_: None,
 ) -> Iterator[Reports]:

@@ -197,24 +197,24 @@ def _other_statements(document: Mapping[str, Any]) -> list[str]:
 
 
 def _run_outcome(
-    said: str, jobs: Sequence[str], others: Sequence[str]
+    conclusion: str, jobs: Sequence[str], others: Sequence[str]
 ) -> tuple[Outcome, tuple[str, ...]]:
     bad = any(word in _BAD for word in jobs)
-    if said in _BAD:
+    if conclusion in _BAD:
         return "failed", ()
     differ = next((word for word in others if word in _BAD), None)
     if differ is not None:
-        return "failed", (f"It says {said}, and {differ} as well; the worse counts.",)
+        return "failed", (f"It says {conclusion}, and {differ} as well; the worse counts.",)
     differ = next((word for word in others if word in _OPEN), None)
-    if said in _GOOD and differ is not None and not bad:
-        return "inconclusive", (f"It says {said}, and {differ} as well.",)
-    if said in _GOOD and bad:
+    if conclusion in _GOOD and differ is not None and not bad:
+        return "inconclusive", (f"It says {conclusion}, and {differ} as well.",)
+    if conclusion in _GOOD and bad:
         return "failed", ("It says that it succeeded, and that a job of it failed.",)
-    if said in _GOOD and all(word in _GOOD | _HARMLESS for word in jobs):
+    if conclusion in _GOOD and all(word in _GOOD | _HARMLESS for word in jobs):
         return "passed", ()
-    if said in _GOOD:
+    if conclusion in _GOOD:
         return "inconclusive", ("It says that it succeeded, and that a job of it did not.",)
-    return "inconclusive", (f"It did not come to a result: {said}.",)
+    return "inconclusive", (f"It did not come to a result: {conclusion}.",)
 
 
 def _conclusion(job: Mapping[str, Any]) -> str:

@@ -37,7 +37,7 @@ def sign(key_file: str, message: bytes, environ: Mapping[str, str]) -> Signature
     ``keyid`` is the key's fingerprint. Raises :class:`InputError` where the key cannot be used.
     """
     path = os.path.abspath(key_file)
-    done = _run(("-Y", "sign", "-f", path, "-n", NAMESPACE), "/", environ, message)
+    done = _ssh_keygen(("-Y", "sign", "-f", path, "-n", NAMESPACE), "/", environ, message)
     armoured = done.stdout
     if done.status or _BEGIN not in armoured:
         said = visible(done.stderr.decode("utf-8", "replace").strip()[-300:])
@@ -52,7 +52,7 @@ def sign(key_file: str, message: bytes, environ: Mapping[str, str]) -> Signature
             if locked
             else "name a private key, or the .pub file of a key that the agent holds",
         )
-    blob = _blob(armoured)
+    blob = _signature_blob(armoured)
     key = public_key(blob) if blob is not None else None
     if key is None:
         raise OutsideError(
@@ -67,7 +67,7 @@ def check(
     message: bytes, signature: Signature, allowed: str | None, environ: Mapping[str, str]
 ) -> SignatureCheck:
     """Check a signature, by the allowed signers file ``allowed`` or by the key within it alone."""
-    blob = _blob(signature.sig)
+    blob = _signature_blob(signature.sig)
     key = public_key(blob) if blob is not None else None
     if key is None:
         return SignatureCheck(False, signature.keyid, why="its signature is no SSH signature")
@@ -76,7 +76,7 @@ def check(
 
     with temporary.holding(_armoured(blob or b""), "flow-signature-") as file:
         folder = os.path.dirname(file)
-        fits = _run(
+        fits = _ssh_keygen(
             ("-Y", "check-novalidate", "-n", NAMESPACE, "-s", file), folder, environ, message
         )
         if fits.status:
@@ -87,21 +87,23 @@ def check(
             )
         if allowed is None:
             return SignatureCheck(True, name)
-        who = _signer(message, file, folder, os.path.abspath(allowed), environ)
+        who = _signer_name(message, file, folder, os.path.abspath(allowed), environ)
         return SignatureCheck(True, name, who)
 
 
-def _signer(
+def _signer_name(
     message: bytes, file: str, folder: str, allowed: str, environ: Mapping[str, str]
 ) -> str | None:
     """Whose key made a signature that fits, by the list of allowed signers."""
-    answer = _run(("-Y", "find-principals", "-s", file, "-f", allowed), folder, environ, message)
+    answer = _ssh_keygen(
+        ("-Y", "find-principals", "-s", file, "-f", allowed), folder, environ, message
+    )
     if answer.status:
         return None
     names = answer.stdout.decode("utf-8", "replace").replace("\n", ",").split(",")
     for name in [n.strip() for n in names if n.strip() and not n.startswith("!")][:MOST_PRINCIPALS]:
         arguments = ("-Y", "verify", "-f", allowed, "-I", name, "-n", NAMESPACE, "-s", file)
-        if _run(arguments, folder, environ, message).status == 0:
+        if _ssh_keygen(arguments, folder, environ, message).status == 0:
             return name
     return None
 
@@ -114,19 +116,19 @@ def fingerprint(key: bytes) -> str:
 
 def public_key(blob: bytes) -> bytes | None:
     """The public key within a signature; None where it is none."""
-    fields = _fields(blob)
+    fields = _signature_fields(blob)
     return fields[0] if fields is not None else None
 
 
 def _space(blob: bytes | None) -> str:
-    fields = _fields(blob or b"")
+    fields = _signature_fields(blob or b"")
     space = fields[1].decode("utf-8", "replace") if fields else ""
     if space == NAMESPACE:
         return "it was made for other bytes"
     return f"it was made for the namespace {visible(space)[:80]!r}, not {NAMESPACE!r}"
 
 
-def _fields(blob: bytes) -> list[bytes] | None:
+def _signature_fields(blob: bytes) -> list[bytes] | None:
     """Public key and namespace of a signature (PROTOCOL.sshsig of OpenSSH)."""
     if not blob.startswith(_MAGIC + b"\0\0\0\1"):
         return None
@@ -145,7 +147,7 @@ def is_signature(data: bytes) -> bool:
     return data.lstrip().startswith(_BEGIN) or data.startswith(_MAGIC)
 
 
-def _blob(data: bytes) -> bytes | None:
+def _signature_blob(data: bytes) -> bytes | None:
     if data.startswith(_MAGIC):
         return data
     _, begin, rest = data.partition(_BEGIN)
@@ -164,7 +166,7 @@ def _armoured(blob: bytes) -> bytes:
     return b"\n".join((_BEGIN, *lines, _END, b""))
 
 
-def _run(
+def _ssh_keygen(
     arguments: tuple[str, ...], cwd: str, environ: Mapping[str, str], message: bytes
 ) -> ToolResult:
     env = {k: v for k, v in clean_environment(environ)[0].items() if k not in _ASKING}

@@ -42,7 +42,7 @@ from flow.startup.typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from flow.core.secrets.redact import Masker
+    from flow.core.secrets.redact import Redactor
 
 TEMP_PREFIX = layout.TEMP_PREFIX
 FILE_MODE = 0o644
@@ -269,7 +269,7 @@ def publish_file(root: str, rel: str, source: str, *, sync: bool = True) -> None
 
 
 def copy_new(
-    root: str, rel: str, source: str, *, limit: int | None = None, through: Masker | None = None
+    root: str, rel: str, source: str, *, limit: int | None = None, through: Redactor | None = None
 ) -> tuple[str, int]:
     """Copy the regular file at ``source`` to the new name ``rel``, streamed and synced.
 

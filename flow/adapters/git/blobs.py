@@ -27,9 +27,13 @@ def git_blobs(repo: Repo, digests: Collection[str]) -> dict[str, bytes]:
     if not names:
         return {}
     try:
-        sizes = _asked(repo, "--batch-check", names)
+        sizes = _object_sizes(repo, "--batch-check", names)
         small = [name for name, size in sizes if size is not None and size <= LINES_LIMIT]
-        data = repository.git(repo, "cat-file", "--batch", stdin=_lines(small)) if small else b""
+        data = (
+            repository.git(repo, "cat-file", "--batch", stdin=_request_lines(small))
+            if small
+            else b""
+        )
     except (FlowError, ValueError):
         return {}
     found, at = {}, 0
@@ -41,14 +45,14 @@ def git_blobs(repo: Repo, digests: Collection[str]) -> dict[str, bytes]:
     return found
 
 
-def _asked(repo: Repo, how: str, names: Iterable[str]) -> list[tuple[str, int | None]]:
+def _object_sizes(repo: Repo, how: str, names: Iterable[str]) -> list[tuple[str, int | None]]:
     """(name, size) of each; None for what is not there."""
     from flow.adapters.git import repository
 
-    rows = repository.git(repo, "cat-file", how, stdin=_lines(names)).splitlines()
+    rows = repository.git(repo, "cat-file", how, stdin=_request_lines(names)).splitlines()
     parts = [row.decode("ascii", "replace").split() for row in rows]
     return [(row[0], int(row[2]) if row[1] == "blob" else None) for row in parts]
 
 
-def _lines(names: Iterable[str]) -> bytes:
+def _request_lines(names: Iterable[str]) -> bytes:
     return "".join(f"{name}\n" for name in names).encode("ascii")

@@ -228,11 +228,11 @@ def _called_safe(top: str) -> bool:
     for value in result[1].split(b"\0")[:-1]:
         name = os.fsdecode(value)
         # An empty value clears the list, as in git.
-        safe = bool(name) and (safe or _names(name, top))
+        safe = bool(name) and (safe or _is_safe_directory(name, top))
     return safe
 
 
-def _names(pattern: str, top: str) -> bool:
+def _is_safe_directory(pattern: str, top: str) -> bool:
     """Whether one value of ``safe.directory`` stands for ``top``."""
     if pattern.endswith("/*"):
         return top.startswith(os.path.realpath(pattern[:-2]) + "/")

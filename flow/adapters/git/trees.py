@@ -41,17 +41,17 @@ def _leads_back(repo: Repo) -> bool:
     if git_dir is None or common is None:
         return False
     if git_dir == common:
-        return git_dir == entry or _names(repo, git_dir)
+        return git_dir == entry or _names_worktree(repo, git_dir)
     if os.path.dirname(git_dir) != os.path.join(common, "worktrees"):
         return False
     try:
         named = read_regular(os.path.join(git_dir, "gitdir"))
     except GitError:
         return False
-    return named is not None and _is(git_dir, os.fsdecode(named.rstrip(b"\r\n")), entry)
+    return named is not None and _is_same_path(git_dir, os.fsdecode(named.rstrip(b"\r\n")), entry)
 
 
-def _names(repo: Repo, git_dir: str) -> bool:
+def _names_worktree(repo: Repo, git_dir: str) -> bool:
     """Whether the configuration of a git directory names this working tree as its own."""
     from flow.adapters.git.run import user_config
 
@@ -59,10 +59,10 @@ def _names(repo: Repo, git_dir: str) -> bool:
         named = user_config(repo, "-z", "--get", "core.worktree").rstrip(b"\0")
     except GitError:
         return False
-    return bool(named) and _is(git_dir, os.fsdecode(named), repo.top)
+    return bool(named) and _is_same_path(git_dir, os.fsdecode(named), repo.top)
 
 
-def _is(folder: str, named: str, path: str) -> bool:
+def _is_same_path(folder: str, named: str, path: str) -> bool:
     """Whether a path that was written down, relative to ``folder``, is ``path`` and no link."""
     parent, name = os.path.split(os.path.join(folder, named))
     if name in ("", ".", ".."):

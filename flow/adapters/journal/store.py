@@ -68,7 +68,7 @@ def append(
     :class:`InputError` for a type, field name or value that a journal cannot hold,
     :class:`ContractError` over :data:`LIMIT`.
     """
-    entry = _entry(artifact, now, key)
+    entry = _journal_entry(artifact, now, key)
     with locks.exclusive(root, layout.journal_lock(os.path.basename(rel)), quick=True):
         old = files.read_optional(root, rel, limit=LIMIT)
         new = _with_entry(old, rel, entry, issue=issue, now=now, branch=branch)
@@ -87,12 +87,12 @@ def append(
 
 def check_artifact(artifact: Artifact, *, now: str) -> None:
     """Raise :class:`InputError` for what no journal can hold; reads nothing."""
-    _entry(artifact, now, None)
+    _journal_entry(artifact, now, None)
 
 
 def check(root: str, rel: str, artifact: Artifact, *, now: str) -> None:
     """Raise what :func:`append` would raise, and write nothing: for a caller with more to do."""
-    entry = _entry(artifact, now, None)
+    entry = _journal_entry(artifact, now, None)
     old = files.read_optional(root, rel, limit=LIMIT)
     new = _with_entry(old, rel, entry, issue=None, now=now, branch=None)
     if new is not None and len(new) > LIMIT:
@@ -214,7 +214,7 @@ def _bad_metadata(pair: str, why: str, remedy: str) -> InputError:
     return InputError(f"{pair!r:.100} {why}", key="--metadata", value=pair, remedy=remedy)
 
 
-def _entry(artifact: Artifact, now: str, key: str | None) -> dict[str, Any]:
+def _journal_entry(artifact: Artifact, now: str, key: str | None) -> dict[str, Any]:
     """The artifact's fields in the order they are written; checked."""
     if not text.TYPE.fullmatch(artifact.type):
         raise InputError(

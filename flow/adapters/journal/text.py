@@ -245,7 +245,7 @@ def candidates(front: str, entry: Mapping[str, Any], newline: str) -> Iterator[s
         yield f"{front}{pad}artifacts:{newline}{block_item(entry, indent, newline)}"
     for start in keys[:_TRIES]:
         stop = start + 1
-        while stop < len(lines) and not _ends(lines[stop], len(pad)):
+        while stop < len(lines) and not _ends_value(lines[stop], len(pad)):
             stop += 1
         dashes = (re.match(r"( *)-[ \t\r\n]", line) for line in lines[start + 1 : stop])
         indent = next((len(match[1]) for match in dashes if match), len(pad) + 2)
@@ -276,7 +276,7 @@ def _content(line: str) -> bool:
     return bool(line.strip()) and not line.lstrip().startswith("#")
 
 
-def _ends(line: str, indent: int) -> bool:
+def _ends_value(line: str, indent: int) -> bool:
     """Whether the line starts the next key of the mapping whose keys stand at column ``indent``."""
     depth = len(line) - len(line.lstrip(" "))
     return _content(line) and depth <= indent and not re.match(r" *(?:-[ \t\r\n]|[\[\]{},])", line)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 
 from flow.adapters.judges.reply import words
-from flow.adapters.process.with_input import talk
+from flow.adapters.process.with_input import run_with_input
 from flow.core.text.display import visible
 from flow.errors import InputError, OutsideError
 from flow.startup.typing import TYPE_CHECKING
@@ -17,7 +17,7 @@ from flow.startup.typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from flow.adapters.process.with_input import Talk
+    from flow.adapters.process.with_input import InputRunResult
 
 PROMPT = "{prompt}"
 LIMIT = 8 << 20
@@ -46,7 +46,7 @@ def run(
     if not os.path.isdir(cwd):
         remedy = "name the folder that the agent works in"
         raise InputError("is no folder", file=cwd, key="cwd", remedy=remedy)
-    done = talk(argv, cwd=cwd, env=environ, stdin=stdin, timeout=seconds, limit=LIMIT)
+    done = run_with_input(argv, cwd=cwd, env=environ, stdin=stdin, timeout=seconds, limit=LIMIT)
     if done.kind == "exit" and done.status == 0:
         return done.stdout.decode("utf-8", "backslashreplace")
     code, why, remedy = _failure(done, seconds)
@@ -88,7 +88,7 @@ def _call(command: Sequence[str], prompt: object) -> tuple[list[str], bytes]:
     return [command[0], *(word.replace(PROMPT, prompt) for word in command[1:])], b""
 
 
-def _failure(done: Talk, seconds: float) -> tuple[str, str, str]:
+def _failure(done: InputRunResult, seconds: float) -> tuple[str, str, str]:
     """(code, why, remedy) of a run that gave no text."""
     if done.kind == "timeout":
         return "timeout", f"was not done within {seconds:g} s", "give it more: timeout=SECONDS"

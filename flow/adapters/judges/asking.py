@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from flow.adapters.judges.reply import words
-from flow.adapters.judges.retry import Patience, Retryable, persist
+from flow.adapters.judges.retry import Retryable, RetryPolicy, retry
 from flow.app.judging.port import JudgeAnswer, NoAnswer, Usage
 from flow.startup.typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -21,7 +21,7 @@ GUARD = "CLAUDE_HOOK_GOAL_JUDGE_MODE"
 """Set for every judge: a Stop hook of Flow's inside it lets go (SPEC 6)."""
 
 
-class Room(NamedTuple):
+class WorkFolder(NamedTuple):
     """Where one call happens: ``cwd`` is empty and the judge's own, ``files`` lies outside it."""
 
     cwd: str
@@ -33,7 +33,7 @@ class Call(NamedTuple):
 
     question: Question
     seconds: float
-    room: Room
+    room: WorkFolder
     dollars: float | None
 
 
@@ -66,7 +66,7 @@ class BackendJudge:
         work: str | None,
         budget: Budget,
         clock: Clock,
-        patience: Patience = Patience(),  # noqa: B008  # a value that nobody can change
+        patience: RetryPolicy = RetryPolicy(),  # noqa: B008  # a value that nobody can change
         environ: Mapping[str, str] | None = None,
     ) -> None:
         """``work`` is an existing folder for short-lived ones; None is the system's.
@@ -90,7 +90,7 @@ class BackendJudge:
         from flow.adapters.process.redaction import masked_text, masked_value
 
         question = question._replace(prompt=masked_text(question.prompt, self._environ))
-        answer = persist(self._once, question, seconds, clock=self._clock, patience=self._patience)
+        answer = retry(self._once, question, seconds, clock=self._clock, patience=self._patience)
         # What a judge says is kept, in the goal's file and the journal too: also why it said none,
         # and services name the key that they refuse.
         if isinstance(answer, JudgeAnswer):
@@ -109,7 +109,9 @@ class BackendJudge:
             return NoAnswer("cost_limit", refusal, unasked)
         try:
             with _Rooms(self._work) as room:
-                answer = self.backend.ask(Call(_whole(question), seconds, room, self.budget.left))
+                answer = self.backend.ask(
+                    Call(_sendable(question), seconds, room, self.budget.left)
+                )
         except OSError as error:
             where = os.path.basename(str(error.filename)) if error.filename else "a folder"
             why = f"cannot prepare the judge's own folder: {where}: {error.strerror or error}"
@@ -122,7 +124,7 @@ class BackendJudge:
         return answer
 
 
-def _whole(question: Question) -> Question:
+def _sendable(question: Question) -> Question:
     """The question in characters that can be sent: halves of one are written as escapes."""
     texts = (question.system, question.prompt)
     system, prompt = (text.encode("utf-8", "backslashreplace").decode("utf-8") for text in texts)
@@ -141,13 +143,13 @@ class _Rooms:
         self._work = work
         self._folder = ""
 
-    def __enter__(self) -> Room:
+    def __enter__(self) -> WorkFolder:
         import tempfile
 
         self._folder = os.path.realpath(tempfile.mkdtemp(prefix="flow-judge-", dir=self._work))
         cwd = os.path.join(self._folder, "cwd")
         os.mkdir(cwd, 0o700)
-        return Room(cwd, self._folder)
+        return WorkFolder(cwd, self._folder)
 
     def __exit__(
         self,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from flow.adapters.judges.asking import BackendJudge
 from flow.adapters.judges.budget import Budget
 from flow.adapters.judges.reply import words
-from flow.adapters.judges.retry import Patience, real_clock
+from flow.adapters.judges.retry import RetryPolicy, real_clock
 from flow.app.judging.port import NoAnswer, Usage
 from flow.core.setting_keys import Backend as Name
 from flow.startup.typing import TYPE_CHECKING, get_args
@@ -32,7 +32,7 @@ def choose(
     work: str | None,
     budget: Budget | None = None,
     clock: Clock | None = None,
-    patience: Patience = Patience(),  # noqa: B008  # a value that nobody can change
+    patience: RetryPolicy = RetryPolicy(),  # noqa: B008  # a value that nobody can change
 ) -> AskJudge | NoAnswer:
     """The judge that ``spec`` names, or why there is none; nothing is asked yet.
 

@@ -13,7 +13,7 @@ from flow.adapters.judges.asking import environment, none, secrets
 from flow.adapters.judges.reply import UnusableText, closed, fitting, read_document, words
 from flow.adapters.judges.retry import Retryable
 from flow.adapters.judges.service import dollars, judged_by_status, tokens, usage_of
-from flow.adapters.process.with_input import talk
+from flow.adapters.process.with_input import run_with_input
 from flow.app.judging.port import JudgeAnswer, Usage
 from flow.startup.typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from flow.adapters.judges.asking import Call
-    from flow.adapters.process.with_input import Talk
+    from flow.adapters.process.with_input import InputRunResult
     from flow.app.judging.port import NoAnswer
 
 _LIMIT = 2 << 20
@@ -90,7 +90,7 @@ class Claude:
             return none(self, report.kind, words(report.reason, self._secrets))
         return self._read(report, ended, call)
 
-    def _run(self, call: Call) -> Talk:
+    def _run(self, call: Call) -> InputRunResult:
         question = call.question
         schema = json.dumps(closed(question.schema))
         argv = ["claude", "-p", "--output-format", "json", "--json-schema", schema, *_FLAGS]
@@ -102,7 +102,7 @@ class Claude:
         prompt = question.prompt
         if prompt.lstrip().startswith("/"):
             prompt = f"The question:\n\n{prompt}"
-        return talk(
+        return run_with_input(
             argv,
             cwd=call.room.cwd,
             env=self._env,
@@ -111,7 +111,7 @@ class Claude:
             limit=_LIMIT,
         )
 
-    def _not_ended(self, ended: Talk, call: Call) -> NoAnswer:
+    def _not_ended(self, ended: InputRunResult, call: Call) -> NoAnswer:
         if ended.kind == "timeout":
             return none(self, "timeout", f"no reply within {call.seconds:.3g} s")
         if ended.kind == "too_much":
@@ -122,7 +122,7 @@ class Claude:
         return none(self, "error", f"the claude CLI did not run: {words(ended.why)}")
 
     def _read(
-        self, report: dict[str, Any], ended: Talk, call: Call
+        self, report: dict[str, Any], ended: InputRunResult, call: Call
     ) -> JudgeAnswer | NoAnswer | Retryable:
         usage = self._usage(report)
         if report.get("subtype") == "error_max_budget_usd":
@@ -141,7 +141,9 @@ class Claude:
             return none(self, value.kind, value.reason, usage)
         return JudgeAnswer(value, usage)
 
-    def _failed(self, report: dict[str, Any], ended: Talk, usage: Usage) -> NoAnswer | Retryable:
+    def _failed(
+        self, report: dict[str, Any], ended: InputRunResult, usage: Usage
+    ) -> NoAnswer | Retryable:
         said = report.get("result") or report.get("errors") or f"exit {ended.status}"
         text = words(said if isinstance(said, str) else str(said), self._secrets)
         status = report.get("api_error_status")
@@ -182,5 +184,5 @@ class Claude:
         )
 
 
-def _no_option(ended: Talk, name: str) -> bool:
+def _no_option(ended: InputRunResult, name: str) -> bool:
     return b"unknown option" in ended.stderr and name.encode() in ended.stderr

@@ -20,7 +20,7 @@ from flow.adapters.judges.asking import environment, none, secrets
 from flow.adapters.judges.reply import LIMIT, UnusableText, closed, read_document, read_reply, words
 from flow.adapters.judges.retry import Retryable
 from flow.adapters.judges.service import usage_of
-from flow.adapters.process.with_input import talk
+from flow.adapters.process.with_input import run_with_input
 from flow.app.judging.port import JudgeAnswer
 from flow.startup.typing import TYPE_CHECKING, Any
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from flow.adapters.judges.asking import Call
-    from flow.adapters.process.with_input import Talk
+    from flow.adapters.process.with_input import InputRunResult
     from flow.app.judging.port import NoAnswer, Usage
 
 TRY_AGAIN = 75
@@ -67,7 +67,7 @@ class CommandJudge:
         with open(schema, "w", encoding="utf-8") as file:
             json.dump(closed(question.schema), file)
         told = os.path.join(call.room.files, "usage.json")
-        ended = talk(
+        ended = run_with_input(
             self._argv,
             cwd=call.room.cwd,
             env={**self._env, f"{_OWN}SCHEMA": schema, f"{_OWN}USAGE": told},
@@ -77,7 +77,9 @@ class CommandJudge:
         )
         return self._read(ended, call, self._usage(told))
 
-    def _read(self, ended: Talk, call: Call, usage: Usage) -> JudgeAnswer | NoAnswer | Retryable:
+    def _read(
+        self, ended: InputRunResult, call: Call, usage: Usage
+    ) -> JudgeAnswer | NoAnswer | Retryable:
         shown = words(os.path.basename(self._argv[0]))
         if ended.kind == "timeout":
             return none(self, "timeout", f"no reply within {call.seconds:.3g} s", usage)

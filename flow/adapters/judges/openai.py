@@ -71,7 +71,7 @@ class OpenAI:
             )
         else:
             result = self._read(response.document, call) if isinstance(response, Body) else response
-        return _said(result, in_prompt, tries)
+        return _told_result(result, in_prompt, tries)
 
     def _send(self, call: Call, in_prompt: bool) -> Body | ServiceError | NoAnswer | Retryable:
         body = _body(self.model, call.question, in_prompt)
@@ -111,14 +111,14 @@ class OpenAI:
         return JudgeAnswer(value, usage)
 
 
-def _said(
+def _told_result(
     result: JudgeAnswer | NoAnswer | Retryable, in_prompt: bool, tries: int
 ) -> JudgeAnswer | NoAnswer | Retryable:
     """The result with its number of requests, and with the fall-back named."""
     from flow.adapters.judges.retry import Retryable
 
     if isinstance(result, Retryable):
-        inner = _said(result.answer, in_prompt, tries)
+        inner = _told_result(result.answer, in_prompt, tries)
         assert not isinstance(inner, JudgeAnswer | Retryable)  # noqa: S101  # it was no answer before
         return result._replace(answer=inner)
     usage = result.usage._replace(attempts=tries)

@@ -67,7 +67,7 @@ class Recorder:
         replies[key] = [{"label": question.label, **row} for row in rows]
         document = {"format": FORMAT, "replies": dict(sorted(replies.items()))}
         text = json.dumps(document, indent=1, default=dict, allow_nan=False) + "\n"
-        folder, name = _place(self._path)
+        folder, name = _folder_and_name(self._path)
         files.replace(folder, name, text.encode("ascii"))
         return answer
 
@@ -126,7 +126,7 @@ class Replayer:
 
 def read(path: str) -> dict[str, list[dict[str, Any]]]:
     """The replies by digest; none where there is no file. Raises :class:`FlowError`."""
-    folder, name = _place(path)
+    folder, name = _folder_and_name(path)
     data = files.read_optional(folder, name, limit=_LIMIT)
     if data is None:
         return {}
@@ -149,6 +149,6 @@ def _is_sound(replies: Mapping[str, Any]) -> bool:
     )
 
 
-def _place(path: str) -> tuple[str, str]:
+def _folder_and_name(path: str) -> tuple[str, str]:
     whole = os.path.abspath(path)
     return os.path.dirname(whole), os.path.basename(whole)

@@ -22,7 +22,7 @@ class Retryable(NamedTuple):
     after: float | None = None
 
 
-class Patience(NamedTuple):
+class RetryPolicy(NamedTuple):
     """How often and how long. ``first`` and ``longest`` are seconds between two tries."""
 
     tries: int = 4
@@ -48,13 +48,13 @@ def real_clock() -> Clock:
     return Clock(time.monotonic, time.sleep, random.random)
 
 
-def persist(
+def retry(
     attempt: Callable[[Question, float], JudgeAnswer | NoAnswer | Retryable],
     question: Question,
     seconds: float,
     *,
     clock: Clock,
-    patience: Patience = Patience(),  # noqa: B008  # a value that nobody can change
+    patience: RetryPolicy = RetryPolicy(),  # noqa: B008  # a value that nobody can change
 ) -> JudgeAnswer | NoAnswer:
     """Call ``attempt`` (with the seconds that are left) until it says something final.
 
@@ -82,7 +82,7 @@ def persist(
         clock.sleep(wait)
 
 
-def _pause(after: float | None, tries: int, patience: Patience, clock: Clock) -> float:
+def _pause(after: float | None, tries: int, patience: RetryPolicy, clock: Clock) -> float:
     wait = min(patience.first * 2.0 ** (tries - 1), patience.longest)
     wait *= 0.5 + 0.5 * clock.chance()  # so that many who were refused do not come back together
     return wait if after is None else max(after, 0.0)

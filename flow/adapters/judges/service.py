@@ -9,7 +9,7 @@ import sys
 from flow.adapters.judges.asking import environment, none, secrets
 from flow.adapters.judges.reply import UnusableText, read_document, words
 from flow.adapters.judges.retry import Retryable, retry_after
-from flow.adapters.process.with_input import talk
+from flow.adapters.process.with_input import run_with_input
 from flow.app.judging.port import Usage
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -68,7 +68,7 @@ class Worker:
             "seconds": call.seconds,
             "body": body,
         }
-        ended = talk(
+        ended = run_with_input(
             (sys.executable, "-I", _WORKER),
             cwd=call.room.cwd,
             env={**self.env, **credentials},

@@ -9,7 +9,7 @@ from flow.adapters.fs import files, locks
 from flow.adapters.ledger.evidence_store import (
     BY,
     CALLER,
-    Recorded,
+    PublishedSidecar,
     free_id,
     names,
     publish,
@@ -118,7 +118,7 @@ def record_foreign(
     before: Callable[[dict[str, Any]], None],
     now: str,
     environ: Mapping[str, str],
-) -> Recorded:
+) -> PublishedSidecar:
     """Publish what somebody else hands over; ``raw_path`` is copied and left alone.
 
     ``document`` has passed :func:`check_foreign`. ``before`` gets the fields of the event that the
@@ -134,9 +134,9 @@ def record_foreign(
         free_id(root, run_id, wanted, suffix=False)
 
         def put_output(rel: str) -> tuple[str, int]:
-            from flow.adapters.process.redaction import masker
+            from flow.adapters.process.redaction import redactor
 
-            masking, source = masker(environ), os.path.abspath(raw_path or "")
+            masking, source = redactor(environ), os.path.abspath(raw_path or "")
             stored = files.copy_new(root, rel, source, limit=layout.OUTPUT_LIMIT, through=masking)
             own["evidence"].setdefault("output_bytes", masking.taken)
             if masking.counts:
@@ -168,9 +168,9 @@ def _counted(counts: Mapping[str, int]) -> str:
 
 def _mask_texts(body: dict[str, Any], environ: Mapping[str, str]) -> list[str]:
     """Mask known values where a document explains itself; its command stays as it is."""
-    from flow.adapters.process.redaction import known, masked_text
+    from flow.adapters.process.redaction import masked_text, secret_values
 
-    values = [value.decode("utf-8", "surrogateescape") for value in known(environ)]
+    values = [value.decode("utf-8", "surrogateescape") for value in secret_values(environ)]
     changed: list[str] = []
 
     def clean(key: str, text: Any) -> Any:

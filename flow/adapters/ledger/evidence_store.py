@@ -42,7 +42,7 @@ BY: Mapping[str, str] = {EVALUATOR: "evaluator", APPROVER: "approver", BASELINE:
 """``by`` of Flow's own sidecars; ``records.BY_FLOW`` says whose count."""
 
 
-class Recorded(NamedTuple):
+class PublishedSidecar(NamedTuple):
     """A sidecar that was just published. ``path`` is below the checkout."""
 
     id: str
@@ -58,7 +58,7 @@ def record(
     suffix: bool,
     now: str,
     cache_dir: str | None = None,
-) -> Recorded:
+) -> PublishedSidecar:
     """Record what Flow itself measured; the raw output's file is consumed.
 
     With ``suffix`` a taken id gets ``-2``, ``-3`` ...; without, :class:`RefusedError` (``exists``).
@@ -124,7 +124,7 @@ def publish(
     after: Callable[[dict[str, Any]], None] | None = None,
     by: str,
     cache_dir: str | None = None,
-) -> Recorded:
+) -> PublishedSidecar:
     """Publish output, entry and sidecar in this order; a failure takes back what is there.
 
     ``last`` is the run's newest entry, all of which is done.
@@ -185,7 +185,7 @@ def publish(
 
         bare = [text.removeprefix(f"{rel}: ") for text in warnings]
         contracts_cache.store_checked(cache_dir, data, document, bare, "evidence")
-    return Recorded(evidence_id, rel, warnings)
+    return PublishedSidecar(evidence_id, rel, warnings)
 
 
 def settle(run: RunWrites) -> LedgerEntry | None:

@@ -50,7 +50,7 @@ class Dropping(NamedTuple):
     why: str
 
 
-class Plan(NamedTuple):
+class RemovalPlan(NamedTuple):
     """What goes, and what was left alone although it might have been meant."""
 
     runs: tuple[Dropping, ...]

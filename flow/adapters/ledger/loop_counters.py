@@ -6,14 +6,14 @@ import json
 
 from flow.adapters.fs import files, lenient_json
 from flow.core import layout
-from flow.core.stop.policy import Loop, loop_from_document
+from flow.core.stop.policy import LoopCounters, loop_from_document
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from flow.adapters.chain.session_writes import RunWrites
 
 
-def read(root: str, run_id: str, goal_id: str) -> Loop:
+def read(root: str, run_id: str, goal_id: str) -> LoopCounters:
     """The counters of the goal's run; fresh ones where none can be read."""
     data = files.read_optional(root, layout.loop_file(run_id))
     try:
@@ -21,10 +21,10 @@ def read(root: str, run_id: str, goal_id: str) -> Loop:
     except ValueError:
         found = None
     loop = loop_from_document(found, goal_id) if isinstance(found, dict) else None
-    return loop or Loop(goal_id)
+    return loop or LoopCounters(goal_id)
 
 
-def write(run: RunWrites, loop: Loop, *, now: str) -> None:
+def write(run: RunWrites, loop: LoopCounters, *, now: str) -> None:
     """Replace the counters. A kill leaves the old ones or the new ones, whole."""
     document = {**loop.to_document(), "updated_at": now}
     data = json.dumps(document, separators=(",", ":"), ensure_ascii=True).encode("ascii")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-def apart(work: Callable[[], None], *, seconds: int) -> None:
+def start_detached(work: Callable[[], None], *, seconds: int) -> None:
     """Start ``work`` in a process of its own, and return at once.
 
     It leads a session of its own, holds no descriptor of this process, reads and writes nothing,

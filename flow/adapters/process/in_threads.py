@@ -13,7 +13,7 @@ _LOOK = 0.2
 """Seconds between two looks of the waiting thread, so that Ctrl-C is never far."""
 
 
-def at_once(calls: Sequence[Callable[[], Any]]) -> list[Any]:
+def run_in_threads(calls: Sequence[Callable[[], Any]]) -> list[Any]:
     """What each call returns, in their order, once all have ended.
 
     What one raises is raised here after the others have ended, the first one first. An interrupt

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from hashlib import _Hash
 
-    from flow.core.secrets.redact import Masker
+    from flow.core.secrets.redact import Redactor
 
 _FLAGS = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _BLOCK = 1 << 20
@@ -59,9 +59,11 @@ class OutputFile:
     method raises OSError where the disk refuses, and what it holds then is worth nothing.
     """
 
-    def __init__(self, root: str, rel: str, limit: int, make_masker: Callable[[], Masker]) -> None:
+    def __init__(
+        self, root: str, rel: str, limit: int, make_masker: Callable[[], Redactor]
+    ) -> None:
         self._make_masker = make_masker
-        self._masker: Masker | None = None
+        self._masker: Redactor | None = None
         self._root, self._rel = root, rel
         self._fd = self._make()
         self._ring = -1

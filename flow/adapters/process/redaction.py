@@ -11,21 +11,21 @@ from collections.abc import Mapping
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from flow.core.secrets.redact import Masker
+    from flow.core.secrets.redact import Redactor
 
 
-def known(environ: Mapping[str, str]) -> tuple[bytes, ...]:
+def secret_values(environ: Mapping[str, str]) -> tuple[bytes, ...]:
     """The values of secret-looking variables; a path that is there is none."""
     from flow.core.secrets.values import values
 
     return values(environ, os.path.exists)
 
 
-def masker(environ: Mapping[str, str]) -> Masker:
+def redactor(environ: Mapping[str, str]) -> Redactor:
     """A stream that masks the shapes of tokens and what ``environ`` knows."""
-    from flow.core.secrets.redact import Masker
+    from flow.core.secrets.redact import Redactor
 
-    return Masker(known(environ))
+    return Redactor(secret_values(environ))
 
 
 def masked_value(value: Any, environ: Mapping[str, str]) -> Any:
@@ -34,14 +34,14 @@ def masked_value(value: Any, environ: Mapping[str, str]) -> Any:
 
     from flow.core.secrets.redact import mask
 
-    secret = known(environ)
+    secret = secret_values(environ)
     whole = json.dumps(value, ensure_ascii=False, default=dict)
     if not mask(whole.encode("utf-8", "surrogatepass"), secret).counts:
         return value
 
     def clean(part: Any) -> Any:
         if isinstance(part, str):
-            return _masked(part, secret)
+            return _redacted(part, secret)
         if isinstance(part, Mapping):
             return {clean(key): clean(each) for key, each in part.items()}
         return [clean(each) for each in part] if isinstance(part, list) else part
@@ -51,10 +51,10 @@ def masked_value(value: Any, environ: Mapping[str, str]) -> Any:
 
 def masked_text(text: str, environ: Mapping[str, str]) -> str:
     """``text`` without its secrets."""
-    return _masked(text, known(environ))
+    return _redacted(text, secret_values(environ))
 
 
-def _masked(text: str, secret: tuple[bytes, ...]) -> str:
+def _redacted(text: str, secret: tuple[bytes, ...]) -> str:
     from flow.core.secrets.redact import mask
 
     data = mask(text.encode("utf-8", "surrogatepass"), secret).data

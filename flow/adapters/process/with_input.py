@@ -1,6 +1,6 @@
 """One program that is asked something: text in, text out, its whole process tree ended after it.
 
-A keeper is forked for it, as ``process_supervisor`` is for a goal's command: it has the program as
+A reaper is forked for it, as ``process_supervisor`` is for a goal's command: it has the program as
 its child, finds every descendant, and ends them all when the program has exited, when its time is
 up, or when Flow is gone. Unlike a goal's command the program gets text on its standard input, its
 two outputs are kept apart, and both are held in memory, since they are small.
@@ -36,12 +36,12 @@ if TYPE_CHECKING:
 _CHUNK = 1 << 16
 _STDERR = 1 << 16
 _SLACK = 5.0
-"""Seconds that the keeper may take on top of all limits before Flow gives it up."""
+"""Seconds that the reaper may take on top of all limits before Flow gives it up."""
 
 _LONG = 3600.0
 
 
-class Talk(NamedTuple):
+class InputRunResult(NamedTuple):
     """How it ended. ``status`` is the exit status (128+n for signal n), of ``exit`` only."""
 
     kind: Literal["exit", "timeout", "too_much", "not_found", "not_started", "lost"]
@@ -53,7 +53,7 @@ class Talk(NamedTuple):
     """Why it could not be started or how it got lost."""
 
 
-def talk(
+def run_with_input(
     argv: Sequence[str],
     *,
     cwd: str,
@@ -62,7 +62,7 @@ def talk(
     timeout: float,
     limit: int,
     grace: float = 1.0,
-) -> Talk:
+) -> InputRunResult:
     """Run a program, give it ``stdin``, and return what it said; never raises of its own.
 
     ``argv[0]`` without a slash is looked up in the absolute folders of ``env``'s PATH. ``timeout``
@@ -72,14 +72,14 @@ def talk(
     """
     program = argv[0] if "/" in argv[0] else find_program(argv[0], env.get("PATH"))
     if program is None:
-        return Talk("not_found", None, b"", b"", "it was not found in PATH")
+        return InputRunResult("not_found", None, b"", b"", "it was not found in PATH")
     try:
-        return _Talk(stdin, limit).run(program, list(argv), cwd, env, timeout, grace)
+        return _InputRun(stdin, limit).run(program, list(argv), cwd, env, timeout, grace)
     except OSError as error:
-        return Talk("not_started", None, b"", b"", error.strerror or str(error))
+        return InputRunResult("not_started", None, b"", b"", error.strerror or str(error))
 
 
-class _Talk:
+class _InputRun:
     """Flow's end of one talk."""
 
     def __init__(self, stdin: bytes, limit: int) -> None:
@@ -97,17 +97,17 @@ class _Talk:
         env: Mapping[str, str],
         timeout: float,
         grace: float,
-    ) -> Talk:
-        keeper = 0
+    ) -> InputRunResult:
+        reaper = 0
         try:
             pipes = [self._pipe() for _ in range(5)]
             (in_r, in_w), (out_r, out_w), (err_r, err_w), (alive_r, alive), (report, report_w) = (
                 pipes
             )
-            keeper = fork()
-            if keeper == 0:
+            reaper = fork()
+            if reaper == 0:
                 inner = {in_r, out_w, err_w, alive_r, report_w}
-                _Keeper(alive_r, report_w, inner, timeout, grace).run(
+                _Reaper(alive_r, report_w, inner, timeout, grace).run(
                     program, argv, cwd, env, (in_r, out_w, err_w)
                 )
             for fd in (in_r, out_w, err_w, alive_r, report_w):
@@ -116,10 +116,10 @@ class _Talk:
             deadline = time.monotonic() + timeout + grace + SETTLE + FORCE + _SLACK
             self._pump(in_w, alive, report, deadline)
         finally:
-            # Whatever happened, the keeper knows it by the closed pipe, and ends everything.
-            if keeper:
+            # Whatever happened, the reaper knows it by the closed pipe, and ends everything.
+            if reaper:
                 self._close(alive)
-                self._await(keeper, report)
+                self._await(reaper, report)
             for fd in list(self.fds):
                 self._close(fd)
         return self._result()
@@ -142,7 +142,7 @@ class _Talk:
         self.poll.register(in_w, select.POLLOUT)
 
     def _pump(self, in_w: int, alive: int, report: int, deadline: float) -> None:
-        """Move bytes until the keeper has closed its report, which is the last thing it does."""
+        """Move bytes until the reaper has closed its report, which is the last thing it does."""
         while report in self.readers and (wait := deadline - time.monotonic()) > 0:
             for fd, _ in self.poll.poll(min(wait, _LONG) * 1000):
                 if fd == in_w:
@@ -150,7 +150,7 @@ class _Talk:
                 else:
                     self._take(fd)
             if len(self.out) > self.limit:
-                self._close(alive)  # the keeper ends it all
+                self._close(alive)  # the reaper ends it all
         for fd in [fd for fd in self.readers if fd != report]:
             os.set_blocking(fd, False)  # what is in the pipes; nobody is left to write more
             with suppress(BlockingIOError):
@@ -179,8 +179,8 @@ class _Talk:
         else:
             kept += data[: max(_STDERR - len(kept), 0)]
 
-    def _await(self, keeper: int, report: int) -> None:
-        """Wait for the keeper's end, which the closed report tells; kill it if it hangs."""
+    def _await(self, reaper: int, report: int) -> None:
+        """Wait for the reaper's end, which the closed report tells; kill it if it hangs."""
         watch = select.poll()
         watch.register(report, select.POLLIN)
         deadline = time.monotonic() + FORCE + SETTLE + _SLACK + 1
@@ -191,24 +191,24 @@ class _Talk:
                     break
                 self.report += data
         else:
-            os.kill(keeper, signal.SIGKILL)
-        os.waitpid(keeper, 0)
+            os.kill(reaper, signal.SIGKILL)
+        os.waitpid(reaper, 0)
 
-    def _result(self) -> Talk:
+    def _result(self) -> InputRunResult:
         report: dict[str, Any] = {}
         for line in bytes(self.report).splitlines():
             report.update(json.loads(line))
         out, err = bytes(self.out[: self.limit]), bytes(self.err)
         if len(self.out) > self.limit:
-            return Talk("too_much", None, out, err)
+            return InputRunResult("too_much", None, out, err)
         if "kind" not in report:
             if "pid" in report:
                 end_group(report["pid"])
-            return Talk("lost", None, out, err, "the process that watched it was ended")
-        return Talk(report["kind"], report.get("status"), out, err, report.get("why", ""))
+            return InputRunResult("lost", None, out, err, "the process that watched it was ended")
+        return InputRunResult(report["kind"], report.get("status"), out, err, report.get("why", ""))
 
 
-class _Keeper:
+class _Reaper:
     """The process between Flow and the program."""
 
     def __init__(

@@ -102,7 +102,7 @@ def never_used(top: str) -> tuple[str, ...]:
     """
     said = []
     first: dict[str, str] = {}
-    for file in sorted(_files(top), key=lambda file: (_place(file), file)):
+    for file in sorted(_files(top), key=lambda file: (_suffix_rank(file), file)):
         stem, end = os.path.splitext(file)
         if end == ".md" or file.startswith("."):
             continue
@@ -122,7 +122,7 @@ def _files(top: str) -> list[str]:
     return files.names(top, layout.RUBRICS, suffix="", limit=FILES_LIMIT)
 
 
-def _place(file: str) -> int:
+def _suffix_rank(file: str) -> int:
     """Where the file's end stands among those that a rubric may have."""
     end = os.path.splitext(file)[1]
     return ENDS.index(end) if end in ENDS else len(ENDS)

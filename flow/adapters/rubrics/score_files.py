@@ -130,7 +130,9 @@ def history(
     return CardHistory(tuple(cards), tuple(warnings), older)
 
 
-def one(top: str, where: str, skill: str, name: str) -> tuple[dict[str, Any], tuple[str, ...]]:
+def stored_card(
+    top: str, where: str, skill: str, name: str
+) -> tuple[dict[str, Any], tuple[str, ...]]:
     """A stored card of ``skill`` as it is in its file, and what is odd about it.
 
     ``name`` is its file's name, with ``.json`` or without, or a path that ends in it. Raises

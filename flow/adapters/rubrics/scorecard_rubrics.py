@@ -56,19 +56,19 @@ def choose(skill: str | None, asked: str | None, top: str | None) -> ChosenRubri
     :class:`RefusedError` for a symlink in a project's folder.
     """
     if asked is not None:
-        found = _named(asked, top)
+        found = _named_rubric(asked, top)
         return _chosen(found, f"it was asked for: --rubric {visible(asked)[:200]}", True)
     own = list(_project(top))
     if skill is not None:
         bare = skill.removeprefix("/")
         for rubric in own:
-            pattern = _match(bare, rubric.skills)
+            pattern = _matching_pattern(bare, rubric.skills)
             if pattern is not None:
                 why = f"the project's {rubric.file} names {_shown(bare, pattern)}"
                 return _chosen(rubric, why, True)
         for name in READY_MADE:
             rubric = _ready_made(name)
-            pattern = _match(bare, rubric.skills)
+            pattern = _matching_pattern(bare, rubric.skills)
             if pattern is not None:
                 mine = next((each for each in own if each.name == rubric.name), rubric)
                 whose = "" if mine is rubric else "; the project's own file of that name is used"
@@ -138,7 +138,7 @@ def _shown(skill: str, pattern: str) -> str:
     return name if pattern == skill else f"{name} (as {visible(pattern)})"
 
 
-def _match(skill: str, patterns: tuple[str, ...] | None) -> str | None:
+def _matching_pattern(skill: str, patterns: tuple[str, ...] | None) -> str | None:
     """The first pattern that names the skill, with or without the prefix of its plugin."""
     from fnmatch import fnmatchcase
 
@@ -152,7 +152,7 @@ def _match(skill: str, patterns: tuple[str, ...] | None) -> str | None:
 # --- where they lie ----------------------------------------------------------------------------
 
 
-def _named(asked: str, top: str | None) -> _Rubric:
+def _named_rubric(asked: str, top: str | None) -> _Rubric:
     """The rubric that a person named: by its name, else by the path of a file."""
     if "/" not in asked:
         wanted = {asked, f"{asked}.md", f"rubric-{asked}.md"}

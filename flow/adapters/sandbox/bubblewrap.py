@@ -77,7 +77,7 @@ def confine(
             mounts[path] = "read"
     if sandbox.network:
         _resolver(mounts)
-    _cover(mounts, top, environ)
+    _hide_covered(mounts, top, environ)
     counted = os.getuid() != 0 and _release() >= _COUNTS_IN_NAMESPACE
     record.update(
         version=version,
@@ -221,7 +221,7 @@ def _programs(environ: Mapping[str, str], hidden: Sequence[str]) -> list[str]:
     return [folder for folder in folders if folder not in hidden]
 
 
-def _cover(mounts: dict[str, str], top: str, environ: Mapping[str, str]) -> None:
+def _hide_covered(mounts: dict[str, str], top: str, environ: Mapping[str, str]) -> None:
     """Hide what must not be read, wherever something that is shown would show it."""
     paths = [path for home in _homes(environ) for path in sandbox_home.secrets(home)]
     state = environ.get("FLOW_STATE_DIR", "")

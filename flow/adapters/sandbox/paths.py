@@ -12,7 +12,7 @@ import os
 import stat
 
 from flow.core.boundary.globs import Globs, compile_glob
-from flow.core.sandbox import place
+from flow.core.sandbox import covered_path
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class _Opening:
 
     def open(self, pattern: str) -> None:
         """Open what one allowed pattern covers."""
-        path, covers = place(pattern)
+        path, covers = covered_path(pattern)
         kind = self._kind(path)
         if path.split("/")[0] in CLOSED:
             self.left_out[f"{pattern}: Flow and git write there, nobody else"] = None

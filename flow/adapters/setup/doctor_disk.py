@@ -167,7 +167,7 @@ def leftovers(checkout: ExaminedCheckout) -> list[str]:
     paths += [
         rel
         for rel in files.leftovers(top, _reports(checkout))
-        if _old(os.path.join(top, rel), AT_WORK)
+        if _is_old(os.path.join(top, rel), AT_WORK)
     ]
     return [*paths, *_leftover_folders(top), *_state_leftovers(checkout)]
 
@@ -267,7 +267,7 @@ def _state_leftovers(checkout: ExaminedCheckout) -> list[str]:
         for name in _names(folder):
             path = os.path.join(folder, name)
             owner = name.removeprefix(files.TEMP_PREFIX).partition("-")[0]
-            if name.startswith(files.TEMP_PREFIX) and (_old(path) or not _runs(owner)):
+            if name.startswith(files.TEMP_PREFIX) and (_is_old(path) or not _is_running(owner)):
                 paths.append(path)
     try:
         return [*paths, *work_folder.abandoned_folders(state)]
@@ -275,14 +275,14 @@ def _state_leftovers(checkout: ExaminedCheckout) -> list[str]:
         return paths
 
 
-def _old(path: str, seconds: float = CACHE_SECONDS) -> bool:
+def _is_old(path: str, seconds: float = CACHE_SECONDS) -> bool:
     try:
         return time.time() - os.lstat(path).st_mtime > seconds
     except OSError:
         return False  # gone meanwhile
 
 
-def _runs(number: str) -> bool:
+def _is_running(number: str) -> bool:
     try:
         os.kill(int(number), 0)
     except PermissionError:

@@ -67,16 +67,16 @@ _ADVICE = {
 def look(report: DoctorReport, top: str, journal_dir: str) -> None:
     """Name what is wrong below the checkout's own folders."""
     walked = _below(top, (".flow", journal_dir), single=_SINGLE)
-    _tell(report, walked, _uid(top), in_state=False)
+    _report_problems(report, walked, _uid(top), in_state=False)
 
 
 def look_at_state(report: DoctorReport, folder: str) -> None:
     """Name what is wrong in the user's state folder, which is there."""
     single = tuple(name for name in _listed(folder) if name != _CACHE)
-    _tell(report, _below(folder, (_CACHE,), single=single), os.geteuid(), in_state=True)
+    _report_problems(report, _below(folder, (_CACHE,), single=single), os.geteuid(), in_state=True)
 
 
-def _tell(
+def _report_problems(
     report: DoctorReport, walked: Iterator[tuple[str, str]], owner: int, *, in_state: bool
 ) -> None:
     by_problem: dict[str, list[str]] = {}
@@ -111,9 +111,9 @@ def _problems(path: str, rel: str, owner: int, in_state: bool) -> Iterator[str]:
             yield "has the setuid or setgid bit"
         if status.st_nlink > 1 and rel.endswith(_APPENDED):
             yield "has a second name (a hard link)"
-    if not _may(path, os.R_OK | (os.X_OK if stat.S_ISDIR(mode) else 0)):
+    if not _may_access(path, os.R_OK | (os.X_OK if stat.S_ISDIR(mode) else 0)):
         yield "cannot be read"
-    elif (stat.S_ISDIR(mode) or rel.endswith(_APPENDED)) and not _may(path, os.W_OK):
+    elif (stat.S_ISDIR(mode) or rel.endswith(_APPENDED)) and not _may_access(path, os.W_OK):
         yield "cannot be written"
 
 
@@ -133,7 +133,7 @@ def _misplaced(rel: str, is_folder: bool, in_state: bool) -> str | None:
     return "is not a folder" if expected else None
 
 
-def _may(path: str, how: int) -> bool:
+def _may_access(path: str, how: int) -> bool:
     effective = os.access in os.supports_effective_ids
     return os.access(path, how, effective_ids=effective)
 

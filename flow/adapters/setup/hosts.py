@@ -86,9 +86,9 @@ def add_hook(target: JsonFile, host: str, top: str, environ: Mapping[str, str]) 
     elif ours is not None:
         did = _renewed(target, host, ours)
     elif entries:
-        did = f"no hook added: an entry of your own runs it: {_cut(entries[0][1])}"
+        did = f"no hook added: an entry of your own runs it: {_cut_text(entries[0][1])}"
     else:
-        _add(target, host, event)
+        _add_hook(target, host, event)
         did = f"added the hook: {event} runs {command(host)}"
     if len(entries) > 1:
         notes.append(f"{len(entries)} entries of hooks.{event} run the Stop hook: keep one")
@@ -113,7 +113,7 @@ def _limit(host: str) -> int:
     return SECONDS * 1000 if host == "gemini" else SECONDS
 
 
-def _add(target: JsonFile, host: str, event: str) -> None:
+def _add_hook(target: JsonFile, host: str, event: str) -> None:
     entry = _entry(host)
     item = entry if host == "cursor" else {"hooks": [entry]}
     if target.new and host == "cursor":
@@ -222,5 +222,5 @@ def _enabled(root: str, name: str) -> dict[Any, Any]:
     return plugins if isinstance(plugins, dict) else {}
 
 
-def _cut(text: str) -> str:
+def _cut_text(text: str) -> str:
     return visible(text if len(text) <= 100 else text[:99] + "…")

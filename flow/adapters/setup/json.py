@@ -174,9 +174,9 @@ def _inserted(text: str, path: Path, entries: Sequence[tuple[str | None, Any]]) 
         members = [_member(key, json.dumps(value, ensure_ascii=False)) for key, value in entries]
         return _joined(text, start, parts, close, ", ", ", ".join(members), "")
     newline = "\r\n" if "\r\n" in text else "\n"
-    unit = _unit(text)
-    outer = _lead(text, start)
-    line = newline + (_lead(text, parts[-1].begin) if parts else outer + unit)
+    unit = _indentation(text)
+    outer = _leading_space(text, start)
+    line = newline + (_leading_space(text, parts[-1].begin) if parts else outer + unit)
     members = [line + _member(key, _spread(value, unit, line)) for key, value in entries]
     return _joined(text, start, parts, close, ",", ",".join(members), newline + outer)
 
@@ -206,13 +206,13 @@ def _spread(value: Any, unit: str, line: str) -> str:
     return json.dumps(value, indent=unit, ensure_ascii=False).replace("\n", line)
 
 
-def _lead(text: str, at: int) -> str:
+def _leading_space(text: str, at: int) -> str:
     """The white space that the line of ``at`` begins with."""
     line = text[text.rfind("\n", 0, at) + 1 : at]
     return line[: len(line) - len(line.lstrip(" \t"))]
 
 
-def _unit(text: str) -> str:
+def _indentation(text: str) -> str:
     """The indentation that the file uses, two spaces where it uses none."""
     for line in text.split("\n"):
         white = line[: len(line) - len(line.lstrip(" \t"))]

@@ -45,7 +45,7 @@ def read(path: str, skill: str | None) -> Transcript:
     """
     source = places.open_source(path)
     if not _is_session(source):
-        return _saved(source)
+        return _saved_text(source)
     lines = places.SessionLines(source)
     session = Session(skill, destroys, whole=True)
     for line in lines:
@@ -67,7 +67,7 @@ def read(path: str, skill: str | None) -> Transcript:
             value=skill,
             remedy="name one of these, or another transcript",
         )
-    return _whole(session, lines, path)
+    return _whole_session(session, lines, path)
 
 
 def newest(
@@ -90,7 +90,7 @@ def newest(
         transcript = _in_session(skill, path, ran)
         if transcript is not None:
             return transcript
-    raise _none(skill, cwd, len(paths), ran)
+    raise _no_transcript(skill, cwd, len(paths), ran)
 
 
 def _sessions(
@@ -159,7 +159,7 @@ def ended_runs(
     return EndedRuns(path, tuple(done), min(going_on))
 
 
-def _none(skill: str | None, cwd: str, searched: int, ran: Iterable[str]) -> InputError:
+def _no_transcript(skill: str | None, cwd: str, searched: int, ran: Iterable[str]) -> InputError:
     what = "no skill or agent" if skill is None else f"no run of {skill!r:.80}"
     count = "1 session" if searched == 1 else f"{searched} sessions"
     where = f"in {count} of this folder" if searched else "here: there are no sessions"
@@ -219,7 +219,7 @@ def _is_session(source: places.Source) -> bool:
     return False
 
 
-def _saved(source: places.Source) -> Transcript:
+def _saved_text(source: places.Source) -> Transcript:
     """A text that somebody saved."""
     from hashlib import sha256
 
@@ -259,7 +259,7 @@ def _doubts(text: str) -> tuple[str, ...]:
     return (f"{places_are} not in its encoding",) if count else ()
 
 
-def _whole(session: Session, lines: places.SessionLines, path: str) -> Transcript:
+def _whole_session(session: Session, lines: places.SessionLines, path: str) -> Transcript:
     gathered = Gathering(path)
     gathered.rows(session.everything, session.spawned, 0)
     name = session.agent or places.small_json(note_beside(path)).get("agentType")
@@ -270,7 +270,7 @@ def _whole(session: Session, lines: places.SessionLines, path: str) -> Transcrip
     if named is None:
         warnings.append("it names no skill or agent; all of it was taken")
     execution = lines.digest[:32]
-    return _made(path, named, execution, session.started_at, gathered, warnings)
+    return _transcript_of(path, named, execution, session.started_at, gathered, warnings)
 
 
 def _of_run(run: ExecutionRun, path: str, warnings: list[str]) -> Transcript:
@@ -284,10 +284,10 @@ def _of_run(run: ExecutionRun, path: str, warnings: list[str]) -> Transcript:
             gathered.agent(apart, 1)
     if run.rows.waiting and not run.over:
         warnings.append("it was going on when the transcript was read")
-    return _made(path, visible(run.name), run.key, run.started_at, gathered, warnings)
+    return _transcript_of(path, visible(run.name), run.key, run.started_at, gathered, warnings)
 
 
-def _made(
+def _transcript_of(
     path: str,
     skill: str | None,
     key: str,

@@ -76,10 +76,10 @@ class CheckoutNotes:
         git_dir = document.get("git_dir")
         known = {}
         for goal_id, row in goals.items() if isinstance(goals, dict) else ():
-            goal = _known(goal_id, row)
+            goal = _known_goal(goal_id, row)
             if goal is not None:
                 known[goal_id] = goal
-        closed = _closed(document["closed"]) if "closed" in document else {}
+        closed = _closed_goals(document["closed"]) if "closed" in document else {}
         return Remembered(git_dir if isinstance(git_dir, str) else None, known, closed)
 
     def coming(self, goal_id: str, status: str) -> None:
@@ -237,7 +237,7 @@ def _session_file(session: str) -> str:
     return f"{_SESSION_PREFIX}{sha256(os.fsencode(session)).hexdigest()[:32]}.json"
 
 
-def _known(goal_id: str, row: Any) -> KnownGoal | None:
+def _known_goal(goal_id: str, row: Any) -> KnownGoal | None:
     if not isinstance(row, dict) or not isinstance(row.get("statuses"), list):
         return None
     texts = (row.get("run_id"), row.get("branch"), row.get("contract"))
@@ -247,7 +247,7 @@ def _known(goal_id: str, row: Any) -> KnownGoal | None:
     return KnownGoal(goal_id, row["run_id"], row["branch"], statuses, row["contract"])
 
 
-def _closed(value: Any) -> dict[str, ClosedGoal]:
+def _closed_goals(value: Any) -> dict[str, ClosedGoal]:
     from flow.core.chain.closing_record import ClosedGoal
 
     closed = {}

@@ -84,7 +84,7 @@ def _layers(top: str | None, home: str | None) -> _SettingsFiles:
     layers, _, warnings, unread = settings_files
     for rel in (LOCAL, PROJECT):
         if top is not None and _present(os.path.join(top, rel), unread):
-            _add(settings_files, top, rel, rel, own=False)
+            _add_file(settings_files, top, rel, rel, own=False)
     path = os.path.join(home, PROJECT) if home and os.path.isabs(home) else None
     if path is not None and _present(path, unread):
         # Dotfiles are often symlinks into a folder of their own: the user's file may be one.
@@ -96,7 +96,7 @@ def _layers(top: str | None, home: str | None) -> _SettingsFiles:
             if distrust:
                 warnings.append(f"{OWN}: {distrust}; it counts as a file of the checkout")
             folder, name = os.path.split(real)
-            _add(settings_files, folder, name, OWN, own=not distrust)
+            _add_file(settings_files, folder, name, OWN, own=not distrust)
     _own_word_for(top, settings_files)
     if top is not None and _present(os.path.join(top, JUDGE_CONFIG), unread):
         said = judge_config(top)
@@ -209,7 +209,9 @@ def _why_not_own(real: str, top: str | None) -> str | None:
     return None
 
 
-def _add(settings_files: _SettingsFiles, root: str, rel: str, shown: str, *, own: bool) -> None:
+def _add_file(
+    settings_files: _SettingsFiles, root: str, rel: str, shown: str, *, own: bool
+) -> None:
     from flow.adapters.contracts import formats
     from flow.adapters.fs import files
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from flow.adapters.sandbox.bubblewrap import Confinement
     from flow.adapters.verification.supervisor import CommandPlan
-    from flow.adapters.verification.watchdog import Warden
+    from flow.adapters.verification.watchdog import Watchdog
     from flow.app.ports import Check
 
 FALLBACK_BASH = "/bin/bash"
@@ -29,7 +29,7 @@ OUTPUT_LIMIT = 10 << 20
 GRACE = 2.0
 TICK = 0.1
 IDLE = 1.0
-"""Seconds between two looks whether the warden is alive."""
+"""Seconds between two looks whether the watchdog is alive."""
 
 
 class CommandRunner:
@@ -149,7 +149,7 @@ class _RunnerCall:
         self.removed, self.named, self.follow = removed, named, follow
         self.waiting = deque(range(len(checks)))
         self.running: set[int] = set()
-        self.warden: Warden | None = None
+        self.watchdog: Watchdog | None = None
 
     def loop(
         self,
@@ -191,26 +191,26 @@ class _RunnerCall:
         return not alone and len(self.running) < self.jobs
 
     def _start(self, index: int, wake: int) -> None:
-        if self.warden is None:
-            from flow.adapters.verification.watchdog import Warden
+        if self.watchdog is None:
+            from flow.adapters.verification.watchdog import Watchdog
 
             try:
-                self.warden = Warden(self.plans, wake=wake, follow=self.follow)
+                self.watchdog = Watchdog(self.plans, wake=wake, follow=self.follow)
             except OSError as error:
                 raise StorageError(
                     f"cannot start a process: {error.strerror}",
                     code="no_process",
                     remedy="too many processes or open files; close some, then run it again",
                 ) from error
-        self.warden.start(index)
+        self.watchdog.start(index)
 
     def _reports(self, seconds: float) -> list[dict[str, Any]]:
-        assert self.warden is not None  # noqa: S101  # something runs
-        reports = self.warden.reports(seconds)
+        assert self.watchdog is not None  # noqa: S101  # something runs
+        reports = self.watchdog.reports(seconds)
         if reports is not None:
             return reports
-        self.warden.close()  # somebody killed it; the next command gets a new one
-        self.warden = None
+        self.watchdog.close()  # somebody killed it; the next command gets a new one
+        self.watchdog = None
         return [{"i": index, "kind": "lost", "signal": 9} for index in sorted(self.running)]
 
     def _result(self, index: int, report: dict[str, Any]) -> CheckResult:
@@ -219,8 +219,8 @@ class _RunnerCall:
 
     def _close(self) -> None:
         try:
-            if self.warden is not None:
-                self.warden.close()
+            if self.watchdog is not None:
+                self.watchdog.close()
         finally:
             from flow.adapters.process.output import END, discard
 

@@ -19,7 +19,7 @@ from flow.adapters.process.child import start
 from flow.adapters.process.ending import RUNNING, EndingSteps
 from flow.adapters.process.environment import is_below
 from flow.adapters.process.output import OutputFile
-from flow.adapters.process.redaction import masked_text, masker
+from flow.adapters.process.redaction import masked_text, redactor
 from flow.adapters.process.tree import start_of
 from flow.errors import FlowError
 from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn
@@ -80,13 +80,15 @@ class CommandRefused(Exception):
 
 def supervise(plan: CommandPlan, index: int, tree: Tree, *, alive: int, report: int) -> NoReturn:
     """Run the command of ``plan``, report as ``index``, exit. For a child that was just forked."""
-    code = 1  # until it has reported, the warden must do so
+    code = 1  # until it has reported, the watchdog must do so
     try:
         outcome: dict[str, Any]
         done = 0
         try:
             try:
-                output = OutputFile(plan.top, plan.work_file, plan.limit, lambda: masker(plan.env))
+                output = OutputFile(
+                    plan.top, plan.work_file, plan.limit, lambda: redactor(plan.env)
+                )
             except (OSError, FlowError) as error:
                 outcome = _unrecorded(error)
             else:

@@ -1,8 +1,8 @@
 """The process between Flow and the supervisors of its commands.
 
 A command can kill its own supervisor (``kill -9 $PPID``). What it leaves behind then becomes a
-child of the warden, which ends it and tells Flow that the command's result is lost. Flow talks to
-the warden over a pipe (the number of the command to start next) and hears from warden and
+child of the watchdog, which ends it and tells Flow that the command's result is lost. Flow talks to
+the watchdog over a pipe (the number of the command to start next) and hears from watchdog and
 supervisors over another. Neither of them holds any other descriptor of Flow's, a lock least of
 all, and both live in a session of their own, where no Ctrl-C reaches them: Flow itself tells them
 to stop, or its end does.
@@ -44,11 +44,11 @@ _LONG = 3600.0
 """Seconds of the longest single wait; ``poll`` takes no more than some weeks."""
 
 
-class Warden:
+class Watchdog:
     """Flow's end. Not for several threads."""
 
     def __init__(self, plans: Sequence[CommandPlan], *, wake: int, follow: bool = False) -> None:
-        """Fork the warden. ``wake`` is a descriptor that ends a wait in :meth:`reports`.
+        """Fork the watchdog. ``wake`` is a descriptor that ends a wait in :meth:`reports`.
 
         ``follow`` does without a subreaper, as on systems that have none. Raises OSError where no
         process or pipe can be made.
@@ -68,7 +68,7 @@ class Warden:
             raise
         control_r, self._control, alive_r, self._alive, self._report, report_w = pipes
         if self._pid == 0:
-            _Warden(plans, control_r, alive_r, report_w, follow=follow).run()
+            _WatchdogProcess(plans, control_r, alive_r, report_w, follow=follow).run()
         for fd in (control_r, alive_r, report_w):
             os.close(fd)
         self._poll = select.poll()
@@ -77,12 +77,12 @@ class Warden:
         self._wake = wake
 
     def start(self, index: int) -> None:
-        """Let the command of plan ``index`` begin. Nothing happens where the warden is gone."""
+        """Let the command of plan ``index`` begin. Nothing happens where the watchdog is gone."""
         with suppress(BrokenPipeError):  # ``reports`` will find out
             os.write(self._control, b"%d\n" % index)
 
     def reports(self, seconds: float) -> list[dict[str, Any]] | None:
-        """What came within ``seconds``; None once the warden is gone and nothing is to come."""
+        """What came within ``seconds``; None once the watchdog is gone and nothing is to come."""
         if self._report not in (fd for fd, _ in self._poll.poll(seconds * 1000)):
             return None if self._gone() else []
         data = os.read(self._report, 1 << 16)
@@ -119,7 +119,7 @@ class Warden:
         self._poll.unregister(self._wake)
         deadline = time.monotonic() + self._grace + SETTLE + FORCE + 2 * _SLACK
         while (left := deadline - time.monotonic()) > 0:
-            # End of file: the warden and every supervisor has ended.
+            # End of file: the watchdog and every supervisor has ended.
             if self._poll.poll(left * 1000) and not os.read(self._report, 1 << 16):
                 break
         os.close(self._report)
@@ -132,8 +132,8 @@ class Warden:
             end_group_of(*leader)
 
 
-class _Warden:
-    """The warden's end, in a process of its own."""
+class _WatchdogProcess:
+    """The watchdog's end, in a process of its own."""
 
     def __init__(
         self, plans: Sequence[CommandPlan], control: int, alive: int, report: int, *, follow: bool

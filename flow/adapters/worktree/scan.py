@@ -119,7 +119,7 @@ def settled_scan(repo: Repo, base: str, head: str | None, asked: ScanRequest) ->
     return scan
 
 
-def _staged(
+def _staged_entries(
     repo: Repo, base: str, prefix: bytes
 ) -> tuple[dict[bytes, ContentState | None], list[bytes]]:
     """:func:`against_index`; not asked again in this process while the index is the same.
@@ -169,7 +169,7 @@ def _scan(
     name = prefix.decode("utf-8", "surrogateescape")
     messages = [f"{name}: {text}" if name else text for text in problems(repo)]
     heads = against_tree(repo, base, head, prefix)
-    staged, unmerged = _staged(repo, base, prefix)
+    staged, unmerged = _staged_entries(repo, base, prefix)
     if unmerged:
         messages.append(
             "unmerged in the index: " + ", ".join(text_of(prefix + p) for p in unmerged[:5])
@@ -268,7 +268,7 @@ def _changes(
         worktree = on_disk.get(path, here)
         if head == base and index == base and worktree == base:
             continue
-        real = _real(tops, path, links, worktree)
+        real = _real_path(tops, path, links, worktree)
         changes.append(PathChange(text_of(prefix + path), base, head, index, worktree, real))
     return changes
 
@@ -300,7 +300,7 @@ def _ignored_changes(walk: Walk, asked: ScanRequest, prefix: bytes) -> list[Path
     return changes
 
 
-def _real(
+def _real_path(
     tops: _Tops, path: bytes, links: Collection[bytes], worktree: ContentState | None
 ) -> str | None:
     """Where a path really lies if a symlink that is new since the base leads to it."""

@@ -41,7 +41,7 @@ def against_tree(
     output = repository.git(
         repo, "diff-tree", "-r", *_RAW, "--ignore-submodules=dirty", "--no-relative", base, other
     )
-    return {path: entry for path, entry, _ in _raw(output) if _counted(path, prefix)}
+    return {path: entry for path, entry, _ in _raw_entries(output) if _counted(path, prefix)}
 
 
 def against_index(
@@ -64,7 +64,7 @@ def against_index(
     )
     staged: dict[bytes, ContentState | None] = {}
     unmerged = []
-    for path, entry, status in _raw(output):
+    for path, entry, status in _raw_entries(output):
         if status == "U":
             unmerged.append(path)
         elif _counted(path, prefix):
@@ -77,7 +77,7 @@ def changed_between(repo: Repo, old: str, new: str | None) -> dict[str, ContentS
     return {text_of(path): entry for path, entry in against_tree(repo, old, new).items()}
 
 
-def _raw(output: bytes) -> Iterable[tuple[bytes, ContentState | None, str]]:
+def _raw_entries(output: bytes) -> Iterable[tuple[bytes, ContentState | None, str]]:
     """The (path, new entry, status) of ``--raw -z`` output."""
     fields = output.split(b"\0")
     for meta, path in zip(fields[0::2], fields[1::2], strict=False):

@@ -171,7 +171,7 @@ def _verdict_delta(facts: Facts, measured: tuple[Measured, ...], records: Record
 
 
 def turn(
-    evaluated: EvaluationFacts, said: Verdict, proposal: Mapping[str, Any] | None, at: str
+    evaluated: EvaluationFacts, verdict: Verdict, proposal: Mapping[str, Any] | None, at: str
 ) -> Turn:
     """Everything the evaluation writes to its goal."""
     facts, decision = evaluated.facts, evaluated.decision
@@ -180,8 +180,8 @@ def turn(
     return Turn(
         status=decision.status,
         turns_evaluated=facts.turn,
-        last_evaluation=LastEvaluation(decision.result, said.reason, at),
-        criteria=measured_rows.updates(goal, evaluated.measurement, said.criterion_results, at),
+        last_evaluation=LastEvaluation(decision.result, verdict.reason, at),
+        criteria=measured_rows.updates(goal, evaluated.measurement, verdict.criterion_results, at),
         artifact=Artifact(
             "goal-evaluation",
             {
@@ -189,7 +189,7 @@ def turn(
                 "result": decision.result,
                 "from": goal.status,
                 "to": decision.status,
-                "reason": said.reason,
+                "reason": verdict.reason,
                 "evidence_bundle": layout.run_dir(facts.run_id),
                 "failures": failures or "none",
             },
@@ -201,8 +201,8 @@ def turn(
             "to": decision.status,
             "verdict": decision.verdict,
             "candidate": evaluated.candidate,
-            "delta": said.delta,
-            "reason": said.reason,
+            "delta": verdict.delta,
+            "reason": verdict.reason,
             "passing": [m.criterion_id for m in evaluated.measured if m.passing],
             "subject": facts.subject.to_document(),
             "proposal_id": proposal["proposal_id"] if proposal else None,

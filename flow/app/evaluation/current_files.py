@@ -9,7 +9,7 @@ from flow.errors import FlowError
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from flow.app.evaluation.values import Desk
+    from flow.app.evaluation.values import ClosingContext
     from flow.app.ports import LoadedGoal
     from flow.core.boundary.changes import Baseline, Snapshot
     from flow.core.evidence.freshness import Why
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 class Present:
     """What evidence of one goal is held against."""
 
-    def __init__(self, desk: Desk, loaded: LoadedGoal) -> None:
-        self._desk, self._loaded = desk, loaded
+    def __init__(self, context: ClosingContext, loaded: LoadedGoal) -> None:
+        self._desk, self._loaded = context, loaded
         self._looked: tuple[Snapshot, Baseline] | None = None
         self._subject: Subject | None = None
         self._apart: Subject | None = None
@@ -33,14 +33,14 @@ class Present:
         return self._subject
 
     def _look(self) -> Subject:
-        desk, goal = self._desk, self._loaded.goal
+        context, goal = self._desk, self._loaded.goal
         try:
-            baseline = desk.baseline(goal, goal.run_id or "").baseline
-            snapshot = desk.snapshot(baseline, (*goal.denied_paths, *desk.denied_paths), None)
+            baseline = context.baseline(goal, goal.run_id or "").baseline
+            snapshot = context.snapshot(baseline, (*goal.denied_paths, *context.denied_paths), None)
         except FlowError:
-            return Subject(None, None, self._loaded.contract, desk.version)
+            return Subject(None, None, self._loaded.contract, context.version)
         self._looked = snapshot, baseline
-        return subject_of(self._loaded, snapshot, baseline, desk.version, as_recorded=True)
+        return subject_of(self._loaded, snapshot, baseline, context.version, as_recorded=True)
 
     def of(self, evidence: Evidence, *, moved: bool = False, doubt: Why | None = None) -> Freshness:
         """How a sidecar stands to it."""

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
         TurnLedger,
     )
     from flow.core.boundary.rules import BoundaryReport
-    from flow.core.decision.decide import Decision, Opinion, Silence
+    from flow.core.decision.decide import Decision, NoOpinion, Opinion
     from flow.core.decision.verdict import Verdict
     from flow.core.goal.model import Goal
 
@@ -140,7 +140,7 @@ def _settle(
     return JudgeCase(facts, measurement, measured, report, candidate, request), approvals
 
 
-def _decide(case: JudgeCase, opinion: Opinion | Silence | None) -> Decision:
+def _decide(case: JudgeCase, opinion: Opinion | NoOpinion | None) -> Decision:
     report = case.report
     return decide.decide(
         case.candidate,
@@ -237,7 +237,7 @@ def _resume_goal(facts: Facts, ledger: TurnLedger, records: Records) -> LoadedGo
 
 def _consult(
     case: JudgeCase, first: Drift, approvals: frozenset[str], tools: EvaluationTools
-) -> tuple[JudgeCase, Opinion | Silence | None, Drift]:
+) -> tuple[JudgeCase, Opinion | NoOpinion | None, Drift]:
     """Step 5: the case with what a judge said of it, the opinion, and the look after asking."""
     opinion, collected = _ask_judge(case, tools)
     if collected is None and not isinstance(opinion, decide.Opinion):
@@ -275,7 +275,7 @@ def _consult(
 
 def _ask_judge(
     case: JudgeCase, tools: EvaluationTools
-) -> tuple[Opinion | Silence | None, CollectedEvidence | None]:
+) -> tuple[Opinion | NoOpinion | None, CollectedEvidence | None]:
     """Run what collects evidence for a judge, then ask, where one is to be asked."""
     goal, request = case.facts.loaded.goal, case.request
     if case.report.status == "outside" or case.candidate in ("fail", "incomplete"):
@@ -283,19 +283,19 @@ def _ask_judge(
     if not decide.judge_wanted(case.candidate, goal.evaluator_type, request.trigger):
         if goal.evaluator_type == "flow_verdict_judge":
             why = "asked only when a person starts the evaluation (trigger manual)"
-            return decide.Silence(why), None
+            return decide.NoOpinion(why), None
         return None, None
     if request.no_judge:
         if request.trigger == "stop-hook":
-            return decide.Silence("not asked at a stop, but with evaluator-loop"), None
-        return decide.Silence("not asked (--no-judge)"), None
+            return decide.NoOpinion("not asked at a stop, but with evaluator-loop"), None
+        return decide.NoOpinion("not asked (--no-judge)"), None
     if tools.judge is None:
-        return decide.Silence("none configured", remedy="name_judge"), None
+        return decide.NoOpinion("none configured", remedy="name_judge"), None
     if request.dry_run:
-        return decide.Silence("not asked (--dry-run)"), None
+        return decide.NoOpinion("not asked (--dry-run)"), None
     open_ones = [c.id for c in goal.criteria if c.fuzzy and c.must_pass]
     if request.only and open_ones and not any(name in request.only for name in open_ones):
-        return decide.Silence("not asked (--only leaves its criteria out)"), None
+        return decide.NoOpinion("not asked (--only leaves its criteria out)"), None
     known = tools.recall(case) if request.recall and tools.recall is not None else None
     if known is not None:
         return known, None
@@ -303,7 +303,7 @@ def _ask_judge(
 
     collected = collecting.collect(case, tools)
     if collected.blamed:
-        return decide.Silence(collecting.spoiled(collected)), collected
+        return decide.NoOpinion(collecting.spoiled(collected)), collected
     seconds = tools.seconds_left() if tools.seconds_left is not None else None
     return tools.judge(case._replace(seconds=seconds)), collected
 

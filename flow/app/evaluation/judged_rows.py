@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from flow.app.evaluation.values import Measurements
-    from flow.core.decision.decide import JudgedCriterion, Measured, Silence
+    from flow.core.decision.decide import JudgedCriterion, Measured, NoOpinion
     from flow.core.goal.model import Goal
 
 
@@ -26,7 +26,7 @@ def judged_rows(
     goal: Goal,
     measurement: Measurements,
     measured: Sequence[Measured],
-    opinion: Opinion | Silence | None,
+    opinion: Opinion | NoOpinion | None,
 ) -> tuple[Measurements, tuple[Measured, ...]]:
     """The rows with a judge's opinion of the fuzzy criteria; a command's row stays as it is."""
     if not isinstance(opinion, Opinion) or opinion.evidence_ref is None:

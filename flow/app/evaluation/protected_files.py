@@ -11,7 +11,7 @@ from flow.startup.typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from flow.app.evaluation.values import Desk, Facts
+    from flow.app.evaluation.values import ClosingContext, Facts
     from flow.app.ports import LoadedGoal, Records
     from flow.core.boundary.rules import Baseline, BoundaryReport, Snapshot
     from flow.core.goal.model import Goal
@@ -85,26 +85,28 @@ def to_approve(goal: Goal, snapshot: Snapshot, baseline: Baseline) -> protected_
     return difference
 
 
-def current_difference(desk: Desk, loaded: LoadedGoal) -> protected_files.Difference | None:
+def current_difference(
+    context: ClosingContext, loaded: LoadedGoal
+) -> protected_files.Difference | None:
     """The protected files that are not as they were, now."""
     goal = loaded.goal
     if not goal.protected_paths or goal.run_id is None:
         return None
-    baseline = desk.baseline(goal, goal.run_id).baseline
-    snapshot = desk.snapshot(
-        baseline, (*goal.denied_paths, *desk.denied_paths), goal_rules.deciding(goal, baseline)
+    baseline = context.baseline(goal, goal.run_id).baseline
+    snapshot = context.snapshot(
+        baseline, (*goal.denied_paths, *context.denied_paths), goal_rules.deciding(goal, baseline)
     )
     return goal_rules.difference(goal, snapshot, baseline)
 
 
-def protected_status(desk: Desk, loaded: LoadedGoal) -> dict[str, Any] | None:
+def protected_status(context: ClosingContext, loaded: LoadedGoal) -> dict[str, Any] | None:
     """What ``flow goal status`` says of protected files; None where there is nothing to say."""
     try:
-        difference = current_difference(desk, loaded)
+        difference = current_difference(context, loaded)
     except FlowError:
         return None  # an evaluation says what is wrong
     if difference is None:
         return None
     goal = loaded.goal
-    given = approved(goal, goal.run_id or "", difference, desk.records)
+    given = approved(goal, goal.run_id or "", difference, context.records)
     return {**difference.to_document(), "approved": given, "sentence": difference.sentence()}

@@ -20,7 +20,7 @@ from flow.startup.typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from flow.app.evaluation.values import BaseRequest, Bench
+    from flow.app.evaluation.values import BaseRequest, BaseTools
     from flow.app.ports import CheckResult
     from flow.core.goal.model import Criterion
 
@@ -29,23 +29,23 @@ class _BaseOutOfTime(Exception):
     """The caller must answer now. Never leaves this module."""
 
 
-def measure(order: BaseRequest, bench: Bench) -> BaseRows:
+def measure(request: BaseRequest, bench: BaseTools) -> BaseRows:
     """Run what is not known, in clean checkouts of the goal's base commit.
 
     Raises :class:`GitError` where the commit cannot be checked out, and whatever a runner of
     commands raises. What is known by then is on record.
     """
-    goal, commit = order.goal, order.goal.base_commit or ""
+    goal, commit = request.goal, request.goal.base_commit or ""
     rows = dict(bench.kept(goal.id))
-    work = _Work(order, bench, commit, rows)
-    todo = [c for c in order.criteria if not work.recalled(c)]
+    work = _Work(request, bench, commit, rows)
+    todo = [c for c in request.criteria if not work.recalled(c)]
     try:
         if todo:
             work.run(todo)
     finally:
         if work.ran or work.cached:
             bench.keep(goal.id, rows)
-            bench.note(order.run_id, goal.id, work.event())
+            bench.note(request.run_id, goal.id, work.event())
     late = tuple(c.id for c in todo if c.id not in work.ran)
     return BaseRows(core.current(goal, _documents(rows)), tuple(work.ran), tuple(work.cached), late)
 
@@ -54,11 +54,11 @@ class _Work:
     """One call of :func:`measure`; ``rows`` is filled on the way."""
 
     def __init__(
-        self, order: BaseRequest, bench: Bench, commit: str, rows: dict[str, BaseRun]
+        self, request: BaseRequest, bench: BaseTools, commit: str, rows: dict[str, BaseRun]
     ) -> None:
-        self.order, self.bench, self.commit, self.rows = order, bench, commit, rows
+        self.order, self.bench, self.commit, self.rows = request, bench, commit, rows
         # The checkout is thrown away, so all of it may be written to.
-        self.sandbox = sandbox_of(order.goal.document, (), ())
+        self.sandbox = sandbox_of(request.goal.document, (), ())
         self.ran: list[str] = []
         self.cached: list[str] = []
 
@@ -88,14 +88,14 @@ class _Work:
 
     def run(self, todo: Sequence[Criterion]) -> None:
         """Run the commands; each one's sidecar is on disk before the next result is looked at."""
-        order, bench = self.order, self.bench
+        request, bench = self.order, self.bench
         by_id = {c.id: c for c in todo}
         checks = [
             Check(
                 c.id,
                 c.verification_command or "",
                 c.cwd or "",
-                c.timeout_seconds or order.timeout_seconds,
+                c.timeout_seconds or request.timeout_seconds,
                 c.serial,
                 sandbox=self.sandbox,
                 report=c.report or "",
@@ -117,8 +117,8 @@ class _Work:
 
         bench.listener.planned(checks)
         try:
-            with bench.opened(order.goal, self.commit, self._left) as run_checks:
-                run_checks(checks, jobs=order.jobs, started=started, ended=ended, tick=ticked)
+            with bench.opened(request.goal, self.commit, self._left) as run_checks:
+                run_checks(checks, jobs=request.jobs, started=started, ended=ended, tick=ticked)
         except _BaseOutOfTime:
             pass
         finally:
@@ -165,15 +165,15 @@ class _Work:
         cached: str | None = None,
     ) -> str:
         """Publish the sidecar of a base run; it proves nothing."""
-        order = self.order
+        request = self.order
         base = {
             "criterion": criterion.id,
             "commit": self.commit,
             core.NON_DISCRIMINATING: run.non_discriminating,
             "cached": cached,
         }
-        head = self.commit if order.goal.base_commit else None
-        subject = Subject(head, None, order.contract, self.bench.version)
+        head = self.commit if request.goal.base_commit else None
+        subject = Subject(head, None, request.contract, self.bench.version)
         fields = (
             run_fields(subject, criterion, result)
             if result is not None
@@ -184,8 +184,8 @@ class _Work:
         )
         document = evidence_document(
             id=f"evidence-{criterion.id.lower()}-base",
-            goal=order.goal.id,
-            run_id=order.run_id,
+            goal=request.goal.id,
+            run_id=request.run_id,
             created_at=self.bench.now(),
             created_by=BASELINE,
             type="command_result",

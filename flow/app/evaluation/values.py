@@ -22,7 +22,7 @@ if TYPE_CHECKING:
         Watch,
     )
     from flow.core.boundary.rules import Baseline, BoundaryReport, Snapshot
-    from flow.core.decision.decide import Candidate, Decision, Measured, Opinion, Silence
+    from flow.core.decision.decide import Candidate, Decision, Measured, NoOpinion, Opinion
     from flow.core.decision.verdict import Verdict
     from flow.core.evidence.model import Outcome, Subject
     from flow.core.evidence.proof import ProofFile
@@ -75,7 +75,7 @@ class EvaluationLimits(NamedTuple):
     denied_paths: tuple[str, ...]
 
 
-class Known(NamedTuple):
+class RecordedBaseline(NamedTuple):
     """A baseline, and whether it was recorded here.
 
     One that had to be restored from the pinned commit cannot tell what was done to hooks and
@@ -221,7 +221,7 @@ class BaseRequest(NamedTuple):
     seconds_left: Callable[[], float] | None = None
 
 
-class Bench(NamedTuple):
+class BaseTools(NamedTuple):
     """What running on a base commit needs."""
 
     opened: Callable[[Goal, str, Callable[[], float]], AbstractContextManager[RunChecks]]
@@ -271,7 +271,7 @@ class EvaluationTools(NamedTuple):
     ledger: TurnLedger
     trusted: Callable[[LoadedGoal], tuple[bool, str]]
     """Whether the contract may run here, and why or why not."""
-    baseline: Callable[[Goal, str], Known]
+    baseline: Callable[[Goal, str], RecordedBaseline]
     """The baseline of (goal, run id); what can be known of it where none was recorded."""
     snapshot: TakeSnapshot
     widen: Callable[[Baseline, str], tuple[Baseline, bool]]
@@ -293,11 +293,11 @@ class EvaluationTools(NamedTuple):
     listener: Listener
     seconds_left: Callable[[], float] | None = None
     """Seconds until the caller must have its answer; None: no such limit."""
-    judge: Callable[[JudgeCase], Opinion | Silence] | None = None
+    judge: Callable[[JudgeCase], Opinion | NoOpinion] | None = None
     """Asks the judges; None where none is configured."""
     base_runs: Callable[[Goal], Mapping[str, BaseRun]] = lambda _goal: {}
     """What is on record about the goal's commands on its base commit (red first)."""
-    bench: Callable[[], Bench] | None = None
+    bench: Callable[[], BaseTools] | None = None
     """What running them there needs; None where that cannot be."""
     elsewhere: Callable[[str], bool] = lambda _run: False
     """Whether a run was recorded in another checkout, and not in this one."""
@@ -317,7 +317,7 @@ class EvaluationFacts(NamedTuple):
     """Paths that moved while the commands ran."""
     report: BoundaryReport
     candidate: Candidate
-    opinion: Opinion | Silence | None
+    opinion: Opinion | NoOpinion | None
     decision: Decision
     proof: ProofLook | None = None
     """The files that the commands rest on and that changed."""
@@ -334,12 +334,12 @@ class Evaluated(NamedTuple):
     found: EvaluationFacts | None
 
 
-class Desk(NamedTuple):
+class ClosingContext(NamedTuple):
     """What a door needs: both sides of the ledger, and eyes on the working tree."""
 
     records: Records
     ledger: ClosingLedger
-    baseline: Callable[[Goal, str], Known]
+    baseline: Callable[[Goal, str], RecordedBaseline]
     snapshot: TakeSnapshot
     keep_baseline: Callable[[str, str, Baseline], None]
     denied_paths: tuple[str, ...]

@@ -207,15 +207,15 @@ def _measured_commit(
     goal: Goal,
     run_id: str,
     evidence: Evidence,
-    known: dict[str, str | None],
+    commits: dict[str, str | None],
 ) -> str | None:
     """The commit that the evidence is about; None where the files measured were not its."""
     head = evidence.subject.get("head")
     if not isinstance(head, str):
         return None
-    if head not in known:
-        known[head] = sources.tree_of(goal, run_id, head)
-    tree = known[head]
+    if head not in commits:
+        commits[head] = sources.tree_of(goal, run_id, head)
+    tree = commits[head]
     return head if tree is not None and tree == evidence.subject.get("tree") else None
 
 

@@ -101,15 +101,15 @@ class DebateTools(NamedTuple):
     """Hears at once what an answer of a judge cost in US dollars; None where it did not tell."""
 
 
-def hold_debate(order: DebateRequest, tools: DebateTools) -> Held:
+def hold_debate(request: DebateRequest, tools: DebateTools) -> Held:
     """Hold the debate, or go on with it where its files say it has got to."""
-    return _Debate(order, tools).run()
+    return _Debate(request, tools).run()
 
 
 class _Debate:
-    def __init__(self, order: DebateRequest, tools: DebateTools) -> None:
-        self._order, self._tools = order, tools
-        self._numbers = range(1, len(order.judges) + 1)
+    def __init__(self, request: DebateRequest, tools: DebateTools) -> None:
+        self._order, self._tools = request, tools
+        self._numbers = range(1, len(request.judges) + 1)
         self._sections: dict[int, tuple[Section, ...]] = {}
         self._agreements: list[Agreement] = []
         self._silent: list[Silent] = []
@@ -119,8 +119,8 @@ class _Debate:
         self._usages: list[Usage] = []
 
     def run(self) -> Held:
-        order = self._order
-        for round in range(order.rounds + 1 if order.mode == "debate" else 1):
+        request = self._order
+        for round in range(request.rounds + 1 if request.mode == "debate" else 1):
             if not self._read():
                 break
             self._turn(round)
@@ -190,11 +190,11 @@ class _Debate:
         ]
 
     def _held(self) -> Held:
-        order, costs = self._order, [u.cost_usd for u in self._usages if u.cost_usd is not None]
-        rows = zip(self._numbers, order.judges, strict=True)
+        request, costs = self._order, [u.cost_usd for u in self._usages if u.cost_usd is not None]
+        rows = zip(self._numbers, request.judges, strict=True)
         return Held(
-            order.about,
-            order.mode,
+            request.about,
+            request.mode,
             tuple(
                 DebateJudge(
                     number,
@@ -219,14 +219,14 @@ class _Turn:
 
     def __init__(
         self,
-        order: DebateRequest,
+        request: DebateRequest,
         tools: DebateTools,
         number: int,
         history: tuple[debate_model.Position, ...],
         reports: list[ReportFile],
     ) -> None:
         """``history``: this judge's own earlier positions; as many as turns it has had."""
-        self._order, self._tools, self._reports = order, tools, reports
+        self._order, self._tools, self._reports = request, tools, reports
         self._history, self._round = history, len(history)
         self.number = number
         self.usages: list[Usage] = []
@@ -251,28 +251,28 @@ class _Turn:
         self._tools.watch.wrote(self.number, what, shown(score))
 
     def _assess(self) -> Section | NoAnswer:
-        matter, number = self._order.matter, self.number
+        question, number = self._order.matter, self.number
         draft = self._ask(
-            "assessment", lambda nonce: debate_prompt.assess(matter, number, nonce), ""
+            "assessment", lambda nonce: debate_prompt.assess(question, number, nonce), ""
         )
         if isinstance(draft, NoAnswer):
             return draft
         before = tuple(mark.score for mark in draft.position.marks)
         own = debate_report.render(self._order.about, Section(0, draft.position, before))
         final = self._ask(
-            "its own check", lambda nonce: debate_prompt.verify(matter, number, nonce, own), own
+            "its own check", lambda nonce: debate_prompt.verify(question, number, nonce, own), own
         )
         if isinstance(final, NoAnswer):
             return final
         return Section(0, final.position, before, final.verification)
 
     def _debate(self) -> Section | NoAnswer:
-        matter, number, round = self._order.matter, self.number, self._round
+        question, number, round = self._order.matter, self.number, self._round
         reports, history = self._reports, self._history
         whole = "".join(report.text for report in reports)
         reply = self._ask(
             f"debate {round}",
-            lambda nonce: debate_prompt.debate(matter, number, round, nonce, reports),
+            lambda nonce: debate_prompt.debate(question, number, round, nonce, reports),
             whole,
         )
         if isinstance(reply, NoAnswer):

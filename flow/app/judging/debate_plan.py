@@ -58,15 +58,15 @@ class Unwatched:
         """Ignore it."""
 
 
-def digest_of(matter: Any, plan: DebatePlan, judges: Sequence[AskJudge | NoAnswer]) -> str:
+def digest_of(question: Any, plan: DebatePlan, judges: Sequence[AskJudge | NoAnswer]) -> str:
     """What makes two debates the same: everything that a judge is asked, and who is asked."""
-    words = debate_prompt.assess(matter, 1, "0" * 32)
-    parts = [[p.name, p.source, sha256(p.text).hexdigest()] for p in matter.solution]
+    words = debate_prompt.assess(question, 1, "0" * 32)
+    parts = [[p.name, p.source, sha256(p.text).hexdigest()] for p in question.solution]
     whole = {
         "words": sha256(f"{words.system}\0{json.dumps(words.schema)}".encode()).hexdigest(),
-        "task": matter.task,
+        "task": question.task,
         "solution": parts,
-        "criteria": [[c.name, str(c.share), c.description] for c in matter.criteria],
+        "criteria": [[c.name, str(c.share), c.description] for c in question.criteria],
         "judges": list(map(name_of, judges)),
         "rounds": plan.rounds,
         "mode": plan.mode,

@@ -11,7 +11,7 @@ from flow.app.judging.delegated_debate import DebatePort
 from flow.app.judging.delegated_scorecard import ScorecardPort
 from flow.app.judging.port import name_of
 from flow.core.judging.goal.delegated import DebateOrder, Heard, ScorecardOrder
-from flow.core.judging.goal.reply import said
+from flow.core.judging.goal.reply import safe_words
 from flow.errors import FlowError
 from flow.startup.typing import TYPE_CHECKING, Protocol
 
@@ -44,7 +44,7 @@ def hear_delegated(
     record: bool,
     case: JudgeCase,
     criterion: Criterion,
-    order: Order,
+    request: Order,
     seconds: float,
 ) -> Heard:
     """What the criterion's scorecard or debate comes to.
@@ -54,17 +54,17 @@ def hear_delegated(
     judges = _distinct(panel)
     why = _unheard(case, judges, record)
     if why:
-        return Heard(criterion.id, order.way, None, f"{order.way}: {why}")
-    name = f"{order.judges} judges" if isinstance(order, DebateOrder) else name_of(judges[0])
-    listener.asking(name, f"{criterion.id}, {order.way}", seconds)
+        return Heard(criterion.id, request.way, None, f"{request.way}: {why}")
+    name = f"{request.judges} judges" if isinstance(request, DebateOrder) else name_of(judges[0])
+    listener.asking(name, f"{criterion.id}, {request.way}", seconds)
     started = port.monotonic()
     try:
-        if isinstance(order, ScorecardOrder):
-            heard = delegated_scorecard.hear_scorecard(port, judges[0], case, criterion, order)
+        if isinstance(request, ScorecardOrder):
+            heard = delegated_scorecard.hear_scorecard(port, judges[0], case, criterion, request)
         else:
-            heard = delegated_debate.hear_debate(port, judges, case, criterion, order, seconds)
+            heard = delegated_debate.hear_debate(port, judges, case, criterion, request, seconds)
     except FlowError as error:
-        heard = Heard(criterion.id, order.way, None, f"{order.way}: {_error_text(error)}")
+        heard = Heard(criterion.id, request.way, None, f"{request.way}: {_error_text(error)}")
     taken = round(port.monotonic() - started, 3)
     return _tidied(heard)._replace(document={**heard.document, "duration_seconds": taken})
 
@@ -102,7 +102,7 @@ def _error_text(error: FlowError) -> str:
 def _tidied(heard: Heard) -> Heard:
     """The words on one line each, with no power left: judges and transcripts wrote parts."""
     return heard._replace(
-        reason=said(heard.reason, REASON),
-        hint=said(heard.hint, HINT),
-        remarks=tuple(said(remark, REASON) for remark in heard.remarks[:REMARKS]),
+        reason=safe_words(heard.reason, REASON),
+        hint=safe_words(heard.hint, HINT),
+        remarks=tuple(safe_words(remark, REASON) for remark in heard.remarks[:REMARKS]),
     )

@@ -51,24 +51,24 @@ def hear_debate(
     judges: Sequence[AskJudge | NoAnswer],
     case: JudgeCase,
     criterion: Criterion,
-    order: DebateOrder,
+    request: DebateOrder,
     seconds: float,
 ) -> Heard:
     """What the debate comes to for the criterion; its reports are left behind."""
-    if order.mode == "debate" and order.judges < 2:
+    if request.mode == "debate" and request.judges < 2:
         why = "one judge holds no debate; more judges, or mode: vote"
         return Heard(criterion.id, "debate", None, f"debate: {why}")
-    solution, name, left_out = _solution(port, case, order)
+    solution, name, left_out = _solution(port, case, request)
     if not solution:
         why = "its solution names no file that may be read and holds anything"
         return Heard(criterion.id, "debate", None, f"debate: {why}")
     asked = (
-        debate_criteria.ready_made(order.kind)
-        if order.criteria is None
-        else debate_criteria.parse(order.criteria)
+        debate_criteria.ready_made(request.kind)
+        if request.criteria is None
+        else debate_criteria.parse(request.criteria)
     )
-    plan = DebatePlan(order.task, solution, name, asked, order.rounds, order.mode)
-    panel = [judges[number % len(judges)] for number in range(order.judges)]
+    plan = DebatePlan(request.task, solution, name, asked, request.rounds, request.mode)
+    panel = [judges[number % len(judges)] for number in range(request.judges)]
     held = port.hold_debate(plan, panel, case.facts.baseline.reports_dir, seconds)
     document = debate_result.document(held)
     absent = [f"judge {row['judge']} took no part: {row['reason']}" for row in document["missing"]]
@@ -87,7 +87,7 @@ def hear_debate(
         remarks=(*held.warnings, *absent, *(f"not in the solution: {note}" for note in left_out)),
         judges=tuple(dict.fromkeys(map(name_of, panel))),
     )
-    return _decided(heard, document, order) if held.decided else heard
+    return _decided(heard, document, request) if held.decided else heard
 
 
 _KEPT = (
@@ -113,22 +113,24 @@ def _without_quotes(held: Held) -> list[int]:
     ]
 
 
-def _decided(heard: Heard, document: Mapping[str, Any], order: DebateOrder) -> Heard:
+def _decided(heard: Heard, document: Mapping[str, Any], request: DebateOrder) -> Heard:
     overall, said = document["overall"], document["recommendation"]
-    reached = order.min_score is None or overall >= order.min_score
+    reached = request.min_score is None or overall >= request.min_score
     passed = said == "pass" and reached
-    how = "vote" if order.mode == "vote" else f"consensus {_rounds_text(document)}"
-    shown = f"{overall:.2f}" if order.min_score is None else told_apart(overall, order.min_score, 2)
+    how = "vote" if request.mode == "vote" else f"consensus {_rounds_text(document)}"
+    shown = (
+        f"{overall:.2f}" if request.min_score is None else told_apart(overall, request.min_score, 2)
+    )
     reason = f"debate: {how}: {said}, {shown} of 5"
-    if not reached and order.min_score is not None:
-        reason += f", below {as_written(order.min_score)}"
+    if not reached and request.min_score is not None:
+        reason += f", below {as_written(request.min_score)}"
     unfounded = heard.document["without_quotes"]
     if unfounded:
         reason += f"; nothing of the solution is quoted by judge {', '.join(map(str, unfounded))}"
     return heard._replace(
         status="pass" if passed else "fail",
         reason=reason,
-        confidence=_agreeing(document, order.judges, unfounded if passed else ()),
+        confidence=_agreeing(document, request.judges, unfounded if passed else ()),
         hint="" if passed else "; ".join(_weaknesses(document)[:3]),
     )
 
@@ -173,11 +175,11 @@ def _rounds_text(document: Mapping[str, Any]) -> str:
 
 
 def _solution(
-    port: DebatePort, case: JudgeCase, order: DebateOrder
+    port: DebatePort, case: JudgeCase, request: DebateOrder
 ) -> tuple[tuple[FencedPart, ...], str, tuple[str, ...]]:
     """The files of the solution as parts, what reports on them are called, and what is left out."""
     denied, _ = denied_context(case.facts.loaded.goal)
-    solution = port.solution_files(order.solution, (*denied, *journals(case, port.journal_dir)))
+    solution = port.solution_files(request.solution, (*denied, *journals(case, port.journal_dir)))
     files = [(path, raw) for path, raw in solution.files if raw.data]
     if not files:
         return (), "", solution.left_out

@@ -80,7 +80,7 @@ def hear_scorecard(
 
 def _graded_card(
     criterion: Criterion,
-    order: ScorecardOrder,
+    request: ScorecardOrder,
     card: ScoredCard,
     doubted: Sequence[str],
     judge: str,
@@ -88,10 +88,10 @@ def _graded_card(
     document = card.document
     grade = str(document["grade"])
     names = [name for name, _, _ in scorecard_model.GRADES]
-    passed = names.index(grade) <= names.index(order.min_grade)
+    passed = names.index(grade) <= names.index(request.min_grade)
     weights = {name: str(row["weight"]) for name, row in document["dimensions"].items()}
     said = f"grade {grade} ({document['composite']:.2f}) of {document['skill']}"
-    reason = f"scorecard: {said}, {'at least' if passed else 'below'} {order.min_grade}"
+    reason = f"scorecard: {said}, {'at least' if passed else 'below'} {request.min_grade}"
     if doubted:
         reason += f"; {', '.join(doubted)} without evidence in the transcript"
     return Heard(
@@ -105,7 +105,7 @@ def _graded_card(
             "card": card.file,
             "skill": document["skill"],
             "grade": grade,
-            "min_grade": order.min_grade,
+            "min_grade": request.min_grade,
             "composite": document["composite"],
             "rubric": document["rubricUsed"],
             "critical_issues": list(document["criticalIssues"]),
@@ -116,17 +116,17 @@ def _graded_card(
     )
 
 
-def _refused(port: ScorecardPort, case: JudgeCase, order: ScorecardOrder) -> str:
+def _refused(port: ScorecardPort, case: JudgeCase, request: ScorecardOrder) -> str:
     """Why a contract may not ask for this."""
-    if order.rubric is not None:
-        if not ids.RUBRIC_NAME.fits(order.rubric):
+    if request.rubric is not None:
+        if not ids.RUBRIC_NAME.fits(request.rubric):
             return "a contract names a rubric of scorecards by its name, not by a path"
-        if port.rubric_source(order.rubric) == "file":
-            return f"{order.rubric} is neither the project's rubric nor one of Flow's"
-    if order.file is None:
+        if port.rubric_source(request.rubric) == "file":
+            return f"{request.rubric} is neither the project's rubric nor one of Flow's"
+    if request.file is None:
         return ""
     denied, _ = denied_context(case.facts.loaded.goal)
-    name = normpath(order.file)
+    name = normpath(request.file)
     withheld = Globs((*denied, *journals(case, port.journal_dir)), anchored=False)
     if withheld.first(name.encode("utf-8", "surrogateescape")) is not None:
         return "denied_context keeps its transcript from judges"
@@ -135,20 +135,20 @@ def _refused(port: ScorecardPort, case: JudgeCase, order: ScorecardOrder) -> str
     return ""
 
 
-def _transcript(port: ScorecardPort, order: ScorecardOrder) -> Transcript:
+def _transcript(port: ScorecardPort, request: ScorecardOrder) -> Transcript:
     """The execution; a file is read without following symlinks out of what the contract names."""
-    skill = None if order.skill is None else skill_name(order.skill)
-    if order.file is None:
+    skill = None if request.skill is None else skill_name(request.skill)
+    if request.file is None:
         return port.newest_execution(skill)
-    transcript = port.saved_execution(normpath(order.file), skill)
+    transcript = port.saved_execution(normpath(request.file), skill)
     if transcript is None:
-        raise InputError("its transcript is not there", remedy=f"write {order.file}")
+        raise InputError("its transcript is not there", remedy=f"write {request.file}")
     return transcript
 
 
-def _why_older(case: JudgeCase, order: ScorecardOrder, transcript: Transcript) -> str:
+def _why_older(case: JudgeCase, request: ScorecardOrder, transcript: Transcript) -> str:
     """Why the execution says nothing about this goal: it is from before it."""
-    if order.file is not None:
+    if request.file is not None:
         return ""
     created = case.facts.loaded.goal.created_at
     began = transcript.started_at

@@ -15,7 +15,7 @@ from flow.app.judging import records as judging_records
 from flow.app.judging import rubric_criteria
 from flow.app.judging.port import JudgeAnswer, NoAnswer, Question, Usage, name_of
 from flow.app.judging.records import AskedBallot, Canary
-from flow.core.decision.decide import Opinion, Silence
+from flow.core.decision.decide import NoOpinion, Opinion
 from flow.core.instant import ahead
 from flow.core.judging.goal import ballots, delegated, prompt, reply
 from flow.core.judging.goal.bundle import MOST_SOUGHT
@@ -68,16 +68,18 @@ class JudgeTools(NamedTuple):
     """Judges one criterion by its scorecard or debate, within so many seconds."""
 
 
-def judge_goal(case: JudgeCase, tools: JudgeTools) -> Opinion | Silence:
+def judge_goal(case: JudgeCase, tools: JudgeTools) -> Opinion | NoOpinion:
     """Ask every judge of the panel and say what they came to."""
     if len(tools.panel) > MOST_BALLOTS:
-        return Silence(f"{len(tools.panel)} ballots are asked for, more than {MOST_BALLOTS}")
+        return NoOpinion(f"{len(tools.panel)} ballots are asked for, more than {MOST_BALLOTS}")
     bundle = judging_bundle.gather_context(case, tools.sources)
     if len(bundle.sought) > MOST_SOUGHT:
-        return Silence(f"{len(bundle.sought)} criteria are more than {MOST_SOUGHT} in one question")
+        return NoOpinion(
+            f"{len(bundle.sought)} criteria are more than {MOST_SOUGHT} in one question"
+        )
     why = rubric_criteria.unusable(case.facts.loaded.goal, bundle, tools.rubrics)
     if why:
-        return Silence(why)
+        return NoOpinion(why)
     sought = bundle.sought
     session = _Session(case, tools, bundle)
     heard = [*session.hear(sought), *session.left_to_a_person]
@@ -87,7 +89,7 @@ def judge_goal(case: JudgeCase, tools: JudgeTools) -> Opinion | Silence:
         said = [f"{one.id}: {one.reason}" for one in heard]
         alone = bool(heard) and all(one.way == "person" for one in heard)
         why = "; ".join(said) or "no criterion is left to ask about"
-        return Silence(why, warnings, "person" if alone else "ask")
+        return NoOpinion(why, warnings, "person" if alone else "ask")
     usable = [one.ballot for one in asked if one.ballot is not None]
     counted = ballots.tally(usable, len(asked), session.sought)
     if heard and (counted is not None or not session.sought):
@@ -100,7 +102,7 @@ def judge_goal(case: JudgeCase, tools: JudgeTools) -> Opinion | Silence:
     else:
         kept = None
     if counted is None:
-        return Silence(_why_silent(asked), warnings)
+        return NoOpinion(_why_silent(asked), warnings)
     return Opinion(
         counted.verdict,
         counted.confidence,
@@ -135,19 +137,19 @@ class _Session:
     def hear(self, sought: Sequence[Sought]) -> list[delegated.Heard]:
         """What becomes of the criteria that are judged apart, each in its way."""
         return [
-            self._trusted(self._hear(criterion, order))
+            self._trusted(self._hear(criterion, request))
             for criterion in delegated.apart(self._case.facts.loaded.goal, sought)
-            for order in delegated.orders(criterion)
+            for request in delegated.orders(criterion)
         ]
 
-    def _hear(self, criterion: Criterion, order: delegated.Order) -> delegated.Heard:
+    def _hear(self, criterion: Criterion, request: delegated.Order) -> delegated.Heard:
         hear = self._tools.hear
         if hear is None:
-            return delegated.Heard(criterion.id, order.way, None, "nobody can judge it so here")
+            return delegated.Heard(criterion.id, request.way, None, "nobody can judge it so here")
         seconds = self._left()
         if seconds < 1:
-            return delegated.Heard(criterion.id, order.way, None, "no time is left to ask")
-        return hear(self._case, criterion, order, seconds)
+            return delegated.Heard(criterion.id, request.way, None, "no time is left to ask")
+        return hear(self._case, criterion, request, seconds)
 
     def _trusted(self, heard: delegated.Heard) -> delegated.Heard:
         """A pass by judges that are not known to agree with people goes to a person.
@@ -306,7 +308,7 @@ def _why_silent(asked: Sequence[AskedBallot]) -> str:
 def _why_no_answer(one: AskedBallot) -> str:
     if not isinstance(one.answer, NoAnswer):
         return ""
-    why = reply.said(one.answer.reason, 300)
+    why = reply.safe_words(one.answer.reason, 300)
     if one.answer.kind == "not_configured":
         return why
     return f"{one.judge} gave no usable answer ({one.answer.kind}): {why}"
@@ -322,7 +324,7 @@ def _warnings(asked: Sequence[AskedBallot], heard: Sequence[delegated.Heard]) ->
         if one.ballot is not None:
             warnings.update((f"judge {one.judge}: {remark}", None) for remark in one.ballot.remarks)
         elif isinstance(one.answer, NoAnswer) and len(asked) > 1:
-            said = reply.said(one.answer.reason, 300)
+            said = reply.safe_words(one.answer.reason, 300)
             warnings[f"judge {one.judge}, ballot {one.number + 1}: no answer: {said}"] = None
         warnings.update((f"not given to the judge: {note}", None) for note in one.put.left_out)
     kept = list(warnings)[:WARNED]

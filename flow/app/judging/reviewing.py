@@ -14,21 +14,23 @@ from flow.core.instant import ahead
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from flow.app.evaluation.values import Desk
+    from flow.app.evaluation.values import ClosingContext
     from flow.app.ports import LoadedGoal
     from flow.core.goal.model import Criterion
 
 
-def review_case(desk: Desk, loaded: LoadedGoal, *, version: str, now: str) -> JudgeCase:
+def review_case(
+    context: ClosingContext, loaded: LoadedGoal, *, version: str, now: str
+) -> JudgeCase:
     """The case of the next evaluation, its commands' results taken from fresh evidence.
 
     Raises :class:`StateError` where another branch than the goal's is checked out.
     """
     goal = loaded.goal
     run_id = goal.run_id or layout.run_id_for(goal.id, now)
-    baseline, recorded = desk.baseline(goal, run_id)
-    denied = (*goal.denied_paths, *desk.denied_paths)
-    before = desk.snapshot(baseline, denied, deciding(goal, baseline))
+    baseline, recorded = context.baseline(goal, run_id)
+    denied = (*goal.denied_paths, *context.denied_paths)
+    before = context.snapshot(baseline, denied, deciding(goal, baseline))
     refuse_other_branch(goal, before.branch)
     subject = subject_of(loaded, before, baseline, version)
     facts = Facts(
@@ -43,9 +45,9 @@ def review_case(desk: Desk, loaded: LoadedGoal, *, version: str, now: str) -> Ju
         locked=difference(goal, before, baseline),
         edited=bounds.edited_by_products(before, baseline),
     )
-    rows = tuple(_reviewed_row(criterion, facts, desk, now) for criterion in goal.criteria)
+    rows = tuple(_reviewed_row(criterion, facts, context, now) for criterion in goal.criteria)
     measurement = Measurements(rows, ran=False, goal_touched=False)
-    approvals = proposals.fresh_approvals(goal, subject, desk.records, now)
+    approvals = proposals.fresh_approvals(goal, subject, context.records, now)
     measured = measured_rows.judgeable(goal, measurement, approvals, stale=False)
     report = bounds.boundary_report(
         before,
@@ -57,15 +59,17 @@ def review_case(desk: Desk, loaded: LoadedGoal, *, version: str, now: str) -> Ju
     if facts.locked is not None:
         from flow.app.evaluation import protected_files
 
-        report = protected_files.report_with_protected(report, facts, (), desk.records)
+        report = protected_files.report_with_protected(report, facts, (), context.records)
     candidate = decide.candidate(measured, boundary_known=report.status != "inconclusive")
     return JudgeCase(facts, measurement, measured, report, candidate, Request(goal.id))
 
 
-def _reviewed_row(criterion: Criterion, facts: Facts, desk: Desk, now: str) -> Measurement:
+def _reviewed_row(
+    criterion: Criterion, facts: Facts, context: ClosingContext, now: str
+) -> Measurement:
     if criterion.fuzzy:
         return _empty_row(criterion, explain.FUZZY)
-    evidence = desk.records.counted(criterion.evidence_ref) if criterion.evidence_ref else None
+    evidence = context.records.counted(criterion.evidence_ref) if criterion.evidence_ref else None
     tree = facts.subject.tree
     if (
         evidence is None

@@ -64,17 +64,17 @@ class _CardPoll(NamedTuple):
 
 
 def score_execution(
-    matter: CardQuestion, transcript: str, samples: int, tools: ScorecardTools
+    question: CardQuestion, transcript: str, samples: int, tools: ScorecardTools
 ) -> Scored | NoAnswer:
     """Ask ``samples`` times and compute; :class:`NoAnswer` where nothing can be computed.
 
     ``transcript`` is everything that a quote may come from.
     """
-    history = "" if matter.mean is None else mean_text(matter.mean)
+    history = "" if question.mean is None else mean_text(question.mean)
     quotes = Quotes(tools.mask(transcript), history)
     poll = _CardPoll([], [], [], {}, [0], [])
     for turn in range(samples):
-        _ask_once(matter, quotes, turn, samples, tools, poll)
+        _ask_once(question, quotes, turn, samples, tools, poll)
         if 2 * len(poll.failures) >= samples:
             break  # no majority is possible any more
     if 2 * len(poll.ballots) <= samples:
@@ -97,7 +97,7 @@ def score_execution(
 
 
 def _ask_once(
-    matter: CardQuestion,
+    question: CardQuestion,
     quotes: Quotes,
     turn: int,
     samples: int,
@@ -105,15 +105,15 @@ def _ask_once(
     poll: _CardPoll,
 ) -> None:
     """One ballot: a reply that rests on nothing in places is sent back once."""
-    label = f"scorecard {matter.skill}" + (f", ballot {turn + 1}" if samples > 1 else "")
-    first = _asked_ballot(matter, quotes, tools, poll, label, turn)
+    label = f"scorecard {question.skill}" + (f", ballot {turn + 1}" if samples > 1 else "")
+    first = _asked_ballot(question, quotes, tools, poll, label, turn)
     if isinstance(first, NoAnswer):
         poll.failures.append(first)
         return
     ballot, value = first
     if ballot.faults:
         back = SentBack(value, ballot.faults)
-        again = _asked_ballot(matter, quotes, tools, poll, f"{label}, sent back", turn, back)
+        again = _asked_ballot(question, quotes, tools, poll, f"{label}, sent back", turn, back)
         if isinstance(again, NoAnswer):
             poll.remarks[f"sent back, the judge gave no usable answer: {again.reason}"] = None
         else:
@@ -134,7 +134,7 @@ def _unsupported(ballot: CardBallot) -> str:
 
 
 def _asked_ballot(
-    matter: CardQuestion,
+    question: CardQuestion,
     quotes: Quotes,
     tools: ScorecardTools,
     poll: _CardPoll,
@@ -143,7 +143,7 @@ def _asked_ballot(
     back: SentBack | None = None,
 ) -> tuple[CardBallot, Mapping[str, Any]] | NoAnswer:
     """Ask one question and read the reply; of a skill without earlier cards, as that counts."""
-    made = put(matter, tools.nonce(), turn, back)
+    made = put(question, tools.nonce(), turn, back)
     tools.told(f"{label}: asking {tools.ask.name}")
     answer = tools.ask(
         Question(made.system, made.prompt, reply_schema(), label), seconds=tools.seconds
@@ -155,10 +155,10 @@ def _asked_ballot(
     if isinstance(answer, NoAnswer):
         return answer
     value = _redacted(answer.value, tools.mask)
-    ballot = read_reply(value, quotes.occurs, compared=matter.mean is not None)
+    ballot = read_reply(value, quotes.occurs, compared=question.mean is not None)
     if isinstance(ballot, str):
         return NoAnswer("wrong_shape", f"its reply is not usable: {ballot}", answer.usage)
-    return (ballot if matter.mean is not None else neutral(ballot)), value
+    return (ballot if question.mean is not None else neutral(ballot)), value
 
 
 def _redacted(value: Any, mask: Callable[[str], str], depth: int = 5) -> Any:

@@ -149,9 +149,9 @@ def score_and_store(
     if request.once:
         _refuse_again(port, folder, skill, transcript.execution)
     past = _past_cards(port, folder, skill, transcript)
-    matter = _card_question(transcript, skill, rubric, past)
+    question = _card_question(transcript, skill, rubric, past)
     tools = port.tools(port.judge(request.backend), told)
-    scored = scorecard.score_execution(matter, _quotable_words(port, transcript), samples, tools)
+    scored = scorecard.score_execution(question, _quotable_words(port, transcript), samples, tools)
     if isinstance(scored, NoAnswer):
         raise no_answer(scored) from getattr(tools.ask, "raised", None)
     warnings = (*settings.warnings, *past.warnings)
@@ -167,7 +167,7 @@ def score_and_store(
         execution=transcript.execution,
         started_at=transcript.started_at,
         judge=scorecard.usage_document(tools.ask.name, scored),
-        mean=matter.mean,
+        mean=question.mean,
         left_out=scored.left_out,
         notes=[tools.mask(note) for note in notes],
     )

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from flow.core.goal.model import Criterion, Goal
     from flow.core.stop.lost_goals import KnownGoal, Loss
     from flow.core.stop.pause import Pause
-    from flow.core.stop.policy import Loop, Mode
+    from flow.core.stop.policy import LoopCounters, Mode
     from flow.errors import FlowError
 
 
@@ -74,10 +74,10 @@ class Sessions(Protocol):
 class LoopRecord(Protocol):
     """The counters and events of a goal's run."""
 
-    def loop(self, goal_id: str, run_id: str) -> Loop:
+    def loop(self, goal_id: str, run_id: str) -> LoopCounters:
         """The counters; fresh ones where there are none."""
 
-    def keep_loop(self, run_id: str, loop: Loop) -> None:
+    def keep_loop(self, run_id: str, loop: LoopCounters) -> None:
         """Replace the counters."""
 
     def persist(self, verdict: Verdict) -> tuple[str, ...]:

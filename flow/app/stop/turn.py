@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from flow.core.decision.verdict import Verdict
     from flow.core.goal.model import Goal
     from flow.core.stop.hosts import StopEvent
-    from flow.core.stop.policy import Loop, LoopLimits, Mode, Row, StopStep, Why
+    from flow.core.stop.policy import LoopCounters, LoopLimits, Mode, Row, StopStep, Why
 
 
 class JudgedGoal(NamedTuple):
@@ -99,8 +99,13 @@ def _turn_fields(goal: Goal, evaluated: Evaluated) -> dict[str, Any]:
 
 
 def _counted(
-    before: Loop, event: StopEvent, verdict: Verdict, facts: EvaluationFacts, row: Row, passing: str
-) -> Loop:
+    before: LoopCounters,
+    event: StopEvent,
+    verdict: Verdict,
+    facts: EvaluationFacts,
+    row: Row,
+    passing: str,
+) -> LoopCounters:
     """The counters with this stop in them, and the newest evidence of each criterion."""
     decided = row == "proof_lost" or any(m.decided for m in facts.measured)
     loop = core.counted(

@@ -20,7 +20,7 @@ from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from flow.app.evaluation.values import Desk
+    from flow.app.evaluation.values import ClosingContext
     from flow.app.ports import LoadedGoal
     from flow.core.amendment.rules import Class
     from flow.core.boundary.rules import Baseline
@@ -107,15 +107,15 @@ class AmendmentPlan(NamedTuple):
 
 
 def plan_amendment(
-    desk: Desk, tools: AmendmentTools, goal_id: str, text: str, name: str
+    context: ClosingContext, tools: AmendmentTools, goal_id: str, text: str, name: str
 ) -> AmendmentPlan:
     """What the new ``text`` would change; nothing is written.
 
     ``name`` is the file the text came from. Raises :class:`ContractError` with every fault of the
     text, :class:`InputError` for another goal's, :class:`StateError` for a closed goal.
     """
-    desk.ledger.finish(goal_id)
-    loaded = desk.records.goal(goal_id)
+    context.ledger.finish(goal_id)
+    loaded = context.records.goal(goal_id)
     live = loaded.goal
     refuse_closed(live, "changing its contract")
     given, warnings = tools.read(text, name)
@@ -170,7 +170,7 @@ def _protected(document: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def carry_out(
-    desk: Desk,
+    context: ClosingContext,
     tools: AmendmentTools,
     made: AmendmentPlan,
     *,
@@ -190,7 +190,7 @@ def carry_out(
     """
     live, goal = made.loaded.goal, made.goal
     run_id = live.run_id or ""
-    baseline = _relocked(desk, tools, made)
+    baseline = _relocked(context, tools, made)
     draft = live.status == "draft"
     change = Amendment(
         made.text,
@@ -216,29 +216,33 @@ def carry_out(
     if not draft and not by_hand:
         tools.trust(goal, how)
     try:
-        desk.ledger.amend(live.id, run_id, made.loaded.seen, change)
+        context.ledger.amend(live.id, run_id, made.loaded.seen, change)
     except FlowError:
         if made.trusted and not draft:
-            _take_back(desk, tools, made, how)
+            _take_back(context, tools, made, how)
         raise
     if not draft and by_hand:
         tools.trust(goal, how)
 
 
-def _take_back(desk: Desk, tools: AmendmentTools, made: AmendmentPlan, how: str) -> None:
+def _take_back(
+    context: ClosingContext, tools: AmendmentTools, made: AmendmentPlan, how: str
+) -> None:
     """Trust the old contract again, unless the new one was decided on after all.
 
     Where even that fails the goal is untrusted: nothing runs until a person has looked.
     """
     try:
-        desk.ledger.finish(made.goal.id)
-        if desk.records.goal(made.goal.id).contract == made.loaded.contract:
+        context.ledger.finish(made.goal.id)
+        if context.records.goal(made.goal.id).contract == made.loaded.contract:
             tools.trust(made.loaded.goal, f"{how}, taken back")
     except FlowError:
         return
 
 
-def _relocked(desk: Desk, tools: AmendmentTools, made: AmendmentPlan) -> Baseline | None:
+def _relocked(
+    context: ClosingContext, tools: AmendmentTools, made: AmendmentPlan
+) -> Baseline | None:
     """The baseline with what is protected from now on; None where it can stay as it is."""
     live, goal = made.loaded.goal, made.goal
     # The file may say otherwise than what was trusted: a killed amendment has replaced the baseline
@@ -247,7 +251,7 @@ def _relocked(desk: Desk, tools: AmendmentTools, made: AmendmentPlan) -> Baselin
     asks_anew = any("acceptance_criteria" in change.key for change in made.changes)
     if live.run_id is None or (same and not asks_anew):
         return None
-    baseline, recorded = desk.baseline(live, live.run_id)
+    baseline, recorded = context.baseline(live, live.run_id)
     if not recorded or live.status == "draft":
         return None  # then the pinned commit says what was there
     following = baseline if same else tools.relock(goal, baseline, made.protected)

@@ -25,7 +25,7 @@ from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from flow.app.evaluation.values import Desk, Evaluated
+    from flow.app.evaluation.values import ClosingContext, Evaluated
     from flow.app.ports import (
         LoadedGoal,
         Records,
@@ -53,15 +53,17 @@ class Closed(NamedTuple):
         return dict(self._asdict())
 
 
-def confirm(desk: Desk, goal_id: str, proposal_id: str, reason: str | None, how: str) -> Closed:
+def confirm(
+    context: ClosingContext, goal_id: str, proposal_id: str, reason: str | None, how: str
+) -> Closed:
     """Write the proposed terminal status, if nothing it rests on has moved.
 
     ``how`` names the door (``flow goal confirm``). Raises :class:`StaleProposal` saying what moved.
     """
-    desk.ledger.finish(goal_id)
-    loaded = desk.records.goal(goal_id)
+    context.ledger.finish(goal_id)
+    loaded = context.records.goal(goal_id)
     goal = loaded.goal
-    proposal = live_proposal(desk.records, goal)
+    proposal = live_proposal(context.records, goal)
     if proposal is not None and names_proposal(proposal_id, str(proposal["proposal_id"])):
         proposal_id = str(proposal["proposal_id"])
     if goal.status in TERMINAL:
@@ -78,7 +80,7 @@ def confirm(desk: Desk, goal_id: str, proposal_id: str, reason: str | None, how:
             value=proposal_id,
             remedy=f"evaluate again: flow goal evaluate {goal.id}",
         )
-    moved = what_moved(desk, loaded, proposal)
+    moved = what_moved(context, loaded, proposal)
     if moved:
         raise StaleProposal(
             f"the proposal for goal {goal.id} is stale: {'; '.join(moved)}",
@@ -90,8 +92,10 @@ def confirm(desk: Desk, goal_id: str, proposal_id: str, reason: str | None, how:
     run_id = str(proposal["run_id"])
     why = reason or str(proposal["reason"])
     if goal.status != "active":
-        loaded = _reactivate(desk, loaded, run_id)
-    _close_goal(desk, loaded, run_id, to, why, how, proposal_id, criteria=_counted(goal, proposal))
+        loaded = _reactivate(context, loaded, run_id)
+    _close_goal(
+        context, loaded, run_id, to, why, how, proposal_id, criteria=_counted(goal, proposal)
+    )
     return Closed(goal.id, run_id, to, why, proposal_id)
 
 
@@ -112,14 +116,16 @@ def _counted(goal: Goal, proposal: Mapping[str, Any]) -> tuple[CriterionUpdate, 
     )
 
 
-def give_up(desk: Desk, evaluated: Evaluated, reason: str, how: str, now: str) -> Closed:
+def give_up(
+    context: ClosingContext, evaluated: Evaluated, reason: str, how: str, now: str
+) -> Closed:
     """The Stop hook's door: a loop that is stuck makes its goal ``failed`` (SPEC 6).
 
     Turning the loop on is the user's standing answer. Only what an evaluation just saw is closed:
     anything that moved since is refused.
     """
     verdict = evaluated.verdict
-    loaded = desk.records.goal(verdict.goal_id)
+    loaded = context.records.goal(verdict.goal_id)
     if evaluated.found is not None and loaded.contract != evaluated.found.facts.loaded.contract:
         raise StateError(
             f"the contract of goal {verdict.goal_id} was changed while it was evaluated",
@@ -127,9 +133,9 @@ def give_up(desk: Desk, evaluated: Evaluated, reason: str, how: str, now: str) -
             remedy="evaluate again",
         )
     if loaded.goal.status != "active":
-        loaded = _reactivate(desk, loaded, verdict.run_id)
+        loaded = _reactivate(context, loaded, verdict.run_id)
     last = LastEvaluation("fail", clip(reason, REASON_LIMIT), now)
-    _close_goal(desk, loaded, verdict.run_id, "failed", reason, how, None, last)
+    _close_goal(context, loaded, verdict.run_id, "failed", reason, how, None, last)
     return Closed(verdict.goal_id, verdict.run_id, "failed", reason, None)
 
 
@@ -206,7 +212,10 @@ def live_proposal(records: Records, goal: Goal) -> Mapping[str, Any] | None:
 
 
 def what_moved(
-    desk: Desk, loaded: LoadedGoal, proposal: Mapping[str, Any], now: Snapshot | None = None
+    context: ClosingContext,
+    loaded: LoadedGoal,
+    proposal: Mapping[str, Any],
+    now: Snapshot | None = None,
 ) -> list[str]:
     """What is no longer as the proposal saw it; empty while it is live.
 
@@ -216,13 +225,13 @@ def what_moved(
     moved = []
     if loaded.contract != proposal["contract"]:
         moved.append("the contract was changed")
-    trusted, why = desk.trusted(loaded)
+    trusted, why = context.trusted(loaded)
     if not trusted:
         moved.append(why)
-    baseline = desk.baseline(goal, str(proposal["run_id"])).baseline
+    baseline = context.baseline(goal, str(proposal["run_id"])).baseline
     if now is None:
-        denied = (*goal.denied_paths, *desk.denied_paths)
-        now = desk.snapshot(baseline, denied, deciding(goal, baseline))
+        denied = (*goal.denied_paths, *context.denied_paths)
+        now = context.snapshot(baseline, denied, deciding(goal, baseline))
     refuse_other_branch(goal, now.branch)
     if now.problems:
         moved.append(f"git cannot say what the files are now ({display.names(now.problems, 2)})")
@@ -235,45 +244,45 @@ def what_moved(
         tree = bounds.subject_tree(now, baseline, own_files(goal, baseline), as_recorded=True)
         if tree != proposal["tree"]:
             moved.append("the files were changed since it was made")
-        elif proposal.get("proof") is not None and desk.proof is not None:
+        elif proposal.get("proof") is not None and context.proof is not None:
             from flow.app.evaluation import proofs
 
-            files = proofs.files_now(goal, baseline, now, desk.proof)
+            files = proofs.files_now(goal, baseline, now, context.proof)
             if proofs.digest(ProofLook(after=files)) != proposal["proof"]:
                 moved.append("what the commands rest on was changed since it was made")
-        moved += _outside(desk, goal, now, baseline) if proposal["to"] == "achieved" else []
-    moved += proposals.lost_grounds(proposal, desk.records.counted)
-    moved += proposals.outdated(proposal, desk.records.counted, desk.version, desk.now())
+        moved += _outside(context, goal, now, baseline) if proposal["to"] == "achieved" else []
+    moved += proposals.lost_grounds(proposal, context.records.counted)
+    moved += proposals.outdated(proposal, context.records.counted, context.version, context.now())
     return moved
 
 
-def _outside(desk: Desk, goal: Goal, now: Snapshot, baseline: Baseline) -> list[str]:
+def _outside(context: ClosingContext, goal: Goal, now: Snapshot, baseline: Baseline) -> list[str]:
     """The changed paths that are not the goal's: the settings may deny more than they did."""
     report = bounds.boundary_report(
         now,
         baseline,
         allowed=goal.allowed_paths,
-        denied=(*goal.denied_paths, *desk.denied_paths),
+        denied=(*goal.denied_paths, *context.denied_paths),
         own_files=own_files(goal, baseline),
     )
     named = [f"{display.visible(each.path)} ({each.why})" for each in report.violations]
     return [f"outside the goal's paths: {display.names(named, 5)}"] if named else []
 
 
-def cancel(desk: Desk, goal_id: str, reason: str, how: str) -> Closed:
+def cancel(context: ClosingContext, goal_id: str, reason: str, how: str) -> Closed:
     """Cancel a goal that is not closed yet."""
-    desk.ledger.finish(goal_id)
-    loaded = desk.records.goal(goal_id)
+    context.ledger.finish(goal_id)
+    loaded = context.records.goal(goal_id)
     run_id = loaded.goal.run_id or ""
-    _close_goal(desk, loaded, run_id, "cancelled", reason, how, None)
+    _close_goal(context, loaded, run_id, "cancelled", reason, how, None)
     return Closed(goal_id, run_id, "cancelled", reason, None)
 
 
-def _reactivate(desk: Desk, loaded: LoadedGoal, run_id: str) -> LoadedGoal:
+def _reactivate(context: ClosingContext, loaded: LoadedGoal, run_id: str) -> LoadedGoal:
     """``blocked → achieved`` is two recorded steps."""
     goal = loaded.goal
     reason = "resumed to be closed"
-    desk.ledger.move(
+    context.ledger.move(
         goal.id,
         run_id,
         loaded.seen,
@@ -284,11 +293,11 @@ def _reactivate(desk: Desk, loaded: LoadedGoal, run_id: str) -> LoadedGoal:
             event={"type": "transition", "from": goal.status, "to": "active", "reason": reason},
         ),
     )
-    return desk.records.goal(goal.id)
+    return context.records.goal(goal.id)
 
 
 def _close_goal(
-    desk: Desk,
+    context: ClosingContext,
     loaded: LoadedGoal,
     run_id: str,
     to: Terminal,
@@ -301,10 +310,10 @@ def _close_goal(
     goal = loaded.goal
     check_move(goal.status, to, goal=goal.id)  # the ledger makes the move, under its lock
     artifact = transition_artifact(goal, run_id, to, reason, RESULT_OF.get(to))
-    fields = {**artifact.fields, "confirmed_by": desk.who, "how": how}
+    fields = {**artifact.fields, "confirmed_by": context.who, "how": how}
     if proposal_id:
         fields["proposal_id"] = proposal_id
-    desk.ledger.close(
+    context.ledger.close(
         goal.id,
         run_id,
         loaded.seen,
@@ -317,7 +326,7 @@ def _close_goal(
                 "from": goal.status,
                 "to": to,
                 "reason": reason,
-                "by": desk.who,
+                "by": context.who,
                 "how": how,
                 "proposal_id": proposal_id,
             },

@@ -22,7 +22,7 @@ from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from flow.app.evaluation.values import Desk
+    from flow.app.evaluation.values import ClosingContext
     from flow.app.ports import LoadedGoal
     from flow.core.boundary.rules import Baseline, Snapshot
     from flow.core.evidence.model import Evidence
@@ -60,7 +60,7 @@ class ConfirmSources(Protocol):
 
 
 def question(
-    desk: Desk,
+    context: ClosingContext,
     loaded: LoadedGoal,
     proposal: Mapping[str, Any],
     sources: ConfirmSources,
@@ -72,10 +72,10 @@ def question(
     looked at here, once for all that is told.
     """
     goal, run_id = loaded.goal, str(proposal["run_id"])
-    known = desk.baseline(goal, run_id)
+    known = context.baseline(goal, run_id)
     baseline = known.baseline
-    denied = (*goal.denied_paths, *desk.denied_paths)
-    snapshot = look or desk.snapshot(baseline, denied, deciding(goal, baseline))
+    denied = (*goal.denied_paths, *context.denied_paths)
+    snapshot = look or context.snapshot(baseline, denied, deciding(goal, baseline))
     own = own_files(goal, baseline)
     report = bounds.boundary_report(
         snapshot, baseline, allowed=goal.allowed_paths, denied=denied, own_files=own
@@ -83,12 +83,12 @@ def question(
     unknown = [f"the files cannot be looked at: {problem}" for problem in snapshot.problems]
     history = sources.history(goal.id)
     steps, gaps = contract_steps(loaded, history, sources.amendments(run_id))
-    proof = _proof_change(desk, goal, baseline, snapshot)
+    proof = _proof_change(context, goal, baseline, snapshot)
     changed = _changed(snapshot, baseline, report.by_products, own)
     moved = (
         ()
         if snapshot.problems
-        else tuple(transitions_closing.what_moved(desk, loaded, proposal, snapshot))
+        else tuple(transitions_closing.what_moved(context, loaded, proposal, snapshot))
     )
     return ConfirmQuestion(
         goal_id=goal.id,
@@ -96,10 +96,10 @@ def question(
         proposal_id=str(proposal["proposal_id"]),
         outcome=goal.outcome,
         reason=str(proposal["reason"]),
-        criteria=tuple(_criteria(desk, goal, proposal)),
+        criteria=tuple(_criteria(context, goal, proposal)),
         contract=steps,
         proof=proof,
-        approved=_approved(desk, goal, run_id, snapshot, baseline),
+        approved=_approved(context, goal, run_id, snapshot, baseline),
         changed_files=len(changed),
         others=tuple(sources.others_open(goal.id)),
         only_proof=bool(changed) and changed <= {file.path for file in proof.files},
@@ -111,7 +111,9 @@ def question(
     )
 
 
-def _criteria(desk: Desk, goal: Goal, proposal: Mapping[str, Any]) -> Iterable[CriterionProof]:
+def _criteria(
+    context: ClosingContext, goal: Goal, proposal: Mapping[str, Any]
+) -> Iterable[CriterionProof]:
     """Each criterion of the contract, also one that the proposal says nothing of."""
     rows = {
         str(row[0]): (str(row[1]), str(row[2]), ref)
@@ -119,7 +121,7 @@ def _criteria(desk: Desk, goal: Goal, proposal: Mapping[str, Any]) -> Iterable[C
     }
     for criterion in goal.criteria:
         status, outcome, reference = rows.get(criterion.id, ("pending", "not_run", None))
-        evidence = desk.records.counted(reference) if reference is not None else None
+        evidence = context.records.counted(reference) if reference is not None else None
         by, result = _proved_result(criterion, status, outcome, evidence)
         yield CriterionProof(
             criterion.id,
@@ -258,21 +260,23 @@ def _told_step(event: Mapping[str, Any]) -> ContractStep:
     )
 
 
-def _proof_change(desk: Desk, goal: Goal, baseline: Baseline, snapshot: Snapshot) -> ProofChange:
-    if desk.proof is None:
+def _proof_change(
+    context: ClosingContext, goal: Goal, baseline: Baseline, snapshot: Snapshot
+) -> ProofChange:
+    if context.proof is None:
         return ProofChange("", (), ("what the commands rest on was not looked at",))
-    look = ProofLook(proofs.files_now(goal, baseline, snapshot, desk.proof))
-    return proofs.change(look, goal, baseline, desk.proof)
+    look = ProofLook(proofs.files_now(goal, baseline, snapshot, context.proof))
+    return proofs.change(look, goal, baseline, context.proof)
 
 
 def _approved(
-    desk: Desk, goal: Goal, run_id: str, snapshot: Snapshot, baseline: Baseline
+    context: ClosingContext, goal: Goal, run_id: str, snapshot: Snapshot, baseline: Baseline
 ) -> dict[str, str]:
     """path → whose approval covers its change."""
     differs = difference(goal, snapshot, baseline)
-    if differs is None or not protected_files.approved(goal, run_id, differs, desk.records):
+    if differs is None or not protected_files.approved(goal, run_id, differs, context.records):
         return {}
-    evidence = desk.records.counted_last(run_id, protected_files.APPROVED)
+    evidence = context.records.counted_last(run_id, protected_files.APPROVED)
     if evidence is None:
         return {}
     return dict.fromkeys(differs.paths, _approver(evidence))

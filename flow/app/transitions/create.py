@@ -16,7 +16,7 @@ from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from flow.app.evaluation.values import Desk
+    from flow.app.evaluation.values import ClosingContext
     from flow.app.ports import LoadedGoal
     from flow.core.boundary.rules import Baseline
     from flow.core.goal.model import Criterion, Goal
@@ -199,14 +199,14 @@ class Rebase(NamedTuple):
 
 
 def plan_rebase(
-    desk: Desk,
+    context: ClosingContext,
     goal_id: str,
     rebased: Callable[[Goal, Baseline], tuple[Baseline, Sequence[str]]],
     branch: str | None,
 ) -> Rebase:
     """What moving the pin of ``goal_id`` would do; nothing is written."""
-    desk.ledger.finish(goal_id)
-    loaded = desk.records.goal(goal_id)
+    context.ledger.finish(goal_id)
+    loaded = context.records.goal(goal_id)
     goal = loaded.goal
     refuse_closed(goal, "moving its base")
     refuse_other_branch(goal, branch)
@@ -216,13 +216,13 @@ def plan_rebase(
             key="scope.base_commit",
             remedy=f"flow goal activate {goal.id}",
         )
-    old = desk.baseline(goal, goal.run_id).baseline
+    old = context.baseline(goal, goal.run_id).baseline
     new, only_theirs = rebased(goal, old)
     return Rebase(goal.id, old.base_commit, new.base_commit, tuple(only_theirs), new, loaded)
 
 
 def do_rebase(
-    desk: Desk,
+    context: ClosingContext,
     plan: Rebase,
     trust: Callable[[Goal, str], None],
 ) -> None:
@@ -231,8 +231,8 @@ def do_rebase(
     run_id = goal.run_id or ""
     reason = f"base moved from {_short_commit(plan.old_base)} to {_short_commit(plan.new_base)}"
     status: Any = goal.status  # not closed: plan_rebase has refused that
-    desk.keep_baseline(goal.id, run_id, plan.baseline)
-    desk.ledger.move(
+    context.keep_baseline(goal.id, run_id, plan.baseline)
+    context.ledger.move(
         goal.id,
         run_id,
         plan.loaded.seen,
@@ -246,7 +246,7 @@ def do_rebase(
                     "change": "scope.base_commit",
                     "from": plan.old_base or "none",
                     "to": plan.new_base or "none",
-                    "by": desk.who,
+                    "by": context.who,
                     "stops_counting": [display.visible(p) for p in plan.stops_counting[:200]]
                     or "none",
                 },
@@ -256,12 +256,12 @@ def do_rebase(
                 "from": plan.old_base,
                 "to": plan.new_base,
                 "files": len(plan.stops_counting),
-                "by": desk.who,
+                "by": context.who,
             },
             scope={"base_commit": plan.new_base},
         ),
     )
-    trust(desk.records.goal(goal.id).goal, "flow goal rebase")
+    trust(context.records.goal(goal.id).goal, "flow goal rebase")
 
 
 def _short_commit(commit: str | None) -> str:

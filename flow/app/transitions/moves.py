@@ -20,7 +20,7 @@ from flow.startup.typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from flow.app.evaluation.values import Desk
+    from flow.app.evaluation.values import ClosingContext
     from flow.app.ports import LoadedGoal
     from flow.core.boundary.rules import Baseline
     from flow.core.goal.lifecycle import NonTerminal
@@ -32,15 +32,15 @@ GUARDS = "guards"
 
 
 def activate(
-    desk: Desk,
+    context: ClosingContext,
     goal_id: str,
     pin: Callable[[Goal], Baseline],
     trust: Callable[[LoadedGoal, str], None],
     now: str,
 ) -> LoadedGoal:
     """``draft → active``: pin the base, record trust, move (SPEC 2)."""
-    desk.ledger.finish(goal_id)
-    loaded = desk.records.goal(goal_id)
+    context.ledger.finish(goal_id)
+    loaded = context.records.goal(goal_id)
     goal = loaded.goal
     if goal.status != "draft":
         raise StateError(
@@ -51,59 +51,59 @@ def activate(
         )
     run_id = goal.run_id or layout.run_id_for(goal.id, now)
     baseline = pin(goal)
-    desk.keep_baseline(goal.id, run_id, baseline)
+    context.keep_baseline(goal.id, run_id, baseline)
     scope: dict[str, Any] = {"run_id": run_id, "base_commit": baseline.base_commit}
     reason = "activated"
-    desk.ledger.move(
+    context.ledger.move(
         goal.id,
         run_id,
         loaded.seen,
-        _move_of(goal, run_id, "active", reason, desk.who, scope=scope),
+        _move_of(goal, run_id, "active", reason, context.who, scope=scope),
     )
-    after = desk.records.goal(goal.id)
+    after = context.records.goal(goal.id)
     trust(after, "flow goal activate")
     return after
 
 
-def shift_status(desk: Desk, goal_id: str, to: NonTerminal, reason: str) -> LoadedGoal:
+def shift_status(context: ClosingContext, goal_id: str, to: NonTerminal, reason: str) -> LoadedGoal:
     """``pause_goal`` and ``resume``: one recorded non-terminal move."""
-    desk.ledger.finish(goal_id)
-    loaded = desk.records.goal(goal_id)
+    context.ledger.finish(goal_id)
+    loaded = context.records.goal(goal_id)
     goal = loaded.goal
     check_move(goal.status, to, goal=goal.id)
     _refuse_draft(goal)
     if goal.status != to:
-        desk.ledger.move(
+        context.ledger.move(
             goal.id,
             goal.run_id or "",
             loaded.seen,
-            _move_of(goal, goal.run_id or "", to, reason, desk.who),
+            _move_of(goal, goal.run_id or "", to, reason, context.who),
         )
-    return desk.records.goal(goal.id)
+    return context.records.goal(goal.id)
 
 
 def pause_goal(
-    desk: Desk, goal_id: str, reason: str, paused: Callable[[Goal], Pause | None]
+    context: ClosingContext, goal_id: str, reason: str, paused: Callable[[Goal], Pause | None]
 ) -> LoadedGoal:
     """Set a goal aside, with the reason on record.
 
     A blocked goal becomes active first, as the table has it. One that waits for a person already
     keeps its status, and the reason is recorded all the same; the same pause is recorded once.
     """
-    desk.ledger.finish(goal_id)
-    loaded = desk.records.goal(goal_id)
+    context.ledger.finish(goal_id)
+    loaded = context.records.goal(goal_id)
     goal = loaded.goal
     if goal.status == "blocked":
-        loaded = shift_status(desk, goal_id, "active", f"resumed to be paused: {reason}")
+        loaded = shift_status(context, goal_id, "active", f"resumed to be paused: {reason}")
     elif goal.status == PAUSED_STATUS:
         known = paused(goal)
-        if known is not None and (known.reason, known.by) == (reason, desk.who):
+        if known is not None and (known.reason, known.by) == (reason, context.who):
             return loaded
         run_id = goal.run_id or ""
-        move = _move_of(goal, run_id, PAUSED_STATUS, reason, desk.who)
-        desk.ledger.move(goal.id, run_id, loaded.seen, move)
-        return desk.records.goal(goal.id)
-    return shift_status(desk, loaded.goal.id, PAUSED_STATUS, reason)
+        move = _move_of(goal, run_id, PAUSED_STATUS, reason, context.who)
+        context.ledger.move(goal.id, run_id, loaded.seen, move)
+        return context.records.goal(goal.id)
+    return shift_status(context, loaded.goal.id, PAUSED_STATUS, reason)
 
 
 def _refuse_draft(goal: Goal) -> None:
@@ -142,7 +142,7 @@ def _move_of(
 
 
 def approve(
-    desk: Desk,
+    context: ClosingContext,
     goal_id: str,
     criterion_id: str,
     by: str,
@@ -160,8 +160,8 @@ def approve(
     for key, value in (("--by", by), ("--note", note)):
         if not value.strip():
             raise InputError(f"{key} is empty", key=key, remedy="say who approves and why")
-    desk.ledger.finish(goal_id)
-    loaded = desk.records.goal(goal_id)
+    context.ledger.finish(goal_id)
+    loaded = context.records.goal(goal_id)
     goal = loaded.goal
     refuse_closed(goal, "approving")
     _refuse_draft(goal)
@@ -183,9 +183,9 @@ def approve(
             remedy=f"flow goal evaluate {goal.id}",
         )
     run_id = goal.run_id or layout.run_id_for(goal.id, now)
-    baseline, recorded = desk.baseline(goal, run_id)
-    snapshot = desk.snapshot(
-        baseline, (*goal.denied_paths, *desk.denied_paths), deciding(goal, baseline)
+    baseline, recorded = context.baseline(goal, run_id)
+    snapshot = context.snapshot(
+        baseline, (*goal.denied_paths, *context.denied_paths), deciding(goal, baseline)
     )
     refuse_other_branch(goal, snapshot.branch)
     if snapshot.problems:
@@ -195,10 +195,10 @@ def approve(
         )
     changes = protected_files.to_approve(goal, snapshot, baseline) if protected else None
     if guards and not recorded:
-        desk.keep_baseline(goal.id, run_id, baseline)  # from here on it can be compared again
+        context.keep_baseline(goal.id, run_id, baseline)  # from here on it can be compared again
     subject = subject_of(loaded, snapshot, baseline, version)
     name = criterion.id.lower() if criterion else criterion_id
-    evidence_id, path = desk.ledger.record_evidence(
+    evidence_id, path = context.ledger.record_evidence(
         evidence_document(
             id=f"evidence-{name}-approval-{goal.turns_evaluated}",
             goal=goal.id,
@@ -210,7 +210,7 @@ def approve(
                 "proves": [criterion.id] if criterion else [],
                 "approved_by": by,
                 **({"by_from": by_from} if by_from else {}),
-                **(desk.speaker.fields() if desk.speaker else {}),
+                **(context.speaker.fields() if context.speaker else {}),
                 "note": note,
                 "criterion_digest": criterion.digest if criterion else None,
                 "guards": dict(snapshot.guards) if guards else None,
@@ -221,7 +221,7 @@ def approve(
         ),
         suffix=True,
     )
-    desk.ledger.approve(
+    context.ledger.approve(
         goal.id,
         run_id,
         loaded.seen,

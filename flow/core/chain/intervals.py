@@ -7,20 +7,20 @@ from flow.startup.typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    Span = tuple[int, int]
-    Spans = tuple[Span, ...]
+    Interval = tuple[int, int]
+    Intervals = tuple[Interval, ...]
     """(first, last) of each span, both of them in it."""
 
 
-def contains(spans: Spans, number: int) -> bool:
+def contains(intervals: Intervals, number: int) -> bool:
     """Whether ``number`` is in one of them."""
-    return any(first <= number <= last for first, last in spans)
+    return any(first <= number <= last for first, last in intervals)
 
 
-def merged(spans: Iterable[Span]) -> Spans:
+def merged(intervals: Iterable[Interval]) -> Intervals:
     """Any spans as they should be; those whose last number is below the first are empty."""
-    joined: list[Span] = []
-    for first, last in sorted(span for span in spans if span[0] <= span[1]):
+    joined: list[Interval] = []
+    for first, last in sorted(span for span in intervals if span[0] <= span[1]):
         if joined and first <= joined[-1][1] + 1:
             joined[-1] = (joined[-1][0], max(last, joined[-1][1]))
         else:
@@ -28,9 +28,9 @@ def merged(spans: Iterable[Span]) -> Spans:
     return tuple(joined)
 
 
-def without(spans: Spans, numbers: Iterable[int]) -> Spans:
+def without(intervals: Intervals, numbers: Iterable[int]) -> Intervals:
     """The spans less these numbers."""
-    remaining = list(spans)
+    remaining = list(intervals)
     for number in numbers:
         for index, (first, last) in enumerate(remaining):
             if first <= number <= last:
@@ -39,7 +39,9 @@ def without(spans: Spans, numbers: Iterable[int]) -> Spans:
     return merged(remaining)
 
 
-def bounded(spans: Spans, limit: int) -> Spans:
+def bounded(intervals: Intervals, limit: int) -> Intervals:
     """At most ``limit`` spans that hold all of it: what lies between the oldest goes in, too."""
-    more = len(spans) - limit
-    return ((spans[0][0], spans[more][1]), *spans[more + 1 :]) if more > 0 else spans
+    more = len(intervals) - limit
+    return (
+        ((intervals[0][0], intervals[more][1]), *intervals[more + 1 :]) if more > 0 else intervals
+    )

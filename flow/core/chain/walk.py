@@ -60,7 +60,7 @@ class Line(NamedTuple):
     """Whether a newline follows it."""
 
 
-class Said(NamedTuple):
+class WitnessedHead(NamedTuple):
     """A head that somebody wrote down: ``who`` says where."""
 
     head: Head
@@ -94,15 +94,15 @@ def walk(
     file: str,
     lines: Iterable[Line],
     parse: Callable[[bytes], LedgerEntry],
-    said: Sequence[Said],
+    heads: Sequence[WitnessedHead],
     sought: frozenset[Head] = frozenset(),
 ) -> WalkedLedger:
     """Follow a run's ledger from its first entry to its last.
 
-    ``said`` are heads that must be in it; of ``sought`` only is told which are.
+    ``heads`` are heads that must be in it; of ``sought`` only is told which are.
     """
     walker = _Walker(run_id, file)
-    told = _merged(said)
+    told = _merged(heads)
     met: dict[int, set[str]] = {one.head.number: set() for one in told}
     seen = set()
     for line in lines:
@@ -130,30 +130,30 @@ def walk(
     )
 
 
-def _merged(said: Sequence[Said]) -> list[Said]:
+def _merged(heads: Sequence[WitnessedHead]) -> list[WitnessedHead]:
     """Each head once, by number, with everybody who knows it."""
     who: dict[Head, list[str]] = {}
-    for one in said:
+    for one in heads:
         names = who.setdefault(one.head, [])
         if one.who not in names:
             names.append(one.who)
-    return [Said(head, ", ".join(who[head][:_NAMED])) for head in sorted(who)]
+    return [WitnessedHead(head, ", ".join(who[head][:_NAMED])) for head in sorted(who)]
 
 
-def _parted(run_id: str, file: str, said: Said, highest: int, other: bool) -> ChainFinding:
+def _parted(run_id: str, file: str, head: WitnessedHead, highest: int, other: bool) -> ChainFinding:
     """What to say of a head that is not in the chain."""
-    number = said.head.number
+    number = head.head.number
     if not highest:
-        text = f"is missing or empty; entry {number} ({said.head}) is known to {said.who}"
+        text = f"is missing or empty; entry {number} ({head.head}) is known to {head.who}"
         return ChainFinding("missing", run_id, file, text, 1)
     if number > highest:
         text = (
             f"was cut, or restored from an older copy: it ends at entry {highest}, "
-            f"and entry {number} ({said.head}) is known to {said.who}"
+            f"and entry {number} ({head.head}) is known to {head.who}"
         )
         return ChainFinding("cut", run_id, file, text, highest + 1)
     how = "is another one than" if other else "is not"
-    text = f"entry {number} {how} the one known to {said.who} ({said.head})"
+    text = f"entry {number} {how} the one known to {head.who} ({head.head})"
     return ChainFinding("restored", run_id, file, text, number)
 
 

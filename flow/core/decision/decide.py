@@ -92,7 +92,7 @@ class Opinion(NamedTuple):
     """What was neutralised, discounted or left out."""
 
 
-class Silence(NamedTuple):
+class NoOpinion(NamedTuple):
     """A judge was needed and gave no usable answer: none configured, refused, failed, ...
 
     ``reason`` says which.
@@ -146,7 +146,7 @@ def decide(
     violation: bool,
     evaluator_type: str,
     trigger: str,
-    judge: Opinion | Silence | None = None,
+    judge: Opinion | NoOpinion | None = None,
     review: bool = False,
 ) -> Decision:
     """The table of SPEC 3, step 6.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flow.core.decision.decide import Opinion, Silence
+from flow.core.decision.decide import NoOpinion, Opinion
 from flow.core.decision.verdict import HINT_LIMIT, REASON_LIMIT
 from flow.core.text.display import clip, names, visible
 from flow.startup.typing import TYPE_CHECKING
@@ -21,7 +21,7 @@ def reason(
     results: Sequence[CriterionResult],
     required: frozenset[str],
     boundary: BoundaryReport,
-    judge: Opinion | Silence | None,
+    judge: Opinion | NoOpinion | None,
     remarks: Sequence[str] = (),
 ) -> str:
     """Why the verdict is what it is. ``remarks`` go first: what overrides everything else."""
@@ -108,7 +108,7 @@ def hint(
     results: Sequence[CriterionResult],
     required: frozenset[str],
     boundary: BoundaryReport,
-    judge: Opinion | Silence | None,
+    judge: Opinion | NoOpinion | None,
     evaluator_type: str,
     *,
     may_propose: bool = True,
@@ -155,7 +155,7 @@ def _persons_line(
     goal_id: str,
     needed: Sequence[CriterionResult],
     boundary: BoundaryReport,
-    judge: Opinion | Silence | None,
+    judge: Opinion | NoOpinion | None,
     evaluator_type: str,
 ) -> str:
     """What a person types where the evaluation needs one."""
@@ -166,7 +166,7 @@ def _persons_line(
         return f"look at {shown}, then: flow goal approve {goal_id} protected --by NAME --note TEXT"
     line = approvals(goal_id, needed) or f"a person looks: flow goal status {goal_id}"
     ask = ""
-    if isinstance(judge, Silence) and judge.remedy != "person":
+    if isinstance(judge, NoOpinion) and judge.remedy != "person":
         named = " --judge-backend claude" if judge.remedy == "name_judge" else ""
         ask = f"ask a judge: flow goal evaluate {goal_id}{named}"
     elif isinstance(judge, Opinion) and evaluator_type == "flow_verdict_judge":

@@ -53,17 +53,17 @@ def mark(kind: str) -> bytes:
     return b"[masked:%b]" % kind.encode()
 
 
-def mask(data: bytes, known: Sequence[bytes] = ()) -> Masked:
-    """Mask ``data``; values of ``known`` that are shorter than 6 bytes are not looked for."""
-    masker = Masker(known)
+def mask(data: bytes, secrets: Sequence[bytes] = ()) -> Masked:
+    """Mask ``data``; values of ``secrets`` that are shorter than 6 bytes are not looked for."""
+    masker = Redactor(secrets)
     parts = [masker.feed(data[at : at + _STEP]) for at in range(0, len(data), _STEP)]
     return Masked(b"".join((*parts, masker.finish())), masker.counts)
 
 
-class Masker:
+class Redactor:
     """A stream that loses its secrets. ``counts`` grows with it, ``taken`` is what was fed."""
 
-    def __init__(self, known: Iterable[bytes] = ()) -> None:
+    def __init__(self, secrets: Iterable[bytes] = ()) -> None:
         self.counts: dict[str, int] = {}
         self.taken = 0
         self._chunks: list[bytes] = []
@@ -75,7 +75,7 @@ class Masker:
         """The kind of the secret that ends at ``_at``."""
         self._run: re.Pattern[bytes] | None = None
         self._until: re.Pattern[bytes] | None = None
-        self._index = _Index(known)
+        self._index = _Index(secrets)
 
     def feed(self, chunk: bytes) -> bytes:
         """Take more; returns what is sure to stay."""
@@ -274,9 +274,9 @@ class _Index:
     Which four bytes stand in a text is found out once, whatever the number of secrets.
     """
 
-    def __init__(self, known: Iterable[bytes]) -> None:
+    def __init__(self, secrets: Iterable[bytes]) -> None:
         self.used: dict[int, _ShapeFinder] = {}
-        self._variants = list(variants(known))
+        self._variants = list(variants(secrets))
         self._shapes = _all_shapes()
         self._asks = _asked_of_shapes()
         if self._variants:

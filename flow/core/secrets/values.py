@@ -146,9 +146,9 @@ class Variant(NamedTuple):
     probes: tuple[bytes, ...]
 
 
-def variants(known: Iterable[bytes]) -> Iterator[Variant]:
+def variants(secrets: Iterable[bytes]) -> Iterator[Variant]:
     """All ways to look for values; the longest value first."""
-    distinct = {value for value in known if len(value) >= LEAST}
+    distinct = {value for value in secrets if len(value) >= LEAST}
     for value in sorted(distinct, key=lambda v: (-len(v), v)):
         yield from _variant_pieces(_plain_variants(value))
         for before in range(3):

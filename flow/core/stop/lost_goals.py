@@ -160,7 +160,7 @@ def _filled_text(text: str, loss: Loss) -> str:
 
 
 def lost_goals(
-    known: Sequence[KnownGoal],
+    known_goals: Sequence[KnownGoal],
     goals: Mapping[str, Goal],
     *,
     unreadable: Mapping[str, str],
@@ -177,7 +177,7 @@ def lost_goals(
     every goal is this checkout's); ``judged`` are goals that this session was judged by.
     """
     lost = []
-    for one in known:
+    for one in known_goals:
         goal = goals.get(one.goal_id)
         if goal is None:
             loss = _without_file(one, unreadable.get(one.goal_id), branch)
@@ -191,29 +191,29 @@ def lost_goals(
     return lost
 
 
-def _without_file(known: KnownGoal, why: str | None, branch: str | None) -> Loss | None:
+def _without_file(known_goals: KnownGoal, why: str | None, branch: str | None) -> Loss | None:
     if why is not None:
-        return Loss(known.goal_id, "unreadable", why)
-    if not is_here(known, branch):  # the other branch may never have had the file
-        return Loss(known.goal_id, "switched", branch or "", known.branch)
-    return Loss(known.goal_id, "gone")
+        return Loss(known_goals.goal_id, "unreadable", why)
+    if not is_here(known_goals, branch):  # the other branch may never have had the file
+        return Loss(known_goals.goal_id, "switched", branch or "", known_goals.branch)
+    return Loss(known_goals.goal_id, "gone")
 
 
 def _with_file(
-    known: KnownGoal, goal: Goal, closed: frozenset[str], branch: str | None
+    known_goals: KnownGoal, goal: Goal, closed: frozenset[str], branch: str | None
 ) -> Loss | None:
     if goal.status in TERMINAL:
         if goal.id in closed:
             return None
-        return Loss(goal.id, "closed_by_hand", goal.status, known.statuses[0])
+        return Loss(goal.id, "closed_by_hand", goal.status, known_goals.statuses[0])
     if not is_here(goal, branch):
-        if goal.branch != known.branch and is_here(known, branch):
-            return Loss(goal.id, "branch_by_hand", goal.branch, known.branch)
+        if goal.branch != known_goals.branch and is_here(known_goals, branch):
+            return Loss(goal.id, "branch_by_hand", goal.branch, known_goals.branch)
         return Loss(goal.id, "switched", branch or "", goal.branch)
-    if not is_acting(goal) and goal.status not in known.statuses:
-        return Loss(goal.id, "status_by_hand", goal.status, known.statuses[0])
-    if goal.status == "waiting_for_ci" and goal.status not in known.statuses:
-        return Loss(goal.id, "status_by_hand", goal.status, known.statuses[0])
+    if not is_acting(goal) and goal.status not in known_goals.statuses:
+        return Loss(goal.id, "status_by_hand", goal.status, known_goals.statuses[0])
+    if goal.status == "waiting_for_ci" and goal.status not in known_goals.statuses:
+        return Loss(goal.id, "status_by_hand", goal.status, known_goals.statuses[0])
     return None
 
 

@@ -13,7 +13,7 @@ from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from flow.core.decision.decide import Candidate, Decision, Measured, Silence
+    from flow.core.decision.decide import Candidate, Decision, Measured, NoOpinion
 
 Mode = Literal["off", "warn", "block", "evaluator-loop"]
 Row = Literal[
@@ -56,7 +56,7 @@ class Recent(NamedTuple):
     tree: str | None
 
 
-class Loop(NamedTuple):
+class LoopCounters(NamedTuple):
     """The hook's counters for a goal's run (``loop.json``).
 
     They count from the user's last prompt on, over stops that answer a continuation.
@@ -106,7 +106,7 @@ class StopStep(NamedTuple):
 
     action: Literal["continue", "let_go"]
     why: Why
-    loop: Loop
+    loop: LoopCounters
     endings: tuple[LoopLimit, ...] = ()
     """The limit that stops without progress reach first; then the budget, where that is near."""
     last_of_host: bool = False
@@ -116,7 +116,7 @@ class StopStep(NamedTuple):
 def stop_row(
     candidate: Candidate,
     decision: Decision,
-    opinion: Opinion | Silence | None,
+    opinion: Opinion | NoOpinion | None,
     proof_lost: Sequence[str] = (),
 ) -> Row:
     """The table's row for an evaluation; ``proof_lost`` names the criteria that lost theirs."""
@@ -160,7 +160,7 @@ def passing_set(measured: Iterable[Measured]) -> str:
     return sha256(text.encode("utf-8")).hexdigest()
 
 
-def answers(loop: Loop, session: str | None, prompt: str | None, continued: bool) -> bool:
+def answers(loop: LoopCounters, session: str | None, prompt: str | None, continued: bool) -> bool:
     """Whether a stop answers one of the hook's continuations; a prompt of the user's does not.
 
     ``continued`` is the host's own flag. It can be False in a turn that answers one, so the id of
@@ -174,8 +174,13 @@ def answers(loop: Loop, session: str | None, prompt: str | None, continued: bool
 
 
 def counted(
-    loop: Loop, *, session: str | None, prompt: str | None, continued: bool, passing: str | None
-) -> Loop:
+    loop: LoopCounters,
+    *,
+    session: str | None,
+    prompt: str | None,
+    continued: bool,
+    passing: str | None,
+) -> LoopCounters:
     """The counters with this stop in them. ``passing`` is None where nothing was decided."""
     if not answers(loop, session, prompt, continued):
         loop = loop._replace(
@@ -194,7 +199,7 @@ def counted(
 
 
 def stop_step(
-    row: Row, mode: Mode, loop: Loop, limits: LoopLimits, *, tree: str | None, at: float
+    row: Row, mode: Mode, loop: LoopCounters, limits: LoopLimits, *, tree: str | None, at: float
 ) -> StopStep:
     """The table, then the limits in their order: stuck, budget, throttle, the host's cap.
 
@@ -226,7 +231,7 @@ def stop_step(
 
 
 def _endings(
-    after: Loop, mode: Mode, limits: LoopLimits, tree: str | None
+    after: LoopCounters, mode: Mode, limits: LoopLimits, tree: str | None
 ) -> tuple[LoopLimit, ...]:
     """When the limits end this, if nothing changes from here on."""
     idle = []
@@ -246,7 +251,7 @@ def _endings(
     return (*endings, budget) if mode == "evaluator-loop" and near else tuple(endings)
 
 
-def _throttled(loop: Loop, tree: str | None, at: float) -> bool:
+def _throttled(loop: LoopCounters, tree: str | None, at: float) -> bool:
     """Three continuations in five minutes, all on the files as they still are.
 
     A clock that was set back makes a time look later than now: that counts as just now.
@@ -259,7 +264,7 @@ def _throttled(loop: Loop, tree: str | None, at: float) -> bool:
     )
 
 
-def loop_from_document(document: Mapping[str, Any], goal_id: str) -> Loop | None:
+def loop_from_document(document: Mapping[str, Any], goal_id: str) -> LoopCounters | None:
     """The counters as read back; None where they are another goal's, or not what Flow writes."""
     texts = ("session", "prompt", "passing_sha256")
     counts = ("continuations", "in_row", "stuck_turns")
@@ -276,7 +281,7 @@ def loop_from_document(document: Mapping[str, Any], goal_id: str) -> Loop | None
         or not all(isinstance(path, str) for path in evidence.values())
     ):
         return None
-    return Loop(
+    return LoopCounters(
         goal_id,
         session=document.get("session"),
         prompt=document.get("prompt"),

@@ -18,7 +18,7 @@ from flow.adapters.fs import files, locks
 from flow.adapters.ledger import evidence_store, gc
 from flow.core import layout
 from flow.core.chain.entries import Head, following
-from flow.core.chain.walk import Said
+from flow.core.chain.walk import WitnessedHead
 from flow.errors import FlowError, StateError
 from tests.support import ledger_scene as scene
 from tests.support.patience import LONG
@@ -370,7 +370,7 @@ def test_a_run_of_an_older_version_is_not_chained(root):
     record(root, "one")
     os.unlink(path(root, "ledger.jsonl"))
     assert findings(root) == [("not_chained", "ledger.jsonl")]
-    said = [Said(Head(1, "a" * 64), "the journal")]
+    said = [WitnessedHead(Head(1, "a" * 64), "the journal")]
     assert ("missing", "ledger.jsonl") in findings(root, said=said)
 
 

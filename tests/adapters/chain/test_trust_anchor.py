@@ -100,7 +100,7 @@ def test_nothing_is_looked_up_in_the_ledger_to_keep_what_one_appended(process, m
         one.record(f"a-{turn}")
         one.record(f"b-{turn}")
         with monkeypatch.context() as patch:
-            patch.setattr(ledger_file.Links, "get", None)
+            patch.setattr(ledger_file.EntryLinks, "get", None)
             one.keep()
     assert len(process().counted("a-0", "b-0", "a-1", "b-1", "a-2", "b-2")) == 6
 

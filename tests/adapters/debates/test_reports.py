@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from flow.adapters.debates import reports as debates_reports
-from flow.adapters.debates.log import DebateBook
+from flow.adapters.debates.log import DebateLog
 from flow.adapters.debates.reports import Names, Reports, claim_reports, solution_name
 from flow.core.judging.debate.section import Altered
 from flow.errors import RefusedError
@@ -25,18 +25,18 @@ def top(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def book(tmp_path: Path, top: Path) -> DebateBook:
-    return DebateBook(str(tmp_path / "state"), str(top), None, None)
+def book(tmp_path: Path, top: Path) -> DebateLog:
+    return DebateLog(str(tmp_path / "state"), str(top), None, None)
 
 
 def taken(
-    top: Path, book: DebateBook, debate: str = "d", warn: Callable[[str], None] = print
+    top: Path, book: DebateLog, debate: str = "d", warn: Callable[[str], None] = print
 ) -> str:
     with claim_reports(Names(str(top), "reports", "x", DAY), debate, 2, book, warn) as reports:
         return reports.stem
 
 
-def test_a_file_grows_and_is_known_again(top: Path, book: DebateBook) -> None:
+def test_a_file_grows_and_is_known_again(top: Path, book: DebateLog) -> None:
     reports = Reports(str(top), STEM, book)
     assert reports.load(1) is None
     reports.append(1, "one\n")
@@ -47,7 +47,7 @@ def test_a_file_grows_and_is_known_again(top: Path, book: DebateBook) -> None:
 
 
 def test_an_older_state_of_ours_is_gone_on_with_only_by_a_later_run(
-    top: Path, book: DebateBook
+    top: Path, book: DebateLog
 ) -> None:
     reports = Reports(str(top), STEM, book)
     reports.append(1, "one\n")
@@ -62,7 +62,7 @@ def test_an_older_state_of_ours_is_gone_on_with_only_by_a_later_run(
 
 @pytest.mark.parametrize("start", [None, b"theirs"])
 def test_a_file_that_came_meanwhile_is_not_written_to(
-    start: bytes | None, top: Path, book: DebateBook
+    start: bytes | None, top: Path, book: DebateLog
 ) -> None:
     reports = Reports(str(top), STEM, book)
     reports.load(1)
@@ -74,7 +74,7 @@ def test_a_file_that_came_meanwhile_is_not_written_to(
 
 
 def test_a_file_that_comes_at_the_last_moment_is_not_overwritten(
-    top: Path, book: DebateBook, monkeypatch: pytest.MonkeyPatch
+    top: Path, book: DebateLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     announce = book.announce
 
@@ -89,7 +89,7 @@ def test_a_file_that_comes_at_the_last_moment_is_not_overwritten(
     assert (top / f"{STEM}.1.md").read_text() == "theirs"
 
 
-def test_what_is_gone_or_unreadable_is_said(top: Path, book: DebateBook) -> None:
+def test_what_is_gone_or_unreadable_is_said(top: Path, book: DebateLog) -> None:
     reports = Reports(str(top), STEM, book)
     path = top / f"{STEM}.1.md"
     reports.append(1, "one\n")
@@ -108,7 +108,7 @@ def test_what_is_gone_or_unreadable_is_said(top: Path, book: DebateBook) -> None
         reports.load(1)
 
 
-def test_nothing_is_written_once_the_debate_is_over(top: Path, book: DebateBook) -> None:
+def test_nothing_is_written_once_the_debate_is_over(top: Path, book: DebateLog) -> None:
     with claim_reports(Names(str(top), "reports", "x", DAY), "d", 2, book, print) as reports:
         reports.append(1, "one\n")
     with pytest.raises(Altered, match="was over"):
@@ -117,7 +117,7 @@ def test_nothing_is_written_once_the_debate_is_over(top: Path, book: DebateBook)
 
 
 def test_an_unfinished_debate_is_gone_on_with_and_a_finished_one_is_not(
-    top: Path, book: DebateBook
+    top: Path, book: DebateLog
 ) -> None:
     with claim_reports(Names(str(top), "reports", "x", DAY), "d", 2, book, print) as reports:
         reports.append(1, "one\n")
@@ -128,7 +128,7 @@ def test_an_unfinished_debate_is_gone_on_with_and_a_finished_one_is_not(
     assert taken(top, book) == f"reports/x-2-{DAY}"
 
 
-def test_it_is_gone_on_with_on_another_day_too(top: Path, book: DebateBook) -> None:
+def test_it_is_gone_on_with_on_another_day_too(top: Path, book: DebateLog) -> None:
     with claim_reports(
         Names(str(top), "reports", "x", "2026-01-30"), "d", 2, book, print
     ) as reports:
@@ -136,7 +136,7 @@ def test_it_is_gone_on_with_on_another_day_too(top: Path, book: DebateBook) -> N
     assert taken(top, book) == "reports/x-2026-01-30"
 
 
-def test_names_that_are_held_just_now_are_passed_over(top: Path, book: DebateBook) -> None:
+def test_names_that_are_held_just_now_are_passed_over(top: Path, book: DebateLog) -> None:
     names = Names(str(top), "reports", "x", DAY)
     other: list[str] = []
     with claim_reports(names, "d", 2, book, print):
@@ -150,7 +150,7 @@ def test_names_that_are_held_just_now_are_passed_over(top: Path, book: DebateBoo
 
 @pytest.mark.parametrize("judge", [1, 2])
 def test_a_spoilt_unfinished_debate_starts_anew_and_says_why(
-    judge: int, top: Path, book: DebateBook
+    judge: int, top: Path, book: DebateLog
 ) -> None:
     with claim_reports(Names(str(top), "reports", "x", DAY), "d", 2, book, print) as reports:
         reports.append(1, "one\n")
@@ -167,7 +167,7 @@ def test_a_spoilt_unfinished_debate_starts_anew_and_says_why(
     assert path.read_text() == "forged"
 
 
-def test_an_unreadable_report_of_an_unfinished_debate(top: Path, book: DebateBook) -> None:
+def test_an_unreadable_report_of_an_unfinished_debate(top: Path, book: DebateLog) -> None:
     with claim_reports(Names(str(top), "reports", "x", DAY), "d", 2, book, print) as reports:
         reports.append(1, "one\n")
     (top / f"{STEM}.2.md").write_bytes(b"\xff")
@@ -176,17 +176,15 @@ def test_an_unreadable_report_of_an_unfinished_debate(top: Path, book: DebateBoo
     assert f"{STEM}.2.md cannot be resumed: it is not UTF-8" in said[0]
 
 
-def test_debates_of_another_folder_are_not_ours(
-    tmp_path: Path, top: Path, book: DebateBook
-) -> None:
+def test_debates_of_another_folder_are_not_ours(tmp_path: Path, top: Path, book: DebateLog) -> None:
     (tmp_path / "other").mkdir()
-    other = DebateBook(str(tmp_path / "state"), str(tmp_path / "other"), None, None)
+    other = DebateLog(str(tmp_path / "state"), str(tmp_path / "other"), None, None)
     other.begin(STEM, "d")
     assert book.unfinished("d") == ()
     assert other.unfinished("d") == (STEM,)
 
 
-def test_the_newest_unfinished_debate_comes_first(book: DebateBook) -> None:
+def test_the_newest_unfinished_debate_comes_first(book: DebateLog) -> None:
     for stem in ("a", "b", "c", "a"):
         book.begin(stem, "d")
     book.begin("e", "other")
@@ -194,7 +192,7 @@ def test_the_newest_unfinished_debate_comes_first(book: DebateBook) -> None:
     assert book.unfinished("d") == ("a", "b")
 
 
-def test_digests_are_those_since_the_names_were_taken(book: DebateBook) -> None:
+def test_digests_are_those_since_the_names_were_taken(book: DebateLog) -> None:
     book.announce("a", 1, "0" * 64)
     book.begin("a", "d")
     book.announce("a", 1, "1" * 64)
@@ -208,7 +206,7 @@ def test_digests_are_those_since_the_names_were_taken(book: DebateBook) -> None:
     "line",
     [b"x", b"[]", b'{"top"', b"\xff", b"null", b'{"event":"report","judge":"1"}', b"[" * 999],
 )
-def test_a_line_that_is_no_event_is_nothing(line: bytes, tmp_path: Path, book: DebateBook) -> None:
+def test_a_line_that_is_no_event_is_nothing(line: bytes, tmp_path: Path, book: DebateLog) -> None:
     book.begin("a", "d")
     file = tmp_path / "state" / "debates.jsonl"
     file.write_bytes(line + b"\n" + file.read_bytes() + line)
@@ -217,7 +215,7 @@ def test_a_line_that_is_no_event_is_nothing(line: bytes, tmp_path: Path, book: D
     assert book.digests("a") == {1: {"1" * 64}}
 
 
-def test_events_without_sense_are_passed_over(tmp_path: Path, book: DebateBook, top: Path) -> None:
+def test_events_without_sense_are_passed_over(tmp_path: Path, book: DebateLog, top: Path) -> None:
     book.begin("a", "d")
     file = tmp_path / "state" / "debates.jsonl"
     odd = {"top": str(top), "event": "report", "stem": "a", "judge": "1", "sha256": 7}
@@ -227,7 +225,7 @@ def test_events_without_sense_are_passed_over(tmp_path: Path, book: DebateBook, 
 
 @pytest.mark.parametrize("what", ["symlink", "folder", "mode"])
 def test_a_record_that_others_could_write_is_refused(
-    what: str, tmp_path: Path, book: DebateBook
+    what: str, tmp_path: Path, book: DebateLog
 ) -> None:
     book.begin("a", "d")
     file = tmp_path / "state" / "debates.jsonl"

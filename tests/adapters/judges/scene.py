@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flow.adapters.judges.choose import choose
-from flow.adapters.judges.retry import Clock, Patience
+from flow.adapters.judges.retry import Clock, RetryPolicy
 from flow.app.judging.port import NoAnswer, Question
 from flow.core.settings import JudgeSettings
 
@@ -90,7 +90,7 @@ def judge(
         work=str(work),
         budget=budget,
         clock=sleeper.clock,
-        patience=Patience(tries=tries, first=first, longest=max(first, 30.0)),
+        patience=RetryPolicy(tries=tries, first=first, longest=max(first, 30.0)),
     )
     assert not isinstance(found, NoAnswer), found
     return Asked(found, sleeper.waits)

@@ -36,7 +36,7 @@ def test_every_backend_kind_and_variable_is_told() -> None:
 
 
 def test_its_numbers_are_the_codes() -> None:
-    patience = retry.Patience()
+    patience = retry.RetryPolicy()
     assert (patience.tries, patience.first) == (4, 1.0)
     assert "are tried four times, after about 1, 2 and 4 seconds" in " ".join(PAGE.split())
     assert f"`timeoutSeconds` ({JudgeSettings().timeout_seconds})" in PAGE

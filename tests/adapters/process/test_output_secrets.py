@@ -18,10 +18,10 @@ import pytest
 from flow.adapters.fs.files import copy_new
 from flow.adapters.process import tree as process_tree
 from flow.adapters.process.output import OutputFile, gap
-from flow.adapters.process.redaction import masker
+from flow.adapters.process.redaction import redactor
 from flow.adapters.verification.runner import CommandRunner
 from flow.app.ports import Check, CheckResult
-from flow.core.secrets.redact import BLOCK, Masker, mark
+from flow.core.secrets.redact import BLOCK, Redactor, mark
 from flow.errors import ContractError
 from tests.support import secret_samples as samples
 from tests.support.patience import LONG
@@ -220,7 +220,7 @@ def test_ordinary_output_is_kept_byte_for_byte(scene: Scene) -> None:
 
 
 def test_no_output_needs_no_masker(tmp_path: Path) -> None:
-    def refuse() -> Masker:
+    def refuse() -> Redactor:
         raise AssertionError("nothing is there to mask")
 
     made = OutputFile(str(tmp_path), "out", 100, refuse)
@@ -230,7 +230,7 @@ def test_no_output_needs_no_masker(tmp_path: Path) -> None:
 def test_a_copy_is_masked_on_its_way(tmp_path: Path) -> None:
     secret, size = TOKENS["pem-rsa"][1], 3 * BLOCK
     (tmp_path / "source").write_text("x" * size + "\n" + secret + "\n" + GITHUB + "\ny")
-    masking = masker({"PATH": "/bin"})
+    masking = redactor({"PATH": "/bin"})
     digest, stored = copy_new(str(tmp_path), "copy", str(tmp_path / "source"), through=masking)
     data = (tmp_path / "copy").read_bytes()
     assert data[size:] == b"\n" + mark("private_key") + b"\n" + mark("github") + b"\ny"
@@ -241,7 +241,7 @@ def test_a_copy_is_masked_on_its_way(tmp_path: Path) -> None:
 def test_the_limit_of_a_copy_is_that_of_its_source(tmp_path: Path) -> None:
     (tmp_path / "source").write_text(TOKENS["pem-rsa"][1])
     with pytest.raises(ContractError):
-        copy_new(str(tmp_path), "copy", str(tmp_path / "source"), limit=500, through=masker({}))
+        copy_new(str(tmp_path), "copy", str(tmp_path / "source"), limit=500, through=redactor({}))
     assert not (tmp_path / "copy").exists()
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from flow.adapters.process.tree import table
-from flow.adapters.process.with_input import Talk, talk
+from flow.adapters.process.with_input import InputRunResult, run_with_input
 from tests.support.patience import LONG, eventually, long_enough
 
 pytestmark = pytest.mark.slow
@@ -21,13 +21,15 @@ ROOT = str(Path(__file__).resolve().parents[3])
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="a subreaper is Linux's own")
 
 
-def ask(folder: Path, *argv: str, stdin: bytes = b"", limit: int = 1000, **more: float) -> Talk:
+def ask(
+    folder: Path, *argv: str, stdin: bytes = b"", limit: int = 1000, **more: float
+) -> InputRunResult:
     times = {"timeout": LONG, "grace": 0.2, **more}
     env = {"PATH": os.environ["PATH"]}
-    return talk(argv, cwd=str(folder), env=env, stdin=stdin, limit=limit, **times)
+    return run_with_input(argv, cwd=str(folder), env=env, stdin=stdin, limit=limit, **times)
 
 
-def shell(folder: Path, script: str, **more: float) -> Talk:
+def shell(folder: Path, script: str, **more: float) -> InputRunResult:
     return ask(folder, "sh", "-c", script, **more)
 
 
@@ -150,8 +152,8 @@ def test_without_a_subreaper_the_tree_is_followed(
 
 ASK_FOREVER = """
 import sys
-from flow.adapters.process.with_input import talk
-talk(("sh", "-c", "echo $$ >pid; while :; do sleep 1000; done"), cwd=sys.argv[1],
+from flow.adapters.process.with_input import run_with_input
+run_with_input(("sh", "-c", "echo $$ >pid; while :; do sleep 1000; done"), cwd=sys.argv[1],
      env={"PATH": sys.argv[2]}, stdin=b"", timeout=1000, limit=10, grace=0.2)
 """
 

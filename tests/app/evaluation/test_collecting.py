@@ -5,7 +5,7 @@ from __future__ import annotations
 from flow.app.evaluation.evaluate import evaluate
 from flow.app.evaluation.values import Quiet, Request
 from flow.app.ports import CheckResult
-from flow.core.decision.decide import Silence
+from flow.core.decision.decide import NoOpinion
 from tests.app.fakes import World, criterion, goal_document
 
 
@@ -18,7 +18,7 @@ class Ticking(Quiet):
 
 def test_a_collected_sidecar_counts_what_was_masked_and_the_wait_is_shown() -> None:
     world = World(goal_document(criterion("AC1", None, evidence_command="show it"), kind="hybrid"))
-    world.judge = lambda *_: Silence("nobody answered")
+    world.judge = lambda *_: NoOpinion("nobody answered")
     world.listener = listener = Ticking()
     done = CheckResult("passed", 0, "exit 0", "", 0.1, None, 9, 0, (), (), masked=(("token", 2),))
     world.results["AC1"] = done

@@ -11,7 +11,7 @@ from flow.app.evaluation.collecting import ONLY_FOR_JUDGES, CollectedEvidence, c
 from flow.app.evaluation.evaluate import evaluate
 from flow.app.evaluation.values import EvaluationLimits, EvaluationTools, JudgeCase, Quiet, Request
 from flow.app.ports import Check, CheckResult, RawOutput
-from flow.core.decision.decide import Silence
+from flow.core.decision.decide import NoOpinion
 from flow.core.evidence.model import EVALUATOR
 from tests.app.fakes import NOW, World, criterion, goal_document, sidecar
 
@@ -61,9 +61,9 @@ def case_of(made: Ledger, **request: Any) -> JudgeCase:
     """The case that an evaluation hands over; the evidence commands run once on the way."""
     cases: list[JudgeCase] = []
 
-    def judge(case: JudgeCase) -> Silence:
+    def judge(case: JudgeCase) -> NoOpinion:
         cases.append(case)
-        return Silence("only looking")
+        return NoOpinion("only looking")
 
     copy = World(made.document)
     copy.judge = judge

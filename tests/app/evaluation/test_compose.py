@@ -10,7 +10,7 @@ from flow.app.evaluation import compose, proposals
 from flow.app.evaluation.evaluate import evaluate
 from flow.app.evaluation.values import EvaluationLimits, JudgeCase, Request
 from flow.app.ports import Artifact, CriterionUpdate, LastEvaluation, Turn
-from flow.core.decision.decide import Opinion, Silence
+from flow.core.decision.decide import NoOpinion, Opinion
 from flow.core.decision.verdict import CriterionResult, Verdict
 from flow.errors import InputError, StateError
 from tests.app.fakes import NOW, World, changed, criterion, goal_document, sidecar
@@ -467,10 +467,10 @@ def test_a_judge_gets_the_goal_and_what_was_measured() -> None:
     world = World(goal_document(criterion("AC1"), criterion("FZ1", None), kind="hybrid"))
     asked: list[Any] = []
 
-    def judge(case: JudgeCase) -> Silence:
+    def judge(case: JudgeCase) -> NoOpinion:
         rows = case.measurement.rows
         asked.append((case.facts.loaded.goal.id, [r.criterion_id for r in rows]))
-        return Silence("busy")
+        return NoOpinion("busy")
 
     world.judge = judge
     run(world)
@@ -571,9 +571,9 @@ def test_a_hint_knows_whether_a_judge_may_be_asked(kind: str, judged: bool) -> N
 def test_a_goal_that_was_edited_while_nobody_ran_anything_is_not_overwritten() -> None:
     world = World(goal_document(criterion("FZ1", None), kind="hybrid"))
 
-    def judge(*_: Any) -> Silence:
+    def judge(*_: Any) -> NoOpinion:
         world.document["objective"]["outcome"] = "another"
-        return Silence("x")
+        return NoOpinion("x")
 
     world.judge = judge
     with pytest.raises(StateError):

@@ -10,7 +10,7 @@ from flow.app.evaluation.confining import confined
 from flow.app.evaluation.evaluate import evaluate
 from flow.app.evaluation.values import Request
 from flow.app.ports import Check
-from flow.core.sandbox import CoveredPath, Sandbox, place
+from flow.core.sandbox import CoveredPath, Sandbox, covered_path
 from tests.app.fakes import World, criterion, goal_document
 
 if TYPE_CHECKING:
@@ -73,4 +73,4 @@ def test_without_one_the_tools_stay_as_they_are() -> None:
     ],
 )
 def test_where_a_pattern_leads(pattern: str, expected: CoveredPath) -> None:
-    assert place(pattern) == expected
+    assert covered_path(pattern) == expected

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from flow.app.evaluation.evaluate import evaluate
 from flow.app.evaluation.values import Request
-from flow.core.decision.decide import Opinion, Silence
+from flow.core.decision.decide import NoOpinion, Opinion
 from flow.core.decision.verdict import Verdict
 from flow.core.goal.lifecycle import TERMINAL
 from flow.errors import InputError, StateError
@@ -310,7 +310,7 @@ FUZZY = [
     ("deterministic", None, "needs_human_review", "waiting_for_user"),
     ("hybrid", None, "needs_human_review", "waiting_for_user"),
     ("flow_verdict_judge", None, "needs_human_review", "waiting_for_user"),
-    ("hybrid", Silence("none configured"), "needs_human_review", "waiting_for_user"),
+    ("hybrid", NoOpinion("none configured"), "needs_human_review", "waiting_for_user"),
     ("hybrid", Opinion("achieved", 0.9), "achieved", "active"),
     ("hybrid", Opinion("achieved", 0.5), "needs_human_review", "waiting_for_user"),
     ("hybrid", Opinion("not_achieved", 0.9), "not_achieved", "active"),

@@ -287,9 +287,9 @@ def test_the_output_goes_with_its_sidecar() -> None:
     def judge(case: JudgeCase) -> Any:
         rows = case.measurement.rows
         seen.extend((row.criterion_id, row.evidence_id, row.output_sha256) for row in rows)
-        from flow.core.decision.decide import Silence
+        from flow.core.decision.decide import NoOpinion
 
-        return Silence("none")
+        return NoOpinion("none")
 
     world.judge = judge
     run(world)

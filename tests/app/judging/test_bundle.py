@@ -11,7 +11,7 @@ from flow.app.evaluation.evaluate import evaluate
 from flow.app.evaluation.values import JudgeCase, Request
 from flow.app.judging.bundle import ContextSources, denied_context, gather_context, sought_criteria
 from flow.app.judging.changed_files import EvidenceFiles, Raw
-from flow.core.decision.decide import Silence
+from flow.core.decision.decide import NoOpinion
 from flow.core.evidence.model import EVALUATOR
 from flow.core.evidence.red_first import BaseRun, limitation
 from flow.core.goal.model import goal_from_document
@@ -48,9 +48,9 @@ class Bench:
         if self._case is None:
             seen: list[JudgeCase] = []
 
-            def judge(case: JudgeCase) -> Silence:
+            def judge(case: JudgeCase) -> NoOpinion:
                 seen.append(case)
-                return Silence("only looking")
+                return NoOpinion("only looking")
 
             copy = World(json.loads(json.dumps(self.world.document)))
             copy.judge = judge
@@ -391,7 +391,7 @@ def test_the_contract_is_given_without_what_is_asked_about() -> None:
     at = "2026-11-21T11:00:00Z"
     moves.approve(made.world.desk(), "issue-4", "AC3", "sam", "seen", at, "0")
     seen: list[JudgeCase] = []
-    made.world.judge = lambda case: [seen.append(case), Silence("only looking")][1]
+    made.world.judge = lambda case: [seen.append(case), NoOpinion("only looking")][1]
     evaluate(Request("issue-4"), made.world.tools())
     found = made.bundle(seen[0])
     assert [one.id for one in found.sought] == ["AC2"]

@@ -11,7 +11,7 @@ from flow.app.evaluation.evaluate import evaluate
 from flow.app.evaluation.values import Request
 from flow.app.judging.goal import MOST_BALLOTS
 from flow.app.ports import CheckResult, RawOutput
-from flow.core.decision.decide import JudgedCriterion, Opinion, Silence
+from flow.core.decision.decide import JudgedCriterion, NoOpinion, Opinion
 from flow.core.evidence.model import EVALUATOR, ONLY_OPINION, evidence_from_document
 from flow.core.judging.goal.bundle import MOST_SOUGHT
 from tests.app.fakes import World, changed, criterion, goal_document, sidecar
@@ -245,9 +245,9 @@ def probe(made: Court) -> dict[str, Any]:
     """The subject of the present files."""
     seen: list[Any] = []
 
-    def look(case: Any) -> Silence:
+    def look(case: Any) -> NoOpinion:
         seen.append(case.facts.subject.to_document())
-        return Silence("only looking")
+        return NoOpinion("only looking")
 
     copy = World(json.loads(json.dumps(made.world.document)))
     copy.judge = look
@@ -821,9 +821,9 @@ def test_a_judge_that_people_do_not_agree_with_cannot_propose(answer: Any, verdi
 def again(made: Court) -> Opinion | None:
     found: list[Opinion | None] = []
 
-    def look(case: Any) -> Silence:
+    def look(case: Any) -> NoOpinion:
         found.append(made.recall(case))
-        return Silence("only looking")
+        return NoOpinion("only looking")
 
     made.world.judge = look
     made.evaluate()

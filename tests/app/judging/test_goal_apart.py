@@ -12,7 +12,7 @@ from flow.app.evaluation.values import JudgeCase, Request
 from flow.app.judging import goal as judging_goal
 from flow.app.judging.changed_files import Raw
 from flow.app.transitions import moves
-from flow.core.decision.decide import Opinion, Silence
+from flow.core.decision.decide import NoOpinion, Opinion
 from flow.core.goal.model import Criterion
 from flow.core.judging.goal.delegated import Heard, Order
 from flow.core.judging.rubric.model import Rubric, RubricCriterion
@@ -262,7 +262,7 @@ def test_where_nobody_was_asked_there_is_no_report() -> None:
     verdict = made.evaluate(trigger="stop-hook")
     assert (verdict.verdict, verdict.confidence) == ("needs_human_review", 0.0)
     assert "AC2: scorecard: not in the Stop hook" in verdict.reason
-    assert isinstance(made.opinions[0], Silence)
+    assert isinstance(made.opinions[0], NoOpinion)
     assert sidecar("run-1", "evidence-judge-eval-1") not in made.world.evidence
     assert made.world.document["objective"]["acceptance_criteria"][1]["status"] == "pending"
 
@@ -280,7 +280,7 @@ def test_where_it_cannot_be_heard_at_all_a_person_is_needed() -> None:
 def test_it_is_heard_within_the_time_that_is_left(left: float, verdict: str) -> None:
     made = hall(fuzzy(**CARD), says={"AC2": heard("pass")})
 
-    def hurried(case: JudgeCase) -> Opinion | Silence:
+    def hurried(case: JudgeCase) -> Opinion | NoOpinion:
         return judging_goal.judge_goal(case._replace(seconds=left), made.tools())
 
     made.world.judge = hurried

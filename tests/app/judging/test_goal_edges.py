@@ -14,7 +14,7 @@ from flow.app.judging import goal as judging_goal
 from flow.app.judging.port import JudgeAnswer, NoAnswer, Question, Usage
 from flow.app.judging.records import ONLY_GIVEN
 from flow.app.ports import RawOutput
-from flow.core.decision.decide import Opinion, Silence
+from flow.core.decision.decide import NoOpinion, Opinion
 from flow.core.evidence.model import EVALUATOR, ONLY_OPINION, evidence_from_document
 from flow.core.goal.model import canonical_digest
 from flow.core.judging.rubric.model import Rubric, RubricCriterion
@@ -57,11 +57,11 @@ class Bench(Court):
     def tools(self) -> judging_goal.JudgeTools:
         return super().tools()._replace(rubrics=self.rubrics)
 
-    def ask(self, case: JudgeCase) -> Opinion | Silence:
+    def ask(self, case: JudgeCase) -> Opinion | NoOpinion:
         self.cases.append(case)
         return super().ask(case)
 
-    def opinion(self) -> Opinion | Silence:
+    def opinion(self) -> Opinion | NoOpinion:
         """What the panel comes to in one evaluation."""
         self.evaluate()
         return self.opinions[-1]
@@ -362,7 +362,7 @@ def by_rubric(answer: Any) -> Any:
 def test_without_its_rubric_nobody_is_asked(rubrics: dict[str, Any], why: str) -> None:
     made = Bench(rubric="house")
     made.rubrics = rubrics
-    assert made.opinion() == Silence(why)
+    assert made.opinion() == NoOpinion(why)
     assert made.progress == []
 
 
@@ -397,7 +397,7 @@ def test_a_rubric_without_an_answer_is_a_ballot_without_one() -> None:
     made.rubrics = {"house": HOUSE}
     made.evaluate()
     found = judging_goal.judge_goal(made.cases[0]._replace(seconds=60.0), made.tools())
-    assert isinstance(found, Silence)
+    assert isinstance(found, NoOpinion)
     why = "AC2: the rubric house got no usable answer: no time is left to ask"
     assert found.reason == f"one gave no usable answer (timeout): {why}"
     assert made.said("evidence-judge-ballot-1-1-2")["no_answer"]["kind"] == "timeout"
@@ -437,13 +437,13 @@ def test_each_ballot_turns_the_order_of_a_rubrics_criteria() -> None:
 def test_why_nobody_answered(reasons: tuple[str, ...], why: str) -> None:
     made = Bench(*(silent("timeout", reason, "j") for reason in reasons))
     found = made.opinion()
-    assert isinstance(found, Silence)
+    assert isinstance(found, NoOpinion)
     assert found.reason == why
 
 
 def test_a_judge_that_is_not_set_up_says_so_itself() -> None:
     found = Bench(silent("not_configured", "no model is named", "j")).opinion()
-    assert isinstance(found, Silence)
+    assert isinstance(found, NoOpinion)
     assert found.reason == "no model is named"
 
 

@@ -13,7 +13,7 @@ from flow.app.stop.handle import handle_stop
 from flow.app.stop.tools import Host, Sight, StopTools
 from flow.core.stop.hosts import StopEvent
 from flow.core.stop.lost_goals import KnownGoal, Loss, SessionNotes
-from flow.core.stop.policy import Loop
+from flow.core.stop.policy import LoopCounters
 from flow.errors import InputError, StorageError
 from tests.app.fakes import World, changed, criterion, goal_document
 
@@ -38,7 +38,7 @@ class Scene:
         self.log: list[str] = []
         self.requests: list[Request] = []
         self.owners: dict[str, str] = {}
-        self.loops: dict[str, Loop] = {}
+        self.loops: dict[str, LoopCounters] = {}
         self.events: list[dict[str, Any]] = []
         self.verdicts: list[Verdict] = []
         self.broken: list[Any] = []
@@ -99,8 +99,8 @@ class Scene:
         goal = KnownGoal(goal_id, "run-1", "main", ("active",), "c")
         self.known[goal_id] = goal._replace(**more)
 
-    def loop(self, goal_id: str, run_id: str) -> Loop:
-        return self.loops.get(goal_id, Loop(goal_id))
+    def loop(self, goal_id: str, run_id: str) -> LoopCounters:
+        return self.loops.get(goal_id, LoopCounters(goal_id))
 
     def note(self, run: str, goal: str, event: Mapping[str, Any]) -> None:
         self.events.append({"goal": goal, "run": run, **event})
@@ -141,7 +141,7 @@ class Scene:
         self.verdicts.append(verdict)
         return ("cut a little",)
 
-    def keep_loop(self, run_id: str, loop: Loop) -> None:
+    def keep_loop(self, run_id: str, loop: LoopCounters) -> None:
         self.log.append(f"loop {run_id}")
         self.loops[loop.goal_id] = loop
 
@@ -198,7 +198,7 @@ def test_a_continuation_is_written_down_before_it_is_given() -> None:
 def test_the_request_of_each_mode() -> None:
     for mode in ("warn", "block", "evaluator-loop"):
         here = Scene(mode=mode)
-        here.loops["issue-4"] = Loop("issue-4", evidence={"AC1": "x"})
+        here.loops["issue-4"] = LoopCounters("issue-4", evidence={"AC1": "x"})
         here.say()
         [request] = here.requests
         assert request == Request(
@@ -438,7 +438,7 @@ def test_a_verdict_that_cannot_be_kept_is_a_warning() -> None:
 class Strict(Scene):
     """Refuses what is not the goal's own: another id, run or session."""
 
-    def loop(self, goal_id: str, run_id: str) -> Loop:
+    def loop(self, goal_id: str, run_id: str) -> LoopCounters:
         assert (goal_id, run_id) == ("issue-4", "run-1")
         return super().loop(goal_id, run_id)
 
@@ -477,7 +477,7 @@ def test_every_part_is_handed_the_goal_it_is_about() -> None:
 
 def test_older_references_stay_until_there_is_a_newer_one() -> None:
     here = Scene(world(outcome="passed"))
-    here.loops["issue-4"] = Loop("issue-4", evidence={"AC1": "old", "AC9": "other"})
+    here.loops["issue-4"] = LoopCounters("issue-4", evidence={"AC1": "old", "AC9": "other"})
     here.say()
     kept = here.loops["issue-4"].evidence
     assert kept["AC9"] == "other"

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from flow.core.chain import entries as chain_entries
-from flow.core.chain.walk import Line, Said, walk
+from flow.core.chain.walk import Line, WitnessedHead, walk
 
 RUN = "r1"
 FIELDS = {
@@ -125,7 +125,9 @@ def test_another_spelling_of_the_same_entry_is_altered():
 
 def test_a_whole_chain():
     made = entries(5)
-    found = look(lines_of(made), Said(made[2].head, "somebody"), sought=frozenset({made[0].head}))
+    found = look(
+        lines_of(made), WitnessedHead(made[2].head, "somebody"), sought=frozenset({made[0].head})
+    )
     assert (found.findings, found.entries, found.head) == ((), 5, made[-1].head)
     assert list(found.stored) == [f"e-{n}" for n in range(1, 6)]
     assert found.seen == {made[0].head}
@@ -147,11 +149,16 @@ def test_the_last_entry_missing_is_a_cut_only_a_head_tells():
     made = entries(5)
     lines = lines_of(made)[:3]
     assert kinds(look(lines)) == []
-    found = look(lines, Said(made[3].head, "a"), Said(made[4].head, "b"), Said(made[4].head, "c"))
+    found = look(
+        lines,
+        WitnessedHead(made[3].head, "a"),
+        WitnessedHead(made[4].head, "b"),
+        WitnessedHead(made[4].head, "c"),
+    )
     assert kinds(found) == [("cut", 4)]
     assert "ends at entry 3, and entry 5" in found.findings[0].message
     assert "known to b, c" in found.findings[0].message
-    assert kinds(look([], Said(made[1].head, "a"))) == [("missing", 1)]
+    assert kinds(look([], WitnessedHead(made[1].head, "a"))) == [("missing", 1)]
 
 
 @pytest.mark.parametrize(("one", "other"), [(0, 1), (1, 3), (0, 4), (3, 4)])
@@ -186,7 +193,7 @@ def test_a_replaced_entry_is_named():
 
 def test_a_chain_written_anew_is_told_by_a_head():
     made, other = entries(4), entries(4, by="caller")
-    found = look(lines_of(other), Said(made[2].head, "the journal"))
+    found = look(lines_of(other), WitnessedHead(made[2].head, "the journal"))
     assert kinds(found) == [("restored", 3)]
     assert "another one than the one known to the journal" in found.findings[0].message
 

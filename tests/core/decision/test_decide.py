@@ -9,8 +9,8 @@ import pytest
 from flow.core.decision.decide import (
     CONFIDENCE_BAR,
     Measured,
+    NoOpinion,
     Opinion,
-    Silence,
     candidate,
     decide,
     judge_wanted,
@@ -113,7 +113,7 @@ def test_when_a_judge_is_wanted(found, kind, trigger) -> None:  # type: ignore[n
 
 JUDGES = {
     "none": None,
-    "silent": Silence("none configured"),
+    "silent": NoOpinion("none configured"),
     "achieved": Opinion("achieved", 0.9),
     "achieved at the bar": Opinion("achieved", CONFIDENCE_BAR),
     "achieved below the bar": Opinion("achieved", 0.59),

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from flow.core.decision.decide import CONFIDENCE_BAR, Decision, Measured, Opinion, Silence, decide
+from flow.core.decision.decide import CONFIDENCE_BAR, Decision, Measured, NoOpinion, Opinion, decide
 
 PERSON = ("needs_human_review", "waiting_for_user", None, "needs_human_review")
 CASES: list[tuple[dict[str, Any], Decision]] = [
@@ -24,7 +24,7 @@ CASES: list[tuple[dict[str, Any], Decision]] = [
     ({"found": "pass", "review": True}, Decision(*PERSON, 1.0, "missing_approval")),  # type: ignore[arg-type]
     ({"found": "pass+fuzzy"}, Decision(*PERSON, 0.0, "none")),  # type: ignore[arg-type]
     (
-        {"found": "pass+fuzzy", "judge": Silence("x")},
+        {"found": "pass+fuzzy", "judge": NoOpinion("x")},
         Decision(*PERSON, 0.0, "none"),  # type: ignore[arg-type]
     ),
     (

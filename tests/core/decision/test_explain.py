@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from flow.core.boundary.rules import BoundaryReport, Violation
-from flow.core.decision.decide import Decision, Opinion, Silence
+from flow.core.decision.decide import Decision, NoOpinion, Opinion
 from flow.core.decision.explain import FUZZY, for_judges, hint, reason
 from flow.core.decision.verdict import CriterionResult
 from flow.core.text.display import names, visible
@@ -140,7 +140,7 @@ REASONS: list[tuple[str, dict[str, Any], str]] = [
     ),
     (
         "a silent judge",
-        {"d": PERSON, "rows": [row("AC1")], "judge": Silence("none configured")},
+        {"d": PERSON, "rows": [row("AC1")], "judge": NoOpinion("none configured")},
         "judge: none configured",
     ),
     (
@@ -234,7 +234,7 @@ def test_every_reason(given: dict[str, Any], expected: str) -> None:
 
 
 def test_a_reason_has_a_limit() -> None:
-    long = why(PERSON, judge=Silence("x" * 5000))
+    long = why(PERSON, judge=NoOpinion("x" * 5000))
     assert len(long) == 2048
     assert long.endswith("…")
 
@@ -279,7 +279,7 @@ HINTS: list[tuple[str, dict[str, Any], str]] = [
     ),
     (
         "a silent judge",
-        {"d": NOT_YET, "rows": [OPEN], "judge": Silence("none")},
+        {"d": NOT_YET, "rows": [OPEN], "judge": NoOpinion("none")},
         "work on AC2, then flow goal evaluate g",
     ),
     (
@@ -324,7 +324,7 @@ HINTS: list[tuple[str, dict[str, Any], str]] = [
     ),
     (
         "no judge is named",
-        {"d": PERSON, "rows": [row("AC1"), FZ], "judge": Silence("x", remedy="name_judge")},
+        {"d": PERSON, "rows": [row("AC1"), FZ], "judge": NoOpinion("x", remedy="name_judge")},
         (
             "AC3: flow goal approve g AC3 --by NAME --note TEXT; or ask a judge: "
             "flow goal evaluate g --judge-backend claude"
@@ -332,7 +332,7 @@ HINTS: list[tuple[str, dict[str, Any], str]] = [
     ),
     (
         "a judge that was not asked, or failed",
-        {"d": PERSON, "rows": [row("AC1"), FZ], "judge": Silence("x")},
+        {"d": PERSON, "rows": [row("AC1"), FZ], "judge": NoOpinion("x")},
         (
             "AC3: flow goal approve g AC3 --by NAME --note TEXT; or ask a judge: "
             "flow goal evaluate g"
@@ -340,7 +340,7 @@ HINTS: list[tuple[str, dict[str, Any], str]] = [
     ),
     (
         "what no judge can prove",
-        {"d": PERSON, "rows": [row("AC1"), FZ], "judge": Silence("x", remedy="person")},
+        {"d": PERSON, "rows": [row("AC1"), FZ], "judge": NoOpinion("x", remedy="person")},
         "AC3: flow goal approve g AC3 --by NAME --note TEXT",
     ),
     (
@@ -357,7 +357,7 @@ HINTS: list[tuple[str, dict[str, Any], str]] = [
         {
             "d": PERSON,
             "rows": [row("AC1")],
-            "judge": Silence("x", remedy="name_judge"),
+            "judge": NoOpinion("x", remedy="name_judge"),
             "kind": "flow_verdict_judge",
         },
         (

@@ -19,7 +19,7 @@ from hypothesis import given, settings, target
 from hypothesis import strategies as st
 
 from flow.core.secrets import redact as secrets_redact
-from flow.core.secrets.redact import Masker, mark, mask
+from flow.core.secrets.redact import Redactor, mark, mask
 from flow.core.secrets.shapes import BEHIND, REACH, shapes
 from flow.core.secrets.values import LEAST, secret_name, values, variants
 from tests.support import secret_samples as samples
@@ -34,7 +34,7 @@ MAKE = samples.Maker(99)
 
 
 def streamed(data: bytes, cuts: Sequence[int], known: Sequence[bytes] = ()) -> tuple[bytes, object]:
-    masker = Masker(known)
+    masker = Redactor(known)
     out = []
     for start, end in zip((0, *cuts), (*cuts, len(data)), strict=True):
         out.append(masker.feed(data[start:end]))
@@ -301,7 +301,7 @@ def test_short_values_are_not_looked_for() -> None:
 @pytest.mark.usefixtures("eager")
 def test_a_key_of_any_length_is_left_out_to_its_end_and_never_collected() -> None:
     begin, end = (f"-----{word} RSA PRIVATE" + " KEY-----\n" for word in ("BEGIN", "END"))
-    masker = Masker()
+    masker = Redactor()
     out = masker.feed(b"before\n" + begin.encode())
     line = (MAKE.of(samples.ALNUM, 64) + "\n").encode()
     for _ in range(3000):
@@ -605,7 +605,7 @@ def test_the_lines_of_a_value_are_secrets_of_their_own() -> None:
 def test_hundreds_of_values_cost_little_more_than_none() -> None:
     """What is not there is not even compiled."""
     known = [MAKE.of(samples.ALNUM, 40).encode() for _ in range(500)]
-    masker = Masker(known)
+    masker = Redactor(known)
     text = b"tests/core/test_x.py::test_one PASSED\n" * 3000
     assert masker.feed(text) + masker.finish() == text
     assert not any(finder.kind == secrets_redact.KNOWN for finder in masker._index.used.values())

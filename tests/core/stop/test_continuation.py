@@ -11,7 +11,7 @@ from flow.core.decision.decide import JudgedCriterion, Opinion
 from flow.core.decision.verdict import CriterionResult, Verdict
 from flow.core.goal.model import goal_from_document
 from flow.core.stop.continuation import StopFacts, continuation
-from flow.core.stop.policy import Loop, LoopLimit, StopStep
+from flow.core.stop.policy import LoopCounters, LoopLimit, StopStep
 from tests.app.fakes import criterion, goal_document
 
 GOAL = goal_from_document(
@@ -60,7 +60,7 @@ def verdict(*rows: CriterionResult, **more: Any) -> Verdict:
 
 def say(verdict: Verdict, tails: dict[str, str] | None = None, **more: Any) -> str:
     counts = {name: more.pop(name, 1) for name in ("continuations", "in_row")}
-    loop = Loop("issue-4", stuck_turns=more.pop("equal", 0), **counts)
+    loop = LoopCounters("issue-4", stuck_turns=more.pop("equal", 0), **counts)
     endings = tuple(LoopLimit(*each) for each in more.pop("endings", [("stuck", 3)]))
     step = StopStep("continue", "", loop, endings, more.pop("last", False))
     limits = {"limit": more.pop("limit", 9500), "size": more.pop("size", len)}
@@ -107,7 +107,7 @@ def test_a_continuation_line_by_line() -> None:
 def test_what_was_proved_before_is_told() -> None:
     document = goal_document(criterion("AC1", "make test", status="pass"))
     goal = goal_from_document(document)
-    step = StopStep("continue", "", Loop("issue-4"))
+    step = StopStep("continue", "", LoopCounters("issue-4"))
     text = continuation(goal, verdict(row("AC1")), StopFacts(), step, limit=9500, size=len)
     assert "AC1 failed, exit 1, it was proved before: " in text
 
@@ -295,7 +295,7 @@ def test_what_no_command_proves_is_not_called_undecided() -> None:
 
 def test_a_command_that_is_too_long_is_not_shown_in_half() -> None:
     goal = goal_from_document(goal_document(criterion("AC1", "true " * 300)))
-    step = StopStep("continue", "", Loop("issue-4"))
+    step = StopStep("continue", "", LoopCounters("issue-4"))
     text = continuation(goal, verdict(row("AC1")), StopFacts(), step, limit=9500, size=len)
     assert "its command has 1,500 characters: flow goal inspect issue-4" in text
     assert "bash -o" not in text

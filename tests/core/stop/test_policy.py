@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flow.core.decision.decide import Decision, Measured, Opinion, Silence
+from flow.core.decision.decide import Decision, Measured, NoOpinion, Opinion
 from flow.core.stop import policy as stop_policy
-from flow.core.stop.policy import Loop, LoopLimits, Recent
+from flow.core.stop.policy import LoopCounters, LoopLimits, Recent
 from flow.startup.typing import get_args
 
 MODES = ("off", "warn", "block", "evaluator-loop")
@@ -39,7 +39,7 @@ T = "t" * 64
 
 
 def step(
-    loop: Loop,
+    loop: LoopCounters,
     mode: Any = "evaluator-loop",
     limits: LoopLimits = FREE,
     at: float = 1000.0,
@@ -57,7 +57,7 @@ def test_the_lists_above_are_whole() -> None:
 
 @pytest.mark.parametrize(("row", "mode"), list(itertools.product(ROWS, MODES)))
 def test_every_cell_of_the_table(row: Any, mode: Any) -> None:
-    found = step(Loop("g"), mode, row=row)
+    found = step(LoopCounters("g"), mode, row=row)
     assert (found.action == "continue") == ((row, mode) in CONTINUES)
     assert found.why == ""
     assert found.loop.continuations == (1 if found.action == "continue" else 0)
@@ -82,7 +82,7 @@ OPINION = Opinion("not_achieved", 0.9)
         ("pass+fuzzy", decision("not_achieved"), OPINION, "judge_not_achieved"),
         ("pass", decision("not_achieved"), OPINION, "judge_not_achieved"),
         ("pass+fuzzy", decision("not_achieved"), None, "undecided"),
-        ("pass+fuzzy", decision("needs_human_review"), Silence("none"), "undecided"),
+        ("pass+fuzzy", decision("needs_human_review"), NoOpinion("none"), "undecided"),
         ("pass+fuzzy", decision("needs_human_review"), Opinion("achieved", 0.1), "undecided"),
         ("pass", decision("needs_human_review", "missing_approval"), None, "undecided"),
         ("pass+fuzzy", decision("blocked", "missing_dep"), Opinion("blocked", 1.0), "undecided"),
@@ -130,7 +130,7 @@ def test_a_signal_shows_nothing(result: str | None, expected: bool) -> None:
 @pytest.mark.parametrize(("stuck", "why"), [(0, ""), (2, ""), (3, "stuck"), (4, "stuck")])
 @pytest.mark.parametrize("mode", ["block", "evaluator-loop"])
 def test_stuck_is_only_of_the_loop(stuck: int, why: str, mode: str) -> None:
-    found = step(Loop("g", stuck_turns=stuck), mode)
+    found = step(LoopCounters("g", stuck_turns=stuck), mode)
     assert found.why == (why if mode == "evaluator-loop" else "")
     assert found.action == ("let_go" if found.why else "continue")
 
@@ -138,7 +138,7 @@ def test_stuck_is_only_of_the_loop(stuck: int, why: str, mode: str) -> None:
 @pytest.mark.parametrize(("used", "why"), [(0, ""), (19, ""), (20, "budget"), (21, "budget")])
 @pytest.mark.parametrize("mode", ["block", "evaluator-loop"])
 def test_the_budget_is_only_of_the_loop(used: int, why: str, mode: str) -> None:
-    found = step(Loop("g", continuations=used), mode)
+    found = step(LoopCounters("g", continuations=used), mode)
     assert found.why == (why if mode == "evaluator-loop" else "")
     if mode == "evaluator-loop" and not why:
         near = [ending.stops for ending in found.endings if ending.why == "budget"]
@@ -149,21 +149,26 @@ def test_the_budget_is_only_of_the_loop(used: int, why: str, mode: str) -> None:
     ("loop", "mode", "limits", "endings"),
     [
         # The first stop that decides something only starts to count equal ones.
-        (Loop("g"), "evaluator-loop", FREE, [("throttle", 3)]),
-        (Loop("g", passing_sha256="x"), "evaluator-loop", FREE, [("stuck", 3)]),
-        (Loop("g", passing_sha256="x", stuck_turns=2), "evaluator-loop", FREE, [("stuck", 1)]),
-        (Loop("g", passing_sha256="x", stuck_turns=2), "block", FREE, [("throttle", 3)]),
-        (Loop("g"), "block", LoopLimits(3, 20, 2), [("cap", 2)]),
-        (Loop("g", recent=(Recent(0.0, T),), in_row=1), "block", FREE, [("throttle", 2)]),
-        (Loop("g", recent=(Recent(0.0, "u"),), in_row=1), "block", FREE, [("throttle", 3)]),
+        (LoopCounters("g"), "evaluator-loop", FREE, [("throttle", 3)]),
+        (LoopCounters("g", passing_sha256="x"), "evaluator-loop", FREE, [("stuck", 3)]),
         (
-            Loop("g", passing_sha256="x", continuations=17),
+            LoopCounters("g", passing_sha256="x", stuck_turns=2),
+            "evaluator-loop",
+            FREE,
+            [("stuck", 1)],
+        ),
+        (LoopCounters("g", passing_sha256="x", stuck_turns=2), "block", FREE, [("throttle", 3)]),
+        (LoopCounters("g"), "block", LoopLimits(3, 20, 2), [("cap", 2)]),
+        (LoopCounters("g", recent=(Recent(0.0, T),), in_row=1), "block", FREE, [("throttle", 2)]),
+        (LoopCounters("g", recent=(Recent(0.0, "u"),), in_row=1), "block", FREE, [("throttle", 3)]),
+        (
+            LoopCounters("g", passing_sha256="x", continuations=17),
             "evaluator-loop",
             FREE,
             [("stuck", 3), ("budget", 3)],
         ),
         (
-            Loop("g", passing_sha256="x", continuations=12),
+            LoopCounters("g", passing_sha256="x", continuations=12),
             "evaluator-loop",
             LoopLimits(9, 20, None),
             [("throttle", 3)],
@@ -171,7 +176,7 @@ def test_the_budget_is_only_of_the_loop(used: int, why: str, mode: str) -> None:
     ],
 )
 def test_how_many_stops_are_left(
-    loop: Loop, mode: str, limits: LoopLimits, endings: list[tuple[str, int]]
+    loop: LoopCounters, mode: str, limits: LoopLimits, endings: list[tuple[str, int]]
 ) -> None:
     found = step(loop, mode, limits)
     assert found.action == "continue"
@@ -180,7 +185,7 @@ def test_how_many_stops_are_left(
 
 @pytest.mark.parametrize("mode", ["block", "evaluator-loop"])
 def test_the_stops_that_are_left_are_as_many_as_are_told(mode: str) -> None:
-    loop = Loop("g", passing_sha256="x")
+    loop = LoopCounters("g", passing_sha256="x")
     told = step(loop, mode, at=0.0).endings[0]
     stops = 0
     while (found := step(loop, mode, at=float(stops))).action == "continue":
@@ -190,7 +195,7 @@ def test_the_stops_that_are_left_are_as_many_as_are_told(mode: str) -> None:
 
 
 def test_nothing_counts_stops_where_nobody_knows_the_files_and_no_host_does() -> None:
-    assert step(Loop("g"), "block", LoopLimits(3, 20, None), tree=None).endings == ()
+    assert step(LoopCounters("g"), "block", LoopLimits(3, 20, None), tree=None).endings == ()
 
 
 SAME = tuple(Recent(900.0 + n, T) for n in range(3))
@@ -213,7 +218,7 @@ SAME = tuple(Recent(900.0 + n, T) for n in range(3))
 )
 @pytest.mark.parametrize("mode", ["block", "evaluator-loop"])
 def test_the_throttle(recent: Any, at: float, tree: Any, throttled: bool, mode: str) -> None:
-    found = step(Loop("g", recent=recent), mode, at=at, tree=tree)
+    found = step(LoopCounters("g", recent=recent), mode, at=at, tree=tree)
     assert found.why == ("throttle" if throttled else "")
 
 
@@ -230,13 +235,13 @@ def test_the_throttle(recent: Any, at: float, tree: Any, throttled: bool, mode: 
     ],
 )
 def test_the_cap_of_the_host(in_row: int, cap: Any, why: str, last: bool) -> None:
-    loop = Loop("g", in_row=in_row, recent=(Recent(1.0, T),))
+    loop = LoopCounters("g", in_row=in_row, recent=(Recent(1.0, T),))
     found = step(loop, "block", LoopLimits(3, 20, cap))
     assert (found.why, found.last_of_host) == (why, last)
 
 
 def test_work_in_between_starts_the_row_of_the_host_again() -> None:
-    loop = Loop("g", in_row=8, recent=(Recent(1.0, "u"),))
+    loop = LoopCounters("g", in_row=8, recent=(Recent(1.0, "u"),))
     found = step(loop, "block", LoopLimits(3, 20, 8))
     assert (found.action, found.loop.in_row) == ("continue", 1)
 
@@ -244,17 +249,21 @@ def test_work_in_between_starts_the_row_of_the_host_again() -> None:
 @pytest.mark.parametrize(
     ("loop", "limits", "why"),
     [
-        (Loop("g", stuck_turns=3, continuations=20, recent=SAME, in_row=8), FREE, "stuck"),
-        (Loop("g", stuck_turns=2, continuations=20, recent=SAME, in_row=8), FREE, "budget"),
-        (Loop("g", stuck_turns=2, continuations=9, recent=SAME, in_row=8), FREE, "throttle"),
-        (Loop("g", stuck_turns=2, continuations=9, recent=SAME[:1], in_row=8), FREE, "cap"),
+        (LoopCounters("g", stuck_turns=3, continuations=20, recent=SAME, in_row=8), FREE, "stuck"),
+        (LoopCounters("g", stuck_turns=2, continuations=20, recent=SAME, in_row=8), FREE, "budget"),
+        (
+            LoopCounters("g", stuck_turns=2, continuations=9, recent=SAME, in_row=8),
+            FREE,
+            "throttle",
+        ),
+        (LoopCounters("g", stuck_turns=2, continuations=9, recent=SAME[:1], in_row=8), FREE, "cap"),
     ],
 )
-def test_the_order_of_the_limits(loop: Loop, limits: LoopLimits, why: str) -> None:
+def test_the_order_of_the_limits(loop: LoopCounters, limits: LoopLimits, why: str) -> None:
     assert step(loop, limits=limits).why == why
 
 
-MINE = Loop("g", session="s", prompt="p", continuing=True, continuations=2, stuck_turns=1)
+MINE = LoopCounters("g", session="s", prompt="p", continuing=True, continuations=2, stuck_turns=1)
 
 
 @pytest.mark.parametrize(
@@ -285,7 +294,7 @@ def test_what_answers_a_continuation(
 
 def test_the_stuck_counter() -> None:
     """Four equal stops make three equal turns; an undecided stop counts for nothing."""
-    loop, seen = Loop("g"), []
+    loop, seen = LoopCounters("g"), []
     for passing in ("a", "a", None, "a", "a", "b", "b"):
         loop = stop_policy.counted(loop, session="s", prompt="p", continued=True, passing=passing)
         seen.append(loop.stuck_turns)
@@ -310,7 +319,7 @@ def test_the_passing_set() -> None:
 
 
 LOOPS = st.builds(
-    Loop,
+    LoopCounters,
     st.just("g"),
     session=st.none() | st.text(max_size=5),
     prompt=st.none() | st.text(max_size=5),
@@ -327,7 +336,7 @@ LOOPS = st.builds(
 
 
 @given(LOOPS)
-def test_the_counters_are_read_back_as_they_were_written(loop: Loop) -> None:
+def test_the_counters_are_read_back_as_they_were_written(loop: LoopCounters) -> None:
     assert stop_policy.loop_from_document(loop.to_document(), "g") == loop
     assert stop_policy.loop_from_document(loop.to_document(), "other") is None
 
@@ -341,15 +350,17 @@ JSON = st.recursive(
 )
 
 
-@given(LOOPS, st.sampled_from(sorted(Loop._fields)), JSON)
-def test_counters_that_were_spoilt_are_none_or_counters(loop: Loop, key: str, value: Any) -> None:
+@given(LOOPS, st.sampled_from(sorted(LoopCounters._fields)), JSON)
+def test_counters_that_were_spoilt_are_none_or_counters(
+    loop: LoopCounters, key: str, value: Any
+) -> None:
     found = stop_policy.loop_from_document({**loop.to_document(), key: value}, "g")
     if found is not None:
         after = stop_policy.counted(found, session="s", prompt="p", continued=True, passing="x")
         stop_policy.stop_step("failed", "evaluator-loop", after, FREE, tree=T, at=1.0)
 
 
-WHOLE = Loop(
+WHOLE = LoopCounters(
     "g",
     session="s",
     prompt="p",
@@ -376,7 +387,7 @@ def test_what_loop_json_holds() -> None:
         "recent": [{"at": 1.5, "tree": "t"}, {"at": 2, "tree": None}],
         "evidence": {"AC1": "x"},
     }
-    assert stop_policy.loop_from_document({"goal_id": "g"}, "g") == Loop("g")
+    assert stop_policy.loop_from_document({"goal_id": "g"}, "g") == LoopCounters("g")
 
 
 @pytest.mark.parametrize(
@@ -411,12 +422,12 @@ def test_only_the_newest_continuations_are_kept() -> None:
     found = stop_policy.loop_from_document({**WHOLE.to_document(), "recent": many}, "g")
     assert found is not None
     assert [r.at for r in found.recent] == [6, 7, 8]
-    loop = Loop("g", recent=tuple(Recent(float(n), "u") for n in range(3)))
+    loop = LoopCounters("g", recent=tuple(Recent(float(n), "u") for n in range(3)))
     assert [r.at for r in step(loop, at=9.0).loop.recent] == [1.0, 2.0, 9.0]
 
 
 def test_an_unknown_tree_is_never_the_same_one() -> None:
-    loop = Loop("g", in_row=3, recent=(Recent(1.0, None),))
+    loop = LoopCounters("g", in_row=3, recent=(Recent(1.0, None),))
     assert step(loop, "block", tree=None).loop.in_row == 1
     assert step(loop._replace(recent=()), "block").loop.in_row == 1
 
@@ -424,14 +435,14 @@ def test_an_unknown_tree_is_never_the_same_one() -> None:
 @pytest.mark.parametrize(
     ("loop", "mode"),
     [
-        (Loop("g"), "off"),
-        (Loop("g", stuck_turns=3), "evaluator-loop"),
-        (Loop("g", continuations=20), "evaluator-loop"),
-        (Loop("g", recent=SAME), "block"),
-        (Loop("g", in_row=8, recent=(Recent(1.0, T),)), "block"),
+        (LoopCounters("g"), "off"),
+        (LoopCounters("g", stuck_turns=3), "evaluator-loop"),
+        (LoopCounters("g", continuations=20), "evaluator-loop"),
+        (LoopCounters("g", recent=SAME), "block"),
+        (LoopCounters("g", in_row=8, recent=(Recent(1.0, T),)), "block"),
     ],
 )
-def test_letting_go_leaves_the_counters_and_no_turn(loop: Loop, mode: str) -> None:
+def test_letting_go_leaves_the_counters_and_no_turn(loop: LoopCounters, mode: str) -> None:
     found = step(loop, mode)
     assert (found.action, found.endings, found.last_of_host) == ("let_go", (), False)
     assert found.loop == loop

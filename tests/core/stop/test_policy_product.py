@@ -9,7 +9,7 @@ import pytest
 
 from flow.core.stop import policy as stop_policy
 from flow.core.stop.hosts import HOSTS, StopAnswer, to_document
-from flow.core.stop.policy import Loop, LoopLimits, Recent
+from flow.core.stop.policy import LoopCounters, LoopLimits, Recent
 
 MODES = ("off", "warn", "block", "evaluator-loop")
 ROWS = {
@@ -49,7 +49,7 @@ TREE = "t"
 )
 def test_every_combination(mode: Any, row: Any, spent: bool, fast: bool, host: str) -> None:
     recent = tuple(Recent(1000.0 - n, TREE) for n in (2, 1, 0)) if fast else ()
-    loop = Loop("g", continuations=20 if spent else 1, recent=recent)
+    loop = LoopCounters("g", continuations=20 if spent else 1, recent=recent)
     step = stop_policy.stop_step(row, mode, loop, LoopLimits(3, 20, None), tree=TREE, at=1001.0)
 
     goes_on = mode in ROWS[row] and not fast and not (spent and mode == "evaluator-loop")

@@ -91,7 +91,7 @@ def checked(rows: Iterable[tuple[object, object, object]]) -> tuple[DebateCriter
             raise _refused(name, "is named twice")
         if not isinstance(description, str) or len(description) > DESCRIPTION_LIMIT:
             raise _refused(name, f"has a description of more than {DESCRIPTION_LIMIT} characters")
-        weighted.append((name, _weight(name, weight), description or _known(name)))
+        weighted.append((name, _weight(name, weight), description or _ready_made(name)))
     if not 1 <= len(weighted) <= MOST_CRITERIA:
         raise InputError(
             f"{len(weighted)} criteria are asked for",
@@ -112,7 +112,7 @@ def _weight(name: str, weight: object) -> Fraction:
     return value
 
 
-def _known(name: str) -> str:
+def _ready_made(name: str) -> str:
     """What the ready-made sets say about a criterion of this name; the first one counts."""
     plain = re.sub(r"[\s_-]+", " ", name).casefold()
     for rows in _SETS.values():

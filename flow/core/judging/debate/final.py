@@ -79,7 +79,7 @@ def _vote(held: Held) -> list[str]:
         "",
         f"**Median Overall Score**: {total(scores.overall)}/5.0",
         "",
-        _apart(held, last, near),
+        _scores_apart(held, last, near),
         *_silent(held),
         *_points(held, ""),
         "",
@@ -89,7 +89,7 @@ def _vote(held: Held) -> list[str]:
     ]
 
 
-def _apart(held: Held, last: Agreement, near: str) -> str:
+def _scores_apart(held: Held, last: Agreement, near: str) -> str:
     said = f"{apart(last.overall, OVERALL_LIMIT)} from the lowest to the highest overall score"
     return f"{len(held.positions)} independent ballots, no debate; {said}: that {near} a consensus."
 
@@ -127,7 +127,7 @@ def _why(held: Held) -> Iterator[str]:
         ends = sorted(positions, key=lambda p: exact(p.score(name)))
         for position in (ends[0], ends[-1]):
             mark = next(mark for mark in position.marks if mark.name == name)
-            yield f"  - Judge {position.judge}: {_said(mark.justification)}"
+            yield f"  - Judge {position.judge}: {_labelled_words(mark.justification)}"
     if last.overall > OVERALL_LIMIT:
         gap = apart(last.overall, OVERALL_LIMIT)
         yield f"- Overall scores: {gap} apart, at most 0.5 is a consensus"
@@ -180,9 +180,9 @@ def _points(held: Held, of: str) -> list[str]:
     lines: list[str] = []
     for kind in KINDS:
         points = held.points(kind)
-        everybody = [f"- {_said(point.text)}" for point in points if held.of_all(point)]
+        everybody = [f"- {_labelled_words(point.text)}" for point in points if held.of_all(point)]
         some = [
-            f"- {_said(point.text)} ({_judges(point.judges)})"
+            f"- {_labelled_words(point.text)} ({_judges(point.judges)})"
             for point in points
             if not held.of_all(point)
         ]
@@ -199,7 +199,7 @@ _UNREAD = (
 )
 
 
-def _said(text: str) -> str:
+def _labelled_words(text: str) -> str:
     """A judge's words, labelled where they seem to instruct whoever reads the report."""
     line = inert(text)
     return f"{LABEL}{line}" if speaks(text) else line
@@ -225,7 +225,7 @@ def _how(held: Held) -> Iterator[str]:
         change = f"from {shown(one.before)} to {shown(one.after)}"
         yield (
             f'  - Round {one.round}, Judge {one.judge}, "{inert(one.criterion)}" {change}: '
-            f"{_said(one.reason)}"
+            f"{_labelled_words(one.reason)}"
         )
         if one.new_evidence:
             quotes = ", ".join(map(quoted, one.new_evidence[:QUOTES_SHOWN]))

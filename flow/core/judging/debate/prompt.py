@@ -62,11 +62,11 @@ class ReportFile(NamedTuple):
     """Its strengths and weaknesses, by number."""
 
 
-def check(matter: DebateQuestion) -> None:
+def check(question: DebateQuestion) -> None:
     """Raise :class:`InputError` for a task or criteria too long to be shown whole."""
     for key, text, limit in (
-        ("task", matter.task, TASK_LIMIT),
-        ("criteria", _criteria(matter.criteria), CRITERIA_LIMIT),
+        ("task", question.task, TASK_LIMIT),
+        ("criteria", _criteria(question.criteria), CRITERIA_LIMIT),
     ):
         if fence(FencedPart(key, text), "0" * 32, limit=limit).left_out:
             raise InputError(
@@ -77,28 +77,28 @@ def check(matter: DebateQuestion) -> None:
             )
 
 
-def assess(matter: DebateQuestion, judge: int, nonce: str) -> DebatePrompt:
+def assess(question: DebateQuestion, judge: int, nonce: str) -> DebatePrompt:
     """The question for an independent assessment."""
-    writer = _DebateWriter(matter, judge, nonce)
+    writer = _DebateWriter(question, judge, nonce)
     who = f"You are Judge {judge} evaluating a solution independently."
-    return writer.put(who, [], _ASSESS, reply_schema(matter.criteria))
+    return writer.put(who, [], _ASSESS, reply_schema(question.criteria))
 
 
-def verify(matter: DebateQuestion, judge: int, nonce: str, draft: str) -> DebatePrompt:
+def verify(question: DebateQuestion, judge: int, nonce: str, draft: str) -> DebatePrompt:
     """The question to check one's own draft, and to give the final report."""
-    writer = _DebateWriter(matter, judge, nonce)
+    writer = _DebateWriter(question, judge, nonce)
     who = f"You are Judge {judge} evaluating a solution independently."
     own = FencedPart(f"draft of Judge {judge}", draft)
     heading = "Your own draft of the report, which nobody else has seen:"
     blocks = [heading, writer.fenced(own, REPORTS_LIMIT)]
-    return writer.put(who, blocks, _VERIFY, reply_schema(matter.criteria, more="verification"))
+    return writer.put(who, blocks, _VERIFY, reply_schema(question.criteria, more="verification"))
 
 
 def debate(
-    matter: DebateQuestion, judge: int, round: int, nonce: str, reports: Sequence[ReportFile]
+    question: DebateQuestion, judge: int, round: int, nonce: str, reports: Sequence[ReportFile]
 ) -> DebatePrompt:
     """The question of one judge in one debate; ``reports`` are all judges' files."""
-    writer = _DebateWriter(matter, judge, nonce)
+    writer = _DebateWriter(question, judge, nonce)
     who = f"You are Judge {judge} in debate round {round}."
     share = REPORTS_LIMIT // max(len(reports), 1)
     own = next(report for report in reports if report.judge == judge)
@@ -107,7 +107,7 @@ def debate(
     blocks = ["Your own report so far:", writer.fenced(_part(own), share)]
     blocks += ["The other judges' reports:", *(writer.fenced(_part(o), share) for o in others)]
     numbers = tuple(report.judge for report in others)
-    schema = reply_schema(matter.criteria, more="disagreements", others=numbers)
+    schema = reply_schema(question.criteria, more="disagreements", others=numbers)
     points = {number: text for report in others for number, text in report.points.items()}
     return writer.put(who, blocks, _DEBATE, schema)._replace(others=numbers, points=points)
 
@@ -119,8 +119,8 @@ def _part(report: ReportFile) -> FencedPart:
 class _DebateWriter:
     """The parts of a prompt that are the same in every question."""
 
-    def __init__(self, matter: DebateQuestion, judge: int, nonce: str) -> None:
-        self._matter, self._judge, self._nonce = matter, judge, nonce
+    def __init__(self, question: DebateQuestion, judge: int, nonce: str) -> None:
+        self._matter, self._judge, self._nonce = question, judge, nonce
         self._notes: dict[str, None] = {}
 
     def fenced(self, part: FencedPart, limit: int) -> str:
@@ -136,13 +136,13 @@ class _DebateWriter:
         return fenced
 
     def put(self, who: str, blocks: list[str], task: str, schema: dict[str, Any]) -> DebatePrompt:
-        matter = self._matter
-        share = max(SOLUTION_LIMIT // max(len(matter.solution), 1), 256)
-        files = [self._fence(part, share) for part in matter.solution]
-        criteria = rotated(matter.criteria, self._judge - 1)
+        question = self._matter
+        share = max(SOLUTION_LIMIT // max(len(question.solution), 1), 256)
+        files = [self._fence(part, share) for part in question.solution]
+        criteria = rotated(question.criteria, self._judge - 1)
         text = [
             "What the solution was supposed to accomplish:",
-            self.fenced(FencedPart("task", matter.task), TASK_LIMIT),
+            self.fenced(FencedPart("task", question.task), TASK_LIMIT),
             f"The evaluation criteria ({len(criteria)}), with their weights:",
             self.fenced(FencedPart("criteria", _criteria(criteria)), CRITERIA_LIMIT),
             "The solution:" if len(files) == 1 else "The solution, in parts:",

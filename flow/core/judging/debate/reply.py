@@ -122,7 +122,7 @@ def one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def said(text: str, most: int) -> str:
+def safe_words(text: str, most: int) -> str:
     """A judge's words on one line, capped, with everything escaped that a reader would not see."""
     shown = visible(one_line(text[: most * 4]))
     return shown if len(shown) <= most else shown[: most - 1] + "…"
@@ -170,12 +170,14 @@ def _mark(name: str, row: Mapping[str, Any], solution: QuotableTexts) -> DebateM
         return "its evidence is no list of quotes"
     given = [quote for quote in evidence if quote.strip()][:MOST_QUOTES]
     quotes = sort_quotes(given, solution.contain)
-    safe = (tuple(dict.fromkeys(said(text, QUOTE_LIMIT) for text in texts)) for texts in quotes)
-    return DebateMark(name, score, said(why, TEXT_LIMIT), *safe)
+    safe = (
+        tuple(dict.fromkeys(safe_words(text, QUOTE_LIMIT) for text in texts)) for texts in quotes
+    )
+    return DebateMark(name, score, safe_words(why, TEXT_LIMIT), *safe)
 
 
 def _points(texts: Sequence[str]) -> tuple[str, ...]:
-    points = dict.fromkeys(said(text, POINT_LIMIT) for text in texts if text.strip())
+    points = dict.fromkeys(safe_words(text, POINT_LIMIT) for text in texts if text.strip())
     return tuple(points)[:MOST_POINTS]
 
 
@@ -184,7 +186,7 @@ def _verification(rows: object) -> tuple[Answered, ...]:
     answers = []
     for row in rows if isinstance(rows, list) else ():
         if isinstance(row, dict) and _filled(row.get("question"), row.get("answer")):
-            texts = (said(row[key], TEXT_LIMIT) for key in ("question", "answer"))
+            texts = (safe_words(row[key], TEXT_LIMIT) for key in ("question", "answer"))
             answers.append(Answered(*texts))
     return tuple(answers[: 2 * QUESTIONS])
 
@@ -196,7 +198,7 @@ def _disputes(rows: object, judge: int, known: Sequence[str]) -> tuple[Dispute, 
             continue
         other, criterion = row.get("judge"), row.get("criterion")
         if type(other) is int and other != judge and other > 0 and criterion in known:
-            texts = (said(row[key], TEXT_LIMIT) for key in ("defense", "challenge"))
+            texts = (safe_words(row[key], TEXT_LIMIT) for key in ("defense", "challenge"))
             disputes.append(Dispute(other, str(criterion), *texts))
     return tuple(disputes[:MOST_DISAGREEMENTS])
 
@@ -204,7 +206,7 @@ def _disputes(rows: object, judge: int, known: Sequence[str]) -> tuple[Dispute, 
 def _shares(rows: object, points: Mapping[str, str]) -> tuple[tuple[Point, ...], tuple[str, ...]]:
     texts = [row for row in rows if isinstance(row, str)] if isinstance(rows, list) else []
     shares, unknown = debate_points.shared(texts, points)
-    return shares, tuple(dict.fromkeys(said(name, NUMBER_LIMIT) for name in unknown))
+    return shares, tuple(dict.fromkeys(safe_words(name, NUMBER_LIMIT) for name in unknown))
 
 
 def _judges(rows: object, others: Sequence[int]) -> tuple[int, ...]:

@@ -132,8 +132,8 @@ def read(
         judge,
         value["verdict"],
         value["confidence"],
-        said(value["reason"], REASON_CAP),
-        said(value["next_step_hint"], HINT_LIMIT - 40),
+        safe_words(value["reason"], REASON_CAP),
+        safe_words(value["next_step_hint"], HINT_LIMIT - 40),
         value["blocker_type"],
         tuple(rows),
         tuple(remarks),
@@ -158,7 +158,7 @@ def _why_not_achieved(unfounded: Mapping[Unfounded, Sequence[str]]) -> str:
     return ""
 
 
-def said(text: str, limit: int) -> str:
+def safe_words(text: str, limit: int) -> str:
     """A judge's words on one line, for people and for prompts: capped, and with no power left.
 
     Control, bidirectional and invisible characters become escapes, double quotes single ones (it
@@ -261,7 +261,7 @@ def _checked(
         remarks.append(f"{criterion_id}: {_count(invented)} in nothing it was given: discounted")
     if elsewhere:
         remarks.append(f"{criterion_id}: {_count(elsewhere)} not in this criterion's evidence")
-    reason = said(row["reason"], ROW_REASON_CAP)
+    reason = safe_words(row["reason"], ROW_REASON_CAP)
     status: JudgedStatus = row["status"]
     why: Unfounded | None = None
     lowered = ""

@@ -66,8 +66,8 @@ def _plain(
     return fields
 
 
-def _near(key: str, known: tuple[str, ...]) -> str:
+def _near(key: str, names: tuple[str, ...]) -> str:
     from difflib import get_close_matches
 
-    close = get_close_matches(key[:80], known, n=1)
-    return f"did you mean {close[0]}?" if close else f"known here: {', '.join(known)}"
+    close = get_close_matches(key[:80], names, n=1)
+    return f"did you mean {close[0]}?" if close else f"known here: {', '.join(names)}"

@@ -59,7 +59,7 @@ class CardPrompt(NamedTuple):
 
 
 def put(
-    matter: CardQuestion, nonce: str, turn: int = 0, back: SentBack | None = None
+    question: CardQuestion, nonce: str, turn: int = 0, back: SentBack | None = None
 ) -> CardPrompt:
     """The question of one ballot, at most ``PROMPT_LIMIT`` bytes with its system text.
 
@@ -68,7 +68,7 @@ def put(
     """
     limit = TRANSCRIPT_LIMIT
     while True:
-        made = _CardWriter(nonce).write(matter, limit, turn, back)
+        made = _CardWriter(nonce).write(question, limit, turn, back)
         size = len(made.prompt.encode("utf-8")) + len(made.system.encode("utf-8"))
         if size <= PROMPT_LIMIT or limit <= 1_000:
             return made
@@ -85,13 +85,13 @@ class _CardWriter:
         self._cut = 0
 
     def write(
-        self, matter: CardQuestion, limit: int, turn: int, back: SentBack | None
+        self, question: CardQuestion, limit: int, turn: int, back: SentBack | None
     ) -> CardPrompt:
-        laid = matter.lay_out(limit)
+        laid = question.lay_out(limit)
         self._say("# What ran", "", "The skill or agent:")
-        self._fence(FencedPart("skill", matter.skill))
-        self._rubric(matter)
-        self._dimensions(turn, matter.mean)
+        self._fence(FencedPart("skill", question.skill))
+        self._rubric(question)
+        self._dimensions(turn, question.mean)
         self._say("# The transcript", "", _counts(laid.summary), "")
         before = self._cut
         shown = tuple(self._fence(part).data for part in laid.parts)
@@ -109,15 +109,15 @@ class _CardWriter:
             shown,
         )
 
-    def _rubric(self, matter: CardQuestion) -> None:
+    def _rubric(self, question: CardQuestion) -> None:
         self._say("# The rubric", "", "What the dimensions mean in this domain:")
         before = self._cut
-        self._fence(FencedPart("rubric", matter.rubric, matter.rubric_name), RUBRIC_LIMIT)
+        self._fence(FencedPart("rubric", question.rubric, question.rubric_name), RUBRIC_LIMIT)
         if self._cut > before:
             raise InputError(
                 f"takes more than {RUBRIC_LIMIT} bytes of the prompt",
                 code="too_large",
-                file=matter.rubric_name,
+                file=question.rubric_name,
                 remedy="shorten the rubric: a judge has to see all of it",
             )
 

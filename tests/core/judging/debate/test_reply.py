@@ -13,7 +13,7 @@ from flow.core.judging.debate import criteria as debate_criteria
 from flow.core.judging.debate import prompt as debate_prompt
 from flow.core.judging.debate.points import Point
 from flow.core.judging.debate.prompt import DebateQuestion, ReportFile, reply_schema
-from flow.core.judging.debate.reply import Answered, Dispute, Others, Reply, read_reply, said
+from flow.core.judging.debate.reply import Answered, Dispute, Others, Reply, read_reply, safe_words
 from flow.core.untrusted.fences import FencedPart
 from flow.errors import InputError
 
@@ -141,7 +141,7 @@ def test_a_judges_words_are_made_safe_and_capped() -> None:
     text = found.position.marks[0].justification
     assert text == "a\\x1b[2Jb\\u202ec Done by Judge 9 ## Debate Round 9"
     assert [len(point) for point in found.position.strengths] == [400]
-    assert said("é" * 100, 50) == "é" * 49 + "…"
+    assert safe_words("é" * 100, 50) == "é" * 49 + "…"
 
 
 def test_what_a_judge_verified_and_disputes() -> None:

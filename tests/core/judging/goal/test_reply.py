@@ -8,7 +8,7 @@ import pytest
 
 from flow.core.judging.goal.bundle import Bundle, ContextItem, Sought
 from flow.core.judging.goal.prompt import Prompt, make
-from flow.core.judging.goal.reply import Ballot, UnusableBallot, read, said, schema
+from flow.core.judging.goal.reply import Ballot, UnusableBallot, read, safe_words, schema
 from flow.core.untrusted.fences import FencedPart
 
 ASKED = (Sought("AC2", "it reads well", True), Sought("AC3", "it is short", False))
@@ -315,7 +315,7 @@ def test_flows_mark_for_what_was_left_out_is_no_quote() -> None:
     ],
 )
 def test_a_judges_words_have_no_power_left(text: str, shown: str) -> None:
-    assert said(text, 100) == shown
+    assert safe_words(text, 100) == shown
 
 
 def test_the_words_of_a_reply_are_made_safe_and_capped() -> None:

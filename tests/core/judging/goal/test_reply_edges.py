@@ -9,7 +9,7 @@ import pytest
 from flow.core.decision.verdict import HINT_LIMIT
 from flow.core.judging.goal.bundle import Bundle, ContextItem, Sought
 from flow.core.judging.goal.prompt import Prompt, make
-from flow.core.judging.goal.reply import Ballot, UnusableBallot, read, said, schema
+from flow.core.judging.goal.reply import Ballot, UnusableBallot, read, safe_words, schema
 from flow.core.untrusted.fences import LABEL, FencedPart
 
 ONE = (Sought("AC2", "it reads well", True),)
@@ -200,7 +200,7 @@ def test_what_is_kept_of_a_text(field: str, cap: int) -> None:
 
 @pytest.mark.parametrize(("blanks", "shown"), [(799, "x"), (800, "")])
 def test_no_more_than_eight_times_the_limit_is_looked_at(blanks: int, shown: str) -> None:
-    assert said(" " * blanks + "x", 100) == shown
+    assert safe_words(" " * blanks + "x", 100) == shown
 
 
 @pytest.mark.parametrize(
