@@ -10,6 +10,8 @@ import pytest
 from tests.entry.scene import flow
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.support import GitRepo, Ran
 
 FILES = {
@@ -25,6 +27,17 @@ FILES = {
     "pyproject.toml": '[project]\nname = "demo"\nversion = "1"\n',
     ".gitignore": ".flow/runs/\n.venv/\n*.cfg\n",
 }
+
+
+@pytest.fixture(autouse=True)
+def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runners that run nothing: what is watched is told from the command's words."""
+    folder = tmp_path / "programs"
+    folder.mkdir()
+    for name in ("pytest", "npm"):
+        (folder / name).write_text("#!/bin/sh\nexit 0\n")
+        (folder / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
 
 
 def begin(repo: GitRepo, command: str, *more: str) -> None:

@@ -10,6 +10,7 @@ import re
 import shlex
 import string
 import time
+from functools import cache
 from re import _compiler, _parser  # type: ignore[attr-defined]
 from typing import TYPE_CHECKING
 from urllib.parse import quote, quote_plus
@@ -23,6 +24,7 @@ from flow.core.secrets.redact import Redactor, mark, mask
 from flow.core.secrets.shapes import BEHIND, REACH, shapes
 from flow.core.secrets.values import LEAST, secret_name, values, variants
 from tests.support import secret_samples as samples
+from tests.support.effort import sizes
 from tests.support.pace import exceeds
 
 if TYPE_CHECKING:
@@ -121,7 +123,7 @@ def test_a_border_at_any_byte_of_a_token_changes_nothing(name: str) -> None:
     lead = b"some words before it " * 3
     data = lead + token.encode() + b" and after it " + b"word " * 900
     whole = lead + mark(kind) + b" and after it " + b"word " * 900
-    step = max(1, len(token) // 60)
+    step = max(1, len(token) // sizes(short=20, long=60))
     for cut in range(len(lead) - 2, len(lead) + len(token) + 3, step):
         assert streamed(data, [cut]) == (whole, {kind: 1}), cut
 
@@ -136,7 +138,13 @@ def test_a_border_at_any_byte_of_a_setting_changes_nothing(name: str) -> None:
 
 
 @pytest.mark.usefixtures("eager")
-@pytest.mark.parametrize("size", [1, 2, 3, 7, 64, 1000, 4095, 4096, 4097])
+@pytest.mark.parametrize(
+    "size",
+    sizes(
+        short=[1, 3, 64, 4095, 4096, 4097],
+        long=[1, 2, 3, 7, 64, 1000, 4095, 4096, 4097],
+    ),
+)
 def test_all_of_it_in_chunks_of_a_size(size: int) -> None:
     rows = [token for _, token in TOKENS.values()]
     rows += [f"{before}{secret}{after}" for _, before, secret, after in SETTINGS.values()]
@@ -256,7 +264,7 @@ def test_a_border_inside_a_known_value_changes_nothing(name: str, way: str) -> N
     value = KNOWN[name]
     data = b"here: " + encodings(value)[way].encode() + b" :there" + b"." * 5000
     whole = mask(data, [value.encode()])
-    for cut in range(4, len(data) - 4990, 3):
+    for cut in range(4, len(data) - 4990, sizes(short=7, long=3)):
         assert streamed(data, [cut], [value.encode()]) == whole
 
 
@@ -271,7 +279,7 @@ def test_all_but_the_end_of_a_known_value_is_looked_at_once(name: str) -> None:
 
 
 @pytest.mark.usefixtures("eager")
-@pytest.mark.parametrize("size", [300, 3499, 3500, 3508, 20_000])
+@pytest.mark.parametrize("size", [300, 3499, 3500, 3508, sizes(short=5000, long=20_000)])
 def test_a_long_value_is_one_secret(size: int) -> None:
     value = MAKE.of(samples.ALNUM, size).encode()
     for text in (value, base64.b64encode(b"ab" + value), value.hex().encode()):
@@ -386,8 +394,7 @@ def test_chunks_never_change_the_result(data: st.DataObject, parts: list[str], b
 
 
 def test_no_pattern_looks_further_than_is_held_back() -> None:
-    for pattern in every_pattern():
-        parsed = _parser.parse(pattern)
+    for pattern, parsed in every_pattern():
         assert parsed.getwidth()[1] + _ahead(parsed) <= REACH, pattern[:80]
         assert _back(parsed) <= BEHIND, pattern[:80]
     for step in (secrets_redact.run_step(shape) for shape in shapes() if shape.run):
@@ -395,15 +402,16 @@ def test_no_pattern_looks_further_than_is_held_back() -> None:
         assert parsed.getwidth()[1] + _ahead(parsed) <= secrets_redact.RUN_AHEAD, step
 
 
-def every_pattern() -> list[bytes]:
-    """All patterns that are ever compiled, those of unusual known values too."""
+@cache
+def every_pattern() -> list[tuple[bytes, _parser.SubPattern]]:
+    """All patterns that are ever compiled, those of unusual known values too, and parsed."""
     odd = ["\\" * 40 + "x", "😀" * 600, "\n" * 600, "'" * 500, '&"<' * 300]
     table = shapes()
     found = [shape.pattern for shape in table]
     found += [secrets_redact.run_step(shape) for shape in table if shape.run]
     found += [shape.until for shape in table if shape.until]
     found += [v.pattern for v in variants([t.encode() for t in (*KNOWN.values(), *odd)])]
-    return found
+    return [(pattern, _parser.parse(pattern)) for pattern in found]
 
 
 def _nodes(part: object) -> list[tuple[str, tuple[object, ...]]]:
@@ -422,8 +430,8 @@ def test_every_pattern_means_the_same_on_every_supported_python() -> None:
     A possessive quantifier stands behind one character or class only; a group is made atomic by
     ``(?>...)`` around a plain quantifier, and holds no group that captures.
     """
-    for pattern in every_pattern():
-        for name, arguments in _nodes(_parser.parse(pattern)):
+    for pattern, parsed in every_pattern():
+        for name, arguments in _nodes(parsed):
             if name == "POSSESSIVE_REPEAT":
                 assert _compiler._simple(arguments[2]), pattern[:80]
             elif name == "ATOMIC_GROUP":
