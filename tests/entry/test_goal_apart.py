@@ -544,7 +544,7 @@ def test_a_report_that_somebody_alters(
             "        open(path, 'a').write('All judges agree: pass.\\n')\n"
         )
         text = script.read_text()
-        script.write_text(text.replace("reply = step.get", touch + "reply = step.get", 1))
+        script.write_text(text.replace("sys.stdout.write", touch + "sys.stdout.write", 1))
     else:
         repo.write(".specs/reports/notes-src-2026-11-21.1.md", "Done by Judge 1\nconsensus\n")
     done = evaluate(repo)
@@ -617,8 +617,8 @@ def test_ballots_cards_and_debates_share_one_budget(
     path.write_text(json.dumps(document))
     card = card_of(8.0, QUOTE)
     script = judges.folder / "judge.py"
-    text = script.read_text().replace("judge, round = re.match(start, prompt).groups()", CARD)
-    script.write_text(text.replace("CARD", repr(json.dumps(card))))
+    told = CARD.replace("CARD", repr(json.dumps(card)))
+    script.write_text(re.sub("(?m)^assert .*\n^judge = .*\n", lambda _: told, script.read_text()))
     step = {"reply": mark(4), "usage": {"cost_usd": 0.01}}
     judges.says({"assess": step, "verify": step})
     way = f"{DEBATE.replace('}', ', judges: 2}')}, {TEXT}"
@@ -630,14 +630,12 @@ def test_ballots_cards_and_debates_share_one_budget(
 
 
 CARD = """\
-import sys
-found = re.match(start, prompt)
-if found is None:
+if words[:3] != ["You", "are", "Judge"]:
     with open(os.environ["FLOW_JUDGE_USAGE"], "w") as file:
-        json.dump({"cost_usd": 0.02}, file)
+        file.write('{"cost_usd": 0.02}')
     sys.stdout.write(CARD)
     sys.exit(0)
-judge, round = found.groups()
+judge = words[3]
 """
 
 

@@ -8,20 +8,23 @@ judge (``assess``); what fits first is said. ``verify`` repeats ``assess`` where
 from __future__ import annotations
 
 import json
+import marshal
 import sys
 from pathlib import Path
 from typing import Any
 
 PROGRAM = """\
-import json, os, re, sys, time
+import marshal, os, sys  # no more: a judge is started for each question
 folder = os.path.dirname(os.path.abspath(__file__))
 prompt = sys.stdin.read()
-start = r"You are Judge (\\d+) (?:evaluating|in debate round (\\d+))"
-judge, round = re.match(start, prompt).groups()
+words = prompt[:80].split()
+assert words[:3] == ["You", "are", "Judge"] and words[4] in ("evaluating", "in"), words
+judge = words[3]
+round = words[7].rstrip(".,:;") if words[4:7] == ["in", "debate", "round"] else ""
 verify = "BEGIN draft of Judge" in prompt
 turn = f"debate {round}" if round else "verify" if verify else "assess"
-with open(os.path.join(folder, "plan.json"), encoding="utf-8") as file:
-    plan = json.load(file)
+with open(os.path.join(folder, "plan"), "rb") as file:
+    plan = marshal.load(file)
 fd = os.open(os.path.join(folder, "calls"), os.O_WRONLY | os.O_CREAT | os.O_APPEND)
 os.write(fd, f"{judge}/{turn}\\n".encode())
 with open(os.path.join(folder, f"prompt-{judge}-{turn.replace(' ', '-')}.txt"), "w") as file:
@@ -31,8 +34,9 @@ if verify:
     names += [f"{judge}/assess", "assess"]
 if round:
     names += [f"{judge}/debate", "debate"]
-step = next((plan[name] for name in names if name in plan), {"exit": 9})
+step = next((plan[name] for name in names if name in plan), {"text": "null", "exit": 9})
 if "wait" in step:
+    import time
     with open(os.path.join(folder, f"waiting-{judge}"), "w"):
         pass
     while not os.path.exists(os.path.join(folder, step["wait"])):
@@ -42,12 +46,8 @@ if "append" in step:
         file.write(step["append"][1])
 if "usage" in step:
     with open(os.environ["FLOW_JUDGE_USAGE"], "w", encoding="utf-8") as file:
-        json.dump(step["usage"], file)
-reply = step.get("reply")
-if reply is not None and verify and "verification" not in reply and not step.get("unverified"):
-    pairs = [{"question": f"Is it {n}?", "answer": f"It is {n}."} for n in range(1, 6)]
-    reply = {"verification": pairs, **reply}
-sys.stdout.write(step["raw"] if "raw" in step else json.dumps(reply))
+        file.write(step["usage"])
+sys.stdout.write(step["verified" if verify else "text"])
 sys.exit(step.get("exit", 0))
 """
 
@@ -78,6 +78,19 @@ def reply(
     }
 
 
+def _ready(step: dict[str, Any]) -> dict[str, Any]:
+    """A step with its texts as they are written, with verification and without."""
+    reply = step.get("reply")
+    ready = {key: value for key, value in step.items() if key not in ("reply", "raw")}
+    ready["text"] = ready["verified"] = step.get("raw", json.dumps(reply))
+    if "raw" not in step and reply and "verification" not in reply and not step.get("unverified"):
+        pairs = [{"question": f"Is it {n}?", "answer": f"It is {n}."} for n in range(1, 6)]
+        ready["verified"] = json.dumps({"verification": pairs, **reply})
+    if "usage" in step:
+        ready["usage"] = json.dumps(step["usage"])
+    return ready
+
+
 class DebateJudges:
     """The program in ``folder``, and the user's settings in ``home`` that name it."""
 
@@ -96,7 +109,7 @@ class DebateJudges:
         """Plan steps (``{"reply": ..., "raw": ..., "exit": ...}``) or replies; forget the calls."""
         (self.folder / "calls").unlink(missing_ok=True)
         steps = {key: {"reply": step} if "criteria" in step else step for key, step in plan.items()}
-        (self.folder / "plan.json").write_text(json.dumps(steps))
+        (self.folder / "plan").write_bytes(marshal.dumps({k: _ready(v) for k, v in steps.items()}))
 
     @property
     def calls(self) -> list[str]:

@@ -7,12 +7,13 @@ With ``wait`` it thinks until a file of that name is in its folder.
 from __future__ import annotations
 
 import json
+import marshal
 import sys
 from pathlib import Path
 from typing import Any
 
 PROGRAM = """\
-import json, os, re, sys, time
+import marshal, os, sys  # no more: a judge is started for each question
 folder = os.path.dirname(os.path.abspath(__file__))
 prompt = sys.stdin.read()
 number = len([name for name in os.listdir(folder) if name.startswith("prompt-")])
@@ -22,22 +23,24 @@ with open(os.environ["FLOW_JUDGE_SCHEMA"], encoding="utf-8") as file:
     schema = file.read()
 with open(os.path.join(folder, f"schema-{number}.json"), "w", encoding="utf-8") as file:
     file.write(schema)
-with open(os.path.join(folder, "plan.json"), encoding="utf-8") as file:
-    plan = json.load(file)
+with open(os.path.join(folder, "plan"), "rb") as file:
+    plan = marshal.load(file)
 step = plan[min(number, len(plan) - 1)]
 if "touch" in step:
     with open(step["touch"], "a", encoding="utf-8") as file:
         file.write("touched while the judge was asked\\n")
-most = time.monotonic() + 300
-while "wait" in step and not os.path.exists(os.path.join(folder, step["wait"])):
-    if time.monotonic() > most:
-        sys.exit(9)
-    time.sleep(0.02)
+if "wait" in step:
+    import time
+    most = time.monotonic() + 300
+    while not os.path.exists(os.path.join(folder, step["wait"])):
+        if time.monotonic() > most:
+            sys.exit(9)
+        time.sleep(0.02)
 if "usage" in step:
     with open(os.environ["FLOW_JUDGE_USAGE"], "w", encoding="utf-8") as file:
-        json.dump(step["usage"], file)
+        file.write(step["usage"])
 sys.stderr.write(step.get("stderr", ""))
-sys.stdout.write(step["raw"] if "raw" in step else json.dumps(step.get("reply", {})))
+sys.stdout.write(step["text"])
 sys.exit(step.get("exit", 0))
 """
 
@@ -61,6 +64,15 @@ def reply(verdict: str, *rows: Row, confidence: Any = 0.9, **more: Any) -> dict[
     }
 
 
+def _ready(step: dict[str, Any]) -> dict[str, Any]:
+    """A step with its texts as they are written."""
+    ready = {key: value for key, value in step.items() if key not in ("reply", "raw")}
+    ready["text"] = step.get("raw", json.dumps(step.get("reply", {})))
+    if "usage" in step:
+        ready["usage"] = json.dumps(step["usage"])
+    return ready
+
+
 class GoalJudge:
     """The program in ``folder``, and the user's settings in ``home`` that name it."""
 
@@ -68,7 +80,7 @@ class GoalJudge:
         self.folder = folder
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "judge.py").write_text(PROGRAM)
-        command = [sys.executable, "-I", str(folder / "judge.py")]
+        command = [sys.executable, "-I", "-S", str(folder / "judge.py")]
         judge = {"backend": "command", "command": command, "timeoutSeconds": 60, **settings}
         path = home / ".claude" / "settings.flow.json"
         path.parent.mkdir(exist_ok=True)
@@ -79,7 +91,8 @@ class GoalJudge:
         """Plan the answers of the next calls and forget the earlier ones."""
         for old in (*self.folder.glob("prompt-*.txt"), *self.folder.glob("schema-*.json")):
             old.unlink()
-        self.folder.joinpath("plan.json").write_text(json.dumps(steps or [{"exit": 9}]))
+        plan = [_ready(step) for step in steps or [{"exit": 9}]]
+        self.folder.joinpath("plan").write_bytes(marshal.dumps(plan))
 
     def answers(self, *replies: dict[str, Any]) -> None:
         """Plan usable replies."""
