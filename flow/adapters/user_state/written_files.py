@@ -57,12 +57,25 @@ class OwnRecord:
     def rows(self, rel: str) -> tuple[WrittenFile, ...]:
         """The states of a file, oldest first; none where nothing is on record."""
         try:
-            folder, repo = self._locate()
-            if not check_state_dir(folder):
-                return ()
-            data = files.read_optional(folder, _file(repo, rel), limit=2 * LIMIT)
+            return self._read(rel)
         except FlowError:
             return ()
+
+    def _read(self, rel: str) -> tuple[Row, ...]:
+        """The same for whoever goes on to write: raises where the disk gives no answer.
+
+        A history that was not read must not be taken for none: the file would become somebody's.
+        """
+        try:
+            folder, repo = self._locate()
+        except FlowError:
+            return ()  # as in `_add`
+        try:
+            if not check_state_dir(folder):
+                return ()
+        except RefusedError:
+            return ()
+        data = files.read_optional(folder, _file(repo, rel), limit=2 * LIMIT)
         return tuple(_parsed((data or b"").decode("ascii", "replace").splitlines()))
 
     def file(self, rel: str, data: bytes) -> None:
@@ -73,11 +86,11 @@ class OwnRecord:
         """A journal is about to hold ``new`` in the place of ``old``.
 
         Where somebody edited the front matter it stays unknown; known is what it will be once
-        that edit is taken back.
+        that edit is taken back. Raises :class:`StorageError` where the record cannot be read.
         """
         from flow.adapters.journal.store import front_of
 
-        rows = [row for row in self.rows(rel) if row.front != "-"]
+        rows = [row for row in self._read(rel) if row.front != "-"]
         before = b"" if old is None else front_of(old, rel)
         after = front_of(new, rel)
         same = [row for row in rows if row.front == front_digest(before)]

@@ -83,3 +83,21 @@ def test_without_a_state_folder_nothing_is_known() -> None:
         raise StorageError("no", file="x")
 
     assert OwnRecord(nowhere).rows(REL) == ()
+
+
+def test_a_history_that_cannot_be_read_just_now_is_not_taken_for_none(
+    record: OwnRecord, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else the journal that Flow began would be somebody's from then on."""
+
+    def unreadable(*_: object, **__: object) -> bytes:
+        raise StorageError("cannot read it: Too many open files", file="own")
+
+    record.journal(REL, None, journal("a: 1"))
+    before = record.rows(REL)
+    with monkeypatch.context() as patch:
+        patch.setattr(written_files.files, "read_optional", unreadable)
+        assert record.rows(REL) == ()
+        with pytest.raises(StorageError):
+            record.journal(REL, journal("a: 1"), journal("a: 1", "b: 2"))
+    assert record.rows(REL) == before
