@@ -416,12 +416,13 @@ _OUTPUT = b"all 12 tests passed\n" * 20
 def _recorder(here: Place, count: int) -> Callable[[], float]:
     """Seconds for one record of Flow's, in a run that has ``count`` sidecars already."""
     from flow.adapters.chain.run_record import RunRecord
+    from flow.adapters.ledger.settings import LedgerSettings
     from flow.adapters.ledger.writer import FileLedger
     from flow.app.ports import RawOutput
     from flow.core import layout
 
     repository = here.repository(f"evidence-{count}", ["true"])
-    ledger = FileLedger(RunRecord(repository), now=lambda: "2026-01-05T09:00:00Z")
+    ledger = FileLedger(RunRecord(repository), LedgerSettings(lambda: "2026-01-05T09:00:00Z"))
     folder = os.path.join(repository, layout.evidence_dir("bench-run"))
     digest = _sha256(_OUTPUT)
     _fill(folder, count, _record(created_by="flow-evaluator"))

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from flow.adapters.attribution.attribute import Attributor
-    from flow.adapters.chain.run_record import RunRecord
     from flow.app.evaluation.values import (
         BaseTools,
         Evaluated,
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
         RecordedBaseline,
         Request,
     )
-    from flow.app.ports import Check, LoadedGoal, RawOutput, Seen, TurnLedger, Watch
+    from flow.app.ports import Check, LoadedGoal, Watch
     from flow.app.transitions.closing import Closed
     from flow.app.transitions.create import Rebase
     from flow.core.boundary.rules import Baseline
@@ -32,62 +31,13 @@ if TYPE_CHECKING:
     from flow.core.decision.decide import NoOpinion, Opinion
     from flow.core.decision.verdict import Verdict
     from flow.core.evidence.protected_files import Difference
-    from flow.core.goal.lifecycle import NonTerminal, Status
+    from flow.core.goal.lifecycle import NonTerminal
     from flow.core.goal.model import Goal
 
 MEASURING_LIMIT = 16 << 20
 """Bytes: with more untracked paths than that, what a killed evaluation left behind is not told."""
 EVALUATION_WAIT = 60.0
 """Seconds that an evaluation waits for another one of the same goal to end."""
-
-
-class _Later:
-    """The ledger at its first use: an evaluation that changes nothing does without loading it."""
-
-    def __init__(
-        self, record: RunRecord, cache_dir: str | None, ledger: Callable[[], TurnLedger]
-    ) -> None:
-        self._record = record
-        self._cache_dir = cache_dir
-        self._ledger = ledger
-
-    def record_evidence(
-        self, document: Mapping[str, Any], raw: RawOutput | None = None, *, suffix: bool = False
-    ) -> tuple[str, str]:
-        from flow.adapters.fs import clock
-        from flow.adapters.ledger import evidence_store
-
-        done = evidence_store.record(
-            self._record, document, raw, suffix=suffix, now=clock.now(), cache_dir=self._cache_dir
-        )
-        return done.id, done.path
-
-    def repropose(self, goal_id: str, run_id: str, seen: Seen, proposal: Mapping[str, Any]) -> None:
-        from flow.adapters.ledger import proposals as ledger_proposals
-
-        self.finish(goal_id)
-        ledger_proposals.replace(self._record, goal_id, run_id, seen, proposal)
-
-    def discount(self, goal_id: str, run_id: str, evidence_id: str, moved: Sequence[str]) -> None:
-        from flow.adapters.fs import clock
-        from flow.adapters.ledger import evidence_discount
-
-        run = self._record.run(run_id)
-        evidence_discount.discount(run, goal_id, evidence_id, moved, now=clock.now())
-        self._record.commit(run_id)
-
-    def write_turn(self, *what: Any) -> Status:
-        self._record.settle(what[0])  # it is known by now what of it counts
-        return self._ledger().write_turn(*what)
-
-    def move(self, *what: Any) -> None:
-        self._ledger().move(*what)
-
-    def finish(self, goal_id: str) -> bool:
-        from flow.adapters.fs import files
-
-        pending = files.exists(self._record.root, layout.pending_file(ids.goal_id(goal_id)))
-        return pending and self._ledger().finish(goal_id)
 
 
 class Evaluating(Parts):
@@ -174,7 +124,7 @@ class Evaluating(Parts):
 
         tools = EvaluationTools(
             records=self.records,
-            ledger=_Later(self.run_record, self._cache("parsed"), lambda: self.ledger),
+            ledger=self.ledger,
             trusted=trusted,
             baseline=baseline,
             snapshot=self._snapshot,
@@ -213,13 +163,16 @@ class Evaluating(Parts):
         """Let nobody else evaluate the goal; :class:`LockTimeout` where another is at it too long.
 
         Whoever records the verdict does so in here: the next evaluation would take a verdict that
-        is written while its commands run for their doing.
+        is written while its commands run for their doing. Heads are pinned once, at the end.
         """
         from flow.adapters.fs import locks
 
         wait = EVALUATION_WAIT if seconds_left is None else min(EVALUATION_WAIT, seconds_left())
         lock = layout.evaluation_lock(ids.goal_id(goal_id))
-        with locks.exclusive(self.top, lock, timeout=max(wait, 0.1), quick=True):
+        with (
+            locks.exclusive(self.top, lock, timeout=max(wait, 0.1), quick=True),
+            self.run_record.pinned_once(),
+        ):
             yield
 
     def _run_of(self, goal_id: str) -> str | None:

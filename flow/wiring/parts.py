@@ -190,20 +190,24 @@ class Parts:
 
     def _ledger(self, *, quick: bool) -> FileLedger:
         from flow.adapters.fs import clock
+        from flow.adapters.ledger.settings import LedgerSettings
         from flow.adapters.ledger.writer import FileLedger
 
-        folder = self.settings.settings.journal_dir
-        return FileLedger(
-            self.run_record,
+        settings = LedgerSettings(
             now=clock.now,
-            journal_dir=folder,
+            journal_dir=self.settings.settings.journal_dir,
             quick=quick,
             cache_dir=self._cache("parsed"),
             coming=self._coming,
             left=self.left,
             speaker=self.speaker,
-            written=self.own_record.journal,
+            written=self._journal_written,
         )
+        return FileLedger(self.run_record, settings)
+
+    def _journal_written(self, rel: str, old: bytes | None, new: bytes) -> None:
+        """Let the state folder know that Flow is about to write a journal."""
+        self.own_record.journal(rel, old, new)
 
     @property
     def own_record(self) -> OwnRecord:
@@ -401,7 +405,7 @@ class Parts:
 
         return ClosingContext(
             records=self.records,
-            ledger=_Unhurried(self),
+            ledger=self._ledger(quick=False),
             baseline=self._baseline,
             snapshot=self._snapshot,
             keep_baseline=self._keep_baseline,
@@ -561,16 +565,6 @@ class _ProofDisk:
         from flow.adapters.attribution.proof_files import count_lines
 
         return count_lines(self._repo, files)
-
-
-class _Unhurried:
-    """A ledger that locks with ``filelock``, loaded where something is written: most only look."""
-
-    def __init__(self, parts: Parts) -> None:
-        self._parts = parts
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._parts._ledger(quick=False), name)
 
 
 def version() -> str:

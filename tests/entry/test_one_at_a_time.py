@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from flow.adapters.chain.pinned_heads import PinnedHeads
 from flow.adapters.fs import locks
 from flow.adapters.ledger import verdicts
 from flow.core import layout
@@ -20,6 +21,7 @@ from tests.entry.hooks import settings, stop
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from flow.adapters.chain.pinned_heads import PinnedRun
     from flow.adapters.chain.session_writes import RunWrites
     from tests.support import GitRepo
 
@@ -61,3 +63,26 @@ def test_a_stop_records_before_the_next_evaluation(
     settings(home, stopHookEnforcement="block")
     stop(repo, capfd)
     assert held == [True]
+
+
+@pytest.mark.parametrize("way", ["command", "stop"])
+def test_an_evaluation_and_its_verdict_pin_the_heads_once(
+    repo: GitRepo, home: Path, capfd: pytest.CaptureFixture[str], way: str, monkeypatch: Any
+) -> None:
+    replaced: list[str] = []
+    write = PinnedHeads._write
+
+    def counted(heads: PinnedHeads, run_id: str, pinned: PinnedRun) -> None:
+        replaced.append(run_id)
+        write(heads, run_id, pinned)
+
+    settings(home, stopHookEnforcement="block")
+    scene.create(scene.start(repo))
+    monkeypatch.setattr(PinnedHeads, "_write", counted)
+    if way == "command":
+        scene.propose(repo)
+    else:
+        scene.meet(repo)
+        stop(repo, capfd)
+    assert len(replaced) == 1
+    assert scene.flow(repo, "evidence", "verify").status == 0

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from flow.adapters.chain.run_record import RunRecord
 from flow.adapters.ledger.reader import FileRecords
+from flow.adapters.ledger.settings import LedgerSettings
 from flow.adapters.ledger.writer import FileLedger
 from flow.app.ports import (
     Approval,
@@ -83,7 +84,7 @@ class AnyFile(RunRecord):
 
 def ledger(root: str, **more: Any) -> FileLedger:
     """A ledger whose clock stands still."""
-    return FileLedger(AnyFile(root), now=lambda: NOW, **more)
+    return FileLedger(AnyFile(root), LedgerSettings(now=lambda: NOW, **more))
 
 
 def records(root: str) -> FileRecords:

@@ -23,7 +23,6 @@ from contextlib import contextmanager
 
 from flow.adapters.chain import ledger_file
 from flow.adapters.chain.session_writes import RunWrites
-from flow.adapters.chain.trust_anchor import AnchoredChain
 from flow.core.chain.entries import EVIDENCE
 from flow.errors import FlowError
 from flow.startup.typing import TYPE_CHECKING
@@ -54,7 +53,7 @@ class RunRecord:
         self._heads = heads
         self._measured: set[str] = set()
         self._runs: dict[str, RunWrites] = {}
-        self._chains: dict[str, AnchoredChain] = {}
+        self._chains: dict[str, ledger_file.AnchoredChain] = {}
         self._committed: dict[str, None] | None = None
         """The runs to pin at the end of :meth:`pinned_once`; None outside of it."""
 
@@ -93,7 +92,7 @@ class RunRecord:
         this session alone.
         """
         if self._committed is None:
-            self._pin(run_id)
+            self.pin(run_id)
         else:
             self._committed[run_id] = None
 
@@ -109,7 +108,7 @@ class RunRecord:
         finally:
             committed, self._committed = self._committed, None
             for run_id in committed:
-                self._pin(run_id)
+                self.pin(run_id)
 
     def announce(self, run_id: str, name: str, data: bytes | None) -> None:
         """Let the state folder know what a small file is about to hold; None takes that back.
@@ -124,7 +123,11 @@ class RunRecord:
         if heads is not None:
             heads.announce(self.root, run_id, name, data)
 
-    def _pin(self, run_id: str) -> None:
+    def pin(self, run_id: str) -> None:
+        """Pin the heads of a run now, in :meth:`pinned_once` as well.
+
+        For a file that another command may replace before the end of it.
+        """
         try:
             if self._heads is not None:
                 self._heads().pin(self.run(run_id))
@@ -184,11 +187,13 @@ class RunRecord:
         entry = ledger_file.last(self.root, run_id, self.run(run_id).tail)
         return str(entry.head) if entry is not None else None
 
-    def _chain(self, run_id: str, pinned: PinnedRun) -> AnchoredChain:
+    def _chain(self, run_id: str, pinned: PinnedRun) -> ledger_file.AnchoredChain:
         assert pinned.ledger is not None  # asked by both callers  # noqa: S101
         chain = self._chains.get(run_id)
         if chain is None or chain.head != pinned.ledger:
-            chain = self._chains[run_id] = AnchoredChain(self.root, run_id, pinned.ledger)
+            chain = self._chains[run_id] = ledger_file.AnchoredChain(
+                self.root, run_id, pinned.ledger
+            )
         return chain
 
     def _pinned(self, run_id: str) -> PinnedRun | None:

@@ -61,7 +61,7 @@ class OwnRecord:
         except FlowError:
             return ()
 
-    def _read(self, rel: str) -> tuple[Row, ...]:
+    def _read(self, rel: str) -> tuple[WrittenFile, ...]:
         """The same for whoever goes on to write: raises where the disk gives no answer.
 
         A history that was not read must not be taken for none: the file would become somebody's.

@@ -458,3 +458,74 @@ def test_heads_that_cannot_be_read_just_now_are_not_written_over(
         assert found == pinned_heads.PinnedRun(None, None, {}, broken=True, unread=found.unread)
     assert files is pinned_heads.files
     assert heads.read("run-1") == before
+
+
+# --- once for all that belongs together ------------------------------------------------------
+
+
+@pytest.fixture
+def written(monkeypatch):
+    """The runs whose heads were replaced, in order."""
+    runs, write = [], PinnedHeads._write
+
+    def counted(self, run_id, pinned):
+        runs.append(run_id)
+        write(self, run_id, pinned)
+
+    monkeypatch.setattr(PinnedHeads, "_write", counted)
+    return runs
+
+
+def test_what_is_committed_together_is_pinned_once_at_the_end(process, written):
+    one = process()
+    with one.session.pinned_once():
+        one.record("a")
+        one.keep()
+        with one.session.pinned_once():  # an evaluation inside of what records its verdict
+            one.record("b")
+            one.keep()
+        assert written == []
+        assert process().counted("a", "b") == []
+    assert written == [RUN]
+    assert process().counted("a", "b") == ["a", "b"]
+    one.record("c")
+    one.keep()
+    assert written == [RUN, RUN]
+
+
+def test_what_was_committed_is_pinned_however_it_ends(process, written):
+    one = process()
+
+    def interrupted():
+        with one.session.pinned_once():
+            one.record("a")
+            one.keep()
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert process().counted("a") == ["a"]
+    assert written == [RUN]
+
+
+def test_nothing_is_pinned_that_nobody_committed(process, written):
+    one = process()
+    with one.session.pinned_once():
+        one.record("a")
+    assert written == []
+
+
+def test_a_file_that_another_command_withdrew_meanwhile_is_pinned_as_gone(process, root, heads):
+    rel = layout.proposal_file(RUN)
+    data = json.dumps({"proposal_id": "b" * 64, "goal_id": scene.GOAL, "to": "achieved"}).encode()
+    one, other = process(), process()
+    with one.session.pinned_once():
+        files.replace(root, rel, data)
+        one.run.wrote(rel, data)
+        one.keep()
+        files.remove(root, rel)
+        other.run.wrote(rel, None)
+        other.keep()
+    assert heads.read(RUN).files["proposal.json"] is None
+    files.replace(root, rel, data)
+    assert FileRecords(process().session).proposal(RUN) is None

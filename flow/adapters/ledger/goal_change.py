@@ -1,0 +1,191 @@
+"""One change of a goal as one transaction (see :mod:`flow.adapters.ledger.transaction`).
+
+Under the goal's lock: finish what is pending, read the goal afresh, compare it with what the caller
+saw, ask the lifecycle table, edit only the lines that are meant, commit.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager, suppress
+
+from flow.adapters.fs import files, locks
+from flow.adapters.journal import store as journal_store
+from flow.adapters.ledger import goal_edits, transaction
+from flow.adapters.ledger.reader import FileRecords, parse_goal, read_goal
+from flow.core import layout
+from flow.core.goal import ids
+from flow.core.goal.lifecycle import TERMINAL, Lifecycle, check_move
+from flow.errors import FlowError
+from flow.startup.typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from flow.adapters.chain.run_record import RunRecord
+    from flow.adapters.ledger.goal_edits import Edit
+    from flow.adapters.ledger.settings import LedgerSettings
+    from flow.app.ports import Artifact, LoadedGoal, Seen
+    from flow.core.goal.lifecycle import Status
+    from flow.core.goal.model import Goal
+
+
+class Plan(NamedTuple):
+    """What one change does to the goal it found."""
+
+    to: str
+    edits: Sequence[Edit]
+    artifact: Artifact
+    event: Mapping[str, Any]
+    scope: Mapping[str, Any] = {}
+    proposal_change: Literal["keep", "put", "drop"] = "keep"
+    proposal: Mapping[str, Any] | None = None
+
+
+def _move(goal: Goal, to: Status) -> None:
+    """Take the goal's status through the machine; loading it costs, so only where it changes."""
+    if to == goal.status:
+        check_move(goal.status, to, goal=goal.id)
+    else:
+        Lifecycle(goal.id, goal.status).move(to)
+
+
+class GoalChange:
+    """What all changes of a goal have in common; ``record`` vouches for its runs."""
+
+    def __init__(self, record: RunRecord, settings: LedgerSettings) -> None:
+        self._root = record.root
+        self._record = record
+        self._settings = settings
+        self._records = FileRecords(record, settings.cache_dir)
+
+    def finish(self, goal_id: str) -> bool:
+        """Complete what an earlier process began and did not finish; True where there was any."""
+        with self.goal_lock(goal_id):
+            return transaction.finish(self._record, goal_id, self._settings.written)
+
+    @contextmanager
+    def goal_lock(self, goal_id: str) -> Iterator[None]:
+        """Hold the goal's lock, which comes before those of its run and journal."""
+        rel = layout.goal_lock(ids.goal_id(goal_id))
+        with locks.exclusive(
+            self._root, rel, timeout=self._settings.timeout, quick=self._settings.quick
+        ):
+            yield
+
+    def change(
+        self,
+        goal_id: str,
+        run_id: str,
+        seen: Seen | None,
+        plan_for: Callable[[LoadedGoal], Plan],
+        *,
+        personal: bool = True,
+    ) -> Status:
+        """One change of a goal: finish, read, compare, check, edit, check again, commit.
+
+        ``personal``: a person could have done it, so it says who speaks.
+        """
+        if run_id:
+            ids.run_id(run_id)
+        with self.goal_lock(goal_id):
+            transaction.finish(self._record, goal_id, self._settings.written)
+            data, loaded = read_goal(self._root, goal_id, self._settings.cache_dir)
+            goal = loaded.goal
+            goal_edits.compare(loaded, seen)
+            plan = plan_for(loaded)
+            _move(goal, cast("Status", plan.to))
+            now = self._settings.now()
+            run_id = run_id or goal.run_id or layout.run_id_for(goal_id, now)
+            scope = {"run_id": run_id} if goal.run_id is None else {}
+            scope.update(plan.scope)
+            edits = (*self._turn_edits(goal), *plan.edits)
+            text = goal_edits.edited(data, loaded, plan.to, edits, scope, self._settings.cache_dir)
+            intent = self.intent(
+                goal, goal_id, run_id, now, plan.artifact, plan.event, personal=personal
+            )
+            whole = intent._replace(
+                text=text,
+                before=transaction.digest(data),
+                proposal_change=plan.proposal_change,
+                proposal=plan.proposal,
+            )
+            self._settings.coming(goal, plan.to)
+            if plan.to in TERMINAL:
+                self._commit_closing(whole, text, loaded)
+            else:
+                transaction.commit(self._record, whole, self._settings.written)
+            self._record.commit(run_id)
+            self._settings.left(goal, run_id, plan.to, loaded.contract)
+        return cast("Status", plan.to)
+
+    def _turn_edits(self, goal: Goal) -> list[Edit]:
+        """What turns that left the goal's file alone came to, for the next write to carry."""
+        if goal.run_id is None:
+            return []
+        return goal_edits.turn_edits(goal, self._records.newest_turn(goal.run_id, goal.id))
+
+    def _commit_closing(self, intent: transaction.Intent, text: str, loaded: LoadedGoal) -> None:
+        """Close a goal, and let the state folder know that a door did, and on what evidence.
+
+        It knows before the change is decided: the command may be killed at once after that.
+        """
+        from flow.core.chain import closing_record as closing
+
+        goal, _ = parse_goal(text.encode("utf-8", "surrogateescape"), loaded.file)
+        name = f"{closing.FOLDER}{goal.id}"
+        statement = closing.statement(goal, loaded.contract, intent.at)
+        with suppress(FlowError):  # it is said later, where the head is kept
+            self._record.announce(intent.run_id, name, statement)
+        try:
+            transaction.commit(self._record, intent, self._settings.written)
+        except BaseException:
+            with suppress(FlowError):
+                if not files.exists(self._root, layout.pending_file(goal.id)):
+                    self._record.announce(intent.run_id, name, None)
+            raise
+        self._record.run(intent.run_id).wrote(f"{layout.run_dir(intent.run_id)}/{name}", statement)
+
+    def intent(
+        self,
+        goal: Goal | None,
+        goal_id: str,
+        run_id: str,
+        now: str,
+        artifact: Artifact,
+        event: Mapping[str, Any],
+        *,
+        personal: bool = False,
+    ) -> transaction.Intent:
+        """The change to commit, with the head of the run's chain where it names the run."""
+        fields = dict(event)
+        if personal and self._settings.speaker is not None:
+            spoken = self._settings.speaker.fields()
+            artifact = artifact._replace(fields={**artifact.fields, **spoken})
+            fields.update(spoken)
+        if "evidence_bundle" in artifact.fields:  # git keeps the journal, and so the head
+            head = self._record.head(run_id)
+            artifact = artifact._replace(fields={**artifact.fields, "ledger_head": head})
+            fields["ledger_head"] = head
+        baseline = self._records.baseline(run_id)
+        folder = baseline.journal_dir if baseline is not None else self._settings.journal_dir
+        return transaction.Intent(
+            key=transaction.new_key(),
+            goal_id=goal_id,
+            run_id=run_id,
+            at=now,
+            journal=journal_store.journal_path(
+                goal.journal if goal else None,
+                goal.issue if goal else None,
+                now[:10],
+                folder,
+            ),
+            issue=goal.issue if goal else None,
+            branch=goal.branch if goal else None,
+            artifact=artifact,
+            event_type=str(fields.pop("type", artifact.type)),
+            event=fields,
+        )
+
+    def withdrawal(self, goal_id: str, run_id: str) -> Literal["keep", "drop"]:
+        """``drop`` unless the run's proposal is another goal's, or there is none."""
+        return "drop" if run_id and self._records.proposal_for(run_id) == goal_id else "keep"
