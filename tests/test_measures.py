@@ -54,3 +54,10 @@ def test_names_are_counted_by_what_binds_them() -> None:
     )
     assert house.shared_class_names(trees) == {"Plan": 2}
     assert house.assignments(trees, "found") == 2
+
+
+def test_names_that_grep_finds() -> None:
+    """A class name stands for one class, and a local says more than that its value was found."""
+    flow = house.modules("flow")
+    assert len(house.shared_class_names(flow)) <= 15
+    assert house.assignments(flow, "found") < 150

@@ -25,7 +25,7 @@ def report(error: BaseException, environ: Mapping[str, str]) -> OutsideError:
 
     text = "".join(traceback.format_exception(error))
     data = f"{clock.now()} flow {__version__}\n{text}\n".encode("utf-8", "backslashreplace")
-    where = _write(data, environ)
+    where = _write_log(data, environ)
     name = type(error).__name__
     return OutsideError(
         f"internal error ({name}); the details are in this log"
@@ -37,7 +37,7 @@ def report(error: BaseException, environ: Mapping[str, str]) -> OutsideError:
     )
 
 
-def _write(data: bytes, environ: Mapping[str, str]) -> str | None:
+def _write_log(data: bytes, environ: Mapping[str, str]) -> str | None:
     try:
         from flow.adapters.fs import state_folder
 

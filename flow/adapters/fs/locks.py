@@ -68,7 +68,7 @@ def _take_quick(root: str, rel: str, timeout: float) -> Callable[[], None]:
     deadline = time.monotonic() + timeout
     pause = _FIRST_PAUSE
     while True:
-        fd = _open(root, rel)
+        fd = _open_lock_file(root, rel)
         try:
             try:
                 fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -97,7 +97,7 @@ def _take_filelock(root: str, rel: str, path: str, timeout: float) -> Callable[[
 
     deadline = time.monotonic() + timeout
     while True:
-        fd = _open(root, rel)  # every component checked, the file made with our mode
+        fd = _open_lock_file(root, rel)  # every component checked, the file made with our mode
         try:
             lock = _filelock(path)
             try:
@@ -109,15 +109,15 @@ def _take_filelock(root: str, rel: str, path: str, timeout: float) -> Callable[[
             # filelock opens the path by itself. The file that our walk without symlinks opened
             # before must be there still, else the lock may be on a deleted or a swapped one.
             if _still_there(root, rel, fd):
-                return lambda: _let_go(lock)
-            _let_go(lock)
+                return lambda: _release(lock)
+            _release(lock)
         finally:
             os.close(fd)
         if time.monotonic() > deadline:
             raise _timed_out(rel, timeout)
 
 
-def _let_go(lock: UnixFileLock) -> None:
+def _release(lock: UnixFileLock) -> None:
     try:
         lock.release(force=True)
     except OSError:
@@ -133,20 +133,20 @@ def _filelock(path: str) -> UnixFileLock:
         return UnixFileLock(path)
 
 
-def _open(root: str, rel: str) -> int:
+def _open_lock_file(root: str, rel: str) -> int:
     folder, name = open_parent(root, rel)
     try:
         fd = os.open(name, _FLAGS, _MODE, dir_fd=folder)
     except OSError as error:
         if error.errno in (errno.ELOOP, errno.EMLINK, errno.EISDIR, errno.ENXIO):
-            raise _unsafe(rel) from None
+            raise _unsafe_lock(rel) from None
         raise _no_lock(rel, error) from error
     finally:
         os.close(folder)
     status = os.fstat(fd)
     if not stat.S_ISREG(status.st_mode) or status.st_nlink > 1:  # filelock may truncate the file
         os.close(fd)
-        raise _unsafe(rel, linked=status.st_nlink > 1)
+        raise _unsafe_lock(rel, linked=status.st_nlink > 1)
     return fd
 
 
@@ -180,7 +180,7 @@ def _no_lock(rel: str, error: Exception) -> StorageError:
     )
 
 
-def _unsafe(rel: str, *, linked: bool = False) -> RefusedError:
+def _unsafe_lock(rel: str, *, linked: bool = False) -> RefusedError:
     return RefusedError(
         "has a second name (a hard link)" if linked else "is not a regular file",
         code="unsafe_path",

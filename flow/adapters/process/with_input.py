@@ -1,6 +1,6 @@
 """One program that is asked something: text in, text out, its whole process tree ended after it.
 
-A reaper is forked for it, as ``process_supervisor`` is for a goal's command: it has the program as
+A reaper is forked for it, as ``supervisor`` is for a goal's command: it has the program as
 its child, finds every descendant, and ends them all when the program has exited, when its time is
 up, or when Flow is gone. Unlike a goal's command the program gets text on its standard input, its
 two outputs are kept apart, and both are held in memory, since they are small.

@@ -91,7 +91,7 @@ def ready_made(name: str) -> LoadedRubric:
 
 def project_names(top: str) -> tuple[str, ...]:
     """The names of a project's own rubrics, sorted."""
-    stems = {os.path.splitext(file)[0] for file in _files(top) if file.endswith(ENDS)}
+    stems = {os.path.splitext(file)[0] for file in _rubric_paths(top) if file.endswith(ENDS)}
     return tuple(sorted(stem for stem in stems if ids.RUBRIC_NAME.fits(stem)))
 
 
@@ -102,7 +102,7 @@ def never_used(top: str) -> tuple[str, ...]:
     """
     said = []
     first: dict[str, str] = {}
-    for file in sorted(_files(top), key=lambda file: (_suffix_rank(file), file)):
+    for file in sorted(_rubric_paths(top), key=lambda file: (_suffix_rank(file), file)):
         stem, end = os.path.splitext(file)
         if end == ".md" or file.startswith("."):
             continue
@@ -118,7 +118,7 @@ def never_used(top: str) -> tuple[str, ...]:
     return tuple(said)
 
 
-def _files(top: str) -> list[str]:
+def _rubric_paths(top: str) -> list[str]:
     return files.names(top, layout.RUBRICS, suffix="", limit=FILES_LIMIT)
 
 

@@ -106,7 +106,7 @@ def history(
             # Another plugin's skill of that name, or another skill whose name ends alike.
             card = None
             if others < MOST_OTHERS and file.stamp <= latest:
-                card = _read(top, where, file, skill)
+                card = _read_card(top, where, file, skill)
             if isinstance(card, past.PastCard):
                 if without is None or card.execution != without:
                     cards.append(card)
@@ -117,7 +117,7 @@ def history(
         if file.stamp > latest:
             warnings.append(f"{file.name}: is dated in the future, and does not count")
             continue
-        card = _read(top, where, file, skill)
+        card = _read_card(top, where, file, skill)
         if isinstance(card, str):
             warnings.append(f"{file.name}: {card}, and does not count")
         elif card is not None and (without is None or card.execution != without):
@@ -170,7 +170,7 @@ def stored_card(
     return document, ((f"{base}: {card.remark}",) if card.remark else ())
 
 
-def _read(top: str, where: str, file: CardFile, skill: str) -> PastCard | str | None:
+def _read_card(top: str, where: str, file: CardFile, skill: str) -> PastCard | str | None:
     from flow.adapters.contracts.strict_json import read_json
 
     try:

@@ -118,10 +118,10 @@ def _named_alike(skill: str, own: list[_Rubric]) -> list[_Rubric]:
     The words of the file's name are words of the skill's, one after the other: ``rubric-deploy.md``
     is for ``deploy`` and, where nothing fits better, for ``deploy-staging``.
     """
-    words = _words(skill.rpartition(":")[2])
+    words = _name_words(skill.rpartition(":")[2])
     ranked = []
     for rubric in own:
-        stem = _words(rubric.name.removesuffix(".md").removeprefix("rubric-"))
+        stem = _name_words(rubric.name.removesuffix(".md").removeprefix("rubric-"))
         starts = range(len(words) - len(stem) + 1) if stem else ()
         inside = any(words[at : at + len(stem)] == stem for at in starts)
         if rubric.skills is None and rubric.name != DEFAULT and inside:
@@ -129,7 +129,7 @@ def _named_alike(skill: str, own: list[_Rubric]) -> list[_Rubric]:
     return [rubric for _, rubric in sorted(ranked, key=lambda pair: pair[0])]
 
 
-def _words(name: str) -> list[str]:
+def _name_words(name: str) -> list[str]:
     return [word for word in re.split(r"[\W_]+", name.lower()) if word]
 
 
@@ -163,8 +163,10 @@ def _named_rubric(asked: str, top: str | None) -> _Rubric:
                 return _ready_made(name)
     if "/" in asked or os.path.lexists(asked):
         data = inputs.read(asked, "rubric", limit=LIMIT)
-        return _read(data, os.path.basename(asked), asked, "file")
-    own = [visible(name.removesuffix(".md").removeprefix("rubric-")) for name, _ in _files(top)]
+        return _read_rubric(data, os.path.basename(asked), asked, "file")
+    own = [
+        visible(name.removesuffix(".md").removeprefix("rubric-")) for name, _ in _rubric_files(top)
+    ]
     known = list(dict.fromkeys((*own[:20], *READY_MADE)))
     raise InputError(
         f"there is no rubric {asked!r:.80} for scorecards",
@@ -177,14 +179,14 @@ def _named_rubric(asked: str, top: str | None) -> _Rubric:
 
 def _project(top: str | None, wanted: set[str] | None = None) -> Iterator[_Rubric]:
     """A project's own rubrics by file name; ``wanted`` are the only names to read."""
-    for name, rel in _files(top):
+    for name, rel in _rubric_files(top):
         if wanted is None or name in wanted:
             data = files.read_optional(top or "", rel, limit=LIMIT)
             if data is not None:
-                yield _read(data, name, rel, "project")
+                yield _read_rubric(data, name, rel, "project")
 
 
-def _files(top: str | None) -> list[tuple[str, str]]:
+def _rubric_files(top: str | None) -> list[tuple[str, str]]:
     """Name and path of each file that may be a project's own rubric."""
     if top is None:
         return []
@@ -221,7 +223,7 @@ def _ready_made(name: str) -> _Rubric:
     for folder in _FOLDERS:
         path = os.path.join(folder, file)
         if os.path.isfile(path):
-            return _read(inputs.read(path, "rubric", limit=LIMIT), file, path, "flow")
+            return _read_rubric(inputs.read(path, "rubric", limit=LIMIT), file, path, "flow")
     raise StorageError(
         f"the rubric {file} is missing from this installation",
         file=os.path.join(_FOLDERS[-1], file),
@@ -232,7 +234,7 @@ def _ready_made(name: str) -> _Rubric:
 # --- files -------------------------------------------------------------------------------------
 
 
-def _read(data: bytes, name: str, file: str, source: str) -> _Rubric:
+def _read_rubric(data: bytes, name: str, file: str, source: str) -> _Rubric:
     try:
         text = data.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:

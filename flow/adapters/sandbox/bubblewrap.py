@@ -67,7 +67,7 @@ def confine(
         refused = f"sandbox {sandbox.kind}: {why}"
         return Confinement((), (bash, ""), env, {**record, "problem": why}, refused=refused)
     opened = sandbox_paths.opened(top, sandbox)
-    mounts = _mounts(top, environ)
+    mounts = _mounted_paths(top, environ)
     mounts[top] = "read"
     for rel in opened.writable:
         mounts[os.path.join(top, rel) if rel else top] = "write"
@@ -180,7 +180,7 @@ def _namespaces(sandbox: Sandbox) -> list[str]:
     return argv if sandbox.network else [*argv, "--unshare-net"]
 
 
-def _mounts(top: str, environ: Mapping[str, str]) -> dict[str, str]:
+def _mounted_paths(top: str, environ: Mapping[str, str]) -> dict[str, str]:
     """real path → what is mounted there; the deeper one counts."""
     mounts = {"/": "read"}
     for path in PRIVATE:
@@ -189,14 +189,14 @@ def _mounts(top: str, environ: Mapping[str, str]) -> dict[str, str]:
             mounts[real] = "empty"
     for folder in _programs(environ, list(mounts)[1:]):
         mounts[folder] = "read"
-    for home in _homes(environ):
+    for home in _home_folders(environ):
         if not is_below(home, top):
             mounts[home] = "empty"
             mounts.update(sandbox_home.shown(home, environ))
     return mounts
 
 
-def _homes(environ: Mapping[str, str]) -> list[str]:
+def _home_folders(environ: Mapping[str, str]) -> list[str]:
     """HOME, and the account's own where that is another: both hold what is the user's."""
     import pwd
 
@@ -223,7 +223,7 @@ def _programs(environ: Mapping[str, str], hidden: Sequence[str]) -> list[str]:
 
 def _hide_covered(mounts: dict[str, str], top: str, environ: Mapping[str, str]) -> None:
     """Hide what must not be read, wherever something that is shown would show it."""
-    paths = [path for home in _homes(environ) for path in sandbox_home.secrets(home)]
+    paths = [path for home in _home_folders(environ) for path in sandbox_home.secrets(home)]
     state = environ.get("FLOW_STATE_DIR", "")
     if state.startswith("/") and os.path.isdir(state):
         paths.append(os.path.realpath(state))

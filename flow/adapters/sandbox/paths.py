@@ -120,8 +120,8 @@ class _Opening:
     def _search(self, below: str, pattern: str) -> None:
         glob = compile_glob(pattern, anchored=True)
         matches: list[str] = []
-        for rel, _ in _walk(
-            self.top, below, lambda rel, folder: glob.matches(_bytes(rel), folder=folder)
+        for rel, _ in _topmost_matches(
+            self.top, below, lambda rel, folder: glob.matches(_path_bytes(rel), folder=folder)
         ):
             if rel is None or len(matches) == MOST:
                 self.left_out[f"{pattern}: covers too much to be opened one by one"] = None
@@ -137,7 +137,7 @@ class _Opening:
         if not self.denied:
             return
         for root in list(self.writable):
-            if root and self.denied.first(_bytes(root), folder=self._kind(root) == "folder"):
+            if root and self.denied.first(_path_bytes(root), folder=self._kind(root) == "folder"):
                 del self.writable[root]
             elif self._kind(root) == "folder" and not self._close_in(root):
                 del self.writable[root]
@@ -145,10 +145,10 @@ class _Opening:
 
     def _close_in(self, root: str) -> bool:
         matches: list[str] = []
-        for rel, _ in _walk(
+        for rel, _ in _topmost_matches(
             self.top,
             root,
-            lambda rel, folder: self.denied.first(_bytes(rel), folder=folder) is not None,
+            lambda rel, folder: self.denied.first(_path_bytes(rel), folder=folder) is not None,
         ):
             if rel is None or len(self.closed) + len(matches) >= MOST:
                 return False
@@ -161,21 +161,21 @@ class _Opening:
         roots = sorted(self.writable)
         kept: list[str] = []
         for rel in roots:
-            if not any(_inside(rel, other) for other in kept):
+            if not any(_is_inside(rel, other) for other in kept):
                 kept.append(rel)
-        closed = [rel for rel in sorted(self.closed) if any(_inside(rel, k) for k in kept)]
+        closed = [rel for rel in sorted(self.closed) if any(_is_inside(rel, k) for k in kept)]
         return Opened(tuple(kept), tuple(closed), tuple(self.left_out), tuple(self.made))
 
 
-def _inside(rel: str, other: str) -> bool:
+def _is_inside(rel: str, other: str) -> bool:
     return other in ("", rel) or rel.startswith(other + "/")
 
 
-def _bytes(rel: str) -> bytes:
+def _path_bytes(rel: str) -> bytes:
     return rel.encode("utf-8", "surrogateescape")
 
 
-def _walk(
+def _topmost_matches(
     top: str, below: str, fits: Callable[[str, bool], bool]
 ) -> Iterator[tuple[str | None, bool]]:
     """(path, whether it is a folder) of the topmost that fit; (None, False) where it is too much.

@@ -46,8 +46,8 @@ def examine(
     report.fact("checkout", checkout.top)
     doctor_git.repository(report, checkout.repo)
     _settings(report, checkout)
-    _paths(report, checkout)
-    _lost(report, checkout)
+    _examine_paths(report, checkout)
+    _examine_lost(report, checkout)
     if not os.path.isdir(os.path.join(checkout.top, ".flow")):
         report.found(
             "there is no .flow folder here", "goals and evidence live in it", "run flow init"
@@ -55,17 +55,17 @@ def examine(
         return report
     doctor_disk.abilities(report, checkout.top)
     _ignored(report, checkout)
-    _host(report, checkout)
-    _goals(report, checkout)
+    _examine_host(report, checkout)
+    _examine_goals(report, checkout)
     doctor_sandbox.look(report, checkout, environ)
     _journals(report, checkout)
-    _chains(report, checkout)
+    _examine_chains(report, checkout)
     _unfinished(report, checkout, fix=fix)
     _leftovers(report, checkout, fix=fix)
     return report
 
 
-def _lost(report: DoctorReport, checkout: ExaminedCheckout) -> None:
+def _examine_lost(report: DoctorReport, checkout: ExaminedCheckout) -> None:
     try:
         lost = checkout.lost_goals()
     except FlowError:
@@ -207,7 +207,7 @@ def _settings(report: DoctorReport, checkout: ExaminedCheckout) -> None:
         report.found(warning, "it has no effect, or not the one it seems to have", "correct it")
 
 
-def _paths(report: DoctorReport, checkout: ExaminedCheckout) -> None:
+def _examine_paths(report: DoctorReport, checkout: ExaminedCheckout) -> None:
     from flow.adapters.setup import doctor_paths
 
     try:
@@ -233,7 +233,7 @@ def _ignored(report: DoctorReport, checkout: ExaminedCheckout) -> None:
         )
 
 
-def _host(report: DoctorReport, checkout: ExaminedCheckout) -> None:
+def _examine_host(report: DoctorReport, checkout: ExaminedCheckout) -> None:
     from flow.adapters.setup import init as setup_init
 
     if not os.path.isdir(os.path.join(checkout.top, ".claude")):
@@ -251,7 +251,7 @@ def _host(report: DoctorReport, checkout: ExaminedCheckout) -> None:
         )
 
 
-def _goals(report: DoctorReport, checkout: ExaminedCheckout) -> None:
+def _examine_goals(report: DoctorReport, checkout: ExaminedCheckout) -> None:
     try:
         goals, broken = checkout.goals()
     except FlowError as error:
@@ -277,7 +277,7 @@ def _journals(report: DoctorReport, checkout: ExaminedCheckout) -> None:
             report.failed(error, "no transition can be written without its journal entry")
 
 
-def _chains(report: DoctorReport, checkout: ExaminedCheckout) -> None:
+def _examine_chains(report: DoctorReport, checkout: ExaminedCheckout) -> None:
     """The ledgers themselves; ``flow evidence verify`` looks at every file they speak of."""
     from flow.adapters.chain import check as chain_check
     from flow.core.text.display import names as named

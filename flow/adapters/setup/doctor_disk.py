@@ -51,7 +51,7 @@ def abilities(report: DoctorReport, top: str) -> None:
     can = []
     try:
         for name, probe, why, do in _PROBES:
-            problem = _try(probe, folder)
+            problem = _try_probe(probe, folder)
             if problem is None:
                 can.append(name)
             else:
@@ -63,15 +63,15 @@ def abilities(report: DoctorReport, top: str) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _try(probe: Callable[[str], str | None], folder: str) -> str | None:
+def _try_probe(probe: Callable[[str], str | None], folder: str) -> str | None:
     try:
         return probe(folder)
     except OSError as error:
         return error.strerror or type(error).__name__
 
 
-def _link(folder: str) -> str | None:
-    path = _file(folder, "link-source")
+def _link_fault(folder: str) -> str | None:
+    path = _probe_file(folder, "link-source")
     os.link(path, os.path.join(folder, "link-target"))
     try:
         os.link(path, os.path.join(folder, "link-target"))
@@ -80,8 +80,8 @@ def _link(folder: str) -> str | None:
     return "a second link took a name that was taken"
 
 
-def _flock(folder: str) -> str | None:
-    path = _file(folder, "lock")
+def _flock_fault(folder: str) -> str | None:
+    path = _probe_file(folder, "lock")
     first, second = os.open(path, os.O_RDWR), os.open(path, os.O_RDWR)
     try:
         fcntl.flock(first, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -97,8 +97,8 @@ def _flock(folder: str) -> str | None:
         os.close(second)
 
 
-def _fsync(folder: str) -> str | None:
-    for path, flags in ((_file(folder, "sync"), os.O_RDWR), (folder, os.O_RDONLY)):
+def _fsync_fault(folder: str) -> str | None:
+    for path, flags in ((_probe_file(folder, "sync"), os.O_RDWR), (folder, os.O_RDONLY)):
         descriptor = os.open(path, flags)
         try:
             os.fsync(descriptor)
@@ -109,7 +109,7 @@ def _fsync(folder: str) -> str | None:
 
 def _no_follow(folder: str) -> str | None:
     link = os.path.join(folder, "symlink")
-    os.symlink(_file(folder, "symlink-target"), link)
+    os.symlink(_probe_file(folder, "symlink-target"), link)
     try:
         os.close(os.open(link, os.O_RDONLY | os.O_NOFOLLOW))
     except OSError as error:
@@ -119,14 +119,14 @@ def _no_follow(folder: str) -> str | None:
     return "a symbolic link was followed"
 
 
-def _rename(folder: str) -> str | None:
-    source, target = _file(folder, "new"), _file(folder, "old")
+def _rename_fault(folder: str) -> str | None:
+    source, target = _probe_file(folder, "new"), _probe_file(folder, "old")
     os.rename(source, target)
     return None if not os.path.exists(source) and os.path.exists(target) else "nothing was renamed"
 
 
-def _append(folder: str) -> str | None:
-    path = _file(folder, "append")
+def _append_fault(folder: str) -> str | None:
+    path = _probe_file(folder, "append")
     one, other = (os.open(path, os.O_WRONLY | os.O_APPEND) for _ in range(2))
     try:
         os.write(one, b"a\n")
@@ -138,7 +138,7 @@ def _append(folder: str) -> str | None:
         return None if file.read() == b"a\nb\n" else "one append overwrote the other"
 
 
-def _file(folder: str, name: str) -> str:
+def _probe_file(folder: str, name: str) -> str:
     path = os.path.join(folder, name)
     os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
     return path
@@ -146,12 +146,17 @@ def _file(folder: str, name: str) -> str:
 
 _ELSEWHERE = "move the checkout to a local file system"
 _PROBES: tuple[tuple[str, Callable[[str], str | None], str, str], ...] = (
-    ("hard links", _link, "two writers could take the same evidence id", _ELSEWHERE),
-    ("locks (flock)", _flock, "two commands could write at once; Flow refuses to", _ELSEWHERE),
-    ("fsync", _fsync, "a power cut could lose what was said to be recorded", _ELSEWHERE),
+    ("hard links", _link_fault, "two writers could take the same evidence id", _ELSEWHERE),
+    (
+        "locks (flock)",
+        _flock_fault,
+        "two commands could write at once; Flow refuses to",
+        _ELSEWHERE,
+    ),
+    ("fsync", _fsync_fault, "a power cut could lose what was said to be recorded", _ELSEWHERE),
     ("O_NOFOLLOW", _no_follow, "a link could lead a write out of the checkout", _ELSEWHERE),
-    ("rename", _rename, "a reader could see half of a goal", _ELSEWHERE),
-    ("O_APPEND", _append, "two events could overwrite each other", _ELSEWHERE),
+    ("rename", _rename_fault, "a reader could see half of a goal", _ELSEWHERE),
+    ("O_APPEND", _append_fault, "two events could overwrite each other", _ELSEWHERE),
 )
 
 
@@ -162,7 +167,7 @@ AT_WORK = 600
 def leftovers(checkout: ExaminedCheckout) -> list[str]:
     """Temporary files and folders of ended processes: below the top level, or absolute."""
     top = checkout.top
-    paths = [name for name in _names(top) if name.startswith(files.TEMP_PREFIX)]
+    paths = [name for name in _folder_names(top) if name.startswith(files.TEMP_PREFIX)]
     paths += files.leftovers(top, (".flow", ".claude", _journal_dir(checkout)))
     paths += [
         rel
@@ -241,7 +246,7 @@ def _journal_dir(checkout: ExaminedCheckout) -> str:
         return layout.JOURNAL_DIR
 
 
-def _names(path: str) -> list[str]:
+def _folder_names(path: str) -> list[str]:
     try:
         return sorted(os.listdir(path))
     except OSError:
@@ -264,7 +269,7 @@ def _state_leftovers(checkout: ExaminedCheckout) -> list[str]:
     folders = [os.path.join(parent, name) for parent in parents for name in _folders(parent)]
     folders += [where for where, _, _ in os.walk(os.path.join(state, checkouts.FOLDER))]
     for folder in folders:
-        for name in _names(folder):
+        for name in _folder_names(folder):
             path = os.path.join(folder, name)
             owner = name.removeprefix(files.TEMP_PREFIX).partition("-")[0]
             if name.startswith(files.TEMP_PREFIX) and (_is_old(path) or not _is_running(owner)):

@@ -73,8 +73,8 @@ def add_hook(target: JsonFile, host: str, top: str, environ: Mapping[str, str]) 
     event = event_name(host)
     entries = list(_starting_it(target, event))
     ours = next((path for path, text in entries if _OURS.fullmatch(text.strip())), None)
-    plugin = _plugin(top, environ) if host == "claude" else None
-    notes = _notes(target, host, environ, written=not plugin)
+    plugin = _plugin_settings(top, environ) if host == "claude" else None
+    notes = _host_notes(target, host, environ, written=not plugin)
     if plugin and entries:
         did = ""
         notes.append(
@@ -95,7 +95,7 @@ def add_hook(target: JsonFile, host: str, top: str, environ: Mapping[str, str]) 
     return Hook(host, target.name, event, command(host), tuple(notes)), did
 
 
-def _entry(host: str) -> dict[str, Any]:
+def _hook_entry(host: str) -> dict[str, Any]:
     if host == "cursor":
         return {"command": command(host), "timeout": SECONDS}
     if host == "gemini":
@@ -103,18 +103,18 @@ def _entry(host: str) -> dict[str, Any]:
             "type": "command",
             "name": "flow-goal-stop",
             "command": command(host),
-            "timeout": _limit(host),
+            "timeout": _time_limit(host),
         }
     return {"type": "command", "command": command(host), "timeout": SECONDS}
 
 
-def _limit(host: str) -> int:
+def _time_limit(host: str) -> int:
     """The time limit in the host's unit."""
     return SECONDS * 1000 if host == "gemini" else SECONDS
 
 
 def _add_hook(target: JsonFile, host: str, event: str) -> None:
-    entry = _entry(host)
+    entry = _hook_entry(host)
     item = entry if host == "cursor" else {"hooks": [entry]}
     if target.new and host == "cursor":
         target.add((), "version", 1)
@@ -151,16 +151,18 @@ def _renewed(target: JsonFile, host: str, path: Path) -> str:
         target.put((*path, "command"), command(host))
         did.append(f"its command is {command(host)} now")
     limit = entry.get("timeout")
-    if isinstance(limit, bool) or not isinstance(limit, (int, float)) or limit < _limit(host):
+    if isinstance(limit, bool) or not isinstance(limit, (int, float)) or limit < _time_limit(host):
         if "timeout" in entry:
-            target.put((*path, "timeout"), _limit(host))
+            target.put((*path, "timeout"), _time_limit(host))
         else:
-            target.add(path, "timeout", _limit(host))
-        did.append(f"its timeout is {_limit(host)} now")
+            target.add(path, "timeout", _time_limit(host))
+        did.append(f"its timeout is {_time_limit(host)} now")
     return f"renewed the hook: {', '.join(did)}" if did else ""
 
 
-def _notes(target: JsonFile, host: str, environ: Mapping[str, str], *, written: bool) -> list[str]:
+def _host_notes(
+    target: JsonFile, host: str, environ: Mapping[str, str], *, written: bool
+) -> list[str]:
     notes = []
     switch = target.value(()).get("hooksConfig") if host == "gemini" else None
     if isinstance(switch, dict) and switch.get("enabled") is False:
@@ -190,7 +192,7 @@ def _notes(target: JsonFile, host: str, environ: Mapping[str, str], *, written: 
     return notes
 
 
-def _plugin(top: str, environ: Mapping[str, str]) -> str | None:
+def _plugin_settings(top: str, environ: Mapping[str, str]) -> str | None:
     """The settings file of Claude Code that enables the plugin; None where none does.
 
     A file that cannot be read says nothing. The checkout's local file wins over the checkout's,

@@ -92,12 +92,12 @@ def init(cwd: str, host: str | None = None, environ: Mapping[str, str] | None = 
     repo = find_repo(os.path.abspath(cwd))
     top = repo.top if repo is not None else os.path.abspath(cwd)
     no_git = refusal(repo) if repo is not None else "there is no git repository here"
-    hook, hosts = _hosts(top, host, environ or {})
+    hook, hosts = _set_up_hosts(top, host, environ or {})
     plans = [
-        _lines(top, ".gitignore", IGNORED, _ignored_already),
-        _lines(top, ".gitattributes", ATTRIBUTES, lambda lines: ATTRIBUTES in lines),
+        _line_added(top, ".gitignore", IGNORED, _ignored_already),
+        _line_added(top, ".gitattributes", ATTRIBUTES, lambda lines: ATTRIBUTES in lines),
         *hosts,
-        _schema(top),
+        _schema_copied(top),
     ]
     ids = files.names(top, layout.GOALS, suffix=layout.GOAL_SUFFIX, limit=1000)
     goal_file = layout.goal_file(EXAMPLE)
@@ -113,12 +113,12 @@ def init(cwd: str, host: str | None = None, environ: Mapping[str, str] | None = 
     return Done(top, no_git, steps, "flow goal list" if ids else next_step, hook)
 
 
-def _hosts(
+def _set_up_hosts(
     top: str, host: str | None, environ: Mapping[str, str]
 ) -> tuple[Hook | None, list[InitStep | _Write]]:
     """The rules for Claude Code and the hook for ``host``, each file once."""
     settings = JsonFile(top, CLAUDE)
-    did = {CLAUDE: [_ask(settings)]}
+    did = {CLAUDE: [_ask_rules(settings)]}
     targets = {CLAUDE: settings}
     hook = None
     if host is not None:
@@ -126,10 +126,10 @@ def _hosts(
         target = targets.setdefault(name, settings if name == CLAUDE else JsonFile(top, name))
         hook, done = add_hook(target, host, top, environ)
         did.setdefault(name, []).append(done)
-    return hook, [_edited(target, did[name]) for name, target in targets.items()]
+    return hook, [_edited_file(target, did[name]) for name, target in targets.items()]
 
 
-def _edited(target: JsonFile, did: list[str]) -> InitStep | _Write:
+def _edited_file(target: JsonFile, did: list[str]) -> InitStep | _Write:
     said = "; ".join(part for part in did if part) or "is as it should be"
     if not target.changed:
         return InitStep(target.name, said)
@@ -147,7 +147,7 @@ def _carry_out(top: str, plan: InitStep | _Write) -> InitStep:
     return InitStep(plan.file, plan.did)
 
 
-def _lines(top: str, file: str, line: str, there: Any) -> InitStep | _Write:
+def _line_added(top: str, file: str, line: str, there: Any) -> InitStep | _Write:
     """Add a line to a file of lines, unless it says so already."""
     data = files.read_optional(top, file)
     if data is None:
@@ -170,7 +170,7 @@ def ignores_runs(top: str) -> bool:
     return _ignored_already([line.strip() for line in data.decode("utf-8", "replace").split("\n")])
 
 
-def _schema(top: str) -> InitStep | _Write:
+def _schema_copied(top: str) -> InitStep | _Write:
     """The goal schema, for editors: a copy, since an installation's path belongs to one machine."""
     data = files.read_optional(top, SCHEMA)
     text = schemas.text("goal")
@@ -183,7 +183,7 @@ def _schema(top: str) -> InitStep | _Write:
     )
 
 
-def _ask(target: JsonFile) -> str:
+def _ask_rules(target: JsonFile) -> str:
     """Add the rules that make Claude Code ask a person; says what was done."""
     missing = _missing(target)
     if not missing:

@@ -76,7 +76,7 @@ class JsonFile:
     def put(self, path: Path, value: str | int) -> None:
         """Replace the value at ``path``, which is there."""
         self._at(path[:-1])[path[-1]] = value
-        start, end = _span(self.text, path)
+        start, end = _value_span(self.text, path)
         self.text = self.text[:start] + json.dumps(value, ensure_ascii=False) + self.text[end:]
 
     def data(self) -> bytes:
@@ -132,7 +132,7 @@ class _Part(NamedTuple):
     end: int
 
 
-def _parts(text: str, start: int) -> tuple[list[_Part], int]:
+def _value_parts(text: str, start: int) -> tuple[list[_Part], int]:
     """What the object or list that opens at ``start`` holds, and where it closes."""
     parts: list[_Part] = []
     mapping = text[start] == "{"
@@ -156,29 +156,31 @@ def _skip(text: str, at: int) -> int:
     return at
 
 
-def _span(text: str, path: Path) -> tuple[int, int]:
+def _value_span(text: str, path: Path) -> tuple[int, int]:
     """Where the value at ``path`` starts and ends."""
     start = _skip(text, 0)
     end = len(text)
     for step in path:
-        part = next(part for part in _parts(text, start)[0] if part.key == step)
+        part = next(part for part in _value_parts(text, start)[0] if part.key == step)
         start, end = part.start, part.end
     return start, end
 
 
 def _inserted(text: str, path: Path, entries: Sequence[tuple[str | None, Any]]) -> str:
     """``text`` with members or items at the end of what stands at ``path``, in its style."""
-    start, _ = _span(text, path)
-    parts, close = _parts(text, start)
+    start, _ = _value_span(text, path)
+    parts, close = _value_parts(text, start)
     if not _is_spread(text, start, parts, close):
-        members = [_member(key, json.dumps(value, ensure_ascii=False)) for key, value in entries]
-        return _joined(text, start, parts, close, ", ", ", ".join(members), "")
+        members = [
+            _member_text(key, json.dumps(value, ensure_ascii=False)) for key, value in entries
+        ]
+        return _joined_parts(text, start, parts, close, ", ", ", ".join(members), "")
     newline = "\r\n" if "\r\n" in text else "\n"
     unit = _indentation(text)
     outer = _leading_space(text, start)
     line = newline + (_leading_space(text, parts[-1].begin) if parts else outer + unit)
-    members = [line + _member(key, _spread(value, unit, line)) for key, value in entries]
-    return _joined(text, start, parts, close, ",", ",".join(members), newline + outer)
+    members = [line + _member_text(key, _spread_value(value, unit, line)) for key, value in entries]
+    return _joined_parts(text, start, parts, close, ",", ",".join(members), newline + outer)
 
 
 def _is_spread(text: str, start: int, parts: Sequence[_Part], close: int) -> bool:
@@ -189,7 +191,7 @@ def _is_spread(text: str, start: int, parts: Sequence[_Part], close: int) -> boo
     return "\n" in whole or len(whole) == close + 1 - start
 
 
-def _joined(
+def _joined_parts(
     text: str, start: int, parts: Sequence[_Part], close: int, comma: str, new: str, end: str
 ) -> str:
     if parts:
@@ -198,11 +200,11 @@ def _joined(
     return text[: start + 1] + new + end + text[close:]
 
 
-def _member(key: str | None, value: str) -> str:
+def _member_text(key: str | None, value: str) -> str:
     return value if key is None else f"{json.dumps(key, ensure_ascii=False)}: {value}"
 
 
-def _spread(value: Any, unit: str, line: str) -> str:
+def _spread_value(value: Any, unit: str, line: str) -> str:
     return json.dumps(value, indent=unit, ensure_ascii=False).replace("\n", line)
 
 

@@ -1,6 +1,6 @@
 """Running a goal's commands (SPEC 3, step 2): the order, the callbacks, the results.
 
-The work is done in other processes (``process_warden``, ``process_supervisor``); here one thread
+The work is done in other processes (``watchdog``, ``supervisor``); here one thread
 starts them in the goal's order, waits for what they report and calls back. However the run ends, by
 its own end, an exception in a callback, a signal or a kill, no process of it is left.
 """

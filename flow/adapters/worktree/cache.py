@@ -84,7 +84,7 @@ class Table:
     def entry(self, path: bytes) -> ContentState | None:
         """The base's entry for ``path``."""
         packed = self._packed_entry(path)
-        return None if packed is None else _unpack(packed)
+        return None if packed is None else _unpack_entry(packed)
 
     @property
     def unclean(self) -> Iterable[bytes]:
@@ -122,7 +122,7 @@ class Table:
     def of_listing(cls, base: str, entries: Iterable[tuple[bytes, ContentState]]) -> Table:
         """A table that knows the base's tree and nothing of the disk."""
         table = cls(base)
-        table._rest = {path: _pack(entry) for path, entry in entries}
+        table._rest = {path: _pack_entry(entry) for path, entry in entries}
         folders = table.folders
         for path in table._rest:
             folder = path.rpartition(b"/")[0]
@@ -135,7 +135,7 @@ class Table:
     def load(cls, file: str, base: str) -> Table | None:
         """Read a cache file; None where it is missing, damaged, or another base's."""
         try:
-            data = _read(file)
+            data = _read_cache(file)
             if data is None or not data.startswith(_MAGIC):
                 return None
             end = data.index(b"\n", len(_MAGIC))
@@ -161,19 +161,19 @@ class Table:
         )
         table = cls(base)
         table.fresh = False
-        table._paths, table._signatures, table._packed = _split(clean), signatures, packed
+        table._paths, table._signatures, table._packed = _split_block(clean), signatures, packed
         if len(packed) != len(table._paths) * table._width:
             return None
         table.clean = table.known_clean()
         width = table._width
-        table._rest = dict(zip(_split(rest), _pieces(rest_packed, width), strict=True))
-        table.folders = set(_split(folders))
+        table._rest = dict(zip(_split_block(rest), _block_pieces(rest_packed, width), strict=True))
+        table.folders = set(_split_block(folders))
         table.hashes = {
-            path: Hashed(signature, _unpack(piece))
+            path: Hashed(signature, _unpack_entry(piece))
             for path, signature, piece in zip(
-                _split(other),
+                _split_block(other),
                 _SIGNATURE.iter_unpack(other_sig),
-                _pieces(other_packed, width),
+                _block_pieces(other_packed, width),
                 strict=True,
             )
         }
@@ -206,7 +206,7 @@ class Table:
             b"".join(self._packed_entry(path) or b"" for path in rest),
             b"\0".join(self.hashes),
             b"".join(_SIGNATURE.pack(*hashed.signature) for hashed in self.hashes.values()),
-            b"".join(_pack(hashed.entry) for hashed in self.hashes.values()),
+            b"".join(_pack_entry(hashed.entry) for hashed in self.hashes.values()),
             b"\0".join(self.folders),
         )
         body = b"".join(blocks)
@@ -232,25 +232,25 @@ def signature_of(status: os.stat_result) -> Signature:
     )
 
 
-def _split(block: bytes) -> list[bytes]:
+def _split_block(block: bytes) -> list[bytes]:
     return block.split(b"\0") if block else []
 
 
-def _pack(entry: ContentState) -> bytes:
+def _pack_entry(entry: ContentState) -> bytes:
     return bytes((_MODES.index(entry.mode),)) + bytes.fromhex(entry.digest)
 
 
-def _unpack(packed: bytes) -> ContentState:
+def _unpack_entry(packed: bytes) -> ContentState:
     return ContentState(_MODES[packed[0]], packed[1:].hex())
 
 
-def _pieces(block: bytes, width: int) -> list[bytes]:
+def _block_pieces(block: bytes, width: int) -> list[bytes]:
     if len(block) % width:
         raise ValueError("a block of another length")
     return [block[at : at + width] for at in range(0, len(block), width)]
 
 
-def _read(file: str) -> bytes | None:
+def _read_cache(file: str) -> bytes | None:
     fd = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     with open(fd, "rb") as opened:
         status = os.fstat(fd)

@@ -46,7 +46,7 @@ def guards(repo: Repo) -> dict[str, str]:
     """
     git_dir, common = repository.usable(repo), repo.common_dir or ""
     hooks = os.path.join(common, "hooks")
-    digests: dict[str, str] = {KINDS: ALL_KINDS, **dict(_hooks(hooks, "hooks"))}
+    digests: dict[str, str] = {KINDS: ALL_KINDS, **dict(_hook_digests(hooks, "hooks"))}
     digests.update(_beside_hooks(hooks))
     digests.update(git_settings.digests(repo))
     users = os.path.dirname(git_settings.places(repo)["~/.config/git/config"])
@@ -68,7 +68,7 @@ def guards(repo: Repo) -> dict[str, str]:
     if hooks_path is not None:
         digests["core.hooksPath"] = hooks_path
         folder = os.path.join(repo.top, os.path.expanduser(hooks_path))
-        digests.update(_hooks(folder, "core.hooksPath"))
+        digests.update(_hook_digests(folder, "core.hooksPath"))
     replaced = _replace_refs(repo)
     if replaced:
         digests["refs/replace"] = sha256(replaced.encode("utf-8", "replace")).hexdigest()
@@ -96,7 +96,7 @@ def _goes_away(path: str) -> bool:
     return False
 
 
-def _hooks(folder: str, name: str) -> Iterator[tuple[str, str]]:
+def _hook_digests(folder: str, name: str) -> Iterator[tuple[str, str]]:
     try:
         names = sorted(os.listdir(folder))
     except (FileNotFoundError, NotADirectoryError):

@@ -96,7 +96,7 @@ class ScanRequest(NamedTuple):
         patterns, paths = self.deciding
         valid = [pattern for pattern in patterns if why_not(pattern) is None]
         globs = Globs([*(g.text for g in self.protected.globs), *valid], anchored=False)
-        named = {_bytes(path) for path in paths}
+        named = {_path_bytes(path) for path in paths}
         return lambda known: globs.among(known) | {path for path in named if path in known}
 
 
@@ -110,7 +110,7 @@ def settled_scan(repo: Repo, base: str, head: str | None, asked: ScanRequest) ->
     """Scan; once more where something changed meanwhile."""
     for left in reversed(range(_TRIES)):
         before = _index_look(repo)
-        scan, unsettled = _scan(repo, base, head, asked, b"", 0)
+        scan, unsettled = _scan_worktree(repo, base, head, asked, b"", 0)
         moved = _index_look(repo) != before
         if not left or not (unsettled or moved):
             break
@@ -163,7 +163,7 @@ def _index_look(repo: Repo) -> tuple[int, ...]:
     return status.st_ctime_ns, status.st_mtime_ns, status.st_size, status.st_ino
 
 
-def _scan(
+def _scan_worktree(
     repo: Repo, base: str, head: str | None, asked: ScanRequest, prefix: bytes, depth: int
 ) -> tuple[Scan, bool]:
     name = prefix.decode("utf-8", "surrogateescape")
@@ -180,7 +180,7 @@ def _scan(
     links.update(p for more in (heads, staged) for p, e in more.items() if e and e.mode == GITLINK)
     tracked = {p for more in (heads, staged) for p, e in more.items() if e is not None}
     tracked = {path for path in tracked if path not in table}
-    rules = _rules(repo, table, asked, name)
+    rules = _ignore_rules(repo, table, asked, name)
     walk = Walk(
         repo.top,
         table,
@@ -236,7 +236,7 @@ def _submodule(repo: Repo, prefix: bytes, asked: ScanRequest, depth: int) -> tup
     try:
         head = repository.head_commit(repo)
         base = head or repository.EMPTY_TREES[40]
-        return _scan(repo, base, head, asked, prefix, depth)
+        return _scan_worktree(repo, base, head, asked, prefix, depth)
     except GitError as error:
         return Scan([], [f"{name}: {error}"], {}, {}, {}, [], []), False
 
@@ -283,7 +283,7 @@ def _ignored_changes(walk: Walk, asked: ScanRequest, prefix: bytes) -> list[Path
     gone = (
         path
         for path in asked.denied_ignored
-        if not prefix and path not in now and asked.denied.first(_bytes(path)) is not None
+        if not prefix and path not in now and asked.denied.first(_path_bytes(path)) is not None
     )
     changes: list[PathChange] = []
     top = os.fsencode(asked.top)
@@ -295,7 +295,7 @@ def _ignored_changes(walk: Walk, asked: ScanRequest, prefix: bytes) -> list[Path
     changes += [
         Ignored(path, None, None, None, None)
         for path in gone
-        if not os.path.lexists(os.path.join(top, _bytes(path)))
+        if not os.path.lexists(os.path.join(top, _path_bytes(path)))
     ]
     return changes
 
@@ -320,7 +320,7 @@ def _real_path(
     return text_of(real[len(top) + 1 :]) or "."
 
 
-def _rules(repo: Repo, table: Table, asked: ScanRequest, name: str) -> Rules:
+def _ignore_rules(repo: Repo, table: Table, asked: ScanRequest, name: str) -> Rules:
     if asked.rules is None:
         return Rules(outer_rules(repo), asked.cache_dir)
     texts = {file[len(name) :]: text for file, text in asked.rules.items() if file.startswith(name)}
@@ -355,5 +355,5 @@ def _remember(file: str, table: Table, walk: Walk, rules: Rules) -> None:
     table.save(file, clean)
 
 
-def _bytes(path: str) -> bytes:
+def _path_bytes(path: str) -> bytes:
     return path.encode("utf-8", "surrogateescape")
