@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from flow.cli.parsing import CommandSpec, plain
+from flow.core.settings import config_rows
+from flow.render import text
 from flow.startup.typing import TYPE_CHECKING
 from flow.wiring import Checkout
 
@@ -17,9 +19,6 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _list_settings(args: argparse.Namespace, out: Output) -> int:
-    from flow.core.settings import config_rows
-    from flow.render import text
-
     loaded = Checkout().settings
     rows = [
         {

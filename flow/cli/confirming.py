@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pydoc
+
 from flow.errors import PersonNeeded, StateError
+from flow.render.confirming import at_terminal
 from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -19,8 +22,6 @@ def ask_person(checkout: Checkout, goal_id: str, out: Output, *, again: bool) ->
 
     With ``again`` they may have it evaluated anew. Raises :class:`StateError` without a proposal.
     """
-    from flow.render.confirming import at_terminal
-
     while True:
         question = checkout.confirm_question(goal_id)
         if question is None:
@@ -72,6 +73,4 @@ def _nothing_proposed(goal_id: str) -> StateError:
 
 def _show_in_pager(text: str) -> None:
     """Show ``text`` in the user's pager and come back."""
-    import pydoc
-
     pydoc.pager(text)

@@ -6,6 +6,8 @@ This is the story; :mod:`flow.cli.stage` is where it plays. Every command shown 
 from __future__ import annotations
 
 import os
+import shutil
+import tempfile
 
 from flow.cli.parsing import CommandSpec
 from flow.cli.stage import Stage
@@ -40,8 +42,6 @@ def run(options: argparse.Namespace, out: Output) -> int:
         play_story(stage, everything=options.all)
     finally:
         if not options.keep:
-            import shutil
-
             shutil.rmtree(folder, ignore_errors=True)
     kept = folder if options.keep else None
     out.result({**stage.report(), "folder": kept}, _closing_words(stage, kept))
@@ -167,8 +167,6 @@ def _close_proposed(stage: Stage, goal: str, proposal_id: str) -> bool:
 
 
 def _temporary_folder() -> str:
-    import tempfile
-
     try:
         return os.path.realpath(tempfile.mkdtemp(prefix="flow-demo-"))
     except OSError as error:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 
+from flow.adapters.setup import doctor
 from flow.cli.parsing import CommandSpec
+from flow.render import text
 from flow.startup.typing import TYPE_CHECKING
+from flow.wiring import Checkout
 
 if TYPE_CHECKING:
     import argparse
@@ -22,10 +25,6 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run_doctor(args: argparse.Namespace, out: Output) -> int:
-    from flow.adapters.setup import doctor
-    from flow.render import text
-    from flow.wiring import Checkout
-
     examined = doctor.examine(Checkout, os.environ, fix=args.fix)
     document = examined.to_document()
     out.result(document, text.doctor(document, out.paint))

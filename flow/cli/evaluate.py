@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from contextlib import nullcontext
 
+from flow.adapters.fs import clock
+from flow.app import goal_views
 from flow.app.evaluation.values import Quiet, Request
+from flow.cli.confirming import AGAIN, CONFIRM, ask_person
 from flow.cli.parsing import CommandSpec, goal_argument, listed, seconds, usage_error, whole
 from flow.core.goal import ids
 from flow.errors import FlowError, InputError
+from flow.render import verdict as render
+from flow.render.progress import progress
 from flow.startup.typing import TYPE_CHECKING, Any
 from flow.wiring import Checkout
 
@@ -112,8 +119,6 @@ def _evaluate(args: argparse.Namespace, out: Output) -> int:
             return _close_proposed(checkout, verdict, proposed, "flow goal evaluate --confirm", out)
         if args.no_input or not out.can_ask:
             return exit_code_of(verdict)
-        from flow.cli.confirming import AGAIN, CONFIRM, ask_person
-
         answer, proposal_id = ask_person(checkout, verdict.goal_id, out, again=True)
         proposed = proposed._replace(proposal_id=proposal_id)
         if answer in CONFIRM:
@@ -131,7 +136,7 @@ def _need_terminal(checkout: Checkout, goal_id: str) -> None:
     speaker = checkout.speaker
     if speaker is not None and speaker.said_from == "terminal":
         return
-    live = checkout.status(goal_id).get("proposal")
+    live = goal_views.status(checkout, goal_id).get("proposal")
     ready = f"flow goal confirm {goal_id} --proposal {live['proposal_id']}" if live else None
     raise InputError(
         "--confirm is for a person at a terminal; nothing was run",
@@ -185,8 +190,6 @@ def _as_json(
 
 
 def _show_verdict(document: dict[str, Any], out: Output) -> None:
-    from flow.render import verdict as render
-
     out.result(document, render.verdict(document, out.paint))
 
 
@@ -204,13 +207,8 @@ def _confirm_later(verdict: Verdict, proposed: ProposedTransition) -> str:
 
 def listener(out: Output) -> Listener:
     """Shows progress on standard error, unless a JSON document is wanted."""
-    import os
-    import sys
-
     if out.json or sys.stderr is None:
         return Quiet()
-    from flow.adapters.fs import clock
-    from flow.render.progress import progress
 
     def width() -> int:
         try:

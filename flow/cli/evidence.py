@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import os
+from importlib import import_module
+
+from flow.adapters.fs import files, inputs
+from flow.app.overview import fresh_fields
 from flow.cli.evidence_verify import HEAD, VERIFY
 from flow.cli.parsing import CommandSpec, goal_argument, plain, usage_error
+from flow.core import layout
 from flow.core.goal import ids
 from flow.core.text import display
 from flow.errors import InputError
+from flow.render import text
 from flow.startup.typing import TYPE_CHECKING
 from flow.wiring import Checkout
 
@@ -28,8 +35,6 @@ def _record_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _record_evidence(args: argparse.Namespace, out: Output) -> int:
-    from flow.adapters.fs import inputs
-
     run_id = ids.run_id(args.run_id)
     data = inputs.read(args.evidence_file, "--evidence-file")
     if args.raw_output is not None:
@@ -49,9 +54,6 @@ def _list_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _list_evidence(args: argparse.Namespace, out: Output) -> int:
-    from flow.app.overview import fresh_fields
-    from flow.render import text
-
     checkout = Checkout()
     run_id = _run_of_goal(checkout, args.run_id, args.ID, "flow evidence list")
     sidecars, warnings = checkout.evidence(run_id)
@@ -84,9 +86,6 @@ def _show_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _show_evidence(args: argparse.Namespace, out: Output) -> int:
-    from flow.app.overview import fresh_fields
-    from flow.render import text
-
     checkout = Checkout()
     evidence_id = ids.evidence_id(ids.folded_evidence_id(args.EVIDENCE))
     run_id = _run_of_goal(checkout, args.run_id, args.goal, "flow evidence show")
@@ -115,11 +114,6 @@ def _output_end(top: str, run_id: str, name: str | None) -> dict[str, object]:
     """The end of an output file: its text, and how many bytes stand before it."""
     if name is None:
         return {"output": None, "output_left_out": 0}
-    import os
-
-    from flow.adapters.fs import files
-    from flow.core import layout
-
     descriptor = files.open_regular(top, f"{layout.evidence_dir(run_id)}/{name}")
     if descriptor is None:
         return {"output": None, "output_left_out": 0}
@@ -169,8 +163,6 @@ def load(name: str) -> CommandSpec:
     """The command ``name`` of this group."""
     if name in _TABLE:
         return _TABLE[name]
-    from importlib import import_module
-
     module, help = _ELSEWHERE[name]
     command = import_module(f"flow.cli.{module}")
     return CommandSpec(help, command.arguments, command.run)

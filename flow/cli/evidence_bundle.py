@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from flow.core.evidence.attestation import RECORD, SUMMARY, TEST_RESULT
+from flow.core.text.display import visible
 from flow.startup.typing import TYPE_CHECKING, Any
+from flow.wiring.exporting import check_bundle
 
 if TYPE_CHECKING:
     import argparse
@@ -35,8 +37,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, out: Output) -> int:
     """Check the bundle: 0 it holds together, 1 findings."""
-    from flow.wiring.exporting import check_bundle
-
     report = check_bundle(args.bundle, args.allowed_signers, args.key)
     document = _document(report)
     out.result(document, _bundle_lines(document, out))
@@ -85,8 +85,6 @@ def _statement_row(statement: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _bundle_lines(document: Mapping[str, Any], out: Output) -> list[str]:
-    from flow.core.text.display import visible
-
     status = f" ({document['status']})" if document["status"] else ""
     lines = [f"goal        {document['goal_id'] or 'unknown'}{status}"]
     for row in document["statements"]:

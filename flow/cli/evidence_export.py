@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 
-from flow.cli.parsing import usage_error
+from flow.adapters.exchange import dsse
+from flow.cli.parsing import goal_argument, usage_error
 from flow.cli.written import refuse_own, write_out
 from flow.core.text.display import visible
 from flow.startup.typing import TYPE_CHECKING, Any
@@ -22,8 +23,6 @@ PROG = "flow evidence export"
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of the command."""
-    from flow.cli.parsing import goal_argument
-
     goal_argument(parser, optional=True)
     add = parser.add_argument
     add("--run-id", metavar="R", help="this run instead of the goal's")
@@ -89,8 +88,6 @@ def run(args: argparse.Namespace, out: Output) -> int:
         out.text(text)
     else:
         if to_stdout:
-            from flow.adapters.exchange import dsse
-
             document["envelopes"] = [dsse.document(one) for one in done.envelopes]
         out.result(document, _export_lines(document, args.output))
     out.warn(document["warnings"])
@@ -102,8 +99,6 @@ def _is_uri(text: str) -> bool:
 
 
 def _export_text(done: Exported, format: str) -> str:
-    from flow.adapters.exchange import dsse
-
     if format == "dsse":
         return dsse.bundle_text(done.envelopes)
     return "".join(f"{one.payload.decode('ascii')}\n" for one in done.envelopes)

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+
+from flow.adapters.exchange import import_formats
+from flow.adapters.fs import inputs
+from flow.app.exchange.imports import import_report
 from flow.app.overview import fresh_fields
 from flow.cli.parsing import listed
 from flow.core.evidence.imported import FORMATS
@@ -33,15 +38,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, out: Output) -> int:
     """Record the report."""
-    import os
-
-    from flow.adapters.exchange import import_formats
-    from flow.adapters.fs import inputs
-
     checkout = Importing()
     data = inputs.read(args.FILE, "FILE", limit=import_formats.LIMIT)
     name = "standard input" if args.FILE == "-" else os.path.basename(args.FILE)
-    done = checkout.import_report(
+    done = import_report(
+        checkout,
         checkout.choose() if args.goal is None else args.goal,
         args.run_id,
         data,

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from flow.cli import evidence_bundle
 from flow.cli.parsing import CommandSpec, plain, usage_error, yes_argument
 from flow.core.chain.entries import TRAILER
 from flow.core.goal import ids
 from flow.core.text import display
+from flow.render import chain
 from flow.startup.typing import TYPE_CHECKING
 from flow.wiring.verifying import Verifying
 
@@ -34,8 +36,6 @@ def _chosen_run(args: argparse.Namespace, checkout: Verifying, prog: str) -> str
 
 
 def _verify_arguments(parser: argparse.ArgumentParser) -> None:
-    from flow.cli import evidence_bundle
-
     _run_arguments(parser, "default: every run there is, or was")
     evidence_bundle.arguments(parser)
     parser.add_argument(
@@ -52,8 +52,6 @@ def _verify_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _verify_runs(args: argparse.Namespace, out: Output) -> int:
-    from flow.render import chain
-
     prog = "flow evidence verify"
     if args.bundle is not None:
         return _verify_bundle(args, out, prog)
@@ -75,8 +73,6 @@ def _verify_runs(args: argparse.Namespace, out: Output) -> int:
 
 def _verify_bundle(args: argparse.Namespace, out: Output, prog: str) -> int:
     """An export is checked by itself: no repository is looked at."""
-    from flow.cli import evidence_bundle
-
     others = (args.RUN, args.goal, args.run_id, args.against)
     if any(one is not None for one in others) or args.forget or args.yes:
         raise usage_error("--bundle is checked by itself: name no run, and no --against", prog)

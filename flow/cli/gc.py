@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from flow.cli.parsing import CommandSpec, whole, yes_argument
+from flow.render import chain
 from flow.startup.typing import TYPE_CHECKING
+from flow.wiring.collecting import Collecting
 
 if TYPE_CHECKING:
     import argparse
@@ -37,9 +39,6 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run_gc(args: argparse.Namespace, out: Output) -> int:
-    from flow.render import chain
-    from flow.wiring.collecting import Collecting
-
     checkout = Collecting()
     plan = checkout.plan_gc(args.older_than, args.keep)
     document = plan.to_document(dry_run=args.dry_run)

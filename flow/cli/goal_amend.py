@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from flow.adapters.fs import inputs
 from flow.cli.parsing import CommandSpec, goal_argument, yes_argument
 from flow.core.goal import ids
 from flow.core.text import display
@@ -29,8 +30,6 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _amend_goal(args: argparse.Namespace, out: Output) -> int:
-    from flow.adapters.fs import inputs
-
     checkout = Amending()
     goal_id = ids.goal_id(args.ID)
     plan = checkout.plan_amend(goal_id, inputs.read_text(args.file, "--file"), args.file)

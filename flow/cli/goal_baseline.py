@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from flow.cli.evaluate import listener
 from flow.cli.parsing import CommandSpec, goal_argument, listed, seconds, whole
+from flow.render import baseline as render
 from flow.startup.typing import TYPE_CHECKING
 from flow.wiring import Checkout
 
@@ -31,8 +32,6 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _baseline(args: argparse.Namespace, out: Output) -> int:
-    from flow.render import baseline as render
-
     document = Checkout().run_baseline(
         args.ID,
         listener(out),

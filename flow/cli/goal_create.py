@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
+
+from flow.adapters.fs import inputs
 from flow.cli.parsing import CommandSpec, usage_error, whole
 from flow.core.goal import ids
 from flow.core.goal.draft import Words
+from flow.render import text as render
 from flow.startup.typing import TYPE_CHECKING
 from flow.wiring import Checkout
 
@@ -98,8 +102,6 @@ def _create_goal(args: argparse.Namespace, out: Output) -> int:
         )
     checkout = Checkout()
     if args.file is not None:
-        from flow.adapters.fs import inputs
-
         text, name = inputs.read_text(args.file, "--file"), args.file
         source = "a file"
     else:
@@ -116,8 +118,6 @@ def _create_goal(args: argparse.Namespace, out: Output) -> int:
         source=f"flow goal create: {source}",
         line=_typed_line(args),
     )
-    from flow.render import text as render
-
     document = {**created.to_document(), "next": _next_step(created.goal_id, created.status)}
     out.result(document, render.created(document))
     out.warn(created.warnings)
@@ -126,8 +126,6 @@ def _create_goal(args: argparse.Namespace, out: Output) -> int:
 
 def _typed_line(args: argparse.Namespace) -> str:
     """The call, as a person types it at a terminal."""
-    import shlex
-
     words = ["flow", "goal", "create", *([args.ID] if args.ID else [])]
     for name in ("file", *_WORDS, "base"):
         value = getattr(args, name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from time import monotonic, sleep
 
 from flow.cli.parsing import CommandSpec, goal_argument, seconds
 from flow.core.text import display
@@ -59,8 +60,6 @@ def _wait_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _wait_for_goal(args: argparse.Namespace, out: Output) -> int:
-    from time import monotonic, sleep
-
     if not args.until.strip() or "\0" in args.until:
         raise InputError("is no command", key="--until", value=args.until, remedy="name a command")
     checkout = Checkout()

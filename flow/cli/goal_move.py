@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from flow.app.evaluation.protected_files import PROTECTED
+from flow.app.transitions.moves import GUARDS
+from flow.cli.confirming import proposal_to_confirm
 from flow.cli.parsing import CommandSpec, goal_argument, yes_argument
 from flow.core.goal.lifecycle import check_move
 from flow.core.text import display
@@ -51,8 +54,6 @@ def _resume_goal(args: argparse.Namespace, out: Output) -> int:
 
 
 def _confirm(args: argparse.Namespace, out: Output) -> int:
-    from flow.cli.confirming import proposal_to_confirm
-
     checkout = Checkout()
     proposal = args.proposal or proposal_to_confirm(checkout, args.ID, out)
     closed = checkout.confirm(args.ID, proposal, args.reason, "flow goal confirm")
@@ -79,9 +80,6 @@ def _cancel_goal(args: argparse.Namespace, out: Output) -> int:
 
 
 def _approve(args: argparse.Namespace, out: Output) -> int:
-    from flow.app.evaluation.protected_files import PROTECTED
-    from flow.app.transitions.moves import GUARDS
-
     checkout = Checkout()
     goal = checkout.load(args.ID).goal
     by, _ = checkout.by(args.by)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from flow.app import goal_views
 from flow.cli.parsing import CommandSpec, goal_argument, nothing, plain
+from flow.render import text
 from flow.startup.typing import TYPE_CHECKING
 from flow.wiring.reading import Reading
 
@@ -18,23 +20,19 @@ def _optional_goal(parser: argparse.ArgumentParser) -> None:
 
 def _named_goal(checkout: Reading, args: argparse.Namespace) -> str:
     named: str | None = args.ID
-    return checkout.choose() if named is None else named
+    return goal_views.choose(checkout) if named is None else named
 
 
 def _show_status(args: argparse.Namespace, out: Output) -> int:
-    from flow.render import text
-
     checkout = Reading()
-    document = checkout.status(_named_goal(checkout, args))
+    document = goal_views.status(checkout, _named_goal(checkout, args))
     out.result(document, text.status(document, out.paint))
     out.warn(document["warnings"])
     return 0
 
 
 def _list_goals(_args: argparse.Namespace, out: Output) -> int:
-    from flow.render import text
-
-    document = Reading().listing()
+    document = goal_views.listing(Reading())
     out.result(document, text.goal_list(document, out.paint))
     out.warn(text.unreadable(document["unreadable"]))
     if not out.json and not document["goals"] and not document["unreadable"]:
@@ -43,20 +41,20 @@ def _list_goals(_args: argparse.Namespace, out: Output) -> int:
 
 
 def _history(args: argparse.Namespace, out: Output) -> int:
-    from flow.render import text
+    from flow.app import goal_record
 
     checkout = Reading()
-    document = checkout.history(_named_goal(checkout, args))
+    document = goal_record.history(checkout, _named_goal(checkout, args))
     out.result(document, text.history(document))
     out.warn(document["warnings"])
     return 0
 
 
 def _inspect(args: argparse.Namespace, out: Output) -> int:
-    from flow.render import text
+    from flow.app import goal_record
 
     checkout = Reading()
-    document = plain(checkout.inspect(_named_goal(checkout, args)))
+    document = plain(goal_record.inspect(checkout, _named_goal(checkout, args)))
     out.result(document, text.inspect(document, out.paint))
     out.warn(document["warnings"])
     return 0

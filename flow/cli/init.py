@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from flow.adapters.setup import init as setup_init
 from flow.cli.parsing import CommandSpec
 from flow.core.stop.hosts import HOSTS
 from flow.startup.typing import TYPE_CHECKING
@@ -23,8 +24,6 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run_init(args: argparse.Namespace, out: Output) -> int:
-    from flow.adapters.setup import init as setup_init
-
     done = setup_init.init(os.getcwd(), args.host, out.environ)
     document = {
         "top": done.top,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from flow.adapters.journal.store import metadata_from_pairs
 from flow.cli.parsing import CommandSpec, plain, usage_error, whole
 from flow.core.text import display
+from flow.render import text
 from flow.startup.typing import TYPE_CHECKING
 from flow.wiring import Checkout
 
@@ -29,8 +31,6 @@ def _record_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _record_entry(args: argparse.Namespace, out: Output) -> int:
-    from flow.adapters.journal.store import metadata_from_pairs
-
     pairs = [pair for group in args.metadata or () for pair in group]
     path = Checkout().journal_record(args.issue, args.type, metadata_from_pairs(pairs))
     out.result(
@@ -46,8 +46,6 @@ def _show_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _show_journal(args: argparse.Namespace, out: Output) -> int:
-    from flow.render import text
-
     if args.issue is not None and args.goal is not None:
         raise usage_error("name the issue or the goal, not both", "flow journal show")
     checkout = Checkout()

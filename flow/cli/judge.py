@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+from flow.adapters.fs import inputs
+from flow.cli import judge_debate, judge_goal, judge_scorecard
 from flow.cli.parsing import CommandSpec, usage_error, whole
 from flow.core.text import display
 from flow.errors import NoUsableAnswer
+from flow.render.judgement import judgement
 from flow.startup.typing import TYPE_CHECKING, Any
+from flow.wiring import calibrating, rubrics
 
 if TYPE_CHECKING:
     import argparse
@@ -53,8 +59,6 @@ def _run_judge(args: argparse.Namespace, out: Output) -> int:
     if args.rubric is None and args.GOAL is not None:
         if args.subject or args.instructions:
             raise usage_error("--subject and --instructions belong to --rubric", _PROG)
-        from flow.cli import judge_goal
-
         return judge_goal.run(args, out)
     if args.rubric is None or args.GOAL is not None or not args.subject:
         raise usage_error("name a goal, or --rubric R and --subject PATH", _PROG)
@@ -62,9 +66,6 @@ def _run_judge(args: argparse.Namespace, out: Output) -> int:
 
 
 def _by_rubric(args: argparse.Namespace, out: Output) -> int:
-    from flow.render.judgement import judgement
-    from flow.wiring import rubrics
-
     where = rubrics.place()
     subject = _subject(args.subject)
     if args.show_prompt:
@@ -89,10 +90,6 @@ def _by_rubric(args: argparse.Namespace, out: Output) -> int:
 
 def _subject(paths: list[str]) -> Any:
     """Standard input as bytes, files as paths."""
-    from pathlib import Path
-
-    from flow.adapters.fs import inputs
-
     if "-" in paths:
         if len(paths) > 1:
             raise usage_error("--subject - stands alone", _PROG)
@@ -106,7 +103,6 @@ def _rubrics_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _rubrics(args: argparse.Namespace, out: Output) -> int:
     from flow.render import judgement
-    from flow.wiring import rubrics
 
     where = rubrics.place()
     if args.NAME is not None:
@@ -132,7 +128,6 @@ def _calibrate_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _calibrate(args: argparse.Namespace, out: Output) -> int:
     from flow.render import judgement
-    from flow.wiring import calibrating, rubrics
 
     cases = calibrating.read_cases(args.cases)
     done = 0
@@ -167,15 +162,11 @@ def _calibrate(args: argparse.Namespace, out: Output) -> int:
 
 
 def _scorecard_arguments(parser: argparse.ArgumentParser) -> None:
-    from flow.cli import judge_scorecard
-
     judge_scorecard.arguments(parser)
     _backend_argument(parser)
 
 
 def _scorecard(args: argparse.Namespace, out: Output) -> int:
-    from flow.cli import judge_scorecard
-
     return judge_scorecard.run(args, out)
 
 
@@ -190,13 +181,10 @@ def _history(args: argparse.Namespace, out: Output) -> int:
     if args.card is not None and args.SKILL is None:
         raise usage_error("--card belongs to a skill: flow judge history SKILL", _HISTORY)
     if args.SKILL is not None:
-        from flow.cli import judge_scorecard
-
         if args.card is not None:
             return judge_scorecard.one_card(args.SKILL, args.card, out)
         return judge_scorecard.history(args.SKILL, out)
     from flow.render import judgement
-    from flow.wiring import calibrating
 
     document = calibrating.history()
     out.result(document, judgement.history(document))
@@ -240,7 +228,5 @@ COMMANDS = {name: command.help for name, command in _TABLE.items()} | {
 def load(name: str) -> CommandSpec:
     """The command ``name`` of this group."""
     if name == "debate":
-        from flow.cli import judge_debate
-
         return judge_debate.COMMAND
     return _TABLE[name]

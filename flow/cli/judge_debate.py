@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import sys
+
+from flow.adapters.fs import clock
 from flow.cli.parsing import CommandSpec, whole
+from flow.core.judging.debate.result import document
 from flow.errors import PersonNeeded
+from flow.render.debate import Progress
 from flow.startup.typing import TYPE_CHECKING
+from flow.wiring import debates
 
 if TYPE_CHECKING:
     import argparse
@@ -69,9 +75,6 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run_debate(args: argparse.Namespace, out: Output) -> int:
-    from flow.core.judging.debate.result import document
-    from flow.wiring import debates
-
     held = debates.debate(
         args.solution,
         args.task,
@@ -90,13 +93,8 @@ def _run_debate(args: argparse.Namespace, out: Output) -> int:
 
 
 def _watcher(out: Output) -> Watcher | None:
-    import sys
-
     if out.json or sys.stderr is None:
         return None
-    from flow.adapters.fs import clock
-    from flow.render.debate import Progress
-
     return Progress(sys.stderr, clock.monotonic)
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from flow.cli.evaluate import listener
 from flow.core.decision.decide import Opinion
+from flow.core.judging.goal import reply
 from flow.core.text.display import visible
 from flow.errors import PersonNeeded
 from flow.startup.typing import TYPE_CHECKING, Any
-from flow.wiring import Checkout
+from flow.wiring import Checkout, judging
 
 if TYPE_CHECKING:
     import argparse
@@ -39,9 +41,6 @@ def run(args: argparse.Namespace, out: Output) -> int:
 
 
 def _show_prompt(checkout: Checkout, case: JudgeCase, out: Output, untrusted: str | None) -> int:
-    from flow.core.judging.goal import reply
-    from flow.wiring import judging
-
     bundle, put, apart = judging.shown(checkout, case)
     rows = [{"criterion_id": name, "way": way} for name, way in apart]
     document: dict[str, Any]
@@ -76,9 +75,6 @@ def _show_prompt(checkout: Checkout, case: JudgeCase, out: Output, untrusted: st
 
 
 def _ask_and_show(checkout: Checkout, case: JudgeCase, samples: int | None, out: Output) -> int:
-    from flow.cli.evaluate import listener
-    from flow.wiring import judging
-
     open_ones = [
         row.criterion_id
         for row, fact in zip(case.measurement.rows, case.measured, strict=True)

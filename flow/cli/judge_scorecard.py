@@ -5,9 +5,13 @@ from __future__ import annotations
 import os
 import sys
 
+from flow.app.judging.scoring import ScoreRequest
 from flow.cli.parsing import whole
 from flow.errors import FlowError
+from flow.render import scorecard
+from flow.render.scorecard import WIDTH
 from flow.startup.typing import TYPE_CHECKING, Any
+from flow.wiring import scorecards
 
 if TYPE_CHECKING:
     import argparse
@@ -37,10 +41,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, out: Output) -> int:
     """Score one execution, store the card, show it."""
-    from flow.app.judging.scoring import ScoreRequest
-    from flow.render import scorecard
-    from flow.wiring import scorecards
-
     request = ScoreRequest(
         skill=args.SKILL,
         file=args.file,
@@ -72,9 +72,6 @@ def run(args: argparse.Namespace, out: Output) -> int:
 
 def one_card(skill: str, name: str, out: Output) -> int:
     """Show one stored card of a skill, whole."""
-    from flow.render import scorecard
-    from flow.wiring import scorecards
-
     card = scorecards.stored(skill, name)
     room, encoding = _columns(out), _encoding()
     lines = scorecard.whole(card.document, out.paint, columns=room, encoding=encoding)
@@ -85,9 +82,6 @@ def one_card(skill: str, name: str, out: Output) -> int:
 
 def history(skill: str, out: Output) -> int:
     """Show the stored cards of a skill."""
-    from flow.render import scorecard
-    from flow.wiring import scorecards
-
     document = scorecards.history(skill)
     out.result(document, scorecard.history(document, encoding=_encoding()))
     out.warn(document["warnings"])
@@ -107,8 +101,6 @@ def _progress_teller(out: Output) -> Callable[[str], None]:
 
 def _columns(out: Output) -> int:
     """Columns to draw in: ``COLUMNS``, else the terminal's, else the seed's."""
-    from flow.render.scorecard import WIDTH
-
     said = out.environ.get("COLUMNS", "")
     if said.isascii() and said.isdigit() and int(said[:6]) > 0:
         return int(said[:6])

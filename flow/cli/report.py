@@ -5,6 +5,7 @@ from __future__ import annotations
 from flow.cli.parsing import CommandSpec, goal_argument
 from flow.cli.written import write_out
 from flow.core.text import display
+from flow.render.page import page
 from flow.startup.typing import TYPE_CHECKING
 from flow.wiring import Checkout
 
@@ -20,8 +21,6 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run_report(args: argparse.Namespace, out: Output) -> int:
-    from flow.render.page import page
-
     checkout = Checkout()
     document = checkout.report(checkout.choose() if args.ID is None else args.ID)
     if args.output is None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from flow.adapters.contracts import schemas
+from flow.adapters.contracts.schemas import NAMES
 from flow.cli.parsing import CommandSpec
 from flow.startup.typing import TYPE_CHECKING
 
@@ -12,14 +14,10 @@ if TYPE_CHECKING:
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
-    from flow.adapters.contracts.schemas import NAMES
-
     parser.add_argument("NAME", choices=NAMES, help=f"one of {', '.join(NAMES)}")
 
 
 def _run_schema(args: argparse.Namespace, out: Output) -> int:
-    from flow.adapters.contracts import schemas
-
     out.text(schemas.text(args.NAME))  # the file as it is: one JSON document
     return 0
 

@@ -8,8 +8,12 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
+import shutil
 import sys
 
+from flow.adapters.process.environment import clean_environment
+from flow.adapters.process.tool import run_tool
 from flow.errors import GitError, OutsideError, StorageError
 from flow.startup.typing import TYPE_CHECKING, Any
 
@@ -111,8 +115,6 @@ class Stage:
 
     def git(self, *arguments: str, shown: bool = False) -> None:
         """Run git in the project."""
-        from flow.adapters.process.tool import run_tool
-
         if shown:
             self.tell(f"\n  $ {_typed_command('git', arguments)}")
         # No hooks, templates or signatures of the user's: this is the demo's own repository.
@@ -139,8 +141,6 @@ class Stage:
 
     def change(self, goal: str) -> None:
         """Do what somebody did for ``goal``."""
-        import shutil
-
         source = os.path.join(self.folder, "changes", goal)
         for parent, _, names in sorted(os.walk(source)):
             for name in sorted(names):
@@ -219,8 +219,6 @@ class Stage:
 
     def _start_flow(self, arguments: tuple[str, ...], *, merged: bool = False) -> ToolResult:
         """Run ``flow``; ``merged`` puts standard error into the output, in the order printed."""
-        from flow.adapters.process.tool import run_tool
-
         argv = (*self._program(), *arguments)
         if merged:
             argv = ("/bin/sh", "-c", 'exec "$@" 2>&1', "sh", *argv)
@@ -254,8 +252,6 @@ def _copy_files(source: str, target: str, *, leave_out: tuple[str, ...] = ()) ->
 
     What pip compiled on installing stays behind.
     """
-    import shutil
-
     os.makedirs(target)
     with os.scandir(source) as entries:
         for entry in entries:
@@ -269,8 +265,6 @@ def _copy_files(source: str, target: str, *, leave_out: tuple[str, ...] = ()) ->
 
 
 def _environment(folder: str) -> dict[str, str]:
-    from flow.adapters.process.environment import clean_environment
-
     env, _ = clean_environment(os.environ)
     for name in ("XDG_CONFIG_HOME", "FLOW_PYTHON"):
         env.pop(name, None)
@@ -281,6 +275,4 @@ def _environment(folder: str) -> dict[str, str]:
 
 
 def _typed_command(program: str, arguments: tuple[str, ...]) -> str:
-    import shlex
-
     return shlex.join((program, *arguments))

@@ -6,6 +6,7 @@ from flow.cli.parsing import CommandSpec, goal_argument, nothing, usage_error, y
 from flow.core.goal import ids
 from flow.core.text import display
 from flow.errors import PersonNeeded
+from flow.render import text
 from flow.startup.typing import TYPE_CHECKING
 from flow.wiring import Checkout
 
@@ -86,8 +87,6 @@ def _check_trust(args: argparse.Namespace, out: Output) -> int:
 
 
 def _list_trust(_args: argparse.Namespace, out: Output) -> int:
-    from flow.render import text
-
     entries = Checkout().trust_list()
     out.result({"trusted": entries}, text.trust_list(entries))
     if not entries:

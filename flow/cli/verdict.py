@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from flow.adapters.contracts.formats import parse_json
+from flow.adapters.fs import inputs
 from flow.cli.parsing import CommandSpec, goal_argument, usage_error
 from flow.core.goal import ids
+from flow.core.goal.lifecycle import TERMINAL
 from flow.core.text import display
 from flow.errors import FlowError, InputError
+from flow.render import verdict as render
 from flow.startup.typing import TYPE_CHECKING
 from flow.wiring import Checkout
 
@@ -22,9 +26,6 @@ def _record_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _record_verdict(args: argparse.Namespace, out: Output) -> int:
-    from flow.adapters.contracts.formats import parse_json
-    from flow.adapters.fs import inputs
-
     run_id = ids.run_id(args.run_id)
     data = inputs.read(args.verdict_file, "--verdict-file")
     document = parse_json(data, file=args.verdict_file)
@@ -43,8 +44,6 @@ def _show_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _show_verdict(args: argparse.Namespace, out: Output) -> int:
-    from flow.render import verdict as render
-
     checkout = Checkout()
     if args.run_id is not None and args.ID is not None:
         raise usage_error("name the goal or the run, not both", "flow verdict show")
@@ -72,8 +71,6 @@ def _show_verdict(args: argparse.Namespace, out: Output) -> int:
 
 def _terminal_status(checkout: Checkout, goal_id: object) -> str:
     """The goal's status where it is a terminal one and can be read; the verdict is shown anyway."""
-    from flow.core.goal.lifecycle import TERMINAL
-
     try:
         status = checkout.load(str(goal_id)).goal.status if goal_id else ""
     except FlowError:

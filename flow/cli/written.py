@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 import stat
 
+from flow.adapters.fs import files
+from flow.adapters.git.find import is_git_dir
+from flow.core.text.display import visible
 from flow.errors import FlowError, InputError, StorageError
 from flow.startup.typing import TYPE_CHECKING
 
@@ -22,8 +25,6 @@ def write_out(path: str, text: str, what: str, *, off_limits: Iterable[str]) -> 
     followed. Anything else that is there, a pipe or a terminal, is written to as it is. Raises
     :class:`InputError` as :func:`refuse_own` does, and :class:`StorageError`.
     """
-    from flow.adapters.fs import files
-
     refuse_own(path, off_limits)
     try:
         if _is_file(path):
@@ -50,8 +51,6 @@ def refuse_own(path: str, off_limits: Iterable[str]) -> None:
     ``off_limits`` are the paths of such folders, which need not exist; every ``.git`` and
     ``.flow``, and every git directory, is one as well. It counts where the file would really lie.
     """
-    from flow.core.text.display import visible
-
     try:
         folder, name = os.path.split(path)
         places = {os.path.join(os.path.realpath(folder), name), os.path.realpath(path)}
@@ -70,8 +69,6 @@ def refuse_own(path: str, off_limits: Iterable[str]) -> None:
 
 def _own_folder(place: str, off_limits: Iterable[str]) -> str | None:
     """The folder of Flow's or git's own that a path without links is, or lies in."""
-    from flow.adapters.git.find import is_git_dir
-
     folders = [place]
     while folders[-1] != os.path.dirname(folders[-1]):
         folders.append(os.path.dirname(folders[-1]))

@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
+from flow.adapters.attribution.attribute import Attributor
+from flow.adapters.attribution.command_checks import command_warnings, syntax_faults
+from flow.adapters.attribution.programs import missing_programs
+from flow.adapters.baseline.pinned import replace_protected
+from flow.adapters.ledger import goal_edits
+from flow.adapters.ledger.reader import parse_goal, read_goal, rubric_digests, rubrics_named
+from flow.app.transitions import amend
+from flow.app.transitions.amend import AmendmentTools, Basis
+from flow.app.transitions.create import lint_goal
+from flow.core.evidence import proof
 from flow.core.goal import ids
+from flow.core.goal.model import contract, contract_digest, scorecard_rubrics
 from flow.errors import ContractError
 from flow.startup.typing import TYPE_CHECKING, Any
 from flow.wiring.parts import Parts
@@ -11,8 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from flow.app.ports import LoadedGoal
-    from flow.app.transitions.amend import AmendmentPlan, AmendmentTools, Basis
-    from flow.core.boundary.rules import Baseline
+    from flow.app.transitions.amend import AmendmentPlan
+    from flow.core.boundary.changes import Baseline
     from flow.core.goal.model import Goal
 
 
@@ -24,8 +35,6 @@ class Amending(Parts):
 
         Raises :class:`ContractError` for commands that bash cannot read, too.
         """
-        from flow.adapters.attribution.command_checks import syntax_faults
-
         plan = self._plan(goal_id, text, name)
         faults = syntax_faults(plan.goal, name, self.environ, self.top)
         if faults:
@@ -33,8 +42,6 @@ class Amending(Parts):
         return plan
 
     def _plan(self, goal_id: str, text: str, name: str) -> AmendmentPlan:
-        from flow.app.transitions import amend
-
         return amend.plan_amendment(
             self._desk(), self._amend_tools(), ids.goal_id(goal_id), text, name
         )
@@ -49,8 +56,6 @@ class Amending(Parts):
         how: str = "flow goal amend",
     ) -> None:
         """Write an amendment that was agreed to; ``asked`` says how, ``who`` by whom."""
-        from flow.app.transitions import amend
-
         name, by_from = self.by(who)
         amend.carry_out(
             self._desk(),
@@ -65,8 +70,6 @@ class Amending(Parts):
 
     def amend_by_hand(self, goal_id: str, how: str) -> None:
         """Put on the record what somebody changed in a goal file, and a person has now trusted."""
-        from flow.adapters.ledger.reader import read_goal
-
         data, loaded = read_goal(self.top, goal_id)
         plan = self._plan(goal_id, data.decode("utf-8"), loaded.file)
         reason = "the goal file was changed by hand"
@@ -76,9 +79,6 @@ class Amending(Parts):
         self, goal_id: str, how: str, before: Mapping[str, Any], digest: str
     ) -> None:
         """Put on the record what was changed since the contract ``before``, and trust nothing."""
-        from flow.adapters.ledger.reader import read_goal
-        from flow.app.transitions import amend
-
         data, loaded = read_goal(self.top, goal_id)
         tools = self._amend_tools()._replace(
             basis=lambda _loaded: amend.Basis(before, digest=digest),
@@ -98,10 +98,6 @@ class Amending(Parts):
         )
 
     def _amend_tools(self) -> AmendmentTools:
-        from flow.adapters.ledger import goal_edits
-        from flow.adapters.ledger.reader import parse_goal, rubric_digests
-        from flow.app.transitions.amend import AmendmentTools
-
         return AmendmentTools(
             read=lambda text, name: parse_goal(text.encode("utf-8", "surrogateescape"), name),
             carry=lambda live, text, name: goal_edits.carried(live, text, name)[1],
@@ -115,9 +111,6 @@ class Amending(Parts):
 
     def _basis(self, loaded: LoadedGoal) -> Basis:
         """The contract that this user trusted last, and what else speaks for asking."""
-        from flow.app.transitions.amend import Basis
-        from flow.core.goal.model import contract
-
         goal_id, ledger = loaded.goal.id, self.trust_ledger
         newest, recorded = ledger.newest(goal_id), ledger.recorded(goal_id)
         if newest is None or recorded is None or recorded.contract is None:
@@ -136,17 +129,12 @@ class Amending(Parts):
 
     def _digest_now(self, document: Mapping[str, Any]) -> str:
         """The digest of a contract with the rubrics as they are now."""
-        from flow.adapters.ledger.reader import rubrics_named
-        from flow.core.goal.model import contract_digest, scorecard_rubrics
-
         criteria = document["objective"]["acceptance_criteria"]
         names = sorted({c["rubric"] for c in criteria if c.get("rubric")})
         cards = scorecard_rubrics(criteria)
         return contract_digest(document, rubrics_named(self.top, names, cards))
 
     def _relock(self, goal: Goal, baseline: Baseline, before: Sequence[str]) -> Baseline:
-        from flow.adapters.baseline.pinned import replace_protected
-
         return replace_protected(
             self.repo,
             baseline,
@@ -161,8 +149,6 @@ class Amending(Parts):
 
         A goal that began before this was recorded goes on without.
         """
-        from flow.core.evidence import proof
-
         if not baseline.proof_since or baseline.base_commit is None:
             return baseline
         watched = self._proof_named(goal)
@@ -180,11 +166,6 @@ class Amending(Parts):
 
     def _lint(self, goal: Goal) -> list[str]:
         """What a careful reader would ask about the contract."""
-        from flow.adapters.attribution.attribute import Attributor
-        from flow.adapters.attribution.command_checks import command_warnings
-        from flow.adapters.attribution.programs import missing_programs
-        from flow.app.transitions.create import lint_goal
-
         missing = missing_programs(goal, self.environ, self.top)
         missing += self._journal_denied(goal)
         return lint_goal(goal, [*missing, *command_warnings(goal, Attributor(self.top))])

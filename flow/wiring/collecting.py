@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from flow.adapters.chain import check as chain_check
+from flow.adapters.fs import clock
+from flow.adapters.ledger import gc
 from flow.core import layout
 from flow.core.goal.lifecycle import TERMINAL
 from flow.errors import FlowError, StorageError
@@ -25,10 +28,6 @@ class Collecting(Reading):
 
         Raises the error of a goal that cannot be read: it may be a live one of any run.
         """
-        from flow.adapters.chain import check as chain_check
-        from flow.adapters.fs import clock
-        from flow.adapters.ledger import gc
-
         goals, broken = self.goals()
         if broken:
             raise broken[0]
@@ -57,9 +56,6 @@ class Collecting(Reading):
         Raises :class:`StateError` (``broken_chain``) for a run that is not as it was recorded, with
         the runs before it done.
         """
-        from flow.adapters.fs import clock
-        from flow.adapters.ledger import gc
-
         done = []
         for run in plan.runs:
             count, size = gc.drop(self.run_record.run(run.run_id), by=BY, now=clock.now())

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from flow.adapters.attribution.proof_diff import proof_file_diffs
+from flow.adapters.chain import event_log
+from flow.adapters.ledger.reader import AMENDED
+from flow.app.evaluation import proofs
 from flow.app.evaluation.values import ProofLook
+from flow.app.transitions import closing as transitions_closing
+from flow.app.transitions import confirming
+from flow.app.transitions.beside import others_open
+from flow.app.transitions.confirming import TrustedContract
+from flow.errors import FlowError
 from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from flow.app.ports import LoadedGoal
-    from flow.app.transitions.confirming import TrustedContract
-    from flow.core.boundary.rules import Snapshot
+    from flow.core.boundary.changes import Snapshot
     from flow.core.decision.confirming import ConfirmQuestion
     from flow.wiring.parts import Parts
 
@@ -20,9 +28,6 @@ def question(parts: Parts, goal_id: str, look: Snapshot | None = None) -> Confir
 
     ``look`` is as for :func:`flow.app.transitions.confirming.question`.
     """
-    from flow.app.transitions import closing as transitions_closing
-    from flow.app.transitions import confirming
-
     loaded = parts.load(goal_id)
     proposal = transitions_closing.live_proposal(parts.records, loaded.goal)
     if proposal is None:
@@ -32,8 +37,6 @@ def question(parts: Parts, goal_id: str, look: Snapshot | None = None) -> Confir
 
 def proof_now(parts: Parts, goal_id: str) -> dict[str, Any] | None:
     """The files that the commands rest on and that changed, to be shown; None without a run."""
-    from flow.app.evaluation import proofs
-
     goal = parts.load(goal_id).goal
     if goal.run_id is None or goal.base_commit is None:
         return None
@@ -49,8 +52,6 @@ def diff(parts: Parts, goal_id: str, first: Sequence[str]) -> str:
 
     Foreign text in it is made visible.
     """
-    from flow.adapters.attribution.proof_diff import proof_file_diffs
-
     goal = parts.load(goal_id).goal
     baseline = parts._baseline(goal, goal.run_id or "").baseline
     snapshot = parts._snapshot(baseline, parts._denied(goal), None)
@@ -67,9 +68,6 @@ class _Sources:
         return self._parts.trusted(loaded)
 
     def history(self, goal_id: str) -> Sequence[TrustedContract]:
-        from flow.app.transitions.confirming import TrustedContract
-        from flow.errors import FlowError
-
         try:
             entries = self._parts.trust_ledger.history(goal_id)
         except FlowError:  # it cannot be used: then nothing is trusted, and that is said
@@ -88,12 +86,7 @@ class _Sources:
         ]
 
     def amendments(self, run_id: str) -> Sequence[Mapping[str, Any]]:
-        from flow.adapters.chain import event_log
-        from flow.adapters.ledger.reader import AMENDED
-
         return event_log.of_type(self._parts.top, run_id, AMENDED)
 
     def others_open(self, goal_id: str) -> Sequence[str]:
-        from flow.wiring.beside import others_open
-
         return others_open(self._parts, goal_id)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 
+from flow.adapters.fs import clock
+from flow.app.ports import Check, CheckResult
 from flow.core import layout
 from flow.core.goal import ids
 from flow.startup.typing import TYPE_CHECKING
@@ -11,7 +13,7 @@ from flow.wiring.parts import Parts
 
 if TYPE_CHECKING:
     from flow.app.transitions.create import Created
-    from flow.core.boundary.rules import Baseline
+    from flow.core.boundary.changes import Baseline
     from flow.core.goal.draft import Words
     from flow.core.goal.model import Goal
 
@@ -26,7 +28,6 @@ class Creating(Parts):
     def draft_text(self, goal_id: str, words: Words, from_goal: str | None = None) -> str:
         """The YAML text of a new goal from the command line's words."""
         from flow.adapters.contracts import formats
-        from flow.adapters.fs import clock
         from flow.core.goal.draft import new_document
         from flow.core.text.display import visible
 
@@ -61,9 +62,8 @@ class Creating(Parts):
         from flow.adapters.attribution.programs import missing_programs
         from flow.adapters.baseline.pinned import commits_outside
         from flow.adapters.contracts import formats
-        from flow.adapters.fs import clock
         from flow.app.transitions import create
-        from flow.wiring.beside import refuse_beside_active
+        from flow.app.transitions.beside import refuse_beside_active
 
         def parse(found: str, file: str) -> create.Parsed:
             goal, warnings = formats.read_goal(found.encode("utf-8", "surrogateescape"), file=file)
@@ -107,7 +107,6 @@ class Creating(Parts):
         baseline`` runs them all.
         """
         from flow.adapters.verification.runner import CommandRunner
-        from flow.app.ports import Check, CheckResult
         from flow.core.attribution.harmless import harmless
 
         looking = [c for c in goal.criteria if harmless(c.verification_command or "")]

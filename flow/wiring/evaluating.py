@@ -86,10 +86,12 @@ class Evaluating(Parts):
 
         ids.goal_id(request.goal_id)
         if trust_digest is not None:
-            from flow.wiring import naming
+            from flow.app.transitions import named_contract
+            from flow.wiring.naming import Naming
 
-            naming.refuse_in_an_agents_shell(self, request.goal_id)
-            request = naming.named(self, request, trust_digest)
+            naming = Naming(self)
+            named_contract.refuse_in_an_agents_shell(naming, request.goal_id)
+            request = named_contract.named(naming, request, trust_digest)
         self.take_settings_of(self._run_of(request.goal_id))
         if request.run_id is not None:
             ids.run_id(request.run_id)
@@ -208,9 +210,9 @@ class Evaluating(Parts):
 
         if files.exists(self.top, layout.ledger_file(run_id)):
             return False
-        from flow.wiring.verifying import elsewhere
+        from flow.wiring.verifying import verification
 
-        return elsewhere(self, run_id)
+        return verification(self).elsewhere(run_id)
 
     def _told(self, found: Evaluated) -> Evaluated:
         """With a warning where what was recorded before does not count."""
@@ -397,7 +399,7 @@ class Evaluating(Parts):
         """``draft → active``: pins the base, records trust."""
         from flow.adapters.fs import clock
         from flow.app.transitions import moves
-        from flow.wiring.beside import refuse_beside_active
+        from flow.app.transitions.beside import refuse_beside_active
 
         refuse_beside_active(self, ids.goal_id(goal_id), f"flow goal activate {goal_id}")
         return moves.activate(
@@ -422,9 +424,10 @@ class Evaluating(Parts):
 
     def resume(self, goal_id: str, reason: str) -> LoadedGoal:
         """Waiting or blocked ``→ active``."""
-        return self._shift(goal_id, "active", reason)
+        return self.shift(goal_id, "active", reason)
 
-    def _shift(self, goal_id: str, to: NonTerminal, reason: str) -> LoadedGoal:
+    def shift(self, goal_id: str, to: NonTerminal, reason: str) -> LoadedGoal:
+        """Write a non-terminal status."""
         from flow.app.transitions import moves
 
         return moves.shift_status(self._desk(), ids.goal_id(goal_id), to, reason)

@@ -3,9 +3,26 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 
+from flow.adapters.chain import event_log
+from flow.adapters.contracts import formats
+from flow.adapters.exchange import dsse, key_files, ssh_keys
+from flow.adapters.exchange.key_files import checker
+from flow.adapters.fs import files, inputs
+from flow.adapters.ledger.reader import rubric_digests
+from flow.adapters.worktree.commit import commit_tree
+from flow.adapters.worktree.guards import guards
+from flow.app.evaluation.goal_rules import deciding, own_files
+from flow.app.evaluation.observing import subject_of
+from flow.app.exchange import bundle, bundle_ledger
+from flow.app.exchange import export as exchange_export
+from flow.app.exchange.envelopes import Envelope, SignatureCheck
 from flow.core import layout
+from flow.core.boundary.by_products import with_guards, with_submodules
+from flow.core.evidence import attestation
 from flow.core.goal import ids
+from flow.core.layout import OUTPUT_LIMIT
 from flow.errors import InputError, StateError
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 from flow.wiring.parts import version
@@ -15,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from flow.app.exchange.bundle import BundleReport
-    from flow.app.exchange.envelopes import Envelope, Signature
+    from flow.app.exchange.envelopes import Signature
     from flow.app.ports import LoadedGoal
     from flow.core.evidence.attestation import Record
     from flow.core.goal.model import Goal
@@ -44,16 +61,6 @@ class Exporting(Reading):
 
         Raises :class:`~flow.errors.StateError` where there is nothing to vouch for.
         """
-        from functools import partial
-
-        from flow.adapters.chain import event_log
-        from flow.adapters.fs import files
-        from flow.adapters.ledger.reader import rubric_digests
-        from flow.app.exchange import export as exchange_export
-        from flow.app.exchange.envelopes import Envelope
-        from flow.core.evidence import attestation
-        from flow.core.layout import OUTPUT_LIMIT
-
         self.ledger.finish(ids.goal_id(goal_id))
         loaded = self.load(goal_id)
         sources = exchange_export.ExportSources(
@@ -86,9 +93,6 @@ class Exporting(Reading):
 
     def _refuse_broken(self, record: Record) -> None:
         """Raise :class:`StateError` where whoever checks the bundle would find a broken chain."""
-        from flow.adapters.exchange import dsse
-        from flow.app.exchange import bundle_ledger
-
         wrong = bundle_ledger.ledger_faults(record, dsse.strict_json)
         if wrong:
             raise StateError(
@@ -108,9 +112,6 @@ class Exporting(Reading):
 
     def tree_now(self, loaded: LoadedGoal, run_id: str) -> str | None:
         """The digest of the files as they are; None where git cannot say."""
-        from flow.app.evaluation.goal_rules import deciding
-        from flow.app.evaluation.observing import subject_of
-
         goal = loaded.goal
         baseline = self._baseline(goal, run_id).baseline
         now = self._snapshot(baseline, self._denied(goal), deciding(goal, baseline))
@@ -121,11 +122,6 @@ class Exporting(Reading):
 
         The submodules that are checked out now belong to it, and git's hooks and settings.
         """
-        from flow.adapters.worktree.commit import commit_tree
-        from flow.adapters.worktree.guards import guards
-        from flow.app.evaluation.goal_rules import own_files
-        from flow.core.boundary.rules import with_guards, with_submodules
-
         baseline = self._baseline(goal, run_id).baseline
         tree = commit_tree(self.repo, baseline, commit, own_files(goal, baseline), self._marked)
         if tree is None:
@@ -146,17 +142,12 @@ def signer(option: str, environ: Mapping[str, str]) -> Callable[[bytes], Signatu
             value=option,
             remedy="use --sign ssh:KEYFILE, or --key FILE for a key in PEM",
         )
-    from flow.adapters.exchange import ssh_keys
-    from flow.adapters.fs import inputs
-
     inputs.check_file(path, "--sign")
     return lambda message: ssh_keys.sign(path, message, environ)
 
 
 def key_signer(path: str) -> Callable[[bytes], Signature]:
     """What ``--key`` names: a private key in PEM."""
-    from flow.adapters.exchange import key_files
-
     return key_files.signer(path)
 
 
@@ -165,19 +156,11 @@ def check_bundle(path: str, allowed: str | None, keys: Sequence[str]) -> BundleR
 
     Raises :class:`InputError` for a file that is no bundle at all.
     """
-    from flow.adapters.contracts import formats
-    from flow.adapters.exchange import dsse, ssh_keys
-    from flow.adapters.fs import inputs
-    from flow.app.exchange import bundle
-    from flow.app.exchange.envelopes import SignatureCheck
-
     data = inputs.read(path, "--bundle", limit=dsse.LIMIT)
     if allowed is not None:
         inputs.check_file(allowed, "--allowed-signers")
     by_key = None
     if keys:
-        from flow.adapters.exchange.key_files import checker
-
         by_key = checker(keys)
     name = "standard input" if path == "-" else os.path.basename(path)
 

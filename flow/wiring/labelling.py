@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from flow.adapters.fs import clock
+from flow.adapters.user_state.judge_labels import LabelBook, LabelLine
+from flow.app.judging import labelling
+from flow.app.transitions import closing as transitions_closing
 from flow.errors import FlowError
 from flow.startup.typing import TYPE_CHECKING, NamedTuple
 
@@ -25,9 +29,6 @@ def behind(parts: Parts, goal_id: str, *, holds: bool = False) -> ProposalOpinio
 
     With ``holds``, also None where something that the proposal rests on has moved since.
     """
-    from flow.app.judging import labelling
-    from flow.app.transitions import closing as transitions_closing
-
     try:
         loaded = parts.load(goal_id)
         proposal = transitions_closing.live_proposal(parts.records, loaded.goal)
@@ -45,9 +46,6 @@ def keep(parts: Parts, found: ProposalOpinions | None, *, person: bool, source: 
     """Append a label for each judge. What a person decided stands, even where this fails."""
     if found is None:
         return
-    from flow.adapters.fs import clock
-    from flow.adapters.user_state.judge_labels import LabelBook, LabelLine
-
     now = clock.now()
     lines = [
         LabelLine(now, judge, found.proposal_id, f"goal {found.goal_id}", person, said, source)

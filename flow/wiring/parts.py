@@ -5,7 +5,12 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 
+from flow.adapters.fs.state_folder import ensure_state_dir, state_dir
+from flow.adapters.git.find import find_repo
+from flow.adapters.git.repository import current_branch
+from flow.adapters.git.run import user_config
 from flow.core import layout
+from flow.core.layout import PLUGIN_SCORES, SCORES
 from flow.errors import FlowError, InputError
 from flow.startup.typing import TYPE_CHECKING, Any
 
@@ -14,21 +19,22 @@ if TYPE_CHECKING:
 
     from flow.adapters.chain.pinned_heads import PinnedHeads
     from flow.adapters.chain.run_record import RunRecord
-    from flow.adapters.git.repository import Repo
+    from flow.adapters.git.find import Repo
     from flow.adapters.ledger.reader import FileRecords
     from flow.adapters.ledger.writer import FileLedger
     from flow.adapters.user_state.checkouts import CheckoutNotes
     from flow.adapters.user_state.goal_notes import Notes
-    from flow.adapters.user_state.settings import LoadedSettings
     from flow.adapters.user_state.trust import TrustLedger
     from flow.adapters.user_state.written_files import OwnRecord
     from flow.app.evaluation.values import ClosingContext, RecordedBaseline
     from flow.app.ports import LoadedGoal, ProofDisk
-    from flow.core.boundary.rules import Baseline, Deciding, PathChange, Snapshot
+    from flow.core.boundary.changes import Baseline, Deciding, PathChange, Snapshot
     from flow.core.evidence.proof import LineCount, ProofFile
     from flow.core.evidence.proof_words import Watched
     from flow.core.evidence.red_first import BaseRun
     from flow.core.goal.model import Goal
+    from flow.core.settings import LoadedSettings
+    from flow.core.stop.lost_goals import KnownGoal
     from flow.core.stop.pause import Pause
     from flow.core.tool_calls.speaker import Speaker
 
@@ -47,8 +53,6 @@ class Parts:
         environ: Mapping[str, str] | None = None,
         repo: Repo | None = None,
     ) -> None:
-        from flow.adapters.git.repository import find_repo
-
         self.environ = os.environ if environ is None else environ
         start = os.path.abspath(cwd or os.getcwd())
         repo = repo or find_repo(start)
@@ -120,8 +124,6 @@ class Parts:
     @property
     def state_dir(self) -> str:
         """The user's state folder; never inside the checkout."""
-        from flow.adapters.fs.state_folder import state_dir
-
         path: str = self._once(
             "state_dir",
             lambda: state_dir(self.environ, self.home, self.top, self.repo.common_dir),
@@ -141,8 +143,6 @@ class Parts:
 
     def off_limits(self) -> tuple[str, ...]:
         """The folders that no output of a command may lie in."""
-        from flow.core import layout
-
         below = (".flow", layout.JOURNAL_DIR, self.settings.settings.journal_dir)
         found = [os.path.join(self.top, name) for name in below]
         found += [folder for folder in (self.repo.git_dir, self.repo.common_dir) if folder]
@@ -243,6 +243,13 @@ class Parts:
             return None
         return pause_of(newest)
 
+    def left_open(self) -> Mapping[str, KnownGoal]:
+        """The goals that Flow left open in this checkout, as the state folder remembers them."""
+        try:
+            return self.checkout_notes.read().goals
+        except FlowError:
+            return {}
+
     def _coming(self, goal: Goal, status: str) -> None:
         """A goal is about to get a status: the Stop hook is to know that Flow wrote it."""
         with suppress(FlowError):  # without a state folder nothing is remembered
@@ -331,8 +338,6 @@ class Parts:
 
     def branch(self) -> str | None:
         """The branch that is checked out; None on a detached HEAD or without git."""
-        from flow.adapters.git.repository import current_branch
-
         return current_branch(self.repo)
 
     def trusted(self, loaded: LoadedGoal) -> tuple[bool, str]:
@@ -388,8 +393,6 @@ class Parts:
         if name is not None:
             return name, None
         if self.speaker is None or self.speaker.said_from != "terminal":
-            from flow.adapters.git.repository import user_config
-
             try:
                 named = user_config(self.repo, "--get", "user.name").decode("utf-8", "replace")
             except FlowError:
@@ -490,7 +493,6 @@ class Parts:
         Settings open no folder here but the journal's: reports and cards lie in the usual ones.
         """
         from flow.adapters.baseline.restored import restore
-        from flow.core.layout import PLUGIN_SCORES, SCORES
 
         usual = PLUGIN_SCORES if os.path.isdir(os.path.join(self.top, PLUGIN_SCORES)) else SCORES
         restored = restore(
@@ -538,8 +540,6 @@ class Parts:
 
     def _cache(self, name: str) -> str | None:
         """A folder in the user's state folder; None where that cannot be used."""
-        from flow.adapters.fs.state_folder import ensure_state_dir
-
         path = ""
         try:
             for part in (self.state_dir, "cache", name):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from flow.adapters.fs import clock
+from flow.adapters.journal import store as journal
+from flow.app.ports import Artifact
 from flow.core import layout
 from flow.core.goal import ids
 from flow.errors import StaleProposal
@@ -106,10 +109,6 @@ class Recording(Creating, Evaluating):
 
     def journal_record(self, issue: int | None, type: str, metadata: Mapping[str, Any]) -> str:
         """Append an artifact to an issue's journal; returns the path."""
-        from flow.adapters.fs import clock
-        from flow.adapters.journal import store as journal
-        from flow.app.ports import Artifact
-
         path = layout.journal_file(issue, clock.today(), self.settings.settings.journal_dir)
         journal.append(
             self.top,
@@ -125,9 +124,6 @@ class Recording(Creating, Evaluating):
 
     def journal(self, issue: int | None = None, goal_id: str | None = None) -> tuple[str, Journal]:
         """(path, content) of an issue's or a goal's journal."""
-        from flow.adapters.fs import clock
-        from flow.adapters.journal import store as journal
-
         folder = self.settings.settings.journal_dir
         path = layout.journal_file(issue, clock.today(), folder)
         if goal_id is not None:

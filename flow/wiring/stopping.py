@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import contextmanager
 
+from flow.adapters.fs import files, locks
+from flow.adapters.fs.state_folder import state_dir
+from flow.adapters.git.find import Repo, find_repo
+from flow.adapters.user_state import checkouts
+from flow.adapters.user_state.checkouts import CheckoutNotes, worked_in
+from flow.app.ports import Check
+from flow.app.stop import sight
+from flow.app.stop.handle import handle_stop
+from flow.app.stop.tools import StopTools
 from flow.core import layout
+from flow.core.goal import ids
+from flow.core.stop import lost_goals
 from flow.core.text import display
-from flow.errors import FlowError, InputError, StateError
+from flow.errors import FlowError, InputError
 from flow.startup.typing import TYPE_CHECKING, Any
 from flow.wiring.evaluating import Evaluating
 from flow.wiring.reading import Reading
@@ -14,7 +26,9 @@ from flow.wiring.reading import Reading
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+    from flow.adapters.user_state.goal_notes import Notes
     from flow.app.evaluation.values import Evaluated
+    from flow.app.ports import CheckResult
     from flow.app.stop.tools import Host
     from flow.core.goal.model import Goal
     from flow.core.stop.hosts import StopAnswer, StopEvent
@@ -38,57 +52,36 @@ class Stopping(Reading, Evaluating):
         ``cwd`` is in none, the one in which ``session`` was kept working. Raises
         :class:`InputError` where there is no repository, no ``.flow`` and none that Flow knows.
         """
-        import os
-
-        from flow.wiring import stop_sight
-
         folder = cwd or os.getcwd()
-        repo = stop_sight.repository(folder, os.environ, session)
+        repo = _repository(folder, os.environ, session)
         while not os.path.isdir(folder):
             folder = os.path.dirname(folder)
         return cls(folder, repo=repo)
 
     def left_behind(self, session: str | None) -> list[str]:
         """What to say of another checkout's goals that the session was kept working for."""
-        from flow.wiring import stop_sight
-
-        return stop_sight.left_behind(self, session)
-
-    def switched_off(self, session: str | None, why: str) -> list[str]:
-        """What to say where the hook is off: which goals nobody judges, once in a session.
-
-        Only in a session that was judged before: else it is off because somebody wants it so.
-        """
         try:
-            notes = self.checkout_notes.session(session) if session else None
-            known = self.checkout_notes.read()
+            top = worked_in(self.state_dir, session)
+            if session is None or top is None or top == self.top:
+                return []
+            from flow.app.stop import unjudged
+
+            there = CheckoutNotes(self.state_dir, top, None)
+            return unjudged.left_behind(self.top, session, top, there)
         except FlowError:
             return []
-        if session is None or notes is None:
-            return []
-        from flow.wiring import stop_parts
 
-        sessions = stop_parts.StopSessions(self)
-        closed = [goal for goal in known.closed.values() if goal.goal_id in notes.judged]
-        if closed:
-            sessions.closings_told([goal.goal_id for goal in closed])
-        said = [goal.sentence() for goal in closed]
-        left = [goal_id for goal_id in known.goals if goal_id in notes.judged]
-        news = [goal_id for goal_id in left if notes.told.get(goal_id) != why]
-        if not news:
-            return said
-        told = {**notes.told, **dict.fromkeys(left, why)}
-        sessions.keep(session, notes._replace(told=told, judging=False))
-        return [*said, f"goal {display.names(news, 5)}: not judged any more, since {why}"]
+    def switched_off(self, session: str | None, why: str) -> list[str]:
+        """See :func:`flow.app.stop.unjudged.switched_off`."""
+        from flow.app.stop import unjudged
+
+        return unjudged.switched_off(lambda: self.checkout_notes, session, why)
 
     def stop(self, event: StopEvent, host: Host, seconds_left: Callable[[], float]) -> StopAnswer:
         """Decide about one stop of an agent. Raises :class:`FlowError`."""
         import time
 
-        from flow.adapters.fs import locks
-        from flow.app.stop.handle import handle_stop
-        from flow.app.stop.tools import StopTools
-        from flow.wiring import stop_parts, stop_sight
+        from flow.wiring import stop_parts  # a goal's waiting is no stop
 
         settings = self.settings.settings
         self._parts["speaker"] = None  # nobody speaks at a stop: `how` names the hook
@@ -110,7 +103,7 @@ class Stopping(Reading, Evaluating):
             mode=settings.stop_hook_enforcement,
             fail_after=settings.fail_after_stuck_turns,
             propose_only=settings.on_stuck == "propose",
-            sight=lambda session: stop_sight.look(self, session, read=read),
+            sight=lambda session: sight.look(self, session, read=read),
             sessions=stop_parts.StopSessions(self),
             record=stop_parts.StopRecord(self),
             moves=stop_parts.StopMoves(self),
@@ -123,8 +116,6 @@ class Stopping(Reading, Evaluating):
 
     def take_settings_of_open_goals(self) -> tuple[str, ...]:
         """Go by the settings as they were when the branch's goals began; what is not obeyed."""
-        from flow.core.stop import lost_goals
-
         try:
             read = self._parts["goals of this stop"] = self.loaded_goals()
             branch = self.branch()
@@ -167,8 +158,6 @@ class Stopping(Reading, Evaluating):
 
     def forget(self, goal_id: str) -> None:
         """Miss the goal no longer. Raises :class:`InputError` where it is not missed."""
-        from flow.core.goal import ids
-
         known = self.checkout_notes.read().goals.get(ids.goal_id(goal_id))
         if known is None or not self.checkout_notes.forget(goal_id):
             raise InputError(
@@ -182,8 +171,6 @@ class Stopping(Reading, Evaluating):
 
     def _spoken(self, run_id: str | None, goal_id: str, event: Mapping[str, Any]) -> None:
         """Note what somebody said in the run's events, where there are any."""
-        from flow.adapters.fs import files
-
         if run_id is not None and files.exists(self.top, layout.events_file(run_id)):
             from flow.wiring import stop_parts
 
@@ -208,60 +195,63 @@ class Stopping(Reading, Evaluating):
     # --- waiting for something outside ---------------------------------------------------------
 
     def wait(self, goal_id: str, until: str, seconds: float) -> tuple[Goal, bool, str]:
-        """``active → waiting_for_ci`` until a command exits 0; asked once right away.
+        """See :func:`flow.app.stop.waiting.wait`."""
+        from flow.app.stop import waiting
 
-        Returns (goal, whether it is there already, in words). The command is kept in the user's
-        state folder and asked again at each stop of an agent, or by whoever follows it.
-        """
-        goal = self.load(goal_id).goal
-        if goal.status not in ("active", "waiting_for_ci"):
-            raise StateError(
-                f"goal {goal.id} is {goal.status}; only an active goal can wait",
-                key="lifecycle.status",
-                value=goal.status,
-                remedy=f"see where it stands: flow goal status {goal.id}",
-            )
-        there, words = self._ask(until, seconds)
-        if there:
-            if goal.status == "waiting_for_ci":
-                self._go_on(goal.id, words)
-            return self.load(goal_id).goal, True, words
-        self._notes("waits").write(goal.id, {"until": until})
-        self._shift(goal.id, "waiting_for_ci", f"waits until this exits 0: {until}"[:500])
-        return self.load(goal_id).goal, False, words
+        return waiting.wait(self, goal_id, until, seconds)
 
     def ask_again(self, goal: Goal, seconds: float) -> tuple[bool, str]:
         """Whether what a waiting goal waits for is there now, and in words."""
-        note = self._notes("waits").read(goal.id)
-        until = note.get("until") if note is not None else None
-        if not isinstance(until, str):
-            return False, f"for CI, and nobody said for what (flow goal wait {goal.id} --until CMD)"
-        return self._ask(until, seconds)
+        from flow.app.stop import waiting
+
+        return waiting.ask_again(self, goal, seconds)
 
     def go_on(self, goal_id: str, reason: str) -> Goal:
         """A goal that has waited becomes active again."""
-        self._go_on(goal_id, reason)
-        return self.load(goal_id).goal
+        from flow.app.stop import waiting
+
+        return waiting.go_on(self, goal_id, reason)
 
     def wait_for_person(self, goal_id: str, reason: str) -> None:
         """An active goal waits for the user from now on."""
-        self._shift(goal_id, "waiting_for_user", reason)
+        self.shift(goal_id, "waiting_for_user", reason)
 
-    def _go_on(self, goal_id: str, reason: str) -> None:
-        self._shift(goal_id, "active", reason)
-        self._notes("waits").remove(goal_id)
+    @property
+    def waits(self) -> Notes:
+        """For what each goal waits."""
+        return self._notes("waits")
 
-    def _ask(self, until: str, seconds: float) -> tuple[bool, str]:
+    def attempt(self, command: str, seconds: float) -> CheckResult:
+        """Run a command once, as a goal's are run."""
         from flow.adapters.verification.runner import CommandRunner
-        from flow.app.ports import Check, CheckResult
 
-        found: list[CheckResult] = []
+        results: list[CheckResult] = []
         runner = CommandRunner(self.top, layout.WORK, environ=self.environ, output_limit=1 << 16)
-        check = Check("wait", until, "", max(seconds, 0.1))
+        check = Check("wait", command, "", max(seconds, 0.1))
         runner(
-            [check], jobs=1, started=lambda _: None, ended=lambda _, result: found.append(result)
+            [check], jobs=1, started=lambda _: None, ended=lambda _, result: results.append(result)
         )
-        shown = display.visible(until)[:200]
-        if found[0].outcome == "passed":
-            return True, f"what it waited for is there: {shown}"
-        return False, f"not there yet ({found[0].result}): {shown}"
+        return results[0]
+
+
+def _repository(folder: str, environ: Mapping[str, str], session: str | None) -> Repo | None:
+    """The repository around ``folder``; None where there is none and Flow knows of none.
+
+    A checkout that Flow works for, and of which nothing is left, is one without git. Outside of
+    all repositories it is the one in which Flow kept the session working.
+    """
+    folder = os.path.realpath(folder)
+    repo = find_repo(folder)
+    try:
+        state = state_dir(environ, environ.get("HOME"), None)
+        top = checkouts.nearest(state, folder)
+        if top is None and repo is None:
+            top = checkouts.worked_in(state, session)
+            repo = find_repo(top) if top is not None else None
+    except FlowError:
+        return repo
+    if top is None or (repo is not None and not f"{top}/".startswith(f"{repo.top}/")):
+        return repo
+    if repo is not None and repo.top == top:
+        return repo
+    return Repo(top, None, None, "its folder or its .git is gone")

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from flow.adapters.fs import inputs
+from flow.adapters.ledger import reader
+from flow.app.ports import LoadedGoal
 from flow.core.goal.lifecycle import NON_TERMINAL
+from flow.core.goal.model import contract
 from flow.errors import InputError
 from flow.startup.typing import TYPE_CHECKING, Any
 from flow.wiring.reading import Reading
 
 if TYPE_CHECKING:
-    from flow.app.ports import LoadedGoal
     from flow.core.amendment.changes import ContractChange
 
 
@@ -24,10 +27,6 @@ class Trusting(Reading):
 
     def _goal_in(self, file: str) -> LoadedGoal:
         """A goal file that the caller names by its path."""
-        from flow.adapters.fs import inputs
-        from flow.adapters.ledger import reader
-        from flow.app.ports import LoadedGoal
-
         goal, warnings = reader.parse_goal(inputs.read(file, "--goal-file"), file)
         return LoadedGoal(goal, goal.digest(reader.rubric_digests(self.top, goal)), warnings, file)
 
@@ -48,7 +47,6 @@ class Trusting(Reading):
     ) -> list[str]:
         """What changed since the contract was trusted last, for a person to read."""
         from flow.core.amendment.trust_diff import difference
-        from flow.core.goal.model import contract
 
         goal = self._named(goal_id, goal_file).goal
         return difference(self.trust_ledger.recorded_contract(goal.id), contract(goal.document))
@@ -58,7 +56,6 @@ class Trusting(Reading):
     ) -> tuple[ContractChange, ...]:
         """What changed since then, each with its class; nothing where nothing was trusted yet."""
         from flow.core.amendment.changes import changes
-        from flow.core.goal.model import contract
 
         goal = self._named(goal_id, goal_file).goal
         before = self.trust_ledger.recorded_contract(goal.id)

@@ -1,21 +1,15 @@
-"""Checking runs against their hash chains, and letting old outputs go (SPEC 5 and 10)."""
+"""Checking runs against their hash chains, with the real parts."""
 
 from __future__ import annotations
 
-import os
-
+from flow.adapters.chain.verification import RunVerification
 from flow.core import layout
 from flow.core.goal import ids
-from flow.errors import FlowError, InputError, StaleProposal, StateError
+from flow.errors import InputError, StaleProposal, StateError
 from flow.startup.typing import TYPE_CHECKING, Any
 from flow.wiring.reading import Reading
 
 if TYPE_CHECKING:
-    from flow.adapters.chain.check import CheckedRun
-    from flow.adapters.chain.pinned_heads import PinnedRun
-    from flow.adapters.chain.witnesses import WitnessedHeads
-    from flow.core.chain.entries import Head
-    from flow.core.chain.walk import ChainFinding, WitnessedHead
     from flow.wiring.parts import Parts
 
 
@@ -27,111 +21,7 @@ class Verifying(Reading):
 
         Raises :class:`InputError` for a run that nobody knows, and for a ref that is none.
         """
-        from flow.adapters.chain import check as chain_check
-        from flow.adapters.chain import witnesses
-
-        folders = [self.settings.settings.journal_dir, layout.JOURNAL_DIR]
-        said = witnesses.here(self.top, folders)
-        asked = witnesses.at(self.repo, against, folders) if against is not None else None
-        warnings = [*said.warnings, *(asked.warnings if asked is not None else ())]
-        if asked is not None:
-            warnings += self._silent(asked, str(against))
-        there = chain_check.run_ids(self.top)
-        others = [name for name in there if elsewhere(self, name, said)]
-        warnings += [
-            f"run {name} has its evidence elsewhere; {said.runs[name][0].who} tells of it"
-            for name in others
-            if run_id in (None, name)
-        ]
-        kept: dict[str, PinnedRun | None] = {}
-        try:
-            kept = {name: self.heads.read(name) for name in self.heads.runs()}
-        except FlowError as error:  # no home, or a state folder that others may write
-            warnings += [f"your own heads are not compared: {fault}" for fault in error.faults]
-        known = {*there, *kept, *(asked.runs if asked is not None else ())}
-        if run_id is not None:
-            if ids.run_id(run_id) not in known | set(said.runs):
-                raise InputError(
-                    f"there is no run {run_id}, and nobody knows of one",
-                    code="not_found",
-                    key="RUN",
-                    value=run_id,
-                    remedy="see the runs there are: ls .flow/runs",
-                )
-            known = {run_id}
-        sought = frozenset(one.head for one in asked.commits) if asked is not None else frozenset()
-        rows: list[CheckedRun] = []
-        for name in sorted(known):
-            heads = list(said.runs.get(name, ())) if name not in others else []
-            heads += [
-                one for one in (asked.runs.get(name, ()) if asked else ()) if one not in heads
-            ]
-            rows.append(self._check(name, name in there, kept.get(name), heads, sought))
-        findings = self._unknown_trailers(asked.commits, rows, there) if asked is not None else []
-        if run_id is None:
-            warnings += [
-                f"run {name} is not here; {heads[0].who} tells of it (runs are not tracked by git)"
-                for name, heads in sorted(said.runs.items())
-                if name not in known
-            ]
-        return _document(rows, findings, warnings, against)
-
-    def _silent(self, asked: WitnessedHeads, ref: str) -> list[str]:
-        """Why a comparison with what a ref says may not show what it seems to."""
-        from flow.adapters.git import repository
-        from flow.core.text.display import visible
-
-        found = []
-        if not asked.runs and not asked.commits:
-            found.append(
-                f"no journal and no commit at {visible(ref)} names a head: "
-                "nothing was compared with it"
-            )
-        if repository.is_shallow(self.repo):
-            found.append("the history here is cut (a shallow clone): older commits were not asked")
-        return found
-
-    def _check(
-        self,
-        run_id: str,
-        there: bool,
-        kept: PinnedRun | None,
-        heads: list[WitnessedHead],
-        sought: frozenset[Head],
-    ) -> CheckedRun:
-        from flow.adapters.chain import check as chain_check
-        from flow.core.chain.walk import ChainFinding
-
-        if there:
-            return chain_check.check(self.top, run_id, kept, heads, sought)
-        who = chain_check.OWN if kept is not None else heads[0].who
-        head = kept.ledger if kept is not None else heads[0].head
-        text = f"has vanished; known to {who}" + (f" ({head})" if head is not None else "")
-        rel = layout.run_dir(run_id)
-        return chain_check.CheckedRun(
-            run_id, None, 0, (ChainFinding("vanished", run_id, rel, text),)
-        )
-
-    def _unknown_trailers(
-        self, commits: tuple[WitnessedHead, ...], rows: list[CheckedRun], there: list[str]
-    ) -> list[ChainFinding]:
-        """Heads that commits name and no run here has."""
-        from flow.adapters.chain import ledger_file
-        from flow.core.chain.walk import ChainFinding
-
-        seen = frozenset[Any]().union(*(row.seen for row in rows))
-        checked = {row.run_id for row in rows}
-        others = [name for name in there if name not in checked]
-        found = []
-        for one in commits:
-            if one.head in seen:
-                continue
-            entries = (ledger_file.at(self.top, name, one.head.number) for name in others)
-            if any(entry is not None and entry.head == one.head for entry in entries):
-                continue
-            text = f"no run here has entry {one.head.number} as {one.who} knows it ({one.head})"
-            found.append(ChainFinding("missing", "", layout.RUNS, text, one.head.number))
-        return found
+        return verification(self).verify(run_id, against)
 
     def head(self, run_id: str) -> str:
         """The head of a run's chain, ``<n>:<hash>``. Raises :class:`StateError` without one."""
@@ -163,15 +53,16 @@ class Verifying(Reading):
         return path
 
 
+def verification(parts: Parts) -> RunVerification:
+    """The runs of a checkout, to be checked."""
+    folders = [parts.settings.settings.journal_dir, layout.JOURNAL_DIR]
+    return RunVerification(parts.top, parts.repo, lambda: parts.heads, folders)
+
+
 def refuse_broken(parts: Parts, goal_id: str) -> None:
     """Raise :class:`StaleProposal` where the record that a proposal rests on is broken."""
-    from flow.adapters.chain import check as chain_check
-
     run_id = parts.records.goal(goal_id).goal.run_id
-    if run_id is None or not os.path.isdir(os.path.join(parts.top, layout.run_dir(run_id))):
-        return  # there is no proposal either
-    found = chain_check.check(parts.top, run_id, _kept(parts, run_id), _journalled(parts, run_id))
-    broken = [finding for finding in found.findings if not finding.aside]
+    broken = verification(parts).broken(run_id) if run_id is not None else []
     if broken:
         more = f", and {len(broken) - 1} more" if len(broken) > 1 else ""
         see = f"see all of it: flow evidence verify {run_id}; to measure anew, apart from it: "
@@ -180,56 +71,3 @@ def refuse_broken(parts: Parts, goal_id: str) -> None:
             file=broken[0].file,
             remedy=f"{see}flow goal evaluate {goal_id} --run-id NEW",
         )
-
-
-def elsewhere(parts: Parts, run_id: str, said: WitnessedHeads | None = None) -> bool:
-    """Whether journals tell of entries of a run that never had one in this checkout.
-
-    The state folder says so: where it kept a head of the run's, an empty ledger is a loss; and
-    where it knows nothing of a run that is here, so it may be.
-    """
-    from flow.adapters.fs import files
-
-    if files.exists(parts.top, layout.ledger_file(run_id)):
-        return False
-    kept = _kept(parts, run_id)
-    here = os.path.lexists(os.path.join(parts.top, layout.run_dir(run_id)))
-    if (kept is None and here) or (kept is not None and (kept.broken or kept.ledger is not None)):
-        return False
-    return bool(said.runs.get(run_id) if said is not None else _journalled(parts, run_id))
-
-
-def _kept(parts: Parts, run_id: str) -> PinnedRun | None:
-    try:
-        return parts.heads.read(run_id)
-    except FlowError:
-        return None  # no state folder: nothing is kept
-
-
-def _journalled(parts: Parts, run_id: str) -> list[WitnessedHead]:
-    from flow.adapters.chain import witnesses
-
-    folders = [parts.settings.settings.journal_dir, layout.JOURNAL_DIR]
-    return witnesses.here(parts.top, folders).runs.get(run_id, [])
-
-
-def _document(
-    rows: list[CheckedRun], findings: list[ChainFinding], warnings: list[str], against: str | None
-) -> dict[str, Any]:
-    return {
-        "runs": [
-            {
-                "run_id": row.run_id,
-                "head": str(row.head) if row.head is not None else None,
-                "entries": row.entries,
-                "findings": [finding._asdict() for finding in row.findings],
-                "more": row.more,
-                "notes": list(row.notes),
-            }
-            for row in rows
-        ],
-        "against": against,
-        "findings": [finding._asdict() for finding in findings],
-        "warnings": warnings,
-        "broken": bool(findings) or any(row.findings for row in rows),
-    }

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from flow.adapters.user_state.auto_judge import Memory
+from flow.app.judging.auto_mode import Stop
 from flow.wiring import auto_judging
 from flow.wiring.parts import Parts
 from tests.entry import scene
@@ -488,8 +489,10 @@ def test_the_end_of_a_transcript_that_is_still_written_is_waited_for(
     with monkeypatch.context() as patched:
         patched.setattr(time, "sleep", sleep)
         patched.setattr(time, "monotonic", lambda: sum(pauses))
-        stop = auto_judging.Stop("s1", str(place.session.path))
-        found = auto_judging._ended_runs(parts, Memory(parts.state_dir, parts.top), stop)
+        stop = Stop("s1", str(place.session.path))
+        found = auto_judging.AutoMode(parts).ended_runs(
+            stop, Memory(parts.state_dir, parts.top).settled
+        )
     assert found is not None
     assert [run.entries[-1].text for run in found.runs] == ["all is tidy now"] * waited
     longest = auto_judging.LONGEST_STILL

@@ -216,9 +216,9 @@ def test_an_unexpected_error_is_one_line_and_a_log(
 ) -> None:
     """A fault of Flow's own, made here by breaking a part of it."""
     code = (
-        "import sys, flow.wiring.reading\n"
+        "import sys, flow.app.goal_views\n"
         "def broken(self): raise KeyError('a defect')\n"
-        "flow.wiring.reading.Reading.listing = broken\n"
+        "flow.app.goal_views.listing = broken\n"
         "from flow.cli.main import run\n"
         "sys.exit(run(sys.argv[1:]))"
     )

@@ -8,7 +8,12 @@ binary: what is left out is counted.
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
+from flow.adapters.debates.reports import solution_name
+from flow.adapters.fs import inputs
+from flow.adapters.git import repository
+from flow.adapters.judges import evidence_files, subjects
 from flow.core.text.display import visible
 from flow.core.untrusted.fences import FencedPart
 from flow.errors import InputError
@@ -47,8 +52,6 @@ def read_solution(given: Sequence[str], where: Where) -> Solution:
 
     Raises :class:`InputError` for what names no file that can be read and holds something.
     """
-    from flow.adapters.debates.reports import solution_name
-
     parts: dict[str, FencedPart] = {}
     notes: dict[str, None] = {}
     for text in given:
@@ -73,11 +76,6 @@ def read_solution(given: Sequence[str], where: Where) -> Solution:
 
 def _named_part(path: str, where: Where) -> FencedPart:
     """A file that is named as such."""
-    from pathlib import Path
-
-    from flow.adapters.fs import inputs
-    from flow.adapters.judges import subjects
-
     inputs.check_file(path, "solution")
     if not os.path.getsize(path):
         remedy = "name files that hold something to evaluate"
@@ -92,8 +90,6 @@ def _searched_parts(
     text: str, folder: str | None, where: Where
 ) -> tuple[list[tuple[str, FencedPart]], tuple[str, ...]]:
     """The files below ``folder``, or those that the glob ``text`` names, and what is left out."""
-    from flow.adapters.judges import evidence_files
-
     pattern = _pattern(text, folder, where)
     top = os.path.realpath(where.top)
     collected = evidence_files.collect(top, [pattern], (), lambda paths: _left_out(paths, where))
@@ -165,8 +161,6 @@ def _escaped(name: str) -> str:
 
 def _left_out(paths: Sequence[bytes], where: Where) -> dict[bytes, str]:
     """By path, why it is not read: what git ignores and does not track, and judges' reports."""
-    from flow.adapters.git import repository
-
     reasons: dict[bytes, str] = {}
     if where.repo is not None and paths:
         asked = b"".join(path + b"\0" for path in paths)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import binascii
 import json
 
+from flow.adapters.contracts import formats
 from flow.app.exchange.envelopes import Envelope, Signature
 from flow.errors import ContractError, Fault
 from flow.startup.typing import TYPE_CHECKING, Any
@@ -64,8 +65,6 @@ def decode_base64(value: str, place: str, file: str = "bundle") -> bytes:
 
 def strict_json(data: bytes, file: str) -> Any:
     """Strict JSON of a bundle's size."""
-    from flow.adapters.contracts import formats
-
     return formats.parse_json(data, file=file, what="JSON document", limit=LIMIT)
 
 

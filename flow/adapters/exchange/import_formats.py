@@ -6,7 +6,10 @@ itself, the worse counts. XML with a document type (and so with any entity) is r
 
 from __future__ import annotations
 
+from xml.parsers import expat
+
 from flow.adapters.attribution.report_files import LIMIT
+from flow.adapters.contracts import formats
 from flow.adapters.exchange.import_status import read_ci, read_sarif
 from flow.core.evidence.imported import (
     LONGEST_NAME,
@@ -77,8 +80,6 @@ def read_report(data: bytes, format: Format, file: str) -> CheckReport:
 
 
 def _json_object(data: bytes, file: str, what: str) -> dict[str, Any]:
-    from flow.adapters.contracts import formats
-
     document = formats.parse_json(
         data.removeprefix(b"\xef\xbb\xbf"), file=file, what=what, limit=LIMIT
     )
@@ -187,8 +188,6 @@ class _Suites:
 
 
 def _junit_report(data: bytes) -> CheckReport:
-    from xml.parsers import expat
-
     def refuse(*_: Any) -> None:
         raise NoReport("it has a document type, which no report needs: entities are refused")
 

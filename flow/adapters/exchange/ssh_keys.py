@@ -9,6 +9,7 @@ from __future__ import annotations
 import binascii
 import os
 
+from flow.adapters.fs import temporary
 from flow.adapters.process.tool import clean_environment, run_tool
 from flow.app.exchange.envelopes import Signature, SignatureCheck
 from flow.core.text.display import visible
@@ -72,8 +73,6 @@ def check(
     if key is None:
         return SignatureCheck(False, signature.keyid, why="its signature is no SSH signature")
     name = fingerprint(key)
-    from flow.adapters.fs import temporary
-
     with temporary.holding(_armoured(blob or b""), "flow-signature-") as file:
         folder = os.path.dirname(file)
         fits = _ssh_keygen(

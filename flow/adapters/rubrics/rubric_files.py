@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from hashlib import sha256
 
+from flow.adapters.contracts import formats
 from flow.adapters.fs import files, inputs
 from flow.core import layout
 from flow.core.goal import ids
@@ -133,8 +134,6 @@ def read(data: bytes, file: str, *, name: str | None = None, origin: str = "file
 
     A name that ends in ``.json`` is read as JSON, any other as YAML.
     """
-    from flow.adapters.contracts import formats
-
     if file.endswith(".json"):
         document = formats.parse_json(data, file=file, what="rubric")
     else:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import json
 import os
 
+from flow.adapters.contracts.check import accepts
+from flow.adapters.contracts.strict_json import read_json
 from flow.adapters.fs import files
 from flow.app.judging.scoring import CardHistory
 from flow.core import layout
@@ -138,9 +140,6 @@ def stored_card(
     ``name`` is its file's name, with ``.json`` or without, or a path that ends in it. Raises
     :class:`InputError` where there is no such card, :class:`ContractError` for a file that is none.
     """
-    from flow.adapters.contracts.check import accepts
-    from flow.adapters.contracts.strict_json import read_json
-
     base = f"{name.rpartition('/')[2].removesuffix('.json')}.json"
     file = past.read_name(base)
     rel = f"{where}/{base}"

@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import os
 import re
+from fnmatch import fnmatchcase
 
+from flow.adapters.contracts import formats
 from flow.adapters.fs import files, inputs
 from flow.app.judging.scoring import ChosenRubric
 from flow.core import layout
@@ -140,8 +142,6 @@ def _shown(skill: str, pattern: str) -> str:
 
 def _matching_pattern(skill: str, patterns: tuple[str, ...] | None) -> str | None:
     """The first pattern that names the skill, with or without the prefix of its plugin."""
-    from fnmatch import fnmatchcase
-
     forms = (skill.lower(), skill.rpartition(":")[2].lower())
     for pattern in patterns or ():
         if any(fnmatchcase(form, pattern.lower()) for form in forms):
@@ -253,8 +253,6 @@ def _read_rubric(data: bytes, name: str, file: str, source: str) -> _Rubric:
 
 def _skills(front: str, file: str) -> tuple[str, ...] | None:
     """The skills that a front matter names; None where it does not speak of them."""
-    from flow.adapters.contracts import formats
-
     if not front.strip():
         return None
     document = formats.parse_yaml(front.encode(), file=file, what="rubric's front matter")

@@ -6,7 +6,10 @@ import os
 import re
 
 from flow.adapters.git import repository as git_repository
+from flow.adapters.git.run import environment
+from flow.adapters.process.tool import run_tool
 from flow.adapters.worktree import guards as worktree_guards
+from flow.adapters.worktree.flush import flush
 from flow.core.text.display import names
 from flow.errors import GitError
 from flow.startup.typing import TYPE_CHECKING
@@ -41,9 +44,6 @@ _LOCAL: tuple[tuple[str, str, str], ...] = (
 
 def program(report: DoctorReport, repo: Repo | None) -> None:
     """The git program itself; never one that lies in the checkout."""
-    from flow.adapters.git.run import environment
-    from flow.adapters.process.tool import run_tool
-
     if repo is not None:
         git_repository.refusal(repo)  # from here on its folders are no place for a git
     result = run_tool(
@@ -169,8 +169,6 @@ def _tracked_runs(report: DoctorReport, repo: Repo) -> None:
 
 def _stamps(report: DoctorReport, repo: Repo) -> None:
     """Whether time stamps tell of every write here, and what it costs where they do not."""
-    from flow.adapters.worktree.flush import flush
-
     if flush(repo.top) is not None:
         report.fact("time stamps", "tell of every write to a file that was flushed")
         return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from flow.adapters.sandbox.bubblewrap import why_not
 from flow.core.goal.lifecycle import TERMINAL
 from flow.core.sandbox import sandbox_of
 from flow.core.text.display import names
@@ -27,8 +28,6 @@ def look(report: DoctorReport, checkout: ExaminedCheckout, environ: Mapping[str,
     ]
     if not asking:
         return
-    from flow.adapters.sandbox.bubblewrap import why_not
-
     version, why = why_not(checkout.top, environ.get("PATH"))
     if why is None:
         report.fact("sandbox", f"bubblewrap {version}")

@@ -6,7 +6,9 @@ belongs to stands in the call's result, in a note beside the file, or in its fir
 
 from __future__ import annotations
 
+from flow.adapters.attribution.shell_syntax import parse_shell
 from flow.adapters.transcripts import files as places
+from flow.core.attribution.destructive import tool_destroys
 from flow.core.text.display import visible
 from flow.core.transcript.claude import Session, same_skill
 from flow.core.transcript.model import SUBAGENT_END, TranscriptEntry
@@ -153,7 +155,4 @@ class Gathering:
 
 def destroys(tool: str, given: Mapping[str, Any]) -> bool:
     """Whether a call destroys something."""
-    from flow.adapters.attribution.shell_syntax import parse_shell
-    from flow.core.attribution.destructive import tool_destroys
-
     return tool_destroys(tool, given, parse_shell)

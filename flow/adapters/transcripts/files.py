@@ -5,9 +5,12 @@ Everything here is foreign: a file of any size, cut off anywhere, with anything 
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import stat
+from hashlib import sha256
+from tempfile import TemporaryFile
 
 from flow.errors import InputError
 from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
@@ -78,8 +81,6 @@ def open_source(path: str, *, follow: bool = True) -> Source:
 
 def _spooled() -> int:
     """Standard input in a file without a name, since a transcript is not read in one go."""
-    from tempfile import TemporaryFile
-
     with TemporaryFile() as file:
         size = 0
         while chunk := os.read(0, 1 << 20):
@@ -111,9 +112,6 @@ class SessionLines:
 
     def __iter__(self) -> Iterator[Any]:
         """One value for each line that is JSON. Closes the file."""
-        import json
-        from hashlib import sha256
-
         hashed = sha256()
         for line in self._raw():
             hashed.update(line)
@@ -281,8 +279,6 @@ def agent_file(path: str, agent: str) -> str | None:
 
 def small_json(path: str) -> dict[str, Any]:
     """The object in a small file beside a transcript; empty where there is none."""
-    import json
-
     try:
         fd = os.open(path, _FLAGS | os.O_NOFOLLOW)
     except (OSError, ValueError):

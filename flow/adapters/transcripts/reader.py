@@ -7,6 +7,9 @@ that is missing, empty, or does not hold the skill is an error.
 
 from __future__ import annotations
 
+import json
+from hashlib import sha256
+
 from flow.adapters.transcripts import files as places
 from flow.adapters.transcripts.agents import (
     Gathering,
@@ -15,12 +18,14 @@ from flow.adapters.transcripts.agents import (
     forked,
     note_beside,
 )
+from flow.app.judging.auto_mode import EndedRuns
 from flow.core.text.display import visible
+from flow.core.transcript import text as transcript_text
 from flow.core.transcript.claude import JUDGES, Session, same_skill
 from flow.core.transcript.model import Transcript, has_ended, quotable_text
 from flow.core.transcript.rows import replace_unwritable
 from flow.errors import InputError
-from flow.startup.typing import TYPE_CHECKING, NamedTuple
+from flow.startup.typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -107,17 +112,6 @@ def _sessions(
     return paths if own is None else [own, *(path for path in paths if path != own)]
 
 
-class EndedRuns(NamedTuple):
-    """The runs of one session that have come to their end, the oldest first.
-
-    ``settled`` is the number of the first run of the session that has not, or of the one to come.
-    """
-
-    path: str
-    runs: tuple[Transcript, ...]
-    settled: int
-
-
 def ended_runs(
     session: str,
     known: Callable[[str], int | None],
@@ -202,8 +196,6 @@ def _in_session(skill: str | None, path: str, ran: dict[str, None]) -> Transcrip
 
 def _is_session(source: places.Source) -> bool:
     """Whether the file is a session's: by its first line that can be read, else by its name."""
-    import json
-
     if source.path.endswith(".jsonl"):
         return True
     head = source.head
@@ -221,10 +213,6 @@ def _is_session(source: places.Source) -> bool:
 
 def _saved_text(source: places.Source) -> Transcript:
     """A text that somebody saved."""
-    from hashlib import sha256
-
-    from flow.core.transcript import text as transcript_text
-
     text = places.text_of(source)
     if _is_binary(text):
         raise _unusable(source.path, "is no text")
@@ -302,8 +290,6 @@ def _transcript_of(
 
 
 def _digest(*texts: str) -> str:
-    from hashlib import sha256
-
     return sha256("\0".join(texts).encode("utf-8", "replace")).hexdigest()[:32]
 
 

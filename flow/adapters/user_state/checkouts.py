@@ -20,9 +20,9 @@ from flow.adapters.fs.state_folder import (
     storage_error,
 )
 from flow.adapters.git.find import read_regular
-from flow.core.stop.lost_goals import KnownGoal, SessionNotes
+from flow.core.stop.lost_goals import KnownGoal, Remembered, SessionNotes
 from flow.startup.sha import sha256
-from flow.startup.typing import TYPE_CHECKING, Any, NamedTuple
+from flow.startup.typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -46,15 +46,6 @@ SESSIONS = ":sessions"
 MOST_POINTERS = 256
 _PLAIN = r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}"
 """Ids of sessions that are a file's name as they are; the hook's script asks by it."""
-
-
-class Remembered(NamedTuple):
-    """The goals that Flow left open in a checkout, and the git directory it had then."""
-
-    git_dir: str | None
-    goals: Mapping[str, KnownGoal]
-    closed: Mapping[str, ClosedGoal] = {}
-    """Those that were closed, and no stop has told it yet."""
 
 
 class CheckoutNotes:

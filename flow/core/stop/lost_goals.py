@@ -52,6 +52,15 @@ class KnownGoal(NamedTuple):
     """SHA-256 of the contract; empty where nobody has computed it yet."""
 
 
+class Remembered(NamedTuple):
+    """The goals that Flow left open in a checkout, and the git directory it had then."""
+
+    git_dir: str | None
+    goals: Mapping[str, KnownGoal]
+    closed: Mapping[str, ClosedGoal] = {}
+    """Those that were closed, and no stop has told it yet."""
+
+
 class SessionNotes(NamedTuple):
     """What the hook remembers of one session in one checkout."""
 

@@ -125,7 +125,11 @@ MENDS: Mapping[str, Sequence[Edit]] = {
         ),
     ),
     "I108 a named contract is proposed like a trusted one": (
-        Edit("flow.wiring.naming:named", 'if known["digest"] == loaded.contract:', "if True:"),
+        Edit(
+            "flow.app.transitions.named_contract:named",
+            'if known["digest"] == loaded.contract:',
+            "if True:",
+        ),
     ),
     "I109 a goal that vanished is not missed": (
         Edit("flow.core.stop.lost_goals:lost_goals", "found = []", "return []"),

@@ -1,35 +1,82 @@
-"""What the Stop hook can see of a checkout's goals, and what it remembers of them."""
+"""What the Stop hook can see of a checkout's goals, and what is remembered of them."""
 
 from __future__ import annotations
 
 from contextlib import suppress
 
-from flow.adapters.user_state.checkouts import Remembered
 from flow.app.stop.tools import Sight
 from flow.core import layout
 from flow.core.goal.lifecycle import TERMINAL
 from flow.core.stop import lost_goals
-from flow.core.stop.lost_goals import Loss, SessionNotes
+from flow.core.stop.lost_goals import Loss, Remembered, SessionNotes
 from flow.errors import FlowError
-from flow.startup.typing import TYPE_CHECKING
+from flow.startup.typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
-    from flow.adapters.git.repository import Repo
     from flow.app.ports import LoadedGoal
     from flow.core.chain.closing_record import ClosedGoal
     from flow.core.goal.model import Goal
     from flow.core.stop.lost_goals import KnownGoal
     from flow.core.stop.pause import Pause
-    from flow.wiring.reading import Reading
 
-PENDING_LIMIT = 1000
-"""Goals whose last change is completed at most; a crash leaves one."""
+
+class CheckoutMemory(Protocol):
+    """What the state folder remembers of a checkout; every method may raise :class:`FlowError`."""
+
+    def read(self) -> Remembered:
+        """What is known of the checkout's goals."""
+
+    def session(self, session: str) -> SessionNotes | None:
+        """What the hook remembers of a session; None where it never stopped here."""
+
+    def keep_session(self, session: str, notes: SessionNotes) -> None:
+        """Replace what is remembered of a session."""
+
+    def closings_told(self, goal_ids: Collection[str]) -> None:
+        """A stop has told these closings."""
+
+
+class SightPort(Protocol):
+    """What a stop can see of a checkout."""
+
+    @property
+    def top(self) -> str:
+        """The top level."""
+
+    @property
+    def in_git(self) -> bool:
+        """Whether there is a git directory."""
+
+    @property
+    def checkout_notes(self) -> CheckoutMemory:
+        """What is remembered; :class:`FlowError` without a state folder that can be used."""
+
+    def branch(self) -> str | None:
+        """The branch that is checked out; None on a detached HEAD or without git."""
+
+    def loaded_goals(self) -> tuple[Mapping[str, LoadedGoal], Mapping[str, FlowError]]:
+        """Every goal by id, and what is wrong with those that cannot be read."""
+
+    def pending(self) -> Sequence[str]:
+        """The files of changes that were decided and not carried out."""
+
+    def finish(self, goal_id: str) -> None:
+        """Carry out what was decided about a goal."""
+
+    def paused(self, goal: Goal) -> Pause | None:
+        """Who set the goal aside and why; None where it is not paused."""
+
+    def closing_on_record(self, loaded: LoadedGoal, run_id: str) -> bool:
+        """Whether this user's state folder knows how the goal got its final status."""
+
+    def note_closing(self, goal_id: str, branch: str, run_id: str, status: str) -> None:
+        """Let the next stop in this checkout tell who closed the goal."""
 
 
 def look(
-    checkout: Reading,
+    checkout: SightPort,
     session: str | None,
     *,
     finish: bool = True,
@@ -42,7 +89,7 @@ def look(
     Raises :class:`FlowError`.
     """
     remembered, notes = _remembered(checkout, session)
-    if remembered.git_dir is not None and checkout.repo.git_dir is None:
+    if remembered.git_dir is not None and not checkout.in_git:
         losses = [Loss(goal_id, "no_repository", checkout.top) for goal_id in remembered.goals]
         closings = [*remembered.closed.values()]
         return Sight((), {}, remembered.goals, losses, {}, notes, {}, closings)
@@ -77,76 +124,22 @@ def look(
     )
 
 
-def repository(folder: str, environ: Mapping[str, str], session: str | None) -> Repo | None:
-    """The repository around ``folder``; None where there is none and Flow knows of none.
-
-    A checkout that Flow works for, and of which nothing is left, is one without git. Outside of
-    all repositories it is the one in which Flow kept the session working.
-    """
-    import os
-
-    from flow.adapters.fs.state_folder import state_dir
-    from flow.adapters.git.repository import Repo, find_repo
-    from flow.adapters.user_state import checkouts
-
-    folder = os.path.realpath(folder)
-    repo = find_repo(folder)
-    try:
-        state = state_dir(environ, environ.get("HOME"), None)
-        top = checkouts.nearest(state, folder)
-        if top is None and repo is None:
-            top = checkouts.worked_in(state, session)
-            repo = find_repo(top) if top is not None else None
-    except FlowError:
-        return repo
-    if top is None or (repo is not None and not f"{top}/".startswith(f"{repo.top}/")):
-        return repo
-    if repo is not None and repo.top == top:
-        return repo
-    return Repo(top, None, None, "its folder or its .git is gone")
-
-
-def left_behind(checkout: Reading, session: str | None) -> list[str]:
-    """A word, once, about the goals of another checkout in which the session was kept working."""
-    from flow.adapters.user_state import checkouts
-    from flow.core.text import display
-
-    try:
-        top = checkouts.worked_in(checkout.state_dir, session)
-        if session is None or top is None or top == checkout.top:
-            return []
-        there = checkouts.CheckoutNotes(checkout.state_dir, top, None)
-        notes, known = there.session(session) or SessionNotes(), there.read().goals
-        left = [goal_id for goal_id in notes.continued if goal_id in known]
-        news = [goal_id for goal_id in left if notes.told.get(goal_id) != checkout.top]
-        if not news:
-            return []
-        told = {**notes.told, **dict.fromkeys(left, checkout.top)}
-        there.keep_session(session, notes._replace(told=told))
-    except FlowError:
-        return []
-    names, place = display.names(news, 5), display.visible(top)
-    return [f"goal {names} of {place} is not judged while the session is elsewhere"]
-
-
-def _finish(checkout: Reading) -> tuple[int, dict[str, FlowError]]:
+def _finish(checkout: SightPort) -> tuple[int, dict[str, FlowError]]:
     """Carry out what was decided; returns how much there was, and what could not be, by file."""
-    from flow.adapters.fs import files
-
     broken: dict[str, FlowError] = {}
     try:
-        names = files.names(checkout.top, layout.PENDING, suffix=".json", limit=PENDING_LIMIT)
+        names = checkout.pending()
     except FlowError as error:
         return 1, {layout.PENDING: error}
     for name in names:
         try:
-            checkout.ledger.finish(name.removesuffix(".json"))
+            checkout.finish(name.removesuffix(".json"))
         except FlowError as error:
             broken[name] = error
     return len(names), broken
 
 
-def _remembered(checkout: Reading, session: str | None) -> tuple[Remembered, SessionNotes]:
+def _remembered(checkout: SightPort, session: str | None) -> tuple[Remembered, SessionNotes]:
     """What the state folder knows; nothing where there is none that can be used."""
     try:
         notes = checkout.checkout_notes
@@ -157,7 +150,7 @@ def _remembered(checkout: Reading, session: str | None) -> tuple[Remembered, Ses
 
 
 def _goals(
-    checkout: Reading,
+    checkout: SightPort,
     known: Mapping[str, KnownGoal],
     broken: dict[str, FlowError],
     read: tuple[Mapping[str, LoadedGoal], Mapping[str, FlowError]] | None,
@@ -174,13 +167,13 @@ def _goals(
     return loaded
 
 
-def _paused(checkout: Reading, goals: list[Goal]) -> dict[str, Pause]:
+def _paused(checkout: SightPort, goals: list[Goal]) -> dict[str, Pause]:
     found = ((goal.id, checkout.paused(goal)) for goal in goals)
     return {goal_id: pause for goal_id, pause in found if pause is not None}
 
 
 def _closed(
-    checkout: Reading, known: Mapping[str, KnownGoal], goals: Mapping[str, LoadedGoal]
+    checkout: SightPort, known: Mapping[str, KnownGoal], goals: Mapping[str, LoadedGoal]
 ) -> frozenset[str]:
     """The known goals that are closed, and whose closing is on record in the state folder."""
     closed = set()
@@ -194,7 +187,7 @@ def _closed(
 
 
 def _note_closings(
-    checkout: Reading,
+    checkout: SightPort,
     closed: frozenset[str],
     goals: Mapping[str, LoadedGoal],
     remembered: Remembered,

@@ -5,23 +5,53 @@ from __future__ import annotations
 from flow.core.goal.lifecycle import TERMINAL
 from flow.core.stop.lost_goals import is_here
 from flow.errors import FlowError, PersonNeeded
-from flow.startup.typing import TYPE_CHECKING
+from flow.startup.typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping, Sequence
 
+    from flow.app.ports import LoadedGoal
     from flow.core.goal.model import Goal
-    from flow.wiring.parts import Parts
+    from flow.core.stop.lost_goals import KnownGoal
+    from flow.core.tool_calls.speaker import Speaker
 
 
-def refuse_beside_active(parts: Parts, goal_id: str, line: str) -> None:
+class GoalFiles(Protocol):
+    """The goal files of a checkout."""
+
+    def goal_ids(self) -> Sequence[str]:
+        """The ids that the files' names give."""
+
+    def goal(self, goal_id: str) -> LoadedGoal:
+        """A goal; :class:`InputError` where there is none."""
+
+
+class OpenGoalsPort(Protocol):
+    """What is known of the goals of a checkout."""
+
+    @property
+    def records(self) -> GoalFiles:
+        """The goals."""
+
+    @property
+    def speaker(self) -> Speaker | None:
+        """From where the commands of this process come; None at the stop of an agent."""
+
+    def branch(self) -> str | None:
+        """The branch that is checked out; None on a detached HEAD or without git."""
+
+    def left_open(self) -> Mapping[str, KnownGoal]:
+        """The goals that Flow left open in this checkout, as the state folder remembers them."""
+
+
+def refuse_beside_active(port: OpenGoalsPort, goal_id: str, line: str) -> None:
     """Raise :class:`PersonNeeded` in an agent's shell where another goal is active here.
 
     ``line`` is what a person types instead. A goal that cannot be read may be an active one.
     """
-    if parts.speaker is None or parts.speaker.said_from != "agent":
+    if port.speaker is None or port.speaker.said_from != "agent":
         return
-    why = next(iter(_active(parts, goal_id)), "") or next(iter(_gone(parts)), "")
+    why = next(iter(_active(port, goal_id)), "") or next(iter(_gone(port)), "")
     if why:
         raise PersonNeeded(
             f"{why}, and this is an agent's shell: a person decides whether goal {goal_id} begins "
@@ -33,14 +63,14 @@ def refuse_beside_active(parts: Parts, goal_id: str, line: str) -> None:
         )
 
 
-def _others(parts: Parts, goal_id: str) -> Iterable[tuple[str, Goal | None]]:
+def _others(port: OpenGoalsPort, goal_id: str) -> Iterable[tuple[str, Goal | None]]:
     """The other goals of this branch; None for one that cannot be read."""
-    branch = parts.branch()
-    for other in parts.records.goal_ids():
+    branch = port.branch()
+    for other in port.records.goal_ids():
         if other == goal_id:
             continue
         try:
-            goal = parts.records.goal(other).goal
+            goal = port.records.goal(other).goal
         except FlowError:
             yield other, None
         else:
@@ -48,21 +78,21 @@ def _others(parts: Parts, goal_id: str) -> Iterable[tuple[str, Goal | None]]:
                 yield other, goal
 
 
-def _active(parts: Parts, goal_id: str) -> Iterable[str]:
+def _active(port: OpenGoalsPort, goal_id: str) -> Iterable[str]:
     """Each other goal that is active here, or may be."""
-    for other, goal in _others(parts, goal_id):
+    for other, goal in _others(port, goal_id):
         if goal is None:
             yield f"goal {other} cannot be read, so it may be active"
         elif goal.status == "active":
             yield f"goal {other} is active on this branch"
 
 
-def _gone(parts: Parts) -> Iterable[str]:
+def _gone(port: OpenGoalsPort) -> Iterable[str]:
     """Each goal of this branch that Flow works on and whose file is gone."""
+    known = port.left_open()
     try:
-        known = parts.checkout_notes.read().goals
-        here, branch = set(parts.records.goal_ids()), parts.branch()
-    except FlowError:  # without a state folder nothing is remembered
+        here, branch = set(port.records.goal_ids()), port.branch()
+    except FlowError:
         return
     for goal in known.values():
         if goal.goal_id not in here and is_here(goal, branch):
@@ -72,12 +102,12 @@ def _gone(parts: Parts) -> Iterable[str]:
             )
 
 
-def others_open(parts: Parts, goal_id: str) -> list[str]:
+def others_open(port: OpenGoalsPort, goal_id: str) -> list[str]:
     """The other goals of this branch that have begun and are not closed, or are gone."""
     found = []
-    for other, goal in _others(parts, goal_id):
+    for other, goal in _others(port, goal_id):
         if goal is None:
             found.append(f"{other}: cannot be read")
         elif goal.status not in (*TERMINAL, "draft"):
             found.append(f"{other}: {goal.status}, {goal.outcome}")
-    return [*found, *_gone(parts)]
+    return [*found, *_gone(port)]

@@ -1,0 +1,176 @@
+"""Goals as people and programs are shown them: where each one stands."""
+
+from __future__ import annotations
+
+from flow.app import overview
+from flow.app.ports import Records
+from flow.core.goal.lifecycle import TERMINAL
+from flow.core.stop.turns import with_turn
+from flow.errors import FlowError
+from flow.startup.typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from flow.app.evaluation.values import ClosingContext
+    from flow.app.ports import LoadedGoal
+    from flow.core.evidence.red_first import BaseRun
+    from flow.core.goal.model import Goal
+    from flow.core.stop.lost_goals import KnownGoal
+    from flow.core.stop.pause import Pause
+
+
+class ViewRecords(Records, Protocol):
+    """The reading side of the ledger, with what judges were sent."""
+
+    def judged(self, run_id: str) -> Iterator[str]:
+        """The paths of what judges said in a run, the newest first."""
+
+
+class ViewPort(Protocol):
+    """What showing goals needs of the checkout."""
+
+    @property
+    def records(self) -> ViewRecords:
+        """The reading side of the ledger."""
+
+    @property
+    def troubles(self) -> Sequence[str]:
+        """Why something recorded before does not count."""
+
+    def desk(self) -> ClosingContext:
+        """What a person's command works with."""
+
+    def branch(self) -> str | None:
+        """The branch that is checked out; None on a detached HEAD or without git."""
+
+    def goals(self) -> tuple[list[Goal], list[FlowError]]:
+        """Every goal of the checkout, and what is wrong with those that cannot be read."""
+
+    def load(self, goal_id: str) -> LoadedGoal:
+        """A goal; :class:`InputError` where there is none."""
+
+    def is_pending(self, goal_id: str) -> bool:
+        """Whether a change of the goal was decided and not carried out."""
+
+    def trusted(self, loaded: LoadedGoal) -> tuple[bool, str]:
+        """Whether the goal's commands may run here, and why or why not."""
+
+    def paused(self, goal: Goal) -> Pause | None:
+        """Who set the goal aside and why; None where it is not paused."""
+
+    def base_runs(self, goal: Goal) -> Mapping[str, BaseRun]:
+        """What is on record about a goal's commands and base as they are now (red first)."""
+
+    def left_open(self) -> Mapping[str, KnownGoal]:
+        """The goals that Flow left open in this checkout, as the state folder remembers them."""
+
+    def is_run_known(self, run_id: str) -> bool:
+        """Whether the state folder keeps anything of a run."""
+
+    def closing_on_record(self, loaded: LoadedGoal, run_id: str) -> bool:
+        """Whether this user's state folder knows how the goal got its final status."""
+
+
+def choose(port: ViewPort) -> str:
+    """The goal that a command without an id means."""
+    goals, broken = port.goals()
+    try:
+        return overview.choose_goal(goals, port.branch()).id
+    except FlowError:
+        if broken:  # it may be the one: never taken for absent
+            raise broken[0] from None
+        raise
+
+
+def status(port: ViewPort, goal_id: str) -> dict[str, Any]:
+    """Where a goal stands, as :func:`flow.app.overview.status` lays it out."""
+    loaded = port.load(goal_id)
+    pending = port.is_pending(goal_id)
+    goal_now = newest(port, loaded.goal)
+    document = overview.status(port.desk(), loaded, port.trusted(loaded), pending, goal_now)
+    by_hand = document["closed_by_hand"] = closed_by_hand(port, loaded)
+    told = [told_by_hand(loaded.goal)] if by_hand else []
+    document["warnings"] += [*port.troubles, *told]
+    document["sent_to_judge"] = _sent_to_judge(port, loaded.goal)
+    document["paused"] = _shown_pause(port, loaded.goal)
+    if document["paused"] is not None:
+        document["next"] = f"flow goal resume {loaded.goal.id}"
+    runs = port.base_runs(loaded.goal)
+    return overview.with_base(document, loaded.goal, runs) if runs else document
+
+
+def listing(port: ViewPort) -> dict[str, Any]:
+    """One row for each goal, and the goals that cannot be read, by name."""
+    goals, broken = port.goals()
+    known = port.left_open()  # what Flow closed is not among them, so few are looked at
+    return {
+        "goals": [
+            {
+                **overview.list_row(newest(port, goal)),
+                "paused": _shown_pause(port, goal),
+                "closed_by_hand": goal.id in known and closed_by_hand(port, port.load(goal.id)),
+            }
+            for goal in goals
+        ],
+        "unreadable": [error.to_dict() for error in broken],
+    }
+
+
+def closed_by_hand(port: ViewPort, loaded: LoadedGoal) -> bool:
+    """Whether a goal has a final status that no command of this user's gave it.
+
+    One whose run is known here and was not closed here; others may have been closed elsewhere.
+    """
+    goal = loaded.goal
+    if goal.status not in TERMINAL:
+        return False
+    known = port.left_open().get(goal.id)
+    if known is not None:
+        return not port.closing_on_record(loaded, known.run_id)
+    if goal.run_id is None or port.troubles:
+        return False
+    if not port.is_run_known(goal.run_id):
+        return False
+    return not port.closing_on_record(loaded, goal.run_id)
+
+
+def newest(port: ViewPort, goal: Goal) -> Goal:
+    """The goal as of its newest turn, which its file may not have yet."""
+    if goal.run_id is None:
+        return goal
+    try:
+        return with_turn(goal, port.records.newest_turn(goal.run_id, goal.id))
+    except FlowError:  # its events are told where they are read
+        return goal
+
+
+def _sent_to_judge(port: ViewPort, goal: Goal) -> dict[str, Any] | None:
+    """What was sent to a judge last: which evidence, to whom, when."""
+    asks = goal.evaluator_type != "deterministic"
+    path = next(port.records.judged(goal.run_id), None) if asks and goal.run_id else None
+    evidence = port.records.counted(path) if path else None
+    said = evidence.document["evidence"].get("judgement") if evidence is not None else None
+    if evidence is None or not isinstance(said, dict) or not said.get("given"):
+        return None
+    judges = said.get("judges") or [said.get("judge")]
+    return {
+        "at": evidence.created_at,
+        "judges": list(dict.fromkeys(judges)),
+        "evidence": path,
+        "given": said["given"],
+    }
+
+
+def _shown_pause(port: ViewPort, goal: Goal) -> dict[str, Any] | None:
+    pause = port.paused(goal)
+    return pause.to_document() if pause is not None else None
+
+
+def told_by_hand(goal: Goal) -> str:
+    """The warning about a goal that was closed by hand."""
+    return (
+        f"closed by hand: your own state folder does not know that it is {goal.status}: Flow did "
+        "not close it as it is now, or could not write there (it is not exported; to have its "
+        f"work on record: flow goal create NEW --from {goal.id})"
+    )

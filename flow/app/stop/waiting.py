@@ -1,0 +1,96 @@
+"""Waiting for something outside: a command that is asked again until it exits 0."""
+
+from __future__ import annotations
+
+from flow.core.text import display
+from flow.errors import StateError
+from flow.startup.typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from flow.app.ports import CheckResult, LoadedGoal
+    from flow.core.goal.lifecycle import NonTerminal
+    from flow.core.goal.model import Goal
+
+
+class WaitNotes(Protocol):
+    """For what each goal waits, in the user's state folder."""
+
+    def read(self, goal_id: str) -> Mapping[str, Any] | None:
+        """The note about a goal; None where there is none."""
+
+    def write(self, goal_id: str, note: Mapping[str, Any]) -> None:
+        """Replace the note."""
+
+    def remove(self, goal_id: str) -> None:
+        """Forget the note."""
+
+
+class WaitPort(Protocol):
+    """What waiting needs of the checkout."""
+
+    @property
+    def waits(self) -> WaitNotes:
+        """For what each goal waits."""
+
+    def load(self, goal_id: str) -> LoadedGoal:
+        """A goal; :class:`InputError` where there is none."""
+
+    def shift(self, goal_id: str, to: NonTerminal, reason: str) -> LoadedGoal:
+        """Write a non-terminal status."""
+
+    def attempt(self, command: str, seconds: float) -> CheckResult:
+        """Run a command once, as a goal's are run."""
+
+
+def wait(port: WaitPort, goal_id: str, until: str, seconds: float) -> tuple[Goal, bool, str]:
+    """``active → waiting_for_ci`` until a command exits 0; asked once right away.
+
+    Returns (goal, whether it is there already, in words). The command is kept in the user's
+    state folder and asked again at each stop of an agent, or by whoever follows it.
+    """
+    goal = port.load(goal_id).goal
+    if goal.status not in ("active", "waiting_for_ci"):
+        raise StateError(
+            f"goal {goal.id} is {goal.status}; only an active goal can wait",
+            key="lifecycle.status",
+            value=goal.status,
+            remedy=f"see where it stands: flow goal status {goal.id}",
+        )
+    there, words = _ask(port, until, seconds)
+    if there:
+        if goal.status == "waiting_for_ci":
+            _go_on(port, goal.id, words)
+        return port.load(goal_id).goal, True, words
+    port.waits.write(goal.id, {"until": until})
+    port.shift(goal.id, "waiting_for_ci", f"waits until this exits 0: {until}"[:500])
+    return port.load(goal_id).goal, False, words
+
+
+def ask_again(port: WaitPort, goal: Goal, seconds: float) -> tuple[bool, str]:
+    """Whether what a waiting goal waits for is there now, and in words."""
+    note = port.waits.read(goal.id)
+    until = note.get("until") if note is not None else None
+    if not isinstance(until, str):
+        return False, f"for CI, and nobody said for what (flow goal wait {goal.id} --until CMD)"
+    return _ask(port, until, seconds)
+
+
+def go_on(port: WaitPort, goal_id: str, reason: str) -> Goal:
+    """A goal that has waited becomes active again."""
+    _go_on(port, goal_id, reason)
+    return port.load(goal_id).goal
+
+
+def _go_on(port: WaitPort, goal_id: str, reason: str) -> None:
+    port.shift(goal_id, "active", reason)
+    port.waits.remove(goal_id)
+
+
+def _ask(port: WaitPort, until: str, seconds: float) -> tuple[bool, str]:
+    result = port.attempt(until, seconds)
+    shown = display.visible(until)[:200]
+    if result.outcome == "passed":
+        return True, f"what it waited for is there: {shown}"
+    return False, f"not there yet ({result.result}): {shown}"

@@ -1,0 +1,138 @@
+"""``flow goal baseline``: what a goal's commands come to on its base commit (SPEC 10)."""
+
+from __future__ import annotations
+
+from flow.app.evaluation import red_first
+from flow.app.evaluation.evaluate import chosen_criteria
+from flow.app.evaluation.values import BaseRequest
+from flow.app.transitions.closing import refuse_closed
+from flow.core import layout
+from flow.core.evidence import red_first as base_facts
+from flow.core.goal import ids
+from flow.errors import PersonNeeded, StateError
+from flow.startup.typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from contextlib import AbstractContextManager
+
+    from flow.app.evaluation.values import BaseRows, BaseTools, Listener
+    from flow.app.ports import LoadedGoal
+    from flow.core.goal.model import Criterion, Goal
+    from flow.core.settings import LoadedSettings
+
+
+class BaseRunsPort(Protocol):
+    """What running a goal's commands on its base commit needs of the checkout."""
+
+    @property
+    def settings(self) -> LoadedSettings:
+        """The settings in force."""
+
+    def finish(self, goal_id: str) -> None:
+        """Carry out what was decided about a goal."""
+
+    def load(self, goal_id: str) -> LoadedGoal:
+        """A goal; :class:`InputError` where there is none."""
+
+    def take_settings_of(self, *run_ids: str | None) -> None:
+        """From here on the settings are those of these runs, as they began."""
+
+    def trusted(self, loaded: LoadedGoal) -> tuple[bool, str]:
+        """Whether the goal's commands may run here, and why or why not."""
+
+    def alone(self, goal_id: str) -> AbstractContextManager[None]:
+        """Let nobody else run the goal's commands on its base commit meanwhile."""
+
+    def bench(self, listener: Listener) -> BaseTools:
+        """What running commands on the base commit works with."""
+
+    def pipe_warnings(self, goal: Goal) -> list[str]:
+        """A warning for each command whose exit status a pipe hides."""
+
+
+def baseline(
+    port: BaseRunsPort,
+    goal_id: str,
+    listener: Listener,
+    *,
+    only: Sequence[str],
+    jobs: int | None,
+    timeout: float | None,
+    again: bool,
+) -> dict[str, Any]:
+    """``flow goal baseline``: run a goal's commands on its base commit; what they came to.
+
+    Raises :class:`PersonNeeded` for a contract that is not trusted, :class:`StateError` for a draft
+    or closed goal, :class:`GitError` where the base commit is not here.
+    """
+    port.finish(ids.goal_id(goal_id))
+    loaded = port.load(goal_id)
+    goal = loaded.goal
+    port.take_settings_of(goal.run_id)
+    refuse_closed(goal, "running its commands on the base commit")
+    if goal.run_id is None or goal.base_commit is None:
+        raise StateError(
+            f"goal {goal.id} has no pinned base commit",
+            code="no_base",
+            key="scope.base_commit",
+            remedy=f"flow goal activate {goal.id}"
+            if goal.status == "draft"
+            else "make git work here; a goal is pinned when it is created or activated",
+        )
+    named = chosen_criteria(goal, only)
+    trusted, why = port.trusted(loaded)
+    if not trusted:
+        raise PersonNeeded(
+            f"the goal's commands are not trusted here: {why}",
+            code="not_trusted",
+            remedy=f"read the contract, then: flow trust record {goal.id}",
+        )
+    settings = port.settings.settings
+    order = BaseRequest(
+        goal,
+        loaded.contract,
+        goal.run_id,
+        tuple(c for c in goal.criteria if not c.fuzzy and (named is None or c.id in named)),
+        jobs or goal.jobs or settings.jobs,
+        timeout or settings.command_timeout_seconds,
+        again=again,
+    )
+    with port.alone(goal.id):
+        found = red_first.measure(order, port.bench(listener))
+    return _document(port, goal, order.criteria, found, loaded.warnings)
+
+
+def _document(
+    port: BaseRunsPort,
+    goal: Goal,
+    criteria: Sequence[Criterion],
+    found: BaseRows,
+    warnings: Sequence[str],
+) -> dict[str, Any]:
+    rows = []
+    for criterion in criteria:
+        run = found.rows[criterion.id]
+        reference = None
+        if run.evidence_id is not None:
+            reference = layout.evidence_file(goal.run_id or "", run.evidence_id)
+        rows.append(
+            {
+                "criterion_id": criterion.id,
+                **run.shown(),
+                "reason": run.reason,
+                "at": run.at,
+                "cached": criterion.id in found.cached,
+                "evidence_ref": reference,
+            }
+        )
+    asked = {c.id: found.rows[c.id] for c in criteria}
+    return {
+        "goal_id": goal.id,
+        "run_id": goal.run_id,
+        "base_commit": goal.base_commit,
+        "criteria": rows,
+        base_facts.NON_DISCRIMINATING: base_facts.green_criteria(asked.items()),
+        "warnings": [*warnings, *base_facts.warnings(goal, asked), *port.pipe_warnings(goal)],
+        "next": f"flow goal evaluate {goal.id}",
+    }

@@ -1,0 +1,161 @@
+"""``--trust-digest``: a pipeline's way to say which contract it means (SPEC 17.3).
+
+It lets the commands run, and no more: where this user's state knows another contract of the goal,
+what became of it is an amendment that no person agreed to, so it goes on the record and nothing is
+proposed until a person has trusted it.
+"""
+
+from __future__ import annotations
+
+from flow.core.goal.lifecycle import NON_TERMINAL
+from flow.core.goal.model import contract
+from flow.errors import FlowError, PersonNeeded
+from flow.startup.typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from flow.app.evaluation.values import Request
+    from flow.app.ports import LoadedGoal
+    from flow.core.settings import LoadedSettings
+    from flow.core.tool_calls.speaker import Speaker
+
+OPTION = "--trust-digest"
+
+
+class RecordedTrust(Protocol):
+    """A line of the trust ledger."""
+
+    @property
+    def digest(self) -> str:
+        """The digest of the contract."""
+
+    @property
+    def contract(self) -> Mapping[str, Any] | None:
+        """The contract."""
+
+
+class GoalNotes(Protocol):
+    """Notes about goals in the user's state folder."""
+
+    def read(self, goal_id: str) -> Mapping[str, Any] | None:
+        """The note about a goal; None where there is none."""
+
+    def write(self, goal_id: str, note: Mapping[str, Any]) -> None:
+        """Replace the note."""
+
+
+class NamedContractPort(Protocol):
+    """What naming a contract needs of the checkout."""
+
+    @property
+    def settings(self) -> LoadedSettings:
+        """The settings in force."""
+
+    @property
+    def speaker(self) -> Speaker | None:
+        """From where the commands of this process come; None at the stop of an agent."""
+
+    @property
+    def contracts(self) -> GoalNotes:
+        """The contracts that were named first; :class:`FlowError` without a state folder."""
+
+    def load(self, goal_id: str) -> LoadedGoal:
+        """A goal; :class:`InputError` where there is none."""
+
+    def take_contract(self, digest: str | None) -> None:
+        """Trust this contract for as long as the process runs."""
+
+    def recorded_trust(self, goal_id: str) -> RecordedTrust | None:
+        """The newest record of trust in the goal, even where that was revoked since."""
+
+    def newest_amendment(self, run_id: str) -> Mapping[str, Any] | None:
+        """The event of the run's newest amendment; None where there is none."""
+
+    def amend_untrusted(
+        self, goal_id: str, how: str, before: Mapping[str, Any], digest: str
+    ) -> None:
+        """Put on the record what was changed since the contract ``before``, and trust nothing."""
+
+
+def refuse_in_an_agents_shell(port: NamedContractPort, goal_id: str) -> None:
+    """Raise :class:`PersonNeeded` there, unless the user's own settings allow it.
+
+    Who edited the contract would only have to name its digest.
+    """
+    allowed = port.settings.settings.agent_may_name_trust
+    if port.speaker is not None and port.speaker.said_from == "agent" and not allowed:
+        raise PersonNeeded(
+            f"{OPTION} is a pipeline's word, and this is an agent's shell",
+            code="agent_names_trust",
+            key=OPTION,
+            remedy=f"a person, at a terminal: flow trust record {goal_id}; or allow it in your "
+            "own ~/.claude/settings.flow.json: flow.goals.agentMayNameTrust",
+        )
+
+
+def named(port: NamedContractPort, request: Request, digest: str) -> Request:
+    """Take the contract as the one that is meant; the request, without a proposal where need be."""
+    port.take_contract(None)
+    try:
+        loaded = port.load(request.goal_id)
+    except FlowError:
+        return request  # the evaluation says what is wrong
+    if digest.lower() != loaded.contract:
+        return request
+    known = _known(port, loaded)
+    port.take_contract(loaded.contract)
+    if known is None:
+        if not request.dry_run:
+            _remember(port, loaded)
+        return request
+    if known["digest"] == loaded.contract:
+        return request
+    if not request.dry_run:
+        _record(port, loaded, known)
+    return request._replace(
+        no_proposal=f"this user knows another contract of the goal ({str(known['digest'])[:12]}); "
+        f"a person reads what changed: flow trust record {loaded.goal.id}"
+    )
+
+
+def _known(port: NamedContractPort, loaded: LoadedGoal) -> Mapping[str, Any] | None:
+    """The contract that the user's state knows: what was trusted last, else what was named first.
+
+    A state folder that cannot be used knows none.
+    """
+    goal = loaded.goal
+    try:
+        recorded = port.recorded_trust(goal.id)
+        if recorded is not None:
+            return {"digest": recorded.digest, "contract": recorded.contract}
+        note = port.contracts.read(goal.id)
+    except FlowError:
+        return None
+    if note is None or note.get("run_id") != goal.run_id or not isinstance(note.get("digest"), str):
+        return None
+    return note
+
+
+def _remember(port: NamedContractPort, loaded: LoadedGoal) -> None:
+    goal = loaded.goal
+    note = {
+        "run_id": goal.run_id,
+        "digest": loaded.contract,
+        "contract": contract(goal.document),
+    }
+    try:
+        port.contracts.write(goal.id, note)
+    except FlowError:
+        return  # then nothing is known of it later, as on a fresh machine
+
+
+def _record(port: NamedContractPort, loaded: LoadedGoal, known: Mapping[str, Any]) -> None:
+    """Put the change of the contract on the goal's record, once."""
+    goal = loaded.goal
+    if goal.run_id is None or goal.status not in NON_TERMINAL or goal.status == "draft":
+        return
+    told = port.newest_amendment(goal.run_id)
+    if told is not None and told.get("contract_sha256") == loaded.contract:
+        return
+    port.amend_untrusted(goal.id, OPTION, known["contract"], str(known["digest"]))

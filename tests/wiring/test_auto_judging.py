@@ -1,0 +1,41 @@
+"""Auto mode with the real parts: whether it is on, and what a broken file does."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from flow.errors import FlowError
+from flow.wiring.auto_judging import AutoMode
+from flow.wiring.parts import Parts
+from tests.support import GitRepo
+
+
+def port(repo: GitRepo) -> AutoMode:
+    return AutoMode(Parts(str(repo.path), os.environ))
+
+
+@pytest.mark.parametrize("on", [True, False])
+def test_a_projects_file_turns_it_on(on: bool, repo: GitRepo) -> None:
+    repo.write("judge-config.json", json.dumps({"autoJudge": on}))
+    assert port(repo).enabled() == (on, ())
+
+
+def test_a_file_that_cannot_be_read_might_have_said_no(repo: GitRepo, home: Path) -> None:
+    (home / ".claude").mkdir(exist_ok=True)
+    (home / ".claude/settings.flow.json").write_text("{")
+    on, wrong = port(repo).enabled()
+    assert not on
+    assert "settings.flow.json" in wrong[0]
+
+
+def test_names_are_never_used_twice(repo: GitRepo) -> None:
+    found = port(repo)
+    assert found.unique() != found.unique()
+
+
+def test_a_crash_is_an_error_that_can_be_told(repo: GitRepo) -> None:
+    assert isinstance(port(repo).crashed(ValueError("x")), FlowError)
